@@ -1,0 +1,1 @@
+#include "analyzer/archive/archive.h"

@@ -1,0 +1,103 @@
+/* The archive: traces, patterns and statistics in a store, and how they stay consistent with each other.
+ *
+ * layout.h describes keys and values. One write batch holds a group of traces with everything that follows from them, so
+ * a crash leaves all of a trace or nothing. What comes again (a repeated span, a journal replayed after a crash) is
+ * recognised by its id and changes nothing. */
+#pragma once
+
+#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/stats.h"
+#include "common/store/dict.h"
+
+typedef struct ArchiveOptions {
+    gint64 clock_tolerance_ns;
+    guint32 max_trace_spans; /* a trace with more is kept in parts of this size; 0: 1,000,000 */
+} ArchiveOptions;
+
+typedef struct Archive Archive;
+
+/* Opens dictionary and patterns of a store, which must have been opened with archive_merge and must outlive the
+ * archive. Thread-safe but where said otherwise. */
+gboolean archive_merge(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
+Archive *archive_open(Store *store, const ArchiveOptions *options, GError **error);
+void archive_free(Archive *archive);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Archive, archive_free)
+
+Store *archive_store(Archive *archive);
+Dict *archive_dict(Archive *archive);
+const Lookup *archive_lookup(Archive *archive);
+
+/* Totals over all stored traces, kept up to date in memory and counted anew when the archive is opened. */
+typedef struct ArchiveTotals {
+    guint64 traces;
+    guint64 spans;
+    guint64 incomplete_traces;
+    guint64 patterns;
+    guint64 duplicates; /* since the archive was opened: repeated spans that changed nothing */
+    guint64 late_spans; /* since the archive was opened: spans that came after their trace was stored */
+    gint64 first_ns, last_ns; /* begin of the earliest, end of the latest; 0 when empty */
+} ArchiveTotals;
+ArchiveTotals archive_totals(Archive *archive);
+
+/* ---- writing: one ArchiveWriter per thread ---- */
+typedef struct ArchiveWriter ArchiveWriter;
+ArchiveWriter *archive_writer_new(Archive *archive);
+void archive_writer_free(ArchiveWriter *writer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
+
+/* Takes all spans known of one trace (records one behind the other, n >= 1) into the group: joins them with what is
+ * stored of that trace, assembles, compresses, counts. The bytes are not needed after the call. On error (reading the
+ * store failed) the group is as before. */
+gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
+                            GError **error);
+/* How much the group holds: commit at about 4 MiB. */
+gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
+/* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */
+gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error);
+
+/* Statistics that a late span has made stale are marked in the store and computed anew from the traces by this call
+ * (all of them; a no-op when none is). plumbd calls it every few seconds; readers need not: they see through marks. */
+gboolean archive_settle(Archive *archive, GError **error);
+
+/* ---- reading ---- */
+/* All stored spans of a trace, appended to 'spans'. NOT_FOUND when there is none. */
+gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
+
+/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown. Number by id: 0 when unknown. */
+const Pattern *archive_pattern(Archive *archive, guint32 number);
+guint32 archive_pattern_find(Archive *archive, PatternId id);
+guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */
+
+/* Trace records whose begin lies in [since_ns, until_ns), newest or oldest first. */
+typedef struct ArchiveScan ArchiveScan;
+ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first);
+void archive_scan_free(ArchiveScan *scan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveScan, archive_scan_free)
+/* FALSE at the end or on error. */
+gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
+/* Spans of the current record, appended. */
+gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
+
+/* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows by
+ * (object, role, host); the row may be used during the call only. Periods are widened to whole minutes. */
+typedef struct StatsFilter {
+    StatsKind kind;
+    gint64 since_ns, until_ns;
+    guint32 object; /* 0: all */
+    guint32 host;   /* 0: all */
+    gint role;      /* -1: all */
+} StatsFilter;
+typedef void (*StatsVisit)(void *arg, const StatsKey *key, StatsRow *row);
+gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsVisit visit, void *arg, GError **error);
+
+/* Recomputes every stored statistic from the stored spans and compares. */
+typedef struct VerifyHooks {
+    void (*report)(void *arg, const char *what);                     /* each difference; may be NULL */
+    void (*progress)(void *arg, guint64 done_traces, guint64 total); /* may be NULL */
+    void *arg;
+} VerifyHooks;
+typedef struct VerifyResult {
+    guint64 traces, spans, rows, differences;
+} VerifyResult;
+/* TRUE when it ran through, with differences or without. */
+gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error);

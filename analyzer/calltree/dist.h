@@ -1,0 +1,37 @@
+/* A distribution of non-negative integers: exact count, sum, sum of squares, min, max; quantiles exact up to
+ * DIST_EXACT_MAX values and within DIST_RELATIVE_ERROR beyond.
+ *
+ * The sketch is log-linear on integers: values below 128 have a bucket each, above that every power of two is cut into
+ * 64 equal buckets, so a bucket's middle is off by at most 1/128 = 0.8 % of the value. Bucket numbers are computed from
+ * bits alone: the same on every machine. What a Dist encodes to is a function of the multiset of its values only (of
+ * neither order nor grouping), so merging is associative and commutative to the byte. */
+#pragma once
+
+#include "common/base/bytes.h"
+
+#define DIST_EXACT_MAX 64
+#define DIST_RELATIVE_ERROR 0.0079
+/* Larger values are counted as this one (2^52 ns are 52 days; 2^52 bytes 4 PiB): sums of squares then fit 128 bits. */
+#define DIST_VALUE_MAX (G_GUINT64_CONSTANT(1) << 52)
+
+typedef struct Dist {
+    guint64 count;
+    guint64 sum; /* saturates */
+    guint64 squares_hi, squares_lo; /* 128-bit sum of squares, saturates */
+    guint64 min, max; /* of count > 0 */
+    struct DistValues *values; /* owned; NULL: none */
+} Dist;
+
+void dist_init(Dist *dist);
+void dist_clear(Dist *dist);
+void dist_add(Dist *dist, guint64 value);
+void dist_merge(Dist *into, const Dist *from);
+
+double dist_mean(const Dist *dist);   /* 0 of nothing */
+double dist_stddev(const Dist *dist); /* of the population */
+/* The value at rank ceil(q * count), 0 < q <= 1 (q = 0: the minimum): exact, or the middle of its bucket kept inside [min, max]. */
+double dist_quantile(Dist *dist, double q);
+
+void dist_encode(Dist *dist, GByteArray *out);
+/* Adds an encoded distribution to *into. FALSE: malformed. */
+gboolean dist_merge_encoded(Dist *into, ByteReader *reader);

@@ -1,0 +1,18 @@
+/* Self time and critical-path time of every node of a call tree. */
+#pragma once
+
+#include "analyzer/calltree/tree.h"
+
+typedef struct TreeTimes {
+    guint32 n_nodes;
+    gint64 *self_ns;     /* own duration less the union of the children's intervals inside it; 0 for virtual nodes */
+    gint64 *critical_ns; /* share of the time for which the root really waited for this node */
+} TreeTimes;
+
+/* Critical path: from the end of a root backwards, the child that ends last before the cursor is what the parent waited
+ * for; the gap between that child's end and the cursor is the parent's own. Children are clipped to their parent's
+ * window. For every root (and every child of a placeholder) the critical times of its subtree add up to its duration.
+ * Reversed spans count as of duration 0. */
+TreeTimes *times_compute(const CallTree *tree);
+void times_free(TreeTimes *times);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

@@ -1,0 +1,1 @@
+#include "analyzer/calltree/tree.h"

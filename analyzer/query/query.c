@@ -1,0 +1,1 @@
+#include "analyzer/query/query.h"

@@ -1,0 +1,30 @@
+/* The questions that plumbd's HTTP API and `plumb --store` answer, each as one JSON document. docs/api.md names the
+ * parameters and fields. Computes, never prints; any number of threads may ask at once. */
+#pragma once
+
+#include <jansson.h>
+
+#include "analyzer/archive/archive.h"
+#include "common/model/batch.h"
+
+typedef struct QueryParams QueryParams;
+QueryParams *query_params_new(void);
+void query_params_free(QueryParams *params);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParams, query_params_free)
+/* A parameter may be given several times. Copies both. */
+void query_params_add(QueryParams *params, const char *name, const char *value);
+
+/* Questions: "status", "functions", "forest", "pattern", "traces", "trace", "diff", "skew", "verify". now_ns: what relative times
+ * ("15m") count from. A new reference, or NULL with INPUT (unknown question, unknown or malformed parameter; the
+ * nearest known name is in the message), NOT_FOUND, CORRUPT, IO. */
+json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error);
+
+/* Every stored span in a period as HTrace JSON lines, in pieces of about 64 KiB; the consumer returns FALSE to stop. */
+typedef struct QuerySink {
+    gboolean (*write)(void *arg, Bytes piece);
+    void *arg;
+} QuerySink;
+gboolean query_export(Archive *archive, const QueryParams *params, gint64 now_ns, const QuerySink *sink, GError **error);
+
+/* One packed span in the outside form: appended to a batch, names restored to what the sender wrote. */
+void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch);

@@ -1,0 +1,24 @@
+/* What a peer may make us hold. Every quantity that comes from outside has its bound here, with the reason for the
+ * number; the configuration may lower some of them, none can be raised past these. */
+#pragma once
+
+/* One Thrift frame. A batch of 100,000 spans with annotations is about 15 MiB; twice that leaves room. */
+#define LIMIT_FRAME_BYTES (32u * 1024 * 1024)
+/* Spans of one batch; senders of ours send at most 10,000. */
+#define LIMIT_BATCH_SPANS 200000u
+/* Strings of one batch's table. */
+#define LIMIT_BATCH_STRINGS 200000u
+/* A function name, a tracer id, an annotation key: HDFS's longest is under 100 bytes. */
+#define LIMIT_NAME_BYTES 1024u
+/* An annotation's value or a timeline message: a path of HDFS may have 8,000 characters. */
+#define LIMIT_VALUE_BYTES 65536u
+/* Parents of one span: dataStreamer joins one per write() call that filled its packet. */
+#define LIMIT_SPAN_PARENTS 4096u
+/* Key/value and timeline annotations of one span, each. */
+#define LIMIT_SPAN_ANNOTATIONS 4096u
+/* Distinct names, tracer ids and annotation keys of one store; each costs about 150 bytes of memory. */
+#define LIMIT_DICTIONARY_ENTRIES 2000000u
+/* Nesting of Thrift structures while unknown fields are skipped. */
+#define LIMIT_THRIFT_DEPTH 32u
+/* Nesting and size of one JSON value on import. */
+#define LIMIT_JSON_BYTES (8u * 1024 * 1024)

@@ -1,0 +1,35 @@
+/* Normalised function names: numbers go out of the name and into an annotation.
+ *
+ * A rule is a template with one {n}: "sendBlock_{n}" turns "sendBlock_1073741825" into the name "sendBlock" (the
+ * template up to {n}, less trailing "_(:#-." and blanks) and the annotation {key = the template itself, value = "1073741825"}.
+ * The template and the number together give the original back, so nothing is lost. {n} matches one or more decimal
+ * digits, optionally after '-'. First rule that matches wins. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct NamingRules NamingRules;
+
+/* The defaults: sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n});
+ * BlockReaderRemote2#readNextPacket({n}). */
+extern const char *const naming_default_templates[]; /* NULL-terminated */
+
+/* NULL with *error (CONFIG, naming the template) when one has not exactly one {n} or nothing before it. */
+NamingRules *naming_rules_new(const char *const *templates, GError **error);
+void naming_rules_free(NamingRules *rules);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NamingRules, naming_rules_free)
+
+typedef struct NormalName {
+    const char *name; /* borrowed from the rules or, without a match, from the input */
+    gsize name_length;
+    const char *key; /* the template, borrowed; NULL without a match */
+    const char *number; /* borrowed from the input */
+    gsize number_length;
+} NormalName;
+
+/* Thread-safe: rules do not change after they were made. */
+NormalName naming_normalise(const NamingRules *rules, const char *description, gsize length);
+
+/* Is an annotation key such a template? If so, and template and number fit 'name', appends the original description. */
+gboolean naming_is_template(const char *key, gsize length);
+void naming_restore(const char *key, gsize key_length, const char *number, gsize number_length, GString *out);

@@ -1,0 +1,25 @@
+/* The dictionary of a store: function names, tracer ids and annotation keys as numbers.
+ *
+ * Ids count from 1 and never change; id 0 is the empty string. A new entry is in the store before dict_intern()
+ * returns, so that no record can refer to an id that a crash has lost. Key in FAMILY_DICT: the id, u32 big-endian; value:
+ * the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only. */
+#pragma once
+
+#include "common/store/store.h"
+
+typedef struct Dict Dict;
+
+/* Loads all entries of the store, which must outlive the dictionary. */
+Dict *dict_open(Store *store, GError **error);
+void dict_free(Dict *dict);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dict, dict_free)
+
+/* Id of the string, made when new. Errors: LIMIT (LIMIT_DICTIONARY_ENTRIES, LIMIT_NAME_BYTES), NO_SPACE, IO; on a
+ * read-only store an unknown string is NOT_FOUND. */
+gboolean dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
+/* 0 when unknown (or empty). */
+guint32 dict_find(Dict *dict, const char *data, gsize length);
+/* The bytes of an id, zero-terminated, valid as long as the dictionary; "" and length 0 for an id it does not have.
+ * length may be NULL. */
+const char *dict_text(Dict *dict, guint32 id, gsize *length);
+guint32 dict_size(Dict *dict);

@@ -1,0 +1,92 @@
+/* The key-value store behind everything that is kept: one API, RocksDB (store_rocksdb.c) and memory (store_memory.c)
+ * behind it, one test suite for both.
+ *
+ * Keys sort as unsigned bytes. A batch is written whole or not at all and survives kill -9 from the moment
+ * store_write() returned; with sync, a power cut too. All functions may be called from any thread; a StoreIter belongs
+ * to one thread and sees the store as it was when the iterator was made. */
+#pragma once
+
+#include <glib.h>
+
+#include "common/base/bytes.h"
+
+typedef enum {
+    FAMILY_META,     /* format version, settings that fix the layout */
+    FAMILY_DICT,     /* dict.h */
+    FAMILY_TRACE,    /* analyzer/archive/layout.h describes the keys and values from here on */
+    FAMILY_TRACE_ID, /* */
+    FAMILY_PATTERN,  /* */
+    FAMILY_STATS,    /* values are combined by StoreOptions.merge */
+    FAMILY_DIRTY,    /* */
+    FAMILY_COUNT
+} StoreFamily;
+
+/* Version of the store's layout as a whole; written when a store is made, checked when it is opened. */
+#define STORE_FORMAT_VERSION 1u
+
+/* Combines an existing value (data NULL when there is none) and n operands, oldest first, into 'out'. Must be
+ * associative. FALSE means corrupt input: reads of that key then fail with PLUMB_ERROR_CORRUPT. Called on any thread. */
+typedef gboolean (*StoreMerge)(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
+
+typedef struct StoreOptions {
+    const char *path;            /* folder; made when missing, unless read_only */
+    gboolean read_only;          /* opens beside a running writer; sees what was there when it was opened */
+    StoreMerge merge;            /* of FAMILY_STATS; NULL: merging fails */
+    gsize write_buffer_bytes;    /* 0: default */
+    gsize cache_bytes;           /* 0: default */
+} StoreOptions;
+
+typedef struct Store Store;
+
+/* Errors: BUSY (another process has it open for writing; the message says which folder), VERSION (made by a newer
+ * version), CORRUPT, IO (no right to write, ...), NO_SPACE. */
+Store *store_open_rocksdb(const StoreOptions *options, GError **error);
+/* Keeps nothing after store_close(); path and sizes are ignored. */
+Store *store_open_memory(const StoreOptions *options, GError **error);
+void store_close(Store *store);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_close)
+
+/* *value is a new reference, or NULL when the key is absent (which is no error). */
+gboolean store_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error);
+
+/* A write batch: the order of calls is the order of effects. */
+typedef struct StoreBatch StoreBatch;
+StoreBatch *store_batch_new(Store *store);
+void store_batch_free(StoreBatch *batch);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreBatch, store_batch_free)
+void store_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
+void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+gsize store_batch_size_bytes(const StoreBatch *batch);
+
+/* Writes and empties the batch. On error nothing was written and the batch is as before, to be tried again. */
+gboolean store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
+
+/* Makes all written batches survive a power cut. */
+gboolean store_sync(Store *store, GError **error);
+
+typedef struct StoreIter StoreIter;
+StoreIter *store_iter_new(Store *store, StoreFamily family);
+void store_iter_free(StoreIter *iter);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreIter, store_iter_free)
+/* Each positions the iterator and returns whether there is an entry: first key >= key; last key < key; neighbours.
+ * FALSE can also mean a read error: ask store_iter_error() once, after the loop. */
+gboolean store_iter_seek(StoreIter *iter, Bytes key);
+gboolean store_iter_seek_before(StoreIter *iter, Bytes key);
+gboolean store_iter_next(StoreIter *iter);
+gboolean store_iter_previous(StoreIter *iter);
+/* Views valid until the iterator moves. */
+Bytes store_iter_key(const StoreIter *iter);
+Bytes store_iter_value(const StoreIter *iter);
+gboolean store_iter_error(StoreIter *iter, GError **error);
+
+typedef struct StoreUsage {
+    guint64 disk_bytes;      /* all files of the store, its log included */
+    guint64 live_bytes;      /* estimate of what compaction would leave */
+    guint64 memory_bytes;    /* write buffers, cache, indexes */
+    guint64 free_bytes;      /* free on the file system that holds it; G_MAXUINT64 for memory */
+    gboolean stalled;        /* the engine asks writers to slow down or stop */
+} StoreUsage;
+StoreUsage store_usage(Store *store);
+/* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */
+gboolean store_flush(Store *store, gboolean compact, GError **error);

@@ -1,0 +1,62 @@
+/* Thrift messages of our service, decoded and encoded on bytes.
+ *
+ * The hot call, submit, has a decoder of our own (batch_decode.c): one pass over the frame, both protocols, no
+ * allocation but the growth of the batch's arrays, strings left where they are in the frame. Everything else goes
+ * through Thrift's c_glib (glib_codec.c), which is also the reference that tests hold the decoder against. Thrift's
+ * GObjects do not leave this folder. */
+#pragma once
+
+#include "common/model/batch.h"
+#include "common/wire/frame.h"
+
+#define WIRE_VERSION 1
+
+typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_UNKNOWN } WireCall;
+
+typedef struct WireHeader {
+    WireCall call;
+    gint32 sequence;       /* Thrift's, echoed in the reply */
+    gboolean oneway;
+    WireProtocol protocol;
+    char method[64];       /* zero-terminated, cut when longer */
+    Bytes body;            /* the argument struct, in the frame */
+} WireHeader;
+
+/* Error INPUT when the payload does not start with a Thrift call. */
+gboolean wire_header_decode(Bytes frame, WireHeader *header, GError **error);
+
+typedef struct WireVersions {
+    gint32 version; /* what the sender speaks */
+    gint32 needs;   /* what the receiver must know; 1 when absent */
+} WireVersions;
+
+/* Arguments of submit into batch (cleared first), whose strings then point into the frame. Errors: INPUT (malformed,
+ * bytes missing or left over, index outside the string table, text that is not UTF-8), LIMIT. A batch that needs a
+ * newer version than WIRE_VERSION is decoded as far as it is understood; the caller looks at versions->needs. */
+gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error);
+
+/* Arguments of submitPlain, through c_glib; strings are copied into the batch. Errors as above. */
+gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
+
+/* The same bytes as wire_batch_decode, through c_glib: slow, for tests and for measuring. */
+gboolean wire_batch_decode_reference(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error);
+
+typedef enum { REPLY_OK, REPLY_TRY_LATER, REPLY_REFUSED, REPLY_VERSION } ReplyStatus;
+
+typedef struct WireReply {
+    ReplyStatus status;
+    gint32 accepted;
+    gint32 refused;
+    gint32 wait_ms;
+    gint32 version;
+    char message[256]; /* empty: none */
+} WireReply;
+
+/* Appends a whole frame (length included) with the reply to the call of 'header'. */
+void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteArray *out);
+/* Appends a frame with a Thrift application exception (unknown method, malformed arguments). */
+void wire_exception_encode(const WireHeader *header, const char *message, GByteArray *out);
+
+/* The sender's side: appends a whole frame with a submit call; decodes the reply's payload. */
+void wire_batch_encode(const SpanBatch *batch, WireProtocol protocol, gint32 sequence, GByteArray *out);
+gboolean wire_reply_decode(Bytes frame, WireReply *reply, GError **error);

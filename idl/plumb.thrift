@@ -1,0 +1,100 @@
+/* The wire of Plumbline: spans in. Framed transport, binary or compact protocol, on one port.
+ *
+ * Compatibility: fields are only ever added, with new numbers and a default meaning; receivers skip what they do not
+ * know. `version` says what the sender speaks, `needs` the least version a receiver must know to understand the batch
+ * rightly (a sender raises it only when skipping an unknown field would falsify the data). A receiver that is older than
+ * `needs` answers VERSION with its own version, and the sender sends again in that version's form. */
+
+namespace java io.plumbline.wire
+namespace c_glib Plumb
+namespace py plumbline.wire
+
+const i32 WIRE_VERSION = 1
+
+/* Times of the span were counted in milliseconds at the source. */
+const i32 FLAG_MILLISECONDS = 1
+
+struct Annotation {
+  1: i32 key,       // index into Batch.strings
+  2: string value
+}
+
+struct Note {
+  1: i64 timeNs,    // since the epoch
+  2: string message
+}
+
+struct SpanId {
+  1: i64 trace,     // upper 64 bits
+  2: i64 span       // lower 64 bits
+}
+
+struct Span {
+  1: i64 trace,
+  2: i64 span,
+  3: i64 beginNs,               // since the epoch
+  4: i64 durationNs,
+  5: i32 name,                  // index into Batch.strings
+  6: i32 tracer,                // index into Batch.strings
+  7: optional i64 parent,       // lower half of the first parent, when it is of the same trace
+  8: optional list<SpanId> parents,  // further parents, or all when the first is of another trace
+  9: optional list<Annotation> annotations,
+  10: optional list<Note> notes,
+  11: optional i32 flags
+}
+
+struct Drop {
+  1: string reason,
+  2: i64 spans
+}
+
+/* Totals since the sender started: losses on the sender's side become visible at the receiver. */
+struct Sender {
+  1: string id,                 // unique per process and start
+  2: i64 sequence,              // of this batch, from 1; the same when it is sent again
+  3: i64 spansSent,
+  4: i64 spansQueued,
+  5: optional list<Drop> drops
+}
+
+struct Batch {
+  1: i32 version,
+  2: optional i32 needs,        // absent: 1
+  3: list<string> strings,
+  4: list<Span> spans,
+  5: optional Sender sender
+}
+
+/* Self-contained spans, for simple clients; cost of decoding does not matter here. Ids are 32 hex digits. */
+struct PlainSpan {
+  1: string id,
+  2: list<string> parents,
+  3: i64 beginNs,
+  4: i64 durationNs,
+  5: string name,
+  6: string tracer,
+  7: optional map<string, string> annotations,
+  8: optional list<Note> notes,
+  9: optional i32 flags
+}
+
+enum Status {
+  OK = 0,          // accepted spans are durable, as the receiver's `ack` says
+  TRY_LATER = 1,   // nothing of the batch was taken: send it again after waitMs
+  REFUSED = 2,     // the batch is malformed or over a limit: do not send it again
+  VERSION = 3      // the receiver is too old for `needs`
+}
+
+struct Reply {
+  1: Status status,
+  2: i32 accepted,              // spans taken
+  3: i32 refused,               // spans not taken (invalid id, over a limit), for good
+  4: i32 waitMs,                // how long to wait before the next batch; 0: no need
+  5: i32 version,               // the receiver's WIRE_VERSION
+  6: optional string message    // for a person
+}
+
+service SpanReceiver {
+  Reply submit(1: Batch batch),
+  Reply submitPlain(1: list<PlainSpan> spans)
+}
