@@ -1,0 +1,64 @@
+/* From the outside form of a span to the inside one: SpanBatch -> SpanRec.
+ *
+ * Every string of a batch's table is looked up once, when the first span that uses it is packed: names are normalised
+ * (model/naming.h), names, tracer ids and annotation keys become dictionary ids. A span then costs a few copies and no
+ * hashing.
+ *
+ * What a normalised name lost is kept as the record's first annotation: key = the template, value = the number. So
+ * that the way back (pack_name_annotation) is never in doubt, a span whose name was not normalised but whose own first
+ * annotation has an empty key or one that looks like a template gets an empty first annotation (key 0, no bytes). */
+#pragma once
+
+#include "common/model/batch.h"
+#include "common/model/naming.h"
+#include "common/store/dict.h"
+
+/* Begin times from 1933 to 2116 and durations of up to 36 years either way are taken: then no sum or difference of two
+ * times of a trace leaves 64 bits. */
+#define PACK_BEGIN_MIN_NS    (-(G_GINT64_CONSTANT(1) << 60))
+#define PACK_BEGIN_MAX_NS    (G_GINT64_CONSTANT(1) << 62)
+#define PACK_DURATION_MAX_NS (G_GINT64_CONSTANT(1) << 60)
+
+typedef enum {
+    PACK_OK,
+    PACK_ZERO_ID,
+    PACK_BAD_INDEX, /* of a string or slice outside the batch */
+    PACK_TIME_OUT_OF_RANGE,
+    PACK_NAME_TOO_LONG,        /* name, tracer id or annotation key: LIMIT_NAME_BYTES */
+    PACK_VALUE_TOO_LONG,       /* annotation value or note: LIMIT_VALUE_BYTES */
+    PACK_TOO_MANY_PARENTS,     /* LIMIT_SPAN_PARENTS */
+    PACK_TOO_MANY_ANNOTATIONS, /* or notes: LIMIT_SPAN_ANNOTATIONS */
+    PACK_DICTIONARY_FULL,
+    PACK_STORE_FAILED, /* the dictionary could not be written: no fault of the span; try again, see packer_take_error()
+                        */
+    PACK_RESULT_COUNT
+} PackResult;
+
+/* For counters and messages: "zero id", "name too long", ...; static. */
+const char *pack_result_text(PackResult result);
+
+/* One thread at a time. Rules and dictionary must outlive the packer. */
+typedef struct Packer Packer;
+Packer *packer_new(const NamingRules *rules, Dict *dict);
+void packer_free(Packer *packer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Packer, packer_free)
+
+/* Forgets the strings of the batch before. To be called before the first span of a batch, again when the batch's string
+ * table changed, and before a second attempt after PACK_STORE_FAILED. */
+void packer_begin_batch(Packer *packer, const SpanBatch *batch);
+
+/* Appends span i as one SpanRec, or leaves 'out' as it was and says why. Parents of id (0,0) refer to nothing and are
+ * left out. */
+PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArray *out);
+
+/* What the dictionary said at the last PACK_STORE_FAILED; NULL when there was none since the last call. */
+GError *packer_take_error(Packer *packer);
+
+typedef enum {
+    NAME_AS_SENT,    /* the record's annotations are the sender's */
+    NAME_ESCAPED,    /* the first annotation is none of the sender's; the name is */
+    NAME_NORMALISED, /* the first annotation is none of the sender's, but template and number of the name */
+} PackedName;
+
+/* What a record's first annotation is for; *first is set unless NAME_AS_SENT. */
+PackedName pack_name_annotation(Dict *dict, const SpanRec *span, SpanAnnotation *first);
