@@ -1,7 +1,7 @@
 /* The archive: traces, patterns and statistics in a store, and how they stay consistent with each other.
  *
- * layout.h describes keys and values. One write batch holds a group of traces with everything that follows from them, so
- * a crash leaves all of a trace or nothing. What comes again (a repeated span, a journal replayed after a crash) is
+ * layout.h describes keys and values. One write batch holds a group of traces with everything that follows from them,
+ * so a crash leaves all of a trace or nothing. What comes again (a repeated span, a journal replayed after a crash) is
  * recognised by its id and changes nothing. */
 #pragma once
 
@@ -33,8 +33,8 @@ typedef struct ArchiveTotals {
     guint64 spans;
     guint64 incomplete_traces;
     guint64 patterns;
-    guint64 duplicates; /* since the archive was opened: repeated spans that changed nothing */
-    guint64 late_spans; /* since the archive was opened: spans that came after their trace was stored */
+    guint64 duplicates;       /* since the archive was opened: repeated spans that changed nothing */
+    guint64 late_spans;       /* since the archive was opened: spans that came after their trace was stored */
     gint64 first_ns, last_ns; /* begin of the earliest, end of the latest; 0 when empty */
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
@@ -63,7 +63,8 @@ gboolean archive_settle(Archive *archive, GError **error);
 /* All stored spans of a trace, appended to 'spans'. NOT_FOUND when there is none. */
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 
-/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown. Number by id: 0 when unknown. */
+/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown. Number by id: 0 when
+ * unknown. */
 const Pattern *archive_pattern(Archive *archive, guint32 number);
 guint32 archive_pattern_find(Archive *archive, PatternId id);
 guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */

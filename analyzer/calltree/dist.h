@@ -9,17 +9,17 @@
 
 #include "common/base/bytes.h"
 
-#define DIST_EXACT_MAX 64
+#define DIST_EXACT_MAX      64
 #define DIST_RELATIVE_ERROR 0.0079
 /* Larger values are counted as this one (2^52 ns are 52 days; 2^52 bytes 4 PiB): sums of squares then fit 128 bits. */
 #define DIST_VALUE_MAX (G_GUINT64_CONSTANT(1) << 52)
 
 typedef struct Dist {
     guint64 count;
-    guint64 sum; /* saturates */
+    guint64 sum;                    /* saturates */
     guint64 squares_hi, squares_lo; /* 128-bit sum of squares, saturates */
-    guint64 min, max; /* of count > 0 */
-    struct DistValues *values; /* owned; NULL: none */
+    guint64 min, max;               /* of count > 0 */
+    struct DistValues *values;      /* owned; NULL: none */
 } Dist;
 
 void dist_init(Dist *dist);
@@ -29,7 +29,8 @@ void dist_merge(Dist *into, const Dist *from);
 
 double dist_mean(const Dist *dist);   /* 0 of nothing */
 double dist_stddev(const Dist *dist); /* of the population */
-/* The value at rank ceil(q * count), 0 < q <= 1 (q = 0: the minimum): exact, or the middle of its bucket kept inside [min, max]. */
+/* The value at rank ceil(q * count), 0 < q <= 1 (q = 0: the minimum): exact, or the middle of its bucket kept inside
+ * [min, max]. */
 double dist_quantile(Dist *dist, double q);
 
 void dist_encode(Dist *dist, GByteArray *out);

@@ -16,5 +16,5 @@ typedef struct Lookup {
 } Lookup;
 
 /* Names of the nodes that stand for no span. They are no dictionary ids. */
-#define NAME_TRACE 0u             /* node 0: the trace itself, above its roots */
-#define NAME_MISSING 0xffffffffu  /* placeholder for a parent that never came */
+#define NAME_TRACE   0u          /* node 0: the trace itself, above its roots */
+#define NAME_MISSING 0xffffffffu /* placeholder for a parent that never came */

@@ -28,6 +28,6 @@ typedef struct RecordHead {
 void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *node_of, const RecordHead *head,
                    GByteArray *out);
 gboolean record_summary(Bytes record, TraceSummary *summary, GError **error);
-/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. trace_id is part of the key, not of the
- * record. Error CORRUPT: nothing was appended. */
+/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. trace_id is part of the key, not of
+ * the record. Error CORRUPT: nothing was appended. */
 gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans, GError **error);

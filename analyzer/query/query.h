@@ -14,7 +14,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParams, query_params_free)
 /* A parameter may be given several times. Copies both. */
 void query_params_add(QueryParams *params, const char *name, const char *value);
 
-/* Questions: "status", "functions", "forest", "pattern", "traces", "trace", "diff", "skew", "verify". now_ns: what relative times
+/* Questions: "status", "functions", "forest", "pattern", "traces", "trace", "diff", "skew", "verify". now_ns: what
+ * relative times
  * ("15m") count from. A new reference, or NULL with INPUT (unknown question, unknown or malformed parameter; the
  * nearest known name is in the message), NOT_FOUND, CORRUPT, IO. */
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error);
@@ -24,7 +25,8 @@ typedef struct QuerySink {
     gboolean (*write)(void *arg, Bytes piece);
     void *arg;
 } QuerySink;
-gboolean query_export(Archive *archive, const QueryParams *params, gint64 now_ns, const QuerySink *sink, GError **error);
+gboolean query_export(Archive *archive, const QueryParams *params, gint64 now_ns, const QuerySink *sink,
+                      GError **error);
 
 /* One packed span in the outside form: appended to a batch, names restored to what the sender wrote. */
 void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch);

@@ -58,9 +58,7 @@ void append_varint(GByteArray *out, guint64 value) {
     g_byte_array_append(out, coded, size);
 }
 
-void append_zigzag(GByteArray *out, gint64 value) {
-    append_varint(out, (guint64)value << 1 ^ (guint64)(value >> 63));
-}
+void append_zigzag(GByteArray *out, gint64 value) { append_varint(out, (guint64)value << 1 ^ (guint64)(value >> 63)); }
 
 static void append_be(GByteArray *out, guint64 value, guint size_bytes) {
     guint8 coded[8];

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
-G_DEFINE_QUARK(plumb-error-quark, plumb_error)
+G_DEFINE_QUARK(plumb - error - quark, plumb_error)
 
 gboolean fail(GError **error, PlumbError code, const char *format, ...) {
     if (error == NULL) return FALSE;

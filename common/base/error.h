@@ -26,5 +26,6 @@ typedef enum {
 /* Sets *error (when error is not NULL) and returns FALSE, so that a failing function ends in one line. */
 gboolean fail(GError **error, PlumbError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* As fail(), with ": <strerror(err)>" appended; ENOSPC and EDQUOT become PLUMB_ERROR_NO_SPACE, all else PLUMB_ERROR_IO. */
+/* As fail(), with ": <strerror(err)>" appended; ENOSPC and EDQUOT become PLUMB_ERROR_NO_SPACE, all else PLUMB_ERROR_IO.
+ */
 gboolean fail_errno(GError **error, int err, const char *format, ...) G_GNUC_PRINTF(3, 4);

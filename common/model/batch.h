@@ -25,9 +25,9 @@ typedef struct BatchSpan {
     SpanId id;
     gint64 begin_ns;
     gint64 duration_ns;
-    guint32 name;   /* index into strings */
-    guint32 tracer; /* index into strings */
-    guint32 flags;  /* SpanFlags */
+    guint32 name;                          /* index into strings */
+    guint32 tracer;                        /* index into strings */
+    guint32 flags;                         /* SpanFlags */
     guint32 parents_at, n_parents;         /* slice of parents */
     guint32 annotations_at, n_annotations; /* slice of annotations */
     guint32 notes_at, n_notes;             /* slice of notes */

@@ -1,9 +1,9 @@
 /* Normalised function names: numbers go out of the name and into an annotation.
  *
  * A rule is a template with one {n}: "sendBlock_{n}" turns "sendBlock_1073741825" into the name "sendBlock" (the
- * template up to {n}, less trailing "_(:#-." and blanks) and the annotation {key = the template itself, value = "1073741825"}.
- * The template and the number together give the original back, so nothing is lost. {n} matches one or more decimal
- * digits, optionally after '-'. First rule that matches wins. */
+ * template up to {n}, less trailing "_(:#-." and blanks) and the annotation {key = the template itself, value =
+ * "1073741825"}. The template and the number together give the original back, so nothing is lost. {n} matches one or
+ * more decimal digits, optionally after '-'. First rule that matches wins. */
 #pragma once
 
 #include <glib.h>
@@ -22,7 +22,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NamingRules, naming_rules_free)
 typedef struct NormalName {
     const char *name; /* borrowed from the rules or, without a match, from the input */
     gsize name_length;
-    const char *key; /* the template, borrowed; NULL without a match */
+    const char *key;    /* the template, borrowed; NULL without a match */
     const char *number; /* borrowed from the input */
     gsize number_length;
 } NormalName;
@@ -30,6 +30,9 @@ typedef struct NormalName {
 /* Thread-safe: rules do not change after they were made. */
 NormalName naming_normalise(const NamingRules *rules, const char *description, gsize length);
 
-/* Is an annotation key such a template? If so, and template and number fit 'name', appends the original description. */
+/* Is an annotation key such a template? */
 gboolean naming_is_template(const char *key, gsize length);
-void naming_restore(const char *key, gsize key_length, const char *number, gsize number_length, GString *out);
+/* Is it one, and of this normalised name? Ask before restoring: any sender may use such a key for something else. */
+gboolean naming_template_fits(const char *key, gsize key_length, const char *name, gsize name_length);
+/* Appends the original description. FALSE, with nothing appended, when key is no template or number is no number. */
+gboolean naming_restore(const char *key, gsize key_length, const char *number, gsize number_length, GString *out);

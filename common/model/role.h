@@ -27,7 +27,7 @@ typedef struct TracerId {
     Role role;
 } TracerId;
 
-/* Never fails: an id of another form is all process name, role local. Processes whose name is no server's but that
- * come from Hadoop's client or shell (FSClient, FsShell, ...) are clients; so are processes unknown to us with a host,
- * since only servers have fixed names. */
+/* Never fails: an id of another form is all process name, role local unless it is a name we know. Processes whose name
+ * is no server's but that come from Hadoop's client or shell (FSClient, FsShell, ...) are clients; so are processes
+ * unknown to us with a host, since only servers have fixed names. */
 TracerId tracer_id_parse(const char *text, gsize length);

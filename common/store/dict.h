@@ -1,8 +1,8 @@
 /* The dictionary of a store: function names, tracer ids and annotation keys as numbers.
  *
  * Ids count from 1 and never change; id 0 is the empty string. A new entry is in the store before dict_intern()
- * returns, so that no record can refer to an id that a crash has lost. Key in FAMILY_DICT: the id, u32 big-endian; value:
- * the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only. */
+ * returns, so that no record can refer to an id that a crash has lost. Key in FAMILY_DICT: the id, u32 big-endian;
+ * value: the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only. */
 #pragma once
 
 #include "common/store/store.h"

@@ -25,15 +25,16 @@ typedef enum {
 #define STORE_FORMAT_VERSION 1u
 
 /* Combines an existing value (data NULL when there is none) and n operands, oldest first, into 'out'. Must be
- * associative. FALSE means corrupt input: reads of that key then fail with PLUMB_ERROR_CORRUPT. Called on any thread. */
+ * associative. FALSE means corrupt input: reads of that key then fail with PLUMB_ERROR_CORRUPT. Called on any thread.
+ */
 typedef gboolean (*StoreMerge)(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
 
 typedef struct StoreOptions {
-    const char *path;            /* folder; made when missing, unless read_only */
-    gboolean read_only;          /* opens beside a running writer; sees what was there when it was opened */
-    StoreMerge merge;            /* of FAMILY_STATS; NULL: merging fails */
-    gsize write_buffer_bytes;    /* 0: default */
-    gsize cache_bytes;           /* 0: default */
+    const char *path;         /* folder; made when missing, unless read_only */
+    gboolean read_only;       /* opens beside a running writer; sees what was there when it was opened */
+    StoreMerge merge;         /* of FAMILY_STATS; NULL: merging fails */
+    gsize write_buffer_bytes; /* 0: default */
+    gsize cache_bytes;        /* 0: default */
 } StoreOptions;
 
 typedef struct Store Store;
@@ -81,11 +82,11 @@ Bytes store_iter_value(const StoreIter *iter);
 gboolean store_iter_error(StoreIter *iter, GError **error);
 
 typedef struct StoreUsage {
-    guint64 disk_bytes;      /* all files of the store, its log included */
-    guint64 live_bytes;      /* estimate of what compaction would leave */
-    guint64 memory_bytes;    /* write buffers, cache, indexes */
-    guint64 free_bytes;      /* free on the file system that holds it; G_MAXUINT64 for memory */
-    gboolean stalled;        /* the engine asks writers to slow down or stop */
+    guint64 disk_bytes;   /* all files of the store, its log included */
+    guint64 live_bytes;   /* estimate of what compaction would leave */
+    guint64 memory_bytes; /* write buffers, cache, indexes */
+    guint64 free_bytes;   /* free on the file system that holds it; G_MAXUINT64 for memory */
+    gboolean stalled;     /* the engine asks writers to slow down or stop */
 } StoreUsage;
 StoreUsage store_usage(Store *store);
 /* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */

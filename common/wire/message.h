@@ -15,11 +15,11 @@ typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_UNKNOWN } WireCall;
 
 typedef struct WireHeader {
     WireCall call;
-    gint32 sequence;       /* Thrift's, echoed in the reply */
+    gint32 sequence; /* Thrift's, echoed in the reply */
     gboolean oneway;
     WireProtocol protocol;
-    char method[64];       /* zero-terminated, cut when longer */
-    Bytes body;            /* the argument struct, in the frame */
+    char method[64]; /* zero-terminated, cut when longer */
+    Bytes body;      /* the argument struct, in the frame */
 } WireHeader;
 
 /* Error INPUT when the payload does not start with a Thrift call. */
@@ -39,7 +39,8 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
 gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
 
 /* The same bytes as wire_batch_decode, through c_glib: slow, for tests and for measuring. */
-gboolean wire_batch_decode_reference(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error);
+gboolean wire_batch_decode_reference(const WireHeader *header, SpanBatch *batch, WireVersions *versions,
+                                     GError **error);
 
 typedef enum { REPLY_OK, REPLY_TRY_LATER, REPLY_REFUSED, REPLY_VERSION } ReplyStatus;
 

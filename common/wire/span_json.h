@@ -19,7 +19,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SpanJsonReader, span_json_reader_free)
 
 typedef struct SpanJsonCounts {
     guint64 spans;
-    guint64 bad_values;  /* skipped up to the next value; the first one's error is kept in first_error */
+    guint64 bad_values; /* skipped up to the next value; the first one's error is kept in first_error */
     guint64 bytes;
     GError *first_error; /* owned by the reader; its message has the byte offset */
 } SpanJsonCounts;
