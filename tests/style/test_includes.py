@@ -36,7 +36,7 @@ def declared_in_build():
 def declared_in_document():
     rules = {}
     text = (ROOT / "docs/ARCHITECTURE.md").read_text()
-    for folder, used in re.findall(r"^\| `([\w/-]+)/` \| [^|]*\| ([^|]*) \|$", text, re.M):
+    for folder, used in re.findall(r"^\| `([\w/-]+)/` \| [^|]*\| ([^|]*)\|$", text, re.M):
         rules[folder] = set(re.findall(r"`([\w/-]+)/`", used))
     return rules
 
