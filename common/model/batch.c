@@ -1,1 +1,128 @@
 #include "common/model/batch.h"
+
+#include <string.h>
+
+/* Strings of a builder's batch are mostly short; blocks of this size keep the number of allocations low. */
+#define CHUNK_BYTES 16384
+
+static guint string_hash(gconstpointer key) {
+    const BatchString *string = key;
+    guint32 hash = 2166136261u; /* FNV-1a */
+    for (guint32 i = 0; i < string->length; i++) hash = (hash ^ (guint8)string->data[i]) * 16777619u;
+    return hash;
+}
+
+static gboolean string_equal(gconstpointer a, gconstpointer b) {
+    const BatchString *left = a, *right = b;
+    return left->length == right->length && memcmp(left->data, right->data, left->length) == 0;
+}
+
+SpanBatch *batch_new(void) {
+    SpanBatch *batch = g_new0(SpanBatch, 1);
+    batch->strings = g_array_new(FALSE, FALSE, sizeof(BatchString));
+    batch->spans = g_array_new(FALSE, FALSE, sizeof(BatchSpan));
+    batch->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
+    batch->annotations = g_array_new(FALSE, FALSE, sizeof(BatchAnnotation));
+    batch->notes = g_array_new(FALSE, FALSE, sizeof(BatchNote));
+    batch->sender.sender.data = "";
+    batch->sender.drops = g_array_new(FALSE, FALSE, sizeof(BatchDrop));
+    return batch;
+}
+
+void batch_clear(SpanBatch *batch) {
+    g_array_set_size(batch->strings, 0);
+    g_array_set_size(batch->spans, 0);
+    g_array_set_size(batch->parents, 0);
+    g_array_set_size(batch->annotations, 0);
+    g_array_set_size(batch->notes, 0);
+    GArray *drops = batch->sender.drops;
+    g_array_set_size(drops, 0);
+    batch->sender = (BatchSender){.sender = {"", 0}, .drops = drops};
+    if (batch->index != NULL) g_hash_table_remove_all(batch->index);
+    if (batch->chunk != NULL) g_string_chunk_clear(batch->chunk);
+}
+
+void batch_free(SpanBatch *batch) {
+    if (batch == NULL) return;
+    g_array_unref(batch->strings);
+    g_array_unref(batch->spans);
+    g_array_unref(batch->parents);
+    g_array_unref(batch->annotations);
+    g_array_unref(batch->notes);
+    g_array_unref(batch->sender.drops);
+    if (batch->index != NULL) g_hash_table_unref(batch->index);
+    if (batch->chunk != NULL) g_string_chunk_free(batch->chunk);
+    g_free(batch);
+}
+
+BatchString batch_copy(SpanBatch *batch, const char *data, gsize length) {
+    g_assert(length <= G_MAXUINT32);
+    if (length == 0) return (BatchString){"", 0};
+    if (batch->chunk == NULL) batch->chunk = g_string_chunk_new(CHUNK_BYTES);
+    return (BatchString){g_string_chunk_insert_len(batch->chunk, data, (gssize)length), (guint32)length};
+}
+
+guint32 batch_intern(SpanBatch *batch, const char *data, gsize length) {
+    g_assert(length <= G_MAXUINT32);
+    if (batch->index == NULL) batch->index = g_hash_table_new_full(string_hash, string_equal, g_free, NULL);
+    const BatchString wanted = {length > 0 ? data : "", (guint32)length};
+    gpointer found;
+    if (g_hash_table_lookup_extended(batch->index, &wanted, NULL, &found)) return GPOINTER_TO_UINT(found);
+
+    /* The table's key is its own small block: the array of strings moves when it grows. */
+    BatchString *key = g_new(BatchString, 1);
+    *key = batch_copy(batch, data, length);
+    const guint32 i = batch->strings->len;
+    g_array_append_val(batch->strings, *key);
+    g_hash_table_insert(batch->index, key, GUINT_TO_POINTER(i));
+    return i;
+}
+
+static BatchSpan *last_span(SpanBatch *batch) {
+    g_assert(batch->spans->len > 0);
+    return &g_array_index(batch->spans, BatchSpan, batch->spans->len - 1);
+}
+
+BatchSpan *batch_begin_span(SpanBatch *batch, SpanId id) {
+    const BatchSpan span = {.id = id,
+                            .parents_at = batch->parents->len,
+                            .annotations_at = batch->annotations->len,
+                            .notes_at = batch->notes->len};
+    g_array_append_val(batch->spans, span);
+    return last_span(batch);
+}
+
+void batch_add_parent(SpanBatch *batch, SpanId parent) {
+    g_array_append_val(batch->parents, parent);
+    last_span(batch)->n_parents++;
+}
+
+void batch_add_annotation(SpanBatch *batch, guint32 key, BatchString value) {
+    const BatchAnnotation annotation = {key, value};
+    g_array_append_val(batch->annotations, annotation);
+    last_span(batch)->n_annotations++;
+}
+
+void batch_add_note(SpanBatch *batch, gint64 time_ns, BatchString message) {
+    const BatchNote note = {time_ns, message};
+    g_array_append_val(batch->notes, note);
+    last_span(batch)->n_notes++;
+}
+
+#define ONES  G_GUINT64_CONSTANT(0x0101010101010101)
+#define HIGHS G_GUINT64_CONSTANT(0x8080808080808080)
+
+/* Nearly all text here is ASCII: eight bytes at a time are accepted while none is zero or has its high bit set; from
+ * the first other word on, GLib decides. */
+gboolean batch_text_valid(const char *data, gsize length) {
+    guint64 word;
+    while (length >= sizeof word) {
+        memcpy(&word, data, sizeof word);
+        if (((word | ((word - ONES) & ~word)) & HIGHS) != 0) return g_utf8_validate_len(data, length, NULL);
+        data += sizeof word;
+        length -= sizeof word;
+    }
+    for (gsize i = 0; i < length; i++)
+        if (data[i] <= 0) return g_utf8_validate_len(data + i, length - i, NULL);
+    return TRUE;
+}
