@@ -70,10 +70,11 @@ static ConfigValue *value_of(const Config *config, ConfigValue *values, const Co
 /* The same key in another section first: that is the likelier mistake. */
 static const char *nearest_option(const Config *config, const char *name) {
     const char *dot = strrchr(name, '.');
+    const char *key = dot != NULL ? dot + 1 : name;
     g_autofree const char **names = g_new0(const char *, config->n + 1);
     for (guint i = 0; i < config->n; i++) {
         names[i] = config->options[i].name;
-        if (dot != NULL && strcmp(names[i] + section_length(names[i]), dot) == 0) return names[i];
+        if (strcmp(names[i] + section_length(names[i]) + 1, key) == 0) return names[i];
     }
     return nearest_name(name, names);
 }
