@@ -1,0 +1,21 @@
+/* The inside of a Compressor, for tests: they narrow shapes.hash_mask to make shapes collide. */
+#pragma once
+
+#include "analyzer/calltree/process_cache.h"
+#include "analyzer/calltree/shapes.h"
+
+struct Compressor {
+    Shapes shapes;
+    ProcessCache processes;
+    gsize max_bytes;
+    guint32 max_shapes;
+    /* Scratch, per node of the tree at hand. */
+    ShapeRoot *root;
+    guint32 *shape;
+    guint32 *list;
+    guint32 nodes_room;
+    /* Per shape: the number of the node whose child it was last seen as. */
+    guint32 *seen;
+    guint32 seen_room;
+    guint32 seen_now;
+};

@@ -1,0 +1,113 @@
+#include "analyzer/calltree/times.h"
+
+#include <stdlib.h>
+
+#include "analyzer/calltree/interval.h"
+
+/* A child of the node at hand, clipped to the node's window. */
+typedef struct Child {
+    gint64 begin_ns;
+    gint64 end_ns;
+    guint32 node;
+} Child;
+
+/* Children in a window of a node, as they are looked at: the last first. */
+typedef struct Children {
+    Child few[64];
+    Child *items; /* few, or malloced */
+    gsize n;
+    gsize room;
+    gboolean ordered; /* as by_end() wants it */
+} Children;
+
+static void children_clear(Children *children) {
+    if (children->items != children->few) g_free(children->items);
+}
+
+/* Ends ascending; of those that end together the one that began first comes last, for it is what was waited for. */
+static int by_end(const void *a, const void *b) {
+    const Child *x = a, *y = b;
+    if (x->end_ns != y->end_ns) return x->end_ns < y->end_ns ? -1 : 1;
+    if (x->begin_ns != y->begin_ns) return x->begin_ns > y->begin_ns ? -1 : 1;
+    return x->node > y->node ? -1 : 1;
+}
+
+static void children_add(Children *children, const Child *child) {
+    if (children->n == children->room) {
+        gsize room = children->room * 2;
+        gboolean grown = children->items != children->few;
+        Child *items = grown ? g_renew(Child, children->items, room) : g_new(Child, room);
+        for (gsize i = 0; !grown && i < children->n; i++) items[i] = children->few[i];
+        children->items = items;
+        children->room = room;
+    }
+    if (children->n > 0 && by_end(&children->items[children->n - 1], child) > 0) children->ordered = FALSE;
+    children->items[children->n++] = *child;
+}
+
+/* What is left of the node's own time when the union of its children's is taken away. Children come in order of
+ * begin, so one sweep does it. */
+static gint64 self_time(const CallTree *tree, guint32 node) {
+    const SpanRec *span = tree->span[node];
+    gint64 end_ns = span_end_ns(span), covered_to = span->begin_ns, covered = 0;
+    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
+        gint64 from = MAX(tree->span[c]->begin_ns, covered_to);
+        gint64 to = MIN(span_end_ns(tree->span[c]), end_ns);
+        if (to <= from) continue;
+        covered += to - from;
+        covered_to = to;
+    }
+    return span_length_ns(span) - covered;
+}
+
+/* Walks back from the window's end; hands each child that was waited for its window (in self_ns and critical_ns) and
+ * returns the time that is the node's own. */
+static gint64 critical_time(const CallTree *tree, guint32 node, TreeTimes *times, Children *children) {
+    gint64 begin_ns = times->self_ns[node], cursor = times->critical_ns[node], own = 0;
+    children->n = 0;
+    children->ordered = TRUE;
+    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
+        Child child = {MAX(tree->span[c]->begin_ns, begin_ns), MIN(span_end_ns(tree->span[c]), cursor), c};
+        if (child.begin_ns < child.end_ns) children_add(children, &child);
+    }
+    if (!children->ordered) qsort(children->items, children->n, sizeof(Child), by_end);
+    for (gsize i = children->n; i-- > 0;) {
+        const Child *child = &children->items[i];
+        if (child->end_ns > cursor) continue;
+        own += cursor - child->end_ns;
+        times->self_ns[child->node] = child->begin_ns;
+        times->critical_ns[child->node] = child->end_ns;
+        cursor = child->begin_ns;
+    }
+    return own + (cursor - begin_ns);
+}
+
+/* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
+ * empty: it was not. Parents come before their children. */
+TreeTimes *times_compute(const CallTree *tree) {
+    gsize n = tree->n_nodes;
+    TreeTimes *times = g_malloc0(sizeof(TreeTimes) + 2 * n * sizeof(gint64));
+    times->n_nodes = tree->n_nodes;
+    times->self_ns = (gint64 *)(void *)(times + 1);
+    times->critical_ns = times->self_ns + n;
+    Children children;
+    children.items = children.few;
+    children.room = G_N_ELEMENTS(children.few);
+    for (guint32 node = 1; node < n; node++) {
+        const SpanRec *span = tree->span[node];
+        if (span == NULL) continue;
+        if (tree->span[tree->parent[node]] == NULL) {
+            times->self_ns[node] = span->begin_ns;
+            times->critical_ns[node] = span_end_ns(span);
+        }
+        gboolean leaf = tree->end[node] == node + 1;
+        gint64 window_ns = times->critical_ns[node] - times->self_ns[node];
+        gint64 critical = leaf || window_ns == 0 ? window_ns : critical_time(tree, node, times, &children);
+        times->self_ns[node] = leaf ? span_length_ns(span) : self_time(tree, node);
+        times->critical_ns[node] = critical;
+    }
+    children_clear(&children);
+    return times;
+}
+
+void times_free(TreeTimes *times) { g_free(times); }
