@@ -1,0 +1,254 @@
+package io.plumbline.htrace;
+
+import io.plumbline.wire.Reply;
+import io.plumbline.wire.Sender;
+import io.plumbline.wire.Status;
+import io.plumbline.wire.plumbConstants;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/**
+ * The sender's thread: takes batches from the queue and delivers one after the other. A batch stays the same, with the
+ * same sequence number, until a receiver has answered for it, so that a reply lost on the way does no harm.
+ */
+final class BatchSender implements Runnable {
+    private static final Logger LOG = Logger.getLogger("io.plumbline.htrace");
+    /** Whatever a receiver asks for. */
+    static final int MAX_WAIT_MS = 60_000;
+
+    private final Options options;
+    private final SpanQueue queue;
+    private final Counters counters;
+    private final Link link;
+    private final Pause pause;
+    private final Backoff backoff;
+    private final BatchEncoder encoder;
+    private final List<SpanCopy> spans = new ArrayList<>();
+    private final String startedAt;
+    private final AtomicReference<String> lastError = new AtomicReference<>("");
+    private volatile String senderId = "";
+    private volatile boolean closing;
+    private volatile long closeDeadline;
+    private int version = plumbConstants.WIRE_VERSION;
+    private long sequence;
+    private long reportedDrops;
+    private int failedReceivers;
+
+    BatchSender(Options options, SpanQueue queue, Counters counters, Pause pause, String startedAt) {
+        this.options = options;
+        this.queue = queue;
+        this.counters = counters;
+        this.pause = pause;
+        this.startedAt = startedAt;
+        this.link = new Link(options);
+        this.backoff = new Backoff(options.retryMinMs, options.retryMaxMs, Math::random);
+        this.encoder = new BatchEncoder(options.protocol, new Texts(counters));
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!closing) {
+                if (!queue.batchReady()) {
+                    pause.idle(options.flushMs);
+                }
+                sendOneSafely();
+            }
+            while (sendOneSafely() && !expired()) {
+                // until the queue is empty or the time to drain is over
+            }
+        } finally {
+            link.disconnect();
+        }
+    }
+
+    /** The queue holds a batch. Any thread. */
+    void wake() {
+        pause.wake();
+    }
+
+    /** Starts to drain: the thread ends when the queue is empty, or when the time is over. Any thread. */
+    void close(int drainMs) {
+        closeDeadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs);
+        closing = true;
+        pause.wake();
+        pause.cut();
+    }
+
+    /** After {@link #close}, when the time is over: ends what goes on with a receiver. Any thread. */
+    void abort() {
+        link.abort();
+        pause.cut();
+    }
+
+    String senderId() {
+        return senderId;
+    }
+
+    String lastError() {
+        return lastError.get();
+    }
+
+    String peer() {
+        return link.peer();
+    }
+
+    private boolean expired() {
+        return closing && closeDeadline - System.nanoTime() <= 0;
+    }
+
+    /** This thread must not die while the application lives: what is unforeseen costs one batch, counted. */
+    private boolean sendOneSafely() {
+        try {
+            return sendOne();
+        } catch (Throwable e) {
+            fail("batch could not be sent: " + e, e);
+            link.disconnect();
+            rest(options.retryMinMs);
+            return true;
+        }
+    }
+
+    /** FALSE when there was nothing to send. */
+    private boolean sendOne() {
+        spans.clear();
+        queue.drainBatch(spans);
+        boolean dropsToReport = counters.dropped() > reportedDrops && !senderId.isEmpty();
+        if (spans.isEmpty() && !dropsToReport) {
+            return false;
+        }
+        int n = spans.size();
+        counters.inFlight.addAndGet(n);
+        boolean answered = false;
+        try {
+            answered = deliver();
+        } finally {
+            if (!answered) {
+                counters.drop(DropReason.NOT_SENT, n);
+            }
+            counters.inFlight.addAndGet(-n);
+        }
+        return true;
+    }
+
+    private EncodedBatch encode(long drops) {
+        if (senderId.isEmpty()) {
+            senderId = spans.get(0).tracer + "@" + startedAt;
+        }
+        long sent = counters.sent.get() + spans.size();
+        Sender sender = BatchEncoder.sender(senderId, sequence, sent, queue.size(), counters.dropsByReason());
+        EncodedBatch batch = encoder.encode(spans, sender, version);
+        reportedDrops = drops;
+        return batch;
+    }
+
+    /** TRUE when the batch was answered for: taken, or dropped and counted. */
+    private boolean deliver() {
+        long drops = counters.dropped();
+        sequence++;
+        EncodedBatch batch = encode(drops);
+        for (long tries = 0; tries == 0 || !expired(); tries++) {
+            Reply reply = exchange(batch, tries);
+            if (reply == null) {
+                continue;
+            }
+            if (reply.getStatus() == Status.TRY_LATER) {
+                rest(Math.max(options.retryMinMs, reply.getWaitMs()));
+            } else if (reply.getStatus() == Status.VERSION && speakVersion(reply.getVersion())) {
+                batch = encode(drops);
+            } else {
+                settle(reply);
+                return true;
+            }
+        }
+        reportedDrops = 0;
+        return false;
+    }
+
+    /** Null when the exchange failed; a pause was made then if all receivers have failed in turn. */
+    private Reply exchange(EncodedBatch batch, long tries) {
+        counters.batchesSent.incrementAndGet();
+        if (tries == 0) {
+            counters.sent.addAndGet(batch.spans);
+        } else {
+            counters.batchesResent.incrementAndGet();
+        }
+        try {
+            Reply reply = link.exchange(batch);
+            failedReceivers = 0;
+            backoff.reset();
+            return reply;
+        } catch (IOException e) {
+            counters.failures.incrementAndGet();
+            fail(e.getMessage(), null);
+            failedReceivers++;
+            if (failedReceivers % link.receivers() == 0) {
+                rest(backoff.nextMs());
+            }
+            return null;
+        }
+    }
+
+    /** Called with the last answer for the batch in {@code spans}. */
+    private void settle(Reply reply) {
+        int n = spans.size();
+        switch (reply.getStatus()) {
+            case OK:
+                int accepted = Math.max(0, Math.min(n, reply.getAccepted()));
+                counters.acknowledged.addAndGet(accepted);
+                counters.drop(DropReason.REFUSED, n - accepted);
+                recover();
+                if (reply.getWaitMs() > 0 && !closing) {
+                    rest(reply.getWaitMs());
+                }
+                break;
+            case VERSION:
+                counters.drop(DropReason.VERSION, n);
+                fail(link.peer() + " speaks version " + reply.getVersion() + " only", null);
+                break;
+            default:
+                counters.drop(DropReason.REFUSED, n);
+                fail(link.peer() + " refused a batch: " + reply.getMessage(), null);
+                break;
+        }
+    }
+
+    /** TRUE when another version than now will be spoken from here on. */
+    private boolean speakVersion(int theirs) {
+        if (theirs < 1 || theirs >= version) {
+            return false;
+        }
+        version = theirs;
+        return true;
+    }
+
+    /** Never past the deadline of close(). */
+    private void rest(long ms) {
+        long wait = Math.min(ms, MAX_WAIT_MS);
+        if (closing) {
+            wait = Math.min(wait, TimeUnit.NANOSECONDS.toMillis(closeDeadline - System.nanoTime()));
+        }
+        if (wait > 0) {
+            pause.rest(wait);
+        }
+    }
+
+    private void recover() {
+        if (!lastError.getAndSet("").isEmpty()) {
+            LOG.info("spans get through again, to " + link.peer());
+        }
+    }
+
+    /** Says it once per change, not once per try: a receiver may be down for hours. */
+    private void fail(String what, Throwable cause) {
+        String before = lastError.getAndSet(what);
+        if (before.isEmpty()) {
+            LOG.log(Level.WARNING, "spans are not getting through (they are kept as far as the queue goes): " + what, cause);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.plumbline.htrace;
+
+import java.util.Locale;
+import org.apache.thrift.protocol.TBinaryProtocol;
+import org.apache.thrift.protocol.TCompactProtocol;
+import org.apache.thrift.protocol.TProtocol;
+import org.apache.thrift.transport.TTransport;
+
+/** Thrift's two protocols that receivers understand, on the same port. */
+enum WireProtocol {
+    COMPACT,
+    BINARY;
+
+    static WireProtocol parse(String key, String value) {
+        for (WireProtocol protocol : values()) {
+            if (protocol.text().equals(value.toLowerCase(Locale.ROOT))) {
+                return protocol;
+            }
+        }
+        throw new IllegalArgumentException(key + " = '" + value + "': compact or binary is needed");
+    }
+
+    String text() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    TProtocol over(TTransport transport) {
+        return this == COMPACT ? new TCompactProtocol(transport) : new TBinaryProtocol(transport);
+    }
+}
