@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/interval.h"
 
 /* While a tree is built, its nodes are "slots": 0 is the trace, 1..n_spans the spans kept, in order of arrival, then
@@ -39,25 +40,9 @@ typedef struct Builder {
 #define STACK_TABLE         128u
 #define STACK_SCRATCH_BYTES ((1 + 2 * STACK_SPANS) * SLOT_BYTES + STACK_TABLE * sizeof(guint32) + 64)
 
-/* Ids come from peers; a secret keeps them from choosing ids that fall on one another. */
-static guint64 hash_secret(void) {
-    static gsize secret;
-    if (g_once_init_enter(&secret)) {
-        g_once_init_leave(&secret, (gsize)((guint64)g_random_int() << 32 | g_random_int()) | 1);
-    }
-    return secret;
-}
-
-static inline guint32 hash_id(SpanId id, guint64 secret) {
-    guint64 h = (id.span ^ secret) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    h ^= h >> 32;
-    h = (h ^ id.trace) * (secret | 1);
-    return (guint32)(h >> 32);
-}
-
 /* Where the id is in the table, or the empty place where it would be. At most 2/3 of the places are ever taken. */
 static inline guint32 *table_place(const Builder *b, SpanId id, guint64 secret) {
-    guint32 at = hash_id(id, secret) & b->table_mask;
+    guint32 at = span_id_hash(id, secret) & b->table_mask;
     while (b->table[at] != NO_SLOT && !span_id_equal(b->id[b->table[at]], id)) at = (at + 1) & b->table_mask;
     return &b->table[at];
 }
@@ -108,7 +93,7 @@ static guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
 
 /* Of records with one id the least is kept, so that the order of arrival does not matter. */
 static void keep_spans(Builder *b, const SpanRec *const *spans, gsize n) {
-    guint64 secret = hash_secret();
+    guint64 secret = span_id_secret();
     for (gsize i = 0; i < n; i++) {
         guint32 *place = table_place(b, spans[i]->id, secret);
         if (*place == NO_SLOT) {
@@ -149,7 +134,7 @@ static guint32 placeholder_of(Builder *b, SpanId missing, guint64 secret) {
 }
 
 static void find_parents(Builder *b) {
-    guint64 secret = hash_secret();
+    guint64 secret = span_id_secret();
     for (guint32 slot = 1; slot <= b->n_spans; slot++) {
         const SpanRec *span = b->span[slot];
         b->begin_ns[slot] = span->begin_ns;

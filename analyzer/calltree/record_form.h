@@ -1,0 +1,68 @@
+/* What encoder and decoder of trace records share. record.c describes the format. */
+#pragma once
+
+#include <string.h>
+
+#include "analyzer/calltree/record.h"
+
+#define RECORD_VERSION 1
+
+enum {
+    RECORD_MS = 1 << 0,        /* all times are whole milliseconds and stored as such */
+    RECORD_COUNTS = 1 << 1,    /* there is a column of counts */
+    RECORD_PARENTS = 1 << 2,   /* there is a column of parents */
+    RECORD_ANNOTATED = 1 << 3, /* there is a column of annotations */
+    RECORD_AFTER_END = 1 << 4, /* begins of later siblings count from the end of the one before, else from its begin */
+    RECORD_REVERSED = 1 << 5,  /* durations are zig-zag coded */
+    RECORD_FLAGS = 1 << 6,     /* there is a column of span flags; else all are those of record_usual_flags() */
+    RECORD_NOTES = 1 << 7,     /* annotations are followed by notes */
+    RECORD_FOREIGN = 1 << 8,   /* ids of missing parents have their upper halves */
+    RECORD_ALL = (1 << 9) - 1,
+};
+
+static inline guint16 record_usual_flags(guint32 bits) { return bits & RECORD_MS ? SPAN_MILLISECONDS : 0; }
+static inline gint64 record_unit_ns(guint32 bits) { return bits & RECORD_MS ? 1000000 : 1; }
+
+/* Tokens of parents: these two, or 2 + zig-zag of (place of the parent - place of the one before). */
+enum { PARENT_FOREIGN = 0, PARENT_UNKNOWN = 1, PARENT_PLACE = 2 };
+
+/* Tokens of annotations as a whole: these, or 1 + their number, and then their keys. */
+enum { KEYS_AS_BEFORE = 0 };
+
+/* Low two bits of the tokens of values. */
+enum { VALUE_TEXT = 0, VALUE_NUMBER = 1, VALUE_STEP = 2, VALUE_AS_BEFORE = 3 };
+
+/* How much "as before" may copy, all in all, at a place in the column of annotations: what a record decodes to stays in
+ * proportion to its own size. */
+static inline gboolean record_may_copy(guint64 copied, guint64 more, gsize offset) {
+    return copied + more <= (guint64)offset * 256 + 4096;
+}
+
+static inline guint64 zigzag_of(gint64 value) { return (guint64)value << 1 ^ (guint64)(value >> 63); }
+static inline gint64 zigzag_value(guint64 coded) { return (gint64)(coded >> 1) ^ -(gint64)(coded & 1); }
+
+/* Wrapping differences lose nothing, however far apart the times are. */
+static inline gint64 wrapping_add(gint64 a, gint64 b) { return (gint64)((guint64)a + (guint64)b); }
+static inline gint64 wrapping_sub(gint64 a, gint64 b) { return (gint64)((guint64)a - (guint64)b); }
+
+/* Digits as a number prints them (no leading zero, no sign), below 10^18. */
+static inline gboolean number_of_text(const char *text, guint32 length, gint64 *number) {
+    if (length == 0 || length > 18 || (text[0] == '0' && length > 1)) return FALSE;
+    gint64 value = 0;
+    for (guint32 i = 0; i < length; i++) {
+        guint digit = (guint)(guint8)text[i] - '0';
+        if (digit > 9) return FALSE;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    return TRUE;
+}
+
+/* The annotations of a span as they lie in memory: equal bytes, equal annotations. */
+static inline Bytes annotations_of(const SpanRec *span) {
+    SpanCursor cursor = span_cursor(span);
+    const guint8 *from = cursor.at;
+    SpanAnnotation annotation;
+    while (span_next_annotation(&cursor, &annotation)) continue;
+    return (Bytes){from, (gsize)(cursor.at - from)};
+}
