@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+"""A real HDFS on this machine: one NameNode and some DataNodes, each its own JVM, on free ports, in one folder.
+
+As a program it starts a cluster, says how to reach it, and stops it at the end of its input or on SIGINT/SIGTERM. As a
+module: `with Cluster(work) as cluster: ...`. Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}.
+"""
+import argparse
+import ctypes
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT_VERSION = "3.3.1"
+NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+FORMAT_SECONDS = 60
+READY_SECONDS = 90
+STOP_SECONDS = 20
+POLL_SECONDS = 0.1
+
+JVM_FLAGS = [
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
+    # Many short-lived JVMs on few processors: the first compiler and the plain collector are the fastest here.
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Djava.net.preferIPv4Stack=true",
+]
+
+LOG4J = """log4j.rootLogger=WARN,console
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+
+WEB_XML = '<web-app xmlns="http://xmlns.jcp.org/xml/ns/javaee" version="3.1"></web-app>\n'
+
+# Small blocks, so that a small file has several; short intervals, so that starting and stopping is quick.
+HDFS_SITE = {
+    "dfs.replication": "3",
+    "dfs.blocksize": "262144",
+    "dfs.namenode.fs-limits.min-block-size": "4096",
+    "dfs.bytes-per-checksum": "512",
+    "dfs.permissions.enabled": "false",
+    "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+    "dfs.namenode.safemode.extension": "0",
+    "dfs.heartbeat.interval": "1",
+    "dfs.namenode.handler.count": "4",
+    "dfs.datanode.handler.count": "4",
+    "dfs.datanode.address": "127.0.0.1:0",
+    "dfs.datanode.http.address": "127.0.0.1:0",
+    "dfs.datanode.ipc.address": "127.0.0.1:0",
+    "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
+}
+
+
+class ClusterError(Exception):
+    """What went wrong, with the end of the process's log where there is one."""
+
+
+def cache_folder(version):
+    cache = Path(os.environ.get("PLUMB_CACHE") or Path.home() / ".cache" / "plumbline")
+    return cache / f"hadoop-{version}" / "lib"
+
+
+def hadoop_jars(version=DEFAULT_VERSION):
+    """The folder with the jars of a version; Maven gets them the first time."""
+    folder = cache_folder(version)
+    if folder.is_dir():
+        return folder
+    partial = folder.with_name(f"lib.{os.getpid()}")
+    command = ["mvn", "-q", "-B", "-f", str(ROOT / "script" / "hdfs" / "pom.xml"), f"-Dhadoop.version={version}",
+               "dependency:copy-dependencies", f"-DoutputDirectory={partial}"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise ClusterError(f"Maven could not get the jars of Hadoop {version}:\n{done.stdout[-3000:]}")
+    try:
+        partial.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def receiver_jar():
+    """The span receiver's jar as the build leaves it."""
+    folder = ROOT / "tracer-patches" / "span-receiver" / "target"
+    jars = [jar for jar in folder.glob("plumb-span-receiver-*.jar") if "sources" not in jar.name]
+    if not jars:
+        raise ClusterError(f"no span receiver in {folder}: run mvn -f tracer-patches package")
+    return jars[0]
+
+
+def sample_core_site():
+    """The properties of conf/core-site.xml.sample, in its order."""
+    tree = ElementTree.parse(ROOT / "conf" / "core-site.xml.sample")
+    return {entry.findtext("name"): entry.findtext("value") for entry in tree.iter("property")}
+
+
+def sample_class_path(jar):
+    """The class path that conf/hadoop-env.sh.sample makes of our jar."""
+    script = '. "$0" && printf %s "$HADOOP_CLASSPATH"'
+    environment = {"PATH": os.environ["PATH"], "PLUMB_SPAN_RECEIVER_JAR": str(jar)}
+    sample = str(ROOT / "conf" / "hadoop-env.sh.sample")
+    return subprocess.run(["bash", "-c", script, sample], env=environment, check=True, capture_output=True,
+                          text=True).stdout
+
+
+def tracing(addresses, local_files=False):
+    """Properties that trace every call: those of the sample, sent to 'addresses' ("host:port,..."). With local_files,
+    HTrace's LocalFileSpanReceiver writes the same spans to a file of each process besides."""
+    settings = sample_core_site()
+    settings["hadoop.htrace.plumb.receiver.addresses"] = addresses
+    for name in settings:
+        if name.endswith(".sampler.fraction"):
+            settings[name] = "1.0"
+    if local_files:
+        settings["hadoop.htrace.span.receiver.classes"] += ";LocalFileSpanReceiver"
+        settings["hadoop.htrace.local.file.span.receiver.path"] = "${plumb.local.spans}"
+    return settings
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def write_site(path, properties):
+    root = ElementTree.Element("configuration")
+    for name, value in properties.items():
+        entry = ElementTree.SubElement(root, "property")
+        ElementTree.SubElement(entry, "name").text = name
+        ElementTree.SubElement(entry, "value").text = str(value)
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def die_with_parent():
+    """A cluster does not outlive whoever started it, not even when that one is killed (PR_SET_PDEATHSIG = 1)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+def wait_for(condition, seconds, what):
+    """Polls until condition() is true; its value. ClusterError when the time is over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise ClusterError(f"{what}: not within {seconds} s")
+        time.sleep(POLL_SECONDS)
+
+
+class Cluster:
+    """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
+    hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars."""
+
+    def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path=""):
+        self.work = Path(work).resolve()
+        self.conf = self.work / "conf"
+        self.lib = hadoop_jars(version)
+        self.datanodes = datanodes
+        self.core = dict(core or {})
+        self.hdfs = {**HDFS_SITE, "dfs.replication": str(min(3, datanodes)), **(hdfs or {})}
+        self.class_path = ":".join(part for part in (class_path, str(self.conf), f"{self.lib}/*") if part)
+        self.processes = {}
+        self.http = {}
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # ---- processes ----
+
+    def _command(self, name, main, arguments, heap_mb):
+        folder = self.work / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return ["java", *JVM_FLAGS, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
+                f"-Dplumb.local.spans={self.local_spans(name)}", "-cp", self.class_path, main, *arguments]
+
+    def _environment(self):
+        return {**os.environ, "HADOOP_USER_NAME": "plumb"}
+
+    def _spawn(self, name, main, arguments, heap_mb):
+        with open(self.log(name), "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                self._command(name, main, arguments, heap_mb), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=self._environment(), cwd=self.work, preexec_fn=die_with_parent)
+
+    def java(self, name, main, arguments=(), class_path="", heap_mb=256, **options):
+        """Starts a client of the cluster: a Popen, whose standard error goes to the log 'name' unless given."""
+        command = self._command(name, main, list(arguments), heap_mb)
+        if class_path:
+            position = command.index("-cp") + 1
+            command[position] = f"{class_path}:{command[position]}"
+        with open(self.log(name), "ab") as log:
+            options.setdefault("stderr", log)
+            return subprocess.Popen(command, env=self._environment(), cwd=self.work, text=True,
+                                    preexec_fn=die_with_parent, **options)
+
+    def log(self, name):
+        return self.work / f"{name}.log"
+
+    def local_spans(self, name):
+        """Where LocalFileSpanReceiver of that process writes."""
+        return self.work / f"{name}.spans"
+
+    def _log_end(self, name):
+        text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
+        return "\n".join(text.splitlines()[-30:])
+
+    # ---- start ----
+
+    def _write_conf(self):
+        for app in ("hdfs", "datanode"):
+            folder = self.conf / "webapps" / app / "WEB-INF"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "web.xml").write_text(WEB_XML)
+        (self.conf / "log4j.properties").write_text(LOG4J)
+        self.rpc_port, self.http["namenode"] = free_port(), free_port()
+        write_site(self.conf / "core-site.xml", {
+            "fs.defaultFS": f"hdfs://127.0.0.1:{self.rpc_port}",
+            "ipc.client.connect.retry.interval": "200",
+            "hadoop.tmp.dir": str(self.work / "tmp"),
+            **self.core})
+        write_site(self.conf / "hdfs-site.xml", {
+            "dfs.namenode.name.dir": f"file://{self.work}/namenode/name",
+            "dfs.namenode.http-address": f"127.0.0.1:{self.http['namenode']}",
+            **self.hdfs})
+
+    def start(self):
+        """Returns when all DataNodes are there and files can be written."""
+        self._write_conf()
+        # Formatting ends spans of nobody, but loads the receivers: it is to leave no file of theirs.
+        self._spawn("format", NAMENODE, ["-Dhadoop.htrace.span.receiver.classes=", "-format", "-force",
+                                         "-nonInteractive"], 128)
+        if self.processes.pop("format").wait(FORMAT_SECONDS) != 0:
+            raise ClusterError(f"NameNode could not be formatted:\n{self._log_end('format')}")
+        self._spawn("namenode", NAMENODE, [], 256)
+        for i in range(1, self.datanodes + 1):
+            self.start_datanode(i)
+        wait_for(self._ready, READY_SECONDS, "HDFS ready")
+        self._find_datanode_http()
+
+    def start_datanode(self, number):
+        name = f"datanode{number}"
+        data = self.work / name / "data"
+        data.mkdir(parents=True, exist_ok=True)
+        data.chmod(0o700)
+        self._spawn(name, DATANODE, [f"-Ddfs.datanode.data.dir=file://{data}"], 192)
+
+    def _ready(self):
+        self._check_alive()
+        state = self.jmx("namenode", "Hadoop:service=NameNode,name=FSNamesystemState")
+        return bool(state) and state[0]["NumLiveDataNodes"] == self.datanodes and state[0]["FSState"] == "Operational"
+
+    def _check_alive(self):
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise ClusterError(f"{name} ended with {process.returncode}:\n{self._log_end(name)}")
+
+    def _find_datanode_http(self):
+        """DataNodes have chosen their ports; each shows its data folder, which tells them apart."""
+        live = json.loads(self.jmx("namenode", "Hadoop:service=NameNode,name=NameNodeInfo")[0]["LiveNodes"])
+        for node in live.values():
+            port = int(node["infoAddr"].rsplit(":", 1)[1])
+            self.http["?"] = port
+            volumes = json.loads(self.jmx("?", "Hadoop:service=DataNode,name=DataNodeInfo")[0]["VolumeInfo"])
+            self.http[Path(next(iter(volumes))).parts[len(self.work.parts)]] = port
+        self.http.pop("?", None)
+
+    # ---- questions ----
+
+    def jmx(self, name, query):
+        """Beans of a server's JVM; an empty list while it does not answer."""
+        url = f"http://127.0.0.1:{self.http[name]}/jmx?qry={urllib.parse.quote(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return json.load(answer)["beans"]
+        except (urllib.error.URLError, OSError, ValueError):
+            return []
+
+    def senders(self):
+        """Counters of our span receiver in every server, by process; needs tracing()."""
+        beans = {name: self.jmx(name, "io.plumbline:type=SpanReceiver,*") for name in self.http}
+        return {name: found[0] for name, found in beans.items() if found}
+
+    def datanodes_idle(self):
+        """Is no block being written or read? One of the threads counted is the one that listens."""
+        infos = [self.jmx(name, "Hadoop:service=DataNode,name=DataNodeInfo") for name in self.http if name != "namenode"]
+        return all(info and info[0]["XceiverCount"] <= 1 for info in infos)
+
+    def wait_all_sent(self, seconds=60):
+        """Until every server's spans are acknowledged or counted as dropped, and no more come. The counters."""
+        last = {}
+
+        def settled():
+            nonlocal last
+            now = self.senders()
+            quiet = len(now) == len(self.http) and all(
+                bean["SpansReceived"] == bean["SpansAcknowledged"] + bean["SpansDropped"] for bean in now.values())
+            counts = {name: bean["SpansReceived"] for name, bean in now.items()}
+            same, last = counts == last, counts
+            return now if quiet and same and self.datanodes_idle() else None
+
+        return wait_for(settled, seconds, "spans of the servers sent")
+
+    # ---- end ----
+
+    def stop(self):
+        """Stops in order: span receivers drain. What does not stop in time is killed."""
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes.clear()
+
+
+def compile_java(sources, classes, version=DEFAULT_VERSION):
+    """Compiles against the jars of a Hadoop version."""
+    Path(classes).mkdir(parents=True, exist_ok=True)
+    command = ["javac", "-nowarn", "-proc:none", "--release", "8", "-Xlint:-options", "-cp",
+               f"{hadoop_jars(version)}/*", "-d", str(classes), *map(str, sources)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise ClusterError(f"javac failed:\n{done.stdout}")
+    return Path(classes)
+
+
+def workload_classes(work, version=DEFAULT_VERSION):
+    return compile_java((ROOT / "tests" / "hdfs" / "workload").glob("*.java"), Path(work) / "classes", version)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", required=True, help="folder for data, configuration and logs")
+    parser.add_argument("--version", default=DEFAULT_VERSION, help="of Hadoop, 2.8 to 3.3.1 (default %(default)s)")
+    parser.add_argument("--datanodes", type=int, default=3)
+    parser.add_argument("--trace-to", metavar="HOST:PORT", help="send spans there with our receiver")
+    parser.add_argument("--local-files", action="store_true", help="and write them to files")
+    options = parser.parse_args()
+    core, class_path = {}, ""
+    if options.trace_to:
+        core = tracing(options.trace_to, options.local_files)
+        class_path = sample_class_path(receiver_jar())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        with Cluster(options.work, options.version, options.datanodes, core, class_path=class_path) as cluster:
+            print(f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, configuration {cluster.conf}, "
+                  f"page http://127.0.0.1:{cluster.http['namenode']}/jmx; ends with its input (Ctrl-D)", flush=True)
+            sys.stdin.read()
+    except ClusterError as error:
+        sys.exit(f"cluster: {error}")
+    except KeyboardInterrupt:
+        pass
+
+
+if __name__ == "__main__":
+    main()
