@@ -153,13 +153,18 @@ static void flush_pending(struct DistValues *values) {
     merge_buckets(values, fresh, n);
 }
 
-static void push_value(struct DistValues *values, guint64 value) {
-    if (values->n_pending == DIST_EXACT_MAX) flush_pending(values);
-    if (values->n_pending == values->pending_room) {
-        guint room = values->pending_room == 0 ? FIRST_PENDING : values->pending_room * 2u;
-        values->pending = g_renew(guint64, values->pending, room);
-        values->pending_room = (guint16)room;
+static void make_room(struct DistValues *values) {
+    if (values->n_pending == DIST_EXACT_MAX) {
+        flush_pending(values);
+        return;
     }
+    guint room = values->pending_room == 0 ? FIRST_PENDING : values->pending_room * 2u;
+    values->pending = g_renew(guint64, values->pending, room);
+    values->pending_room = (guint16)room;
+}
+
+static inline void push_value(struct DistValues *values, guint64 value) {
+    if (values->n_pending == values->pending_room) make_room(values);
     values->pending[values->n_pending++] = value;
 }
 
@@ -171,14 +176,29 @@ static void add_squares(Dist *dist, Wide squares) {
     dist->squares_lo = (guint64)total;
 }
 
-void dist_add(Dist *dist, guint64 value) {
-    if (value > DIST_VALUE_MAX) value = DIST_VALUE_MAX;
+static inline void count_value(Dist *dist, guint64 value) {
     if (dist->count == 0 || value < dist->min) dist->min = value;
     if (dist->count == 0 || value > dist->max) dist->max = value;
     dist->count++;
     dist->sum = saturating_add(dist->sum, value);
     add_squares(dist, (Wide)value * value);
+}
+
+void dist_add(Dist *dist, guint64 value) {
+    value = MIN(value, DIST_VALUE_MAX);
+    count_value(dist, value);
     push_value(values_of(dist), value);
+}
+
+gsize dist_add_growth(Dist *dist, guint64 value) {
+    const struct DistValues *values = dist->values;
+    if (values != NULL && values->n_pending < values->pending_room) {
+        dist_add(dist, value);
+        return 0;
+    }
+    gsize before = dist_heap_bytes(dist);
+    dist_add(dist, value);
+    return dist_heap_bytes(dist) - before;
 }
 
 void dist_merge(Dist *into, const Dist *from) {

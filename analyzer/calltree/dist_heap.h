@@ -4,3 +4,5 @@
 #include "analyzer/calltree/dist.h"
 
 gsize dist_heap_bytes(const Dist *dist);
+/* dist_add(), and by how much that made the Dist larger. */
+gsize dist_add_growth(Dist *dist, guint64 value);

@@ -1,0 +1,199 @@
+/* Stored form of a row: for each node with anything in it, ascending: its number, the first as it is, then less the one
+ * before and 1 (varint); a varint of bits, one per field of NodeStats in its order, lowest first, that says which are
+ * not empty or 0; these fields: a Dist as in dist.c, other fields as signed varints. The row ends with its value. */
+#include "analyzer/calltree/stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/calltree/stats_row.h"
+
+#define DISTS    3
+#define COUNTERS 8
+
+/* Fields in stored order. */
+static Dist *dist_field(NodeStats *stats, guint i) {
+    return (Dist *[]){&stats->duration, &stats->bytes, &stats->rate}[i];
+}
+
+static gint64 *counter_fields(NodeStats *stats) { return &stats->self_ns; }
+
+G_STATIC_ASSERT(sizeof(NodeStats) == DISTS * sizeof(Dist) + COUNTERS * sizeof(gint64));
+
+gint64 stats_bucket_ns(StatsLevel level) {
+    static const gint64 lengths[LEVEL_COUNT] = {
+        [LEVEL_MINUTE] = G_GINT64_CONSTANT(60000000000),
+        [LEVEL_HOUR] = G_GINT64_CONSTANT(3600000000000),
+        [LEVEL_DAY] = G_GINT64_CONSTANT(86400000000000),
+    };
+    return lengths[level];
+}
+
+guint32 stats_bucket(StatsLevel level, gint64 time_ns) {
+    gint64 bucket = time_ns <= 0 ? 0 : time_ns / stats_bucket_ns(level);
+    return (guint32)MIN(bucket, G_MAXUINT32);
+}
+
+void node_stats_init(NodeStats *stats) { memset(stats, 0, sizeof *stats); }
+
+void node_stats_clear(NodeStats *stats) {
+    for (guint i = 0; i < DISTS; i++) dist_clear(dist_field(stats, i));
+    node_stats_init(stats);
+}
+
+void node_stats_merge(NodeStats *into, const NodeStats *from) {
+    dist_merge(&into->duration, &from->duration);
+    dist_merge(&into->bytes, &from->bytes);
+    dist_merge(&into->rate, &from->rate);
+    const gint64 *more = &from->self_ns;
+    for (guint i = 0; i < COUNTERS; i++) counter_add(&counter_fields(into)[i], more[i]);
+}
+
+/* ---- rows ---- */
+
+StatsRow *stats_row_new(void) { return g_new0(StatsRow, 1); }
+
+void stats_row_free(StatsRow *row) {
+    if (row == NULL) return;
+    for (guint i = 0; i < row->n; i++) node_stats_clear(&row->entries[i].stats);
+    if (row->entries != &row->single) g_free(row->entries);
+    g_free(row->table);
+    g_free(row);
+}
+
+gsize stats_row_bytes(const StatsRow *row) {
+    gsize entries = row->entries != &row->single ? row->room * sizeof(RowEntry) : 0;
+    return sizeof *row + entries + row->table_size * sizeof(guint32);
+}
+
+static void index_rows(StatsRow *row, guint32 size) {
+    g_free(row->table);
+    row->table = g_new0(guint32, size);
+    row->table_size = size;
+    for (guint i = 0; i < row->n; i++) {
+        guint32 at = row_hash(row->entries[i].node) & (size - 1);
+        while (row->table[at] != 0) at = (at + 1) & (size - 1);
+        row->table[at] = i + 1;
+    }
+}
+
+static void grow_entries(StatsRow *row) {
+    guint room = row->room == 0 ? 1 : row->room == 1 ? 4 : row->room * 2;
+    if (room == 1) {
+        row->entries = &row->single;
+    } else if (row->entries == &row->single) {
+        row->entries = g_new(RowEntry, room);
+        row->entries[0] = row->single;
+    } else {
+        row->entries = g_renew(RowEntry, row->entries, room);
+    }
+    row->room = room;
+}
+
+static RowEntry *add_entry(StatsRow *row, guint32 node) {
+    if (row->n == row->room) grow_entries(row);
+    RowEntry *entry = &row->entries[row->n++];
+    entry->node = node;
+    node_stats_init(&entry->stats);
+    if (row->n > 1 && row->entries[row->n - 2].node > node) row->unsorted = TRUE;
+    if (row->n > ROW_LINEAR && row->n * 2 > row->table_size) {
+        index_rows(row, MAX(4 * ROW_LINEAR, row->table_size * 2));
+    } else if (row->table != NULL) {
+        guint32 at = row_hash(node) & (row->table_size - 1);
+        while (row->table[at] != 0) at = (at + 1) & (row->table_size - 1);
+        row->table[at] = row->n;
+    }
+    return entry;
+}
+
+NodeStats *stats_row_node(StatsRow *row, guint32 node) {
+    RowEntry *entry = row_find(row, node);
+    return &(entry != NULL ? entry : add_entry(row, node))->stats;
+}
+
+guint stats_row_size(const StatsRow *row) { return row->n; }
+
+static int by_node(const void *a, const void *b) {
+    guint32 x = ((const RowEntry *)a)->node, y = ((const RowEntry *)b)->node;
+    return (x > y) - (x < y);
+}
+
+static void sort_entries(StatsRow *row) {
+    if (!row->unsorted) return;
+    qsort(row->entries, row->n, sizeof *row->entries, by_node);
+    row->unsorted = FALSE;
+    if (row->table != NULL) index_rows(row, row->table_size);
+}
+
+NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node) {
+    sort_entries(row);
+    *node = row->entries[i].node;
+    return &row->entries[i].stats;
+}
+
+void stats_row_merge(StatsRow *into, StatsRow *from) {
+    sort_entries(from);
+    for (guint i = 0; i < from->n; i++) {
+        node_stats_merge(stats_row_node(into, from->entries[i].node), &from->entries[i].stats);
+    }
+}
+
+/* ---- stored form ---- */
+
+static guint fields_in_use(NodeStats *stats) {
+    guint bits = 0;
+    for (guint i = 0; i < DISTS; i++) bits |= (guint)(dist_field(stats, i)->count > 0) << i;
+    for (guint i = 0; i < COUNTERS; i++) bits |= (guint)(counter_fields(stats)[i] != 0) << (DISTS + i);
+    return bits;
+}
+
+/* Nodes without anything are left out: what was added and taken back again leaves no trace, so the bytes depend on
+ * the sums alone. */
+void stats_row_encode(StatsRow *row, GByteArray *out) {
+    sort_entries(row);
+    guint32 expected = 0;
+    for (guint i = 0; i < row->n; i++) {
+        NodeStats *stats = &row->entries[i].stats;
+        guint bits = fields_in_use(stats);
+        if (bits == 0) continue;
+        append_varint(out, row->entries[i].node - expected);
+        expected = row->entries[i].node + 1;
+        append_varint(out, bits);
+        for (guint f = 0; f < DISTS; f++) {
+            if (bits >> f & 1) dist_encode(dist_field(stats, f), out);
+        }
+        for (guint f = 0; f < COUNTERS; f++) {
+            if (bits >> (DISTS + f) & 1) append_zigzag(out, counter_fields(stats)[f]);
+        }
+    }
+}
+
+static gboolean decode_node(StatsRow *row, guint32 node, ByteReader *reader) {
+    guint64 bits = read_varint(reader);
+    if (bits == 0 || bits >> (DISTS + COUNTERS) != 0) return FALSE;
+    NodeStats *stats = stats_row_node(row, node);
+    for (guint f = 0; f < DISTS; f++) {
+        if (!(bits >> f & 1)) continue;
+        if (!dist_merge_encoded(dist_field(stats, f), reader) || dist_field(stats, f)->count == 0) return FALSE;
+    }
+    for (guint f = 0; f < COUNTERS; f++) {
+        if (bits >> (DISTS + f) & 1) counter_fields(stats)[f] = read_zigzag(reader);
+    }
+    return !reader->failed;
+}
+
+gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored) {
+    ByteReader reader = byte_reader(stored.data, stored.size_bytes);
+    g_autoptr(StatsRow) decoded = stats_row_new();
+    guint64 expected = 0;
+    while (reader_left(&reader) > 0) {
+        guint64 node = read_varint(&reader);
+        if (reader.failed || node > G_MAXUINT32 - expected) return FALSE;
+        node += expected;
+        if (!decode_node(decoded, (guint32)node, &reader)) return FALSE;
+        expected = node + 1;
+        if (expected > G_MAXUINT32 && reader_left(&reader) > 0) return FALSE;
+    }
+    stats_row_merge(into, decoded);
+    return TRUE;
+}
