@@ -10,8 +10,8 @@
 #include "common/store/dict.h"
 
 typedef struct ArchiveOptions {
-    gint64 clock_tolerance_ns;
-    guint32 max_trace_spans; /* a trace with more is kept in parts of this size; 0: 1,000,000 */
+    gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
+    guint32 max_trace_spans;   /* a trace with more is kept in parts of this size; 0: 1,000,000 */
 } ArchiveOptions;
 
 typedef struct Archive Archive;
@@ -26,6 +26,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Archive, archive_free)
 Store *archive_store(Archive *archive);
 Dict *archive_dict(Archive *archive);
 const Lookup *archive_lookup(Archive *archive);
+/* What spans may stick out of their parents: the store's, fixed when it was made. */
+gint64 archive_clock_tolerance_ns(Archive *archive);
 
 /* Totals over all stored traces, kept up to date in memory and counted anew when the archive is opened. */
 typedef struct ArchiveTotals {
@@ -39,15 +41,16 @@ typedef struct ArchiveTotals {
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
 
-/* ---- writing: one ArchiveWriter per thread ---- */
+/* ---- writing: one ArchiveWriter per thread; all spans of one trace always to the same ---- */
 typedef struct ArchiveWriter ArchiveWriter;
 ArchiveWriter *archive_writer_new(Archive *archive);
 void archive_writer_free(ArchiveWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
 
 /* Takes all spans known of one trace (records one behind the other, n >= 1) into the group: joins them with what is
- * stored of that trace, assembles, compresses, counts. The bytes are not needed after the call. On error (reading the
- * store failed) the group is as before. */
+ * stored of that trace, assembles, compresses, counts. The bytes are not needed after the call. A span whose id is
+ * stored already changes nothing, whatever its content. A trace that is in the group already commits the group first.
+ * On error (reading or writing the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
 /* How much the group holds: commit at about 4 MiB. */
@@ -69,7 +72,7 @@ const Pattern *archive_pattern(Archive *archive, guint32 number);
 guint32 archive_pattern_find(Archive *archive, PatternId id);
 guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */
 
-/* Trace records whose begin lies in [since_ns, until_ns), newest or oldest first. */
+/* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;
 ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first);
 void archive_scan_free(ArchiveScan *scan);
@@ -80,13 +83,14 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
 
 /* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows by
- * (object, role, host); the row may be used during the call only. Periods are widened to whole minutes. */
+ * (object, role, host), with no level and bucket in the key; the row may be used during the call only. Periods are
+ * widened to whole minutes. */
 typedef struct StatsFilter {
     StatsKind kind;
     gint64 since_ns, until_ns;
     guint32 object; /* 0: all */
     guint32 host;   /* 0: all */
-    gint role;      /* -1: all */
+    gint role;      /* -1: all; not asked of patterns */
 } StatsFilter;
 typedef void (*StatsVisit)(void *arg, const StatsKey *key, StatsRow *row);
 gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsVisit visit, void *arg, GError **error);

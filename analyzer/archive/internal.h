@@ -1,0 +1,109 @@
+/* What the files of this folder share. */
+#pragma once
+
+#include <pthread.h>
+
+#include "analyzer/archive/archive.h"
+#include "analyzer/archive/layout.h"
+#include "analyzer/archive/patterns.h"
+#include "analyzer/archive/processes.h"
+#include "analyzer/archive/rowmap.h"
+#include "analyzer/archive/stale.h"
+
+#define DEFAULT_MAX_TRACE_SPANS 1000000u
+/* Shapes that a compressor may keep: about 100 bytes each. */
+#define COMPRESSOR_SHAPES 100000u
+
+typedef struct TotalsSlot {
+    gboolean taken;
+    StoredTotals totals; /* as stored */
+} TotalsSlot;
+
+struct Archive {
+    Store *store;
+    Dict *dict;
+    ProcessTable *processes;
+    PatternTable *patterns;
+    Lookup lookup;
+    ArchiveOptions options;
+    guint32 bytes_key;         /* atomic; 0: not in the dictionary yet */
+    gboolean tolerance_stored; /* atomic */
+
+    /* Writers commit under a shared lock; who needs the store to stand still (several iterators that agree, a row
+     * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
+    pthread_rwlock_t gate;
+    pthread_mutex_t settle_lock; /* one archive_settle() at a time; taken before the gate */
+    struct Settling *settling;   /* under the gate */
+
+    pthread_mutex_t totals_lock; /* of the slots */
+    GArray *slots;               /* TotalsSlot; their sum are the totals */
+    guint64 duplicates;          /* atomic */
+    guint64 late_spans;          /* atomic */
+};
+
+/* The slots as the store has them. */
+gboolean totals_read(StoreIter *meta, GArray *slots, GError **error);
+
+/* Iterators over families that show one and the same state of the store. */
+typedef struct Snapshot {
+    StoreIter *iters[FAMILY_COUNT]; /* of the families asked for; owned */
+} Snapshot;
+void snapshot_take(Archive *archive, const StoreFamily *families, guint n, Snapshot *snapshot);
+void snapshot_clear(Snapshot *snapshot);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Snapshot, snapshot_clear)
+
+/* FALSE with *error when reading stopped for an error. */
+gboolean iter_finished(StoreIter *iter, GError **error);
+static inline gboolean iter_seek_key(StoreIter *iter, LayoutKey key) { return store_iter_seek(iter, key_bytes(&key)); }
+
+/* Makes sure that what the statistics of these spans depend on is in the dictionary. */
+gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **error);
+
+/* Points at records that lie one behind the other: appended to 'list'. INPUT when they do not fill the bytes, or are of
+ * another trace. */
+gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error);
+
+/* One record of a trace, read and decoded: appended to 'spans'. */
+gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error);
+gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error);
+/* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
+gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);
+static inline Bytes bytes_view(GBytes *bytes) {
+    Bytes view = {.data = NULL};
+    view.data = g_bytes_get_data(bytes, &view.size_bytes);
+    return view;
+}
+
+/* The spans of one record, assembled and measured. */
+typedef struct TraceVersion {
+    CallTree *tree;
+    TreeTimes *times;
+    guint32 *node_of; /* NULL when there was no compressor */
+    Pattern *pattern;
+} TraceVersion;
+TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
+void version_clear(TraceVersion *version);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
+
+/* Pattern rows of one minute, computed from the stored traces. */
+typedef struct Recompute {
+    StoreIter *traces; /* over FAMILY_TRACE */
+    guint32 minute;
+    const guint32 *patterns; /* ascending */
+    guint n_patterns;
+} Recompute;
+/* Adds the rows of all of these patterns to 'rows', with 'level' and 'bucket' 0 in their keys when 'flat'. */
+gboolean recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
+
+/* Adds stored rows of one pattern in one bucket, host by host, to 'rows' under key 'as' (host filled in). */
+gboolean rows_add_stored(StoreIter *stats, const PatternRows *which, const StatsKey *as, RowMap *rows, GError **error);
+
+/* A commit tells settle what it has just written. Under the gate, shared. */
+typedef struct PatternOperand {
+    guint32 minute;
+    guint32 pattern;
+    guint32 host;
+    guint at, size_bytes; /* in the operands' bytes */
+} PatternOperand;
+void settle_note_operands(Archive *archive, const GArray *operands, const guint8 *bytes);
+void settle_note_marks(Archive *archive, const GArray *marks);

@@ -1,0 +1,163 @@
+#include "analyzer/archive/layout.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+
+guint32 trace_second(gint64 begin_ns) {
+    if (begin_ns < 0) return 0;
+    gint64 second = begin_ns / NS_PER_SEC;
+    return second > (gint64)G_MAXUINT32 ? G_MAXUINT32 : (guint32)second;
+}
+
+void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last) {
+    guint64 from = (guint64)minute * 60;
+    *first = (guint32)MIN(from, G_MAXUINT32);
+    *last = (guint32)MIN(from + 59, G_MAXUINT32);
+}
+
+static void put_be(LayoutKey *key, guint64 value, guint size_bytes) {
+    for (guint i = size_bytes; i-- > 0;) key->bytes[key->size_bytes++] = (guint8)(value >> (8 * i));
+}
+
+LayoutKey trace_key(const TraceKey *key) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, key->second, 4);
+    put_be(&out, key->trace_id, 8);
+    put_be(&out, key->part, 2);
+    return out;
+}
+
+gboolean trace_key_parse(Bytes stored, TraceKey *key) {
+    if (stored.size_bytes != TRACE_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    key->second = read_u32be(&r);
+    key->trace_id = read_u64be(&r);
+    key->part = read_u16be(&r);
+    return TRUE;
+}
+
+LayoutKey trace_id_key(guint64 trace_id) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, trace_id, 8);
+    return out;
+}
+
+gboolean trace_id_key_parse(Bytes stored, guint64 *trace_id) {
+    if (stored.size_bytes != TRACE_ID_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    *trace_id = read_u64be(&r);
+    return TRUE;
+}
+
+LayoutKey pattern_key(guint32 number) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, number, 4);
+    return out;
+}
+
+LayoutKey stats_key(const StatsKey *key) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, key->level, 1);
+    put_be(&out, key->kind, 1);
+    put_be(&out, key->bucket, 4);
+    put_be(&out, key->object, 4);
+    put_be(&out, key->role, 1);
+    put_be(&out, key->host, 4);
+    return out;
+}
+
+gboolean stats_key_parse(Bytes stored, StatsKey *key) {
+    if (stored.size_bytes != STATS_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    key->level = read_u8(&r);
+    key->kind = read_u8(&r);
+    key->bucket = read_u32be(&r);
+    key->object = read_u32be(&r);
+    key->role = read_u8(&r);
+    key->host = read_u32be(&r);
+    return key->level < LEVEL_COUNT && key->kind <= STATS_PATTERN;
+}
+
+static int compare_u32(guint32 a, guint32 b) { return a < b ? -1 : a > b; }
+
+int stats_key_compare(const StatsKey *a, const StatsKey *b) {
+    int order = compare_u32(a->level, b->level);
+    if (order == 0) order = compare_u32(a->kind, b->kind);
+    if (order == 0) order = compare_u32(a->bucket, b->bucket);
+    if (order == 0) order = compare_u32(a->object, b->object);
+    if (order == 0) order = compare_u32(a->role, b->role);
+    if (order == 0) order = compare_u32(a->host, b->host);
+    return order;
+}
+
+LayoutKey totals_key(guint16 slot) {
+    LayoutKey out = {.size_bytes = sizeof TOTALS_PREFIX - 1};
+    memcpy(out.bytes, TOTALS_PREFIX, sizeof TOTALS_PREFIX - 1);
+    put_be(&out, slot, 2);
+    return out;
+}
+
+LayoutKey dirty_key(DirtyMark mark) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, mark.minute, 4);
+    put_be(&out, mark.pattern, 4);
+    return out;
+}
+
+gboolean dirty_key_parse(Bytes stored, DirtyMark *mark) {
+    if (stored.size_bytes != DIRTY_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    mark->minute = read_u32be(&r);
+    mark->pattern = read_u32be(&r);
+    return TRUE;
+}
+
+int dirty_mark_compare(gconstpointer a, gconstpointer b) {
+    const DirtyMark *x = a, *y = b;
+    int order = compare_u32(x->minute, y->minute);
+    return order != 0 ? order : compare_u32(x->pattern, y->pattern);
+}
+
+gboolean trace_index_valid(Bytes value) {
+    return value.size_bytes > 0 && value.size_bytes % 4 == 0 && value.size_bytes / 4 <= TRACE_MAX_PARTS;
+}
+
+guint32 trace_index_second(Bytes value, guint part) {
+    ByteReader r = byte_reader((const guint8 *)value.data + 4 * (gsize)part, 4);
+    return read_u32be(&r);
+}
+
+void stored_totals_add(StoredTotals *into, const StoredTotals *from) {
+    into->traces += from->traces;
+    into->spans += from->spans;
+    into->incomplete_traces += from->incomplete_traces;
+    if (from->any) stored_totals_cover(into, from->first_ns, from->last_ns);
+}
+
+void stored_totals_cover(StoredTotals *totals, gint64 begin_ns, gint64 end_ns) {
+    totals->first_ns = totals->any ? MIN(totals->first_ns, begin_ns) : begin_ns;
+    totals->last_ns = totals->any ? MAX(totals->last_ns, end_ns) : end_ns;
+    totals->any = TRUE;
+}
+
+void stored_totals_encode(const StoredTotals *totals, GByteArray *out) {
+    append_zigzag(out, totals->traces);
+    append_zigzag(out, totals->spans);
+    append_zigzag(out, totals->incomplete_traces);
+    append_u8(out, totals->any ? 1 : 0);
+    append_zigzag(out, totals->first_ns);
+    append_zigzag(out, totals->last_ns);
+}
+
+gboolean stored_totals_decode(Bytes value, StoredTotals *totals) {
+    ByteReader r = byte_reader(value.data, value.size_bytes);
+    StoredTotals read = {.traces = read_zigzag(&r), .spans = read_zigzag(&r)};
+    read.incomplete_traces = read_zigzag(&r);
+    read.any = read_u8(&r) != 0;
+    read.first_ns = read_zigzag(&r);
+    read.last_ns = read_zigzag(&r);
+    if (r.failed || reader_left(&r) != 0) return FALSE;
+    *totals = read;
+    return TRUE;
+}

@@ -1,0 +1,91 @@
+/* Keys and values of the store families that the archive owns. All integers in keys are big-endian, so that the order
+ * of bytes is the order of numbers.
+ *
+ *   family    key                                                      value
+ *   meta      "totals/", slot u16                                      a writer's share of the totals: StoredTotals
+ *   meta      "clock-tolerance"                                        zig-zag varint, ns
+ *   trace     second u32, trace id u64, part u16                       record.c of the call-tree library
+ *   trace_id  trace id u64                                             second u32 of part 0, of part 1, ...
+ *   pattern   number u32, from 1 without holes                         pattern_encode()
+ *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32   stats_row_encode(), merged by
+ * archive_merge() dirty     minute u32, pattern number u32                           empty
+ *
+ * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
+ * The key has seconds where statistics have minutes because it costs nothing and keeps a scan in order of time with
+ * one second's records in memory. A trace of more than max_trace_spans spans has several parts, numbered from 0, each
+ * with a second of its own; all others have part 0 only.
+ *
+ * A mark in 'dirty' says: the statistics of this pattern in this minute, and those of the hour and the day around it,
+ * count traces that have since been replaced. They are computed anew (settle.c) or looked through (rows.c). */
+#pragma once
+
+#include "analyzer/calltree/stats.h"
+#include "common/base/bytes.h"
+
+#define TRACE_KEY_BYTES    14
+#define TRACE_ID_KEY_BYTES 8
+#define PATTERN_KEY_BYTES  4
+#define STATS_KEY_BYTES    15
+#define DIRTY_KEY_BYTES    8
+#define TOTALS_PREFIX      "totals/"
+#define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
+#define TOLERANCE_KEY      "clock-tolerance"
+/* Parts are numbered in 16 bits: 65,535 parts of a million spans. */
+#define TRACE_MAX_PARTS 65535u
+
+typedef struct LayoutKey {
+    guint8 bytes[16]; /* the longest key, rounded up */
+    guint size_bytes;
+} LayoutKey;
+
+static inline Bytes key_bytes(const LayoutKey *key) { return (Bytes){key->bytes, key->size_bytes}; }
+
+typedef struct TraceKey {
+    guint32 second;
+    guint64 trace_id;
+    guint16 part;
+} TraceKey;
+
+guint32 trace_second(gint64 begin_ns);
+/* First and last second whose records can have begun in a minute; a record's exact minute is told by its summary. */
+void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last);
+
+LayoutKey trace_key(const TraceKey *key);
+gboolean trace_key_parse(Bytes stored, TraceKey *key);
+LayoutKey trace_id_key(guint64 trace_id);
+gboolean trace_id_key_parse(Bytes stored, guint64 *trace_id);
+LayoutKey pattern_key(guint32 number);
+LayoutKey stats_key(const StatsKey *key);
+gboolean stats_key_parse(Bytes stored, StatsKey *key);
+/* Order of the stored keys. */
+int stats_key_compare(const StatsKey *a, const StatsKey *b);
+LayoutKey totals_key(guint16 slot);
+
+typedef struct DirtyMark {
+    guint32 minute;
+    guint32 pattern;
+} DirtyMark;
+LayoutKey dirty_key(DirtyMark mark);
+gboolean dirty_key_parse(Bytes stored, DirtyMark *mark);
+int dirty_mark_compare(gconstpointer a, gconstpointer b); /* of DirtyMarks, in stored order; for qsort and bsearch */
+
+/* Value of a trace_id entry: n parts and the second of each. FALSE when its size is no multiple of 4, or 0. */
+gboolean trace_index_valid(Bytes value);
+static inline guint trace_index_parts(Bytes value) { return (guint)(value.size_bytes / 4); }
+guint32 trace_index_second(Bytes value, guint part);
+
+/* What one writer has added to the totals. A share may be negative (a trace stored as incomplete by one writer is
+ * completed by another); the sum over all slots is not. */
+typedef struct StoredTotals {
+    gint64 traces;
+    gint64 spans;
+    gint64 incomplete_traces;
+    gboolean any; /* the times hold */
+    gint64 first_ns, last_ns;
+} StoredTotals;
+
+void stored_totals_add(StoredTotals *into, const StoredTotals *from);
+/* Widens the times to hold a record. */
+void stored_totals_cover(StoredTotals *totals, gint64 begin_ns, gint64 end_ns);
+void stored_totals_encode(const StoredTotals *totals, GByteArray *out);
+gboolean stored_totals_decode(Bytes value, StoredTotals *totals);

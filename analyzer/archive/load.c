@@ -1,0 +1,94 @@
+#include <string.h>
+
+#include "analyzer/archive/internal.h"
+#include "common/base/error.h"
+
+/* How often archive_load() looks again when a writer has moved a record between two of its reads. */
+#define LOAD_ATTEMPTS 100
+
+gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error) {
+    const guint8 *at = spans.data;
+    const guint8 *end = at + spans.size_bytes;
+    guint before = list->len;
+    while (at < end) {
+        const SpanRec *span = (const SpanRec *)at;
+        gsize left = (gsize)(end - at);
+        if (left < sizeof *span || span->size_bytes < sizeof *span || span->size_bytes % 8 != 0 ||
+            span->size_bytes > left || span->id.trace != trace_id) {
+            g_ptr_array_set_size(list, (gint)before);
+            return fail(error, PLUMB_ERROR_INPUT, "malformed span record, or of another trace");
+        }
+        g_ptr_array_add(list, (gpointer)span);
+        at += span->size_bytes;
+    }
+    return TRUE;
+}
+
+gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error) {
+    LayoutKey key = trace_id_key(trace_id);
+    g_autoptr(GBytes) value = NULL;
+    if (!store_get(archive->store, FAMILY_TRACE_ID, key_bytes(&key), &value, error)) return FALSE;
+    if (value != NULL && !trace_index_valid(bytes_view(value)))
+        return fail(error, PLUMB_ERROR_CORRUPT, "index entry of trace %016" G_GINT64_MODIFIER "x is malformed",
+                    trace_id);
+    *index = g_steal_pointer(&value);
+    return TRUE;
+}
+
+gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error) {
+    TraceSummary summary;
+    if (!record_summary(record, &summary, error)) return FALSE;
+    const Pattern *pattern = archive_pattern(archive, summary.pattern);
+    if (pattern == NULL)
+        return fail(error, PLUMB_ERROR_CORRUPT, "trace %016" G_GINT64_MODIFIER "x has pattern %u, which is not stored",
+                    trace_id, summary.pattern);
+    return record_decode(record, pattern, trace_id, spans, error);
+}
+
+gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error) {
+    LayoutKey stored = trace_key(key);
+    g_autoptr(GBytes) record = NULL;
+    if (!store_get(archive->store, FAMILY_TRACE, key_bytes(&stored), &record, error)) return FALSE;
+    if (record == NULL)
+        return fail(error, PLUMB_ERROR_NOT_FOUND, "trace %016" G_GINT64_MODIFIER "x lacks its part %u", key->trace_id,
+                    key->part);
+    TraceSummary read;
+    if (!record_summary(bytes_view(record), &read, error)) return FALSE;
+    if (!part_decode(archive, bytes_view(record), key->trace_id, spans, error)) return FALSE;
+    *summary = read;
+    return TRUE;
+}
+
+static gboolean load_parts(Archive *archive, guint64 trace_id, GBytes *index, GByteArray *spans, GError **error) {
+    Bytes parts = bytes_view(index);
+    guint before = spans->len;
+    for (guint part = 0; part < trace_index_parts(parts); part++) {
+        TraceKey key = {trace_index_second(parts, part), trace_id, (guint16)part};
+        TraceSummary summary;
+        if (!part_load(archive, &key, spans, &summary, error)) {
+            g_byte_array_set_size(spans, before);
+            return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error) {
+    g_autoptr(GBytes) seen = NULL;
+    for (guint attempt = 0; attempt < LOAD_ATTEMPTS; attempt++) {
+        g_autoptr(GBytes) index = NULL;
+        g_autoptr(GError) local = NULL;
+        if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
+        if (index == NULL) return fail(error, PLUMB_ERROR_NOT_FOUND, "no trace %016" G_GINT64_MODIFIER "x", trace_id);
+        if (load_parts(archive, trace_id, index, spans, &local)) return TRUE;
+        if (!g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) {
+            g_propagate_error(error, g_steal_pointer(&local));
+            return FALSE;
+        }
+        if (seen != NULL && g_bytes_equal(seen, index)) break; /* nobody moved it: it is not there */
+        g_clear_pointer(&seen, g_bytes_unref);
+        seen = g_steal_pointer(&index);
+    }
+    return fail(error, PLUMB_ERROR_CORRUPT, "the index knows trace %016" G_GINT64_MODIFIER "x, but its record is gone",
+                trace_id);
+}

@@ -1,0 +1,165 @@
+#include "analyzer/archive/patterns.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "analyzer/archive/layout.h"
+#include "common/base/error.h"
+
+typedef struct Numbered {
+    PatternId id;
+    guint32 number;
+} Numbered;
+
+struct PatternTable {
+    Store *store;
+    pthread_rwlock_t lock; /* of all that follows */
+    GHashTable *numbers;   /* Numbered -> itself */
+    GHashTable *shapes;    /* number -> Pattern that somebody has asked for: never leaves */
+    GPtrArray *fresh;      /* Pattern of stored + 1, stored + 2, ... */
+    guint32 count;
+    guint32 stored;
+};
+
+/* An id is the start of a SHA-256: any 4 bytes of it are a hash. */
+static guint numbered_hash(gconstpointer key) {
+    guint hash;
+    memcpy(&hash, ((const Numbered *)key)->id.bytes, sizeof hash);
+    return hash;
+}
+
+static gboolean numbered_equal(gconstpointer a, gconstpointer b) {
+    return memcmp(((const Numbered *)a)->id.bytes, ((const Numbered *)b)->id.bytes, sizeof(PatternId)) == 0;
+}
+
+static void numbers_add(PatternTable *table, PatternId id, guint32 number) {
+    Numbered *entry = g_new(Numbered, 1);
+    *entry = (Numbered){id, number};
+    g_hash_table_add(table->numbers, entry);
+}
+
+static gboolean table_load(PatternTable *table, GError **error) {
+    g_autoptr(StoreIter) iter = store_iter_new(table->store, FAMILY_PATTERN);
+    for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
+        LayoutKey expected = pattern_key(table->count + 1);
+        Bytes key = store_iter_key(iter);
+        if (key.size_bytes != expected.size_bytes || memcmp(key.data, expected.bytes, key.size_bytes) != 0)
+            return fail(error, PLUMB_ERROR_CORRUPT, "the store lacks pattern %u, but has later ones", table->count + 1);
+        g_autoptr(Pattern) pattern = pattern_decode(store_iter_value(iter), error);
+        if (pattern == NULL) {
+            g_prefix_error(error, "pattern %u: ", table->count + 1);
+            return FALSE;
+        }
+        table->count++;
+        numbers_add(table, pattern->id, table->count);
+    }
+    table->stored = table->count;
+    return store_iter_error(iter, error);
+}
+
+PatternTable *pattern_table_open(Store *store, GError **error) {
+    g_autoptr(PatternTable) table = g_new0(PatternTable, 1);
+    table->store = store;
+    pthread_rwlock_init(&table->lock, NULL);
+    table->numbers = g_hash_table_new_full(numbered_hash, numbered_equal, g_free, NULL);
+    table->shapes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)pattern_unref);
+    table->fresh = g_ptr_array_new_with_free_func((GDestroyNotify)pattern_unref);
+    return table_load(table, error) ? g_steal_pointer(&table) : NULL;
+}
+
+void pattern_table_free(PatternTable *table) {
+    if (table == NULL) return;
+    g_clear_pointer(&table->numbers, g_hash_table_unref);
+    g_clear_pointer(&table->shapes, g_hash_table_unref);
+    g_clear_pointer(&table->fresh, g_ptr_array_unref);
+    pthread_rwlock_destroy(&table->lock);
+    g_free(table);
+}
+
+static guint32 number_locked(PatternTable *table, PatternId id) {
+    Numbered wanted = {id, 0};
+    const Numbered *entry = g_hash_table_lookup(table->numbers, &wanted);
+    return entry == NULL ? 0 : entry->number;
+}
+
+guint32 pattern_table_find(PatternTable *table, PatternId id) {
+    pthread_rwlock_rdlock(&table->lock);
+    guint32 number = number_locked(table, id);
+    pthread_rwlock_unlock(&table->lock);
+    return number;
+}
+
+guint32 pattern_table_number(PatternTable *table, const Pattern *pattern) {
+    guint32 number = pattern_table_find(table, pattern->id);
+    if (number != 0) return number;
+    pthread_rwlock_wrlock(&table->lock);
+    number = number_locked(table, pattern->id);
+    if (number == 0) {
+        number = ++table->count;
+        numbers_add(table, pattern->id, number);
+        g_ptr_array_add(table->fresh, pattern_ref(pattern));
+    }
+    pthread_rwlock_unlock(&table->lock);
+    return number;
+}
+
+guint32 pattern_table_count(PatternTable *table) {
+    pthread_rwlock_rdlock(&table->lock);
+    guint32 count = table->count;
+    pthread_rwlock_unlock(&table->lock);
+    return count;
+}
+
+/* A new reference from the store. */
+static Pattern *shape_read(PatternTable *table, guint32 number) {
+    LayoutKey key = pattern_key(number);
+    g_autoptr(GBytes) value = NULL;
+    if (!store_get(table->store, FAMILY_PATTERN, key_bytes(&key), &value, NULL) || value == NULL) return NULL;
+    Bytes stored = {.data = NULL};
+    stored.data = g_bytes_get_data(value, &stored.size_bytes);
+    return pattern_decode(stored, NULL);
+}
+
+/* Under the write lock: once per pattern, so a read of the store meanwhile does no harm. */
+static Pattern *shape_make(PatternTable *table, guint32 number) {
+    if (number == 0 || number > table->count) return NULL;
+    if (number <= table->stored) return shape_read(table, number);
+    return pattern_ref(g_ptr_array_index(table->fresh, number - table->stored - 1));
+}
+
+const Pattern *pattern_table_get(PatternTable *table, guint32 number) {
+    pthread_rwlock_rdlock(&table->lock);
+    Pattern *shape = g_hash_table_lookup(table->shapes, GUINT_TO_POINTER(number));
+    pthread_rwlock_unlock(&table->lock);
+    if (shape != NULL) return shape;
+
+    pthread_rwlock_wrlock(&table->lock);
+    shape = g_hash_table_lookup(table->shapes, GUINT_TO_POINTER(number)); /* another thread may have been faster */
+    if (shape == NULL) {
+        shape = shape_make(table, number);
+        if (shape != NULL) g_hash_table_insert(table->shapes, GUINT_TO_POINTER(number), shape);
+    }
+    pthread_rwlock_unlock(&table->lock);
+    return shape;
+}
+
+void pattern_table_put(PatternTable *table, guint32 upto, StoreBatch *batch) {
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    pthread_rwlock_rdlock(&table->lock);
+    for (guint32 number = table->stored + 1; number <= upto; number++) {
+        g_byte_array_set_size(value, 0);
+        pattern_encode(g_ptr_array_index(table->fresh, number - table->stored - 1), value);
+        LayoutKey key = pattern_key(number);
+        store_batch_put(batch, FAMILY_PATTERN, key_bytes(&key), (Bytes){value->data, value->len});
+    }
+    pthread_rwlock_unlock(&table->lock);
+}
+
+void pattern_table_stored(PatternTable *table, guint32 upto) {
+    pthread_rwlock_wrlock(&table->lock);
+    if (upto > table->stored) {
+        g_ptr_array_remove_range(table->fresh, 0, upto - table->stored);
+        table->stored = upto;
+    }
+    pthread_rwlock_unlock(&table->lock);
+}

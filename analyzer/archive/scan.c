@@ -1,0 +1,152 @@
+#include <stdlib.h>
+
+#include "analyzer/archive/internal.h"
+#include "common/base/error.h"
+
+/* Keys are in order of seconds, and in order of trace ids within one: a second's records are collected, put in order of
+ * begin and handed out. Their bytes are kept up to a bound; past it (an import whose times are all the same, say) they
+ * are read again when their turn comes. */
+#define KEPT_BYTES (32u << 20)
+
+typedef struct ScanEntry {
+    gint64 begin_ns;
+    TraceKey key;
+    gboolean kept;
+    gsize at, size_bytes; /* of kept ones: in the scan's bytes */
+} ScanEntry;
+
+struct ArchiveScan {
+    Archive *archive;
+    gint64 since_ns, until_ns;
+    gboolean newest_first;
+    guint32 first, last; /* seconds */
+    StoreIter *iter;
+    StoreIter *again; /* the same state of the store: for records not kept */
+    gboolean started, ended;
+    GArray *entries; /* ScanEntry of one second, in order */
+    guint next;
+    GByteArray *kept;
+    const ScanEntry *current;
+};
+
+ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first) {
+    ArchiveScan *scan = g_new0(ArchiveScan, 1);
+    scan->archive = archive;
+    scan->since_ns = since_ns;
+    scan->until_ns = until_ns;
+    scan->newest_first = newest_first;
+    scan->ended = until_ns <= since_ns;
+    scan->first = trace_second(since_ns);
+    scan->last = scan->ended ? 0 : trace_second(until_ns - 1);
+    scan->entries = g_array_new(FALSE, FALSE, sizeof(ScanEntry));
+    scan->kept = g_byte_array_new();
+    pthread_rwlock_wrlock(&archive->gate);
+    scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
+    scan->again = store_iter_new(archive->store, FAMILY_TRACE);
+    pthread_rwlock_unlock(&archive->gate);
+    return scan;
+}
+
+void archive_scan_free(ArchiveScan *scan) {
+    if (scan == NULL) return;
+    store_iter_free(scan->iter);
+    store_iter_free(scan->again);
+    g_array_unref(scan->entries);
+    g_byte_array_unref(scan->kept);
+    g_free(scan);
+}
+
+static gboolean scan_start(ArchiveScan *scan) {
+    scan->started = TRUE;
+    if (!scan->newest_first) return iter_seek_key(scan->iter, trace_key(&(TraceKey){scan->first, 0, 0}));
+    LayoutKey end = trace_key(&(TraceKey){scan->last, G_MAXUINT64, G_MAXUINT16});
+    /* The greatest key of that second is no key of a record: parts end below TRACE_MAX_PARTS. */
+    return store_iter_seek_before(scan->iter, key_bytes(&end));
+}
+
+static int compare_entries(gconstpointer a, gconstpointer b) {
+    const ScanEntry *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
+    if (x->key.trace_id != y->key.trace_id) return x->key.trace_id < y->key.trace_id ? -1 : 1;
+    return (int)x->key.part - (int)y->key.part;
+}
+
+static int compare_entries_newest(gconstpointer a, gconstpointer b) { return compare_entries(b, a); }
+
+static gboolean scan_collect(ArchiveScan *scan, const TraceKey *key, GError **error) {
+    TraceSummary summary;
+    Bytes record = store_iter_value(scan->iter);
+    if (!record_summary(record, &summary, error)) return FALSE;
+    if (summary.begin_ns < scan->since_ns || summary.begin_ns >= scan->until_ns) return TRUE;
+    ScanEntry entry = {summary.begin_ns, *key, scan->kept->len + record.size_bytes <= KEPT_BYTES, scan->kept->len,
+                       record.size_bytes};
+    if (entry.kept) g_byte_array_append(scan->kept, record.data, (guint)record.size_bytes);
+    g_array_append_val(scan->entries, entry);
+    return TRUE;
+}
+
+/* Collects the next second that has a record of the period; none: entries stay empty. */
+static gboolean scan_fill(ArchiveScan *scan, GError **error) {
+    g_array_set_size(scan->entries, 0);
+    g_byte_array_set_size(scan->kept, 0);
+    scan->next = 0;
+    gboolean more = scan->started || scan_start(scan);
+    guint32 second = 0;
+    while (more) {
+        TraceKey key;
+        if (!trace_key_parse(store_iter_key(scan->iter), &key))
+            return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has a malformed key");
+        if (key.second < scan->first || key.second > scan->last) break;
+        if (scan->entries->len > 0 && key.second != second) return TRUE; /* the iterator stays for the next call */
+        second = key.second;
+        if (!scan_collect(scan, &key, error)) return FALSE;
+        more = scan->newest_first ? store_iter_previous(scan->iter) : store_iter_next(scan->iter);
+    }
+    scan->ended = TRUE;
+    return iter_finished(scan->iter, error);
+}
+
+static gboolean entry_record(ArchiveScan *scan, const ScanEntry *entry, Bytes *record, GError **error) {
+    if (entry->kept) {
+        *record = (Bytes){scan->kept->data + entry->at, entry->size_bytes};
+        return TRUE;
+    }
+    TraceKey key;
+    if (!iter_seek_key(scan->again, trace_key(&entry->key)) || !trace_key_parse(store_iter_key(scan->again), &key) ||
+        key.trace_id != entry->key.trace_id) {
+        if (!iter_finished(scan->again, error)) return FALSE;
+        return fail(error, PLUMB_ERROR_CORRUPT, "a trace record went away during a scan");
+    }
+    *record = store_iter_value(scan->again);
+    return TRUE;
+}
+
+gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error) {
+    scan->current = NULL;
+    if (scan->next >= scan->entries->len) {
+        if (scan->ended) return FALSE;
+        if (!scan_fill(scan, error)) {
+            scan->ended = TRUE;
+            g_array_set_size(scan->entries, 0);
+            return FALSE;
+        }
+        g_array_sort(scan->entries, scan->newest_first ? compare_entries_newest : compare_entries);
+        if (scan->entries->len == 0) return FALSE;
+    }
+    const ScanEntry *entry = &g_array_index(scan->entries, ScanEntry, scan->next);
+    Bytes record;
+    TraceSummary read;
+    if (!entry_record(scan, entry, &record, error) || !record_summary(record, &read, error)) return FALSE;
+    scan->next++;
+    scan->current = entry;
+    *trace_id = entry->key.trace_id;
+    *summary = read;
+    return TRUE;
+}
+
+gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error) {
+    g_return_val_if_fail(scan->current != NULL, FALSE);
+    Bytes record;
+    if (!entry_record(scan, scan->current, &record, error)) return FALSE;
+    return part_decode(scan->archive, record, scan->current->key.trace_id, spans, error);
+}
