@@ -1,1 +1,51 @@
 #include "analyzer/query/query.h"
+
+#include <string.h>
+
+#include "analyzer/query/question.h"
+#include "common/base/error.h"
+#include "common/base/nearest.h"
+
+typedef struct Question {
+    const char *name;
+    json_t *(*answer)(const Asked *asked, GError **error);
+    const char *const *allowed; /* NULL-terminated */
+} Question;
+
+#define ALLOW(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const Question questions[] = {
+    {"status", answer_status, (const char *const[]){NULL}},
+    {"functions", answer_functions, ALLOW("since", "until", "host", "role", "function", "by", "sort", "limit")},
+    {"forest", answer_forest,
+     ALLOW("since", "until", "host", "role", "function", "exclude", "level", "pattern", "sort", "limit")},
+    {"traces", answer_traces,
+     ALLOW("since", "until", "host", "role", "function", "path", "annotation", "min_duration", "max_duration",
+           "incomplete", "pattern", "sort", "limit")},
+    {"trace", answer_trace, ALLOW("id", "limit")},
+    {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "sort", "limit")},
+    {"skew", answer_skew, ALLOW("since", "until", "limit")},
+    {"verify", answer_verify, (const char *const[]){NULL}},
+};
+
+static const Question *question_find(const char *name, GError **error) {
+    const char *names[G_N_ELEMENTS(questions) + 1] = {NULL};
+    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
+        if (strcmp(questions[i].name, name) == 0) return &questions[i];
+        names[i] = questions[i].name;
+    }
+    const char *nearest = nearest_name(name, names);
+    g_autofree char *known = g_strjoinv(", ", (char **)names);
+    if (nearest)
+        fail(error, PLUMB_ERROR_INPUT, "there is no question \"%s\": did you mean \"%s\"?", name, nearest);
+    else
+        fail(error, PLUMB_ERROR_INPUT, "there is no question \"%s\": there are %s", name, known);
+    return NULL;
+}
+
+json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
+    const Question *found = question_find(question, error);
+    if (!found || !params_check(params, question, found->allowed, error)) return NULL;
+    Asked asked = {archive, params, now_ns};
+    return found->answer(&asked, error);
+}

@@ -1,0 +1,41 @@
+/* Statistics of the nodes of one pattern, summed from stored rows or from traces. */
+#pragma once
+
+#include <jansson.h>
+
+#include "analyzer/archive/archive.h"
+
+/* Hosts named per node; the rest of a large cluster would make answers long and tell little. */
+#define NODE_HOSTS_MAX 16u
+
+typedef struct NodeSum {
+    NodeStats stats;
+    guint32 hosts[NODE_HOSTS_MAX]; /* dictionary ids, the first that were met */
+    guint n_hosts;
+} NodeSum;
+
+typedef struct PatternSum {
+    Pattern *pattern;
+    NodeSum *nodes; /* pattern->n_nodes; 0 is the trace: its calls are traces, its durations theirs */
+} PatternSum;
+
+PatternSum *pattern_sum_new(const Pattern *pattern);
+void pattern_sum_free(PatternSum *sum);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PatternSum, pattern_sum_free)
+
+/* Adds a row of one host. map says where the nodes of the row's pattern went (compressor_filter); NULL: they are the
+ * sum's own. */
+void pattern_sum_add(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row);
+
+/* What is left of a sum when nodes are dropped and merged as map says. */
+PatternSum *pattern_sum_filter(PatternSum *sum, const Pattern *filtered, const guint32 *map);
+
+/* The nodes of one assembled trace, compressed. */
+PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const CallTree *tree,
+                                 const TreeTimes *times);
+
+/* Depths of the pattern's nodes: 0 for roots, G_MAXUINT32 for the trace. Freed by the caller. */
+guint32 *pattern_depths(const Pattern *pattern);
+
+/* The nodes' rows as docs/api.md has them in "forest", in pre-order, without the trace's own. */
+json_t *pattern_sum_json(PatternSum *sum, Archive *archive);

@@ -1,0 +1,261 @@
+/* Compressed call trees of a period by weight.
+ *
+ * Two passes over the statistics: the first weighs every pattern, keeping a few numbers of each; the second sums the
+ * nodes of those that are shown. So memory depends on how many are shown, not on how many there are. */
+#include <string.h>
+
+#include "analyzer/query/forest.h"
+#include "common/base/error.h"
+
+/* Records looked at to find an example of each pattern shown. */
+#define EXAMPLE_SCAN_MAX 50000u
+
+/* A pattern as shown; what became equal when nodes were left out is one. */
+typedef struct Shown {
+    Pattern *pattern;
+    guint members;
+    gboolean incomplete;
+    Weight weight;
+    PatternSum *sum;
+    guint64 example;
+    gboolean has_example;
+} Shown;
+
+/* What became of a stored pattern. */
+typedef struct Member {
+    Shown *shown; /* NULL: nothing is left of it */
+    guint32 *map;
+} Member;
+
+typedef struct Forest {
+    Archive *archive;
+    const ForestFilter *filter;
+    Compressor *compressor;
+    GHashTable *members; /* pattern number -> Member */
+    GHashTable *by_id;   /* PatternId -> Shown */
+    GPtrArray *list;     /* Shown, owned */
+} Forest;
+
+static void shown_free(gpointer data) {
+    Shown *shown = data;
+    pattern_sum_free(shown->sum);
+    pattern_unref(shown->pattern);
+    g_free(shown);
+}
+
+static void member_free(gpointer data) {
+    Member *member = data;
+    g_free(member->map);
+    g_free(member);
+}
+
+static guint pattern_id_hash(gconstpointer id) {
+    guint hash;
+    memcpy(&hash, id, sizeof hash);
+    return hash;
+}
+
+static gboolean pattern_id_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(PatternId)) == 0; }
+
+static void forest_init(Forest *forest, Archive *archive, const ForestFilter *filter) {
+    forest->archive = archive;
+    forest->filter = filter;
+    forest->compressor = compressor_new(archive_lookup(archive), QUERY_SHAPES);
+    forest->members = g_hash_table_new_full(NULL, NULL, NULL, member_free);
+    forest->by_id = g_hash_table_new(pattern_id_hash, pattern_id_equal);
+    forest->list = g_ptr_array_new_with_free_func(shown_free);
+}
+
+static void forest_clear(Forest *forest) {
+    g_clear_pointer(&forest->members, g_hash_table_unref);
+    g_clear_pointer(&forest->by_id, g_hash_table_unref);
+    g_clear_pointer(&forest->list, g_ptr_array_unref);
+    g_clear_pointer(&forest->compressor, compressor_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Forest, forest_clear)
+
+/* ---- first pass ---- */
+
+static Shown *shown_of(Forest *forest, Pattern *pattern) {
+    Shown *shown = g_hash_table_lookup(forest->by_id, &pattern->id);
+    if (shown) return shown;
+    shown = g_new0(Shown, 1);
+    shown->pattern = pattern_ref(pattern);
+    g_ptr_array_add(forest->list, shown);
+    g_hash_table_insert(forest->by_id, &shown->pattern->id, shown);
+    return shown;
+}
+
+static Member *member_of(Forest *forest, guint32 number) {
+    Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(number));
+    if (member) return member;
+    member = g_new0(Member, 1);
+    g_hash_table_insert(forest->members, GUINT_TO_POINTER(number), member);
+    const Pattern *stored = archive_pattern(forest->archive, number);
+    if (!stored || !forest_filter_wants(forest->filter, stored)) return member;
+    g_autoptr(Pattern) left = forest_filter_apply(forest->filter, forest->compressor, stored, &member->map);
+    if (left->n_nodes < 2) return member;
+    member->shown = shown_of(forest, left);
+    member->shown->members++;
+    member->shown->incomplete |= pattern_incomplete(stored);
+    return member;
+}
+
+static gboolean wrong_host(const Forest *forest, const StatsKey *key) {
+    return forest->filter->host != 0 && key->host != forest->filter->host;
+}
+
+static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
+    Forest *forest = arg;
+    Member *member = member_of(forest, key->object);
+    if (!member->shown) return;
+    Weight *weight = &member->shown->weight;
+    for (guint i = 0; i < stats_row_size(row); i++) {
+        guint32 node;
+        const NodeStats *stats = stats_row_at(row, i, &node);
+        if (node == 0) {
+            weight->traces += stats->duration.count;
+            weight->total_ns += (gint64)MIN(stats->duration.sum, (guint64)(G_MAXINT64 - weight->total_ns));
+        } else if (!wrong_host(forest, key) && (!member->map || member->map[node] != G_MAXUINT32)) {
+            weight->spans += stats->duration.count;
+            weight->critical_ns += stats->critical_ns;
+        }
+    }
+}
+
+/* ---- second pass ---- */
+
+static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
+    Forest *forest = arg;
+    Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
+    if (!member || !member->shown || !member->shown->sum) return;
+    if (key->host != 0 && wrong_host(forest, key)) return;
+    pattern_sum_add(member->shown->sum, member->map, key->host, row);
+}
+
+static gboolean find_examples(Forest *forest, guint missing, GError **error) {
+    const Period *period = &forest->filter->period;
+    g_autoptr(ArchiveScan) scan = archive_scan_new(forest->archive, period->since_ns, period->until_ns, TRUE);
+    g_autoptr(GError) failure = NULL;
+    guint64 trace_id;
+    TraceSummary summary;
+    for (guint n = 0; missing > 0 && n < EXAMPLE_SCAN_MAX; n++) {
+        if (!archive_scan_next(scan, &trace_id, &summary, &failure)) break;
+        Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(summary.pattern));
+        if (!member || !member->shown || !member->shown->sum || member->shown->has_example) continue;
+        member->shown->example = trace_id;
+        member->shown->has_example = TRUE;
+        missing--;
+    }
+    if (!failure) return TRUE;
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+/* ---- order and answer ---- */
+
+static double weight_value(const Weight *weight, guint sort) {
+    switch (sort) {
+    case SORT_CALLS: return (double)weight->spans;
+    case SORT_TRACES: return (double)weight->traces;
+    case SORT_CRITICAL: return (double)weight->critical_ns;
+    default: return (double)weight->total_ns;
+    }
+}
+
+static gint compare_shown(gconstpointer left, gconstpointer right, gpointer arg) {
+    const Shown *a = *(const Shown *const *)left, *b = *(const Shown *const *)right;
+    guint sort = *(const guint *)arg;
+    double x = weight_value(&a->weight, sort), y = weight_value(&b->weight, sort);
+    if (x != y) return x > y ? -1 : 1;
+    return memcmp(a->pattern->id.bytes, b->pattern->id.bytes, sizeof a->pattern->id.bytes);
+}
+
+static json_t *shown_json(const Forest *forest, const Shown *shown) {
+    json_t *object = json_object();
+    json_object_set_new(object, "pattern", json_pattern_id(shown->pattern->id));
+    if (forest_filter_drops(forest->filter)) json_object_set_new(object, "merged", json_integer(shown->members));
+    json_object_set_new(object, "traces", json_count(shown->weight.traces));
+    json_object_set_new(object, "spans", json_count(shown->weight.spans));
+    json_object_set_new(object, "incomplete", json_boolean(shown->incomplete));
+    json_object_set_new(object, "total_ns", json_integer(shown->weight.total_ns));
+    json_object_set_new(object, "critical_ns", json_integer(shown->weight.critical_ns));
+    if (shown->has_example) json_object_set_new(object, "first_example", json_trace_id(shown->example));
+    json_object_set_new(object, "nodes", pattern_sum_json(shown->sum, forest->archive));
+    return object;
+}
+
+/* With a host, patterns without a call on it are not there. They stay owned by 'list' behind its visible part. */
+static guint count_visible(Forest *forest) {
+    if (forest->filter->host == 0) return forest->list->len;
+    guint visible = 0;
+    for (guint i = 0; i < forest->list->len; i++) {
+        Shown *shown = forest->list->pdata[i];
+        if (shown->weight.spans == 0) continue;
+        forest->list->pdata[i] = forest->list->pdata[visible];
+        forest->list->pdata[visible++] = shown;
+    }
+    return visible;
+}
+
+static void add_totals(const Forest *forest, guint visible, json_t *answer) {
+    guint64 traces = 0, spans = 0;
+    for (guint i = 0; i < visible; i++) {
+        const Shown *shown = forest->list->pdata[i];
+        traces += shown->weight.traces;
+        spans += shown->weight.spans;
+    }
+    json_object_set_new(answer, "traces", json_count(traces));
+    json_object_set_new(answer, "spans", json_count(spans));
+    json_object_set_new(answer, "patterns_total", json_count(visible));
+}
+
+static gboolean forest_patterns(Forest *forest, ForestOrder *order, json_t *answer, GError **error) {
+    const ForestFilter *filter = forest->filter;
+    StatsFilter stored = {.kind = STATS_PATTERN,
+                          .since_ns = filter->period.since_ns,
+                          .until_ns = filter->period.until_ns,
+                          .object = filter->pattern,
+                          .role = -1};
+    gboolean none = filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32;
+    if (!none && !archive_stats(forest->archive, &stored, weigh, forest, error)) return FALSE;
+    guint visible = count_visible(forest);
+    g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);
+
+    guint n = order->limit ? (guint)MIN(order->limit, visible) : visible;
+    for (guint i = 0; i < n; i++) {
+        Shown *shown = forest->list->pdata[i];
+        shown->sum = pattern_sum_new(shown->pattern);
+    }
+    if (n > 0 &&
+        (!archive_stats(forest->archive, &stored, sum_nodes, forest, error) || !find_examples(forest, n, error)))
+        return FALSE;
+    add_totals(forest, visible, answer);
+    json_t *list = json_array();
+    json_object_set_new(answer, "patterns", list);
+    for (guint i = 0; i < n; i++) json_array_append_new(list, shown_json(forest, forest->list->pdata[i]));
+    return TRUE;
+}
+
+json_t *answer_forest(const Asked *asked, GError **error) {
+    static const char *const levels[] = {"forest", "tree", NULL};
+    static const char *const sorts[] = {"total_ns", "calls", "traces", "critical_ns", NULL};
+    g_auto(ForestFilter) filter = {0};
+    ForestOrder order = {SORT_TOTAL, 20};
+    guint level = 0;
+    if (!forest_filter_parse(asked, &filter, error) || !params_choice(asked->params, "level", levels, &level, error) ||
+        !params_choice(asked->params, "sort", sorts, &order.sort, error) ||
+        !params_count(asked->params, "limit", &order.limit, error))
+        return NULL;
+    json_auto_t *answer = json_object();
+    json_add_period(answer, asked->archive, filter.period, level == 0);
+    json_object_set_new(answer, "level", json_string(levels[level]));
+    if (level == 1) {
+        if (!forest_trees(asked, &filter, &order, answer, error)) return NULL;
+    } else {
+        g_auto(Forest) forest = {0};
+        forest_init(&forest, asked->archive, &filter);
+        if (!forest_patterns(&forest, &order, answer, error)) return NULL;
+    }
+    return g_steal_pointer(&answer);
+}

@@ -1,0 +1,54 @@
+/* What the store holds. plumbd adds what only a running receiver knows. */
+#include "analyzer/query/question.h"
+#include "common/wire/message.h"
+
+typedef struct Kinds {
+    GHashTable *functions, *hosts; /* dictionary ids */
+} Kinds;
+
+static void count_kinds(void *arg, const StatsKey *key, StatsRow *row) {
+    Kinds *kinds = arg;
+    if (stats_row_size(row) == 0) return;
+    g_hash_table_add(kinds->functions, GUINT_TO_POINTER(key->object));
+    if (key->host) g_hash_table_add(kinds->hosts, GUINT_TO_POINTER(key->host));
+}
+
+static void add_totals(json_t *store, const ArchiveTotals *totals) {
+    json_object_set_new(store, "traces", json_count(totals->traces));
+    json_object_set_new(store, "spans", json_count(totals->spans));
+    json_object_set_new(store, "incomplete_traces", json_count(totals->incomplete_traces));
+    json_object_set_new(store, "patterns", json_count(totals->patterns));
+    json_object_set_new(store, "duplicates", json_count(totals->duplicates));
+    json_object_set_new(store, "late_spans", json_count(totals->late_spans));
+    if (totals->traces == 0) return;
+    json_object_set_new(store, "first_time_ns", json_integer(totals->first_ns));
+    json_object_set_new(store, "last_time_ns", json_integer(totals->last_ns));
+}
+
+static void add_usage(json_t *store, const StoreUsage *usage, guint64 spans) {
+    json_object_set_new(store, "disk_bytes", json_count(usage->disk_bytes));
+    if (usage->free_bytes != G_MAXUINT64) json_object_set_new(store, "free_bytes", json_count(usage->free_bytes));
+    if (spans == 0 || usage->disk_bytes == 0) return;
+    double per_span = (double)usage->disk_bytes / (double)spans;
+    json_object_set_new(store, "bytes_per_span", json_real((double)(gint64)(per_span * 10 + 0.5) / 10));
+}
+
+json_t *answer_status(const Asked *asked, GError **error) {
+    g_autoptr(GHashTable) functions = g_hash_table_new(NULL, NULL);
+    g_autoptr(GHashTable) hosts = g_hash_table_new(NULL, NULL);
+    Kinds kinds = {functions, hosts};
+    StatsFilter all = {.kind = STATS_FUNCTION, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
+    if (!archive_stats(asked->archive, &all, count_kinds, &kinds, error)) return NULL;
+    ArchiveTotals totals = archive_totals(asked->archive);
+    StoreUsage usage = store_usage(archive_store(asked->archive));
+
+    json_t *answer = json_object(), *store = json_object();
+    json_object_set_new(answer, "version", json_string(PLUMB_VERSION));
+    json_object_set_new(answer, "wire_version", json_integer(WIRE_VERSION));
+    json_object_set_new(answer, "store", store);
+    add_totals(store, &totals);
+    json_object_set_new(store, "functions", json_count(g_hash_table_size(functions)));
+    json_object_set_new(store, "hosts", json_count(g_hash_table_size(hosts)));
+    add_usage(store, &usage, totals.spans);
+    return answer;
+}

@@ -1,0 +1,303 @@
+/* Search for traces. Conditions that the summary or the pattern can answer are asked before a record is decoded. */
+#define _GNU_SOURCE /* memmem */
+#include <string.h>
+
+#include "analyzer/query/candidates.h"
+#include "analyzer/query/question.h"
+#include "analyzer/query/trace_view.h"
+#include "common/base/error.h"
+
+typedef struct AnnotationFilter {
+    guint32 key;       /* dictionary id; G_MAXUINT32: no stored span has it */
+    const char *value; /* NULL: any */
+} AnnotationFilter;
+
+typedef struct TraceFilter {
+    Archive *archive;
+    Period period;
+    guint32 roles, function, host;
+    guint32 pattern; /* 0: all */
+    gboolean incomplete;
+    gint64 min_duration_ns, max_duration_ns;
+    const char *path;
+    guint32 path_keys[3];
+    GArray *annotations;      /* AnnotationFilter */
+    GHashTable *pattern_fits; /* pattern number -> 1: no, 2: yes */
+} TraceFilter;
+
+static void filter_clear(TraceFilter *filter) {
+    if (filter->annotations) g_array_unref(filter->annotations);
+    if (filter->pattern_fits) g_hash_table_unref(filter->pattern_fits);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceFilter, filter_clear)
+
+static void parse_annotations(const Asked *asked, TraceFilter *filter) {
+    Dict *dict = archive_dict(asked->archive);
+    const char *text;
+    for (guint i = 0; (text = params_nth(asked->params, "annotation", i)) != NULL; i++) {
+        const char *equals = strchr(text, '=');
+        gsize length = equals ? (gsize)(equals - text) : strlen(text);
+        guint32 id = dict_find(dict, text, length);
+        AnnotationFilter annotation = {id ? id : G_MAXUINT32, equals ? equals + 1 : NULL};
+        g_array_append_val(filter->annotations, annotation);
+    }
+}
+
+static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **error) {
+    static const char *const path_names[] = {"path", "src", "dst"};
+    const QueryParams *params = asked->params;
+    filter->archive = asked->archive;
+    filter->roles = ALL_ROLES;
+    filter->function = asked_name(asked, "function");
+    filter->host = asked_name(asked, "host");
+    filter->max_duration_ns = G_MAXINT64;
+    filter->path = params_text(params, "path");
+    for (gsize i = 0; i < G_N_ELEMENTS(path_names); i++)
+        filter->path_keys[i] = dict_find(archive_dict(asked->archive), path_names[i], strlen(path_names[i]));
+    filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
+    filter->pattern_fits = g_hash_table_new(NULL, NULL);
+    parse_annotations(asked, filter);
+    return params_period(params, asked->now_ns, &filter->period, error) &&
+           params_roles(params, &filter->roles, error) &&
+           params_duration(params, "min_duration", &filter->min_duration_ns, error) &&
+           params_duration(params, "max_duration", &filter->max_duration_ns, error) &&
+           params_flag(params, "incomplete", &filter->incomplete, error) &&
+           asked_pattern(asked, "pattern", &filter->pattern, error);
+}
+
+/* ---- without decoding ---- */
+
+static gboolean pattern_has(const TraceFilter *filter, const Pattern *pattern) {
+    for (guint32 i = 1; i < pattern->n_nodes; i++) {
+        const PatternNode *node = &pattern->nodes[i];
+        if (node->name == NAME_MISSING) continue;
+        if (filter->function && node->name != filter->function) continue;
+        if (filter->roles & (1u << node->role)) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean pattern_fits(TraceFilter *filter, guint32 number) {
+    if (filter->pattern && number != filter->pattern) return FALSE;
+    if (filter->function == 0 && filter->roles == ALL_ROLES) return TRUE;
+    gpointer key = GUINT_TO_POINTER(number);
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(filter->pattern_fits, key));
+    if (known == 0) {
+        const Pattern *pattern = archive_pattern(filter->archive, number);
+        known = pattern && pattern_has(filter, pattern) ? 2 : 1;
+        g_hash_table_insert(filter->pattern_fits, key, GUINT_TO_POINTER(known));
+    }
+    return known == 2;
+}
+
+static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
+    gint64 duration_ns = summary->end_ns - summary->begin_ns;
+    if (duration_ns < filter->min_duration_ns || duration_ns > filter->max_duration_ns) return FALSE;
+    if (filter->incomplete && !(summary->flags & TRACE_INCOMPLETE)) return FALSE;
+    return pattern_fits(filter, summary->pattern);
+}
+
+/* ---- with the spans ---- */
+
+static gboolean has_path(const TraceFilter *filter, const SpanAnnotation *annotation) {
+    gboolean is_path = annotation->length > 0 && annotation->value[0] == '/';
+    for (gsize i = 0; i < G_N_ELEMENTS(filter->path_keys); i++)
+        is_path = is_path || (filter->path_keys[i] != 0 && annotation->key == filter->path_keys[i]);
+    return is_path && memmem(annotation->value, annotation->length, filter->path, strlen(filter->path)) != NULL;
+}
+
+static gboolean annotation_fits(const AnnotationFilter *wanted, const SpanAnnotation *annotation) {
+    if (annotation->key != wanted->key) return FALSE;
+    if (!wanted->value) return TRUE;
+    return strlen(wanted->value) == annotation->length &&
+           memcmp(wanted->value, annotation->value, annotation->length) == 0;
+}
+
+static gboolean process_fits(const TraceFilter *filter, const SpanRec *span) {
+    const Lookup *lookup = archive_lookup(filter->archive);
+    Role role;
+    guint32 host;
+    if (filter->function && span->name != filter->function) return FALSE;
+    lookup->process(lookup->arg, span->tracer, &role, &host);
+    return host == filter->host && (filter->roles & (1u << role));
+}
+
+/* Host together with function and role must be one span's; path and each annotation may be any span's. */
+static gboolean spans_fit(const TraceFilter *filter, const GByteArray *spans) {
+    gboolean host_missing = filter->host != 0, path_missing = filter->path != NULL;
+    guint annotations_missing = filter->annotations->len;
+    g_autofree gboolean *met = g_new0(gboolean, filter->annotations->len + 1);
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
+        if (host_missing && process_fits(filter, span)) host_missing = FALSE;
+        SpanCursor cursor = span_cursor(span);
+        SpanAnnotation annotation;
+        while ((path_missing || annotations_missing) && span_next_annotation(&cursor, &annotation)) {
+            if (path_missing && has_path(filter, &annotation)) path_missing = FALSE;
+            for (guint i = 0; i < filter->annotations->len; i++) {
+                const AnnotationFilter *wanted = &g_array_index(filter->annotations, AnnotationFilter, i);
+                if (met[i] || !annotation_fits(wanted, &annotation)) continue;
+                met[i] = TRUE;
+                annotations_missing--;
+            }
+        }
+        if (!host_missing && !path_missing && annotations_missing == 0) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean needs_spans(const TraceFilter *filter) {
+    return filter->host != 0 || filter->path != NULL || filter->annotations->len > 0;
+}
+
+/* Does any stored span have what is asked for at all? */
+static gboolean can_match(const TraceFilter *filter) {
+    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return FALSE;
+    for (guint i = 0; i < filter->annotations->len; i++) {
+        if (g_array_index(filter->annotations, AnnotationFilter, i).key == G_MAXUINT32) return FALSE;
+    }
+    return TRUE;
+}
+
+/* ---- rows ---- */
+
+typedef struct RootFound {
+    const SpanRec *span; /* the earliest span without parents or, when there is none, of all */
+    gint64 begin_ns, end_ns;
+    guint64 n_spans;
+} RootFound;
+
+static RootFound find_root(const GByteArray *spans) {
+    RootFound found = {NULL, G_MAXINT64, G_MININT64, 0};
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL; found.n_spans++) {
+        const SpanRec *best = found.span;
+        gboolean better = !best || (span->n_parents == 0) > (best->n_parents == 0);
+        if (!better && (span->n_parents == 0) == (best->n_parents == 0))
+            better = span->begin_ns < best->begin_ns ||
+                     (span->begin_ns == best->begin_ns && span_id_compare(span->id, best->id) < 0);
+        if (better) found.span = span;
+        gint64 end_ns = span->begin_ns + MAX(span->duration_ns, 0);
+        found.begin_ns = MIN(found.begin_ns, span->begin_ns);
+        found.end_ns = MAX(found.end_ns, end_ns);
+    }
+    return found;
+}
+
+static json_t *row_json(Archive *archive, const Candidate *candidate, const GByteArray *spans) {
+    RootFound found = find_root(spans);
+    const Lookup *lookup = archive_lookup(archive);
+    const TraceSummary *summary = &candidate->summary;
+    const Pattern *pattern = archive_pattern(archive, summary->pattern);
+    gboolean part = (summary->flags & TRACE_PART) != 0;
+    Role role;
+    guint32 host;
+    lookup->process(lookup->arg, found.span->tracer, &role, &host);
+    json_t *row = json_object();
+    json_object_set_new(row, "trace", json_trace_id(candidate->trace_id));
+    json_object_set_new(row, "root", json_name(archive, found.span->name));
+    json_object_set_new(row, "role", json_string(role_name(role)));
+    if (host) json_object_set_new(row, "host", json_name(archive, host));
+    json_object_set_new(row, "begin_time_ns", json_integer(part ? found.begin_ns : summary->begin_ns));
+    json_object_set_new(row, "duration_ns",
+                        json_integer(part ? found.end_ns - found.begin_ns : summary->end_ns - summary->begin_ns));
+    json_object_set_new(row, "spans", json_count(found.n_spans));
+    json_object_set_new(row, "orphans", json_count(summary->orphans));
+    json_object_set_new(row, "incomplete", json_boolean(summary->flags & TRACE_INCOMPLETE));
+    if (part) json_object_set_new(row, "in_parts", json_true());
+    if (pattern) json_object_set_new(row, "pattern", json_pattern_id(pattern->id));
+    return row;
+}
+
+/* ---- the search ---- */
+
+typedef enum { SORT_BEGIN, SORT_DURATION, SORT_SPANS } TraceSort;
+
+typedef struct Search {
+    TraceFilter filter;
+    guint sort;       /* TraceSort */
+    gboolean in_scan; /* newest first is the scan's own order: it may stop at the limit */
+    guint64 limit;
+    guint64 scanned;
+    gboolean more;
+} Search;
+
+static gint64 sort_key(const Search *search, const TraceSummary *summary) {
+    if (search->sort == SORT_DURATION) return summary->end_ns - summary->begin_ns;
+    return search->sort == SORT_SPANS ? summary->n_spans : summary->begin_ns;
+}
+
+static gboolean search_run(Search *search, Candidates *found, GError **error) {
+    TraceFilter *filter = &search->filter;
+    gboolean decode = needs_spans(filter);
+    g_autoptr(ArchiveScan) scan =
+        archive_scan_new(filter->archive, filter->period.since_ns, filter->period.until_ns, TRUE);
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_autoptr(GError) failure = NULL;
+    guint64 matches = 0;
+    Candidate candidate;
+    while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
+        if (search->in_scan && search->limit && matches == search->limit) {
+            search->more = TRUE;
+            break;
+        }
+        search->scanned++;
+        if (!summary_fits(filter, &candidate.summary)) continue;
+        if (decode) {
+            g_byte_array_set_size(spans, 0);
+            if (!archive_scan_spans(scan, spans, error)) return FALSE;
+            if (!spans_fit(filter, spans)) continue;
+        }
+        if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
+        candidate.key = sort_key(search, &candidate.summary);
+        candidates_add(found, &candidate);
+        matches++;
+    }
+    if (failure) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    }
+    if (search->limit && matches > search->limit) search->more = TRUE;
+    return TRUE;
+}
+
+static gboolean parse_search(const Asked *asked, Search *search, GError **error) {
+    static const char *const sorts[] = {"begin_time_ns", "duration_ns", "spans", NULL};
+    search->limit = 20;
+    search->in_scan = params_text(asked->params, "sort") == NULL;
+    return parse_filter(asked, &search->filter, error) &&
+           params_choice(asked->params, "sort", sorts, &search->sort, error) &&
+           params_count(asked->params, "limit", &search->limit, error);
+}
+
+static gboolean append_row(Archive *archive, const Candidate *candidate, json_t *list, GError **error) {
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_autoptr(GError) failure = NULL;
+    if (archive_load(archive, candidate->trace_id, spans, &failure)) {
+        json_array_append_new(list, row_json(archive, candidate, spans));
+        return TRUE;
+    }
+    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) return TRUE;
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+json_t *answer_traces(const Asked *asked, GError **error) {
+    Search search = {0};
+    gboolean parsed = parse_search(asked, &search, error);
+    g_auto(TraceFilter) filter = search.filter; /* owns what the search uses */
+    if (!parsed) return NULL;
+    g_autoptr(Candidates) found = candidates_new((guint)search.limit);
+    if (can_match(&filter) && !search_run(&search, found, error)) return NULL;
+    candidates_finish(found);
+
+    json_auto_t *answer = json_object();
+    json_t *list = json_array();
+    json_object_set_new(answer, "scanned", json_count(search.scanned));
+    json_object_set_new(answer, "more", json_boolean(search.more));
+    json_object_set_new(answer, "traces", list);
+    for (guint i = 0; i < found->list->len; i++) {
+        if (!append_row(asked->archive, &g_array_index(found->list, Candidate, i), list, error)) return NULL;
+    }
+    return g_steal_pointer(&answer);
+}

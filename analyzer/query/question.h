@@ -1,0 +1,45 @@
+/* What the files of the questions share: what was asked, and how names and periods are written. */
+#pragma once
+
+#include "analyzer/query/params.h"
+#include "analyzer/query/query.h"
+
+typedef struct Asked {
+    Archive *archive;
+    const QueryParams *params; /* names are checked, values are not */
+    gint64 now_ns;
+} Asked;
+
+/* One per question (query_<name>.c): a new reference, or NULL with *error. */
+json_t *answer_status(const Asked *asked, GError **error);
+json_t *answer_functions(const Asked *asked, GError **error);
+json_t *answer_forest(const Asked *asked, GError **error);
+json_t *answer_traces(const Asked *asked, GError **error);
+json_t *answer_trace(const Asked *asked, GError **error);
+json_t *answer_diff(const Asked *asked, GError **error);
+json_t *answer_skew(const Asked *asked, GError **error);
+json_t *answer_verify(const Asked *asked, GError **error);
+
+/* Bytes as a JSON string; what is not UTF-8 is replaced, so that a document never lacks a field. */
+json_t *json_text(const char *data, gsize length);
+/* The text of a dictionary id. */
+json_t *json_name(Archive *archive, guint32 id);
+json_t *json_count(guint64 value);
+json_t *json_span_id(SpanId id);
+json_t *json_trace_id(guint64 trace_id);
+json_t *json_pattern_id(PatternId id);
+
+/* The name of a pattern's node; "(missing parent)" for placeholders. */
+const char *node_text(Archive *archive, guint32 name);
+
+/* Adds "since_time_ns" and "until_time_ns": as asked, or where open as far as the stored traces reach; absent when
+ * there are none. minutes: widened to whole minutes, as statistics are. */
+void json_add_period(json_t *object, Archive *archive, Period period, gboolean minutes);
+
+/* "pattern": an id, or enough of its beginning to be the only one (at least 4 digits). *number is left alone when the
+ * parameter is absent. INPUT, NOT_FOUND. */
+gboolean asked_pattern(const Asked *asked, const char *name, guint32 *number, GError **error);
+/* The id in a parameter: 16 hex digits of a trace or (*one_span) 32 of a span. INPUT also when it was not given. */
+gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error);
+/* The dictionary id of a text parameter: 0 when it was not given, G_MAXUINT32 when nothing stored has that name. */
+guint32 asked_name(const Asked *asked, const char *name);
