@@ -1,0 +1,163 @@
+#include "analyzer/cli.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/commands.h"
+#include "analyzer/options.h"
+#include "analyzer/out/progress.h"
+#include "common/base/error.h"
+#include "common/base/nearest.h"
+
+const Command *const cli_commands[] = {
+    &command_status, &command_functions, &command_forest, &command_traces, &command_trace,
+    &command_diff,   &command_import,    &command_export, &command_verify, NULL};
+
+static void say(const char *command, const char *what) {
+    fprintf(stderr, "plumb%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", what);
+}
+
+CliExit invocation_failed(const Invocation *invocation, GError *error) {
+    say(invocation->command->name, error->message);
+    gboolean usage = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CONFIG) ||
+                     g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    g_error_free(error);
+    return usage ? CLI_USAGE : CLI_FAILED;
+}
+
+CliExit invocation_usage(const Invocation *invocation, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    say(invocation->command->name, what);
+    return CLI_USAGE;
+}
+
+json_t *invocation_answer(const Invocation *invocation, const Ask *ask, const char *label, CliExit *exit_code) {
+    g_autoptr(Progress) progress = progress_start(&invocation->style, label);
+    GError *error = NULL;
+    g_autoptr(Source) source = source_open(&invocation->source, &error);
+    json_t *document = source != NULL ? source_ask(source, ask, &error) : NULL;
+    if (document != NULL) return document;
+    progress_stop(g_steal_pointer(&progress));
+    *exit_code = invocation_failed(invocation, error);
+    return NULL;
+}
+
+ShowOptions invocation_show_options(const Invocation *invocation) { return (ShowOptions){.style = invocation->style}; }
+
+static CliExit finish_output(const Invocation *invocation, gboolean written) {
+    if (written && fflush(stdout) == 0) return CLI_OK;
+    g_autofree char *what = g_strdup_printf("cannot write the answer: %s", g_strerror(errno));
+    say(invocation->command->name, what);
+    return CLI_FAILED;
+}
+
+CliExit invocation_print_text(const Invocation *invocation, const GString *text) {
+    return finish_output(invocation, fwrite(text->str, 1, text->len, stdout) == text->len);
+}
+
+CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options) {
+    if (invocation->json) {
+        gboolean written = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+        return finish_output(invocation, written && fputc('\n', stdout) != EOF);
+    }
+    GString *text = g_string_new(NULL);
+    show(document, options, text);
+    CliExit exit_code = invocation_print_text(invocation, text);
+    g_string_free(text, TRUE);
+    return exit_code;
+}
+
+static void print_overview(FILE *to) {
+    fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"
+          "spans that plumbd took in.\n\n"
+          "Usage: plumb COMMAND [OPTION...]\n\nCommands:\n",
+          to);
+    for (guint i = 0; cli_commands[i] != NULL; i++)
+        fprintf(to, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fputs("\nplumb COMMAND --help (or: plumb help COMMAND) describes a command; plumb --version tells the version.\n"
+          "Every command asks the plumbd at --server (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")\n"
+          "or, where it takes --store DIR, reads a store folder. Exit codes: 0 done, 1 failed, 2 wrong\n"
+          "command line, 3 differences found (verify).\n",
+          to);
+}
+
+static const Command *command_find(const char *name) {
+    for (guint i = 0; cli_commands[i] != NULL; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0) return cli_commands[i];
+    return NULL;
+}
+
+static CliExit unknown_command(const char *name) {
+    const char *names[32];
+    guint n = 0;
+    for (; cli_commands[n] != NULL; n++) names[n] = cli_commands[n]->name;
+    names[n] = NULL;
+    const char *nearest = nearest_name(name, names);
+    if (nearest != NULL) {
+        fprintf(stderr, "plumb: no command '%s': did you mean '%s'?\n", name, nearest);
+    } else {
+        fprintf(stderr, "plumb: no command '%s': 'plumb --help' lists the commands\n", name);
+    }
+    return CLI_USAGE;
+}
+
+static CliExit run_command(const Command *command, int argc, char **argv) {
+    Invocation invocation;
+    GError *error = NULL;
+    CliExit exit_code = CLI_OK;
+    switch (options_parse(command, argc, argv, &invocation, &error)) {
+    case PARSE_RUN: exit_code = command->run(&invocation); break;
+    case PARSE_DONE: {
+        g_autofree char *help = options_help(command);
+        fputs(help, stdout);
+        break;
+    }
+    case PARSE_ERROR: exit_code = invocation_failed(&invocation, error); break;
+    }
+    options_clear(&invocation);
+    return exit_code;
+}
+
+/* "plumb --words [COMMAND]": what shell completion asks. */
+static CliExit print_words(const char *name) {
+    if (name == NULL) {
+        for (guint i = 0; cli_commands[i] != NULL; i++) printf("%s\n", cli_commands[i]->name);
+        return CLI_OK;
+    }
+    const Command *command = command_find(name);
+    if (command == NULL) return CLI_USAGE;
+    g_autofree char *words = options_words(command);
+    fputs(words, stdout);
+    return CLI_OK;
+}
+
+int cli_main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    const char *first = argc > 1 ? argv[1] : NULL;
+    if (first == NULL) {
+        print_overview(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(first, "--words") == 0) return (int)print_words(argc > 2 ? argv[2] : NULL);
+    if (strcmp(first, "--version") == 0) {
+        puts("plumb " PLUMB_VERSION);
+        return CLI_OK;
+    }
+    gboolean help = strcmp(first, "help") == 0;
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help && argc == 2)) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    const char *name = help ? argv[2] : first;
+    const Command *command = command_find(name);
+    if (command == NULL) return (int)unknown_command(name);
+    char *help_argv[] = {argv[0], (char *)"--help", NULL};
+    return (int)(help ? run_command(command, 2, help_argv) : run_command(command, argc - 1, argv + 1));
+}

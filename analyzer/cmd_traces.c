@@ -1,0 +1,41 @@
+#include "analyzer/commands.h"
+#include "analyzer/option_sets.h"
+
+static CliExit run(Invocation *invocation) {
+    g_autoptr(Ask) ask = invocation_ask(invocation, "traces");
+    CliExit exit_code = CLI_OK;
+    json_t *document = invocation_answer(invocation, ask, "searching", &exit_code);
+    if (document == NULL) return exit_code;
+    ShowOptions options = invocation_show_options(invocation);
+    exit_code = invocation_print(invocation, document, show_traces, &options);
+    json_decref(document);
+    return exit_code;
+}
+
+static const Option options[] = {
+    OPTION_PERIOD,
+    {"function", OPTION_TEXT, "NAME", "function", "only traces that call this function", NULL},
+    {"path", OPTION_TEXT, "TEXT", "path", "only traces that touch a path with this text in it", NULL},
+    OPTION_HOST,
+    OPTION_ROLE,
+    {"min-duration", OPTION_TEXT, "DURATION", "min_duration", "only traces that took this long: 10ms, 1.5s", NULL},
+    {"max-duration", OPTION_TEXT, "DURATION", "max_duration", "only traces that took no longer", NULL},
+    {"annotation", OPTION_LIST, "KEY[=VALUE]", "annotation", "only traces with this annotation", NULL},
+    {"incomplete", OPTION_FLAG, NULL, "incomplete", "only traces that lack spans", NULL},
+    {"pattern", OPTION_TEXT, "ID", "pattern", "only traces of this pattern", NULL},
+    {"sort", OPTION_CHOICE, "begin=begin_time_ns|duration=duration_ns|spans", "sort", "order", "begin"},
+    {"limit", OPTION_NUMBER, "N", "limit", "at most N traces (0: all)", "20"},
+    OPTION_THE_END,
+};
+
+const Command command_traces = {
+    .name = "traces",
+    .arguments = "",
+    .summary = "search traces by function, path, host, role, duration, time, annotation",
+    .about = "Lists the traces that fit everything asked, newest first unless sorted otherwise.",
+    .example = "  plumb traces --path /data/part-0001 --min-duration 100ms\n"
+               "  plumb traces --function OpWriteBlockProto --since 15m --sort duration\n"
+               "  plumb traces --incomplete --host 10.0.3.17\n",
+    .options = options,
+    .run = run,
+};

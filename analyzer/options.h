@@ -1,0 +1,20 @@
+/* Parsing of a command's table of options, and what is printed from the table. */
+#pragma once
+
+#include "analyzer/cli.h"
+
+typedef enum {
+    PARSE_RUN,   /* the command is to be run */
+    PARSE_DONE,  /* --help was printed */
+    PARSE_ERROR, /* the command line is wrong; *error says how */
+} ParseResult;
+
+/* argv[0] is the command's name. Fills what the invocation holds; clear it in any case. Errors are CONFIG. */
+ParseResult options_parse(const Command *command, int argc, char **argv, Invocation *invocation, GError **error);
+void options_clear(Invocation *invocation);
+
+/* The text of `plumb COMMAND --help`. A new string. */
+char *options_help(const Command *command);
+/* All options of the command, the common ones included, one "--name" a line, for completion: "--sort=" when it takes a
+ * value, followed by the choices where it has some. A new string. */
+char *options_words(const Command *command);

@@ -1,0 +1,212 @@
+#include <string.h>
+
+#include "analyzer/out/show.h"
+#include "analyzer/out/text.h"
+#include "analyzer/out/tree_lines.h"
+#include "analyzer/out/units.h"
+#include "common/base/clock.h"
+
+#define MAX_LINKS_NAMED 3
+
+/* A row of the tree: a span, or the placeholder of a missing one. */
+typedef struct TraceRow {
+    const json_t *span; /* NULL for a placeholder */
+    const char *missing;
+    guint32 depth;
+} TraceRow;
+
+static gboolean has_flag(const json_t *span, const char *flag) {
+    gsize i;
+    const json_t *value;
+    json_array_foreach((json_t *)field_list(span, "flags"), i,
+                       value) if (json_is_string(value) && strcmp(json_string_value(value), flag) == 0) return TRUE;
+    return FALSE;
+}
+
+static const char *first_parent(const json_t *span) {
+    const char *id = json_string_value(json_array_get(field_list(span, "parents"), 0));
+    return id != NULL ? id : "";
+}
+
+/* Spans come in pre-order; an orphan hangs under the placeholder of its first parent, and all orphans of one
+ * placeholder come together: its row goes before the first of them. */
+static GArray *rows_of(const json_t *document) {
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(TraceRow));
+    const char *placeholder = "";
+    gsize i;
+    const json_t *span;
+    json_array_foreach((json_t *)field_list(document, "spans"), i, span) {
+        guint32 depth = (guint32)CLAMP(field_int(span, "depth"), 0, G_MAXUINT32);
+        if (has_flag(span, "orphan") && strcmp(first_parent(span), placeholder) != 0) {
+            placeholder = first_parent(span);
+            TraceRow row = {NULL, placeholder, depth > 0 ? depth - 1 : 0};
+            g_array_append_val(rows, row);
+        }
+        TraceRow row = {span, NULL, depth};
+        g_array_append_val(rows, row);
+    }
+    return rows;
+}
+
+static TreeLines *lines_of(const Style *style, const GArray *rows) {
+    g_autofree guint32 *depths = g_new(guint32, rows->len);
+    for (guint i = 0; i < rows->len; i++) depths[i] = g_array_index(rows, TraceRow, i).depth;
+    return tree_lines_new(style, depths, rows->len);
+}
+
+static char *process_text(const Style *style, const json_t *span) {
+    g_autofree char *process = show_text(style, span, "process");
+    if (!field_present(span, "pid") || field_int(span, "pid") < 0) return g_steal_pointer(&process);
+    return g_strdup_printf("%s (%" G_GINT64_FORMAT ")", process, field_int(span, "pid"));
+}
+
+static char *flags_text(const Style *style, const json_t *span) {
+    GString *out = g_string_new(NULL);
+    gsize i;
+    const json_t *flag;
+    json_array_foreach((json_t *)field_list(span, "flags"), i, flag) {
+        g_autofree char *text = text_clean(style, json_is_string(flag) ? json_string_value(flag) : "?");
+        g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", text);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void below(Table *table, const TreeLines *lines, char *text) {
+    g_autofree char *prefix = tree_lines_below(lines);
+    table_line(table, g_strconcat(prefix, text, NULL), COLOUR_DIM);
+    g_free(text);
+}
+
+static void add_annotations(Table *table, const Style *style, const TreeLines *lines, const json_t *span) {
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)field_object(span, "annotations"), key, value) {
+        g_autofree char *name = text_clean(style, key);
+        g_autofree char *text = text_clean(style, json_is_string(value) ? json_string_value(value) : "?");
+        below(table, lines, g_strdup_printf("%s = %s", name, text));
+    }
+    gsize i;
+    const json_t *note;
+    json_array_foreach((json_t *)field_list(span, "notes"), i, note) {
+        g_autofree char *message = show_text(style, note, "message");
+        double after = (double)(field_int(note, "time_ns") - field_int(span, "begin_time_ns"));
+        g_autofree char *when = unit_duration_signed(style, after, field_int(span, "resolution_ns"));
+        below(table, lines, g_strdup_printf("at %s: %s", when, message));
+    }
+}
+
+/* The other parents of a span with several: a tree shows only one. */
+static void add_links(Table *table, const Style *style, const TreeLines *lines, GHashTable *names, const json_t *span) {
+    const json_t *parents = field_list(span, "parents");
+    gsize n = json_array_size(parents);
+    if (n < 2) return;
+    GString *out = g_string_new("also called by ");
+    for (gsize i = 1; i < n && i <= MAX_LINKS_NAMED; i++) {
+        const char *id = json_string_value(json_array_get(parents, i));
+        const char *name = id != NULL ? g_hash_table_lookup(names, id) : NULL;
+        g_autofree char *text = text_clean(style, name != NULL ? name : id != NULL ? id : "?");
+        g_string_append_printf(out, "%s%s", i > 1 ? ", " : "", text);
+    }
+    if (n - 1 > MAX_LINKS_NAMED) g_string_append_printf(out, " and %zu more", n - 1 - MAX_LINKS_NAMED);
+    below(table, lines, g_string_free(out, FALSE));
+}
+
+static void add_span(Table *table, const ShowOptions *options, char *prefix, const json_t *span, gint64 begin_ns) {
+    const Style *style = &options->style;
+    gint64 resolution = field_int(span, "resolution_ns");
+    double start = (double)(field_int(span, "begin_time_ns") - begin_ns);
+    const char *name = field_present(span, "function") ? "function" : "description";
+    table_cell_tree(table, prefix, show_text(style, span, name), measure_role_colour(style, span));
+    table_cell(table, unit_in_column(unit_duration_signed(style, start, resolution)), COLOUR_NONE);
+    table_cell(table, measure_duration(style, span, "duration_ns"), COLOUR_NONE);
+    table_cell(table, measure_duration(style, span, "self_ns"), COLOUR_NONE);
+    table_cell(table, measure_duration(style, span, "critical_ns"), COLOUR_NONE);
+    table_cell(table, show_text(style, span, "host"), COLOUR_NONE);
+    table_cell(table, process_text(style, span), COLOUR_NONE);
+    g_autofree char *flags = flags_text(style, span);
+    gboolean any = *flags != '\0';
+    table_cell(table, g_steal_pointer(&flags), any ? COLOUR_YELLOW : COLOUR_NONE);
+    if (options->ids) table_cell(table, show_text(style, span, "span"), COLOUR_DIM);
+}
+
+static void add_missing(Table *table, const ShowOptions *options, char *prefix, const char *id) {
+    guint cells = options->ids ? 7 : 6;
+    table_cell_tree(table, prefix, g_strdup("(missing parent)"), COLOUR_YELLOW);
+    for (guint i = 0; i < cells; i++) table_cell_empty(table);
+    table_cell(table, options->ids ? text_clean(&options->style, id) : g_strdup("never came"), COLOUR_YELLOW);
+}
+
+static void append_head(const json_t *document, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    g_autofree char *trace = show_text(style, document, "trace");
+    g_autofree char *pattern = show_text(style, document, "pattern");
+    g_autofree char *begin = unit_time(field_int(document, "begin_time_ns"), NS_PER_MS);
+    g_autofree char *duration =
+        unit_duration(style, field_number(document, "duration_ns"), field_int(document, "resolution_ns"));
+    g_autofree char *spans = show_count(field_number(document, "spans_total"), "span", "spans");
+    g_string_append_printf(out, "trace %s, %s, %s, %s\npattern %s\n", trace, begin, duration, spans, pattern);
+    static const char *const fields[] = {"orphans", "cycles", "duplicates"};
+    GString *faults = g_string_new(field_true(document, "incomplete") ? "incomplete" : NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+        double n = field_number(document, fields[i]);
+        if (n == 0) continue;
+        g_autofree char *count = unit_count(n);
+        g_string_append_printf(faults, "%s%s %s", faults->len > 0 ? ", " : "", count, fields[i]);
+    }
+    style_append(style, COLOUR_YELLOW, faults->str, out);
+    g_string_append(out, faults->len > 0 ? "\n\n" : "\n");
+    g_string_free(faults, TRUE);
+}
+
+static void append_skew(const json_t *document, const Style *style, GString *out) {
+    const json_t *skew = field_list(document, "skew");
+    if (json_array_size(skew) > 0)
+        g_string_append(out, "\nClocks, estimated from calls between hosts (times above are as sent):\n");
+    gsize i;
+    const json_t *pair;
+    json_array_foreach((json_t *)skew, i, pair) {
+        double offset = field_number(pair, "offset_ns");
+        g_autofree char *from = show_text(style, pair, "from");
+        g_autofree char *to = show_text(style, pair, "to");
+        g_autofree char *size = unit_duration(style, ABS(offset), 1);
+        g_autofree char *doubt = unit_duration(style, field_number(pair, "uncertainty_ns"), 1);
+        g_string_append_printf(out, "  %s is %s %s %s (± %s)\n", to, size, offset < 0 ? "behind" : "ahead of", from,
+                               doubt);
+    }
+}
+
+static Table *table_of(const ShowOptions *options) {
+    static const TableColumn columns[] = {
+        {"function", TRUE, TRUE, 0}, {"start", FALSE, FALSE, 1},    {"time", FALSE, FALSE, 0},
+        {"self", FALSE, FALSE, 3},   {"critical", FALSE, FALSE, 4}, {"host", TRUE, FALSE, 2},
+        {"process", TRUE, FALSE, 5}, {"flags", TRUE, FALSE, 0},     {"span", TRUE, FALSE, 0},
+    };
+    return table_new(&options->style, columns, options->ids ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(columns) - 1);
+}
+
+void show_trace(const json_t *document, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    append_head(document, options, out);
+    g_autoptr(GArray) rows = rows_of(document);
+    g_autoptr(TreeLines) lines = lines_of(style, rows);
+    g_autoptr(Table) table = table_of(options);
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    gsize i;
+    const json_t *span;
+    json_array_foreach((json_t *)field_list(document, "spans"), i, span)
+        g_hash_table_insert(names, (char *)field_text(span, "span"), (char *)field_text(span, "function"));
+    gint64 begin_ns = field_int(document, "begin_time_ns");
+    for (guint r = 0; r < rows->len; r++) {
+        const TraceRow *row = &g_array_index(rows, TraceRow, r);
+        char *prefix = tree_lines_next(lines);
+        if (row->span == NULL) {
+            add_missing(table, options, prefix, row->missing);
+            continue;
+        }
+        add_span(table, options, prefix, row->span, begin_ns);
+        add_links(table, style, lines, names, row->span);
+        if (!options->brief) add_annotations(table, style, lines, row->span);
+    }
+    table_print(table, out);
+    append_skew(document, style, out);
+}

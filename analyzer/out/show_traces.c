@@ -1,0 +1,43 @@
+#include "analyzer/out/show.h"
+#include "analyzer/out/text.h"
+#include "analyzer/out/units.h"
+#include "common/base/clock.h"
+
+static const TableColumn columns[] = {
+    {"begin", TRUE, FALSE, 0}, {"trace", TRUE, FALSE, 0},   {"root", TRUE, TRUE, 0},    {"role", TRUE, FALSE, 6},
+    {"host", TRUE, FALSE, 3},  {"time", FALSE, FALSE, 0},   {"spans", FALSE, FALSE, 0}, {"orphans", FALSE, FALSE, 4},
+    {"whole", TRUE, FALSE, 5}, {"pattern", TRUE, FALSE, 7},
+};
+
+static void add_row(Table *table, const Style *style, const json_t *row) {
+    gint64 resolution = MAX(field_int(row, "resolution_ns"), 1);
+    table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "trace"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "root"), measure_role_colour(style, row));
+    table_cell(table, show_text(style, row, "role"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
+    table_cell(table, unit_in_column(unit_duration(style, field_number(row, "duration_ns"), resolution)), COLOUR_NONE);
+    table_cell(table, unit_count(field_number(row, "spans")), COLOUR_NONE);
+    table_cell(table, unit_count(field_number(row, "orphans")), COLOUR_NONE);
+    table_cell(table, g_strdup(field_true(row, "incomplete") ? "no" : "yes"),
+               field_true(row, "incomplete") ? COLOUR_YELLOW : COLOUR_NONE);
+    table_cell(table, show_text(style, row, "pattern"), COLOUR_NONE);
+}
+
+void show_traces(const json_t *document, const ShowOptions *options, GString *out) {
+    const json_t *rows = field_list(document, "traces");
+    g_autofree char *scanned = show_count(field_number(document, "scanned"), "trace", "traces");
+    g_autoptr(Table) table = table_new(&options->style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) add_row(table, &options->style, row);
+    table_print(table, out);
+    gsize n = json_array_size(rows);
+    if (n == 0) {
+        g_string_append_printf(out, "No trace fits (%s looked at).\n", scanned);
+        return;
+    }
+    g_string_append_printf(out, "%zu shown, %s looked at", n, scanned);
+    if (field_true(document, "more")) g_string_append(out, "; there are more: --limit N shows more (0: all)");
+    g_string_append_c(out, '\n');
+}

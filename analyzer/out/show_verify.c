@@ -1,0 +1,24 @@
+#include "analyzer/out/show.h"
+#include "analyzer/out/text.h"
+#include "analyzer/out/units.h"
+
+void show_verify(const json_t *document, const ShowOptions *options, GString *out) {
+    g_autofree char *traces = show_count(field_number(document, "traces"), "trace", "traces");
+    g_autofree char *spans = show_count(field_number(document, "spans"), "span", "spans");
+    g_autofree char *rows = show_count(field_number(document, "rows"), "row", "rows");
+    double differences = field_number(document, "differences");
+    g_autofree char *count = show_count(differences, "difference", "differences");
+    const json_t *reports = field_list(document, "reports");
+    gsize i;
+    const json_t *report;
+    json_array_foreach((json_t *)reports, i, report) {
+        g_autofree char *text = text_clean(&options->style, json_is_string(report) ? json_string_value(report) : "?");
+        g_string_append_printf(out, "%s\n", text);
+    }
+    gsize shown = json_array_size(reports);
+    if (differences > (double)shown) g_string_append_printf(out, "... and %.0f more\n", differences - (double)shown);
+    g_string_append_printf(out, "%s of statistics recomputed from %s of %s: ", rows, spans, traces);
+    style_append(&options->style, differences > 0 ? COLOUR_RED : COLOUR_GREEN,
+                 differences > 0 ? count : "no difference", out);
+    g_string_append_c(out, '\n');
+}

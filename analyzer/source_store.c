@@ -1,0 +1,84 @@
+#include <string.h>
+
+#include "analyzer/query/query.h"
+#include "analyzer/source_kinds.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+
+typedef struct StoreSource {
+    Store *store;
+    Archive *archive;
+} StoreSource;
+
+static void store_source_close(void *data) {
+    StoreSource *self = data;
+    archive_free(self->archive);
+    store_close(self->store);
+    g_free(self);
+}
+
+void *source_store_open(const char *folder, GError **error) {
+    if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+        fail(error, PLUMB_ERROR_NOT_FOUND, "no folder %s: --store takes the folder that plumbd's store.path names",
+             folder);
+        return NULL;
+    }
+    StoreSource *self = g_new0(StoreSource, 1);
+    StoreOptions options = {.path = folder, .read_only = TRUE, .merge = archive_merge};
+    self->store = store_open_rocksdb(&options, error);
+    if (self->store != NULL) self->archive = archive_open(self->store, &(ArchiveOptions){0}, error);
+    if (self->archive != NULL) return self;
+    if (self->store != NULL) store_close(self->store);
+    g_free(self);
+    return NULL;
+}
+
+static QueryParams *params_of(const Ask *ask) {
+    QueryParams *params = query_params_new();
+    for (guint i = 0; i < ask->names->len; i++)
+        query_params_add(params, g_ptr_array_index(ask->names, i), g_ptr_array_index(ask->values, i));
+    return params;
+}
+
+static json_t *store_source_ask(void *data, const Ask *ask, GError **error) {
+    StoreSource *self = data;
+    g_autoptr(QueryParams) params = params_of(ask);
+    return query_run(self->archive, ask->question, params, clock_wall_ns(clock_system()), error);
+}
+
+typedef struct Forward {
+    const SourceSink *sink;
+    GError *error;
+    gboolean stopped;
+} Forward;
+
+static gboolean forward(void *arg, Bytes piece) {
+    Forward *to = arg;
+    if (to->sink->write(to->sink->arg, piece, &to->error)) return TRUE;
+    to->stopped = TRUE;
+    return FALSE;
+}
+
+static gboolean store_source_export(void *data, const Ask *ask, const SourceSink *sink, GError **error) {
+    StoreSource *self = data;
+    g_autoptr(QueryParams) params = params_of(ask);
+    Forward to = {sink, NULL, FALSE};
+    QuerySink pieces = {forward, &to};
+    g_autoptr(GError) why = NULL;
+    gboolean done = query_export(self->archive, params, clock_wall_ns(clock_system()), &pieces, &why);
+    if (to.error != NULL) {
+        g_propagate_error(error, to.error);
+        return FALSE;
+    }
+    if (to.stopped) return fail(error, PLUMB_ERROR_IO, "stopped");
+    if (!done) g_propagate_error(error, g_steal_pointer(&why));
+    return done;
+}
+
+static gboolean store_source_flush(void *data, guint64 *closed_traces, GError **error) {
+    (void)data;
+    (void)closed_traces;
+    return fail(error, PLUMB_ERROR_CONFIG, "a store folder is read only: ask the running plumbd with --server");
+}
+
+const SourceKind source_store_kind = {store_source_ask, store_source_export, store_source_flush, store_source_close};
