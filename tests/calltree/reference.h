@@ -1,0 +1,47 @@
+/* Call trees once more, written to be obviously right and as slow as that takes: recursion, linear searches, strings.
+ * Shares no code with analyzer/calltree; understands spans and worlds only. */
+#pragma once
+
+#include "common/model/span.h"
+#include "tests/calltree/world.h"
+
+typedef struct RefNode RefNode;
+struct RefNode {
+    const SpanRec *span; /* NULL: the trace or a placeholder */
+    SpanId missing;
+    RefNode *parent;
+    GPtrArray *children; /* RefNode, by begin, then id */
+    gboolean orphan, cut, reversed, outside;
+    gint64 begin_ns; /* of placeholders: of the first child */
+    gint64 self_ns, critical_ns;
+    char *shape; /* after ref_compress(): equal when and only when the subtrees are */
+    guint pattern_node;
+};
+
+typedef struct RefTree {
+    RefNode *trace;
+    GPtrArray *all;      /* RefNode: owned */
+    GPtrArray *in_order; /* RefNode: pre-order, the trace first */
+    guint duplicates, conflicts, orphans, cycles, reversed, outside, roots, placeholders;
+} RefTree;
+
+RefTree *ref_tree_new(GPtrArray *spans, gint64 tolerance_ns);
+void ref_tree_free(RefTree *tree);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RefTree, ref_tree_free)
+
+/* Self and critical-path time; all times in the forest are a small multiple of unit_ns apart. */
+void ref_times(RefTree *tree, gint64 unit_ns);
+
+typedef struct RefPattern RefPattern;
+struct RefPattern {
+    char *name; /* "" for the trace and for placeholders */
+    char kind;  /* 'T', 'S', 'M' */
+    Role role;
+    GPtrArray *children; /* RefPattern, in canonical order */
+    GPtrArray *members;  /* RefNode: the nodes merged into this one */
+    guint8 digest[32];
+};
+
+RefPattern *ref_pattern_new(RefTree *tree, const World *world);
+void ref_pattern_free(RefPattern *pattern);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RefPattern, ref_pattern_free)

@@ -1,0 +1,230 @@
+/* Random forests: the engine against the slow reference, and what must hold whatever came in. */
+#include <string.h>
+
+#include "analyzer/calltree/compressor.h"
+#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/stats.h"
+#include "tests/calltree/forest.h"
+#include "tests/calltree/reference.h"
+
+#define FORESTS 12000u
+
+/* Everything the engine makes of one list of spans. */
+typedef struct Made {
+    CallTree *tree;
+    Pattern *pattern;
+    guint32 *node_of;
+    TreeTimes *times;
+    GByteArray *record;
+} Made;
+
+static Compressor *compressor_of_run;
+
+static const SpanRec *const *records_of(GPtrArray *spans) { return (const SpanRec *const *)(void *)spans->pdata; }
+
+static Made make(Compressor *compressor, GPtrArray *spans, gint64 tolerance_ns) {
+    Made made = {.tree = tree_build(records_of(spans), spans->len, tolerance_ns)};
+    made.node_of = g_new(guint32, made.tree->n_nodes);
+    made.pattern = compressor_tree(compressor, made.tree, made.node_of);
+    made.times = times_compute(made.tree);
+    made.record = g_byte_array_new();
+    const RecordHead head = {7, tree_incomplete(made.tree) ? TRACE_INCOMPLETE : 0};
+    record_encode(made.tree, made.pattern, made.node_of, &head, made.record);
+    return made;
+}
+
+static void made_clear(Made *made) {
+    tree_free(made->tree);
+    pattern_unref(made->pattern);
+    g_free(made->node_of);
+    times_free(made->times);
+    g_byte_array_unref(made->record);
+}
+
+/* ---- against the reference ---- */
+
+static void check_tree(guint32 seed, const CallTree *tree, const RefTree *ref) {
+    const TreeCounts *counts = &tree->counts;
+    forest_check(seed, tree->n_nodes == ref->in_order->len);
+    forest_check(seed, counts->duplicates == ref->duplicates && counts->conflicts == ref->conflicts);
+    forest_check(seed, counts->orphans == ref->orphans && counts->placeholders == ref->placeholders);
+    forest_check(seed, counts->cycles == ref->cycles && counts->roots == ref->roots);
+    forest_check(seed, counts->reversed == ref->reversed && counts->outside_parent == ref->outside);
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        const RefNode *node = ref->in_order->pdata[i];
+        forest_check(seed, tree->span[i] == node->span || span_rec_compare(tree->span[i], node->span) == 0);
+        forest_check(seed, ref->in_order->pdata[tree->parent[i]] == node->parent);
+        forest_check(seed, span_id_equal(tree->missing[i], node->missing));
+        guint flags = (node->orphan ? NODE_ORPHAN : 0) | (node->cut ? NODE_CYCLE_CUT : 0) |
+                      (node->reversed ? NODE_REVERSED : 0) | (node->outside ? NODE_OUTSIDE_PARENT : 0);
+        forest_check(seed, tree->flags[i] == flags);
+        forest_check(seed, tree->end[i] > i && tree->end[i] <= tree->end[tree->parent[i]]);
+    }
+}
+
+static void check_times(guint32 seed, const TreeTimes *times, const RefTree *ref) {
+    for (guint32 i = 0; i < times->n_nodes; i++) {
+        const RefNode *node = ref->in_order->pdata[i];
+        forest_check(seed, times->self_ns[i] == node->self_ns);
+        forest_check(seed, times->critical_ns[i] == node->critical_ns);
+    }
+}
+
+/* Checks the pattern node at 'at' and all below; returns the number of the next. Patterns of these forests are small.
+ */
+static guint32 check_pattern_node(guint32 seed, const Made *made, const World *world, RefPattern *ref, guint32 at) {
+    const PatternNode *node = &made->pattern->nodes[at];
+    gsize length = 0;
+    const char *name = node->name == NAME_MISSING ? "" : world->lookup.text(world->lookup.arg, node->name, &length);
+    forest_check(seed, strlen(ref->name) == length && memcmp(ref->name, name, length) == 0);
+    forest_check(seed, (node->name == NAME_MISSING) == (ref->kind == 'M') && (at == 0) == (ref->kind == 'T'));
+    forest_check(seed, node->role == ref->role);
+    for (guint i = 0; i < ref->members->len; i++) ((RefNode *)ref->members->pdata[i])->pattern_node = at;
+    guint32 next = at + 1;
+    for (guint i = 0; i < ref->children->len; i++) {
+        forest_check(seed, next < made->pattern->n_nodes && made->pattern->nodes[next].parent == at);
+        next = check_pattern_node(seed, made, world, ref->children->pdata[i], next);
+    }
+    forest_check(seed, node->end == next);
+    return next;
+}
+
+static void check_pattern(guint32 seed, const Made *made, const World *world, RefTree *ref) {
+    g_autoptr(RefPattern) pattern = ref_pattern_new(ref, world);
+    guint32 n = check_pattern_node(seed, made, world, pattern, 0);
+    forest_check(seed, n == made->pattern->n_nodes);
+    forest_check(seed, memcmp(made->pattern->id.bytes, pattern->digest, sizeof made->pattern->id.bytes) == 0);
+    for (guint32 i = 0; i < made->tree->n_nodes; i++) {
+        forest_check(seed, made->node_of[i] == ((RefNode *)ref->in_order->pdata[i])->pattern_node);
+    }
+    forest_check(seed, pattern_incomplete(made->pattern) == (made->tree->counts.placeholders > 0));
+}
+
+/* ---- what must hold ---- */
+
+static gint compare_records(gconstpointer a, gconstpointer b) {
+    return span_rec_compare(*(const SpanRec *const *)a, *(const SpanRec *const *)b);
+}
+
+/* The record gives back every span that was kept, byte for byte. */
+static GByteArray *check_record(guint32 seed, const Made *made, guint64 trace_id) {
+    GByteArray *bytes = g_byte_array_new();
+    Bytes record = {made->record->data, made->record->len};
+    TraceSummary summary;
+    forest_check(seed, record_decode(record, made->pattern, trace_id, bytes, NULL));
+    forest_check(seed, record_summary(record, &summary, NULL));
+    forest_check(seed, summary.pattern == 7 && summary.n_spans == made->tree->n_spans);
+    forest_check(seed, summary.orphans == made->tree->counts.orphans);
+    forest_check(seed, (summary.flags == TRACE_INCOMPLETE) == tree_incomplete(made->tree));
+    forest_check(seed, summary.begin_ns == made->tree->begin_ns && summary.end_ns == made->tree->end_ns);
+    g_autoptr(GPtrArray) back = spans_in(bytes);
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
+    for (guint32 i = 0; i < made->tree->n_nodes; i++) {
+        if (made->tree->span[i] != NULL) g_ptr_array_add(kept, (gpointer)made->tree->span[i]);
+    }
+    forest_check(seed, back->len == kept->len);
+    g_ptr_array_sort(back, compare_records);
+    g_ptr_array_sort(kept, compare_records);
+    for (guint i = 0; i < kept->len; i++) {
+        const SpanRec *a = kept->pdata[i], *b = back->pdata[i];
+        forest_check(seed, a->size_bytes == b->size_bytes && memcmp(a, b, a->size_bytes) == 0);
+    }
+    return bytes;
+}
+
+static void check_same(guint32 seed, const Made *a, const Made *b) {
+    forest_check(seed, memcmp(&a->pattern->id, &b->pattern->id, sizeof a->pattern->id) == 0);
+    forest_check(seed, a->record->len == b->record->len);
+    forest_check(seed, memcmp(a->record->data, b->record->data, a->record->len) == 0);
+}
+
+/* What was stored and what came later make the same as all at once. */
+static void check_late_spans(guint32 seed, const Made *made, const Forest *forest, gint64 tolerance_ns) {
+    g_autoptr(GPtrArray) early = g_ptr_array_new();
+    guint cut = 1 + seed % forest->spans->len;
+    for (guint i = 0; i < cut; i++) g_ptr_array_add(early, forest->spans->pdata[i]);
+    Made first = make(compressor_of_run, early, tolerance_ns);
+    g_autoptr(GByteArray) stored = check_record(seed, &first, forest->trace_id);
+    g_autoptr(GPtrArray) joined = spans_in(stored);
+    for (guint i = cut / 2; i < forest->spans->len; i++) g_ptr_array_add(joined, forest->spans->pdata[i]);
+    spans_shuffle(joined, seed + 1);
+    Made second = make(compressor_of_run, joined, tolerance_ns);
+    check_same(seed, made, &second);
+    made_clear(&first);
+    made_clear(&second);
+}
+
+static void check_pattern_form(guint32 seed, const Pattern *pattern) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    pattern_encode(pattern, bytes);
+    g_autoptr(Pattern) back = pattern_decode((Bytes){bytes->data, bytes->len}, NULL);
+    forest_check(seed, back != NULL && back->n_nodes == pattern->n_nodes);
+    forest_check(seed, memcmp(&back->id, &pattern->id, sizeof back->id) == 0);
+    forest_check(seed, memcmp(back->nodes, pattern->nodes, back->n_nodes * sizeof(PatternNode)) == 0);
+}
+
+static gboolean keep_all(void *arg, const PatternNode *node) {
+    (void)arg;
+    (void)node;
+    return TRUE;
+}
+
+/* What is compressed already stays as it is. */
+static void check_compressed_again(guint32 seed, const Pattern *pattern) {
+    g_autofree guint32 *map = g_new(guint32, pattern->n_nodes);
+    g_autoptr(Pattern) again = compressor_filter(compressor_of_run, pattern, keep_all, NULL, map);
+    forest_check(seed, again->n_nodes == pattern->n_nodes);
+    forest_check(seed, memcmp(&again->id, &pattern->id, sizeof again->id) == 0);
+    forest_check(seed, memcmp(again->nodes, pattern->nodes, again->n_nodes * sizeof(PatternNode)) == 0);
+    for (guint32 i = 0; i < pattern->n_nodes; i++) forest_check(seed, map[i] == i);
+}
+
+/* Another dictionary, another order, a compressor that mistakes every shape for every other at first sight. */
+/* (Which record of a conflict is kept may depend on the ids of its names, so there must be none.) */
+static void check_elsewhere(guint32 seed, const Made *made, const ForestOptions *options, gint64 tolerance_ns) {
+    World world;
+    world_init(&world, 1 + seed % 5);
+    Compressor *compressor = compressor_new(&world.lookup, 3);
+    compressor->shapes.hash_mask = seed % 2;
+    g_autoptr(Forest) forest = forest_new(&world, seed, options);
+    spans_shuffle(forest->spans, seed + 2);
+    for (guint round = 0; round < 2; round++) {
+        Made there = make(compressor, forest->spans, tolerance_ns);
+        forest_check(seed, memcmp(&there.pattern->id, &made->pattern->id, sizeof(PatternId)) == 0);
+        for (guint32 i = 0; i < made->tree->n_nodes; i++) forest_check(seed, there.node_of[i] == made->node_of[i]);
+        made_clear(&there);
+    }
+    compressor_free(compressor);
+}
+
+static void test_forests(gconstpointer clean) {
+    World world;
+    world_init(&world, 0);
+    compressor_of_run = compressor_new(&world.lookup, 2000);
+    const ForestOptions options = {40, clean != NULL};
+    guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + FORESTS / 2; seed++) {
+        g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+        gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
+        Made made = make(compressor_of_run, forest->spans, tolerance_ns);
+        g_autoptr(RefTree) ref = ref_tree_new(forest->spans, tolerance_ns);
+        ref_times(ref, forest->unit_ns);
+        check_tree(seed, made.tree, ref);
+        check_times(seed, made.times, ref);
+        check_pattern(seed, &made, &world, ref);
+        g_autoptr(GByteArray) back = check_record(seed, &made, forest->trace_id);
+        check_late_spans(seed, &made, forest, tolerance_ns);
+        check_pattern_form(seed, made.pattern);
+        check_compressed_again(seed, made.pattern);
+        if (!forest->conflicts) check_elsewhere(seed, &made, &options, tolerance_ns);
+        made_clear(&made);
+    }
+    compressor_free(compressor_of_run);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/calltree/forests/anything", NULL, test_forests);
+    g_test_add_data_func("/calltree/forests/clean", "clean", test_forests);
+    return g_test_run();
+}

@@ -1,0 +1,4 @@
+set(CALLTREE_HELP ${CMAKE_CURRENT_LIST_DIR}/world.c ${CMAKE_CURRENT_LIST_DIR}/forest.c)
+plumb_test(test_calltree_forests
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_forests.c ${CMAKE_CURRENT_LIST_DIR}/reference.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
