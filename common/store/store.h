@@ -79,6 +79,7 @@ gboolean store_iter_previous(StoreIter *iter);
 /* Views valid until the iterator moves. */
 Bytes store_iter_key(const StoreIter *iter);
 Bytes store_iter_value(const StoreIter *iter);
+/* FALSE with *error (CORRUPT, IO) when a read failed; TRUE when the iteration simply ended. */
 gboolean store_iter_error(StoreIter *iter, GError **error);
 
 typedef struct StoreUsage {

@@ -1,1 +1,455 @@
-#include "common/store/store.h"
+/* The store on RocksDB.
+ *
+ * One column family per StoreFamily (store_family_name()). The family of FAMILY_META is RocksDB's "default"; its key
+ * "format" holds STORE_FORMAT_VERSION as a big-endian u32, written when the store is made and read, before anything
+ * else is opened, by every later opening. Keys and values are the callers'; nothing is added to them.
+ *
+ * Disk full: writes are refused while less is free than RocksDB needs to write out all its buffers. Should another
+ * program take even that, RocksDB refuses all writes from the first failed one; it looks for free space every five
+ * seconds and goes on by itself. */
+#include <errno.h>
+#include <rocksdb/c.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "common/base/error.h"
+#include "common/store/store_ops.h"
+#include "common/store/store_rocksdb_options.h"
+
+/* Openings for reading that a writer's compaction may spoil by deleting a file between its listing and its opening. */
+#define READ_ONLY_ATTEMPTS 5
+
+#define FORMAT_KEY "format"
+/* RocksDB's number, which c.h does not name: rewrite the lowest level too. */
+#define COMPACT_BOTTOMMOST_FORCE 2
+
+typedef struct RocksStore {
+    Store base;
+    char *path;
+    RocksOptions options;
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *families[FAMILY_COUNT];
+    rocksdb_readoptions_t *reading;
+    rocksdb_writeoptions_t *writing;
+    rocksdb_writeoptions_t *writing_sync;
+} RocksStore;
+
+typedef struct RocksBatch {
+    StoreBatch base;
+    RocksStore *store;
+    rocksdb_writebatch_t *ops;
+} RocksBatch;
+
+typedef struct RocksIter {
+    StoreIter base;
+    RocksStore *store;
+    rocksdb_iterator_t *at;
+} RocksIter;
+
+/* ---- errors ---- */
+
+/* The C API gives errors as text only. First match wins. */
+static const struct {
+    const char *text;
+    PlumbError code;
+    const char *meaning;
+} error_table[] = {
+    {"No space left on device", PLUMB_ERROR_NO_SPACE, "the disk is full: free some of it, writing goes on by itself"},
+    {"Disk quota exceeded", PLUMB_ERROR_NO_SPACE, "the quota is used up: raise it, writing goes on by itself"},
+    {"lock hold by current process", PLUMB_ERROR_BUSY, "this process has it open already"},
+    {"While lock file", PLUMB_ERROR_BUSY,
+     "another process has it open for writing: stop that one, choose another folder, or open it for reading only"},
+    {"Permission denied", PLUMB_ERROR_IO, "give the user of this process the right to read and write there"},
+    {"Operation not permitted", PLUMB_ERROR_IO, "give the user of this process the right to read and write there"},
+    {"Read-only file system", PLUMB_ERROR_IO, "mount the file system writable, or choose another folder"},
+    {"Too many open files", PLUMB_ERROR_IO, "raise the limit of open files (LimitNOFILE= of the systemd unit)"},
+    {"Column families not opened", PLUMB_ERROR_VERSION, "a newer version of this program made it: use that one"},
+    {"Column family not found", PLUMB_ERROR_CORRUPT, "it was not made to its end: remove the folder"},
+    {"Corruption", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
+    {"No such file or directory", PLUMB_ERROR_CORRUPT, "a file is missing: restore the folder from a copy"},
+    {"Invalid argument", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
+};
+
+/* Takes RocksDB's text. */
+static gboolean fail_engine(const char *path, char *text, GError **error) {
+    PlumbError code = PLUMB_ERROR_IO;
+    const char *meaning = "reading or writing failed";
+    for (guint i = 0; i < G_N_ELEMENTS(error_table); i++) {
+        if (strstr(text, error_table[i].text) == NULL) continue;
+        code = error_table[i].code;
+        meaning = error_table[i].meaning;
+        break;
+    }
+    fail(error, code, "store %s: %s (%s)", path, meaning, text);
+    rocksdb_free(text);
+    return FALSE;
+}
+
+/* ---- opening ---- */
+
+static gboolean file_exists(const char *path, const char *name) {
+    g_autofree char *full = g_build_filename(path, name, NULL);
+    return g_file_test(full, G_FILE_TEST_EXISTS);
+}
+
+/* Does the folder hold a database's files? Without the file CURRENT, which names what belongs to it, RocksDB would take
+ * the folder for empty and delete them. */
+static gboolean has_leftovers(const char *path) {
+    g_autoptr(GDir) folder = g_dir_open(path, 0, NULL);
+    const char *name;
+    while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
+        if (g_str_has_suffix(name, ".sst") || g_str_has_prefix(name, "MANIFEST-")) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean check_version(const char *path, const char *value, size_t size, GError **error) {
+    ByteReader reader = byte_reader(value, size);
+    guint32 version = read_u32be(&reader);
+    if (reader.failed || reader_left(&reader) > 0 || version == 0)
+        return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its format version is unreadable", path);
+    if (version > STORE_FORMAT_VERSION)
+        return fail(error, PLUMB_ERROR_VERSION,
+                    "store %s: it has format %u, this program knows up to %u: use a newer version of the program", path,
+                    version, STORE_FORMAT_VERSION);
+    return TRUE;
+}
+
+/* No version: a store whose making was cut short is empty; anything else is not ours. */
+static gboolean check_unversioned(const char *path, rocksdb_t *db, const rocksdb_readoptions_t *reading,
+                                  GError **error) {
+    rocksdb_iterator_t *any = rocksdb_create_iterator(db, reading);
+    rocksdb_iter_seek_to_first(any);
+    gboolean empty = !rocksdb_iter_valid(any);
+    rocksdb_iter_destroy(any);
+    if (empty) return TRUE;
+    return fail(error, PLUMB_ERROR_CORRUPT, "store %s: it is a RocksDB of some other program: choose another folder",
+                path);
+}
+
+/* Before the other families are opened: a newer version may have others, and their tables must not be rewritten. */
+static gboolean check_format(const RocksStore *store, GError **error) {
+    char *text = NULL;
+    rocksdb_t *db = rocksdb_open_for_read_only(store->options.family[FAMILY_META], store->path, 0, &text);
+    if (text != NULL) return fail_engine(store->path, text, error);
+    size_t size;
+    char *value = rocksdb_get(db, store->reading, FORMAT_KEY, strlen(FORMAT_KEY), &size, &text);
+    gboolean ok;
+    if (text != NULL)
+        ok = fail_engine(store->path, text, error);
+    else if (value != NULL)
+        ok = check_version(store->path, value, size, error);
+    else
+        ok = check_unversioned(store->path, db, store->reading, error);
+    rocksdb_free(value);
+    rocksdb_close(db);
+    return ok;
+}
+
+static gboolean check_folder(const RocksStore *store, GError **error) {
+    if (file_exists(store->path, "CURRENT")) return check_format(store, error);
+    if (has_leftovers(store->path))
+        return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: restore the folder from a copy",
+                    store->path);
+    if (store->base.read_only) return fail(error, PLUMB_ERROR_NOT_FOUND, "store %s: there is none", store->path);
+    if (g_mkdir_with_parents(store->path, 0750) == 0) return TRUE;
+    return fail_errno(error, errno, "store %s: the folder cannot be made; give the right to, or choose another",
+                      store->path);
+}
+
+static gboolean open_families(RocksStore *store, GError **error) {
+    const char *names[FAMILY_COUNT];
+    const rocksdb_options_t *const *options = (const rocksdb_options_t *const *)store->options.family;
+    for (guint i = 0; i < FAMILY_COUNT; i++) names[i] = store_family_name((StoreFamily)i);
+    char *text = NULL;
+    if (store->base.read_only)
+        store->db = rocksdb_open_for_read_only_column_families(options[FAMILY_META], store->path, FAMILY_COUNT, names,
+                                                               options, store->families, 0, &text);
+    else
+        store->db = rocksdb_open_column_families(options[FAMILY_META], store->path, FAMILY_COUNT, names, options,
+                                                 store->families, &text);
+    return text == NULL || fail_engine(store->path, text, error);
+}
+
+static gboolean write_version(RocksStore *store, GError **error) {
+    const guint8 version[4] = {0, 0, 0, STORE_FORMAT_VERSION};
+    char *text = NULL;
+    rocksdb_put(store->db, store->writing_sync, FORMAT_KEY, strlen(FORMAT_KEY), (const char *)version, sizeof version,
+                &text);
+    return text == NULL || fail_engine(store->path, text, error);
+}
+
+static gboolean open_once(RocksStore *store, GError **error) {
+    if (!check_folder(store, error) || !open_families(store, error)) return FALSE;
+    return store->base.read_only || write_version(store, error);
+}
+
+static gboolean open_all(RocksStore *store, GError **error) {
+    for (guint attempt = 1;; attempt++) {
+        g_autoptr(GError) cause = NULL;
+        if (open_once(store, &cause)) return TRUE;
+        gboolean spoilt = store->base.read_only && g_error_matches(cause, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        if (spoilt && attempt < READ_ONLY_ATTEMPTS) continue;
+        g_propagate_error(error, g_steal_pointer(&cause));
+        return FALSE;
+    }
+}
+
+static gboolean rocks_flush(Store *base, gboolean compact, GError **error);
+
+static void rocks_close(Store *base) {
+    RocksStore *store = (RocksStore *)base;
+    /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all. */
+    if (store->db != NULL && !store->base.read_only) rocks_flush(base, FALSE, NULL);
+    for (guint i = 0; i < FAMILY_COUNT; i++) {
+        if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);
+    }
+    if (store->db != NULL) rocksdb_close(store->db);
+    rocks_options_clear(&store->options);
+    rocksdb_readoptions_destroy(store->reading);
+    rocksdb_writeoptions_destroy(store->writing);
+    rocksdb_writeoptions_destroy(store->writing_sync);
+    g_free(store->path);
+    g_free(store);
+}
+
+/* ---- reading and writing ---- */
+
+static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **value, GError **error) {
+    RocksStore *store = (RocksStore *)base;
+    char *text = NULL;
+    rocksdb_pinnableslice_t *slice =
+        rocksdb_get_pinned_cf(store->db, store->reading, store->families[family], key.data, key.size_bytes, &text);
+    if (text != NULL) return fail_engine(store->path, text, error);
+    if (slice == NULL) {
+        *value = NULL;
+        return TRUE;
+    }
+    size_t size;
+    const char *data = rocksdb_pinnableslice_value(slice, &size);
+    gboolean ok = !store_value_is_bad(data, size) || store_fail_bad_value(family, error);
+    if (ok) *value = g_bytes_new(data, size);
+    rocksdb_pinnableslice_destroy(slice);
+    return ok;
+}
+
+static gboolean free_bytes(const RocksStore *store, guint64 *bytes) {
+    struct statvfs disk;
+    if (statvfs(store->path, &disk) != 0) return FALSE;
+    *bytes = (guint64)disk.f_bavail * disk.f_frsize;
+    return TRUE;
+}
+
+static gboolean check_space(const RocksStore *store, gsize batch_bytes, GError **error) {
+    guint64 free_now, needed = store->options.reserve_bytes + batch_bytes;
+    if (!free_bytes(store, &free_now) || free_now >= needed) return TRUE;
+    g_autofree char *has = g_format_size_full(free_now, G_FORMAT_SIZE_IEC_UNITS);
+    g_autofree char *needs = g_format_size_full(needed, G_FORMAT_SIZE_IEC_UNITS);
+    return fail(error, PLUMB_ERROR_NO_SPACE, "store %s: the disk is full: %s are free, %s are needed to go on",
+                store->path, has, needs);
+}
+
+static gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **error) {
+    RocksStore *store = (RocksStore *)base;
+    if (!check_space(store, batch->size_bytes, error)) return FALSE;
+    char *text = NULL;
+    rocksdb_write(store->db, sync ? store->writing_sync : store->writing, ((RocksBatch *)batch)->ops, &text);
+    return text == NULL || fail_engine(store->path, text, error);
+}
+
+static gboolean rocks_sync(Store *base, GError **error) {
+    RocksStore *store = (RocksStore *)base;
+    char *text = NULL;
+    rocksdb_flush_wal(store->db, 1, &text);
+    return text == NULL || fail_engine(store->path, text, error);
+}
+
+static gboolean rocks_flush(Store *base, gboolean compact, GError **error) {
+    RocksStore *store = (RocksStore *)base;
+    rocksdb_flushoptions_t *waiting = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(waiting, 1);
+    char *text = NULL;
+    for (guint i = 0; i < FAMILY_COUNT && text == NULL; i++)
+        rocksdb_flush_cf(store->db, waiting, store->families[i], &text);
+    rocksdb_flushoptions_destroy(waiting);
+    if (text != NULL) return fail_engine(store->path, text, error);
+    if (!compact) return TRUE;
+    rocksdb_compactoptions_t *forced = rocksdb_compactoptions_create();
+    rocksdb_compactoptions_set_bottommost_level_compaction(forced, COMPACT_BOTTOMMOST_FORCE);
+    for (guint i = 0; i < FAMILY_COUNT; i++)
+        rocksdb_compact_range_cf_opt(store->db, store->families[i], forced, NULL, 0, NULL, 0);
+    rocksdb_compactoptions_destroy(forced);
+    return TRUE;
+}
+
+/* ---- usage ---- */
+
+static guint64 property(const RocksStore *store, StoreFamily family, const char *name) {
+    guint64 value = 0;
+    return rocksdb_property_int_cf(store->db, store->families[family], name, &value) == 0 ? value : 0;
+}
+
+static guint64 files_bytes(const char *path) {
+    guint64 sum = 0;
+    g_autoptr(GDir) folder = g_dir_open(path, 0, NULL);
+    const char *name;
+    while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
+        g_autofree char *full = g_build_filename(path, name, NULL);
+        struct stat file;
+        if (stat(full, &file) == 0 && S_ISREG(file.st_mode)) sum += (guint64)file.st_size;
+    }
+    return sum;
+}
+
+static StoreUsage rocks_usage(Store *base) {
+    const RocksStore *store = (const RocksStore *)base;
+    StoreUsage usage = {.disk_bytes = files_bytes(store->path)};
+    free_bytes(store, &usage.free_bytes);
+    usage.memory_bytes = rocksdb_cache_get_usage(store->options.cache);
+    for (guint i = 0; i < FAMILY_COUNT; i++) {
+        usage.live_bytes += property(store, (StoreFamily)i, "rocksdb.estimate-live-data-size") +
+                            property(store, (StoreFamily)i, "rocksdb.cur-size-all-mem-tables");
+        usage.memory_bytes += property(store, (StoreFamily)i, "rocksdb.size-all-mem-tables") +
+                              property(store, (StoreFamily)i, "rocksdb.estimate-table-readers-mem");
+    }
+    usage.stalled = property(store, FAMILY_META, "rocksdb.is-write-stopped") > 0 ||
+                    property(store, FAMILY_META, "rocksdb.actual-delayed-write-rate") > 0;
+    return usage;
+}
+
+/* ---- batches ---- */
+
+static void rocks_batch_free(StoreBatch *base) {
+    rocksdb_writebatch_destroy(((RocksBatch *)base)->ops);
+    g_free(base);
+}
+
+static void rocks_batch_clear(StoreBatch *base) { rocksdb_writebatch_clear(((RocksBatch *)base)->ops); }
+
+static void rocks_batch_put(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
+    RocksBatch *batch = (RocksBatch *)base;
+    rocksdb_writebatch_put_cf(batch->ops, batch->store->families[family], key.data, key.size_bytes, value.data,
+                              value.size_bytes);
+}
+
+static void rocks_batch_delete(StoreBatch *base, StoreFamily family, Bytes key) {
+    RocksBatch *batch = (RocksBatch *)base;
+    rocksdb_writebatch_delete_cf(batch->ops, batch->store->families[family], key.data, key.size_bytes);
+}
+
+static void rocks_batch_merge(StoreBatch *base, StoreFamily family, Bytes key, Bytes operand) {
+    RocksBatch *batch = (RocksBatch *)base;
+    rocksdb_writebatch_merge_cf(batch->ops, batch->store->families[family], key.data, key.size_bytes, operand.data,
+                                operand.size_bytes);
+}
+
+/* ---- iterators ---- */
+
+static void rocks_iter_free(StoreIter *base) {
+    rocksdb_iter_destroy(((RocksIter *)base)->at);
+    g_free(base);
+}
+
+static gboolean rocks_iter_seek(StoreIter *base, Bytes key) {
+    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
+    rocksdb_iter_seek(at, key.data, key.size_bytes);
+    return rocksdb_iter_valid(at);
+}
+
+static Bytes rocks_iter_key(const StoreIter *base) {
+    Bytes key;
+    key.data = rocksdb_iter_key(((const RocksIter *)base)->at, &key.size_bytes);
+    return key;
+}
+
+static Bytes rocks_iter_value(const StoreIter *base) {
+    Bytes value;
+    value.data = rocksdb_iter_value(((const RocksIter *)base)->at, &value.size_bytes);
+    return value;
+}
+
+static gboolean rocks_iter_next(StoreIter *base) {
+    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
+    rocksdb_iter_next(at);
+    return rocksdb_iter_valid(at);
+}
+
+static gboolean rocks_iter_previous(StoreIter *base) {
+    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
+    rocksdb_iter_prev(at);
+    return rocksdb_iter_valid(at);
+}
+
+static gboolean rocks_iter_seek_before(StoreIter *base, Bytes key) {
+    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
+    rocksdb_iter_seek_for_prev(at, key.data, key.size_bytes);
+    if (!rocksdb_iter_valid(at)) return FALSE;
+    Bytes found = rocks_iter_key(base);
+    gboolean equal = found.size_bytes == key.size_bytes && memcmp(found.data, key.data, key.size_bytes) == 0;
+    return !equal || rocks_iter_previous(base);
+}
+
+static gboolean rocks_iter_error(StoreIter *base, GError **error) {
+    RocksIter *iter = (RocksIter *)base;
+    char *text = NULL;
+    rocksdb_iter_get_error(iter->at, &text);
+    return text == NULL || fail_engine(iter->store->path, text, error);
+}
+
+static StoreBatch *rocks_batch_new(Store *store);
+static StoreIter *rocks_iter_new(Store *store, StoreFamily family);
+
+static const StoreOps rocks_ops = {
+    .close = rocks_close,
+    .get = rocks_get,
+    .write = rocks_write,
+    .sync = rocks_sync,
+    .usage = rocks_usage,
+    .flush = rocks_flush,
+    .batch_new = rocks_batch_new,
+    .batch_free = rocks_batch_free,
+    .batch_clear = rocks_batch_clear,
+    .batch_put = rocks_batch_put,
+    .batch_delete = rocks_batch_delete,
+    .batch_merge = rocks_batch_merge,
+    .iter_new = rocks_iter_new,
+    .iter_free = rocks_iter_free,
+    .iter_seek = rocks_iter_seek,
+    .iter_seek_before = rocks_iter_seek_before,
+    .iter_next = rocks_iter_next,
+    .iter_previous = rocks_iter_previous,
+    .iter_key = rocks_iter_key,
+    .iter_value = rocks_iter_value,
+    .iter_error = rocks_iter_error,
+};
+
+static StoreBatch *rocks_batch_new(Store *store) {
+    RocksBatch *batch = g_new0(RocksBatch, 1);
+    batch->base.ops = &rocks_ops;
+    batch->store = (RocksStore *)store;
+    batch->ops = rocksdb_writebatch_create();
+    return &batch->base;
+}
+
+static StoreIter *rocks_iter_new(Store *store, StoreFamily family) {
+    RocksIter *iter = g_new0(RocksIter, 1);
+    iter->base.ops = &rocks_ops;
+    iter->store = (RocksStore *)store;
+    iter->at = rocksdb_create_iterator_cf(iter->store->db, iter->store->reading, iter->store->families[family]);
+    return &iter->base;
+}
+
+Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
+    RocksStore *store = g_new0(RocksStore, 1);
+    store->base = (Store){&rocks_ops, options->merge, options->read_only};
+    store->path = g_strdup(options->path);
+    rocks_options_init(&store->options, options);
+    store->reading = rocksdb_readoptions_create();
+    store->writing = rocksdb_writeoptions_create();
+    store->writing_sync = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(store->writing_sync, 1);
+    if (open_all(store, error)) return &store->base;
+    rocks_close(&store->base);
+    return NULL;
+}

@@ -1,0 +1,169 @@
+#include "common/store/store_rocksdb_options.h"
+
+#include <rocksdb/c.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/store/store_ops.h"
+
+#define DEFAULT_WRITE_BUFFER_BYTES (64u << 20)
+#define DEFAULT_CACHE_BYTES        (64u << 20)
+/* RocksDB takes no less. */
+#define MIN_WRITE_BUFFER_BYTES (64u << 10)
+/* A full buffer is flushed while the next one fills. */
+#define WRITE_BUFFERS 2
+/* Log that is replayed after a crash: at about 100 MB/s two seconds. Small families would else hold on to it for ever.
+ */
+#define LOG_PER_WRITE_BUFFER 3
+/* Table files open at once, by a writer. A reader opens all, and so keeps what a writer beside it deletes. */
+#define WRITER_OPEN_FILES  1000
+#define BLOOM_BITS_PER_KEY 10.0
+
+/* RocksDB's own numbers, which c.h does not name. */
+#define LOG_LEVEL_FATAL             4
+#define RECOVERY_TOLERATE_TORN_TAIL 0
+
+typedef struct FamilySetup {
+    guint buffer_parts; /* of 16, of all write buffers */
+    guint block_kib;    /* larger compress better; a point read decompresses one */
+    gboolean bloom;
+} FamilySetup;
+
+static const FamilySetup setups[FAMILY_COUNT] = {
+    [FAMILY_META] = {1, 4, FALSE},
+    [FAMILY_DICT] = {1, 16, FALSE},
+    /* Records of one minute lie together and look alike. */
+    [FAMILY_TRACE] = {6, 64, FALSE},
+    /* Asked for every trace that is stored, and nearly always for one that is not there. */
+    [FAMILY_TRACE_ID] = {2, 8, TRUE},
+    [FAMILY_PATTERN] = {1, 16, FALSE},
+    [FAMILY_STATS] = {4, 16, FALSE},
+    [FAMILY_DIRTY] = {1, 4, FALSE},
+};
+
+/* ---- merging ---- */
+
+static char *merged(const StoreMerge *merge, Bytes existing, const Bytes *operands, gsize n, size_t *size) {
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    store_merge_or_bad(*merge, existing, operands, n, out);
+    *size = out->len;
+    char *result = malloc(MAX(out->len, 1));
+    if (result == NULL) g_error("out of memory: %u bytes", out->len);
+    memcpy(result, out->data, out->len);
+    return result;
+}
+
+static Bytes *operands_of(const char *const *list, const size_t *sizes, int n) {
+    Bytes *operands = g_new(Bytes, (gsize)n);
+    for (int i = 0; i < n; i++) operands[i] = (Bytes){list[i], sizes[i]};
+    return operands;
+}
+
+static void free_result(void *state, const char *value, size_t size) {
+    (void)state;
+    (void)size;
+    free((void *)value);
+}
+
+/* The signatures of these two are RocksDB's. */
+static char *full_merge(void *state, const char *key, size_t key_size, const char *existing, size_t existing_size,
+                        const char *const *list, const size_t *sizes, int n, unsigned char *ok, size_t *size) {
+    (void)key;
+    (void)key_size;
+    g_autofree Bytes *operands = operands_of(list, sizes, n);
+    *ok = 1;
+    return merged(state, (Bytes){existing, existing_size}, operands, (gsize)n, size);
+}
+
+static char *partial_merge(void *state, const char *key, size_t key_size, const char *const *list, const size_t *sizes,
+                           int n, unsigned char *ok, size_t *size) {
+    (void)key;
+    (void)key_size;
+    g_autofree Bytes *operands = operands_of(list, sizes, n);
+    *ok = 1;
+    return merged(state, (Bytes){NULL, 0}, operands, (gsize)n, size);
+}
+
+static const char *merge_name(void *state) {
+    (void)state;
+    return "plumbline.stats"; /* stored in the tables: never change it */
+}
+
+static rocksdb_mergeoperator_t *merge_operator(StoreMerge merge) {
+    StoreMerge *state = g_new(StoreMerge, 1);
+    *state = merge;
+    return rocksdb_mergeoperator_create(state, g_free, full_merge, partial_merge, free_result, merge_name);
+}
+
+/* ---- options ---- */
+
+static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, rocksdb_cache_t *cache) {
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_size(table, (size_t)setup->block_kib * 1024);
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    /* So that the cache bounds all memory of reading, however many tables there are. */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
+    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    if (setup->bloom)
+        rocksdb_block_based_options_set_filter_policy(table,
+                                                      rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS_PER_KEY));
+    rocksdb_options_set_block_based_table_factory(options, table);
+    rocksdb_block_based_options_destroy(table);
+}
+
+static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes, rocksdb_cache_t *cache,
+                                         StoreMerge merge) {
+    const FamilySetup *setup = &setups[family];
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_options_set_write_buffer_size(options,
+                                          MAX(buffers_bytes * setup->buffer_parts / 16, MIN_WRITE_BUFFER_BYTES));
+    rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
+    rocksdb_options_set_compression(options, rocksdb_zstd_compression);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    set_tables(options, setup, cache);
+    if (setup->bloom) rocksdb_options_set_memtable_whole_key_filtering(options, 1);
+    if (setup->bloom) rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05);
+    if (family == FAMILY_STATS && merge != NULL) rocksdb_options_set_merge_operator(options, merge_operator(merge));
+    return options;
+}
+
+static void set_database(rocksdb_options_t *options, gsize buffers_bytes, gboolean read_only) {
+    rocksdb_options_set_create_if_missing(options, !read_only);
+    rocksdb_options_set_create_missing_column_families(options, !read_only);
+    rocksdb_options_set_max_background_jobs(options, 2);
+    rocksdb_options_set_db_write_buffer_size(options, buffers_bytes);
+    rocksdb_options_set_max_total_wal_size(options, buffers_bytes * LOG_PER_WRITE_BUFFER);
+    rocksdb_options_set_max_open_files(options, read_only ? -1 : WRITER_OPEN_FILES);
+    rocksdb_options_set_bytes_per_sync(options, 1 << 20);
+    rocksdb_options_set_wal_bytes_per_sync(options, 1 << 20);
+    rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
+    rocksdb_options_set_stats_dump_period_sec(options, 0);
+    /* What a crash has torn is the end of a log, and nobody was told that it is safe; anything else that is wrong with
+     * a log is damage, and must not pass as if the log had ended there (RocksDB's default). */
+    rocksdb_options_set_wal_recovery_mode(options, RECOVERY_TOLERATE_TORN_TAIL);
+    /* RocksDB's diary lies in the store's folder. Debian builds RocksDB 7.8 with its assertions on, and one of them
+     * ends the process at the second line that does not fit on a full disk: nothing is written to it. */
+    rocksdb_options_set_info_log_level(options, LOG_LEVEL_FATAL);
+    rocksdb_options_set_keep_log_file_num(options, 2);
+}
+
+void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
+    gsize buffers_bytes = options->write_buffer_bytes > 0 ? options->write_buffer_bytes : DEFAULT_WRITE_BUFFER_BYTES;
+    made->cache = rocksdb_cache_create_lru(options->cache_bytes > 0 ? options->cache_bytes : DEFAULT_CACHE_BYTES);
+    made->reserve_bytes = 0;
+    for (guint i = 0; i < FAMILY_COUNT; i++) {
+        made->family[i] = family_options((StoreFamily)i, buffers_bytes, made->cache, options->merge);
+        made->reserve_bytes += rocksdb_options_get_write_buffer_size(made->family[i]) * WRITE_BUFFERS;
+    }
+    set_database(made->family[FAMILY_META], buffers_bytes, options->read_only);
+}
+
+void rocks_options_clear(RocksOptions *made) {
+    for (guint i = 0; i < FAMILY_COUNT; i++) {
+        if (made->family[i] != NULL) rocksdb_options_destroy(made->family[i]);
+    }
+    if (made->cache != NULL) rocksdb_cache_destroy(made->cache);
+    *made = (RocksOptions){0};
+}

@@ -1,0 +1,16 @@
+/* How RocksDB is set up for each family; private to common/store. */
+#pragma once
+
+#include "common/store/store.h"
+
+typedef struct rocksdb_options_t rocksdb_options_t;
+typedef struct rocksdb_cache_t rocksdb_cache_t;
+
+typedef struct RocksOptions {
+    rocksdb_options_t *family[FAMILY_COUNT]; /* FAMILY_META's also hold what concerns the database as a whole */
+    rocksdb_cache_t *cache;
+    guint64 reserve_bytes; /* all write buffers at their largest: RocksDB wants as much disk free to recover */
+} RocksOptions;
+
+void rocks_options_init(RocksOptions *made, const StoreOptions *options);
+void rocks_options_clear(RocksOptions *made);
