@@ -119,7 +119,7 @@ static void order_children(Shapes *shapes, Shape *shape) {
         ranked[i] = (Ranked){.role = child->root.role, .index = i, .shape = child};
         ranked[i].name = name_of(shapes, child, &ranked[i].length);
     }
-    qsort(ranked, n, sizeof *ranked, by_rank);
+    if (n > 1) qsort(ranked, n, sizeof *ranked, by_rank);
     guint32 offset = 1;
     for (guint32 i = 0; i < n; i++) {
         ShapeChild *child = &children[ranked[i].index];
