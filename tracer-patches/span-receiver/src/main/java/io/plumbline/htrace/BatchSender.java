@@ -3,7 +3,6 @@ package io.plumbline.htrace;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Sender;
 import io.plumbline.wire.Status;
-import io.plumbline.wire.plumbConstants;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,17 +33,19 @@ final class BatchSender implements Runnable {
     private volatile String senderId = "";
     private volatile boolean closing;
     private volatile long closeDeadline;
-    private int version = plumbConstants.WIRE_VERSION;
+    /** What is spoken: ours, until a receiver says that it is older. */
+    private int version;
     private long sequence;
     private long reportedDrops;
     private int failedReceivers;
 
-    BatchSender(Options options, SpanQueue queue, Counters counters, Pause pause, String startedAt) {
+    BatchSender(Options options, SpanQueue queue, Counters counters, Host host) {
         this.options = options;
         this.queue = queue;
         this.counters = counters;
-        this.pause = pause;
-        this.startedAt = startedAt;
+        this.pause = host.pause;
+        this.startedAt = host.startedAt;
+        this.version = host.wireVersion;
         this.link = new Link(options);
         this.backoff = new Backoff(options.retryMinMs, options.retryMaxMs, Math::random);
         this.encoder = new BatchEncoder(options.protocol, new Texts(counters));
@@ -138,9 +139,10 @@ final class BatchSender implements Runnable {
 
     private EncodedBatch encode(long drops) {
         if (senderId.isEmpty()) {
-            senderId = spans.get(0).tracer + "@" + startedAt;
+            String command = System.getProperty("sun.java.command", "");
+            senderId = TracerNames.senderName(spans.get(0).tracer, command) + "@" + startedAt;
         }
-        long sent = counters.sent.get() + spans.size();
+        long sent = counters.sent.get();
         Sender sender = BatchEncoder.sender(senderId, sequence, sent, queue.size(), counters.dropsByReason());
         EncodedBatch batch = encoder.encode(spans, sender, version);
         reportedDrops = drops;
@@ -151,6 +153,7 @@ final class BatchSender implements Runnable {
     private boolean deliver() {
         long drops = counters.dropped();
         sequence++;
+        counters.sent.addAndGet(spans.size());
         EncodedBatch batch = encode(drops);
         for (long tries = 0; tries == 0 || !expired(); tries++) {
             Reply reply = exchange(batch, tries);
@@ -173,9 +176,7 @@ final class BatchSender implements Runnable {
     /** Null when the exchange failed; a pause was made then if all receivers have failed in turn. */
     private Reply exchange(EncodedBatch batch, long tries) {
         counters.batchesSent.incrementAndGet();
-        if (tries == 0) {
-            counters.sent.addAndGet(batch.spans);
-        } else {
+        if (tries > 0) {
             counters.batchesResent.incrementAndGet();
         }
         try {
@@ -185,7 +186,7 @@ final class BatchSender implements Runnable {
             return reply;
         } catch (IOException e) {
             counters.failures.incrementAndGet();
-            fail(e.getMessage(), null);
+            fail("spans wait for a receiver: " + e.getMessage(), null);
             failedReceivers++;
             if (failedReceivers % link.receivers() == 0) {
                 rest(backoff.nextMs());
@@ -213,7 +214,7 @@ final class BatchSender implements Runnable {
                 break;
             default:
                 counters.drop(DropReason.REFUSED, n);
-                fail(link.peer() + " refused a batch: " + reply.getMessage(), null);
+                fail(link.peer() + " refused a batch: " + SpanCopy.orEmpty(reply.getMessage()), null);
                 break;
         }
     }
@@ -248,7 +249,7 @@ final class BatchSender implements Runnable {
     private void fail(String what, Throwable cause) {
         String before = lastError.getAndSet(what);
         if (before.isEmpty()) {
-            LOG.log(Level.WARNING, "spans are not getting through (they are kept as far as the queue goes): " + what, cause);
+            LOG.log(Level.WARNING, what, cause);
         }
     }
 }

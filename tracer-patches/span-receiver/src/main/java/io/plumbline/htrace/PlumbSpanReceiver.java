@@ -33,15 +33,14 @@ public class PlumbSpanReceiver extends SpanReceiver {
 
     /** Called by HTrace. @throws IllegalArgumentException when a value is out of bounds; HTrace logs it and goes without */
     public PlumbSpanReceiver(HTraceConfiguration conf) {
-        this(conf, Pause.real(), TracerNames.ownPid());
+        this(conf, new Host());
     }
 
-    PlumbSpanReceiver(HTraceConfiguration conf, Pause pause, String pid) {
+    PlumbSpanReceiver(HTraceConfiguration conf, Host host) {
         options = new Options(conf);
-        names = new TracerNames(pid);
+        names = new TracerNames(host.pid);
         queue = new SpanQueue(options);
-        // Several receivers in one process may start in one millisecond: their number tells them apart.
-        sender = new BatchSender(options, queue, counters, pause, System.currentTimeMillis() + "." + getId());
+        sender = new BatchSender(options, queue, counters, host);
         stats = new ReceiverStats(counters, queue, sender);
         stats.register(getId());
         thread = new Thread(sender, "plumb-span-sender-" + getId());

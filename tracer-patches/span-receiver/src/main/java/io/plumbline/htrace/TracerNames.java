@@ -41,6 +41,19 @@ final class TracerNames {
         return nameAndHost && !pid.isEmpty() ? tracerId + "/" + pid : tracerId;
     }
 
+    /**
+     * What a sender calls itself, before "@" and its start: the process as HTrace's %{pname} has it, with the host and pid
+     * of one of its tracer ids. (A server's tracers are several: a DataNode's own FSClient may well end the first span.)
+     */
+    static String senderName(String tracerIdWithPid, String javaCommand) {
+        int slash = tracerIdWithPid.indexOf('/');
+        String main = javaCommand.trim().split("\\s+")[0];
+        String jarName = main.substring(main.lastIndexOf('/') + 1);
+        String process = jarName.endsWith(".jar")
+                ? jarName.substring(0, jarName.length() - 4) : main.substring(main.lastIndexOf('.') + 1);
+        return process.isEmpty() || slash < 0 ? tracerIdWithPid : process + tracerIdWithPid.substring(slash);
+    }
+
     /** Empty when the system does not tell. (ProcessHandle came with Java 9.) */
     static String ownPid() {
         try {
