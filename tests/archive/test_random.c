@@ -1,0 +1,253 @@
+/* Random streams of traces: repeated, late and shuffled spans, several writers, commits, crashes and reopening at
+ * random moments. Afterwards the store must be what it is when every span comes once and in time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "tests/archive/fixture.h"
+#include "tests/archive/traces.h"
+
+#define RUNS        300
+#define MAX_WRITERS 3
+#define BASE_NS     (G_GINT64_CONSTANT(1700000000) * NS_PER_SEC)
+
+typedef struct Delivery {
+    guint trace;
+    GByteArray *spans;
+} Delivery;
+
+typedef struct Run {
+    guint32 seed;
+    TestWorld world;
+    Fixture fixture;
+    ArchiveWriter *writers[MAX_WRITERS];
+    guint n_writers;
+    gboolean parts;                   /* traces are cut */
+    GPtrArray *traces;                /* GByteArray: the distinct spans of each */
+    GPtrArray *deliveries;            /* Delivery, in order of arrival */
+    GPtrArray *journals[MAX_WRITERS]; /* Delivery not committed yet; borrowed */
+    guint64 spans_total;
+} Run;
+
+static guint pick(Run *run, guint n) { return (guint)g_rand_int_range(run->world.rand, 0, (gint32)n); }
+
+static void delivery_free(gpointer delivery) {
+    g_byte_array_unref(((Delivery *)delivery)->spans);
+    g_free(delivery);
+}
+
+static void free_spans(gpointer spans) { g_byte_array_unref(spans); }
+
+static void make_traces(Run *run) {
+    static const gint64 spreads_ns[] = {NS_PER_MINUTE, 100 * NS_PER_MINUTE, 3 * 24 * 60 * NS_PER_MINUTE};
+    static const gint64 durations_ns[] = {NS_PER_SEC, 5 * NS_PER_MINUTE};
+    TraceShape shape = {.max_spans = 1 + pick(run, 30),
+                        .begin_ns = BASE_NS,
+                        .spread_ns = spreads_ns[pick(run, G_N_ELEMENTS(spreads_ns))],
+                        .duration_ns = durations_ns[pick(run, G_N_ELEMENTS(durations_ns))],
+                        .odd = pick(run, 2) == 0};
+    guint n = 1 + pick(run, 40);
+    for (guint i = 0; i < n; i++) {
+        if (pick(run, 3) == 0) shape.max_spans = 1 + pick(run, 8); /* small ones share patterns */
+        guint64 trace_id = i == 0 && pick(run, 10) == 0 ? 0 : (guint64)g_rand_int(run->world.rand) << 32 | (i + 1);
+        GByteArray *spans = g_byte_array_new();
+        world_trace(&run->world, trace_id, &shape, spans);
+        run->spans_total += span_count(spans);
+        g_ptr_array_add(run->traces, spans);
+    }
+}
+
+static GByteArray *some_spans(Run *run, const GByteArray *all, guint percent) {
+    GByteArray *some = g_byte_array_new();
+    g_autoptr(GArray) offsets = span_offsets(all);
+    for (guint i = 0; i < offsets->len; i++) {
+        if (pick(run, 100) >= percent) continue;
+        guint at = g_array_index(offsets, guint, i);
+        g_byte_array_append(some, all->data + at, ((const SpanRec *)(gconstpointer)(all->data + at))->size_bytes);
+    }
+    return some;
+}
+
+static void deliver(Run *run, guint trace, GByteArray *spans) {
+    if (spans->len == 0) {
+        g_byte_array_unref(spans);
+        return;
+    }
+    Delivery *delivery = g_new(Delivery, 1);
+    *delivery = (Delivery){trace, spans};
+    g_ptr_array_add(run->deliveries, delivery);
+}
+
+/* Parts of a trace in several deliveries, some twice; together everything. */
+static void make_deliveries(Run *run) {
+    for (guint i = 0; i < run->traces->len; i++) {
+        const GByteArray *all = run->traces->pdata[i];
+        for (guint extra = pick(run, 4); extra > 0; extra--) deliver(run, i, some_spans(run, all, 10 + pick(run, 90)));
+        deliver(run, i, some_spans(run, all, 100));
+    }
+    for (guint i = run->deliveries->len; i > 1; i--) {
+        guint j = pick(run, i);
+        gpointer swap = run->deliveries->pdata[i - 1];
+        run->deliveries->pdata[i - 1] = run->deliveries->pdata[j];
+        run->deliveries->pdata[j] = swap;
+    }
+}
+
+static void writers_open(Run *run) {
+    for (guint i = 0; i < run->n_writers; i++) run->writers[i] = archive_writer_new(run->fixture.archive);
+}
+
+static void writer_commit(Run *run, guint writer) {
+    fixture_commit(run->writers[writer]);
+    g_ptr_array_set_size(run->journals[writer], 0);
+}
+
+/* What was not committed is gone, and comes again from the journal. */
+static void writer_crash(Run *run, guint writer) {
+    archive_writer_free(run->writers[writer]);
+    run->writers[writer] = archive_writer_new(run->fixture.archive);
+    for (guint i = 0; i < run->journals[writer]->len; i++)
+        fixture_add(run->writers[writer], ((Delivery *)run->journals[writer]->pdata[i])->spans);
+}
+
+static void restart(Run *run) {
+    for (guint i = 0; i < run->n_writers; i++) archive_writer_free(run->writers[i]);
+    fixture_reopen(&run->fixture);
+    writers_open(run);
+    for (guint i = 0; i < run->n_writers; i++) writer_crash(run, i);
+}
+
+static void assert_random_stats(Run *run) {
+    StatsFilter filter = {.kind = pick(run, 2) == 0 ? STATS_FUNCTION : STATS_PATTERN, .role = -1};
+    gint64 day_ns = 24 * 60 * NS_PER_MINUTE;
+    switch (pick(run, 4)) {
+    case 0: filter.until_ns = G_MAXINT64; break;
+    case 1: /* whole days inside */
+        filter.since_ns = BASE_NS - pick(run, 1440) * NS_PER_MINUTE;
+        filter.until_ns = filter.since_ns + day_ns + pick(run, 4 * 1440) * NS_PER_MINUTE;
+        break;
+    case 2: /* hours, begin and end inside a minute */
+        filter.since_ns = BASE_NS + pick(run, 100) * NS_PER_SEC;
+        filter.until_ns = filter.since_ns + pick(run, 300) * NS_PER_MINUTE;
+        break;
+    default:
+        filter.since_ns = BASE_NS + pick(run, 60) * NS_PER_MINUTE;
+        filter.until_ns = filter.since_ns + 1 + pick(run, 180) * NS_PER_SEC;
+        break;
+    }
+    if (filter.kind == STATS_FUNCTION && pick(run, 3) == 0) filter.object = run->world.names[pick(run, 12)];
+    if (filter.kind == STATS_FUNCTION && pick(run, 3) == 0) filter.role = (gint)pick(run, ROLE_COUNT);
+    if (filter.kind == STATS_PATTERN && pick(run, 3) == 0)
+        filter.object = 1 + pick(run, archive_pattern_count(run->fixture.archive));
+    if (pick(run, 3) == 0) filter.host = dict_find(archive_dict(run->fixture.archive), "10.0.0.2", 8);
+    fixture_assert_stats(&run->fixture, &filter, run->traces);
+}
+
+static void settle(Run *run) {
+    g_autoptr(GError) error = NULL;
+    archive_settle(run->fixture.archive, &error);
+    g_assert_no_error(error);
+}
+
+static void play(Run *run) {
+    for (guint i = 0; i < run->deliveries->len; i++) {
+        Delivery *delivery = run->deliveries->pdata[i];
+        guint writer = delivery->trace % run->n_writers;
+        fixture_add(run->writers[writer], delivery->spans);
+        g_ptr_array_add(run->journals[writer], delivery);
+        if (pick(run, 4) == 0) writer_commit(run, writer);
+        if (pick(run, 20) == 0) writer_crash(run, writer);
+        if (pick(run, 30) == 0) settle(run);
+        if (pick(run, run->fixture.rocksdb ? 60 : 25) == 0) restart(run);
+        if (pick(run, 20) == 0) fixture_assert_sound(&run->fixture);
+    }
+    for (guint i = 0; i < run->n_writers; i++) writer_commit(run, i);
+}
+
+static void assert_like_in_one_go(Run *run) {
+    Fixture once;
+    TestWorld world;
+    fixture_open(&once, FALSE, &run->fixture.options);
+    world_init(&world, 1, archive_dict(once.archive));
+    ArchiveWriter *writer = archive_writer_new(once.archive);
+    for (guint i = 0; i < run->traces->len; i++) fixture_add(writer, run->traces->pdata[i]);
+    fixture_commit(writer);
+    archive_writer_free(writer);
+    fixture_assert_sound(&once);
+    g_autoptr(GPtrArray) expected = fixture_dump(&once);
+    g_autoptr(GPtrArray) is = fixture_dump(&run->fixture);
+    assert_same_dump(is, expected);
+    ArchiveTotals a = archive_totals(run->fixture.archive), b = archive_totals(once.archive);
+    g_assert_cmpuint(a.traces, ==, b.traces);
+    g_assert_cmpuint(a.spans, ==, b.spans);
+    g_assert_cmpuint(a.incomplete_traces, ==, b.incomplete_traces);
+    g_assert_cmpint(a.first_ns, ==, b.first_ns);
+    g_assert_cmpint(a.last_ns, ==, b.last_ns);
+    world_clear(&world);
+    fixture_close(&once);
+}
+
+static void run_init(Run *run, guint32 seed, gboolean rocksdb) {
+    *run = (Run){.seed = seed};
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+    run->parts = g_rand_int_range(rand, 0, 4) == 0;
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS,
+                              .max_trace_spans = run->parts ? (guint32)g_rand_int_range(rand, 1, 12) : 0};
+    fixture_open(&run->fixture, rocksdb, &options);
+    world_init(&run->world, seed, archive_dict(run->fixture.archive));
+    run->n_writers = 1 + pick(run, MAX_WRITERS);
+    run->traces = g_ptr_array_new_with_free_func(free_spans);
+    run->deliveries = g_ptr_array_new_with_free_func(delivery_free);
+    for (guint i = 0; i < MAX_WRITERS; i++) run->journals[i] = g_ptr_array_new();
+}
+
+static void run_clear(Run *run) {
+    for (guint i = 0; i < run->n_writers; i++) archive_writer_free(run->writers[i]);
+    for (guint i = 0; i < MAX_WRITERS; i++) g_ptr_array_unref(run->journals[i]);
+    g_ptr_array_unref(run->deliveries);
+    g_ptr_array_unref(run->traces);
+    world_clear(&run->world);
+    fixture_close(&run->fixture);
+}
+
+static void run_one(guint32 seed, gboolean rocksdb) {
+    g_test_message("seed %u%s", seed, rocksdb ? " (RocksDB)" : "");
+    Run run;
+    run_init(&run, seed, rocksdb);
+    make_traces(&run);
+    make_deliveries(&run);
+    writers_open(&run);
+    play(&run);
+
+    fixture_assert_traces(&run.fixture, run.traces);
+    g_assert_cmpuint(archive_totals(run.fixture.archive).spans, ==, run.spans_total);
+    fixture_assert_sound(&run.fixture);
+    if (!run.parts) assert_random_stats(&run); /* through the marks */
+    settle(&run);
+    g_assert_cmpuint(fixture_marks(&run.fixture), ==, 0);
+    fixture_assert_sound(&run.fixture);
+    if (!run.parts) {
+        for (guint i = 0; i < 4; i++) assert_random_stats(&run);
+        assert_like_in_one_go(&run);
+    }
+    run_clear(&run);
+}
+
+/* PLUMB_TEST_SEED repeats one run, PLUMB_TEST_RUNS asks for more. */
+static void test_random(gconstpointer rocksdb) {
+    const char *seed = g_getenv("PLUMB_TEST_SEED"), *runs = g_getenv("PLUMB_TEST_RUNS");
+    guint n = runs != NULL ? (guint)strtoul(runs, NULL, 10) : RUNS;
+    if (GPOINTER_TO_INT(rocksdb)) n /= 10;
+    guint32 first = seed != NULL ? (guint32)strtoul(seed, NULL, 10) : g_random_int();
+    if (seed != NULL) n = 1;
+    printf("# seeds from %u on\n", first);
+    for (guint i = 0; i < n; i++) run_one(first + i, GPOINTER_TO_INT(rocksdb));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/archive/random/memory", GINT_TO_POINTER(FALSE), test_random);
+    g_test_add_data_func("/archive/random/rocksdb", GINT_TO_POINTER(TRUE), test_random);
+    return g_test_run();
+}
