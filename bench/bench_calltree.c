@@ -1,0 +1,180 @@
+/* What closing a trace costs: each step of analyzer/calltree, per span, for traces of several sizes.
+ *
+ * bench_calltree [seconds per size]. Prints nanoseconds of CPU per span and bytes per span. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/stats.h"
+
+#define SHAPES       40u /* different traces of one size, so that the caches do not hold just one */
+#define KEY_BYTES    900u
+#define KEY_PATH     901u
+#define FIRST_TRACER 1000u
+
+typedef struct Trace {
+    GByteArray *bytes;
+    GPtrArray *spans;
+} Trace;
+
+enum { STEP_TREE, STEP_PATTERN, STEP_TIMES, STEP_FUNCTIONS, STEP_PATTERNS, STEP_RECORD, STEPS };
+static const char *const step_names[STEPS] = {"tree", "pattern", "times", "functions", "patterns", "record"};
+
+static const char *text_of(void *arg, guint32 id, gsize *length) {
+    static char text[32];
+    (void)arg;
+    *length = (gsize)snprintf(text, sizeof text, "Function#%u", id);
+    return text;
+}
+
+static void process_of_tracer(void *arg, guint32 tracer, Role *role, guint32 *host) {
+    (void)arg;
+    *role = tracer % 4 == 0 ? ROLE_CLIENT : ROLE_DATANODE;
+    *host = 2000 + tracer % 16;
+}
+
+static guint32 bytes_key(void *arg) {
+    (void)arg;
+    return KEY_BYTES;
+}
+
+static const Lookup lookup = {text_of, process_of_tracer, bytes_key, NULL};
+
+static double cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+/* A call that reads or writes in packets: some levels of single calls, then many equal ones, every eighth with bytes.
+ */
+static Trace trace_new(guint n, guint shape, GRand *rand) {
+    Trace trace = {g_byte_array_new(), g_ptr_array_new()};
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(SpanId));
+    gint64 begin =
+        G_GINT64_CONSTANT(1605956000000000000) + g_rand_int_range(rand, 0, 1000000) * G_GINT64_CONSTANT(100000);
+    guint64 trace_id = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+    for (guint i = 0; i < n; i++) {
+        SpanId id = {trace_id, (guint64)g_rand_int(rand) << 32 | g_rand_int(rand)};
+        guint parent = i == 0 ? 0 : i < 5 ? i - 1 : i % 3 == 0 ? (guint)g_rand_int_range(rand, 2, 5) : 1 + i % 4;
+        SpanRec head = {.id = id, .begin_ns = begin + i * 180000 + g_rand_int_range(rand, 0, 50000)};
+        head.duration_ns = i < 5 ? (gint64)(n - i) * 200000 : g_rand_int_range(rand, 1000, 150000);
+        head.name = 1 + (i < 5 ? i + shape % 7 : 20 + i % 3 + shape % 5);
+        head.tracer = FIRST_TRACER + (i < 3 ? 0 : 4 + (shape % 3) + (i % 3 == 0));
+        SpanBuilder builder = span_builder_begin(trace.bytes, &head);
+        if (i > 0) span_builder_parent(&builder, g_array_index(ids, SpanId, MIN(parent, i - 1)));
+        if (i == 0) span_builder_annotation(&builder, KEY_PATH, "/user/bench/part-00042", 22);
+        if (i % 8 == 7) span_builder_annotation(&builder, KEY_BYTES, "65536", 5);
+        span_builder_end(&builder);
+        g_array_append_val(ids, id);
+    }
+    for (guint at = 0; at < trace.bytes->len;) {
+        SpanRec *span = (SpanRec *)(void *)(trace.bytes->data + at);
+        g_ptr_array_add(trace.spans, span);
+        at += span->size_bytes;
+    }
+    for (guint i = 0, j = n - 1; i < j; i++, j--) { /* children end, and come, before their parents */
+        gpointer swap = trace.spans->pdata[i];
+        trace.spans->pdata[i] = trace.spans->pdata[j];
+        trace.spans->pdata[j] = swap;
+    }
+    g_array_unref(ids);
+    return trace;
+}
+
+typedef struct Bench {
+    Compressor *compressor;
+    StatsGroup *group;
+    GByteArray *out;
+    guint32 *node_of;
+    double ns[STEPS];
+    gboolean stepwise; /* a clock call after each step */
+} Bench;
+
+static double lap(Bench *bench, guint step, double since) {
+    if (!bench->stepwise) return 0;
+    double now = cpu_ns();
+    bench->ns[step] += now - since;
+    return now;
+}
+
+static void close_trace(Bench *bench, const Trace *trace) {
+    double at = bench->stepwise ? cpu_ns() : 0;
+    CallTree *tree = tree_build((const SpanRec *const *)(void *)trace->spans->pdata, trace->spans->len, 1000000);
+    at = lap(bench, STEP_TREE, at);
+    Pattern *pattern = compressor_tree(bench->compressor, tree, bench->node_of);
+    at = lap(bench, STEP_PATTERN, at);
+    TreeTimes *times = times_compute(tree);
+    at = lap(bench, STEP_TIMES, at);
+    stats_group_add_functions(bench->group, tree, times, NULL);
+    at = lap(bench, STEP_FUNCTIONS, at);
+    guint32 number = 1 + pattern->id.bytes[0];
+    stats_group_add_pattern(bench->group, tree, times, number, bench->node_of);
+    at = lap(bench, STEP_PATTERNS, at);
+    const RecordHead head = {number, 0};
+    record_encode(tree, pattern, bench->node_of, &head, bench->out);
+    lap(bench, STEP_RECORD, at);
+    times_free(times);
+    pattern_unref(pattern);
+    tree_free(tree);
+}
+
+/* A group as the archive makes them, about 4 MiB of records; returns the bytes of records. */
+static guint64 run_for(Bench *bench, const Trace *traces, double seconds, guint64 *n_traces) {
+    guint64 bytes = 0;
+    *n_traces = 0;
+    for (double end = cpu_ns() + seconds * 1e9; cpu_ns() < end;) {
+        for (guint i = 0; i < SHAPES; i++) close_trace(bench, &traces[i]);
+        *n_traces += SHAPES;
+        if (bench->out->len < 4u << 20) continue;
+        bytes += bench->out->len;
+        g_byte_array_set_size(bench->out, 0);
+        stats_group_clear(bench->group);
+    }
+    bytes += bench->out->len;
+    g_byte_array_set_size(bench->out, 0);
+    stats_group_clear(bench->group);
+    return bytes;
+}
+
+static void bench_size(guint n, double seconds) {
+    Trace traces[SHAPES];
+    GRand *rand = g_rand_new_with_seed(n);
+    for (guint i = 0; i < SHAPES; i++) traces[i] = trace_new(n, i, rand);
+    Bench bench = {compressor_new(&lookup, 100000),
+                   stats_group_new(&lookup),
+                   g_byte_array_new(),
+                   g_new(guint32, 2 * n + 1),
+                   {0},
+                   FALSE};
+    guint64 n_traces;
+    run_for(&bench, traces, seconds / 4, &n_traces);
+    double before = cpu_ns();
+    guint64 bytes = run_for(&bench, traces, seconds, &n_traces);
+    double spans = (double)n_traces * n, all = (cpu_ns() - before) / spans;
+    printf("%8u %8.0f %9.0f %9.1f   ", n, all * n, all, (double)bytes / spans);
+    bench.stepwise = TRUE;
+    run_for(&bench, traces, seconds, &n_traces);
+    for (guint s = 0; s < STEPS; s++) printf(" %9.0f", bench.ns[s] / ((double)n_traces * n));
+    printf("\n");
+    compressor_free(bench.compressor);
+    stats_group_free(bench.group);
+    g_byte_array_unref(bench.out);
+    g_free(bench.node_of);
+    g_rand_free(rand);
+    for (guint i = 0; i < SHAPES; i++) {
+        g_byte_array_unref(traces[i].bytes);
+        g_ptr_array_unref(traces[i].spans);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const guint sizes[] = {1, 3, 5, 20, 50, 500, 5000, 100000};
+    double seconds = argc > 1 ? atof(argv[1]) : 0.4;
+    printf("   spans ns/trace   ns/span   B/span   of which, per span (with the clock's own cost):\n%39s", "");
+    for (guint s = 0; s < STEPS; s++) printf(" %9s", step_names[s]);
+    printf("\n");
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) bench_size(sizes[i], seconds);
+    return 0;
+}
