@@ -226,7 +226,7 @@ class Cluster:
         """Where LocalFileSpanReceiver of that process writes."""
         return self.work / f"{name}.spans"
 
-    def _log_end(self, name):
+    def log_end(self, name):
         text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
         return "\n".join(text.splitlines()[-30:])
 
@@ -256,7 +256,7 @@ class Cluster:
         self._spawn("format", NAMENODE, ["-Dhadoop.htrace.span.receiver.classes=", "-format", "-force",
                                          "-nonInteractive"], 128)
         if self.processes.pop("format").wait(FORMAT_SECONDS) != 0:
-            raise ClusterError(f"NameNode could not be formatted:\n{self._log_end('format')}")
+            raise ClusterError(f"NameNode could not be formatted:\n{self.log_end('format')}")
         self._spawn("namenode", NAMENODE, [], 256)
         for i in range(1, self.datanodes + 1):
             self.start_datanode(i)
@@ -278,7 +278,7 @@ class Cluster:
     def _check_alive(self):
         for name, process in self.processes.items():
             if process.poll() is not None:
-                raise ClusterError(f"{name} ended with {process.returncode}:\n{self._log_end(name)}")
+                raise ClusterError(f"{name} ended with {process.returncode}:\n{self.log_end(name)}")
 
     def _find_datanode_http(self):
         """DataNodes have chosen their ports; each shows its data folder, which tells them apart."""
