@@ -36,7 +36,7 @@ struct Span {
   4: i64 durationNs,
   5: i32 name,                  // index into Batch.strings
   6: i32 tracer,                // index into Batch.strings
-  7: optional i64 parent,       // lower half of the first parent, when it is of the same trace
+  7: optional i64 firstParent,  // lower half of the first parent, when it is of the same trace
   8: optional list<SpanId> parents,  // further parents, or all when the first is of another trace
   9: optional list<Annotation> annotations,
   10: optional list<Note> notes,

@@ -8,6 +8,11 @@
 #define LIMIT_BATCH_SPANS 200000u
 /* Strings of one batch's table. */
 #define LIMIT_BATCH_STRINGS 200000u
+/* Parents, annotations and timeline messages of one batch, each: ten for each span of the largest batch. Bounds what a
+ * hostile frame of tiny entries can make of its 32 MiB. */
+#define LIMIT_BATCH_ENTRIES 2000000u
+/* Reasons for drops that a sender reports. */
+#define LIMIT_SENDER_DROPS 64u
 /* A function name, a tracer id, an annotation key: HDFS's longest is under 100 bytes. */
 #define LIMIT_NAME_BYTES 1024u
 /* An annotation's value or a timeline message: a path of HDFS may have 8,000 characters. */

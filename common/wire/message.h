@@ -1,9 +1,11 @@
 /* Thrift messages of our service, decoded and encoded on bytes.
  *
  * The hot call, submit, has a decoder of our own (batch_decode.c): one pass over the frame, both protocols, no
- * allocation but the growth of the batch's arrays, strings left where they are in the frame. Everything else goes
- * through Thrift's c_glib (glib_codec.c), which is also the reference that tests hold the decoder against. Thrift's
- * GObjects do not leave this folder. */
+ * allocation but the growth of the batch's arrays, strings left where they are in the frame. submitPlain is decoded
+ * with the same primitives (plain_decode.c), because c_glib is not fit for bytes of strangers: what it skips, it skips
+ * with a recursion as deep as the peer likes, and it leaks when a struct breaks off. Replies go through c_glib
+ * (glib_codec.c), which is also the reference that tests hold the decoder against. Thrift's GObjects do not leave this
+ * folder. */
 #pragma once
 
 #include "common/model/batch.h"
@@ -31,14 +33,17 @@ typedef struct WireVersions {
 } WireVersions;
 
 /* Arguments of submit into batch (cleared first), whose strings then point into the frame. Errors: INPUT (malformed,
- * bytes missing or left over, index outside the string table, text that is not UTF-8), LIMIT. A batch that needs a
- * newer version than WIRE_VERSION is decoded as far as it is understood; the caller looks at versions->needs. */
+ * bytes missing or left over, index outside the string table, text that is not UTF-8), LIMIT; the batch is then empty.
+ * A span that lacks one of its required fields is decoded with the invalid id (0,0): it alone is to be refused. A batch
+ * that needs a newer version than WIRE_VERSION leaves the batch empty: look at versions->needs first. */
 gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error);
 
-/* Arguments of submitPlain, through c_glib; strings are copied into the batch. Errors as above. */
+/* Arguments of submitPlain; strings are copied into the batch. Errors as above; a span whose id or a parent is not 32
+ * hex digits has the invalid id too. */
 gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
 
-/* The same bytes as wire_batch_decode, through c_glib: slow, for tests and for measuring. */
+/* The same bytes as wire_batch_decode, through c_glib: slow, for tests and for measuring, with bytes that
+ * wire_batch_decode accepts. Strings are copied into the batch. */
 gboolean wire_batch_decode_reference(const WireHeader *header, SpanBatch *batch, WireVersions *versions,
                                      GError **error);
 

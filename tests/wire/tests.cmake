@@ -1,2 +1,4 @@
 set(wire_tests ${PROJECT_SOURCE_DIR}/tests/wire)
-plumb_test(test_span_json SOURCES ${wire_tests}/test_span_json.c ${wire_tests}/batches.c LINK plumb_wire)
+foreach(test batch span_json)
+    plumb_test(test_wire_${test} SOURCES ${wire_tests}/test_${test}.c ${wire_tests}/batches.c LINK plumb_wire)
+endforeach()

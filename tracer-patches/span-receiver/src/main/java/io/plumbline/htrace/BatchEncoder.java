@@ -111,7 +111,7 @@ final class BatchEncoder {
     private void setParents(Span span, SpanCopy copy) {
         List<SpanId> parents = first(copy.parents, MAX_PARENTS);
         if (!parents.isEmpty() && parents.get(0).getHigh() == copy.id.getHigh()) {
-            span.setParent(parents.get(0).getLow());
+            span.setFirstParent(parents.get(0).getLow());
             parents = parents.subList(1, parents.size());
         }
         for (SpanId parent : parents) {

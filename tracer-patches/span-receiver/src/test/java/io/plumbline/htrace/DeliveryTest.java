@@ -57,7 +57,7 @@ class DeliveryTest {
             assertEquals("f0", strings.get(first.getName()));
             assertEquals("FSClient/10.0.0.5/4242", strings.get(first.getTracer()));
             assertEquals(plumbConstants.FLAG_MILLISECONDS, first.getFlags());
-            assertEquals(77, first.getParent());
+            assertEquals(77, first.getFirstParent());
             assertEquals(List.of(new io.plumbline.wire.SpanId(9, 78)), first.getParents());
             assertEquals("path", strings.get(first.getAnnotations().get(0).getKey()));
             assertEquals("/a/\u00e4\uD83D\uDE00", first.getAnnotations().get(0).getValue());
@@ -65,7 +65,7 @@ class DeliveryTest {
             assertEquals(note.getTime() * 1_000_000, first.getNotes().get(0).getTimeNs());
             assertEquals("called", first.getNotes().get(0).getMessage());
             Span second = batch.getSpans().get(1);
-            assertFalse(second.isSetParent());
+            assertFalse(second.isSetFirstParent());
             assertEquals(List.of(new io.plumbline.wire.SpanId(5, 6)), second.getParents());
             assertFalse(second.isSetAnnotations() || second.isSetNotes());
             assertEquals(new HashSet<>(strings).size(), strings.size(), "each string once");

@@ -1,0 +1,247 @@
+/* The hot call: Thrift bytes to a batch, in one pass over the frame.
+ *
+ * Fields may come in any order and unknown ones are skipped, so that a newer sender is understood. Strings stay in the
+ * frame. Arrays grow by what a list's head declares, after that number was held against its limit and against the bytes
+ * that are left. */
+#include "common/base/limits.h"
+#include "common/wire/codec.h"
+
+/* Least sizes of entries with all their fields, in the compact protocol; a list that declares more entries than fit is
+ * refused at its head. Spans of missing fields are decoded (with an invalid id), so theirs is the empty struct. */
+enum { LEAST_SPAN_BYTES = 1, LEAST_ENTRY_BYTES = 5, LEAST_STRING_BYTES = 1 };
+
+typedef struct Decoder {
+    ThriftReader r;
+    SpanBatch *batch;
+    guint32 strings_used; /* one more than the largest index seen, as unsigned: negative ones are huge */
+} Decoder;
+
+/* Makes room for n more entries of one span and tells where they begin. */
+static gboolean entries_of(ThriftReader *r, GArray *array, guint32 limit, guint32 *at, guint32 *n) {
+    guint32 count;
+    if (!thrift_list_of(r, TYPE_STRUCT, LEAST_ENTRY_BYTES, limit, &count)) return FALSE;
+    if (count > LIMIT_BATCH_ENTRIES - array->len)
+        return thrift_fault(r, PLUMB_ERROR_LIMIT, "too many entries in one batch");
+    *at = array->len;
+    *n = count;
+    g_array_set_size(array, array->len + count);
+    return TRUE;
+}
+
+static guint32 read_index(Decoder *d) {
+    const guint32 index = (guint32)thrift_i32(&d->r);
+    if (G_UNLIKELY(index >= d->strings_used)) d->strings_used = index < G_MAXUINT32 ? index + 1 : index;
+    return index;
+}
+
+/* A list that comes twice would leave a hole in the slices. */
+static gboolean first_time(ThriftReader *r, guint32 seen, guint32 field) {
+    return (seen & field) == 0 || thrift_fault(r, PLUMB_ERROR_INPUT, "a list comes twice");
+}
+
+static void read_parent(ThriftReader *r, SpanId *parent) {
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (field_key(&field)) {
+        case FIELD_KEY(1, TYPE_I64): parent->trace = (guint64)thrift_i64(r); break;
+        case FIELD_KEY(2, TYPE_I64): parent->span = (guint64)thrift_i64(r); break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    thrift_require(r, seen, SEEN(1) | SEEN(2));
+}
+
+static void read_annotation(Decoder *d, BatchAnnotation *annotation) {
+    ThriftReader *r = &d->r;
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (field_key(&field)) {
+        case FIELD_KEY(1, TYPE_I32): annotation->key = read_index(d); break;
+        case FIELD_KEY(2, TYPE_STRING): thrift_text(r, LIMIT_VALUE_BYTES, &annotation->value); break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    thrift_require(r, seen, SEEN(1) | SEEN(2));
+}
+
+static void read_parents(Decoder *d, BatchSpan *span) {
+    GArray *parents = d->batch->parents;
+    if (!entries_of(&d->r, parents, LIMIT_SPAN_PARENTS, &span->parents_at, &span->n_parents)) return;
+    for (guint32 i = 0; i < span->n_parents && d->r.fault == NULL; i++)
+        read_parent(&d->r, &g_array_index(parents, SpanId, span->parents_at + i));
+}
+
+static void read_annotations(Decoder *d, BatchSpan *span) {
+    GArray *annotations = d->batch->annotations;
+    if (!entries_of(&d->r, annotations, LIMIT_SPAN_ANNOTATIONS, &span->annotations_at, &span->n_annotations)) return;
+    for (guint32 i = 0; i < span->n_annotations && d->r.fault == NULL; i++)
+        read_annotation(d, &g_array_index(annotations, BatchAnnotation, span->annotations_at + i));
+}
+
+static void read_notes(Decoder *d, BatchSpan *span) {
+    GArray *notes = d->batch->notes;
+    if (!entries_of(&d->r, notes, LIMIT_SPAN_ANNOTATIONS, &span->notes_at, &span->n_notes)) return;
+    for (guint32 i = 0; i < span->n_notes && d->r.fault == NULL; i++)
+        thrift_note(&d->r, &g_array_index(notes, BatchNote, span->notes_at + i));
+}
+
+/* The parent of field 7 stands before those of field 8, wherever in the struct it came. */
+static void put_first_parent(ThriftReader *r, SpanId parent, GArray *parents, BatchSpan *span) {
+    if (span->n_parents >= LIMIT_SPAN_PARENTS || parents->len >= LIMIT_BATCH_ENTRIES) {
+        thrift_fault(r, PLUMB_ERROR_LIMIT, "too many parents");
+        return;
+    }
+    if (span->n_parents == 0) span->parents_at = parents->len;
+    g_array_insert_val(parents, span->parents_at, parent);
+    span->n_parents++;
+}
+
+#define SPAN_PARENT   SEEN(7)
+#define SPAN_REQUIRED (SEEN(1) | SEEN(2) | SEEN(3) | SEEN(4) | SEEN(5) | SEEN(6))
+
+static void read_span(Decoder *d, BatchSpan *out) {
+    ThriftReader *r = &d->r;
+    BatchSpan span = {.id = {0, 0}};
+    guint64 first_parent = 0;
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (field_key(&field)) {
+        case FIELD_KEY(1, TYPE_I64): span.id.trace = (guint64)thrift_i64(r); break;
+        case FIELD_KEY(2, TYPE_I64): span.id.span = (guint64)thrift_i64(r); break;
+        case FIELD_KEY(3, TYPE_I64): span.begin_ns = thrift_i64(r); break;
+        case FIELD_KEY(4, TYPE_I64): span.duration_ns = thrift_i64(r); break;
+        case FIELD_KEY(5, TYPE_I32): span.name = read_index(d); break;
+        case FIELD_KEY(6, TYPE_I32): span.tracer = read_index(d); break;
+        case FIELD_KEY(7, TYPE_I64): first_parent = (guint64)thrift_i64(r); break;
+        case FIELD_KEY(8, TYPE_LIST):
+            if (first_time(r, seen, SEEN(8))) read_parents(d, &span);
+            break;
+        case FIELD_KEY(9, TYPE_LIST):
+            if (first_time(r, seen, SEEN(9))) read_annotations(d, &span);
+            break;
+        case FIELD_KEY(10, TYPE_LIST):
+            if (first_time(r, seen, SEEN(10))) read_notes(d, &span);
+            break;
+        case FIELD_KEY(11, TYPE_I32): span.flags = (guint32)thrift_i32(r) & WIRE_SPAN_FLAGS; break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    if (r->fault != NULL) return;
+    if ((seen & SPAN_PARENT) != 0) put_first_parent(r, (SpanId){span.id.trace, first_parent}, d->batch->parents, &span);
+    if (G_UNLIKELY((seen & SPAN_REQUIRED) != SPAN_REQUIRED)) span.id = (SpanId){0, 0};
+    *out = span;
+}
+
+static void read_strings(Decoder *d) {
+    GArray *strings = d->batch->strings;
+    guint32 n;
+    if (!thrift_list_of(&d->r, TYPE_STRING, LEAST_STRING_BYTES, LIMIT_BATCH_STRINGS, &n)) return;
+    g_array_set_size(strings, n);
+    for (guint32 i = 0; i < n && d->r.fault == NULL; i++)
+        thrift_text(&d->r, LIMIT_NAME_BYTES, &g_array_index(strings, BatchString, i));
+}
+
+static void read_spans(Decoder *d) {
+    GArray *spans = d->batch->spans;
+    guint32 n;
+    if (!thrift_list_of(&d->r, TYPE_STRUCT, LEAST_SPAN_BYTES, LIMIT_BATCH_SPANS, &n)) return;
+    g_array_set_size(spans, n);
+    for (guint32 i = 0; i < n && d->r.fault == NULL; i++) read_span(d, &g_array_index(spans, BatchSpan, i));
+    if (n > 0 && d->strings_used == 0) d->strings_used = 1; /* spans without names refer to the first string */
+}
+
+static void read_drop(ThriftReader *r, BatchDrop *drop) {
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (field_key(&field)) {
+        case FIELD_KEY(1, TYPE_STRING): thrift_text(r, LIMIT_NAME_BYTES, &drop->reason); break;
+        case FIELD_KEY(2, TYPE_I64): drop->spans = thrift_i64(r); break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    thrift_require(r, seen, SEEN(1) | SEEN(2));
+}
+
+static void read_drops(ThriftReader *r, GArray *drops) {
+    guint32 n;
+    if (!thrift_list_of(r, TYPE_STRUCT, LEAST_ENTRY_BYTES, LIMIT_SENDER_DROPS, &n)) return;
+    g_array_set_size(drops, n);
+    for (guint32 i = 0; i < n && r->fault == NULL; i++) read_drop(r, &g_array_index(drops, BatchDrop, i));
+}
+
+static void read_sender(ThriftReader *r, BatchSender *sender) {
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (field_key(&field)) {
+        case FIELD_KEY(1, TYPE_STRING): thrift_text(r, LIMIT_NAME_BYTES, &sender->sender); break;
+        case FIELD_KEY(2, TYPE_I64): sender->sequence = thrift_i64(r); break;
+        case FIELD_KEY(3, TYPE_I64): sender->spans_sent = thrift_i64(r); break;
+        case FIELD_KEY(4, TYPE_I64): sender->spans_queued = thrift_i64(r); break;
+        case FIELD_KEY(5, TYPE_LIST):
+            if (first_time(r, seen, SEEN(5))) read_drops(r, sender->drops);
+            break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    thrift_require(r, seen, SEEN(1));
+}
+
+/* Nothing of a batch for newer receivers is looked at, not even whether it is whole. */
+static gboolean for_newer(const WireVersions *versions) { return versions->needs > WIRE_VERSION; }
+
+static void read_batch(Decoder *d, WireVersions *versions) {
+    ThriftReader *r = &d->r;
+    guint32 seen = 0;
+    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+        switch (for_newer(versions) ? 0 : field_key(&field)) {
+        case FIELD_KEY(1, TYPE_I32): versions->version = thrift_i32(r); break;
+        case FIELD_KEY(2, TYPE_I32): versions->needs = thrift_i32(r); break;
+        case FIELD_KEY(3, TYPE_LIST):
+            if (first_time(r, seen, SEEN(3))) read_strings(d);
+            break;
+        case FIELD_KEY(4, TYPE_LIST):
+            if (first_time(r, seen, SEEN(4))) read_spans(d);
+            break;
+        case FIELD_KEY(5, TYPE_STRUCT):
+            if (first_time(r, seen, SEEN(5))) read_sender(r, &d->batch->sender);
+            break;
+        default: thrift_skip(r, field.type, TRUE); continue;
+        }
+        seen |= SEEN(field.id);
+    }
+    if (for_newer(versions)) {
+        batch_clear(d->batch);
+        return;
+    }
+    thrift_require(r, seen, SEEN(1) | SEEN(3) | SEEN(4));
+    if (d->strings_used > d->batch->strings->len)
+        thrift_fault(r, PLUMB_ERROR_INPUT, "an index points outside the table of strings");
+}
+
+gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error) {
+    Decoder d = {.r = thrift_reader(header->body, header->protocol), .batch = batch};
+    WireVersions found = {.version = 0, .needs = 1};
+    guint32 seen = 0;
+    batch_clear(batch);
+    for (ThriftField field = {0}; thrift_next_field(&d.r, &field);) {
+        if (field_key(&field) != FIELD_KEY(1, TYPE_STRUCT)) {
+            thrift_skip(&d.r, field.type, TRUE);
+            continue;
+        }
+        if (first_time(&d.r, seen, SEEN(1))) read_batch(&d, &found);
+        seen |= SEEN(1);
+    }
+    thrift_require(&d.r, seen, SEEN(1));
+    if (d.r.fault == NULL && d.r.at != d.r.end) thrift_fault(&d.r, PLUMB_ERROR_INPUT, "bytes are left over");
+    if (!thrift_ok(&d.r, error)) {
+        batch_clear(batch);
+        return FALSE;
+    }
+    *versions = found;
+    return TRUE;
+}
