@@ -201,6 +201,16 @@ static BatchString vary_value(SpanBatch *batch, BatchString value, guint64 numbe
     return changed ? batch_copy(batch, text, value.length) : value;
 }
 
+/* "sendBlock_1073741828" is another name for every block, and so another entry of the string table. */
+static guint32 vary_name(SpanBatch *batch, guint32 name, guint64 number) {
+    BatchString text = batch_string(batch, name);
+    if (text.length < 8 || !g_ascii_isdigit(text.data[text.length - 1])) return name;
+    if (!g_ascii_isdigit(text.data[text.length - 4])) return name;
+    BatchString varied = vary_value(batch, text, number);
+    g_array_append_val(batch->strings, varied);
+    return batch->strings->len - 1;
+}
+
 static void copy_annotations(Generator *g, SpanBatch *batch, const BatchSpan *from, guint64 number) {
     for (guint i = 0; i < from->n_annotations; i++) {
         BatchAnnotation a = g_array_index(g->model->annotations, BatchAnnotation, from->annotations_at + i);
@@ -239,7 +249,7 @@ guint generator_trace(Generator *g) {
         BatchSpan *span = batch_begin_span(batch, (SpanId){trace, g->ids[k]});
         span->begin_ns = begin_ns + spread(g, from->begin_ns - one->begin_ns, stretch);
         span->duration_ns = spread(g, from->duration_ns, stretch);
-        span->name = from->name;
+        span->name = vary_name(batch, from->name, number);
         span->tracer = g->model->strings->len + (host + process) % g->options.hosts;
         span->flags = g->options.nanoseconds ? 0 : SPAN_MILLISECONDS;
         copy_parents(g, batch, from, trace);
