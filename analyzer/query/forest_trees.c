@@ -56,7 +56,7 @@ static json_t *tree_json(const TreeScan *trees, Compressor *compressor, const Tr
     guint64 spans = 0;
     gint64 critical_ns = 0;
     for (guint32 i = 1; i < left->n_nodes; i++) {
-        spans += sum->nodes[i].stats.duration.count;
+        if (left->nodes[i].name != NAME_MISSING) spans += sum->nodes[i].stats.duration.count;
         critical_ns += sum->nodes[i].stats.critical_ns;
     }
     json_t *object = json_object();

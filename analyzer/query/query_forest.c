@@ -105,6 +105,11 @@ static gboolean wrong_host(const Forest *forest, const StatsKey *key) {
     return forest->filter->host != 0 && key->host != forest->filter->host;
 }
 
+static gboolean is_placeholder(const Forest *forest, guint32 number, guint32 node) {
+    const Pattern *stored = archive_pattern(forest->archive, number);
+    return node < stored->n_nodes && stored->nodes[node].name == NAME_MISSING;
+}
+
 static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
     Forest *forest = arg;
     Member *member = member_of(forest, key->object);
@@ -117,7 +122,7 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
             weight->traces += stats->duration.count;
             weight->total_ns += (gint64)MIN(stats->duration.sum, (guint64)(G_MAXINT64 - weight->total_ns));
         } else if (!wrong_host(forest, key) && (!member->map || member->map[node] != G_MAXUINT32)) {
-            weight->spans += stats->duration.count;
+            if (!is_placeholder(forest, key->object, node)) weight->spans += stats->duration.count;
             weight->critical_ns += stats->critical_ns;
         }
     }

@@ -1,0 +1,124 @@
+#include "tests/query/fixture.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+
+void fixture_init(Fixture *fixture) {
+    g_autoptr(GError) error = NULL;
+    StoreOptions options = {.merge = archive_merge};
+    ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS};
+    fixture->store = store_open_memory(&options, &error);
+    g_assert_no_error(error);
+    fixture->rules = naming_rules_new(naming_default_templates, &error);
+    g_assert_no_error(error);
+    fixture->archive = archive_open(fixture->store, &archive_options, &error);
+    g_assert_no_error(error);
+    fixture->packer = packer_new(fixture->rules, archive_dict(fixture->archive));
+    fixture->writer = archive_writer_new(fixture->archive);
+}
+
+void fixture_clear(Fixture *fixture) {
+    g_clear_pointer(&fixture->writer, archive_writer_free);
+    g_clear_pointer(&fixture->packer, packer_free);
+    g_clear_pointer(&fixture->archive, archive_free);
+    g_clear_pointer(&fixture->rules, naming_rules_free);
+    g_clear_pointer(&fixture->store, store_close);
+}
+
+void row_to_batch(const SpanRow *row, SpanBatch *batch) {
+    guint32 name = batch_intern(batch, row->name, strlen(row->name));
+    guint32 tracer = batch_intern(batch, row->tracer, strlen(row->tracer));
+    BatchSpan *span = batch_begin_span(batch, (SpanId){row->trace, row->span});
+    span->name = name;
+    span->tracer = tracer;
+    span->begin_ns = SAMPLE_BASE_NS + row->begin_us * NS_PER_US;
+    span->duration_ns = row->duration_us * NS_PER_US;
+    span->flags = row->flags;
+    if (row->parent) batch_add_parent(batch, (SpanId){row->trace, row->parent});
+    if (!row->annotations) return;
+    g_auto(GStrv) pairs = g_strsplit(row->annotations, ";", -1);
+    for (char **pair = pairs; *pair; pair++) {
+        g_auto(GStrv) sides = g_strsplit(*pair, "=", 2);
+        guint32 key = batch_intern(batch, sides[0], strlen(sides[0]));
+        batch_add_annotation(batch, key, batch_copy(batch, sides[1], strlen(sides[1])));
+    }
+}
+
+void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GHashTable) traces =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_byte_array_unref);
+    packer_begin_batch(fixture->packer, batch);
+    for (guint i = 0; i < batch->spans->len; i++) {
+        const BatchSpan *span = batch_span(batch, i);
+        GByteArray *bytes = g_hash_table_lookup(traces, &span->id.trace);
+        if (!bytes) {
+            bytes = g_byte_array_new();
+            g_hash_table_insert(traces, (gpointer)&span->id.trace, bytes);
+        }
+        PackResult result = packer_span(fixture->packer, batch, i, bytes);
+        g_assert_cmpstr(pack_result_text(result), ==, "ok");
+    }
+    GHashTableIter iter;
+    gpointer key, value;
+    g_hash_table_iter_init(&iter, traces);
+    while (g_hash_table_iter_next(&iter, &key, &value)) {
+        const GByteArray *bytes = value;
+        archive_writer_add(fixture->writer, *(const guint64 *)key, bytes->data, bytes->len, &error);
+        g_assert_no_error(error);
+    }
+    archive_writer_commit(fixture->writer, FALSE, &error);
+    g_assert_no_error(error);
+}
+
+void fixture_store(Fixture *fixture, const SpanRow *rows, gsize n) {
+    g_autoptr(SpanBatch) batch = batch_new();
+    for (gsize i = 0; i < n; i++) row_to_batch(&rows[i], batch);
+    fixture_store_batch(fixture, batch);
+}
+
+QueryParams *params_from_text(const char *text) {
+    QueryParams *params = query_params_new();
+    g_auto(GStrv) pairs = g_strsplit(text ? text : "", "&", -1);
+    for (char **pair = pairs; *pair; pair++) {
+        g_auto(GStrv) sides = g_strsplit(*pair, "=", 2);
+        if (sides[0]) query_params_add(params, sides[0], sides[1] ? sides[1] : "");
+    }
+    return params;
+}
+
+json_t *fixture_ask(Fixture *fixture, const char *question, const char *params, GError **error) {
+    g_autoptr(QueryParams) parsed = params_from_text(params);
+    return query_run(fixture->archive, question, parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, error);
+}
+
+json_t *fixture_answer(Fixture *fixture, const char *question, const char *params) {
+    g_autoptr(GError) error = NULL;
+    json_t *answer = fixture_ask(fixture, question, params, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(answer);
+    return answer;
+}
+
+json_t *row_where(const json_t *list, const char *field, const char *text) {
+    gsize i;
+    json_t *row;
+    json_array_foreach((json_t *)list, i, row) {
+        const char *value = json_string_value(json_object_get(row, field));
+        if (value && strcmp(value, text) == 0) return row;
+    }
+    return NULL;
+}
+
+gint64 number_at(const json_t *object, const char *field) {
+    const json_t *value = json_object_get(object, field);
+    if (!json_is_integer(value)) g_error("no number \"%s\"", field);
+    return json_integer_value(value);
+}
+
+const char *text_at(const json_t *object, const char *field) {
+    const char *value = json_string_value(json_object_get(object, field));
+    if (!value) g_error("no text \"%s\"", field);
+    return value;
+}

@@ -1,0 +1,172 @@
+/* Every question, asked of one small archive, against documents that were checked by hand (tests/data/query/), and what
+ * is said of wrong questions. */
+#include <string.h>
+
+#include "common/base/error.h"
+#include "tests/query/fixture.h"
+
+static const struct Case {
+    const char *file; /* in tests/data/query/, without .json */
+    const char *question;
+    const char *params;
+} cases[] = {
+    {"status", "status", ""},
+    {"functions", "functions", ""},
+    {"functions-by-host", "functions", "by=host&role=datanode&sort=host"},
+    {"functions-host", "functions", "host=10.0.0.7&sort=bytes.total_bytes"},
+    {"functions-first-minute", "functions", "since=2020-11-21T10:53:00Z&until=2020-11-21T10:54:00Z&limit=3"},
+    {"functions-one", "functions", "function=sendBlock"},
+    {"functions-unknown", "functions", "function=nothing"},
+    {"forest", "forest", ""},
+    {"forest-excluded", "forest",
+     "exclude=OpWriteBlockProto&exclude=dataStreamer&exclude=DFSOutputStream#write&limit=1"},
+    {"forest-roles", "forest", "role=namenode"},
+    {"forest-host", "forest", "host=10.0.0.8&sort=calls"},
+    {"forest-function", "forest", "function=sendBlock&sort=critical_ns"},
+    {"forest-tree", "forest", "level=tree&limit=2"},
+    {"traces", "traces", ""},
+    {"traces-two", "traces", "limit=2"},
+    {"traces-longest", "traces", "sort=duration_ns&limit=1"},
+    {"traces-function-host", "traces", "function=sendBlock&host=10.0.0.8"},
+    {"traces-path", "traces", "path=/data/a"},
+    {"traces-annotation", "traces", "annotation=user=hdfs&annotation=path"},
+    {"traces-incomplete", "traces", "incomplete=true"},
+    {"traces-duration", "traces", "min_duration=50ms&max_duration=0.1s"},
+    {"traces-period", "traces", "since=59m&until=58m"},
+    {"trace-write", "trace", "id=0000000000000001"},
+    {"trace-read", "trace", "id=00000000000000030000000000000003"},
+    {"trace-orphans", "trace", "id=0000000000000004"},
+    {"trace-bad-times", "trace", "id=0000000000000005"},
+    {"trace-cycle", "trace", "id=0000000000000006"},
+    {"trace-cut", "trace", "id=0000000000000001&limit=2"},
+    {"diff-periods", "diff", "a=60m..59m&b=59m.."},
+    {"diff-traces", "diff", "a=0000000000000001&b=0000000000000002"},
+    {"skew", "skew", ""},
+    {"verify", "verify", ""},
+};
+
+static void document_check(const char *file, const json_t *answer) {
+    g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
+    g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    if (g_getenv("PLUMB_WRITE_DOCUMENTS")) {
+        g_autofree char *line = g_strconcat(text, "\n", NULL);
+        g_assert_true(g_file_set_contents(path, line, -1, NULL));
+        return;
+    }
+    g_autofree char *expected = NULL;
+    g_autoptr(GError) error = NULL;
+    g_file_get_contents(path, &expected, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(g_strchomp(expected), ==, text);
+}
+
+static void test_documents(gconstpointer data) {
+    const struct Case *test = data;
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *answer = fixture_answer(&fixture, test->question, test->params);
+    json_object_del(answer, "version");
+    document_check(test->file, answer);
+}
+
+/* The same spans, some twice, in another order and in many pieces: the same answers. */
+static void test_order_of_arrival(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    for (gsize i = 0; i < sample_count; i++) {
+        fixture_store(&fixture, &sample_rows[(i * 11 + 5) % sample_count], 1);
+        if (i % 3 == 0) fixture_store(&fixture, &sample_rows[(i * 11 + 5) % sample_count], 1);
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        if (strcmp(cases[i].question, "status") == 0 || strcmp(cases[i].question, "verify") == 0) continue;
+        json_auto_t *answer = fixture_answer(&fixture, cases[i].question, cases[i].params);
+        if (!g_getenv("PLUMB_WRITE_DOCUMENTS")) document_check(cases[i].file, answer);
+    }
+    json_auto_t *verified = fixture_answer(&fixture, "verify", "");
+    g_assert_cmpint(number_at(verified, "differences"), ==, 0);
+}
+
+/* ---- wrong questions ---- */
+
+static const struct WrongCase {
+    const char *question, *params;
+    gint code;
+    const char *says; /* the message contains it */
+} wrong_cases[] = {
+    {"forrest", "", PLUMB_ERROR_INPUT, "did you mean \"forest\""},
+    {"xyzzy", "", PLUMB_ERROR_INPUT, "there are status, functions, forest"},
+    {"functions", "sicne=1h", PLUMB_ERROR_INPUT, "did you mean \"since\""},
+    {"functions", "qqqqqqqq=1", PLUMB_ERROR_INPUT, "it knows since, until"},
+    {"status", "since=1h", PLUMB_ERROR_INPUT, "it knows none"},
+    {"functions", "limit=3&limit=4", PLUMB_ERROR_INPUT, "given twice"},
+    {"functions", "since=yesterday", PLUMB_ERROR_INPUT, "15m, 2h or 3d"},
+    {"functions", "since=10m&until=20m", PLUMB_ERROR_INPUT, "ends before it begins"},
+    {"functions", "limit=-1", PLUMB_ERROR_INPUT, "whole number"},
+    {"functions", "limit=99999999999999999999", PLUMB_ERROR_INPUT, "whole number"},
+    {"functions", "role=clint", PLUMB_ERROR_INPUT, "namenode, datanode"},
+    {"functions", "role=client,", PLUMB_ERROR_INPUT, "namenode, datanode"},
+    {"functions", "by=role", PLUMB_ERROR_INPUT, "use host"},
+    {"functions", "sort=speed", PLUMB_ERROR_INPUT, "total_ns"},
+    {"functions", "sort=host", PLUMB_ERROR_INPUT, "by=host"},
+    {"forest", "level=leaf", PLUMB_ERROR_INPUT, "forest, tree"},
+    {"forest", "sort=name", PLUMB_ERROR_INPUT, "total_ns, calls"},
+    {"forest", "level=tree&host=10.0.0.7", PLUMB_ERROR_INPUT, "level=tree"},
+    {"forest", "level=tree&sort=critical_ns", PLUMB_ERROR_INPUT, "level=tree"},
+    {"forest", "pattern=abc", PLUMB_ERROR_INPUT, "first 4 or more digits"},
+    {"forest", "pattern=not-hex", PLUMB_ERROR_INPUT, "is no pattern"},
+    {"forest", "pattern=00000000000000000000000000000000", PLUMB_ERROR_NOT_FOUND, "no pattern"},
+    {"traces", "min_duration=5", PLUMB_ERROR_INPUT, "a number and a unit"},
+    {"traces", "incomplete=perhaps", PLUMB_ERROR_INPUT, "false, true"},
+    {"traces", "sort=name", PLUMB_ERROR_INPUT, "begin_time_ns, duration_ns, spans"},
+    {"trace", "", PLUMB_ERROR_INPUT, "id is missing"},
+    {"trace", "id=12", PLUMB_ERROR_INPUT, "16 hex digits"},
+    {"trace", "id=000000000000000g", PLUMB_ERROR_INPUT, "16 hex digits"},
+    {"trace", "id=00000000000000ff", PLUMB_ERROR_NOT_FOUND, "00000000000000ff"},
+    {"trace", "id=000000000000000100000000000000ff", PLUMB_ERROR_NOT_FOUND, "has no span"},
+    {"diff", "a=1h..", PLUMB_ERROR_INPUT, "needs a and b"},
+    {"diff", "a=1h..&b=soon..", PLUMB_ERROR_INPUT, "soon"},
+    {"diff", "kind=period&a=1h&b=2h", PLUMB_ERROR_INPUT, "SINCE..UNTIL"},
+    {"diff", "kind=day&a=1h..&b=2h..", PLUMB_ERROR_INPUT, "period, pattern, trace"},
+    {"diff", "a=0000000000000001&b=00000000000000ff", PLUMB_ERROR_NOT_FOUND, "00000000000000ff"},
+    {"diff", "a=0000000000000001&b=0000000000000002&host=x", PLUMB_ERROR_INPUT, "not with traces"},
+};
+
+static void test_wrong_questions(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    for (gsize i = 0; i < G_N_ELEMENTS(wrong_cases); i++) {
+        g_autoptr(GError) error = NULL;
+        json_auto_t *answer = fixture_ask(&fixture, wrong_cases[i].question, wrong_cases[i].params, &error);
+        g_test_message("%s?%s: %s", wrong_cases[i].question, wrong_cases[i].params, error ? error->message : "-");
+        g_assert_null(answer);
+        g_assert_error(error, PLUMB_ERROR, wrong_cases[i].code);
+        g_assert_nonnull(strstr(error->message, wrong_cases[i].says));
+    }
+}
+
+/* Nothing stored: every question has an answer, and no period it could name. */
+static void test_empty_archive(void) {
+    static const char *const questions[] = {"status", "functions", "forest", "traces", "skew", "verify"};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
+        json_auto_t *answer = fixture_answer(&fixture, questions[i], "");
+        g_assert_null(json_object_get(answer, "since_time_ns"));
+    }
+    json_auto_t *diff = fixture_answer(&fixture, "diff", "a=2h..1h&b=1h..");
+    g_assert_cmpint(json_array_size(json_object_get(diff, "rows")), ==, 0);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *path = g_strdup_printf("/query/documents/%s", cases[i].file);
+        g_test_add_data_func(path, &cases[i], test_documents);
+    }
+    g_test_add_func("/query/order-of-arrival", test_order_of_arrival);
+    g_test_add_func("/query/wrong-questions", test_wrong_questions);
+    g_test_add_func("/query/empty-archive", test_empty_archive);
+    return g_test_run();
+}
