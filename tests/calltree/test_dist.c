@@ -1,0 +1,249 @@
+/* Distributions: exact figures, quantiles within the stated error, and an encoded form that depends on the values only.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/calltree/dist.h"
+#include "tests/calltree/forest.h"
+
+static Dist dist_of(const guint64 *values, gsize n) {
+    Dist dist;
+    dist_init(&dist);
+    for (gsize i = 0; i < n; i++) dist_add(&dist, values[i]);
+    return dist;
+}
+
+static char *hex_of(Dist *dist) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    GString *hex = g_string_new(NULL);
+    dist_encode(dist, bytes);
+    for (guint i = 0; i < bytes->len; i++) g_string_append_printf(hex, "%02x", bytes->data[i]);
+    return g_string_free(hex, FALSE);
+}
+
+/* Stores hold these bytes: a change here is a change of the format. */
+static void test_golden(void) {
+    static const struct {
+        guint64 values[4];
+        guint n;
+        const char *hex;
+    } cases[] = {
+        {{0}, 0, "00"},
+        {{0}, 1, "0300"},
+        {{5}, 1, "0205"},
+        {{300, 5}, 2, "0405a702"},
+        {{3000000, 1000000, 3000000}, 3, "07010200"},
+        {{3000000, 1, 3000000}, 3, "0601bf8db70100"},
+        {{DIST_VALUE_MAX}, 1, "028080808080808008"},
+        {{DIST_VALUE_MAX + 1}, 1, "028080808080808008"},
+        {{G_MAXUINT64, 7}, 2, "0407f9ffffffffffff07"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Dist dist = dist_of(cases[i].values, cases[i].n);
+        g_autofree char *hex = hex_of(&dist);
+        g_assert_cmpstr(hex, ==, cases[i].hex);
+        dist_clear(&dist);
+    }
+}
+
+/* 64 times 5 and once 1000: count, sum, squares, min, max, two buckets. 1000 lies in [512, 1024), cut into steps of 8.
+ */
+static void test_golden_sketch(void) {
+    Dist dist;
+    dist_init(&dist);
+    for (guint i = 0; i < 65; i++) dist_add(&dist, i == 20 ? 1000 : 5);
+    g_autofree char *hex = hex_of(&dist);
+    g_assert_cmpstr(hex, ==,
+                    "8201"
+                    "a80a"
+                    "00"
+                    "80913d"
+                    "05"
+                    "e807"
+                    "02"
+                    "0540"
+                    "b80201");
+    dist_clear(&dist);
+}
+
+/* ---- figures against a sorted list ---- */
+
+static gint by_value(const void *a, const void *b) {
+    guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+    return (x > y) - (x < y);
+}
+
+static guint64 random_value(GRand *rand) {
+    guint bits = (guint)g_rand_int_range(rand, 0, 53);
+    guint64 value = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+    guint64 kept = bits == 0 ? 0 : value & ((G_GUINT64_CONSTANT(1) << bits) - 1);
+    return g_rand_int_range(rand, 0, 4) == 0 ? kept / 1000000 * 1000000 : kept;
+}
+
+static void check_figures(guint32 seed, Dist *dist, guint64 *values, gsize n) {
+    static const double quantiles[] = {0, 0.01, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
+    long double sum = 0, squares = 0;
+    guint64 exact_sum = 0;
+    qsort(values, n, sizeof *values, by_value);
+    for (gsize i = 0; i < n; i++) {
+        exact_sum += values[i];
+        sum += values[i];
+    }
+    for (gsize i = 0; i < n; i++) squares += (values[i] - sum / n) * (values[i] - sum / n);
+    forest_check(seed, dist->count == n && dist->sum == exact_sum);
+    forest_check(seed, dist->min == values[0] && dist->max == values[n - 1]);
+    forest_check(seed, fabs(dist_mean(dist) - (double)(sum / n)) <= 1e-12 * (double)(sum / n));
+    double stddev = (double)sqrtl(squares / n);
+    forest_check(seed, fabs(dist_stddev(dist) - stddev) <= 1e-9 * stddev + 1e-6);
+    for (guint i = 0; i < G_N_ELEMENTS(quantiles); i++) {
+        gsize rank = (gsize)ceil(quantiles[i] * (double)n);
+        double exact = (double)values[rank == 0 ? 0 : rank - 1], told = dist_quantile(dist, quantiles[i]);
+        double error = n <= DIST_EXACT_MAX ? 0 : DIST_RELATIVE_ERROR;
+        forest_check(seed, fabs(told - exact) <= error * exact);
+    }
+}
+
+static void check_same_bytes(guint32 seed, Dist *a, Dist *b) {
+    g_autofree char *hex_a = hex_of(a);
+    g_autofree char *hex_b = hex_of(b);
+    forest_check(seed, strcmp(hex_a, hex_b) == 0);
+}
+
+/* The values dealt to several distributions, which are then merged in some order, half of them by way of their
+ * encoded form. */
+static void check_merging(guint32 seed, Dist *whole, const guint64 *values, gsize n, GRand *rand) {
+    enum { PARTS = 5 };
+    Dist parts[PARTS];
+    for (guint p = 0; p < PARTS; p++) dist_init(&parts[p]);
+    for (gsize i = 0; i < n; i++) dist_add(&parts[g_rand_int_range(rand, 0, PARTS)], values[i]);
+    for (guint left = PARTS; left > 1; left--) {
+        Dist *into = &parts[g_rand_int_range(rand, 0, (gint32)left - 1)], *from = &parts[left - 1];
+        if (g_rand_boolean(rand)) {
+            g_autoptr(GByteArray) bytes = g_byte_array_new();
+            dist_encode(from, bytes);
+            ByteReader reader = byte_reader(bytes->data, bytes->len);
+            forest_check(seed, dist_merge_encoded(into, &reader) && reader_left(&reader) == 0);
+        } else {
+            dist_merge(into, from);
+        }
+    }
+    check_same_bytes(seed, whole, &parts[0]);
+    for (guint p = 0; p < PARTS; p++) dist_clear(&parts[p]);
+}
+
+static void test_random(void) {
+    guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + 2000; seed++) {
+        GRand *rand = g_rand_new_with_seed(seed);
+        gsize n = (gsize)g_rand_int_range(rand, 1, g_rand_int_range(rand, 0, 3) == 0 ? 3000 : 140);
+        g_autofree guint64 *values = g_new(guint64, n);
+        for (gsize i = 0; i < n; i++) {
+            gboolean again = i > 0 && g_rand_int_range(rand, 0, 3) == 0;
+            values[i] = again ? values[g_rand_int_range(rand, 0, (gint32)i)] : random_value(rand);
+        }
+        Dist whole = dist_of(values, n);
+        check_merging(seed, &whole, values, n, rand);
+        check_figures(seed, &whole, values, n);
+        /* What was asked in between changes nothing: now with the values in order. */
+        Dist sorted = dist_of(values, n);
+        check_same_bytes(seed, &whole, &sorted);
+        dist_clear(&whole);
+        dist_clear(&sorted);
+        g_rand_free(rand);
+    }
+}
+
+/* ---- edges ---- */
+
+static void test_empty(void) {
+    Dist dist;
+    dist_init(&dist);
+    g_assert_cmpfloat(dist_mean(&dist), ==, 0);
+    g_assert_cmpfloat(dist_stddev(&dist), ==, 0);
+    g_assert_cmpfloat(dist_quantile(&dist, 0.5), ==, 0);
+    Dist other = dist_of((const guint64[]){3}, 1);
+    dist_merge(&other, &dist);
+    dist_merge(&dist, &other);
+    g_assert_cmpuint(dist.count, ==, 1);
+    dist_clear(&dist);
+    dist_clear(&other);
+}
+
+static void test_saturation(void) {
+    Dist dist;
+    dist_init(&dist);
+    for (guint i = 0; i < 5000; i++) dist_add(&dist, G_MAXUINT64);
+    g_assert_cmpuint(dist.sum, ==, G_MAXUINT64);
+    g_assert_cmpuint(dist.max, ==, DIST_VALUE_MAX);
+    for (guint i = 0; i < 12; i++) {
+        Dist same;
+        dist_init(&same);
+        dist_merge(&same, &dist);
+        dist_merge(&dist, &same);
+        dist_clear(&same);
+    }
+    g_assert_cmpuint(dist.squares_hi, ==, G_MAXUINT64);
+    g_assert_cmpfloat(dist_quantile(&dist, 0.5), ==, (double)DIST_VALUE_MAX);
+    dist_clear(&dist);
+}
+
+/* A small deviation of great values: what a difference of two great sums would lose. */
+static void test_small_deviation(void) {
+    Dist dist;
+    dist_init(&dist);
+    for (guint64 i = 0; i < 100000; i++) dist_add(&dist, (G_GUINT64_CONSTANT(1) << 45) + i % 2);
+    g_assert_cmpfloat_with_epsilon(dist_stddev(&dist), 0.5, 1e-9);
+    dist_clear(&dist);
+}
+
+static void test_malformed(void) {
+    static const struct {
+        const char *what;
+        guint8 bytes[16];
+        guint n;
+    } cases[] = {
+        {"nothing", {0}, 0},
+        {"cut varint", {0x80}, 1},
+        {"fewer values than told", {4, 5}, 2},
+        {"scaled nothing", {1}, 1},
+        {"scaled sketch", {0x83, 1, 1, 0, 1, 1, 1, 1, 1, 65}, 10},
+        {"value too large", {2, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8}, 9},
+        {"scaled value too large", {3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}, 10},
+        {"no buckets", {0x82, 1, 65, 0, 65, 1, 1, 0}, 8},
+        {"least above greatest", {0x82, 1, 65, 0, 65, 2, 1, 1, 1, 65}, 10},
+        {"too few in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 64}, 10},
+        {"too many in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 66}, 10},
+        {"sum too small", {0x82, 1, 64, 0, 65, 1, 1, 1, 1, 65}, 10},
+        {"sum too large", {0x82, 1, 66, 0, 65, 1, 1, 1, 1, 65}, 10},
+        {"least not in the first bucket", {0x82, 1, 65, 0, 65, 1, 1, 1, 2, 65}, 10},
+        {"bucket twice", {0x82, 1, 65, 0, 65, 1, 1, 2, 1, 64, 0, 1}, 12},
+        {"bucket that there is not", {0x82, 1, 65, 0, 65, 1, 1, 1, 0xff, 0x7f, 65}, 11},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Dist dist = dist_of((const guint64[]){9}, 1);
+        ByteReader reader = byte_reader(cases[i].bytes, cases[i].n);
+        if (dist_merge_encoded(&dist, &reader)) g_error("accepted: %s", cases[i].what);
+        g_assert_cmpuint(dist.count, ==, 1);
+        dist_clear(&dist);
+    }
+    const guint8 fine[] = {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65};
+    Dist dist;
+    dist_init(&dist);
+    ByteReader reader = byte_reader(fine, sizeof fine);
+    g_assert_true(dist_merge_encoded(&dist, &reader));
+    g_assert_cmpuint(dist.count, ==, 65);
+    dist_clear(&dist);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/calltree/dist/golden", test_golden);
+    g_test_add_func("/calltree/dist/golden_sketch", test_golden_sketch);
+    g_test_add_func("/calltree/dist/random", test_random);
+    g_test_add_func("/calltree/dist/empty", test_empty);
+    g_test_add_func("/calltree/dist/saturation", test_saturation);
+    g_test_add_func("/calltree/dist/small_deviation", test_small_deviation);
+    g_test_add_func("/calltree/dist/malformed", test_malformed);
+    return g_test_run();
+}
