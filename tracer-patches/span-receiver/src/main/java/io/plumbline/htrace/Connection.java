@@ -65,6 +65,15 @@ final class Connection implements Closeable {
         }
     }
 
+    /** Between two exchanges: has the peer gone (receivers close what was idle for long), or sent what nobody asked for? */
+    boolean stale() {
+        try {
+            return channel.read(ByteBuffer.allocate(1)) != 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     void write(ByteBuffer frame, long timeoutMs) throws IOException {
         long deadline = deadline(timeoutMs);
         while (frame.hasRemaining()) {

@@ -64,6 +64,9 @@ final class Link {
     }
 
     private void connect() throws IOException {
+        if (connection != null && connection.stale()) {
+            disconnect();
+        }
         if (connection != null) {
             return;
         }

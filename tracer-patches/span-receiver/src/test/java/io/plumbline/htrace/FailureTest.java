@@ -99,6 +99,32 @@ class FailureTest {
         }
     }
 
+    /** Receivers close connections that were idle for long: no failure, and nothing to wait for. */
+    @Test
+    void idleConnectionThatWasClosed() throws Exception {
+        CountDownLatch closed = new CountDownLatch(1);
+        try (RawReceiver server = new RawReceiver(); Rig rig = new Rig(server.address()).start()) {
+            server.answer((frame, socket, out) -> {
+                out.write(good(1));
+                out.flush();
+                socket.close();
+                closed.countDown();
+            }).answer((frame, socket, out) -> out.write(good(2)));
+            rig.send(0, 1);
+            server.next();
+            closed.await();
+            while (rig.stats().getSpansAcknowledged() == 0) {
+                Thread.onSpinWait();
+            }
+            rig.send(1, 2);
+            server.next();
+            rig.close();
+            assertEquals(2, rig.stats().getSpansAcknowledged());
+            assertEquals(0, rig.stats().getFailures());
+            assertEquals(List.of(), rig.rests);
+        }
+    }
+
     @Test
     void malformedArgumentsMeanRefused() throws Exception {
         try (RawReceiver server = new RawReceiver(); Rig rig = new Rig(server.address()).start()) {
