@@ -5,3 +5,6 @@ plumb_test(test_calltree_forests
 plumb_test(test_calltree_dist
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_dist.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base m)
+plumb_test(test_calltree_tree
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tree.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
