@@ -65,6 +65,8 @@ static StoredTotals slot_totals(ArchiveWriter *writer) {
 /* Brings everything that follows from the traces of the group into the batch. May happen again when traces were added
  * after a failed write: what was sealed then stays, the totals are put anew. */
 static void group_seal(ArchiveWriter *writer) {
+    puts_move(&writer->records, writer->batch);
+    puts_move(&writer->index_entries, writer->batch);
     seal_stats(writer);
     pattern_table_put(writer->archive->patterns, writer->max_pattern, writer->batch);
     seal_tolerance(writer);

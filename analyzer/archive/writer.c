@@ -23,6 +23,8 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
     writer->stats = stats_group_new(&archive->lookup);
     writer->batch = store_batch_new(archive->store);
+    puts_init(&writer->records, FAMILY_TRACE);
+    puts_init(&writer->index_entries, FAMILY_TRACE_ID);
     id_set_init(&writer->traces);
     writer->marks = g_array_new(FALSE, FALSE, sizeof(DirtyMark));
     writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
@@ -30,7 +32,6 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->slot = slot_take(archive);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
-    writer->record = g_byte_array_new();
     writer->index = g_byte_array_new();
     return writer;
 }
@@ -43,13 +44,14 @@ void archive_writer_free(ArchiveWriter *writer) {
     compressor_free(writer->compressor);
     stats_group_free(writer->stats);
     store_batch_free(writer->batch);
+    puts_clear(&writer->records);
+    puts_clear(&writer->index_entries);
     id_set_clear(&writer->traces);
     g_array_unref(writer->marks);
     g_array_unref(writer->operands);
     g_byte_array_unref(writer->operand_bytes);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
-    g_byte_array_unref(writer->record);
     g_byte_array_unref(writer->index);
     g_free(writer);
 }
@@ -64,16 +66,15 @@ static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from
     return (const SpanRec *const *)(gconstpointer)(list->pdata + from);
 }
 
-/* Puts the record into the batch; returns the number of its pattern. */
+/* Puts the record into the group; returns the number of its pattern. */
 static guint32 record_put(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version) {
     guint32 number = pattern_table_number(writer->archive->patterns, version->pattern);
     writer->max_pattern = MAX(writer->max_pattern, number);
     RecordHead head = {number, place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0)};
-    g_byte_array_set_size(writer->record, 0);
-    record_encode(version->tree, version->pattern, version->node_of, &head, writer->record);
+    record_encode(version->tree, version->pattern, version->node_of, &head, writer->records.bytes);
     LayoutKey key =
         trace_key(&(TraceKey){trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part});
-    store_batch_put(writer->batch, FAMILY_TRACE, key_bytes(&key), (Bytes){writer->record->data, writer->record->len});
+    puts_add(&writer->records, &key);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
     return number;
 }
@@ -86,7 +87,8 @@ static void index_set(GByteArray *index, guint part, guint32 second) {
 
 static void index_put(ArchiveWriter *writer, guint64 trace_id) {
     LayoutKey key = trace_id_key(trace_id);
-    store_batch_put(writer->batch, FAMILY_TRACE_ID, key_bytes(&key), (Bytes){writer->index->data, writer->index->len});
+    g_byte_array_append(writer->index_entries.bytes, writer->index->data, writer->index->len);
+    puts_add(&writer->index_entries, &key);
 }
 
 /* Spans that no stored record joins become parts of their own, from place->part on. Returns whether one of them is
@@ -278,5 +280,6 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 }
 
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
-    return store_batch_size_bytes(writer->batch) + stats_group_size_bytes(writer->stats);
+    return store_batch_size_bytes(writer->batch) + puts_size_bytes(&writer->records) +
+           puts_size_bytes(&writer->index_entries) + stats_group_size_bytes(writer->stats);
 }

@@ -3,26 +3,27 @@
 
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/puts.h"
 
 struct ArchiveWriter {
     Archive *archive;
     Compressor *compressor;
-    StatsGroup *stats; /* of the traces added since the last seal */
+    StatsGroup *stats;           /* of the traces added since the last seal */
+    Puts records, index_entries; /* the same */
     StoreBatch *batch;
     IdSet traces;
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
     GArray *marks;       /* DirtyMark */
-    /* Sealing moves the statistics into the batch; after a failed write the group stays sealed until something is
-     * added. */
+    /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
+     * until something is added. */
     gboolean sealed;
     GArray *operands;          /* PatternOperand of what was sealed */
     GByteArray *operand_bytes; /* their values */
     guint16 slot;              /* of archive->slots; nobody else's */
 
     /* Scratch, to spare allocations. */
-    GPtrArray *given; /* the spans of archive_writer_add() */
-    GPtrArray *fresh; /* those not stored yet, distinct */
-    GByteArray *record;
+    GPtrArray *given;  /* the spans of archive_writer_add() */
+    GPtrArray *fresh;  /* those not stored yet, distinct */
     GByteArray *index; /* value of the trace's index entry */
 };

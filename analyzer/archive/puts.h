@@ -1,0 +1,20 @@
+/* Entries that a group will put, sorted when it is sealed: RocksDB's memtable takes keys that come in order at a third
+ * of the price of keys that come at random. */
+#pragma once
+
+#include "analyzer/archive/layout.h"
+#include "common/store/store.h"
+
+typedef struct Puts {
+    StoreFamily family;
+    GArray *entries;   /* key, and where its value lies */
+    GByteArray *bytes; /* the values */
+} Puts;
+
+void puts_init(Puts *puts, StoreFamily family);
+void puts_clear(Puts *puts);
+/* The value is what was appended to puts->bytes since the last call. No key comes twice. */
+void puts_add(Puts *puts, const LayoutKey *key);
+gsize puts_size_bytes(const Puts *puts);
+/* Moves everything into a batch. */
+void puts_move(Puts *puts, StoreBatch *batch);

@@ -1,0 +1,192 @@
+/* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
+ *
+ * bench_archive MODEL FOLDER [traces] [hosts]. Prints CPU per trace and span of adding and committing, what the
+ * families hold, bytes per span on disk after compaction, and how long questions take. The folder must not exist; it is
+ * left behind. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "analyzer/archive/archive.h"
+#include "analyzer/archive/pack.h"
+#include "bench/generate.h"
+#include "common/base/clock.h"
+
+#define GROUP_BYTES (4u << 20)
+#define CHUNK       2000u /* traces made before they are timed */
+
+static gint64 now_ns(void) {
+    /* 1 ms from trace to trace: 1,000 traces a second. */
+    static gint64 clock_ns = G_GINT64_CONSTANT(1605956000000000000);
+    return clock_ns += NS_PER_MS;
+}
+
+static double cpu_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void stop_on(GError *error) {
+    if (error == NULL) return;
+    fprintf(stderr, "bench_archive: %s\n", error->message);
+    exit(1);
+}
+
+typedef struct Bench {
+    Store *store;
+    Archive *archive;
+    ArchiveWriter *writer;
+    Generator *generator;
+    Packer *packer;
+    GByteArray *spans;
+    GArray *ends; /* guint: of each trace in spans */
+    double add_ns, commit_ns, process_ns;
+    guint64 traces, n_spans, groups;
+} Bench;
+
+static void make_chunk(Bench *bench, guint n) {
+    g_byte_array_set_size(bench->spans, 0);
+    g_array_set_size(bench->ends, 0);
+    for (guint i = 0; i < n; i++) {
+        bench->n_spans += generator_trace(bench->generator);
+        for (guint p = 0; p < generator_processes(bench->generator); p++) {
+            SpanBatch *batch = generator_batch(bench->generator, p);
+            packer_begin_batch(bench->packer, batch);
+            for (guint s = 0; s < batch->spans->len; s++) {
+                PackResult result = packer_span(bench->packer, batch, s, bench->spans);
+                if (result != PACK_OK) fprintf(stderr, "%s\n", pack_result_text(result));
+            }
+            generator_batch_done(bench->generator, p);
+        }
+        g_array_append_val(bench->ends, bench->spans->len);
+    }
+}
+
+static void commit(Bench *bench) {
+    GError *error = NULL;
+    double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    archive_writer_commit(bench->writer, FALSE, &error);
+    stop_on(error);
+    bench->commit_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    bench->groups++;
+}
+
+static void add_chunk(Bench *bench) {
+    GError *error = NULL;
+    guint at = 0;
+    for (guint i = 0; i < bench->ends->len; i++) {
+        guint end = g_array_index(bench->ends, guint, i);
+        const SpanRec *first = (const SpanRec *)(gconstpointer)(bench->spans->data + at);
+        double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+        archive_writer_add(bench->writer, first->id.trace, bench->spans->data + at, end - at, &error);
+        bench->add_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+        stop_on(error);
+        at = end;
+        if (archive_writer_pending_bytes(bench->writer) >= GROUP_BYTES) commit(bench);
+    }
+}
+
+static void print_families(Bench *bench) {
+    static const char *const names[FAMILY_COUNT] = {"meta", "dict", "trace", "trace_id", "pattern", "stats", "dirty"};
+    printf("%-10s %10s %14s %12s\n", "family", "entries", "bytes", "bytes/span");
+    for (StoreFamily family = FAMILY_META; family < FAMILY_COUNT; family++) {
+        guint64 entries = 0, bytes = 0;
+        g_autoptr(StoreIter) iter = store_iter_new(bench->store, family);
+        for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
+            entries++;
+            bytes += store_iter_key(iter).size_bytes + store_iter_value(iter).size_bytes;
+        }
+        printf("%-10s %10" G_GUINT64_FORMAT " %14" G_GUINT64_FORMAT " %12.2f\n", names[family], entries, bytes,
+               (double)bytes / (double)bench->n_spans);
+    }
+}
+
+static void no_visit(void *arg, const StatsKey *key, StatsRow *row) {
+    (void)key;
+    (void)row;
+    ++*(guint *)arg;
+}
+
+static void print_answers(Bench *bench) {
+    GError *error = NULL;
+    guint rows = 0;
+    StatsFilter filter = {.kind = STATS_FUNCTION, .since_ns = 0, .until_ns = G_MAXINT64, .role = -1};
+    double before = cpu_ns(CLOCK_MONOTONIC);
+    archive_stats(bench->archive, &filter, no_visit, &rows, &error);
+    printf("functions, all time: %u rows in %.1f ms\n", rows, (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
+    filter.kind = STATS_PATTERN;
+    rows = 0;
+    before = cpu_ns(CLOCK_MONOTONIC);
+    archive_stats(bench->archive, &filter, no_visit, &rows, &error);
+    printf("patterns, all time: %u rows in %.1f ms\n", rows, (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
+    before = cpu_ns(CLOCK_MONOTONIC);
+    VerifyResult result = {.traces = 0};
+    archive_verify(bench->archive, NULL, &result, &error);
+    stop_on(error);
+    printf("verify: %.2f us a span, %" G_GUINT64_FORMAT " rows, %" G_GUINT64_FORMAT " differences\n",
+           (cpu_ns(CLOCK_MONOTONIC) - before) / 1e3 / (double)result.spans, result.rows, result.differences);
+}
+
+static void report(Bench *bench) {
+    GError *error = NULL;
+    double traces = (double)bench->traces, spans = (double)bench->n_spans;
+    printf("%.0f traces, %.0f spans (%.1f a trace), %" G_GUINT64_FORMAT " groups, %u patterns\n", traces, spans,
+           spans / traces, bench->groups, archive_pattern_count(bench->archive));
+    printf("add:    %8.2f us/trace %8.3f us/span\n", bench->add_ns / 1e3 / traces, bench->add_ns / 1e3 / spans);
+    printf("commit: %8.2f us/trace %8.3f us/span\n", bench->commit_ns / 1e3 / traces, bench->commit_ns / 1e3 / spans);
+    double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    store_flush(bench->store, TRUE, &error);
+    stop_on(error);
+    double compact_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+    printf("background and last compaction: %.3f and %.3f us/span\n",
+           (bench->process_ns - bench->add_ns - bench->commit_ns) / 1e3 / spans, compact_ns / 1e3 / spans);
+    StoreUsage usage = store_usage(bench->store);
+    printf("disk: %" G_GUINT64_FORMAT " bytes, %.1f a span\n", usage.disk_bytes, (double)usage.disk_bytes / spans);
+    print_families(bench);
+    print_answers(bench);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) {
+        fprintf(stderr, "usage: bench_archive MODEL FOLDER [traces] [hosts]\n");
+        return 2;
+    }
+    GError *error = NULL;
+    guint wanted = argc > 3 ? (guint)strtoul(argv[3], NULL, 10) : 20000;
+    StoreOptions store_options = {.path = argv[2], .merge = archive_merge};
+    GeneratorOptions generator_options = {.model_path = argv[1], .seed = 1, .hosts = 8, .nanoseconds = TRUE};
+    generator_options.now_ns = now_ns;
+    if (argc > 4) generator_options.hosts = (guint32)strtoul(argv[4], NULL, 10);
+    ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS};
+    Bench bench = {.store = store_open_rocksdb(&store_options, &error)};
+    stop_on(error);
+    bench.archive = archive_open(bench.store, &archive_options, &error);
+    stop_on(error);
+    bench.generator = generator_new(&generator_options, &error);
+    stop_on(error);
+    NamingRules *rules = naming_rules_new(naming_default_templates, &error);
+    stop_on(error);
+    bench.packer = packer_new(rules, archive_dict(bench.archive));
+    bench.writer = archive_writer_new(bench.archive);
+    bench.spans = g_byte_array_new();
+    bench.ends = g_array_new(FALSE, FALSE, sizeof(guint));
+    while (bench.traces < wanted) {
+        make_chunk(&bench, CHUNK);
+        double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+        add_chunk(&bench);
+        bench.process_ns += cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+        bench.traces += CHUNK;
+    }
+    commit(&bench);
+    report(&bench);
+    archive_writer_free(bench.writer);
+    packer_free(bench.packer);
+    naming_rules_free(rules);
+    generator_free(bench.generator);
+    g_byte_array_unref(bench.spans);
+    g_array_unref(bench.ends);
+    archive_free(bench.archive);
+    store_close(bench.store);
+    return 0;
+}
