@@ -167,3 +167,15 @@ void rocks_options_clear(RocksOptions *made) {
     if (made->cache != NULL) rocksdb_cache_destroy(made->cache);
     *made = (RocksOptions){0};
 }
+
+/* RocksDB is not built with ThreadSanitizer, which therefore does not see its atomics and locks: what happens inside it
+ * is not reported. */
+#ifdef __SANITIZE_THREAD__
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void) {
+    return "race:librocksdb.so\n"
+           "called_from_lib:librocksdb.so\n"
+           "called_from_lib:libzstd.so\n"
+           "called_from_lib:libstdc++.so\n";
+}
+#endif
