@@ -1,41 +1,8 @@
-#include <string.h>
-
 #include "analyzer/commands.h"
 #include "analyzer/option_sets.h"
 
-/* Periods have "..", traces 16 digits, patterns 32; NULL when it is none of them. */
-static const char *kind_of(const char *side) {
-    if (strstr(side, "..") != NULL) return "period";
-    gsize length = strlen(side), digits = strspn(side, "0123456789abcdefABCDEF");
-    if (length != digits) return NULL;
-    return length == 16 ? "trace" : length == 32 ? "pattern" : NULL;
-}
-
-/* The kind of both sides; NULL after saying why not. */
-static const char *find_kind(const Invocation *invocation) {
-    const char *told = option_text(invocation, "kind");
-    if (told != NULL) return told;
-    const char *kinds[2];
-    for (guint i = 0; i < 2; i++) {
-        kinds[i] = kind_of(invocation->arguments[i]);
-        if (kinds[i] != NULL) continue;
-        invocation_usage(
-            invocation,
-            "'%s' is neither a period (SINCE..UNTIL, for example 2h..1h), nor a trace (16 hex digits), nor a "
-            "pattern (32)",
-            invocation->arguments[i]);
-        return NULL;
-    }
-    if (strcmp(kinds[0], kinds[1]) == 0) return kinds[0];
-    invocation_usage(invocation, "a %s and a %s cannot be compared: give two of a kind", kinds[0], kinds[1]);
-    return NULL;
-}
-
 static CliExit run(Invocation *invocation) {
-    const char *kind = find_kind(invocation);
-    if (kind == NULL) return CLI_USAGE;
     g_autoptr(Ask) ask = invocation_ask(invocation, "diff");
-    if (option_text(invocation, "kind") == NULL) ask_add(ask, "kind", kind);
     ask_add(ask, "a", invocation->arguments[0]);
     ask_add(ask, "b", invocation->arguments[1]);
     CliExit exit_code = CLI_OK;
@@ -48,10 +15,11 @@ static CliExit run(Invocation *invocation) {
 }
 
 static const Option options[] = {
-    {"kind", OPTION_CHOICE, "period|pattern|trace", "kind", "what A and B are, where they do not tell", NULL},
+    {"kind", OPTION_CHOICE, "period|pattern|trace", "kind", "what A and B are, when they do not tell", NULL},
+    OPTION_PERIOD,
     OPTION_HOST,
     OPTION_ROLE,
-    {"sort", OPTION_CHOICE, "total=total_change_ns|mean=mean_change_ns|percent=mean_change_percent|z|function", "sort",
+    {"sort", OPTION_CHOICE, "total=total_change_ns|mean=mean_change_ns|percent=mean_change_percent|z", "sort",
      "column to sort by", NULL},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N rows (0: all)", NULL},
     OPTION_THE_END,

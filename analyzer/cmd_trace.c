@@ -22,6 +22,7 @@ static CliExit run(Invocation *invocation) {
 static const Option options[] = {
     {"brief", OPTION_FLAG, NULL, NULL, "without annotations and notes", NULL},
     {"ids", OPTION_FLAG, NULL, NULL, "span ids too", NULL},
+    {"limit", OPTION_NUMBER, "N", "limit", "at most N spans (default: 20000; 0: all, at 2 KB of memory each)", NULL},
     {"dot", OPTION_FLAG, NULL, NULL, "as a graph for Graphviz", NULL},
     {"chrome", OPTION_FLAG, NULL, NULL, "as trace events for https://ui.perfetto.dev and chrome://tracing", NULL},
     OPTION_THE_END,

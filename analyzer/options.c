@@ -5,12 +5,15 @@
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
+#define HELP_WIDTH      100
+#define HELP_NAME_WIDTH 22
+
 static const Option common_options[] = {
     {"server", OPTION_TEXT, "HOST:PORT", NULL,
      "the plumbd to ask (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")", NULL},
     {"store", OPTION_TEXT, "DIR", NULL, "read this store folder instead, also beside a running plumbd", NULL},
     {"json", OPTION_FLAG, NULL, NULL, "print the answer as JSON (docs/api.md)", NULL},
-    {"color", OPTION_CHOICE, "auto|always|never", NULL, "colours: on a terminal only (auto), always, never", "auto"},
+    {"color", OPTION_CHOICE, "auto|always|never", NULL, "colours", "auto"},
     {"help", OPTION_FLAG, NULL, NULL, "print this", NULL},
     {NULL, OPTION_END, NULL, NULL, NULL, NULL},
 };
@@ -262,26 +265,51 @@ Ask *invocation_ask(const Invocation *invocation, const char *question) {
     return ask;
 }
 
-static void append_option_help(const Option *option, guint width, GString *out) {
-    g_autofree char *value = NULL;
-    if (option->kind == OPTION_CHOICE) {
-        g_auto(GStrv) names = choice_names(option);
-        value = strlen(option->value) < 24 ? g_strjoinv("|", names) : g_ascii_strup(option->name, -1);
-    } else {
-        value = g_strdup(option->value);
+/* Appends text, broken at blanks so that lines end before HELP_WIDTH; further lines begin at 'column'. */
+static void append_wrapped(const char *text, guint column, GString *out) {
+    guint at = column;
+    g_auto(GStrv) words = g_strsplit(text, " ", 0);
+    for (guint i = 0; words[i] != NULL; i++) {
+        guint length = (guint)strlen(words[i]);
+        if (i > 0 && at + 1 + length > HELP_WIDTH) {
+            g_string_append_printf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (i > 0) {
+            g_string_append_c(out, ' ');
+            at++;
+        }
+        g_string_append(out, words[i]);
+        at += length;
     }
+    g_string_append_c(out, '\n');
+}
+
+/* What stands behind the name: the choices themselves when they are short. */
+static char *value_text(const Option *option, gboolean *listed) {
+    *listed = FALSE;
+    if (option->kind != OPTION_CHOICE) return g_strdup(option->value);
+    g_auto(GStrv) names = choice_names(option);
+    g_autofree char *all = g_strjoinv("|", names);
+    *listed = strlen(option->name) + strlen(all) + 3 > HELP_NAME_WIDTH;
+    return *listed ? g_ascii_strup(option->name, -1) : g_steal_pointer(&all);
+}
+
+static void append_option_help(const Option *option, GString *out) {
+    gboolean listed;
+    g_autofree char *value = value_text(option, &listed);
     g_autofree char *name =
         g_strdup_printf("--%s%s%s", option->name, value != NULL ? "=" : "", value != NULL ? value : "");
-    g_string_append_printf(out, "  %-*s  %s", (int)width, name, option->help);
-    if (option->kind == OPTION_LIST) g_string_append(out, "; may be repeated");
-    if (option->kind == OPTION_CHOICE && strlen(option->value) >= 24) {
+    GString *help = g_string_new(option->help);
+    if (option->kind == OPTION_LIST) g_string_append(help, "; may be repeated");
+    if (listed) {
         g_auto(GStrv) names = choice_names(option);
         g_autofree char *all = g_strjoinv(", ", names);
-        g_string_append_printf(out, ": %s", all);
+        g_string_append_printf(help, ": %s", all);
     }
-    if (option->fallback != NULL && strcmp(option->name, "color") != 0)
-        g_string_append_printf(out, " (default: %s)", option->fallback);
-    g_string_append_c(out, '\n');
+    if (option->fallback != NULL) g_string_append_printf(help, " (default: %s)", option->fallback);
+    g_string_append_printf(out, "  %-*s  ", HELP_NAME_WIDTH, name);
+    append_wrapped(help->str, HELP_NAME_WIDTH + 4, out);
+    g_string_free(help, TRUE);
 }
 
 char *options_help(const Command *command) {
@@ -290,11 +318,10 @@ char *options_help(const Command *command) {
     g_string_append_printf(out, "Usage: plumb %s [OPTION...]%s%s\n\n%s\n", command->name, spaced ? " " : "",
                            command->arguments, command->about);
     if (command->options->kind != OPTION_END) g_string_append(out, "\nOptions:\n");
-    for (const Option *option = command->options; option->kind != OPTION_END; option++)
-        append_option_help(option, 22, out);
+    for (const Option *option = command->options; option->kind != OPTION_END; option++) append_option_help(option, out);
     g_string_append(out, "\nCommon options:\n");
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
-        if (applies(command, option)) append_option_help(option, 22, out);
+        if (applies(command, option)) append_option_help(option, out);
     g_string_append_printf(out, "\nExamples:\n%s", command->example);
     return g_string_free(out, FALSE);
 }

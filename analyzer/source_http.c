@@ -104,7 +104,7 @@ static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) {
         fail(
             error, PLUMB_ERROR_PEER,
-            "no plumbd answers at %s (%s). Start it (script/server, or: systemctl start plumbd), check its http.listen "
+            "no plumbd answers at %s (%s). Start it (script/server, or: systemctl start plumbd), check its listen.http "
             "setting, name another with --server HOST:PORT, or read a store folder with --store DIR",
             address, what);
     } else if (code == CURLE_COULDNT_RESOLVE_HOST) {

@@ -51,7 +51,7 @@ static const MeasureColumn *columns_of(MeasureSet set, guint *n) {
 guint measure_columns(MeasureSet set, TableColumn *columns) {
     guint n;
     const MeasureColumn *from = columns_of(set, &n);
-    for (guint i = 0; i < n; i++) columns[i] = (TableColumn){from[i].head, FALSE, FALSE, from[i].drop};
+    for (guint i = 0; i < n; i++) columns[i] = (TableColumn){from[i].head, FALSE, 0, from[i].drop};
     return n;
 }
 

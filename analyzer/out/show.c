@@ -24,3 +24,8 @@ char *show_count(double n, const char *singular, const char *plural) {
     g_autofree char *count = unit_count(n);
     return g_strdup_printf("%s %s", count, n == 1 ? singular : plural);
 }
+
+gint64 show_resolution(const json_t *trace) {
+    gint64 begin_ns = field_int(trace, "begin_time_ns"), duration_ns = field_int(trace, "duration_ns");
+    return begin_ns % NS_PER_MS == 0 && duration_ns % NS_PER_MS == 0 ? NS_PER_MS : 1;
+}

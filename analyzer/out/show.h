@@ -33,5 +33,8 @@ void show_trace_chrome(const json_t *document, const ShowOptions *options, GStri
 char *show_period(const json_t *document);
 /* The field's text, clean. A new string. */
 char *show_text(const Style *style, const json_t *object, const char *field);
+/* Of a trace, which has no resolution_ns of its own: a begin and a duration that are both whole milliseconds were
+ * counted in milliseconds. */
+gint64 show_resolution(const json_t *trace);
 /* A count with its noun: "1 trace", "1,234 traces". A new string. */
 char *show_count(double n, const char *singular, const char *plural);

@@ -7,12 +7,9 @@
 #include "analyzer/out/units.h"
 
 static const TableColumn columns[] = {
-    {"", TRUE, FALSE, 0},          {"function", TRUE, TRUE, 0},
-    {"role", TRUE, FALSE, 6},      {"calls A", FALSE, FALSE, 3},
-    {"calls B", FALSE, FALSE, 3},  {"mean A", FALSE, FALSE, 0},
-    {"mean B", FALSE, FALSE, 0},   {"change", FALSE, FALSE, 2},
-    {"change %", FALSE, FALSE, 0}, {"total change", FALSE, FALSE, 0},
-    {"z", FALSE, FALSE, 5},
+    {"", TRUE, 0, 0},          {"function", TRUE, 24, 0},     {"role", TRUE, 0, 6},    {"calls A", FALSE, 0, 3},
+    {"calls B", FALSE, 0, 3},  {"mean A", FALSE, 0, 0},       {"mean B", FALSE, 0, 0}, {"change", FALSE, 0, 2},
+    {"change %", FALSE, 0, 0}, {"total change", FALSE, 0, 0}, {"z", FALSE, 0, 5},
 };
 
 static Colour state_colour(const char *state) {
@@ -87,7 +84,7 @@ static char *functions_text(const Style *style, const json_t *pattern) {
 
 static void append_patterns(const json_t *patterns, const Style *style, GString *out) {
     static const TableColumn heads[] = {
-        {"", TRUE, FALSE, 0}, {"pattern", TRUE, FALSE, 0}, {"traces", FALSE, FALSE, 0}, {"functions", TRUE, TRUE, 0}};
+        {"", TRUE, 0, 0}, {"pattern", TRUE, 0, 0}, {"traces", FALSE, 0, 0}, {"functions", TRUE, 16, 0}};
     if (json_array_size(patterns) == 0) return;
     g_string_append_c(out, '\n');
     g_autoptr(Table) table = table_new(style, heads, G_N_ELEMENTS(heads));

@@ -2,12 +2,13 @@
 #include "analyzer/out/text.h"
 #include "analyzer/out/tree_lines.h"
 #include "analyzer/out/units.h"
+#include "common/base/clock.h"
 
 /* "dn1", "dn1, dn2", "5 hosts"; the list of the document ends at 16. */
 static char *hosts_text(const Style *style, const json_t *node) {
     const json_t *hosts = field_list(node, "hosts");
     gsize n = json_array_size(hosts);
-    if (n > 2) return g_strdup_printf("%zu%s hosts", n, n >= 16 ? "+" : "");
+    if (n > 2) return g_strdup_printf("%zu%s hosts", MIN(n, 16), n >= 16 ? "+" : "");
     GString *out = g_string_new(NULL);
     for (gsize i = 0; i < n; i++) {
         const char *host = json_string_value(json_array_get(hosts, i));
@@ -28,33 +29,41 @@ static TreeLines *lines_of(const Style *style, const json_t *nodes) {
     return tree_lines_new(style, depths, n);
 }
 
-static char *title(const json_t *pattern, gsize rank, const Style *style) {
+/* A sum of durations that were all counted in milliseconds is whole milliseconds. */
+static gint64 resolution_of(const json_t *pattern) {
+    return field_int(pattern, "total_ns") % NS_PER_MS == 0 ? NS_PER_MS : 1;
+}
+
+/* Two lines, so that the ids, which people copy, fit any terminal. */
+static void add_title(Table *table, const Style *style, const json_t *pattern, gsize rank) {
     g_autofree char *id = show_text(style, pattern, "pattern");
     g_autofree char *trace = show_text(style, pattern, "trace");
     g_autofree char *example = show_text(style, pattern, "first_example");
     g_autofree char *traces = show_count(field_number(pattern, "traces"), "trace", "traces");
     g_autofree char *spans = show_count(field_number(pattern, "spans"), "span", "spans");
-    g_autofree char *total =
-        unit_duration(style, field_number(pattern, "total_ns"), field_int(pattern, "resolution_ns"));
-    GString *out = g_string_new(NULL);
-    g_string_append_printf(out, "%zu. ", rank);
-    if (*trace != '\0') g_string_append_printf(out, "trace %s, ", trace);
-    g_string_append_printf(out, "pattern %s: ", id);
-    if (*trace == '\0') g_string_append_printf(out, "%s, ", traces);
-    g_string_append_printf(out, "%s, %s in all", spans, total);
-    gint64 incomplete = field_int(pattern, "incomplete");
-    if (incomplete > 0 || field_true(pattern, "incomplete")) {
-        g_autofree char *count = unit_count((double)incomplete);
-        g_string_append_printf(out, ", %s%sincomplete", *trace == '\0' ? count : "", *trace == '\0' ? " " : "");
+    g_autofree char *total = unit_duration(style, field_number(pattern, "total_ns"), resolution_of(pattern));
+    g_autofree char *incomplete = unit_count(field_number(pattern, "incomplete"));
+    double merged = field_number(pattern, "merged");
+    gboolean one = *trace != '\0', any_incomplete = field_int(pattern, "incomplete") > 0;
+    GString *facts = g_string_new("   ");
+    if (one) {
+        table_line(table, g_strdup_printf("%zu. trace %s, pattern %s", rank, trace, id), COLOUR_BOLD);
+        g_string_append_printf(facts, "%s, %s%s", spans, total, any_incomplete ? ", incomplete" : "");
+    } else {
+        gboolean known = *example != '\0';
+        char *line = g_strdup_printf("%zu. pattern %s%s%s", rank, id, known ? ", like trace " : "", example);
+        table_line(table, line, COLOUR_BOLD);
+        g_string_append_printf(facts, "%s, %s, %s", traces, spans, total);
+        if (merged > 1) g_string_append_printf(facts, ", of %.0f patterns", merged);
+        if (any_incomplete) g_string_append_printf(facts, ", %s incomplete", incomplete);
     }
-    if (*example != '\0' && *trace == '\0') g_string_append_printf(out, "; example: trace %s", example);
-    return g_string_free(out, FALSE);
+    table_line(table, g_string_free(facts, FALSE), COLOUR_NONE);
 }
 
 static void add_pattern(Table *table, const ShowOptions *options, const json_t *pattern, gsize rank) {
     const Style *style = &options->style;
     if (rank > 1) table_line(table, g_strdup(""), COLOUR_NONE);
-    table_line(table, title(pattern, rank, style), COLOUR_BOLD);
+    add_title(table, style, pattern, rank);
     const json_t *nodes = field_list(pattern, "nodes");
     g_autoptr(TreeLines) lines = lines_of(style, nodes);
     gsize i;
@@ -71,14 +80,11 @@ static void append_summary(const json_t *document, gsize shown, GString *out) {
     g_autofree char *period = show_period(document);
     g_autofree char *traces = show_count(field_number(document, "traces"), "trace", "traces");
     g_autofree char *spans = show_count(field_number(document, "spans"), "span", "spans");
-    double all = field_number(document, "patterns_total");
+    /* Trees of single traces are as many as there are traces. */
+    gboolean forest = field_present(document, "patterns_total");
+    double all = field_number(document, forest ? "patterns_total" : "traces");
     g_autofree char *patterns = show_count(all, "pattern", "patterns");
-    g_string_append_printf(out, "\n%s, %s, %s; %s", traces, spans, patterns, period);
-    double json_bytes = field_number(document, "json_bytes_estimate");
-    if (json_bytes > 0) {
-        g_autofree char *bytes = unit_bytes(json_bytes);
-        g_string_append_printf(out, "; as JSON lines these spans take %s", bytes);
-    }
+    g_string_append_printf(out, "\n%s, %s%s%s; %s", traces, spans, forest ? ", " : "", forest ? patterns : "", period);
     g_string_append_c(out, '\n');
     if ((double)shown < all) g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n", shown);
 }
@@ -92,9 +98,9 @@ void show_forest(const json_t *document, const ShowOptions *options, GString *ou
     }
     TableColumn columns[2 + MEASURE_MAX_COLUMNS];
     guint n = 0;
-    columns[n++] = (TableColumn){"function", TRUE, TRUE, 0};
+    columns[n++] = (TableColumn){"function", TRUE, 32, 0};
     n += measure_columns(options->set, columns + n);
-    columns[n++] = (TableColumn){"hosts", TRUE, FALSE, 8};
+    columns[n++] = (TableColumn){"hosts", TRUE, 0, 8};
     g_autoptr(Table) table = table_new(&options->style, columns, n);
     gsize i;
     const json_t *pattern;

@@ -33,11 +33,11 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
     gboolean by_host = any_row_has(rows, "host"), notes = any_notes(rows);
     TableColumn columns[4 + MEASURE_MAX_COLUMNS];
     guint n = 0;
-    columns[n++] = (TableColumn){"function", TRUE, TRUE, 0};
-    columns[n++] = (TableColumn){"role", TRUE, FALSE, 8};
-    if (by_host) columns[n++] = (TableColumn){"host", TRUE, FALSE, 0};
+    columns[n++] = (TableColumn){"function", TRUE, 20, 0};
+    columns[n++] = (TableColumn){"role", TRUE, 0, 8};
+    if (by_host) columns[n++] = (TableColumn){"host", TRUE, 0, 0};
     n += measure_columns(options->set, columns + n);
-    if (notes) columns[n++] = (TableColumn){"notes", TRUE, FALSE, 9};
+    if (notes) columns[n++] = (TableColumn){"notes", TRUE, 0, 9};
     g_autoptr(Table) table = table_new(&options->style, columns, n);
     gsize i;
     const json_t *row;

@@ -91,9 +91,9 @@ static double sum(const json_t *counts) {
 }
 
 static void append_senders(const json_t *senders, const ShowOptions *options, GString *out) {
-    static const TableColumn columns[] = {{"sender", TRUE, TRUE, 0},     {"sent", FALSE, FALSE, 0},
-                                          {"queued", FALSE, FALSE, 2},   {"dropped", FALSE, FALSE, 0},
-                                          {"last seen", TRUE, FALSE, 1}, {"why dropped", TRUE, FALSE, 3}};
+    static const TableColumn columns[] = {{"sender", TRUE, 24, 0},   {"sent", FALSE, 0, 0},
+                                          {"queued", FALSE, 0, 2},   {"dropped", FALSE, 0, 0},
+                                          {"last seen", TRUE, 0, 1}, {"why dropped", TRUE, 0, 3}};
     const Style *style = &options->style;
     if (json_array_size(senders) == 0) return;
     g_string_append_c(out, '\n');

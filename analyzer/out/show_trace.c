@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "analyzer/out/show.h"
 #include "analyzer/out/text.h"
 #include "analyzer/out/tree_lines.h"
@@ -15,34 +13,22 @@ typedef struct TraceRow {
     guint32 depth;
 } TraceRow;
 
-static gboolean has_flag(const json_t *span, const char *flag) {
-    gsize i;
-    const json_t *value;
-    json_array_foreach((json_t *)field_list(span, "flags"), i,
-                       value) if (json_is_string(value) && strcmp(json_string_value(value), flag) == 0) return TRUE;
-    return FALSE;
-}
+static guint32 depth_of(const json_t *row) { return (guint32)CLAMP(field_int(row, "depth"), 0, G_MAXUINT32); }
 
-static const char *first_parent(const json_t *span) {
-    const char *id = json_string_value(json_array_get(field_list(span, "parents"), 0));
-    return id != NULL ? id : "";
-}
-
-/* Spans come in pre-order; an orphan hangs under the placeholder of its first parent, and all orphans of one
- * placeholder come together: its row goes before the first of them. */
+/* Spans come in pre-order; the placeholder of a missing parent stands before the span number "at". */
 static GArray *rows_of(const json_t *document) {
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(TraceRow));
-    const char *placeholder = "";
-    gsize i;
-    const json_t *span;
-    json_array_foreach((json_t *)field_list(document, "spans"), i, span) {
-        guint32 depth = (guint32)CLAMP(field_int(span, "depth"), 0, G_MAXUINT32);
-        if (has_flag(span, "orphan") && strcmp(first_parent(span), placeholder) != 0) {
-            placeholder = first_parent(span);
-            TraceRow row = {NULL, placeholder, depth > 0 ? depth - 1 : 0};
+    const json_t *spans = field_list(document, "spans"), *missing = field_list(document, "missing");
+    gsize next = 0;
+    for (gsize i = 0; i < json_array_size(spans); i++) {
+        for (; next < json_array_size(missing); next++) {
+            const json_t *placeholder = json_array_get(missing, next);
+            if (field_int(placeholder, "at") > (gint64)i) break;
+            TraceRow row = {NULL, field_text(placeholder, "span"), depth_of(placeholder)};
             g_array_append_val(rows, row);
         }
-        TraceRow row = {span, NULL, depth};
+        const json_t *span = json_array_get(spans, i);
+        TraceRow row = {span, NULL, depth_of(span)};
         g_array_append_val(rows, row);
     }
     return rows;
@@ -77,13 +63,21 @@ static void below(Table *table, const TreeLines *lines, char *text) {
     g_free(text);
 }
 
+static void add_annotation(Table *table, const Style *style, const TreeLines *lines, const char *key,
+                           const json_t *value) {
+    g_autofree char *name = text_clean(style, key);
+    g_autofree char *text = text_clean(style, json_is_string(value) ? json_string_value(value) : "?");
+    below(table, lines, g_strdup_printf("%s = %s", name, text));
+}
+
 static void add_annotations(Table *table, const Style *style, const TreeLines *lines, const json_t *span) {
     const char *key;
     const json_t *value;
     json_object_foreach((json_t *)field_object(span, "annotations"), key, value) {
-        g_autofree char *name = text_clean(style, key);
-        g_autofree char *text = text_clean(style, json_is_string(value) ? json_string_value(value) : "?");
-        below(table, lines, g_strdup_printf("%s = %s", name, text));
+        /* A key that was sent more than once has a list of values. */
+        gsize n = json_is_array(value) ? json_array_size(value) : 1;
+        for (gsize k = 0; k < n; k++)
+            add_annotation(table, style, lines, key, json_is_array(value) ? json_array_get(value, k) : value);
     }
     gsize i;
     const json_t *note;
@@ -141,23 +135,25 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_autofree char *trace = show_text(style, document, "trace");
     g_autofree char *pattern = show_text(style, document, "pattern");
     g_autofree char *begin = unit_time(field_int(document, "begin_time_ns"), NS_PER_MS);
-    g_autofree char *duration =
-        unit_duration(style, field_number(document, "duration_ns"), field_int(document, "resolution_ns"));
+    g_autofree char *duration = unit_duration(style, field_number(document, "duration_ns"), show_resolution(document));
     g_autofree char *spans = show_count(field_number(document, "spans_total"), "span", "spans");
     g_string_append_printf(out, "trace %s, %s, %s, %s\npattern %s\n", trace, begin, duration, spans, pattern);
-    static const char *const fields[] = {"orphans", "cycles", "duplicates"};
+    static const struct {
+        const char *field, *singular;
+    } counts[] = {{"orphans", "orphan"}, {"cycles", "cycle"}, {"duplicates", "duplicate"}};
     GString *faults = g_string_new(field_true(document, "incomplete") ? "incomplete" : NULL);
-    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
-        double n = field_number(document, fields[i]);
+    for (guint i = 0; i < G_N_ELEMENTS(counts); i++) {
+        double n = field_number(document, counts[i].field);
         if (n == 0) continue;
-        g_autofree char *count = unit_count(n);
-        g_string_append_printf(faults, "%s%s %s", faults->len > 0 ? ", " : "", count, fields[i]);
+        g_autofree char *count = show_count(n, counts[i].singular, counts[i].field);
+        g_string_append_printf(faults, "%s%s", faults->len > 0 ? ", " : "", count);
     }
     style_append(style, COLOUR_YELLOW, faults->str, out);
     g_string_append(out, faults->len > 0 ? "\n\n" : "\n");
     g_string_free(faults, TRUE);
 }
 
+/* offset_ns added to a time of "to" gives that of "from": positive where the clock of "to" is behind. */
 static void append_skew(const json_t *document, const Style *style, GString *out) {
     const json_t *skew = field_list(document, "skew");
     if (json_array_size(skew) > 0)
@@ -170,16 +166,16 @@ static void append_skew(const json_t *document, const Style *style, GString *out
         g_autofree char *to = show_text(style, pair, "to");
         g_autofree char *size = unit_duration(style, ABS(offset), 1);
         g_autofree char *doubt = unit_duration(style, field_number(pair, "uncertainty_ns"), 1);
-        g_string_append_printf(out, "  %s is %s %s %s (± %s)\n", to, size, offset < 0 ? "behind" : "ahead of", from,
-                               doubt);
+        const char *side = offset > 0 ? "behind" : "ahead of", *give = style->utf8 ? "±" : "+-";
+        g_string_append_printf(out, "  %s is %s %s %s (%s %s)\n", to, size, side, from, give, doubt);
     }
 }
 
 static Table *table_of(const ShowOptions *options) {
     static const TableColumn columns[] = {
-        {"function", TRUE, TRUE, 0}, {"start", FALSE, FALSE, 1},    {"time", FALSE, FALSE, 0},
-        {"self", FALSE, FALSE, 3},   {"critical", FALSE, FALSE, 4}, {"host", TRUE, FALSE, 2},
-        {"process", TRUE, FALSE, 5}, {"flags", TRUE, FALSE, 0},     {"span", TRUE, FALSE, 0},
+        {"function", TRUE, 28, 0}, {"start", FALSE, 0, 1},    {"time", FALSE, 0, 0},
+        {"self", FALSE, 0, 3},     {"critical", FALSE, 0, 4}, {"host", TRUE, 0, 2},
+        {"process", TRUE, 0, 5},   {"flags", TRUE, 0, 0},     {"span", TRUE, 0, 0},
     };
     return table_new(&options->style, columns, options->ids ? G_N_ELEMENTS(columns) : G_N_ELEMENTS(columns) - 1);
 }
@@ -208,5 +204,8 @@ void show_trace(const json_t *document, const ShowOptions *options, GString *out
         if (!options->brief) add_annotations(table, style, lines, row->span);
     }
     table_print(table, out);
+    if (field_true(document, "more"))
+        g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n",
+                               json_array_size(field_list(document, "spans")));
     append_skew(document, style, out);
 }

@@ -4,13 +4,13 @@
 #include "common/base/clock.h"
 
 static const TableColumn columns[] = {
-    {"begin", TRUE, FALSE, 0}, {"trace", TRUE, FALSE, 0},   {"root", TRUE, TRUE, 0},    {"role", TRUE, FALSE, 6},
-    {"host", TRUE, FALSE, 3},  {"time", FALSE, FALSE, 0},   {"spans", FALSE, FALSE, 0}, {"orphans", FALSE, FALSE, 4},
-    {"whole", TRUE, FALSE, 5}, {"pattern", TRUE, FALSE, 7},
+    {"begin", TRUE, 0, 0}, {"trace", TRUE, 0, 0},   {"root", TRUE, 20, 0},  {"role", TRUE, 0, 6},
+    {"host", TRUE, 0, 3},  {"time", FALSE, 0, 0},   {"spans", FALSE, 0, 0}, {"orphans", FALSE, 0, 4},
+    {"whole", TRUE, 0, 5}, {"pattern", TRUE, 0, 7},
 };
 
 static void add_row(Table *table, const Style *style, const json_t *row) {
-    gint64 resolution = MAX(field_int(row, "resolution_ns"), 1);
+    gint64 resolution = show_resolution(row);
     table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
     table_cell(table, show_text(style, row, "trace"), COLOUR_NONE);
     table_cell(table, show_text(style, row, "root"), measure_role_colour(style, row));
@@ -19,8 +19,12 @@ static void add_row(Table *table, const Style *style, const json_t *row) {
     table_cell(table, unit_in_column(unit_duration(style, field_number(row, "duration_ns"), resolution)), COLOUR_NONE);
     table_cell(table, unit_count(field_number(row, "spans")), COLOUR_NONE);
     table_cell(table, unit_count(field_number(row, "orphans")), COLOUR_NONE);
-    table_cell(table, g_strdup(field_true(row, "incomplete") ? "no" : "yes"),
-               field_true(row, "incomplete") ? COLOUR_YELLOW : COLOUR_NONE);
+    gboolean incomplete = field_true(row, "incomplete"), parts = field_true(row, "in_parts");
+    table_cell(table,
+               g_strdup(incomplete ? "no"
+                        : parts    ? "in parts"
+                                   : "yes"),
+               incomplete ? COLOUR_YELLOW : COLOUR_NONE);
     table_cell(table, show_text(style, row, "pattern"), COLOUR_NONE);
 }
 

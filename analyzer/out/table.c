@@ -1,9 +1,11 @@
 #include "analyzer/out/table.h"
 
+#include <string.h>
+
 #include "analyzer/out/text.h"
 
 #define MAX_COLUMNS 40
-#define ELASTIC_MIN 16
+#define NAME_MIN    12 /* of a name behind the lines of a deep tree */
 #define GAP         2
 
 typedef struct Cell {
@@ -117,10 +119,10 @@ static guint next_to_drop(const Table *table, const Layout *layout) {
 static void fit(const Table *table, Layout *layout) {
     guint elastic = table->n_columns, full = 0;
     for (guint i = 0; i < table->n_columns; i++)
-        if (table->columns[i].elastic) elastic = i;
+        if (table->columns[i].elastic > 0) elastic = i;
     if (elastic < table->n_columns) {
         full = layout->width[elastic];
-        layout->width[elastic] = MIN(full, ELASTIC_MIN);
+        layout->width[elastic] = MIN(full, table->columns[elastic].elastic);
     }
     while (total_width(table, layout) > table->style.width) {
         guint column = next_to_drop(table, layout);
@@ -160,7 +162,7 @@ static void print_cell(const Table *table, const Cell *cell, guint width, GStrin
     }
     guint prefix_width = cell->prefix != NULL ? text_width(cell->prefix) : 0;
     /* A prefix that leaves no room for the name is cut itself, from the left: the name is what people look for. */
-    guint prefix_room = width - MIN(width, MIN(cell->width - prefix_width, ELASTIC_MIN * 2 / 3));
+    guint prefix_room = width - MIN(width, MIN(cell->width - prefix_width, NAME_MIN));
     if (prefix_width > prefix_room) {
         append_blanks(out, prefix_room - MIN(prefix_room, 1));
         if (prefix_room > 0) g_string_append(out, table->style.utf8 ? "…" : "~");
@@ -211,17 +213,23 @@ static void print_line(const Table *table, const Cell *cell, GString *out) {
     g_string_append_c(out, '\n');
 }
 
+/* Names the columns that went, on lines no longer than the terminal's. */
 static void print_dropped(const Table *table, const Layout *layout, GString *out) {
-    GString *note = g_string_new("not shown for want of width: ");
-    const char *gap = "";
+    GString *line = g_string_new("not shown for want of width:");
+    guint left = layout->dropped;
     for (guint i = 0; i < table->n_columns; i++) {
         if (layout->shown[i]) continue;
-        g_string_append_printf(note, "%s%s", gap, table->columns[i].head);
-        gap = ", ";
+        const char *head = table->columns[i].head;
+        if (line->len + strlen(head) + 2 > table->style.width) {
+            style_append(&table->style, COLOUR_DIM, line->str, out);
+            g_string_append_c(out, '\n');
+            g_string_assign(line, " ");
+        }
+        g_string_append_printf(line, " %s%s", head, --left > 0 ? "," : "");
     }
-    style_append(&table->style, COLOUR_DIM, note->str, out);
+    style_append(&table->style, COLOUR_DIM, line->str, out);
     g_string_append_c(out, '\n');
-    g_string_free(note, TRUE);
+    g_string_free(line, TRUE);
 }
 
 void table_print(const Table *table, GString *out) {

@@ -1,6 +1,6 @@
 /* Tables: columns as wide as their widest cell, numbers to the right, fitted to the terminal's width.
  *
- * When a table is too wide for the style, first the elastic column's texts are cut (down to ELASTIC_MIN columns), then
+ * When a table is too wide for the style, first the elastic column's texts are cut (down to its least width), then
  * whole columns go, those with the highest 'drop' first; table_print() says below the table which ones went. */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 typedef struct TableColumn {
     const char *head;
-    gboolean left;    /* aligned to the left */
-    gboolean elastic; /* may be cut; one a table at most */
-    guint drop;       /* 0: always shown */
+    gboolean left; /* aligned to the left */
+    guint elastic; /* may be cut, to this many columns but not below; 0: never cut. One a table at most */
+    guint drop;    /* 0: always shown */
 } TableColumn;
 
 typedef struct Table Table;

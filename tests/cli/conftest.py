@@ -1,0 +1,82 @@
+"""What the tests of `plumb` share: where the programs are, a server of canned answers, a real plumbd."""
+import json
+import os
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("PLUMB_BUILD", ROOT / "build/default"))
+PLUMB = BUILD / "analyzer/plumb"
+PLUMBD = BUILD / "receiver/plumbd"
+DATA = Path(__file__).parent / "data"
+# No terminal, UTF-8, nothing of the caller's environment.
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+for option in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+    if option in os.environ:
+        ENVIRONMENT[option] = os.environ[option]
+
+
+def run_plumb(*arguments, env=None, stdin=None, timeout=120):
+    """Runs plumb to its end; stdout and stderr are text."""
+    return subprocess.run([PLUMB, *map(str, arguments)], env={**ENVIRONMENT, **(env or {})}, input=stdin, capture_output=True,
+                          timeout=timeout, text=not isinstance(stdin, bytes), encoding=None)
+
+
+class CannedServer:
+    """Answers every request with the document it was told, and keeps what was asked."""
+
+    def __init__(self):
+        self.status, self.body, self.asked, self.cut = 200, b"{}", [], False
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                url = urlsplit(self.path)
+                outer.asked.append((self.command, url.path, parse_qsl(url.query, keep_blank_values=True)))
+                self.send_response(outer.status)
+                self.send_header("Content-Length", str(len(outer.body) + (1000 if outer.cut else 0)))
+                self.end_headers()
+                self.wfile.write(outer.body)
+
+            do_POST = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def answer(self, document, status=200):
+        self.status = status
+        self.body = document if isinstance(document, bytes) else json.dumps(document).encode()
+
+    def answer_file(self, name):
+        self.answer((DATA / name).read_bytes())
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def canned():
+    server = CannedServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def closed_port():
+    """An address of this machine where nobody listens."""
+    import socket
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))  # bound, never listening: connections are refused while it lives
+        yield f"127.0.0.1:{reserved.getsockname()[1]}"

@@ -1,0 +1,147 @@
+"""Tables, trees and files rendered from given documents must be, to the byte, those in data/*.txt. After a wanted change:
+UPDATE_GOLDEN=1 pytest tests/cli/test_output.py, and look at the difference."""
+import json
+import os
+import re
+
+import pytest
+
+from tests.cli.conftest import DATA, run_plumb
+
+# name of the golden file: (document, command line, environment)
+CASES = {
+    "status": ("status.json", ["status"], {}),
+    "status_store": ("status_store.json", ["status"], {}),
+    "functions": ("functions.json", ["functions"], {}),
+    "functions_80": ("functions.json", ["functions"], {"COLUMNS": "80"}),
+    "functions_40": ("functions.json", ["functions"], {"COLUMNS": "40"}),
+    "functions_ascii": ("functions.json", ["functions"], {"LC_ALL": "C"}),
+    "functions_color": ("functions.json", ["functions", "--color=always"], {}),
+    "functions_bytes": ("functions.json", ["functions", "--bytes"], {}),
+    "functions_by_host": ("functions_by_host.json", ["functions", "--by", "host"], {}),
+    "functions_none": ("functions_none.json", ["functions", "--since", "1h"], {}),
+    "forest": ("forest.json", ["forest"], {}),
+    "forest_90": ("forest.json", ["forest"], {"COLUMNS": "90"}),
+    "forest_ascii": ("forest.json", ["forest"], {"LC_ALL": "C"}),
+    "forest_bytes": ("forest.json", ["forest", "--bytes"], {}),
+    "forest_tree": ("forest_tree.json", ["forest", "--level", "tree"], {}),
+    "forest_none": ("forest_none.json", ["forest"], {}),
+    "traces": ("traces.json", ["traces"], {}),
+    "traces_80": ("traces.json", ["traces"], {"COLUMNS": "80"}),
+    "traces_none": ("traces_none.json", ["traces"], {}),
+    "trace": ("trace.json", ["trace", "4be1c2a09d3f5577"], {}),
+    "trace_brief_ids": ("trace.json", ["trace", "4be1c2a09d3f5577", "--brief", "--ids"], {}),
+    "trace_70_ascii": ("trace.json", ["trace", "4be1c2a09d3f5577"], {"COLUMNS": "70", "LC_ALL": "C"}),
+    "trace_dot": ("trace.json", ["trace", "4be1c2a09d3f5577", "--dot"], {}),
+    "diff_period": ("diff_period.json", ["diff", "2h..1h", "1h.."], {}),
+    "diff_trace": ("diff_trace.json", ["diff", "4be1c2a09d3f5577", "90b3a5d1c07e6412"], {}),
+    "verify_same": ("verify_same.json", ["verify"], {}),
+    "verify_different": ("verify_different.json", ["verify"], {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(name, canned):
+    document, command, env = CASES[name]
+    canned.answer_file(document)
+    done = run_plumb(*command, "--server", canned.address, env=env)
+    assert done.returncode == (3 if name == "verify_different" else 0), done.stderr
+    assert done.stderr == ""
+    golden = DATA / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(done.stdout)
+    assert done.stdout == golden.read_text()
+
+
+@pytest.mark.parametrize("name", [n for n, (_, _, env) in CASES.items() if "COLUMNS" in env])
+def test_lines_fit_the_terminal(name):
+    """Columns that may never go can make a narrow terminal too narrow; those cases are not among the golden ones."""
+    width = int(CASES[name][2]["COLUMNS"])
+    if width < 70:
+        pytest.skip("narrower than the columns that are always shown")
+    for line in (DATA / f"{name}.txt").read_text().splitlines():
+        if line.startswith("not shown"):
+            continue
+        cells = sum(2 if ord(c) >= 0x3000 else 1 for c in line)
+        assert cells <= width, line
+
+
+def test_ascii_locale_gets_ascii():
+    for golden in ("functions_ascii", "forest_ascii", "trace_70_ascii"):
+        (DATA / f"{golden}.txt").read_bytes().decode("ascii")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_control_characters(name):
+    """Names come from the network: none may reach the terminal as a command."""
+    text = re.sub(r"\x1b\[\d*m", "", (DATA / f"{name}.txt").read_text())
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n not in ("trace_dot",)])
+def test_json_is_the_document(name, canned):
+    document, command, env = CASES[name]
+    canned.answer_file(document)
+    done = run_plumb(*command, "--json", "--server", canned.address, env=env)
+    assert json.loads(done.stdout) == json.loads((DATA / document).read_text())
+
+
+def chrome(canned):
+    canned.answer_file("trace.json")
+    done = run_plumb("trace", "4be1c2a09d3f5577", "--chrome", "--server", canned.address)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_chrome_has_every_span_once(canned):
+    spans = json.loads((DATA / "trace.json").read_text())["spans"]
+    slices = {e["args"]["span"]: e for e in chrome(canned)["traceEvents"] if e["ph"] == "X"}
+    assert set(slices) == {s["span"] for s in spans}
+    first = min(s["begin_time_ns"] for s in spans)
+    for span in spans:
+        event = slices[span["span"]]
+        assert event["name"] == span["function"]
+        assert event["ts"] * 1000 == pytest.approx(span["begin_time_ns"] - first, abs=0.5)
+        assert event["dur"] * 1000 == pytest.approx(max(span["duration_ns"], 0), abs=0.5)
+        assert event["args"].get("annotations") == span.get("annotations")
+
+
+def test_chrome_has_a_row_for_each_process(canned):
+    events = chrome(canned)["traceEvents"]
+    names = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+    assert set(names.values()) == {"FsShell/10.0.3.9 (pid 4242)", "DataNode/10.0.3.17 (pid 17)", "DataNode/10.0.3.18"}
+    assert len(names) == 3
+
+
+def test_chrome_slices_of_a_row_nest(canned):
+    rows = {}
+    for event in chrome(canned)["traceEvents"]:
+        if event["ph"] == "X":
+            rows.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+    for slices in rows.values():
+        for a in slices:
+            for b in slices:
+                assert not (a[0] < b[0] < a[1] < b[1]), "slices overlap without nesting"
+
+
+def test_chrome_arrows_join_processes(canned):
+    events = chrome(canned)["traceEvents"]
+    starts = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = {e["id"]: e for e in events if e["ph"] == "f"}
+    assert starts.keys() == ends.keys() and len(starts) == 1
+    (start,), (end,) = starts.values(), ends.values()
+    assert start["pid"] != end["pid"]
+    holders = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (start["pid"], start["tid"])
+               and e["ts"] <= start["ts"] <= e["ts"] + e["dur"]]
+    assert any(e["name"] == "dataStreamer" for e in holders)
+
+
+def test_a_full_disk_is_an_error(canned):
+    canned.answer_file("functions.json")
+    import subprocess
+    from tests.cli.conftest import ENVIRONMENT, PLUMB
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PLUMB, "functions", "--server", canned.address], env=ENVIRONMENT, stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
