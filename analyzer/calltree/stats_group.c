@@ -247,7 +247,7 @@ void stats_group_foreach(StatsGroup *group, StatsGroupVisit visit, void *arg) {
     for (guint32 i = 0; i < group->n_slots; i++) {
         if (group->slots[i].row != NULL) ordered[n++] = &group->slots[i];
     }
-    qsort(ordered, n, sizeof *ordered, by_key);
+    if (n > 0) qsort(ordered, n, sizeof *ordered, by_key);
     for (guint32 i = 0; i < n; i++) {
         const GroupKey *key = &ordered[i]->key;
         const StatsKey full = {LEVEL_MINUTE, (StatsKind)key->kind, key->bucket, key->object, key->role, key->host};
