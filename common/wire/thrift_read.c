@@ -16,7 +16,7 @@ gboolean thrift_fault(ThriftReader *r, PlumbError code, const char *what) {
     return FALSE;
 }
 
-guint64 thrift_varint_long(ThriftReader *r) {
+static guint64 varint_bytewise(ThriftReader *r) {
     guint64 value = 0;
     for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
         const guint8 byte = *r->at++;
@@ -25,6 +25,33 @@ guint64 thrift_varint_long(ThriftReader *r) {
         if (byte < 0x80) return value;
     }
     return (guint64)thrift_fault(r, PLUMB_ERROR_INPUT, r->at == r->end ? "bytes are missing" : "an over-long number");
+}
+
+/* Eight groups of seven bits, one in each byte, become 56 bits. */
+static guint64 join_groups(guint64 word) {
+    word &= G_GUINT64_CONSTANT(0x7f7f7f7f7f7f7f7f);
+    word = (word & G_GUINT64_CONSTANT(0x007f007f007f007f)) | (word & G_GUINT64_CONSTANT(0x7f007f007f007f00)) >> 1;
+    word = (word & G_GUINT64_CONSTANT(0x00003fff00003fff)) | (word & G_GUINT64_CONSTANT(0x3fff00003fff0000)) >> 2;
+    return (word & G_GUINT64_CONSTANT(0x000000000fffffff)) | (word & G_GUINT64_CONSTANT(0x0fffffff00000000)) >> 4;
+}
+
+/* Ids and times take eight to ten bytes: worth to take eight at once. */
+guint64 thrift_varint_long(ThriftReader *r) {
+    guint64 word;
+    if (thrift_left(r) < 10) return varint_bytewise(r);
+    memcpy(&word, r->at, sizeof word);
+    word = GUINT64_FROM_LE(word);
+    const guint64 ends = ~word & G_GUINT64_CONSTANT(0x8080808080808080);
+    if (ends != 0) {
+        const guint64 last = ends & -ends; /* high bit of the byte that ends the number */
+        r->at += __builtin_ctzll(last) / 8 + 1;
+        return join_groups(word & (last | (last - 1)));
+    }
+    const guint8 ninth = r->at[8], tenth = r->at[9];
+    if (ninth >= 0x80 && tenth > 1) return varint_bytewise(r);
+    const guint64 value = join_groups(word) | (guint64)(ninth & 0x7f) << 56;
+    r->at += ninth < 0x80 ? 9 : 10;
+    return ninth < 0x80 ? value : value | (guint64)tenth << 63;
 }
 
 /* Near the end of the bytes; and in the compact protocol the stop and the long form of the field's number. */
