@@ -1,0 +1,229 @@
+"""A real HDFS (one NameNode, three DataNodes, a client, each its own JVM, Hadoop 3.3.1) traced into a real plumbd.
+
+One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works beside ours: what it wrote is what must come out
+of plumbd, span by span. plumbd is down when HDFS starts; it is killed and started again, and then stopped and started
+again, while the load runs.
+"""
+import json
+import subprocess
+import sys
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from tests.hdfs.daemon import ROOT, Daemon
+from tests.hdfs.spans import calls_per_function, content, json_values, normal_name, role, traces
+
+sys.path.insert(0, str(ROOT / "script" / "hdfs"))
+
+from cluster import (  # noqa: E402
+    Cluster, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
+
+DATANODES = 3
+THREADS = 2
+ROUNDS = 6
+# Rounds after which plumbd dies and after which it is stopped, counted over all threads: both in the middle.
+KILL_AFTER = 3
+STOP_AFTER = 7
+DRAIN_SECONDS = 60
+
+
+def load_with_restarts(cluster, daemon, classes):
+    """Runs the load, hits plumbd in the middle; what the load said at its end."""
+    arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress"]
+    with cluster.java("client", "Workload", map(str, arguments), class_path=str(classes),
+                      stdout=subprocess.PIPE) as load:
+        rounds, last = 0, ""
+        for line in load.stdout:
+            last = line
+            rounds += line.startswith("round ")
+            if line.startswith("round ") and rounds == KILL_AFTER:
+                daemon.kill()
+                daemon.start()
+            if line.startswith("round ") and rounds == STOP_AFTER:
+                assert daemon.terminate() == 0
+                daemon.start()
+        assert load.wait() == 0, cluster.log_end("client")
+        assert rounds == ROUNDS * THREADS
+        return load.pid, json.loads(last)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The whole story; what is known at its end."""
+    work = tmp_path_factory.mktemp("hdfs")
+    daemon = Daemon(work / "plumbd")
+    classes = workload_classes(work)
+    cluster = Cluster(work / "cluster", datanodes=DATANODES, core=tracing(daemon.thrift, local_files=True),
+                      class_path=sample_class_path(receiver_jar()))
+    try:
+        with cluster:
+            down = cluster.senders()
+            daemon.start()
+            pids = {name: process.pid for name, process in cluster.processes.items()}
+            pids["client"], done = load_with_restarts(cluster, daemon, classes)
+            senders = cluster.wait_all_sent(DRAIN_SECONDS)
+        senders["client"] = done["sender"]
+        daemon.ask_json("flush", "POST")
+        local = {name: list(json_values(cluster.local_spans(name).read_text())) for name in pids}
+        yield SimpleNamespace(daemon=daemon, cluster=cluster, done=done, down=down, senders=senders, pids=pids,
+                              local=local, exported=daemon.export())
+    finally:
+        daemon.stop()
+
+
+def local_spans_with_pid(run):
+    """What LocalFileSpanReceiver wrote, each process's number added to its tracer ids as our receiver does."""
+    return [{**span, "r": f"{span['r']}/{run.pids[process]}"} for process, spans in run.local.items() for span in spans]
+
+
+def test_settings_are_those_of_the_samples(run):
+    written = (run.cluster.conf / "core-site.xml").read_text()
+    changed = {"hadoop.htrace.plumb.receiver.addresses", "hadoop.htrace.span.receiver.classes"}
+    for name, value in sample_core_site().items():
+        assert f"<name>{name}</name>" in written
+        if name not in changed and not name.endswith(".fraction"):
+            assert f"<value>{value}</value>" in written
+    assert sample_core_site()["hadoop.htrace.span.receiver.classes"] == "io.plumbline.htrace.PlumbSpanReceiver"
+    assert run.cluster.class_path.startswith(f"{receiver_jar()}:")
+
+
+def test_the_load_did_everything(run):
+    rounds = ROUNDS * THREADS
+    operations = run.done["operations"]
+    assert {name: operations[name] for name in ("mkdirs", "write", "log", "read", "pread", "append", "rename", "list")} == {
+        "mkdirs": rounds, "write": 2 * rounds, "log": rounds, "read": rounds, "pread": 6 * rounds, "append": rounds,
+        "rename": rounds, "list": rounds}
+    assert operations["delete"] >= rounds
+
+
+def test_receiver_down_at_start_harms_nobody(run):
+    """HDFS became ready without plumbd; DataNodes had traced their start by then, and kept it."""
+    assert set(run.down) == set(run.pids) - {"client"}
+    assert sum(bean["SpansReceived"] for bean in run.down.values()) > 0
+    for bean in run.down.values():
+        assert bean["SpansAcknowledged"] == bean["SpansDropped"] == 0
+
+
+def test_nothing_is_lost_by_the_restarts(run):
+    for name, bean in run.senders.items():
+        assert bean["SpansReceived"] == bean["SpansSent"] == bean["SpansAcknowledged"], (name, bean)
+        assert bean["SpansDropped"] == 0, (name, bean)
+        assert bean["SpansReceived"] == len(run.local[name]), name
+
+
+def test_every_span_is_there_once_and_says_the_same(run):
+    ids = Counter(span["a"] for span in run.exported)
+    assert [i for i, n in ids.items() if n > 1] == []
+    expected = {content(span) for span in local_spans_with_pid(run)}
+    found = {content(span) for span in run.exported}
+    assert expected - found == set()
+    assert found - expected == set()
+    assert len(run.exported) == sum(map(len, run.local.values()))
+
+
+def test_counts_per_function(run):
+    rows = run.daemon.ask_json("functions?limit=0")["functions"]
+    found = {(row["function"], row["role"]): row["calls"] for row in rows}
+    assert found == dict(calls_per_function(span for spans in run.local.values() for span in spans))
+    assert {row["resolution_ns"] for row in rows} == {1000000}
+    totals = Counter()
+    for spans in run.local.values():
+        for span in spans:
+            totals[normal_name(span), role(span)] += (span["e"] - span["b"]) * 1000000
+    assert {(row["function"], row["role"]): row["total_ns"] for row in rows} == dict(totals)
+
+
+def write_traces(run):
+    return [trace for trace in traces(run.exported).values() if trace.named("Workload#write")]
+
+
+def test_a_write_is_one_tree_over_all_processes(run):
+    """The client's span, the NameNode's, and the pipeline: every DataNode under the one before it."""
+    datanodes = {pid for name, pid in run.pids.items() if name.startswith("datanode")}
+    writes = write_traces(run)
+    assert len(writes) == 2 * ROUNDS * THREADS
+    several_blocks = 0
+    for trace in writes:
+        assert [root["d"] for root in trace.roots()] == ["Workload#write"]
+        assert trace.orphans() == []
+        assert {role(span) for span in trace.spans} == {"client", "namenode", "datanode"}
+        blocks = len(trace.named("ClientProtocol#addBlock"))
+        several_blocks += blocks > 1
+        operations = trace.named("OpWriteBlockProto")
+        assert len(operations) == DATANODES * blocks
+        last_of_pipeline = [op for op in operations if not any(op["a"] in other["p"] for other in operations)]
+        assert len(last_of_pipeline) == blocks
+        for end in last_of_pipeline:
+            above = list(trace.ancestors(end))
+            pipeline = [end] + [span for span in above if span["d"] == "OpWriteBlockProto"]
+            assert {int(span["r"].rsplit("/", 1)[1]) for span in pipeline} == datanodes
+            assert role(above[len(pipeline) - 1]) == "client", "the first DataNode is under the client"
+            assert above[-1]["d"] == "Workload#write"
+    assert several_blocks == ROUNDS * THREADS
+
+
+def test_reads_reach_datanodes_and_namenode(run):
+    found = traces(run.exported).values()
+    for operation, least in (("Workload#read", 1), ("Workload#pread", 1)):
+        for trace in (t for t in found if t.named(operation)):
+            assert len(trace.named("OpReadBlockProto")) >= least
+            assert len(trace.named("sendBlock")) == len(trace.named("OpReadBlockProto"))
+            assert trace.named("ClientProtocol#getBlockLocations")
+            assert trace.orphans() == []
+
+
+def test_trace_of_the_api_is_the_same_tree(run):
+    trace = max(write_traces(run), key=lambda t: len(t.spans))
+    shown = run.daemon.ask_json(f"trace?id={trace.roots()[0]['a'][:16]}")
+    assert shown["orphans"] == shown["cycles"] == 0 and not shown["incomplete"]
+    assert shown["spans_total"] == len(shown["spans"]) == len(trace.spans)
+    depths = {span["span"]: span["depth"] for span in shown["spans"]}
+    for span in trace.spans:
+        assert depths[span["a"]] == len(list(trace.ancestors(span)))
+    on_datanodes = {span["pid"] for span in shown["spans"] if span["function"] == "OpWriteBlockProto"}
+    assert on_datanodes == {pid for name, pid in run.pids.items() if name.startswith("datanode")}
+
+
+def test_senders_counters_reach_the_status(run):
+    known = {sender["sender"]: sender for sender in run.daemon.ask_json("status")["receiver"]["senders"]}
+    for name, bean in run.senders.items():
+        assert known[bean["SenderId"]]["spans_sent"] == bean["SpansSent"], name
+        assert known[bean["SenderId"]]["spans_queued"] == 0
+        assert known[bean["SenderId"]].get("drops", {}) == {}
+    assert {sender.split("/")[0] for sender in known} == {"NameNode", "DataNode", "Workload"}
+
+
+def test_statistics_agree_with_the_spans(run):
+    verified = run.daemon.ask_json("verify")
+    assert verified["differences"] == 0, verified["reports"]
+    assert verified["spans"] == len(run.exported)
+    store = run.daemon.ask_json("status")["store"]
+    assert (store["spans"], store["traces"], store["incomplete_traces"]) == (
+        len(run.exported), len(traces(run.exported)), 0)
+
+
+def test_forest_has_each_operation(run):
+    roots = {pattern["nodes"][0]["function"] for pattern in run.daemon.ask_json("forest?limit=0")["patterns"]}
+    assert {f"Workload#{name}" for name in run.done["operations"]} <= roots
+    text = run.daemon.plumb("forest", "--limit", "3")
+    assert "Workload#" in text
+    assert "DFSOutputStream#write" in run.daemon.plumb("functions")
+
+
+def test_demonstration(tmp_path):
+    """What script/server --demo runs."""
+    daemon = Daemon(tmp_path / "plumbd")
+    daemon.start()
+    try:
+        demo = subprocess.run(
+            [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", daemon.thrift, "--work-dir",
+             tmp_path / "hdfs", "--rounds", "1", "--threads", "1"], check=True, capture_output=True, text=True, timeout=180)
+        done = json.loads(demo.stdout)
+        daemon.ask_json("flush", "POST")
+        assert daemon.ask_json("status")["store"]["spans"] == done["spans"] == done["acknowledged"] > 500
+        assert set(done["senders"]) == {"client", "namenode", "datanode1", "datanode2", "datanode3"}
+    finally:
+        daemon.stop()
+
