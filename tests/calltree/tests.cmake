@@ -8,3 +8,6 @@ plumb_test(test_calltree_dist
 plumb_test(test_calltree_tree
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tree.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_pattern
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_pattern.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
