@@ -1,0 +1,323 @@
+#include "receiver/connection.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "receiver/log.h"
+
+#define PARTIAL_FIRST_BYTES (16u * 1024)
+/* An empty buffer goes after so long without traffic. */
+#define PARTIAL_KEEP_NS NS_PER_SEC
+
+struct Connection {
+    NetContext *context;
+    GList link; /* in context->connections */
+    int fd;
+    struct event *readable, *writable, *resume;
+    guint8 *partial; /* start of a frame whose end has not come */
+    gsize partial_bytes, partial_capacity;
+    gsize needed_bytes; /* of partial, to get on */
+    GByteArray *out;
+    gboolean touched, dead, paused;
+    gint64 last_ns;          /* when the peer last sent something */
+    gint64 frame_since_ns;   /* when the first byte of partial came */
+    gint64 unread_since_ns;  /* when 'out' stopped moving; 0: it is empty */
+    gint64 stalled_since_ns; /* when queues were first found full; 0: they are not */
+    char peer[64];
+};
+
+static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+static void touch(Connection *connection) {
+    if (connection->touched) return;
+    connection->touched = TRUE;
+    g_ptr_array_add(connection->context->touched, connection);
+}
+
+/* Closes it at the end of the round: replies in flight point into it. */
+static void give_up(Connection *connection, Counter reason) {
+    static LogLimit limit;
+    if (connection->dead) return;
+    connection->dead = TRUE;
+    touch(connection);
+    event_del(connection->readable);
+    event_del(connection->writable);
+    event_del(connection->resume);
+    if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
+    counter_add(connection->context->counters, reason, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", connection->peer,
+                counter_info(reason).reason);
+}
+
+static void set_capacity(Connection *connection, gsize capacity) {
+    atomic_fetch_add(connection->context->buffered, capacity);
+    atomic_fetch_sub(connection->context->buffered, connection->partial_capacity);
+    connection->partial_capacity = capacity;
+    if (capacity > 0) {
+        connection->partial = g_realloc(connection->partial, capacity);
+    } else {
+        g_free(connection->partial);
+        connection->partial = NULL;
+    }
+}
+
+/* Room for at least one more byte and, once they have come, for all of the frame. FALSE: over the bound of all. */
+static gboolean grow_partial(Connection *connection, gsize at_least) {
+    gsize wanted = MAX(MIN(connection->needed_bytes, 4 * at_least), at_least);
+    wanted = MAX(wanted, PARTIAL_FIRST_BYTES);
+    if (wanted <= connection->partial_capacity) return TRUE;
+    gsize others = atomic_load(connection->context->buffered) - connection->partial_capacity;
+    if (others + wanted > connection->context->limits.buffer_bytes) return FALSE;
+    set_capacity(connection, wanted);
+    return TRUE;
+}
+
+static void connection_free(Connection *connection) {
+    NetContext *context = connection->context;
+    event_free(connection->readable);
+    event_free(connection->writable);
+    event_free(connection->resume);
+    close(connection->fd);
+    set_capacity(connection, 0);
+    g_byte_array_unref(connection->out);
+    g_queue_unlink(&context->connections, &connection->link);
+    counter_add(context->counters, COUNTER_CONNECTIONS_CLOSED, 1);
+    g_free(connection);
+}
+
+/* ---- reading ---- */
+
+static void pause_reading(Connection *connection, gint32 ms) {
+    struct timeval wait = {ms / 1000, ms % 1000 * 1000};
+    event_del(connection->readable);
+    evtimer_add(connection->resume, &wait);
+    connection->paused = TRUE;
+}
+
+/* Keeps what is left of a stream that lies in scratch or at 'from' in partial. */
+static void keep_rest(Connection *connection, const guint8 *rest, gsize rest_bytes) {
+    if (rest_bytes == 0) {
+        connection->partial_bytes = 0;
+        return;
+    }
+    gboolean inside = connection->partial_bytes > 0;
+    if (!inside && !grow_partial(connection, rest_bytes)) {
+        give_up(connection, COUNTER_CLOSED_BUFFERS);
+        return;
+    }
+    memmove(connection->partial, rest, rest_bytes);
+    connection->partial_bytes = rest_bytes;
+}
+
+/* Should this connection wait for the queues instead of taking its next frame? */
+static gboolean must_stall(Connection *connection) {
+    if (intake_pressure(connection->context->intake) != PRESSURE_QUEUES) {
+        connection->stalled_since_ns = 0;
+        return FALSE;
+    }
+    gint64 now_ns = now_monotonic_ns();
+    if (!connection->stalled_since_ns) connection->stalled_since_ns = now_ns;
+    if (now_ns - connection->stalled_since_ns < NET_STALL_MAX_NS) return TRUE;
+    connection->stalled_since_ns = 0; /* long enough: the frame is answered with TRY_LATER */
+    return FALSE;
+}
+
+/* One whole frame. FALSE: nothing more is to be read for now; *pause_ms says for how long, 0 when the connection is
+ * done with. */
+static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms) {
+    NetContext *context = connection->context;
+    if (must_stall(connection)) {
+        *pause_ms = NET_STALL_PAUSE_MS;
+        return FALSE;
+    }
+    touch(connection);
+    switch (intake_frame(context->intake, frame, connection->out)) {
+    case INTAKE_TAKEN: break;
+    case INTAKE_LATER:
+        /* A sender that does not wait must not keep us busy with what cannot be taken. */
+        *pause_ms = intake_pressure(context->intake) == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS / 2 : INTAKE_WAIT_QUEUES_MS;
+        break;
+    case INTAKE_BROKEN: give_up(connection, COUNTER_FRAME_GARBAGE); return FALSE;
+    }
+    if (intake_pending_bytes(context->intake) > SHARD_GROUP_BYTES) intake_commit(context->intake);
+    return TRUE;
+}
+
+/* Takes all whole frames off a stream; returns how many bytes that were. */
+static gsize take_frames(Connection *connection, Bytes stream) {
+    const NetLimits *limits = &connection->context->limits;
+    const guint8 *start = stream.data;
+    gsize at = 0;
+    gint32 pause_ms = 0;
+    FrameCut cut;
+    connection->needed_bytes = 0;
+    while (!connection->dead && at < stream.size_bytes) {
+        FrameState state = frame_cut((Bytes){start + at, stream.size_bytes - at}, limits->frame_bytes, &cut);
+        if (state == FRAME_PARTIAL) {
+            connection->needed_bytes = cut.needed_bytes;
+            break;
+        }
+        if (state == FRAME_WHOLE) {
+            gsize whole = FRAME_HEADER_BYTES + cut.frame.size_bytes;
+            connection->needed_bytes = whole;
+            if (!take_frame(connection, cut.frame, &pause_ms)) break;
+            at += whole;
+            continue;
+        }
+        give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
+    }
+    intake_commit(connection->context->intake);
+    if (pause_ms > 0 && !connection->dead) pause_reading(connection, pause_ms);
+    return at;
+}
+
+static void take_stream(Connection *connection, const guint8 *start, gsize size_bytes) {
+    gboolean was_partial = connection->partial_bytes > 0;
+    gsize taken = take_frames(connection, (Bytes){start, size_bytes});
+    if (connection->dead) return;
+    if (taken > 0 || !was_partial) connection->frame_since_ns = connection->last_ns;
+    keep_rest(connection, start + taken, size_bytes - taken);
+}
+
+static void on_end(Connection *connection, ssize_t result, int err) {
+    if (result < 0 && (err == EAGAIN || err == EINTR)) return;
+    /* The end of the stream inside of a frame: the sender died, or its batch was cut. */
+    give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg) {
+    (void)what;
+    Connection *connection = arg;
+    NetContext *context = connection->context;
+    gboolean partial = connection->partial_bytes > 0;
+    if (partial && !grow_partial(connection, connection->partial_bytes + 1)) {
+        give_up(connection, COUNTER_CLOSED_BUFFERS);
+        return;
+    }
+    guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch;
+    gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_SCRATCH_BYTES;
+    ssize_t got = recv(fd, into, room, 0);
+    if (got <= 0) {
+        on_end(connection, got, errno);
+        return;
+    }
+    counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
+    connection->last_ns = now_monotonic_ns();
+    if (!partial) {
+        take_stream(connection, context->scratch, (gsize)got);
+        return;
+    }
+    connection->partial_bytes += (gsize)got;
+    take_stream(connection, connection->partial, connection->partial_bytes);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Connection *connection = arg;
+    connection->paused = FALSE;
+    connection->last_ns = now_monotonic_ns(); /* the wait was ours, not the peer's */
+    connection->frame_since_ns = connection->last_ns;
+    if (!connection->unread_since_ns) event_add(connection->readable, NULL);
+    if (connection->partial_bytes > 0) take_stream(connection, connection->partial, connection->partial_bytes);
+}
+
+/* ---- writing ---- */
+
+static void send_out(Connection *connection) {
+    GByteArray *out = connection->out;
+    while (out->len > 0) {
+        ssize_t sent = send(connection->fd, out->data, out->len, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && errno != EAGAIN) {
+            out->len = 0;
+            give_up(connection, COUNTER_COUNT);
+            return;
+        }
+        if (sent < 0) break;
+        g_byte_array_remove_range(out, 0, (guint)sent);
+        connection->unread_since_ns = 0;
+    }
+    if (connection->dead) return;
+    if (out->len == 0) {
+        if (!connection->paused) event_add(connection->readable, NULL);
+        return;
+    }
+    /* A peer that does not read its replies is not read from either. */
+    if (!connection->unread_since_ns) connection->unread_since_ns = now_monotonic_ns();
+    event_del(connection->readable);
+    event_add(connection->writable, NULL);
+    if (out->len > NET_OUT_BYTES_MAX) give_up(connection, COUNTER_CLOSED_UNREAD);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    send_out(arg);
+}
+
+void connections_flush(NetContext *context) {
+    for (guint i = 0; i < context->touched->len; i++) {
+        Connection *connection = g_ptr_array_index(context->touched, i);
+        send_out(connection);
+        connection->touched = FALSE;
+        if (connection->dead) connection_free(connection);
+    }
+    g_ptr_array_set_size(context->touched, 0);
+}
+
+/* ---- life ---- */
+
+void connection_open(NetContext *context, int fd) {
+    Connection *connection = g_new0(Connection, 1);
+    connection->context = context;
+    connection->fd = fd;
+    connection->out = g_byte_array_new();
+    connection->last_ns = now_monotonic_ns();
+    connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
+    connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
+    connection->resume = evtimer_new(context->base, on_resume, connection);
+    connection->link.data = connection;
+    g_queue_push_tail_link(&context->connections, &connection->link);
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char port[8];
+    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0 ||
+        getnameinfo((struct sockaddr *)&address, length, connection->peer, sizeof connection->peer, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        g_strlcpy(connection->peer, "a peer that is gone", sizeof connection->peer);
+    counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
+    event_add(connection->readable, NULL);
+}
+
+static void tick(Connection *connection, gint64 now_ns) {
+    const NetLimits *limits = &connection->context->limits;
+    if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
+        give_up(connection, COUNTER_CLOSED_UNREAD);
+    } else if (connection->paused || connection->unread_since_ns) {
+        return;
+    } else if (connection->partial_bytes > 0) {
+        if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)
+            give_up(connection, COUNTER_CLOSED_SLOW_FRAME);
+    } else if (now_ns - connection->last_ns > limits->idle_timeout_ns) {
+        give_up(connection, COUNTER_CLOSED_IDLE);
+    } else if (connection->partial_capacity > 0 && now_ns - connection->last_ns > PARTIAL_KEEP_NS) {
+        set_capacity(connection, 0);
+    }
+}
+
+void connections_tick(NetContext *context, gint64 now_ns) {
+    for (GList *at = context->connections.head; at; at = at->next) tick(at->data, now_ns);
+}
+
+void connections_close_all(NetContext *context) {
+    for (GList *at = context->connections.head; at; at = at->next) give_up(at->data, COUNTER_COUNT);
+    connections_flush(context);
+}

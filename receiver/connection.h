@@ -1,0 +1,47 @@
+/* One sender's connection, on one network thread. Private to the network files.
+ *
+ * Bytes are read into the thread's scratch buffer, and frames are cut and decoded right there; only the cut-off end of
+ * a frame is kept, in a buffer of the connection that grows as bytes come, never by what a length declares. */
+#pragma once
+
+#include <event2/event.h>
+
+#include "receiver/intake.h"
+
+/* A read takes at most this much: large enough to make system calls rare, small enough to stay in the cache. */
+#define NET_SCRATCH_BYTES (256u * 1024)
+/* Replies a peer has not read; one is about 60 bytes. */
+#define NET_OUT_BYTES_MAX (64u * 1024)
+/* How often a connection that waits for room in the queues looks again, and when it is told TRY_LATER instead. */
+#define NET_STALL_PAUSE_MS 5
+#define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
+
+typedef struct NetLimits {
+    guint max_connections;
+    gsize frame_bytes;
+    gsize buffer_bytes; /* of all connections together */
+    gint64 frame_timeout_ns;
+    gint64 idle_timeout_ns;
+} NetLimits;
+
+typedef struct Connection Connection;
+
+/* What the connections of one thread share. */
+typedef struct NetContext {
+    struct event_base *base;
+    Intake *intake;
+    Counters *counters;
+    NetLimits limits;
+    guint8 *scratch;         /* NET_SCRATCH_BYTES */
+    _Atomic gsize *buffered; /* of all threads */
+    GQueue connections;      /* Connection */
+    GPtrArray *touched;      /* have output, or are to be closed, at the end of this round */
+} NetContext;
+
+/* Takes over the descriptor. */
+void connection_open(NetContext *context, int fd);
+/* At the end of a round, after intake_finish(): sends what there is, frees what is done. */
+void connections_flush(NetContext *context);
+/* Time-outs and memory of idle buffers. */
+void connections_tick(NetContext *context, gint64 now_ns);
+void connections_close_all(NetContext *context);

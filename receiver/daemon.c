@@ -1,0 +1,265 @@
+#include "receiver/daemon.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/http.h"
+#include "receiver/listener.h"
+#include "receiver/maintenance.h"
+
+/* Descriptors for everything that is not a sender's connection: the store's files, HTTP, the journal. */
+#define RESERVED_FILES 1024u
+
+struct Daemon {
+    const Settings *settings;
+    int thrift_fd, http_fd; /* -1: handed on, or not bound */
+    char *thrift, *http_address;
+    Store *store;
+    Archive *archive;
+    Journal *journal;
+    Gate *gate;
+    CounterSet *counters;
+    Counters *own_counters;
+    Senders *senders;
+    Rate *rate;
+    NamingRules *rules;
+    Shard **shards;
+    guint n_shards;
+    StateSources sources;
+    Http *http;
+    Maintenance *maintenance;
+    Net *net;
+};
+
+/* ---- opening ---- */
+
+static gboolean open_ports(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    return listener_bind(s->listen_thrift, "listen.thrift", &daemon->thrift_fd, &daemon->thrift, error) &&
+           listener_bind(s->listen_http, "listen.http", &daemon->http_fd, &daemon->http_address, error) &&
+           listener_listen(daemon->http_fd, daemon->http_address, "listen.http", error);
+}
+
+static gboolean open_store(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    StoreOptions store = {.path = s->store_path,
+                          .merge = archive_merge,
+                          .write_buffer_bytes = s->store_buffer_bytes,
+                          .cache_bytes = s->store_cache_bytes};
+    daemon->store = store_open_rocksdb(&store, error);
+    if (!daemon->store) return FALSE;
+    ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns, .max_trace_spans = s->traces.max_spans};
+    daemon->archive = archive_open(daemon->store, &archive, error);
+    return daemon->archive != NULL;
+}
+
+static gboolean open_files(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    JournalOptions journal = {s->journal_path, s->journal_segment_bytes, s->ack == ACK_FSYNC};
+    daemon->journal = journal_open(&journal, error);
+    if (!daemon->journal) return FALSE;
+    if (open_store(daemon, error)) return TRUE;
+    journal_discard(g_steal_pointer(&daemon->journal));
+    return FALSE;
+}
+
+static OpenLimits share_of(const Settings *settings) {
+    OpenLimits limits = settings->traces;
+    limits.memory_bytes /= settings->shards;
+    return limits;
+}
+
+static void start_shards(Daemon *daemon) {
+    const Settings *s = daemon->settings;
+    daemon->shards = g_new0(Shard *, s->shards);
+    for (daemon->n_shards = 0; daemon->n_shards < s->shards; daemon->n_shards++) {
+        ShardOptions options = {
+            .number = daemon->n_shards,
+            .archive = daemon->archive,
+            .gate = daemon->gate,
+            .counters = daemon->counters,
+            .mailbox_bytes = s->queue_bytes,
+            .limits = share_of(s),
+            .sync = s->ack == ACK_FSYNC,
+            .aside_dir = s->journal_path,
+        };
+        daemon->shards[daemon->n_shards] = shard_start(&options);
+    }
+}
+
+static void start_service(Daemon *daemon) {
+    const Settings *s = daemon->settings;
+    daemon->sources = (StateSources){
+        .archive = daemon->archive,
+        .gate = daemon->gate,
+        .counters = daemon->counters,
+        .senders = daemon->senders,
+        .journal = daemon->journal,
+        .rate = daemon->rate,
+        .shards = daemon->shards,
+        .n_shards = daemon->n_shards,
+        .started_ns = clock_monotonic_ns(clock_system()),
+    };
+    HttpOptions http = {
+        .listen_fd = daemon->http_fd,
+        .query_threads = s->query_threads,
+        .queue = s->query_queue,
+        .sources = &daemon->sources,
+        .counters = counter_set_add(daemon->counters),
+    };
+    daemon->http = http_start(&http);
+    daemon->http_fd = -1;
+    MaintenanceOptions maintenance = {&daemon->sources, s->store_path, s->journal_path, s->ack != ACK_MEMORY};
+    MaintenanceLimits limits = {s->min_free_bytes, s->journal_limit_bytes};
+    daemon->maintenance = maintenance_start(&maintenance, &limits);
+}
+
+Daemon *daemon_open(const Settings *settings, GError **error) {
+    g_autoptr(Daemon) daemon = g_new0(Daemon, 1);
+    daemon->settings = settings;
+    daemon->thrift_fd = daemon->http_fd = -1;
+    daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
+    if (!daemon->rules || !open_ports(daemon, error) || !open_files(daemon, error)) return NULL;
+    daemon->gate = gate_new();
+    daemon->counters = counter_set_new();
+    daemon->own_counters = counter_set_add(daemon->counters);
+    daemon->senders = senders_new();
+    daemon->rate = rate_new();
+    gate_set(daemon->gate, GATE_STARTING, "starting: what the journal holds is being recovered");
+    start_shards(daemon);
+    start_service(daemon);
+    return g_steal_pointer(&daemon);
+}
+
+/* ---- running ---- */
+
+static IntakeOptions intake_options(const Daemon *daemon) {
+    AckMode ack = daemon->settings->ack;
+    return (IntakeOptions){
+        .rules = daemon->rules,
+        .dict = archive_dict(daemon->archive),
+        .shards = daemon->shards,
+        .n_shards = daemon->n_shards,
+        .journal = ack == ACK_MEMORY ? NULL : daemon->journal,
+        .sync = ack == ACK_FSYNC,
+        .gate = daemon->gate,
+        .senders = daemon->senders,
+    };
+}
+
+static gboolean recover(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
+    IntakeOptions options = intake_options(daemon);
+    g_autoptr(Intake) intake = intake_new(&options, daemon->own_counters);
+    RecoverOptions recover_options = {daemon->journal, intake, daemon->shards, daemon->n_shards, cancelled};
+    RecoverResult result;
+    if (!recover_journal(&recover_options, &result, error)) return FALSE;
+    counter_add(daemon->own_counters, COUNTER_RECOVERED_FRAMES, result.frames);
+    counter_add(daemon->own_counters, COUNTER_RECOVERED_SPANS, result.spans);
+    counter_add(daemon->own_counters, COUNTER_DAMAGED_RECORDS, result.damages);
+    return TRUE;
+}
+
+/* As many connections as asked for, or as the process may have files for. */
+static guint connections_possible(guint wanted) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
+    rlim_t reserved = MIN(RESERVED_FILES, files.rlim_cur / 2);
+    rlim_t possible = files.rlim_cur - reserved;
+    if (wanted <= possible) return wanted;
+    log_message(
+        LOG_LEVEL_WARNING,
+        "listen.max-connections is %u, but only %lu files may be open: at most %lu connections are taken; raise "
+        "LimitNOFILE",
+        wanted, (gulong)files.rlim_cur, (gulong)possible);
+    return (guint)possible;
+}
+
+gboolean daemon_start(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
+    const Settings *s = daemon->settings;
+    if (!recover(daemon, cancelled, error)) return FALSE;
+    if (!listener_listen(daemon->thrift_fd, daemon->thrift, "listen.thrift", error)) return FALSE;
+    NetOptions options = {
+        .listen_fd = daemon->thrift_fd,
+        .n_threads = s->net_threads,
+        .limits = {.max_connections = connections_possible(s->max_connections),
+                   .frame_bytes = s->frame_bytes,
+                   .buffer_bytes = s->buffer_bytes,
+                   .frame_timeout_ns = s->frame_timeout_ns,
+                   .idle_timeout_ns = s->idle_timeout_ns},
+        .intake = intake_options(daemon),
+        .counters = daemon->counters,
+    };
+    gate_set(daemon->gate, GATE_STARTING, NULL);
+    daemon->net = net_start(&options);
+    daemon->thrift_fd = -1;
+    atomic_store(&daemon->sources.net, daemon->net);
+    return TRUE;
+}
+
+const char *daemon_thrift(const Daemon *daemon) { return daemon->thrift; }
+const char *daemon_http(const Daemon *daemon) { return daemon->http_address; }
+
+void daemon_reload(Daemon *daemon, const Settings *settings) {
+    daemon->settings = settings;
+    log_set_level(settings->log_level);
+    OpenLimits limits = share_of(settings);
+    for (guint i = 0; i < daemon->n_shards; i++) shard_set_limits(daemon->shards[i], &limits);
+    MaintenanceLimits maintenance = {settings->min_free_bytes, settings->journal_limit_bytes};
+    maintenance_set_limits(daemon->maintenance, &maintenance);
+}
+
+/* ---- the end ---- */
+
+gboolean daemon_stop(Daemon *daemon, GError **error) {
+    gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
+    if (daemon->net) net_stop(daemon->net);
+    gboolean good = TRUE;
+    g_autoptr(GError) problem = NULL;
+    g_clear_pointer(&daemon->maintenance, maintenance_stop);
+    g_clear_pointer(&daemon->http, http_stop);
+    for (guint i = 0; i < daemon->n_shards; i++) {
+        g_autoptr(GError) reason = NULL;
+        if (shard_stop(daemon->shards[i], daemon->settings->stop_timeout_ns, &reason)) continue;
+        good = FALSE;
+        if (!problem) problem = g_steal_pointer(&reason);
+    }
+    maintenance_trim(&daemon->sources);
+    JournalUsage left = journal_usage(daemon->journal);
+    g_autoptr(GError) unsettled = NULL;
+    if (good && !archive_settle(daemon->archive, &unsettled))
+        log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
+    if (good) return TRUE;
+    if (daemon->settings->ack == ACK_MEMORY)
+        return fail(error, PLUMB_ERROR_IO, "the store failed (%s): spans that were only in memory are lost",
+                    problem->message);
+    return fail(error, PLUMB_ERROR_IO,
+                "the store failed (%s): what it lacks is in the journal (%u files, %.1f MB), the next start stores it",
+                problem->message, left.segments, (double)left.bytes / 1e6);
+}
+
+void daemon_free(Daemon *daemon) {
+    if (!daemon) return;
+    maintenance_stop(daemon->maintenance);
+    http_stop(daemon->http);
+    net_free(daemon->net);
+    for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
+    g_free(daemon->shards);
+    archive_free(daemon->archive);
+    store_close(daemon->store);
+    journal_close(daemon->journal);
+    rate_free(daemon->rate);
+    senders_free(daemon->senders);
+    counter_set_free(daemon->counters);
+    gate_free(daemon->gate);
+    naming_rules_free(daemon->rules);
+    if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
+    if (daemon->http_fd >= 0) close(daemon->http_fd);
+    g_free(daemon->thrift);
+    g_free(daemon->http_address);
+    g_free(daemon);
+}

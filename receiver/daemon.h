@@ -1,0 +1,44 @@
+/* All parts of plumbd, started and stopped in the right order. Knows no signals and no command line.
+ *
+ * Threads, who owns what, and how they hear of each other:
+ *
+ *   main         signals; calls what is below              sigwait
+ *   lifecycle    recovery and the orderly stop, so that    a signal to main when done
+ *                signals are heard meanwhile
+ *   net-N        its connections, buffers, decoder and     event loop; an eventfd for new connections and the stop
+ *                packer (Intake)
+ *   shard-N      its open traces and its ArchiveWriter     its mailbox
+ *   http         HTTP connections                          event loop; an eventfd for answers of query threads
+ *   query        the question at hand                      the queue of questions
+ *   maintenance  nothing                                   a timed wait
+ *
+ *   net-N  --records (one message per shard and round)-->  shard-N  --groups-->  store
+ *     |                                                       ^
+ *     '--frames--> journal (one lock, one write)             '-- orders: http's query threads (flush, one trace),
+ *                    ^                                            maintenance (what keeps old segments)
+ *                    '-- segments that nothing needs: maintenance
+ *
+ * Shared: the store and the archive (thread-safe), the dictionary, the gate, senders, counters (a block per thread). */
+#pragma once
+
+#include "receiver/recover.h"
+#include "receiver/settings.h"
+
+typedef struct Daemon Daemon;
+
+/* Binds the ports, opens journal, store and archive, starts shards and HTTP (not ready yet). Nothing new is left on
+ * disk when it fails. settings must outlive the daemon. */
+Daemon *daemon_open(const Settings *settings, GError **error);
+/* Replays the journal, then takes spans. Stops early when *cancelled becomes TRUE (error BUSY). */
+gboolean daemon_start(Daemon *daemon, const atomic_bool *cancelled, GError **error);
+/* Addresses with real ports; borrowed. */
+const char *daemon_thrift(const Daemon *daemon);
+const char *daemon_http(const Daemon *daemon);
+/* Takes over the options that can change while running; settings must outlive the daemon. Not while it stops. */
+void daemon_reload(Daemon *daemon, const Settings *settings);
+/* Takes no more spans, stores all that were taken, removes the journal. FALSE: the store failed to the end, and what it
+ * lacks is in the journal (or, with ack=memory, lost; *error says so). After daemon_start(), whatever it returned. */
+gboolean daemon_stop(Daemon *daemon, GError **error);
+/* After daemon_stop(), or when daemon_start() was never called. */
+void daemon_free(Daemon *daemon);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Daemon, daemon_free)

@@ -1,0 +1,264 @@
+#include "receiver/http_jobs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/status.h"
+
+struct HttpJob {
+    JobKind kind;
+    char *question;
+    QueryParams *params;
+    void *owner;
+    gboolean has_trace;
+    guint64 trace_id;
+    pthread_mutex_t lock;
+    pthread_cond_t drained;
+    gsize in_flight_bytes;
+    gboolean cancelled;
+};
+
+struct HttpJobs {
+    HttpJobsOptions options;
+    pthread_t *threads;
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    GQueue waiting; /* HttpJob */
+    HttpAnswer *answers, **last_answer;
+    gboolean stopping;
+};
+
+/* ---- jobs ---- */
+
+HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner) {
+    HttpJob *job = g_new0(HttpJob, 1);
+    job->kind = kind;
+    job->question = g_strdup(question);
+    job->params = params;
+    job->owner = owner;
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->drained, NULL);
+    return job;
+}
+
+void http_job_set_trace(HttpJob *job, guint64 trace_id) {
+    job->has_trace = TRUE;
+    job->trace_id = trace_id;
+}
+
+void *http_job_owner(const HttpJob *job) { return job->owner; }
+
+void http_job_cancel(HttpJob *job) {
+    pthread_mutex_lock(&job->lock);
+    job->cancelled = TRUE;
+    pthread_cond_signal(&job->drained);
+    pthread_mutex_unlock(&job->lock);
+}
+
+void http_job_drained(HttpJob *job) {
+    pthread_mutex_lock(&job->lock);
+    job->in_flight_bytes = 0;
+    pthread_cond_signal(&job->drained);
+    pthread_mutex_unlock(&job->lock);
+}
+
+void http_job_free(HttpJob *job) {
+    if (!job) return;
+    query_params_free(job->params);
+    pthread_cond_destroy(&job->drained);
+    pthread_mutex_destroy(&job->lock);
+    g_free(job->question);
+    g_free(job);
+}
+
+void http_answer_free(HttpAnswer *answer) {
+    if (!answer) return;
+    free(answer->body);
+    g_free(answer);
+}
+
+/* ---- answering; on query threads ---- */
+
+static void post(HttpJobs *jobs, const HttpAnswer *content) {
+    HttpAnswer *answer = g_new(HttpAnswer, 1);
+    *answer = *content;
+    answer->next = NULL;
+    pthread_mutex_lock(&jobs->lock);
+    *jobs->last_answer = answer;
+    jobs->last_answer = &answer->next;
+    pthread_mutex_unlock(&jobs->lock);
+    jobs->options.ready(jobs->options.arg);
+}
+
+static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
+    char *text = json_dumps(document, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    json_decref(document);
+    HttpAnswer answer = {.job = job, .last = TRUE, .code = text ? code : 500, .body = text};
+    answer.size_bytes = text ? strlen(text) : 0;
+    post(jobs, &answer);
+}
+
+static int code_of(const GError *error) {
+    if (error->domain != PLUMB_ERROR) return 500;
+    switch ((PlumbError)error->code) {
+    case PLUMB_ERROR_INPUT:
+    case PLUMB_ERROR_CONFIG:
+    case PLUMB_ERROR_LIMIT: return 400;
+    case PLUMB_ERROR_NOT_FOUND: return 404;
+    case PLUMB_ERROR_BUSY:
+    case PLUMB_ERROR_NO_SPACE: return 503;
+    default: return 500;
+    }
+}
+
+static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *message) {
+    post_json(jobs, job, code, json_pack("{s:s}", "error", message));
+}
+
+/* Open spans of the trace that is asked for are stored first: so the answer has them, and is the same document as of
+ * any other trace. When the store fails, what it has must do. */
+static void store_trace(HttpJobs *jobs, const HttpJob *job) {
+    const StateSources *sources = jobs->options.sources;
+    Waiter *waiter = waiter_new(1);
+    shard_store_trace(sources->shards[shard_of(job->trace_id, sources->n_shards)], job->trace_id, waiter);
+    waiter_wait(waiter, NULL, NULL);
+}
+
+static void answer_query(HttpJobs *jobs, HttpJob *job) {
+    g_autoptr(GError) error = NULL;
+    StateSources *sources = jobs->options.sources;
+    if (job->has_trace) store_trace(jobs, job);
+    gint64 now_ns = clock_wall_ns(clock_system());
+    json_t *document = query_run(sources->archive, job->question, job->params, now_ns, &error);
+    if (!document) {
+        post_error(jobs, job, code_of(error), error->message);
+        return;
+    }
+    if (strcmp(job->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
+    post_json(jobs, job, 200, document);
+}
+
+static void answer_flush(HttpJobs *jobs, HttpJob *job) {
+    const StateSources *sources = jobs->options.sources;
+    Waiter *waiter = waiter_new(sources->n_shards);
+    for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
+    guint64 closed = 0;
+    g_autoptr(GError) error = NULL;
+    if (waiter_wait(waiter, &closed, &error))
+        post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
+    else
+        post_error(jobs, job, 503, error->message);
+}
+
+typedef struct Stream {
+    HttpJobs *jobs;
+    HttpJob *job;
+} Stream;
+
+static gboolean stream_piece(void *arg, Bytes piece) {
+    const Stream *stream = arg;
+    HttpJob *job = stream->job;
+    pthread_mutex_lock(&job->lock);
+    while (!job->cancelled && job->in_flight_bytes > HTTP_STREAM_BYTES) pthread_cond_wait(&job->drained, &job->lock);
+    gboolean go_on = !job->cancelled;
+    job->in_flight_bytes += piece.size_bytes;
+    pthread_mutex_unlock(&job->lock);
+    if (!go_on || piece.size_bytes == 0) return go_on;
+    HttpAnswer answer = {.job = job, .code = 200, .body = malloc(piece.size_bytes), .stream = TRUE};
+    if (!answer.body) return FALSE;
+    memcpy(answer.body, piece.data, piece.size_bytes);
+    answer.size_bytes = piece.size_bytes;
+    post(stream->jobs, &answer);
+    return TRUE;
+}
+
+static void answer_export(HttpJobs *jobs, HttpJob *job) {
+    g_autoptr(GError) error = NULL;
+    Stream stream = {jobs, job};
+    QuerySink sink = {stream_piece, &stream};
+    gint64 now_ns = clock_wall_ns(clock_system());
+    if (query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error)) {
+        HttpAnswer end = {.job = job, .last = TRUE, .code = 200, .stream = TRUE};
+        post(jobs, &end);
+        return;
+    }
+    post_error(jobs, job, error ? code_of(error) : 500, error ? error->message : "the reader went away");
+}
+
+static HttpJob *take_job(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && g_queue_is_empty(&jobs->waiting)) pthread_cond_wait(&jobs->filled, &jobs->lock);
+    HttpJob *job = jobs->stopping ? NULL : g_queue_pop_head(&jobs->waiting);
+    pthread_mutex_unlock(&jobs->lock);
+    return job;
+}
+
+static void *run(void *arg) {
+    HttpJobs *jobs = arg;
+    pthread_setname_np(pthread_self(), "query");
+    HttpJob *job;
+    while ((job = take_job(jobs))) switch (job->kind) {
+        case JOB_QUERY: answer_query(jobs, job); break;
+        case JOB_EXPORT: answer_export(jobs, job); break;
+        case JOB_FLUSH: answer_flush(jobs, job); break;
+        }
+    return NULL;
+}
+
+/* ---- life ---- */
+
+HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
+    HttpJobs *jobs = g_new0(HttpJobs, 1);
+    jobs->options = *options;
+    jobs->last_answer = &jobs->answers;
+    pthread_mutex_init(&jobs->lock, NULL);
+    pthread_cond_init(&jobs->filled, NULL);
+    g_queue_init(&jobs->waiting);
+    jobs->threads = g_new0(pthread_t, options->n_threads);
+    for (guint i = 0; i < options->n_threads; i++) {
+        int err = pthread_create(&jobs->threads[i], NULL, run, jobs);
+        if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    }
+    return jobs;
+}
+
+void http_jobs_stop(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = TRUE;
+    pthread_cond_broadcast(&jobs->filled);
+    pthread_mutex_unlock(&jobs->lock);
+    for (guint i = 0; i < jobs->options.n_threads; i++) pthread_join(jobs->threads[i], NULL);
+    HttpJob *job;
+    while ((job = g_queue_pop_head(&jobs->waiting))) post_error(jobs, job, 503, "plumbd is stopping");
+}
+
+void http_jobs_free(HttpJobs *jobs) {
+    if (!jobs) return;
+    pthread_cond_destroy(&jobs->filled);
+    pthread_mutex_destroy(&jobs->lock);
+    g_free(jobs->threads);
+    g_free(jobs);
+}
+
+gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job) {
+    pthread_mutex_lock(&jobs->lock);
+    gboolean room = jobs->waiting.length < jobs->options.queue;
+    if (room) {
+        g_queue_push_tail(&jobs->waiting, job);
+        pthread_cond_signal(&jobs->filled);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return room;
+}
+
+HttpAnswer *http_jobs_take(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    HttpAnswer *answers = jobs->answers;
+    jobs->answers = NULL;
+    jobs->last_answer = &jobs->answers;
+    pthread_mutex_unlock(&jobs->lock);
+    return answers;
+}

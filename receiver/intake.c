@@ -1,0 +1,316 @@
+#include "receiver/intake.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/log.h"
+
+typedef struct PendingReply {
+    GByteArray *out;
+    WireHeader header;
+    WireReply reply;
+    gboolean exception; /* reply.message says what */
+    gboolean committed; /* FALSE: hangs on the next commit */
+} PendingReply;
+
+struct Intake {
+    IntakeOptions options;
+    Counters *counters;
+    Packer *packer;
+    SpanBatch *batch;
+    GByteArray **records; /* per shard; NULL: nothing yet */
+    gsize *marks;         /* per shard: length before the current frame */
+    gsize pending_bytes;
+    GArray *frames;                     /* JournalRecord, not yet written */
+    GArray *replies;                    /* PendingReply */
+    guint n_committed;                  /* of replies */
+    guint64 refused[PACK_RESULT_COUNT]; /* since the last commit */
+    gboolean unsynced;
+};
+
+Intake *intake_new(const IntakeOptions *options, Counters *counters) {
+    Intake *intake = g_new0(Intake, 1);
+    intake->options = *options;
+    intake->counters = counters;
+    intake->packer = packer_new(options->rules, options->dict);
+    intake->batch = batch_new();
+    intake->records = g_new0(GByteArray *, options->n_shards);
+    intake->marks = g_new0(gsize, options->n_shards);
+    intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
+    intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
+    return intake;
+}
+
+void intake_free(Intake *intake) {
+    if (!intake) return;
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        if (intake->records[i]) g_byte_array_unref(intake->records[i]);
+    g_free(intake->records);
+    g_free(intake->marks);
+    g_array_unref(intake->frames);
+    g_array_unref(intake->replies);
+    packer_free(intake->packer);
+    batch_free(intake->batch);
+    g_free(intake);
+}
+
+Pressure intake_pressure(const Intake *intake) {
+    if (!gate_is_open(intake->options.gate)) return PRESSURE_SHUT;
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        if (shard_full(intake->options.shards[i])) return PRESSURE_QUEUES;
+    return PRESSURE_NONE;
+}
+
+gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
+
+/* ---- replies ---- */
+
+static WireReply reply_make(ReplyStatus status, const char *message) {
+    WireReply reply = {.status = status, .version = WIRE_VERSION};
+    g_strlcpy(reply.message, message, sizeof reply.message);
+    return reply;
+}
+
+static WireReply reply_later(gint32 wait_ms, const char *message) {
+    WireReply reply = reply_make(REPLY_TRY_LATER, message);
+    reply.wait_ms = wait_ms;
+    return reply;
+}
+
+static void queue_reply(Intake *intake, GByteArray *out, const WireHeader *header, const WireReply *reply) {
+    PendingReply pending = {.out = out, .header = *header, .reply = *reply};
+    g_array_append_val(intake->replies, pending);
+}
+
+static IntakeResult answer_later(Intake *intake, GByteArray *out, const WireHeader *header, Pressure pressure) {
+    g_autofree char *why = pressure == PRESSURE_SHUT ? gate_describe(intake->options.gate) : NULL;
+    gint32 wait_ms = pressure == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS : INTAKE_WAIT_QUEUES_MS;
+    WireReply reply = reply_later(wait_ms, why ? why : "busy");
+    queue_reply(intake, out, header, &reply);
+    counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    return INTAKE_LATER;
+}
+
+static IntakeResult answer_refused(Intake *intake, GByteArray *out, const WireHeader *header, const GError *error) {
+    static LogLimit limit;
+    gboolean over_limit = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    counter_add(intake->counters, over_limit ? COUNTER_FRAME_LIMIT : COUNTER_FRAME_MALFORMED, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "a batch was refused: %s", error->message);
+    WireReply reply = reply_make(REPLY_REFUSED, error->message);
+    queue_reply(intake, out, header, &reply);
+    return INTAKE_TAKEN;
+}
+
+static IntakeResult answer_unknown(Intake *intake, GByteArray *out, const WireHeader *header) {
+    PendingReply pending = {.out = out, .header = *header, .exception = TRUE};
+    g_snprintf(pending.reply.message, sizeof pending.reply.message, "unknown method '%s'", header->method);
+    g_array_append_val(intake->replies, pending);
+    counter_add(intake->counters, COUNTER_FRAME_UNKNOWN_CALL, 1);
+    return INTAKE_TAKEN;
+}
+
+/* ---- packing ---- */
+
+static GByteArray *records_of(Intake *intake, guint shard) {
+    if (!intake->records[shard]) intake->records[shard] = g_byte_array_sized_new(64 * 1024);
+    return intake->records[shard];
+}
+
+static void roll_back(Intake *intake) {
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        if (intake->records[i]) g_byte_array_set_size(intake->records[i], (guint)intake->marks[i]);
+}
+
+static void update_pending(Intake *intake) {
+    intake->pending_bytes = 0;
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        if (intake->records[i]) intake->pending_bytes += intake->records[i]->len;
+}
+
+/* Packs the decoded batch into the shards' arrays. *refused counts by reason. On error (the dictionary cannot be
+ * written) nothing was packed. */
+static gboolean pack_batch(Intake *intake, guint32 refused[PACK_RESULT_COUNT], GError **error) {
+    const SpanBatch *batch = intake->batch;
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        intake->marks[i] = intake->records[i] ? intake->records[i]->len : 0;
+    packer_begin_batch(intake->packer, batch);
+    for (guint i = 0; i < batch->spans->len; i++) {
+        guint shard = shard_of(batch_span(batch, i)->id.trace, intake->options.n_shards);
+        PackResult result = packer_span(intake->packer, batch, i, records_of(intake, shard));
+        if (G_LIKELY(result == PACK_OK)) continue;
+        if (result == PACK_STORE_FAILED) {
+            roll_back(intake);
+            GError *problem = packer_take_error(intake->packer);
+            g_propagate_prefixed_error(error, problem, "cannot write to the dictionary: ");
+            return FALSE;
+        }
+        refused[result]++;
+    }
+    update_pending(intake);
+    return TRUE;
+}
+
+static gboolean decode(Intake *intake, const WireHeader *header, WireVersions *versions, GError **error) {
+    if (header->call == CALL_SUBMIT) return wire_batch_decode(header, intake->batch, versions, error);
+    *versions = (WireVersions){WIRE_VERSION, 1};
+    return wire_plain_decode(header, intake->batch, error);
+}
+
+static void describe_refused(const guint32 refused[PACK_RESULT_COUNT], WireReply *reply) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = 0; i < PACK_RESULT_COUNT; i++) {
+        if (refused[i] == 0) continue;
+        reply->refused += (gint32)refused[i];
+        g_string_append_printf(text, "%s%s: %u", text->len > 0 ? ", " : "", pack_result_text((PackResult)i),
+                               refused[i]);
+    }
+    if (reply->refused > 0) g_strlcpy(reply->message, text->str, sizeof reply->message);
+}
+
+static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *header, GByteArray *out) {
+    guint32 refused[PACK_RESULT_COUNT] = {0};
+    g_autoptr(GError) error = NULL;
+    if (!pack_batch(intake, refused, &error)) {
+        static LogLimit limit;
+        log_limited(&limit, LOG_LEVEL_ERROR, "%s; senders are asked to wait", error->message);
+        WireReply reply = reply_later(INTAKE_WAIT_SHUT_MS, error->message);
+        queue_reply(intake, out, header, &reply);
+        counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+        return INTAKE_LATER;
+    }
+    WireReply reply = reply_make(REPLY_OK, "");
+    describe_refused(refused, &reply);
+    reply.accepted = (gint32)intake->batch->spans->len - reply.refused;
+    for (int i = 0; i < PACK_RESULT_COUNT; i++) intake->refused[i] += refused[i];
+    if (reply.accepted > 0 && intake->options.journal) {
+        JournalRecord record = journal_record(frame);
+        g_array_append_val(intake->frames, record);
+    }
+    queue_reply(intake, out, header, &reply);
+    senders_note(intake->options.senders, &intake->batch->sender, clock_wall_ns(clock_system()));
+    return INTAKE_TAKEN;
+}
+
+IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+    WireHeader header;
+    if (!wire_header_decode(frame, &header, NULL)) {
+        counter_add(intake->counters, COUNTER_FRAME_GARBAGE, 1);
+        return INTAKE_BROKEN;
+    }
+    if (header.call == CALL_UNKNOWN) return answer_unknown(intake, out, &header);
+    Pressure pressure = intake_pressure(intake);
+    if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
+
+    g_autoptr(GError) error = NULL;
+    WireVersions versions = {0};
+    gboolean decoded = decode(intake, &header, &versions, &error);
+    if (versions.needs > WIRE_VERSION) {
+        counter_add(intake->counters, COUNTER_FRAME_VERSION, 1);
+        WireReply reply = reply_make(REPLY_VERSION, "the batch needs a newer receiver");
+        queue_reply(intake, out, &header, &reply);
+        return INTAKE_TAKEN;
+    }
+    if (!decoded) return answer_refused(intake, out, &header, error);
+    return take_batch(intake, frame, &header, out);
+}
+
+/* ---- to the journal and the shards ---- */
+
+static void hand_over(Intake *intake, JournalSegment *segment) {
+    for (guint i = 0; i < intake->options.n_shards; i++) {
+        GByteArray *records = intake->records[i];
+        if (!records || records->len == 0) continue;
+        intake->records[i] = NULL;
+        shard_put_spans(intake->options.shards[i], records, segment);
+    }
+    intake->pending_bytes = 0;
+}
+
+static void count_commit(Intake *intake) {
+    guint64 batches = 0, spans = 0;
+    for (guint i = intake->n_committed; i < intake->replies->len; i++) {
+        const PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->exception || pending->reply.status != REPLY_OK) continue;
+        batches++;
+        spans += (guint64)pending->reply.accepted;
+    }
+    counter_add(intake->counters, COUNTER_BATCHES, batches);
+    counter_add(intake->counters, COUNTER_SPANS, spans);
+    for (int i = 0; i < PACK_RESULT_COUNT; i++)
+        if (intake->refused[i]) counter_add(intake->counters, (Counter)(COUNTER_REFUSED + i), intake->refused[i]);
+}
+
+/* What was OK since 'from' is not: the sender has to send it again. */
+static void take_back(Intake *intake, guint from, const GError *error) {
+    g_autofree char *why = g_strdup_printf("the journal cannot be written: %s", error->message);
+    counter_add(intake->counters, COUNTER_JOURNAL_FAILURES, 1);
+    if (gate_set(intake->options.gate, GATE_JOURNAL_FAILS, why))
+        log_message(LOG_LEVEL_ERROR, "%s; senders are asked to wait", why);
+    for (guint i = from; i < intake->replies->len; i++) {
+        PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->exception || pending->reply.status != REPLY_OK) continue;
+        pending->reply = reply_later(INTAKE_WAIT_SHUT_MS, why);
+        counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    }
+}
+
+gboolean intake_commit(Intake *intake) {
+    g_autoptr(GError) error = NULL;
+    JournalSegment *segment = NULL;
+    const JournalRecord *frames = (const JournalRecord *)intake->frames->data;
+    guint n = intake->frames->len;
+    gboolean good = n == 0 || journal_append(intake->options.journal, frames, n, &segment, &error);
+    if (good) {
+        for (guint i = 0; i < n; i++)
+            counter_add(intake->counters, COUNTER_JOURNAL_BYTES, frames[i].payload.size_bytes);
+        hand_over(intake, segment);
+        journal_release(segment);
+        count_commit(intake);
+        intake->unsynced = intake->unsynced || n > 0;
+    } else {
+        memset(intake->marks, 0, intake->options.n_shards * sizeof *intake->marks);
+        roll_back(intake);
+        intake->pending_bytes = 0;
+        take_back(intake, intake->n_committed, error);
+    }
+    g_array_set_size(intake->frames, 0);
+    memset(intake->refused, 0, sizeof intake->refused);
+    intake->n_committed = intake->replies->len;
+    return good;
+}
+
+void intake_finish(Intake *intake) {
+    g_assert(intake->n_committed == intake->replies->len);
+    g_autoptr(GError) error = NULL;
+    /* Spans that a failed sync leaves in doubt are with the shards already: they come again, and are then duplicates.
+     */
+    if (intake->options.sync && intake->unsynced && !journal_sync(intake->options.journal, &error))
+        take_back(intake, 0, error);
+    intake->unsynced = FALSE;
+    for (guint i = 0; i < intake->replies->len; i++) {
+        const PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->header.oneway) continue;
+        if (pending->exception)
+            wire_exception_encode(&pending->header, pending->reply.message, pending->out);
+        else
+            wire_reply_encode(&pending->header, &pending->reply, pending->out);
+    }
+    g_array_set_size(intake->replies, 0);
+    intake->n_committed = 0;
+}
+
+gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, guint32 *spans, GError **error) {
+    WireHeader header;
+    WireVersions versions;
+    guint32 refused[PACK_RESULT_COUNT] = {0};
+    if (!wire_header_decode(frame, &header, error)) return FALSE;
+    if (header.call == CALL_UNKNOWN) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
+    if (!decode(intake, &header, &versions, error) || !pack_batch(intake, refused, error)) return FALSE;
+    WireReply reply = {0};
+    describe_refused(refused, &reply);
+    *spans = intake->batch->spans->len - (guint32)reply.refused;
+    hand_over(intake, segment);
+    return TRUE;
+}

@@ -1,0 +1,163 @@
+#include "receiver/maintenance.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/statvfs.h>
+
+#include "common/base/clock.h"
+#include "receiver/log.h"
+
+#define ROUND_NS  (250 * NS_PER_MS)
+#define SETTLE_NS (5 * NS_PER_SEC)
+
+struct Maintenance {
+    MaintenanceOptions options;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    MaintenanceLimits limits; /* under the lock */
+    gboolean stopping;        /* under the lock */
+};
+
+/* ---- journal ---- */
+
+static guint64 oldest_needed(void *arg) {
+    const StateSources *sources = arg;
+    guint64 oldest = JOURNAL_NONE;
+    for (guint i = 0; i < sources->n_shards; i++) oldest = MIN(oldest, shard_needs(sources->shards[i]));
+    return oldest;
+}
+
+void maintenance_trim(StateSources *sources) { journal_trim(sources->journal, oldest_needed, sources); }
+
+static void bound_journal(StateSources *sources, guint64 limit_bytes) {
+    JournalUsage usage = journal_usage(sources->journal);
+    gboolean full = usage.bytes > 2 * limit_bytes;
+    static const char *const why = "the journal is at twice journal.limit and the store does not keep up: see whether "
+                                   "its disk works, or raise journal.limit";
+    if (gate_set(sources->gate, GATE_JOURNAL_FULL, full ? why : NULL))
+        log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
+    if (usage.bytes <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
+    guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
+    for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
+}
+
+static void probe_journal(StateSources *sources) {
+    if (!gate_is_shut_for(sources->gate, GATE_JOURNAL_FAILS)) return;
+    g_autoptr(GError) error = NULL;
+    if (!journal_probe(sources->journal, &error)) {
+        gate_explain(sources->gate, GATE_JOURNAL_FAILS, error->message);
+        return;
+    }
+    if (gate_set(sources->gate, GATE_JOURNAL_FAILS, NULL))
+        log_message(LOG_LEVEL_NOTICE, "the journal can be written again");
+}
+
+/* ---- space ---- */
+
+static guint64 free_bytes(const char *path) {
+    struct statvfs info;
+    if (statvfs(path, &info) != 0) return G_MAXUINT64;
+    return (guint64)info.f_bavail * info.f_frsize;
+}
+
+static void watch_space(const MaintenanceOptions *options, guint64 min_free_bytes) {
+    guint64 store = free_bytes(options->store_path);
+    guint64 journal = options->uses_journal ? free_bytes(options->journal_path) : G_MAXUINT64;
+    const char *path = store <= journal ? options->store_path : options->journal_path;
+    guint64 least = MIN(store, journal);
+    g_autofree char *why = NULL;
+    if (least < min_free_bytes)
+        why =
+            g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
+                            "there or lower it",
+                            (double)least / 1e6, path, (double)min_free_bytes / 1e6);
+    if (!gate_set(options->sources->gate, GATE_STORE_SPACE, why)) return;
+    if (why)
+        log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
+    else
+        log_message(LOG_LEVEL_NOTICE, "there is enough free space again");
+}
+
+/* ---- statistics ---- */
+
+static void settle(StateSources *sources) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!archive_settle(sources->archive, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "statistics of late spans wait: %s", error->message);
+}
+
+/* ---- the thread ---- */
+
+/* FALSE: stop. */
+static gboolean wait_round(Maintenance *maintenance, MaintenanceLimits *limits) {
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + ROUND_NS;
+    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    pthread_mutex_lock(&maintenance->lock);
+    int waited = 0;
+    while (!maintenance->stopping && waited == 0)
+        waited = pthread_cond_timedwait(&maintenance->changed, &maintenance->lock, &until);
+    gboolean go_on = !maintenance->stopping;
+    *limits = maintenance->limits;
+    pthread_mutex_unlock(&maintenance->lock);
+    return go_on;
+}
+
+static void *run(void *arg) {
+    Maintenance *maintenance = arg;
+    StateSources *sources = maintenance->options.sources;
+    pthread_setname_np(pthread_self(), "maintenance");
+    gint64 settle_ns = 0;
+    MaintenanceLimits limits;
+    for (guint round = 0; wait_round(maintenance, &limits); round++) {
+        watch_space(&maintenance->options, limits.min_free_bytes);
+        probe_journal(sources);
+        if (round % 4 == 0)
+            rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
+                      clock_monotonic_ns(clock_system()));
+        /* What is being replayed is looked up by position. */
+        if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
+        maintenance_trim(sources);
+        if (round % 4 == 0) bound_journal(sources, limits.journal_limit_bytes);
+        gint64 now_ns = clock_monotonic_ns(clock_system());
+        if (now_ns < settle_ns) continue;
+        settle(sources);
+        settle_ns = clock_monotonic_ns(clock_system()) + SETTLE_NS;
+    }
+    return NULL;
+}
+
+Maintenance *maintenance_start(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
+    Maintenance *maintenance = g_new0(Maintenance, 1);
+    maintenance->options = *options;
+    maintenance->limits = *limits;
+    pthread_mutex_init(&maintenance->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&maintenance->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    watch_space(options, limits->min_free_bytes);
+    int err = pthread_create(&maintenance->thread, NULL, run, maintenance);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    return maintenance;
+}
+
+void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *limits) {
+    pthread_mutex_lock(&maintenance->lock);
+    maintenance->limits = *limits;
+    pthread_mutex_unlock(&maintenance->lock);
+}
+
+void maintenance_stop(Maintenance *maintenance) {
+    if (!maintenance) return;
+    pthread_mutex_lock(&maintenance->lock);
+    maintenance->stopping = TRUE;
+    pthread_cond_signal(&maintenance->changed);
+    pthread_mutex_unlock(&maintenance->lock);
+    pthread_join(maintenance->thread, NULL);
+    pthread_cond_destroy(&maintenance->changed);
+    pthread_mutex_destroy(&maintenance->lock);
+    g_free(maintenance);
+}

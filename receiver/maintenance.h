@@ -1,0 +1,26 @@
+/* What has to happen every now and then, on a thread of its own: stored journal segments go, free space is watched, a
+ * failing journal is tried again, stale statistics are settled, the rate is sampled. */
+#pragma once
+
+#include "receiver/state.h"
+
+typedef struct MaintenanceOptions {
+    StateSources *sources;
+    const char *store_path, *journal_path;
+    gboolean uses_journal; /* ack is not memory */
+} MaintenanceOptions;
+
+/* What a reload may change. */
+typedef struct MaintenanceLimits {
+    guint64 min_free_bytes;
+    guint64 journal_limit_bytes;
+} MaintenanceLimits;
+
+typedef struct Maintenance Maintenance;
+Maintenance *maintenance_start(const MaintenanceOptions *options, const MaintenanceLimits *limits);
+void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *limits);
+void maintenance_stop(Maintenance *maintenance);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Maintenance, maintenance_stop)
+
+/* Deletes the journal segments that nothing needs; also for the end, when no maintenance runs any more. */
+void maintenance_trim(StateSources *sources);

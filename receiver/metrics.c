@@ -1,0 +1,83 @@
+#include "receiver/metrics.h"
+
+#include <string.h>
+
+static void write_head(GString *out, const char *name, const char *type, const char *help) {
+    g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
+}
+
+static void write_gauge(GString *out, const char *name, const char *help, double value) {
+    write_head(out, name, "gauge", help);
+    g_string_append_printf(out, "plumbd_%s %.17g\n", name, value);
+}
+
+static void write_counters(GString *out, const State *state) {
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        CounterInfo info = counter_info((Counter)i);
+        if (info.help) {
+            g_autofree char *name = g_strconcat(info.metric, "_total", NULL);
+            write_head(out, name, "counter", info.help);
+        }
+        if (!info.reason)
+            g_string_append_printf(out, "plumbd_%s_total %" G_GUINT64_FORMAT "\n", info.metric, state->counters[i]);
+        else if (info.reason[0] != '\0')
+            g_string_append_printf(out, "plumbd_%s_total{reason=\"%s\"} %" G_GUINT64_FORMAT "\n", info.metric,
+                                   info.reason, state->counters[i]);
+    }
+}
+
+/* Label values come from peers: '\', '"' and line feeds are escaped as the format says. */
+static void append_label(GString *out, const char *text) {
+    for (; *text; text++) {
+        if (*text == '\\' || *text == '"') g_string_append_c(out, '\\');
+        if (*text == '\n')
+            g_string_append(out, "\\n");
+        else
+            g_string_append_c(out, *text);
+    }
+}
+
+static void write_sender_drops(void *arg, const SenderInfo *info) {
+    GString *out = arg;
+    for (guint32 i = 0; i < info->n_drops; i++) {
+        g_string_append(out, "plumbd_sender_dropped_spans{sender=\"");
+        append_label(out, info->name);
+        g_string_append(out, "\",reason=\"");
+        append_label(out, info->drops[i].reason);
+        g_string_append_printf(out, "\"} %" G_GINT64_FORMAT "\n", info->drops[i].spans);
+    }
+}
+
+void metrics_write(StateSources *sources, GString *out) {
+    State state;
+    state_collect(&state, sources);
+    ArchiveTotals totals = archive_totals(sources->archive);
+    write_gauge(out, "ready", "1 when spans are taken", state.ready);
+    write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
+    write_counters(out, &state);
+    write_gauge(out, "connections", "Connections of senders", state.connections);
+    write_gauge(out, "buffered_bytes", "Memory of unfinished frames", (double)state.buffered_bytes);
+    write_gauge(out, "open_traces", "Traces not yet complete", (double)state.open_traces);
+    write_gauge(out, "open_spans", "Spans not yet stored", (double)state.open_spans);
+    write_gauge(out, "open_bytes", "Memory of open traces", (double)state.open_bytes);
+    write_gauge(out, "queued_bytes", "Spans on their way to shards", (double)state.queued_bytes);
+    write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
+    write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
+    write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
+    write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
+    write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);
+    write_gauge(out, "stored_incomplete_traces", "Traces in the store that lack spans",
+                (double)totals.incomplete_traces);
+    write_gauge(out, "stored_patterns", "Patterns in the store", (double)totals.patterns);
+    write_head(out, "duplicate_spans_total", "counter", "Spans that came again and changed nothing");
+    g_string_append_printf(out, "plumbd_duplicate_spans_total %" G_GUINT64_FORMAT "\n", totals.duplicates);
+    write_head(out, "late_spans_total", "counter", "Spans that came after their trace was stored");
+    g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
+    write_gauge(out, "senders", "Senders heard of", state.senders);
+    write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
+    senders_foreach(sources->senders, write_sender_drops, out);
+    write_head(out, "cpu_seconds_total", "counter", "Processor time used");
+    g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);
+    write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);
+    state_clear(&state);
+}

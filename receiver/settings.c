@@ -1,0 +1,149 @@
+#include "receiver/settings.h"
+
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/base/limits.h"
+#include "common/model/naming.h"
+
+#define MIB (G_GINT64_CONSTANT(1) << 20)
+#define GIB (G_GINT64_CONSTANT(1) << 30)
+#define DAY (24 * 60 * NS_PER_MINUTE)
+
+const ConfigOption settings_table[] = {
+    {"listen.thrift", CONFIG_STRING, "127.0.0.1:9410", 0, 0, NULL, FALSE,
+     "Address and port for spans over Thrift: host:port or [v6]:port. Port 0 takes any free one; the line printed when "
+     "plumbd is ready names it. There is no authentication yet: open it to other hosts only in a network you trust."},
+    {"listen.http", CONFIG_STRING, "127.0.0.1:9096", 0, 0, NULL, FALSE,
+     "Address and port for HTTP: the JSON API, /metrics, /healthz, /readyz."},
+    {"listen.max-connections", CONFIG_INT, "4096", 1, 1000000, NULL, FALSE,
+     "Connections of senders at one time; more are closed at once, and counted."},
+    {"listen.frame-limit", CONFIG_SIZE, "32M", 1024, LIMIT_FRAME_BYTES, NULL, FALSE,
+     "Largest Thrift frame; a sender that declares a larger one is disconnected before it is read."},
+    {"listen.buffer-limit", CONFIG_SIZE, "256M", MIB, 64 * GIB, NULL, FALSE,
+     "Memory for unfinished frames of all connections together."},
+    {"listen.frame-timeout", CONFIG_DURATION, "30s", NS_PER_MS, DAY, NULL, FALSE,
+     "A frame that was begun must be whole after so long, a reply read; otherwise the connection is closed."},
+    {"listen.idle-timeout", CONFIG_DURATION, "10m", NS_PER_MS, DAY, NULL, FALSE,
+     "A connection on which nothing comes for so long is closed; senders connect again."},
+
+    {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE, "Questions that are answered at the same time."},
+    {"http.queue", CONFIG_INT, "64", 1, 10000, NULL, FALSE,
+     "Questions that wait for their turn; more are answered with 503."},
+
+    {"receiver.net-threads", CONFIG_INT, "0", 0, 64, NULL, FALSE,
+     "Threads that read and decode; 0: one for every four processors."},
+    {"receiver.shards", CONFIG_INT, "0", 0, 256, NULL, FALSE,
+     "Threads that own open traces and store them; 0: as many as processors."},
+    {"receiver.queue-limit", CONFIG_SIZE, "16M", 64 * 1024, GIB, NULL, FALSE,
+     "Spans that wait for one shard; past it, senders wait."},
+
+    {"trace.idle", CONFIG_DURATION, "30s", NS_PER_MS, DAY, NULL, TRUE,
+     "A trace whose root has come is complete, and is stored, after so long without a span. Later spans still join "
+     "it."},
+    {"trace.max-age", CONFIG_DURATION, "5m", NS_PER_MS, DAY, NULL, TRUE,
+     "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
+    {"trace.max-spans", CONFIG_INT, "1000000", 1000, 100000000, NULL, TRUE,
+     "A trace with so many spans is stored at once, and kept in parts of that size."},
+    {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
+     "A span outside of its parent by more than this is flagged."},
+
+    {"memory.limit", CONFIG_SIZE, "256M", 4 * MIB, 1024 * GIB, NULL, TRUE,
+     "Memory for open traces. Past it, those that were quiet longest are stored early; nothing is lost."},
+
+    {"store.path", CONFIG_STRING, "/var/lib/plumbline/store", 0, 0, NULL, FALSE, "Folder of the store (RocksDB)."},
+    {"store.min-free", CONFIG_SIZE, "512M", 0, 1024 * GIB, NULL, TRUE,
+     "Free space below which no new spans are taken, on the store's and on the journal's file system. 0: only when "
+     "they "
+     "are really full."},
+    {"store.cache", CONFIG_SIZE, "32M", MIB, 1024 * GIB, NULL, FALSE, "The store's cache for reading."},
+    {"store.write-buffer", CONFIG_SIZE, "16M", MIB, 16 * GIB, NULL, FALSE,
+     "What the store collects in memory before it writes a file."},
+
+    {"journal.path", CONFIG_STRING, "/var/lib/plumbline/journal", 0, 0, NULL, FALSE,
+     "Folder of the journal: spans that were acknowledged and are not in the store yet."},
+    {"journal.ack", CONFIG_ENUM, "journal", 0, 0, "journal|fsync|memory", FALSE,
+     "When a batch is acknowledged: journal: it is written (survives kill -9); fsync: it is on the disk (survives a "
+     "power cut); memory: it was decoded (a crash loses what is not stored)."},
+    {"journal.segment", CONFIG_SIZE, "64M", 64 * 1024, GIB, NULL, FALSE, "Size of a file of the journal."},
+    {"journal.limit", CONFIG_SIZE, "2G", MIB, 1024 * GIB, NULL, TRUE,
+     "Size of the journal past which the traces that keep its oldest files are stored early; at twice this size, "
+     "no new spans are taken."},
+
+    {"naming.rules", CONFIG_LIST,
+     "sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n}); "
+     "BlockReaderRemote2#readNextPacket({n})",
+     0, 0, NULL, FALSE, "Function names that carry a number, {n}: the number goes into an annotation."},
+
+    {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
+
+    {"stop.timeout", CONFIG_DURATION, "60s", 0, DAY, NULL, TRUE,
+     "How long to try to store what is open when plumbd is stopped while the store fails; then the journal keeps it."},
+    {0},
+};
+
+static guint threads_or(gint64 wanted, guint fallback) { return wanted > 0 ? (guint)wanted : MAX(fallback, 1); }
+
+static gboolean check(const Settings *settings, GError **error) {
+    if (settings->store_path[0] == '\0') return fail(error, PLUMB_ERROR_CONFIG, "store.path is empty: name a folder");
+    if (settings->journal_path[0] == '\0')
+        return fail(error, PLUMB_ERROR_CONFIG, "journal.path is empty: name a folder");
+    if (g_strcmp0(settings->store_path, settings->journal_path) == 0)
+        return fail(error, PLUMB_ERROR_CONFIG, "store.path and journal.path are the same folder: %s",
+                    settings->store_path);
+    NamingRules *rules = naming_rules_new((const char *const *)settings->name_rules, error);
+    if (!rules) {
+        g_prefix_error(error, "naming.rules: ");
+        return FALSE;
+    }
+    naming_rules_free(rules);
+    return TRUE;
+}
+
+Settings *settings_new(const Config *config, GError **error) {
+    g_autoptr(Settings) s = g_new0(Settings, 1);
+    guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+    s->listen_thrift = g_strdup(config_string(config, "listen.thrift"));
+    s->listen_http = g_strdup(config_string(config, "listen.http"));
+    s->max_connections = (guint)config_int(config, "listen.max-connections");
+    s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
+    s->buffer_bytes = config_size_bytes(config, "listen.buffer-limit");
+    s->frame_timeout_ns = config_duration_ns(config, "listen.frame-timeout");
+    s->idle_timeout_ns = config_duration_ns(config, "listen.idle-timeout");
+    s->net_threads = threads_or(config_int(config, "receiver.net-threads"), processors / 4);
+    s->shards = threads_or(config_int(config, "receiver.shards"), processors);
+    s->queue_bytes = config_size_bytes(config, "receiver.queue-limit");
+    s->query_threads = (guint)config_int(config, "http.query-threads");
+    s->query_queue = (guint)config_int(config, "http.queue");
+    s->traces = (OpenLimits){
+        .idle_ns = config_duration_ns(config, "trace.idle"),
+        .max_age_ns = config_duration_ns(config, "trace.max-age"),
+        .max_spans = (guint32)config_int(config, "trace.max-spans"),
+        .memory_bytes = config_size_bytes(config, "memory.limit"),
+    };
+    s->clock_tolerance_ns = config_duration_ns(config, "trace.clock-tolerance");
+    s->store_path = g_strdup(config_string(config, "store.path"));
+    s->journal_path = g_strdup(config_string(config, "journal.path"));
+    s->store_cache_bytes = config_size_bytes(config, "store.cache");
+    s->store_buffer_bytes = config_size_bytes(config, "store.write-buffer");
+    s->min_free_bytes = config_size_bytes(config, "store.min-free");
+    s->ack = (AckMode)config_enum(config, "journal.ack");
+    s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
+    s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
+    s->name_rules = g_strdupv((char **)config_list(config, "naming.rules"));
+    s->log_level = (LogLevel)config_enum(config, "log.level");
+    s->stop_timeout_ns = config_duration_ns(config, "stop.timeout");
+    if (!check(s, error)) return NULL;
+    return g_steal_pointer(&s);
+}
+
+void settings_free(Settings *settings) {
+    if (!settings) return;
+    g_free(settings->listen_thrift);
+    g_free(settings->listen_http);
+    g_free(settings->store_path);
+    g_free(settings->journal_path);
+    g_strfreev(settings->name_rules);
+    g_free(settings);
+}

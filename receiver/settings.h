@@ -1,0 +1,36 @@
+/* plumbd's configuration: the table of options, and their values as plain data for the threads. */
+#pragma once
+
+#include "common/base/config.h"
+#include "receiver/log.h"
+#include "receiver/open_traces.h"
+
+extern const ConfigOption settings_table[];
+
+typedef enum { ACK_JOURNAL, ACK_FSYNC, ACK_MEMORY } AckMode; /* in the order of the table's choices */
+
+typedef struct Settings {
+    char *listen_thrift, *listen_http;
+    guint max_connections;
+    gsize frame_bytes, buffer_bytes;
+    gint64 frame_timeout_ns, idle_timeout_ns;
+    guint net_threads, shards; /* resolved: never 0 */
+    gsize queue_bytes;
+    guint query_threads, query_queue;
+    OpenLimits traces; /* memory_bytes is of all shards */
+    gint64 clock_tolerance_ns;
+    char *store_path, *journal_path;
+    gsize store_cache_bytes, store_buffer_bytes;
+    guint64 min_free_bytes;
+    AckMode ack;
+    gsize journal_segment_bytes;
+    guint64 journal_limit_bytes;
+    char **name_rules;
+    LogLevel log_level;
+    gint64 stop_timeout_ns;
+} Settings;
+
+/* Copies of all values. Errors: CONFIG, for values that do not fit together. */
+Settings *settings_new(const Config *config, GError **error);
+void settings_free(Settings *settings);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Settings, settings_free)

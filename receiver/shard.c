@@ -1,0 +1,388 @@
+#include "receiver/shard.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/aside.h"
+#include "receiver/log.h"
+#include "receiver/mailbox.h"
+#include "receiver/needs.h"
+
+typedef enum {
+    MESSAGE_SPANS,
+    MESSAGE_FLUSH,
+    MESSAGE_TRACE,
+    MESSAGE_SEGMENTS,
+    MESSAGE_LIMITS,
+    MESSAGE_STOP
+} MessageKind;
+
+typedef struct Message {
+    MailItem item; /* first: the mailbox deals in these */
+    MessageKind kind;
+    GByteArray *records;     /* SPANS */
+    JournalSegment *segment; /* SPANS */
+    guint64 number;          /* TRACE: id; SEGMENTS: up to; STOP: how long to go on trying, ns */
+    OpenLimits limits;       /* LIMITS */
+    Waiter *waiter;          /* FLUSH, TRACE, STOP */
+} Message;
+
+struct Shard {
+    ShardOptions options;
+    pthread_t thread;
+    Mailbox *mailbox;
+    Counters *counters;
+
+    /* of the thread alone */
+    OpenTraces *traces;
+    ArchiveWriter *writer;
+    Needs needs;
+    GArray *group; /* guint64: oldest segment of each trace in the writer's group */
+    guint64 group_spans;
+    gint64 group_since_ns, group_oldest_ns; /* 0: empty */
+    gint64 retry_ns;                        /* no attempt before this; 0: the last one went well */
+    gint64 pause_ns;
+    gboolean gate_shut;
+    GError *last_error;
+    gboolean stopping;
+
+    /* for others to read */
+    _Atomic guint64 oldest_needed;
+    _Atomic guint64 n_traces, n_spans, n_bytes;
+    _Atomic gint64 oldest_ns;
+};
+
+static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+/* ---- storing; on the shard's thread ---- */
+
+static void publish(Shard *shard) {
+    const OpenTrace *first = open_traces_first(shard->traces);
+    gint64 oldest_ns = first ? first->opened_ns : 0;
+    if (shard->group_oldest_ns && (!oldest_ns || shard->group_oldest_ns < oldest_ns))
+        oldest_ns = shard->group_oldest_ns;
+    atomic_store(&shard->oldest_ns, oldest_ns);
+    atomic_store(&shard->n_traces, open_traces_count(shard->traces));
+    atomic_store(&shard->n_spans, open_traces_spans(shard->traces) + shard->group_spans);
+    atomic_store(&shard->n_bytes, open_traces_bytes(shard->traces) + archive_writer_pending_bytes(shard->writer));
+    atomic_store(&shard->oldest_needed, needs_oldest(&shard->needs));
+}
+
+static void note_success(Shard *shard) {
+    shard->retry_ns = shard->pause_ns = 0;
+    g_clear_error(&shard->last_error);
+    if (!shard->gate_shut) return;
+    shard->gate_shut = FALSE;
+    gate_open(shard->options.gate, GATE_STORE_FAILS);
+    log_message(LOG_LEVEL_NOTICE, "shard %u: the store takes traces again", shard->options.number);
+}
+
+static void note_failure(Shard *shard, GError *error) {
+    counter_add(shard->counters, COUNTER_COMMIT_FAILURES, 1);
+    shard->pause_ns = CLAMP(shard->pause_ns * 2, SHARD_RETRY_MIN_NS, SHARD_RETRY_MAX_NS);
+    shard->retry_ns = now_monotonic_ns() + shard->pause_ns;
+    g_autofree char *why = g_strdup_printf("the store does not take traces: %s", error->message);
+    if (!shard->gate_shut) {
+        shard->gate_shut = TRUE;
+        gate_shut(shard->options.gate, GATE_STORE_FAILS, why);
+        log_message(LOG_LEVEL_ERROR, "shard %u: %s; senders are asked to wait, nothing acknowledged is lost",
+                    shard->options.number, why);
+    } else {
+        gate_explain(shard->options.gate, GATE_STORE_FAILS, why);
+    }
+    g_clear_error(&shard->last_error);
+    shard->last_error = error;
+}
+
+static gboolean commit(Shard *shard) {
+    if (shard->group->len == 0) return TRUE;
+    GError *error = NULL;
+    if (!archive_writer_commit(shard->writer, shard->options.sync, &error)) {
+        note_failure(shard, error);
+        return FALSE;
+    }
+    counter_add(shard->counters, COUNTER_COMMITS, 1);
+    counter_add(shard->counters, COUNTER_SPANS_STORED, shard->group_spans);
+    for (guint i = 0; i < shard->group->len; i++) needs_remove(&shard->needs, g_array_index(shard->group, guint64, i));
+    g_array_set_size(shard->group, 0);
+    shard->group_spans = 0;
+    shard->group_since_ns = shard->group_oldest_ns = 0;
+    note_success(shard);
+    return TRUE;
+}
+
+/* What the store can never take (the stored part of the trace is damaged) must not hold up the rest for good. */
+static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *why) {
+    GError *error = NULL;
+    g_autofree char *file = NULL;
+    Bytes records = {trace->spans, trace->size_bytes};
+    if (!aside_write(shard->options.archive, shard->options.aside_dir, records, &file, &error)) {
+        note_failure(shard, error);
+        return FALSE;
+    }
+    counter_add(shard->counters, COUNTER_SPANS_SET_ASIDE, trace->n_spans);
+    log_message(LOG_LEVEL_ERROR,
+                "trace %016" G_GINT64_MODIFIER "x cannot be stored (%s): its %u new spans were appended to %s; "
+                "`plumb import` takes them in once the store is repaired",
+                trace->id, why->message, trace->n_spans, file);
+    return TRUE;
+}
+
+/* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before or safe in the group. */
+static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
+    g_autoptr(GError) error = NULL;
+    if (archive_writer_add(shard->writer, trace->id, trace->spans, trace->size_bytes, &error)) {
+        gint64 now_ns = now_monotonic_ns();
+        if (shard->group->len == 0) shard->group_since_ns = now_ns;
+        if (!shard->group_oldest_ns || trace->opened_ns < shard->group_oldest_ns)
+            shard->group_oldest_ns = trace->opened_ns;
+        g_array_append_val(shard->group, trace->oldest_segment);
+        shard->group_spans += trace->n_spans;
+    } else if (g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) {
+        if (!set_aside(shard, trace, error)) return FALSE;
+        needs_remove(&shard->needs, trace->oldest_segment);
+    } else {
+        note_failure(shard, g_steal_pointer(&error));
+        return FALSE;
+    }
+    counter_add(shard->counters, reason, 1);
+    open_traces_remove(shard->traces, trace);
+    return archive_writer_pending_bytes(shard->writer) < SHARD_GROUP_BYTES || commit(shard);
+}
+
+/* Everything, now. */
+static gboolean store_all(Shard *shard, Counter reason, guint64 *closed) {
+    OpenTrace *trace;
+    while ((trace = open_traces_first(shard->traces))) {
+        guint before = open_traces_count(shard->traces);
+        gboolean good = store_trace(shard, trace, reason);
+        *closed += before - open_traces_count(shard->traces);
+        if (!good) return FALSE;
+    }
+    return commit(shard);
+}
+
+static gboolean may_try(const Shard *shard, gint64 now_ns) { return now_ns >= shard->retry_ns; }
+
+/* What time and memory ask for. */
+static void store_due(Shard *shard) {
+    static const Counter reasons[] = {
+        [DUE_IDLE] = COUNTER_TRACE_IDLE, [DUE_AGE] = COUNTER_TRACE_AGE, [DUE_MEMORY] = COUNTER_TRACE_MEMORY};
+    gint64 now_ns = now_monotonic_ns();
+    if (!may_try(shard, now_ns)) return;
+    if (shard->retry_ns && !commit(shard)) return;
+    DueReason reason;
+    OpenTrace *trace;
+    while ((trace = open_traces_due(shard->traces, now_ns, &reason)))
+        if (!store_trace(shard, trace, reasons[reason])) return;
+    if (shard->group->len > 0 && now_ns - shard->group_since_ns >= SHARD_GROUP_WAIT_NS && !commit(shard)) return;
+    if (shard->group->len == 0) note_success(shard);
+}
+
+/* ---- messages; on the shard's thread ---- */
+
+static void take_spans(Shard *shard, Message *message) {
+    guint64 segment = journal_segment_number(message->segment);
+    gint64 now_ns = now_monotonic_ns();
+    const guint8 *at = message->records->data;
+    gsize left = message->records->len;
+    while (left > 0) {
+        SpanRun run = span_run(at, left);
+        OpenTrace *trace = open_traces_add(shard->traces, &run, now_ns);
+        if (segment < trace->oldest_segment) {
+            needs_add(&shard->needs, segment);
+            needs_remove(&shard->needs, trace->oldest_segment);
+            trace->oldest_segment = segment;
+        }
+        if (trace->n_spans >= shard->options.limits.max_spans && may_try(shard, now_ns))
+            store_trace(shard, trace, COUNTER_TRACE_SIZE);
+        at += run.size_bytes;
+        left -= run.size_bytes;
+    }
+    g_byte_array_unref(message->records);
+    publish(shard); /* before the hold goes: journal_trim() must find one of the two */
+    journal_release(message->segment);
+}
+
+static GError *copy_error(const Shard *shard) {
+    return shard->last_error ? g_error_copy(shard->last_error)
+                             : g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_IO, "the store fails");
+}
+
+static void answer(Shard *shard, Waiter *waiter, gboolean good, guint64 amount) {
+    publish(shard);
+    waiter_answer(waiter, amount, good ? NULL : copy_error(shard));
+}
+
+static void take_trace_order(Shard *shard, const Message *message) {
+    OpenTrace *trace = open_traces_find(shard->traces, message->number);
+    guint before = open_traces_count(shard->traces);
+    gboolean good = !trace || (store_trace(shard, trace, COUNTER_TRACE_ASKED) && commit(shard));
+    answer(shard, message->waiter, good, before - open_traces_count(shard->traces));
+}
+
+static void take_segments_order(Shard *shard, guint64 up_to) {
+    if (!may_try(shard, now_monotonic_ns())) return;
+    OpenTrace *trace = open_traces_first(shard->traces), *next;
+    for (; trace; trace = next) {
+        next = open_traces_next(shard->traces, trace);
+        if (trace->oldest_segment <= up_to && !store_trace(shard, trace, COUNTER_TRACE_JOURNAL)) return;
+    }
+    commit(shard);
+}
+
+static void sleep_ns(gint64 ns) {
+    struct timespec pause = {.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
+    nanosleep(&pause, NULL);
+}
+
+static void take_stop(Shard *shard, const Message *message) {
+    gint64 until_ns = now_monotonic_ns() + (gint64)message->number;
+    guint64 closed = 0;
+    gboolean good;
+    while (!(good = store_all(shard, COUNTER_TRACE_STOP, &closed)) && now_monotonic_ns() < until_ns)
+        sleep_ns(SHARD_RETRY_MIN_NS);
+    shard->stopping = TRUE;
+    answer(shard, message->waiter, good, closed);
+}
+
+static void take_message(Shard *shard, Message *message) {
+    guint64 closed = 0;
+    switch (message->kind) {
+    case MESSAGE_SPANS: take_spans(shard, message); break;
+    case MESSAGE_FLUSH: {
+        gboolean good = store_all(shard, COUNTER_TRACE_FLUSH, &closed);
+        answer(shard, message->waiter, good, closed);
+        break;
+    }
+    case MESSAGE_TRACE: take_trace_order(shard, message); break;
+    case MESSAGE_SEGMENTS: take_segments_order(shard, message->number); break;
+    case MESSAGE_LIMITS:
+        shard->options.limits = message->limits;
+        open_traces_set_limits(shard->traces, &message->limits);
+        break;
+    case MESSAGE_STOP: take_stop(shard, message); break;
+    }
+}
+
+static gint64 wait_ms(const Shard *shard) {
+    gint64 now_ns = now_monotonic_ns();
+    gint64 due_ns = MIN(open_traces_next_due_ns(shard->traces), now_ns + NS_PER_SEC);
+    if (shard->group->len > 0) due_ns = MIN(due_ns, shard->group_since_ns + SHARD_GROUP_WAIT_NS);
+    due_ns = MAX(due_ns, shard->retry_ns);
+    return CLAMP((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS, 1, 1000);
+}
+
+static void *run(void *arg) {
+    Shard *shard = arg;
+    char name[16];
+    g_snprintf(name, sizeof name, "shard-%u", shard->options.number);
+    pthread_setname_np(pthread_self(), name);
+    while (!shard->stopping) {
+        MailItem *items = mailbox_take(shard->mailbox, wait_ms(shard));
+        while (items) {
+            Message *message = (Message *)items;
+            gsize size_bytes = items->size_bytes;
+            items = items->next;
+            take_message(shard, message);
+            g_free(message);
+            if (!shard->stopping) store_due(shard);
+            mailbox_done(shard->mailbox, size_bytes);
+        }
+        if (!shard->stopping) store_due(shard);
+        publish(shard);
+    }
+    return NULL;
+}
+
+/* ---- any thread ---- */
+
+Shard *shard_start(const ShardOptions *options) {
+    Shard *shard = g_new0(Shard, 1);
+    shard->options = *options;
+    shard->mailbox = mailbox_new(options->mailbox_bytes);
+    shard->counters = counter_set_add(options->counters);
+    shard->traces = open_traces_new(&options->limits);
+    shard->writer = archive_writer_new(options->archive);
+    shard->group = g_array_new(FALSE, FALSE, sizeof(guint64));
+    needs_init(&shard->needs);
+    atomic_store(&shard->oldest_needed, JOURNAL_NONE);
+    int err = pthread_create(&shard->thread, NULL, run, shard);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    return shard;
+}
+
+static Message *message_new(MessageKind kind, Waiter *waiter) {
+    Message *message = g_new0(Message, 1);
+    message->kind = kind;
+    message->waiter = waiter;
+    return message;
+}
+
+gboolean shard_stop(Shard *shard, gint64 give_up_ns, GError **error) {
+    Waiter *waiter = waiter_new(1);
+    Message *message = message_new(MESSAGE_STOP, waiter);
+    message->number = (guint64)give_up_ns;
+    mailbox_put(shard->mailbox, &message->item);
+    gboolean good = waiter_wait(waiter, NULL, error);
+    pthread_join(shard->thread, NULL);
+    return good;
+}
+
+void shard_free(Shard *shard) {
+    if (!shard) return;
+    archive_writer_free(shard->writer);
+    open_traces_free(shard->traces);
+    needs_clear(&shard->needs);
+    g_array_unref(shard->group);
+    g_clear_error(&shard->last_error);
+    mailbox_free(shard->mailbox);
+    g_free(shard);
+}
+
+void shard_put_spans(Shard *shard, GByteArray *records, JournalSegment *segment) {
+    Message *message = message_new(MESSAGE_SPANS, NULL);
+    message->item.size_bytes = records->len;
+    message->records = records;
+    message->segment = segment;
+    journal_hold(segment);
+    mailbox_put(shard->mailbox, &message->item);
+}
+
+gboolean shard_full(Shard *shard) { return mailbox_full(shard->mailbox); }
+
+void shard_flush(Shard *shard, Waiter *waiter) {
+    mailbox_put(shard->mailbox, &message_new(MESSAGE_FLUSH, waiter)->item);
+}
+
+void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter) {
+    Message *message = message_new(MESSAGE_TRACE, waiter);
+    message->number = trace_id;
+    mailbox_put(shard->mailbox, &message->item);
+}
+
+void shard_store_segments(Shard *shard, guint64 up_to_number) {
+    Message *message = message_new(MESSAGE_SEGMENTS, NULL);
+    message->number = up_to_number;
+    mailbox_put(shard->mailbox, &message->item);
+}
+
+void shard_set_limits(Shard *shard, const OpenLimits *limits) {
+    Message *message = message_new(MESSAGE_LIMITS, NULL);
+    message->limits = *limits;
+    mailbox_put(shard->mailbox, &message->item);
+}
+
+guint64 shard_needs(Shard *shard) { return atomic_load(&shard->oldest_needed); }
+
+ShardState shard_state(Shard *shard) {
+    return (ShardState){
+        .traces = atomic_load(&shard->n_traces),
+        .spans = atomic_load(&shard->n_spans),
+        .bytes = atomic_load(&shard->n_bytes),
+        .mailbox_bytes = mailbox_bytes(shard->mailbox),
+        .oldest_ns = atomic_load(&shard->oldest_ns),
+    };
+}

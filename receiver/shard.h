@@ -1,0 +1,65 @@
+/* A shard: one thread that owns the open traces whose ids hash to it, and the ArchiveWriter that stores them.
+ *
+ * Spans come in chunks (one per network thread and round), questions as small messages; nothing else is shared. When
+ * the store fails, the shard keeps what it has, shuts the gate, and tries again with growing pauses: the group that
+ * could not be written stays, closed traces stay open, the mailbox fills up, senders are told to try later. */
+#pragma once
+
+#include "analyzer/archive/archive.h"
+#include "receiver/counters.h"
+#include "receiver/gate.h"
+#include "receiver/journal.h"
+#include "receiver/open_traces.h"
+#include "receiver/waiter.h"
+
+/* Closed traces are written in groups of this size, or this long after the first of a group. */
+#define SHARD_GROUP_BYTES   (4u * 1024 * 1024)
+#define SHARD_GROUP_WAIT_NS G_GINT64_CONSTANT(500000000)
+/* Pauses between attempts while the store fails. */
+#define SHARD_RETRY_MIN_NS G_GINT64_CONSTANT(100000000)
+#define SHARD_RETRY_MAX_NS G_GINT64_CONSTANT(2000000000)
+
+typedef struct ShardOptions {
+    guint number;
+    Archive *archive;
+    Gate *gate;
+    CounterSet *counters;
+    gsize mailbox_bytes;
+    OpenLimits limits;     /* memory_bytes is this shard's share */
+    gboolean sync;         /* groups survive a power cut before the journal lets go of them */
+    const char *aside_dir; /* where spans go that the store will never take */
+} ShardOptions;
+
+typedef struct Shard Shard;
+/* Starts the thread. What options point to must outlive the shard. */
+Shard *shard_start(const ShardOptions *options);
+/* Stores everything and ends the thread; gives up after give_up_ns of a failing store. FALSE when spans remain that
+ * only the journal holds now; *error says why. The shard stays readable until shard_free(). */
+gboolean shard_stop(Shard *shard, gint64 give_up_ns, GError **error);
+/* After shard_stop(). */
+void shard_free(Shard *shard);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shard, shard_free)
+
+/* Which of n shards owns a trace. */
+static inline guint shard_of(guint64 trace_id, guint n) { return (guint)((trace_id_hash(trace_id) >> 32) % n); }
+
+/* ---- any thread ---- */
+/* SpanRecs, one behind the other; the array is taken over. segment (may be NULL) is where the journal has them: the
+ * shard keeps a hold of its own until it has noted what it needs. */
+void shard_put_spans(Shard *shard, GByteArray *records, JournalSegment *segment);
+gboolean shard_full(Shard *shard);
+
+/* Questions and orders; each gives one answer to the waiter when done, an error when the store fails. */
+void shard_flush(Shard *shard, Waiter *waiter);                         /* store all; sum: traces closed */
+void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter); /* store this one, if it is open */
+void shard_store_segments(Shard *shard, guint64 up_to_number);          /* all traces that need these; no answer */
+void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no answer */
+
+/* The oldest journal segment that traces not yet stored need; JOURNAL_NONE: none. */
+guint64 shard_needs(Shard *shard);
+
+typedef struct ShardState {
+    guint64 traces, spans, bytes, mailbox_bytes;
+    gint64 oldest_ns; /* monotonic time at which the oldest span not yet stored came; 0: there is none */
+} ShardState;
+ShardState shard_state(Shard *shard);

@@ -1,0 +1,53 @@
+/* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made. */
+#pragma once
+
+#include "receiver/counters.h"
+#include "receiver/gate.h"
+#include "receiver/journal.h"
+#include "receiver/net.h"
+#include "receiver/senders.h"
+#include "receiver/shard.h"
+
+/* Spans per second over the last ten seconds: fed once a second by the maintenance thread, read by any. */
+#define RATE_SECONDS 10
+typedef struct Rate Rate;
+Rate *rate_new(void);
+void rate_free(Rate *rate);
+void rate_feed(Rate *rate, guint64 total, gint64 now_ns);
+double rate_per_s(Rate *rate);
+
+/* Where the facts are; all must outlive it. */
+typedef struct StateSources {
+    Archive *archive;
+    Gate *gate;
+    CounterSet *counters;
+    Senders *senders;
+    Journal *journal;
+    Rate *rate;
+    Shard *const *shards;
+    guint n_shards;
+    Net *_Atomic net;  /* NULL until spans are taken */
+    gint64 started_ns; /* monotonic */
+} StateSources;
+
+typedef struct State {
+    gint64 uptime_ns;
+    gboolean ready;
+    char *reason; /* why not ready */
+    guint connections;
+    gsize buffered_bytes;
+    double spans_per_s;
+    guint64 counters[COUNTER_COUNT];
+    guint64 open_traces, open_spans, open_bytes, queued_bytes;
+    gint64 lag_ns;
+    guint64 journal_bytes;
+    guint journal_segments;
+    guint senders;
+    gint64 cpu_ns;
+    guint64 rss_bytes;
+} State;
+
+void state_collect(State *state, StateSources *sources);
+void state_clear(State *state);
+/* Traces that were stored before they were complete. */
+guint64 state_closed_early(const State *state);

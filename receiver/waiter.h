@@ -1,0 +1,11 @@
+/* Waiting for several threads to finish something: the asker makes a Waiter for n answers, each thread gives one. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct Waiter Waiter;
+Waiter *waiter_new(guint answers);
+/* One answer: what it adds to the sum, and an error or NULL (taken over; the first one is kept). */
+void waiter_answer(Waiter *waiter, guint64 amount, GError *error);
+/* Waits for all answers and frees the waiter. FALSE with *error when one of them was an error. */
+gboolean waiter_wait(Waiter *waiter, guint64 *sum, GError **error);
