@@ -191,14 +191,16 @@ static void read_sender(ThriftReader *r, BatchSender *sender) {
     thrift_require(r, seen, SEEN(1));
 }
 
-/* Nothing of a batch for newer receivers is looked at, not even whether it is whole. */
+/* Of a batch for newer receivers nothing but the versions is looked at, not even whether it is whole. */
 static gboolean for_newer(const WireVersions *versions) { return versions->needs > WIRE_VERSION; }
+
+#define FIELD_NEEDS 2
 
 static void read_batch(Decoder *d, WireVersions *versions) {
     ThriftReader *r = &d->r;
     guint32 seen = 0;
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
-        switch (for_newer(versions) ? 0 : field_key(&field)) {
+        switch (for_newer(versions) && field.id > FIELD_NEEDS ? 0 : field_key(&field)) {
         case FIELD_KEY(1, TYPE_I32): versions->version = thrift_i32(r); break;
         case FIELD_KEY(2, TYPE_I32): versions->needs = thrift_i32(r); break;
         case FIELD_KEY(3, TYPE_LIST):
