@@ -131,7 +131,7 @@ static void random_span(GRand *rand, SpanBatch *batch, guint i) {
     }
     for (gint n = g_rand_int_range(rand, 0, 4); n > 0; n--) {
         const char *message = random_text(rand, buffer, sizeof buffer);
-        batch_add_note(batch, -(gint64)g_rand_int(rand) << 20, batch_copy(batch, message, strlen(message)));
+        batch_add_note(batch, -(gint64)g_rand_int(rand) * 1000000, batch_copy(batch, message, strlen(message)));
     }
 }
 
