@@ -11,3 +11,6 @@ plumb_test(test_calltree_tree
 plumb_test(test_calltree_pattern
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_pattern.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_stats
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_stats.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)

@@ -1,0 +1,433 @@
+/* Statistics against sums made by hand, and what must hold of merging and of late spans. */
+#include <string.h>
+
+#include "analyzer/calltree/stats.h"
+#include "tests/calltree/forest.h"
+
+#define FORESTS 3000u
+
+typedef struct Made {
+    CallTree *tree;
+    TreeTimes *times;
+    Pattern *pattern;
+    guint32 *node_of;
+} Made;
+
+static Made make(Compressor *compressor, GPtrArray *spans, gint64 tolerance_ns) {
+    Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, tolerance_ns)};
+    made.times = times_compute(made.tree);
+    made.node_of = g_new(guint32, made.tree->n_nodes);
+    made.pattern = compressor_tree(compressor, made.tree, made.node_of);
+    return made;
+}
+
+static void made_clear(Made *made) {
+    tree_free(made->tree);
+    times_free(made->times);
+    pattern_unref(made->pattern);
+    g_free(made->node_of);
+}
+
+static guint32 pattern_number(const Pattern *pattern) { return 1 + pattern->id.bytes[0]; }
+
+static void add_all(StatsGroup *group, const Made *made) {
+    stats_group_add_functions(group, made->tree, made->times, NULL);
+    stats_group_add_pattern(group, made->tree, made->times, pattern_number(made->pattern), made->node_of);
+}
+
+/* ---- groups as bytes ---- */
+
+static void append_row(void *arg, const StatsKey *key, StatsRow *row) {
+    GByteArray *out = arg;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    stats_row_encode(row, bytes);
+    if (bytes->len == 0) return;
+    append_bytes(out, key, sizeof *key);
+    append_bytes(out, bytes->data, bytes->len);
+}
+
+static GByteArray *group_bytes(StatsGroup *group) {
+    GByteArray *out = g_byte_array_new();
+    stats_group_foreach(group, append_row, out);
+    return out;
+}
+
+static gboolean same_bytes(const GByteArray *a, const GByteArray *b) {
+    return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
+
+/* ---- by hand ---- */
+
+typedef struct Sums {
+    guint64 calls, total, least, greatest, byte_calls, bytes, rates;
+    gint64 self, critical, zero, small, millisecond, reversed, outside, orphan;
+} Sums;
+
+static void sum_of_span(Sums *sums, const Made *made, const World *world, guint32 i) {
+    const SpanRec *span = made->tree->span[i];
+    guint64 duration = span->duration_ns < 0 ? 0 : (guint64)span->duration_ns;
+    sums->least = sums->calls == 0 ? duration : MIN(sums->least, duration);
+    sums->greatest = MAX(sums->greatest, duration);
+    sums->calls++;
+    sums->total += duration;
+    sums->self += made->times->self_ns[i];
+    sums->critical += made->times->critical_ns[i];
+    sums->millisecond += span->flags & SPAN_MILLISECONDS ? 1 : 0;
+    sums->reversed += span->duration_ns < 0;
+    sums->outside += (made->tree->flags[i] & NODE_OUTSIDE_PARENT) != 0;
+    sums->orphan += (made->tree->flags[i] & NODE_ORPHAN) != 0;
+    SpanCursor cursor = span_cursor(span);
+    SpanAnnotation annotation;
+    while (span_next_annotation(&cursor, &annotation)) {
+        if (annotation.key != world_bytes_key(world)) continue;
+        g_autofree char *text = g_strndup(annotation.value, annotation.length);
+        if (strspn(text, "0123456789") != annotation.length || annotation.length == 0) continue;
+        guint64 bytes = MIN(g_ascii_strtoull(text, NULL, 10), DIST_VALUE_MAX);
+        sums->byte_calls++;
+        sums->bytes += bytes;
+        sums->zero += bytes == 0;
+        sums->small += bytes < 4096;
+        sums->rates += duration > 0;
+    }
+}
+
+typedef struct Check {
+    guint32 seed;
+    const Made *made;
+    const World *world;
+    guint rows, functions;
+    /* Of all pattern rows, by function: what compression must not change. */
+    Sums by_name[WORLD_NAMES], by_name_compressed[WORLD_NAMES];
+} Check;
+
+static void check_sums(guint32 seed, const NodeStats *stats, const Sums *sums) {
+    forest_check(seed, stats->duration.count == sums->calls && stats->duration.sum == sums->total);
+    forest_check(seed, stats->duration.min == sums->least && stats->duration.max == sums->greatest);
+    forest_check(seed, stats->bytes.count == sums->byte_calls && stats->bytes.sum == sums->bytes);
+    forest_check(seed, stats->rate.count == sums->rates);
+    forest_check(seed, stats->self_ns == sums->self && stats->critical_ns == sums->critical);
+    forest_check(seed, stats->zero_byte_calls == sums->zero && stats->small_calls == sums->small);
+    forest_check(seed, stats->millisecond_calls == sums->millisecond && stats->reversed_calls == sums->reversed);
+    forest_check(seed, stats->outside_parent_calls == sums->outside && stats->orphan_calls == sums->orphan);
+}
+
+static gboolean in_function_row(const Check *check, const StatsKey *key, const SpanRec *span) {
+    Role role;
+    guint32 host;
+    check->world->lookup.process(check->world->lookup.arg, span->tracer, &role, &host);
+    gint64 minute = span->begin_ns < 0 ? 0 : span->begin_ns / G_GINT64_CONSTANT(60000000000);
+    return span->name == key->object && role == key->role && host == key->host && minute == key->bucket;
+}
+
+static gboolean in_pattern_row(const Check *check, const StatsKey *key, const SpanRec *span) {
+    Role role;
+    guint32 host;
+    check->world->lookup.process(check->world->lookup.arg, span->tracer, &role, &host);
+    return host == key->host;
+}
+
+static void check_virtual_row(Check *check, StatsRow *row) {
+    const CallTree *tree = check->made->tree;
+    guint32 node;
+    NodeStats *trace = stats_row_at(row, 0, &node);
+    forest_check(check->seed, node == 0 && trace->duration.count == 1);
+    forest_check(check->seed, trace->duration.sum == (guint64)(tree->end_ns - tree->begin_ns));
+    guint64 placeholders = 0;
+    for (guint i = 1; i < stats_row_size(row); i++) placeholders += stats_row_at(row, i, &node)->duration.count;
+    forest_check(check->seed, placeholders == tree->counts.placeholders);
+}
+
+static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
+    Check *check = arg;
+    const CallTree *tree = check->made->tree;
+    gboolean function = key->kind == STATS_FUNCTION;
+    check->rows++;
+    check->functions += function;
+    if (!function && key->host == 0) {
+        check_virtual_row(check, row);
+        return;
+    }
+    for (guint r = 0; r < stats_row_size(row); r++) {
+        guint32 node;
+        NodeStats *stats = stats_row_at(row, r, &node);
+        Sums sums = {0};
+        for (guint32 i = 1; i < tree->n_nodes; i++) {
+            if (tree->span[i] == NULL) continue;
+            gboolean counts = function ? in_function_row(check, key, tree->span[i])
+                                       : check->made->node_of[i] == node && in_pattern_row(check, key, tree->span[i]);
+            if (counts) sum_of_span(&sums, check->made, check->world, i);
+        }
+        forest_check(check->seed, sums.calls > 0);
+        check_sums(check->seed, stats, &sums);
+        if (function) continue;
+        guint32 name = check->made->pattern->nodes[node].name;
+        for (guint n = 0; n < WORLD_NAMES; n++) {
+            if (world_name(check->world, n) != name) continue;
+            check->by_name_compressed[n].calls += stats->duration.count;
+            check->by_name_compressed[n].total += stats->duration.sum;
+            check->by_name_compressed[n].bytes += stats->bytes.sum;
+        }
+    }
+}
+
+/* Counts, sums and bytes per function are the same before and after compression. */
+static void check_compression(Check *check) {
+    const CallTree *tree = check->made->tree;
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        for (guint n = 0; tree->span[i] != NULL && n < WORLD_NAMES; n++) {
+            if (world_name(check->world, n) != tree->span[i]->name) continue;
+            sum_of_span(&check->by_name[n], check->made, check->world, i);
+        }
+    }
+    for (guint n = 0; n < WORLD_NAMES; n++) {
+        const Sums *a = &check->by_name[n], *b = &check->by_name_compressed[n];
+        forest_check(check->seed, a->calls == b->calls && a->total == b->total && a->bytes == b->bytes);
+    }
+}
+
+/* ---- what must hold ---- */
+
+/* Spans that came after their trace was counted: what was counted of it is taken back, and all is as if they had come
+ * in time. */
+static void check_late_spans(guint32 seed, const World *world, Compressor *compressor, const Forest *forest,
+                             gint64 tolerance_ns) {
+    g_autoptr(GPtrArray) early = g_ptr_array_new();
+    for (guint i = 0; i < 1 + seed % forest->spans->len; i++) g_ptr_array_add(early, forest->spans->pdata[i]);
+    g_autoptr(StatsGroup) late = stats_group_new(&world->lookup);
+    g_autoptr(StatsGroup) at_once = stats_group_new(&world->lookup);
+    Made first = make(compressor, early, tolerance_ns), all = make(compressor, forest->spans, tolerance_ns);
+    g_autofree guint8 *counted = g_new0(guint8, all.tree->n_nodes);
+    for (guint32 i = 1; i < all.tree->n_nodes; i++) {
+        for (guint32 j = 1; j < first.tree->n_nodes; j++) {
+            const SpanRec *a = all.tree->span[i], *b = first.tree->span[j];
+            if (a != NULL && b != NULL && span_id_equal(a->id, b->id)) counted[i] = TRUE;
+        }
+    }
+    stats_group_add_functions(late, first.tree, first.times, NULL);
+    stats_group_retract_functions(late, first.tree, first.times);
+    stats_group_add_functions(late, all.tree, all.times, counted);
+    stats_group_add_functions(at_once, all.tree, all.times, NULL);
+    g_autoptr(GByteArray) a = group_bytes(late);
+    g_autoptr(GByteArray) b = group_bytes(at_once);
+    forest_check(seed, same_bytes(a, b));
+    made_clear(&first);
+    made_clear(&all);
+}
+
+static void test_forests(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
+    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup);
+    const ForestOptions options = {40, FALSE};
+    guint32 base = run_seed();
+    gsize empty_bytes = stats_group_size_bytes(group);
+    for (guint32 seed = base; seed != base + FORESTS; seed++) {
+        g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+        gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
+        Made made = make(compressor, forest->spans, tolerance_ns);
+        add_all(group, &made);
+        forest_check(seed, stats_group_size_bytes(group) >= empty_bytes + sizeof(NodeStats));
+        Check check = {.seed = seed, .made = &made, .world = &world};
+        stats_group_foreach(group, check_row, &check);
+        forest_check(seed, check.functions > 0 && check.rows > check.functions);
+        check_compression(&check);
+        if (!forest->conflicts) check_late_spans(seed, &world, compressor, forest, tolerance_ns);
+        stats_group_clear(group);
+        made_clear(&made);
+    }
+}
+
+typedef struct Merger {
+    GHashTable *rows; /* StatsKey as bytes -> StatsRow */
+    gboolean by_bytes;
+} Merger;
+
+static void merge_row(void *arg, const StatsKey *key, StatsRow *row) {
+    Merger *merger = arg;
+    g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
+    StatsRow *into = g_hash_table_lookup(merger->rows, name);
+    if (into == NULL) g_hash_table_insert(merger->rows, g_bytes_ref(name), into = stats_row_new());
+    if (!merger->by_bytes) {
+        stats_row_merge(into, row);
+        return;
+    }
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    stats_row_encode(row, bytes);
+    g_assert_true(stats_row_merge_encoded(into, (Bytes){bytes->data, bytes->len}));
+}
+
+static void compare_row(void *arg, const StatsKey *key, StatsRow *row) {
+    Merger *merger = arg;
+    g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
+    StatsRow *merged = g_hash_table_lookup(merger->rows, name);
+    g_assert_nonnull(merged);
+    g_autoptr(GByteArray) a = g_byte_array_new();
+    g_autoptr(GByteArray) b = g_byte_array_new();
+    stats_row_encode(row, a);
+    stats_row_encode(merged, b);
+    g_assert_cmpmem(a->data, a->len, b->data, b->len);
+    g_hash_table_remove(merger->rows, name);
+}
+
+/* The statistics of parts, merged, are those of the whole, to the byte: whatever the parts and their order. */
+static void test_merging(void) {
+    World world;
+    world_init(&world, 0);
+    enum { PARTS = 4 };
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
+    g_autoptr(StatsGroup) whole = stats_group_new(&world.lookup);
+    StatsGroup *parts[PARTS];
+    for (guint p = 0; p < PARTS; p++) parts[p] = stats_group_new(&world.lookup);
+    const ForestOptions options = {40, FALSE};
+    guint32 base = run_seed();
+    g_test_message("seed %u", base);
+    for (guint32 seed = base; seed != base + 1500; seed++) {
+        g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+        Made made = make(compressor, forest->spans, 0);
+        add_all(whole, &made);
+        add_all(parts[g_random_int_range(0, PARTS)], &made);
+        made_clear(&made);
+    }
+    Merger merger = {.rows = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+                                                   (GDestroyNotify)stats_row_free)};
+    for (guint p = PARTS; p-- > 0;) {
+        merger.by_bytes = p % 2;
+        stats_group_foreach(parts[p], merge_row, &merger);
+        stats_group_free(parts[p]);
+    }
+    stats_group_foreach(whole, compare_row, &merger);
+    g_assert_cmpuint(g_hash_table_size(merger.rows), ==, 0);
+    g_hash_table_unref(merger.rows);
+}
+
+/* ---- small things ---- */
+
+static void test_buckets(void) {
+    static const struct {
+        StatsLevel level;
+        gint64 time_ns;
+        guint32 bucket;
+    } cases[] = {
+        {LEVEL_MINUTE, 0, 0},
+        {LEVEL_MINUTE, -1, 0},
+        {LEVEL_MINUTE, G_MININT64, 0},
+        {LEVEL_MINUTE, G_GINT64_CONSTANT(59999999999), 0},
+        {LEVEL_MINUTE, G_GINT64_CONSTANT(60000000000), 1},
+        {LEVEL_HOUR, G_GINT64_CONSTANT(3599999999999), 0},
+        {LEVEL_HOUR, G_GINT64_CONSTANT(1605956000000000000), 446098},
+        {LEVEL_DAY, G_GINT64_CONSTANT(1605956000000000000), 18587},
+        {LEVEL_MINUTE, G_MAXINT64, 153722867},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_assert_cmpuint(stats_bucket(cases[i].level, cases[i].time_ns), ==, cases[i].bucket);
+    }
+    for (StatsLevel level = 0; level < LEVEL_COUNT; level++) {
+        g_assert_cmpuint(stats_bucket(level, 5 * stats_bucket_ns(level)), ==, 5);
+    }
+}
+
+static char *hex_of(StatsRow *row) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    GString *hex = g_string_new(NULL);
+    stats_row_encode(row, bytes);
+    for (guint i = 0; i < bytes->len; i++) g_string_append_printf(hex, "%02x", bytes->data[i]);
+    return g_string_free(hex, FALSE);
+}
+
+/* Stores hold these bytes. */
+static void test_golden(void) {
+    g_autoptr(StatsRow) row = stats_row_new();
+    dist_add(&stats_row_node(row, 5)->duration, 7);
+    stats_row_node(row, 5)->self_ns = 7;
+    stats_row_node(row, 5)->orphan_calls = -1;
+    stats_row_node(row, 9); /* with nothing in it */
+    dist_add(&stats_row_node(row, 2)->bytes, 0);
+    stats_row_node(row, 2)->zero_byte_calls = 1;
+    stats_row_node(row, 2)->small_calls = 1;
+    /* node 2: bits 1, 5, 6; a scaled 0; 1; 1. Node 5, two further on: bits 0, 3, 10; 7; 7; -1. */
+    g_autofree char *hex = hex_of(row);
+    g_assert_cmpstr(hex, ==,
+                    "02"
+                    "62"
+                    "0300"
+                    "02"
+                    "02"
+                    "02"
+                    "8908"
+                    "0207"
+                    "0e"
+                    "01");
+    dist_add(&stats_row_node(row, 0)->duration, 3000000);
+    g_autofree char *with_first = hex_of(row);
+    g_assert_cmpstr(with_first, ==,
+                    "00"
+                    "01"
+                    "0303"
+                    "01"
+                    "62"
+                    "0300"
+                    "02"
+                    "02"
+                    "02"
+                    "8908"
+                    "0207"
+                    "0e"
+                    "01");
+}
+
+static const struct {
+    const char *what;
+    guint8 bytes[12];
+    guint n;
+} malformed[] = {
+    {"no bits", {0}, 1},
+    {"bits of 0", {0, 0}, 2},
+    {"unknown bits", {0, 0x80, 0x10}, 3},
+    {"no distribution", {0, 1}, 2},
+    {"empty distribution", {0, 1, 0}, 3},
+    {"malformed distribution", {0, 1, 4, 5}, 4},
+    {"no counter", {0, 8}, 2},
+    {"node too large", {0x80, 0x80, 0x80, 0x80, 0x10, 8, 2}, 7},
+    {"next node too large", {5, 8, 2, 0xfa, 0xff, 0xff, 0xff, 0x0f, 8, 2}, 10},
+};
+
+static void test_malformed(void) {
+    for (guint i = 0; i < G_N_ELEMENTS(malformed); i++) {
+        g_autoptr(StatsRow) row = stats_row_new();
+        stats_row_node(row, 3)->self_ns = 4;
+        if (stats_row_merge_encoded(row, (Bytes){malformed[i].bytes, malformed[i].n})) {
+            g_error("accepted: %s", malformed[i].what);
+        }
+        g_assert_cmpuint(stats_row_size(row), ==, 1);
+        g_assert_cmpint(stats_row_node(row, 3)->self_ns, ==, 4);
+    }
+}
+
+/* Many nodes: found again, and visited in order. */
+static void test_wide_row(void) {
+    g_autoptr(StatsRow) row = stats_row_new();
+    for (guint round = 0; round < 2; round++) {
+        for (guint32 i = 0; i < 5000; i++) stats_row_node(row, i * 7919 % 5003)->self_ns += 1;
+    }
+    g_assert_cmpuint(stats_row_size(row), ==, 5000);
+    guint32 before = 0;
+    for (guint i = 0; i < 5000; i++) {
+        guint32 node;
+        g_assert_cmpint(stats_row_at(row, i, &node)->self_ns, ==, 2);
+        g_assert_true(i == 0 || node > before);
+        before = node;
+    }
+    g_assert_cmpint(stats_row_node(row, before)->self_ns, ==, 2);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/calltree/stats/forests", test_forests);
+    g_test_add_func("/calltree/stats/merging", test_merging);
+    g_test_add_func("/calltree/stats/buckets", test_buckets);
+    g_test_add_func("/calltree/stats/golden", test_golden);
+    g_test_add_func("/calltree/stats/malformed", test_malformed);
+    g_test_add_func("/calltree/stats/wide row", test_wide_row);
+    return g_test_run();
+}
