@@ -184,29 +184,25 @@ static RootFound find_root(const GByteArray *spans) {
     return found;
 }
 
-static json_t *row_json(Archive *archive, const Candidate *candidate, const GByteArray *spans) {
-    RootFound found = find_root(spans);
+static json_t *row_json(Archive *archive, const Candidate *candidate, const RootFound *found) {
     const Lookup *lookup = archive_lookup(archive);
-    const TraceSummary *summary = &candidate->summary;
-    const Pattern *pattern = archive_pattern(archive, summary->pattern);
-    gboolean part = (summary->flags & TRACE_PART) != 0;
     Role role;
     guint32 host;
-    lookup->process(lookup->arg, found.span->tracer, &role, &host);
+    lookup->process(lookup->arg, found->span->tracer, &role, &host);
     json_t *row = json_object();
     json_object_set_new(row, "trace", json_trace_id(candidate->trace_id));
-    json_object_set_new(row, "root", json_name(archive, found.span->name));
+    json_object_set_new(row, "root", json_name(archive, found->span->name));
     json_object_set_new(row, "role", json_string(role_name(role)));
     if (host) json_object_set_new(row, "host", json_name(archive, host));
-    json_object_set_new(row, "begin_time_ns", json_integer(part ? found.begin_ns : summary->begin_ns));
-    json_object_set_new(row, "duration_ns",
-                        json_integer(part ? found.end_ns - found.begin_ns : summary->end_ns - summary->begin_ns));
-    json_object_set_new(row, "spans", json_count(found.n_spans));
-    json_object_set_new(row, "orphans", json_count(summary->orphans));
-    json_object_set_new(row, "incomplete", json_boolean(summary->flags & TRACE_INCOMPLETE));
-    if (part) json_object_set_new(row, "in_parts", json_true());
-    if (pattern) json_object_set_new(row, "pattern", json_pattern_id(pattern->id));
+    json_object_set_new(row, "begin_time_ns", json_integer(found->begin_ns));
+    json_object_set_new(row, "duration_ns", json_integer(found->end_ns - found->begin_ns));
+    json_object_set_new(row, "spans", json_count(found->n_spans));
     return row;
+}
+
+static void add_outcome(json_t *row, guint32 orphans, gboolean incomplete) {
+    json_object_set_new(row, "orphans", json_count(orphans));
+    json_object_set_new(row, "incomplete", json_boolean(incomplete));
 }
 
 /* ---- the search ---- */
@@ -270,14 +266,40 @@ static gboolean parse_search(const Asked *asked, Search *search, GError **error)
            params_count(asked->params, "limit", &search->limit, error);
 }
 
-static gboolean append_row(Archive *archive, const Candidate *candidate, json_t *list, GError **error) {
+/* A trace in one record: what the record's summary says holds. */
+static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **error) {
     g_autoptr(GByteArray) spans = g_byte_array_new();
+    if (!archive_load(archive, candidate->trace_id, spans, error)) return NULL;
+    RootFound found = find_root(spans);
+    json_t *row = row_json(archive, candidate, &found);
+    const Pattern *pattern = archive_pattern(archive, candidate->summary.pattern);
+    add_outcome(row, candidate->summary.orphans, candidate->summary.flags & TRACE_INCOMPLETE);
+    if (pattern) json_object_set_new(row, "pattern", json_pattern_id(pattern->id));
+    return row;
+}
+
+/* A trace in parts: parents are often in another part, so only the whole tells what is missing. */
+static json_t *parts_row(Archive *archive, const Candidate *candidate, GError **error) {
+    g_autoptr(TraceView) view = trace_view_load(archive, candidate->trace_id, error);
+    if (!view) return NULL;
+    RootFound found = find_root(view->bytes);
+    json_t *row = row_json(archive, candidate, &found);
+    add_outcome(row, view->tree->counts.orphans, tree_incomplete(view->tree));
+    json_object_set_new(row, "in_parts", json_true());
+    return row;
+}
+
+static gboolean append_row(const TraceFilter *filter, const Candidate *candidate, json_t *list, GError **error) {
     g_autoptr(GError) failure = NULL;
-    if (archive_load(archive, candidate->trace_id, spans, &failure)) {
-        json_array_append_new(list, row_json(archive, candidate, spans));
+    gboolean part = (candidate->summary.flags & TRACE_PART) != 0;
+    json_auto_t *row =
+        part ? parts_row(filter->archive, candidate, &failure) : whole_row(filter->archive, candidate, &failure);
+    if (row) {
+        gboolean fits = !filter->incomplete || json_is_true(json_object_get(row, "incomplete"));
+        if (fits) json_array_append(list, row);
         return TRUE;
     }
-    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) return TRUE;
+    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) return TRUE; /* gone since the scan */
     g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;
 }
@@ -297,7 +319,7 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     json_object_set_new(answer, "more", json_boolean(search.more));
     json_object_set_new(answer, "traces", list);
     for (guint i = 0; i < found->list->len; i++) {
-        if (!append_row(asked->archive, &g_array_index(found->list, Candidate, i), list, error)) return NULL;
+        if (!append_row(&filter, &g_array_index(found->list, Candidate, i), list, error)) return NULL;
     }
     return g_steal_pointer(&answer);
 }
