@@ -14,3 +14,6 @@ plumb_test(test_calltree_pattern
 plumb_test(test_calltree_stats
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_stats.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_record
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_record.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
