@@ -1,0 +1,5 @@
+foreach(part units table tree_lines text input out_file analysis server_address)
+    plumb_test(test_cli_${part} SOURCES cli/test_${part}.c LINK plumb_cli PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::ZSTD)
+endforeach()
+plumb_test(test_cli_progress SOURCES cli/test_progress.c LINK plumb_cli LABELS threads)
+target_compile_definitions(test_cli_analysis PRIVATE SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
