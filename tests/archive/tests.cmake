@@ -5,3 +5,5 @@ plumb_test(test_archive_random SOURCES ${archive_tests}/test_random.c LINK test_
 plumb_test(test_archive SOURCES ${archive_tests}/test_archive.c LINK test_archive_fixture plumb_archive)
 # Disks that fill up on demand: the test stands between the archive and these functions.
 target_link_options(test_archive PRIVATE -Wl,--wrap=store_write -Wl,--wrap=dict_intern)
+plumb_test(test_archive_verify SOURCES ${archive_tests}/test_verify.c LINK test_archive_fixture plumb_archive)
+plumb_test(test_archive_threads SOURCES ${archive_tests}/test_threads.c LINK test_archive_fixture plumb_archive)
