@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "common/base/limits.h"
-#include "common/wire/message.h"
+#include "common/wire/reference.h"
 #include "common/wire/span_json.h"
 
 #define SPANS     10000u

@@ -1,111 +1,16 @@
 /* A batch to the bytes of a submit call, in both protocols. Room for the most that a span can take is made once, and
  * the fields are then written through a pointer. */
-#include <string.h>
-
 #include "common/wire/codec.h"
+#include "common/wire/thrift_write.h"
 
-/* No field takes more, its value's text aside: head (3) and a varint of 64 bits (10). */
-#define FIELD_BYTES 13u
-
-typedef struct Writer {
-    guint8 *at;
-    gboolean compact;
-    gint16 last; /* number of the field before, in the struct being written */
-} Writer;
-
-static Writer writer_begin(GByteArray *out, gsize most_bytes, WireProtocol protocol) {
-    const guint length = out->len;
-    g_assert(most_bytes <= G_MAXUINT - length);
-    g_byte_array_set_size(out, length + (guint)most_bytes);
-    return (Writer){.at = out->data + length, .compact = protocol == PROTOCOL_COMPACT};
-}
-
-static void writer_end(const Writer *w, GByteArray *out) { g_byte_array_set_size(out, (guint)(w->at - out->data)); }
-
-static void put_be(Writer *w, guint64 value, guint size_bytes) {
-    const guint64 big = GUINT64_TO_BE(value << (64 - 8 * size_bytes));
-    memcpy(w->at, &big, size_bytes);
-    w->at += size_bytes;
-}
-
-static void put_varint(Writer *w, guint64 value) {
-    for (; value >= 0x80; value >>= 7) *w->at++ = (guint8)(value | 0x80);
-    *w->at++ = (guint8)value;
-}
-
-static void put_size(Writer *w, guint32 size) {
-    if (w->compact)
-        put_varint(w, size);
-    else
-        put_be(w, size, 4);
-}
-
-static guint8 compact_type(ThriftTypeCode type) {
-    switch (type) {
-    case TYPE_I32: return 5;
-    case TYPE_I64: return 6;
-    case TYPE_STRING: return 8;
-    case TYPE_LIST: return 9;
-    default: return 12; /* TYPE_STRUCT */
-    }
-}
-
-/* Fields are written in ascending order and less than 16 apart, so the compact head is one byte. */
-static void put_field(Writer *w, gint16 id, ThriftTypeCode type) {
-    if (w->compact) {
-        *w->at++ = (guint8)((id - w->last) << 4 | compact_type(type));
-        w->last = id;
-        return;
-    }
-    *w->at++ = (guint8)type;
-    put_be(w, (guint16)id, 2);
-}
-
-static void put_stop(Writer *w) { *w->at++ = TYPE_STOP; }
-
-static void put_i64(Writer *w, gint16 id, gint64 value) {
-    put_field(w, id, TYPE_I64);
-    if (w->compact)
-        put_varint(w, (guint64)value << 1 ^ (guint64)(value >> 63));
-    else
-        put_be(w, (guint64)value, 8);
-}
-
-static void put_i32(Writer *w, gint16 id, gint32 value) {
-    put_field(w, id, TYPE_I32);
-    if (w->compact)
-        put_varint(w, (guint32)value << 1 ^ (guint32)(value >> 31));
-    else
-        put_be(w, (guint32)value, 4);
-}
-
-static void put_text(Writer *w, BatchString text) {
-    put_size(w, text.length);
-    memcpy(w->at, text.data, text.length);
-    w->at += text.length;
-}
-
-static void put_list(Writer *w, gint16 id, ThriftTypeCode type, guint32 n) {
-    put_field(w, id, TYPE_LIST);
-    if (!w->compact) {
-        *w->at++ = (guint8)type;
-        put_be(w, n, 4);
-    } else if (n < 15) {
-        *w->at++ = (guint8)(n << 4 | compact_type(type));
-    } else {
-        *w->at++ = (guint8)(15 << 4 | compact_type(type));
-        put_varint(w, n);
-    }
-}
-
-static void put_parent(Writer *w, SpanId parent) {
+static void put_parent(ThriftWriter *w, SpanId parent) {
     w->last = 0;
     put_i64(w, 1, (gint64)parent.trace);
     put_i64(w, 2, (gint64)parent.span);
     put_stop(w);
 }
 
-static void put_annotation(Writer *w, const BatchAnnotation *annotation) {
+static void put_annotation(ThriftWriter *w, const BatchAnnotation *annotation) {
     w->last = 0;
     put_i32(w, 1, (gint32)annotation->key);
     put_field(w, 2, TYPE_STRING);
@@ -113,7 +18,7 @@ static void put_annotation(Writer *w, const BatchAnnotation *annotation) {
     put_stop(w);
 }
 
-static void put_note(Writer *w, const BatchNote *note) {
+static void put_note(ThriftWriter *w, const BatchNote *note) {
     w->last = 0;
     put_i64(w, 1, note->time_ns);
     put_field(w, 2, TYPE_STRING);
@@ -129,7 +34,7 @@ static gsize span_bytes(const BatchSpan *span, const BatchAnnotation *annotation
     return most + (gsize)span->n_parents;
 }
 
-static void put_fixed(Writer *w, const BatchSpan *span) {
+static void put_fixed(ThriftWriter *w, const BatchSpan *span) {
     put_i64(w, 1, (gint64)span->id.trace);
     put_i64(w, 2, (gint64)span->id.span);
     put_i64(w, 3, span->begin_ns);
@@ -142,7 +47,7 @@ static void encode_span(const SpanBatch *batch, const BatchSpan *span, WireProto
     const SpanId *parents = (const SpanId *)batch->parents->data + span->parents_at;
     const BatchAnnotation *annotations = (const BatchAnnotation *)batch->annotations->data + span->annotations_at;
     const BatchNote *notes = (const BatchNote *)batch->notes->data + span->notes_at;
-    Writer w = writer_begin(out, span_bytes(span, annotations, notes), protocol);
+    ThriftWriter w = writer_begin(out, span_bytes(span, annotations, notes), protocol);
     put_fixed(&w, span);
     /* The usual parent, of the same trace, needs no struct. */
     const guint32 short_form = span->n_parents > 0 && parents[0].trace == span->id.trace;
@@ -171,7 +76,7 @@ static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint
     gsize most = 8 * FIELD_BYTES + sender->sender.length;
     for (guint i = 0; i < sender->drops->len; i++)
         most += 3 * FIELD_BYTES + g_array_index(sender->drops, BatchDrop, i).reason.length;
-    Writer w = writer_begin(out, most, protocol);
+    ThriftWriter w = writer_begin(out, most, protocol);
     w.last = last;
     put_field(&w, 5, TYPE_STRUCT);
     w.last = 0;
@@ -200,19 +105,9 @@ static void encode_head(const SpanBatch *batch, WireProtocol protocol, gint32 se
     const BatchString *strings = (const BatchString *)batch->strings->data;
     gsize most = 16 * FIELD_BYTES;
     for (guint i = 0; i < batch->strings->len; i++) most += FIELD_BYTES + strings[i].length;
-    Writer w = writer_begin(out, most, protocol);
-    const BatchString method = {"submit", 6};
-    w.at += FRAME_HEADER_BYTES;
-    if (w.compact) {
-        *w.at++ = THRIFT_COMPACT_MARK;
-        *w.at++ = 1 << 5 | 1; /* a call, version 1 */
-        put_varint(&w, (guint32)sequence);
-        put_text(&w, method);
-    } else {
-        put_be(&w, 0x80010001, 4); /* version 1, a call */
-        put_text(&w, method);
-        put_be(&w, (guint32)sequence, 4);
-    }
+    ThriftWriter w = writer_begin(out, most, protocol);
+    const ThriftHead head = {.kind = KIND_CALL, .sequence = sequence, .method = {"submit", 6}};
+    put_head(&w, &head);
     put_field(&w, 1, TYPE_STRUCT);
     w.last = 0;
     put_i32(&w, 1, WIRE_VERSION);
@@ -229,6 +124,5 @@ void wire_batch_encode(const SpanBatch *batch, WireProtocol protocol, gint32 seq
     if (batch->sender.sender.length > 0) encode_sender(&batch->sender, protocol, 4, out);
     const guint8 stops[2] = {TYPE_STOP, TYPE_STOP}; /* of the batch and of the arguments */
     g_byte_array_append(out, stops, sizeof stops);
-    const guint32 length = GUINT32_TO_BE(out->len - begin - FRAME_HEADER_BYTES);
-    memcpy(out->data + begin, &length, sizeof length);
+    frame_close(out, begin);
 }

@@ -1,11 +1,9 @@
 /* Thrift messages of our service, decoded and encoded on bytes.
  *
- * The hot call, submit, has a decoder of our own (batch_decode.c): one pass over the frame, both protocols, no
- * allocation but the growth of the batch's arrays, strings left where they are in the frame. submitPlain is decoded
- * with the same primitives (plain_decode.c), because c_glib is not fit for bytes of strangers: what it skips, it skips
- * with a recursion as deep as the peer likes, and it leaks when a struct breaks off. Replies go through c_glib
- * (glib_codec.c), which is also the reference that tests hold the decoder against. Thrift's GObjects do not leave this
- * folder. */
+ * The hot call, submit, is decoded in one pass over the frame, both protocols, with no allocation but the growth of the
+ * batch's arrays; strings are left where they are in the frame (batch_decode.c). submitPlain and the replies use the
+ * same bounded primitives (thrift_read.h, thrift_write.h). Thrift's own library is not fit for bytes of strangers and
+ * leaks; it is the reference that tests hold all this against (reference.h). */
 #pragma once
 
 #include "common/model/batch.h"
@@ -42,11 +40,6 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
  * hex digits has the invalid id too. */
 gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
 
-/* The same bytes as wire_batch_decode, through c_glib: slow, for tests and for measuring, with bytes that
- * wire_batch_decode accepts. Strings are copied into the batch. */
-gboolean wire_batch_decode_reference(const WireHeader *header, SpanBatch *batch, WireVersions *versions,
-                                     GError **error);
-
 typedef enum { REPLY_OK, REPLY_TRY_LATER, REPLY_REFUSED, REPLY_VERSION } ReplyStatus;
 
 typedef struct WireReply {
@@ -65,4 +58,5 @@ void wire_exception_encode(const WireHeader *header, const char *message, GByteA
 
 /* The sender's side: appends a whole frame with a submit call; decodes the reply's payload. */
 void wire_batch_encode(const SpanBatch *batch, WireProtocol protocol, gint32 sequence, GByteArray *out);
+/* Errors: INPUT, VERSION (a status unknown here), PEER (the answer is an exception; its message is in the error's). */
 gboolean wire_reply_decode(Bytes frame, WireReply *reply, GError **error);
