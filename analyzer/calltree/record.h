@@ -25,6 +25,7 @@ typedef struct RecordHead {
     guint32 flags; /* TraceFlags */
 } RecordHead;
 
+/* Appends the record. All spans of the tree must have the same upper half of their ids. */
 void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *node_of, const RecordHead *head,
                    GByteArray *out);
 gboolean record_summary(Bytes record, TraceSummary *summary, GError **error);

@@ -4,7 +4,8 @@
  * A row belongs to one key: (level, kind, time bucket, object, role, host). Its value holds NodeStats for some node
  * numbers: pattern nodes in a pattern's row, node 0 alone in a function's row. Rows of finer levels merge to those of
  * coarser ones. A function's call counts in the bucket of the call's own begin; a pattern's nodes all count in the
- * bucket of their trace's begin. */
+ * bucket of their trace's begin. Virtual nodes count too: the trace (node 0) from its first begin to its last end, a
+ * placeholder from the first begin to the last end of its children. */
 #pragma once
 
 #include "analyzer/calltree/dist.h"
@@ -20,7 +21,7 @@ typedef struct StatsKey {
     guint32 bucket; /* time since the epoch in units of the level; times outside are counted in the nearest bucket */
     guint32 object; /* dictionary id of the function, or the store's number of the pattern */
     guint32 role;   /* Role of a function; 0 for patterns */
-    guint32 host;   /* dictionary id; 0 for node 0 of patterns */
+    guint32 host;   /* dictionary id; 0 for the virtual nodes of patterns */
 } StatsKey;
 
 gint64 stats_bucket_ns(StatsLevel level); /* length of a bucket */
@@ -54,6 +55,7 @@ guint stats_row_size(const StatsRow *row);
 NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node); /* by ascending node number */
 void stats_row_merge(StatsRow *into, StatsRow *from);
 void stats_row_encode(StatsRow *row, GByteArray *out);
+/* FALSE: malformed, *into is as before. */
 gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored);
 
 /* Rows under construction, from many traces. */

@@ -36,7 +36,7 @@ typedef struct Builder {
 /* Up to this many spans the scratch arrays lie on the C stack: most traces are small, and malloc would be most of
  * their cost. */
 #define STACK_SPANS         32u
-#define SLOT_BYTES          (sizeof(SpanId) + sizeof(gint64) + sizeof(void *) + 4 * sizeof(guint32) + 2 * sizeof(Sorted) + 1)
+#define SLOT_BYTES          (sizeof(SpanId) + 2 * sizeof(gint64) + 4 * sizeof(guint32) + 2 * sizeof(Sorted) + 1)
 #define STACK_TABLE         128u
 #define STACK_SCRATCH_BYTES ((1 + 2 * STACK_SPANS) * SLOT_BYTES + STACK_TABLE * sizeof(guint32) + 64)
 
