@@ -84,7 +84,7 @@ static int connect_one(const struct addrinfo *to, gint64 deadline_ms, int *out) 
 
 static gboolean reconnect(WireClient *client, GError **error) {
     const gint64 deadline_ms = now_ms() + client->timeout_ms;
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     const int resolved = getaddrinfo(client->host, client->port, &hints, &found);
     if (resolved != 0)

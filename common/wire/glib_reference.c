@@ -6,33 +6,11 @@
 #include "common/wire/glib_transport.h"
 #include "plumb_plumb_types.h"
 
-/* Generated finalizers do not call GObject's, which then leaks; these do. */
-static GQuark finalizer_quark(void) { return g_quark_from_static_string("plumb-generated-finalizer"); }
-
-typedef void (*Finalizer)(GObject *object);
-typedef struct FinalizerBox {
-    Finalizer generated;
-} FinalizerBox;
-
-static void finalize_whole(GObject *object) {
-    const FinalizerBox *box = g_type_get_qdata(G_OBJECT_TYPE(object), finalizer_quark());
-    box->generated(object);
-    G_OBJECT_CLASS(g_type_class_peek(G_TYPE_OBJECT))->finalize(object);
-}
-
-static void repair_class(GType type) {
-    GObjectClass *class = g_type_class_ref(type); /* kept for good */
-    FinalizerBox *box = g_new(FinalizerBox, 1);
-    box->generated = class->finalize;
-    g_type_set_qdata(type, finalizer_quark(), box);
-    class->finalize = finalize_whole;
-}
-
 static gpointer repair_classes(gpointer unused) {
     (void)unused;
     const GType types[] = {PLUMB_TYPE_BATCH, PLUMB_TYPE_SPAN,   PLUMB_TYPE_SPAN_ID, PLUMB_TYPE_ANNOTATION,
                            PLUMB_TYPE_NOTE,  PLUMB_TYPE_SENDER, PLUMB_TYPE_DROP};
-    for (gsize i = 0; i < G_N_ELEMENTS(types); i++) repair_class(types[i]);
+    for (gsize i = 0; i < G_N_ELEMENTS(types); i++) glib_repair_class(types[i]);
     return NULL;
 }
 

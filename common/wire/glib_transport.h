@@ -12,3 +12,7 @@ ThriftProtocol *glib_protocol_reader(Bytes bytes, WireProtocol protocol);
 gsize glib_protocol_left(ThriftProtocol *protocol);
 /* A protocol object that appends to 'out', which must outlive it. */
 ThriftProtocol *glib_protocol_writer(GByteArray *out, WireProtocol protocol);
+
+/* Finalizers of c_glib's generated classes do not call GObject's, and so leak a little of each object: this makes them.
+ * One thread at a time. */
+void glib_repair_class(GType type);

@@ -1,5 +1,5 @@
 set(wire_tests ${PROJECT_SOURCE_DIR}/tests/wire)
-foreach(test batch span_json)
+foreach(test batch client frame plain reply span_json)
     plumb_test(test_wire_${test} SOURCES ${wire_tests}/test_${test}.c ${wire_tests}/batches.c ${wire_tests}/newer.c
         LINK plumb_wire_reference)
 endforeach()
