@@ -44,7 +44,7 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
     g_autofree char *bytes = bytes_of(receiver, "bytes_received");
     line(out, "received", g_strdup_printf("%s spans in %s batches, %s", received, batches, bytes));
     g_autofree char *rate = unit_per_s(field_number(receiver, "spans_per_s"));
-    line(out, "rate", g_strdup_printf("%s spans (last 10 s)", rate));
+    line(out, "rate", g_strdup_printf("%s (last 10 s)", rate));
     line(out, "connections", count_of(receiver, "connections"));
     g_autofree char *open_traces = count_of(receiver, "open_traces");
     g_autofree char *open_spans = count_of(receiver, "open_spans");

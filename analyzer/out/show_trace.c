@@ -153,22 +153,30 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_string_free(faults, TRUE);
 }
 
-/* offset_ns added to a time of "to" gives that of "from": positive where the clock of "to" is behind. */
+/* offset_ns added to a time of "to" gives that of "from": positive where the clock of "to" is behind. Where it may as
+ * well be nothing, only the bound is said. */
+static void append_pair(const json_t *pair, const Style *style, gint64 resolution_ns, GString *out) {
+    double offset = field_number(pair, "offset_ns"), doubt = field_number(pair, "uncertainty_ns");
+    g_autofree char *from = show_text(style, pair, "from");
+    g_autofree char *to = show_text(style, pair, "to");
+    if (ABS(offset) <= doubt) {
+        g_autofree char *most = unit_duration(style, ABS(offset) + doubt, resolution_ns);
+        g_string_append_printf(out, "  %s and %s agree to within %s\n", from, to, most);
+        return;
+    }
+    g_autofree char *size = unit_duration(style, ABS(offset), resolution_ns);
+    g_autofree char *give = unit_duration(style, doubt, resolution_ns);
+    const char *side = offset > 0 ? "behind" : "ahead of", *sign = style->utf8 ? "±" : "+-";
+    g_string_append_printf(out, "  %s is %s %s %s (%s %s)\n", to, size, side, from, sign, give);
+}
+
 static void append_skew(const json_t *document, const Style *style, GString *out) {
     const json_t *skew = field_list(document, "skew");
     if (json_array_size(skew) > 0)
         g_string_append(out, "\nClocks, estimated from calls between hosts (times above are as sent):\n");
     gsize i;
     const json_t *pair;
-    json_array_foreach((json_t *)skew, i, pair) {
-        double offset = field_number(pair, "offset_ns");
-        g_autofree char *from = show_text(style, pair, "from");
-        g_autofree char *to = show_text(style, pair, "to");
-        g_autofree char *size = unit_duration(style, ABS(offset), 1);
-        g_autofree char *doubt = unit_duration(style, field_number(pair, "uncertainty_ns"), 1);
-        const char *side = offset > 0 ? "behind" : "ahead of", *give = style->utf8 ? "±" : "+-";
-        g_string_append_printf(out, "  %s is %s %s %s (%s %s)\n", to, size, side, from, give, doubt);
-    }
+    json_array_foreach((json_t *)skew, i, pair) append_pair(pair, style, show_resolution(document), out);
 }
 
 static Table *table_of(const ShowOptions *options) {

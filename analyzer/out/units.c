@@ -49,6 +49,7 @@ static void group_digits(guint64 value, GString *out) {
 char *unit_duration(const Style *style, double ns, gint64 resolution_ns) {
     gint64 resolution = MAX(resolution_ns, 1);
     double rounded = resolution > 1 ? rint(ns / (double)resolution) * (double)resolution : ns;
+    rounded += 0.0; /* no "-0" */
     const Unit *unit = time_unit(rounded);
     /* A value below its resolution is 0 of the resolution's unit: "0 ms". */
     if (resolution > 1 && unit->size < (double)resolution) unit = time_unit((double)resolution);

@@ -80,3 +80,11 @@ def closed_port():
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))  # bound, never listening: connections are refused while it lives
         yield f"127.0.0.1:{reserved.getsockname()[1]}"
+
+
+@pytest.fixture
+def plumbd(tmp_path):
+    from tests.cli.real import Plumbd
+    daemon = Plumbd(tmp_path)
+    yield daemon
+    daemon.stop()

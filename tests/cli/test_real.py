@@ -1,0 +1,189 @@
+"""Commands against a real plumbd and its store: what goes in comes out, and both ways to ask give the same."""
+import gzip
+import json
+import stat
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import ENVIRONMENT, PLUMB, run_plumb
+from tests.cli.real import Plumbd, by_id, json_lines, make_spans
+
+SPANS = make_spans(200)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filled")
+    (folder / "spans.json").write_text(json_lines(SPANS))
+    daemon = Plumbd(folder)
+    done = daemon.plumb("import", folder / "spans.json")
+    assert done.returncode == 0, done.stderr
+    yield daemon
+    daemon.stop()
+
+
+def trace_ids():
+    return sorted({span["a"][:16] for span in SPANS})
+
+
+QUESTIONS = {
+    "functions": ["functions"],
+    "functions by host": ["functions", "--by", "host", "--sort", "calls"],
+    "functions of a role": ["functions", "--role", "datanode,namenode"],
+    "functions of a period": ["functions", "--since", "2020-11-21T10:00:00Z", "--until", "2020-11-21T10:00:05Z"],
+    "functions by bytes": ["functions", "--sort", "bytes"],
+    "forest": ["forest"],
+    "forest without some": ["forest", "--exclude", "default", "--exclude", "DFSOutputStream#write", "--limit", "0"],
+    "forest of traces": ["forest", "--level", "tree", "--limit", "5"],
+    "traces": ["traces", "--limit", "0", "--sort", "duration"],
+    "traces of a path": ["traces", "--path", "part-00007"],
+    "trace": ["trace", trace_ids()[0]],
+    "trace of a span": ["trace", SPANS[0]["a"]],
+    "diff of traces": ["diff", *trace_ids()[:2]],
+    "diff of periods": ["diff", "..2020-11-21T10:00", "2020-11-21T10:00.."],
+    "verify": ["verify"],
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_store_and_server_agree(name, filled):
+    """The store is read beside the plumbd that writes it."""
+    by_http = filled.plumb(*QUESTIONS[name], "--json")
+    by_store = run_plumb(*QUESTIONS[name], "--json", "--store", filled.store)
+    assert by_http.returncode == by_store.returncode == 0, by_http.stderr + by_store.stderr
+    assert json.loads(by_http.stdout) == json.loads(by_store.stdout)
+    assert filled.plumb(*QUESTIONS[name]).stdout == run_plumb(*QUESTIONS[name], "--store", filled.store).stdout != ""
+
+
+def test_every_sort_of_every_command_is_known(filled):
+    """What --sort offers is what the questions understand."""
+    for command, more in (("functions", ["--by", "host"]), ("forest", []), ("traces", []), ("diff", ["..2020-11-22", "2020-11-22.."])):
+        words = run_plumb("--words", command).stdout.splitlines()
+        (sorts,) = [line.split()[1:] for line in words if line.startswith("--sort=")]
+        for sort in sorts:
+            done = filled.plumb(command, *more, "--sort", sort)
+            assert done.returncode == 0, done.stderr
+
+
+def test_functions_are_sorted(filled):
+    for sort, field in (("calls", "calls"), ("max", "max_ns"), ("self", "self_ns")):
+        rows = json.loads(filled.plumb("functions", "--sort", sort, "--json").stdout)["functions"]
+        values = [row[field] for row in rows]
+        assert values == sorted(values, reverse=True) and len(values) == 5
+
+
+def test_counts_are_those_of_the_spans(filled):
+    rows = json.loads(filled.plumb("functions", "--json").stdout)["functions"]
+    expected = {}
+    for span in SPANS:
+        name = "sendBlock" if span["d"].startswith("sendBlock_") else span["d"]
+        calls, total = expected.get(name, (0, 0))
+        expected[name] = (calls + 1, total + (span["e"] - span["b"]) * 1000000)
+    assert {row["function"]: (row["calls"], row["total_ns"]) for row in rows} == expected
+
+
+def test_status(filled):
+    by_http, by_store = (json.loads(done.stdout) for done in
+                         (filled.plumb("status", "--json"), run_plumb("status", "--json", "--store", filled.store)))
+    assert by_http["store"]["spans"] == by_store["store"]["spans"] == len(SPANS)
+    assert by_http["receiver"]["spans_received"] == len(SPANS)
+    (sender,) = by_http["receiver"]["senders"]
+    assert sender["sender"].startswith("plumb import/") and sender["spans_sent"] == len(SPANS)
+    assert "receiver" not in by_store
+
+
+def test_export_is_what_was_imported(filled):
+    assert by_id(filled.exported()) == {span["a"]: span for span in SPANS}
+    by_store = run_plumb("export", "--store", filled.store)
+    assert sorted(by_store.stdout.splitlines()) == filled.exported()
+
+
+@pytest.mark.parametrize("ending", ["json", "json.gz", "json.zst"])
+def test_export_import_export(ending, filled, tmp_path):
+    path = tmp_path / f"spans.{ending}"
+    done = filled.plumb("export", "--output", path, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["spans"] == len(SPANS)
+    assert stat.S_IMODE(path.stat().st_mode) & 0o400
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    other = Plumbd(tmp_path)
+    try:
+        assert other.plumb("import", path).returncode == 0
+        assert other.exported() == filled.exported()
+        strip = {"since_time_ns", "until_time_ns"}
+        forests = [json.loads(daemon.plumb("forest", "--limit", "0", "--json").stdout) for daemon in (filled, other)]
+        assert [{k: v for k, v in forest.items() if k not in strip} for forest in forests][0] == \
+               {k: v for k, v in forests[1].items() if k not in strip}
+    finally:
+        other.stop()
+
+
+def test_export_of_a_period(filled):
+    done = filled.plumb("export", "--since", "2020-11-21T10:00:01Z", "--until", "2020-11-21T10:00:02Z")
+    roots = [span for span in map(json.loads, done.stdout.splitlines()) if span["d"] == "FsShell#put"]
+    assert len(roots) == 20
+
+
+def test_export_leaves_the_old_file_when_it_fails(closed_port, tmp_path):
+    path = tmp_path / "spans.json"
+    path.write_text("old")
+    done = run_plumb("export", "--server", closed_port, "--output", path)
+    assert done.returncode == 1
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["spans.json"]
+
+
+def test_export_that_breaks_off_is_no_file(canned, tmp_path):
+    canned.answer(json_lines(SPANS).encode())
+    canned.cut = True  # the connection ends before all that was promised came
+    path = tmp_path / "spans.json"
+    done = run_plumb("export", "--server", canned.address, "--output", path)
+    assert done.returncode == 1 and "broke" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_that_closes_ends_quietly(filled):
+    done = subprocess.run(f"set -o pipefail; {PLUMB} export --server {filled.http} | head -n 1 | wc -l", shell=True,
+                          executable="/bin/bash", env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "1" and done.stderr == ""
+
+
+def test_a_repeated_import_changes_nothing(filled, tmp_path):
+    before = filled.plumb("forest", "--limit", "0").stdout
+    path = tmp_path / "again.gz"
+    path.write_bytes(gzip.compress(json_lines(SPANS[:500]).encode()))
+    done = filled.plumb("import", path)
+    assert done.returncode == 0, done.stderr
+    assert filled.plumb("forest", "--limit", "0").stdout == before
+    assert filled.plumb("verify").returncode == 0
+
+
+def test_forest_with_an_analysis_file(filled, tmp_path):
+    path = tmp_path / "analysis.conf"
+    path.write_text("[analysis]\nexclude=default\nroles=client;datanode\n[functions]\nnamenode=FsShell#put\n")
+    forest = json.loads(filled.plumb("forest", "--config", path, "--json").stdout)
+    nodes = [node for pattern in forest["patterns"] for node in pattern["nodes"]]
+    names = {node["function"] for node in nodes}
+    assert names == {"FsShell#put", "DFSOutputStream#write", "sendBlock"}
+    assert {node["role"] for node in nodes if node["function"] == "FsShell#put"} == {"namenode"}
+    assert "FsShell#put" in filled.plumb("forest", "--config", path).stdout
+
+
+def test_the_environment_names_the_server(filled):
+    assert run_plumb("status", env={"PLUMB_SERVER": filled.http}).returncode == 0
+
+
+def test_no_such_trace(filled):
+    for where in (["--server", filled.http], ["--store", filled.store]):
+        done = run_plumb("trace", "0123456789abcdef", *where)
+        assert done.returncode == 1 and "0123456789abcdef" in done.stderr
+
+
+def test_chrome_and_dot_of_every_trace(filled):
+    for trace in trace_ids()[:20]:
+        spans = {span["a"] for span in SPANS if span["a"].startswith(trace)}
+        events = json.loads(filled.plumb("trace", trace, "--chrome").stdout)["traceEvents"]
+        assert {event["args"]["span"] for event in events if event["ph"] == "X"} == spans
+        dot = filled.plumb("trace", trace, "--dot").stdout
+        assert all(f'"{span}" [label=' in dot for span in spans)
