@@ -16,6 +16,7 @@
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
 #include "common/store/store_rocksdb_options.h"
+#include "common/store/store_rocksdb_seal.h"
 
 /* Openings for reading that a writer's compaction may spoil by deleting a file between its listing and its opening. */
 #define READ_ONLY_ATTEMPTS 5
@@ -49,6 +50,9 @@ typedef struct RocksIter {
 
 /* ---- errors ---- */
 
+#define LOG_DAMAGED                                                                                                    \
+    "its log is damaged: restore the folder from a copy, or remove the *.log files and lose what they hold"
+
 /* The C API gives errors as text only. First match wins. */
 static const struct {
     const char *text;
@@ -65,7 +69,12 @@ static const struct {
     {"Read-only file system", PLUMB_ERROR_IO, "mount the file system writable, or choose another folder"},
     {"Too many open files", PLUMB_ERROR_IO, "raise the limit of open files (LimitNOFILE= of the systemd unit)"},
     {"Column families not opened", PLUMB_ERROR_VERSION, "a newer version of this program made it: use that one"},
-    {"Column family not found", PLUMB_ERROR_CORRUPT, "it was not made to its end: remove the folder"},
+    {"Column family not found", PLUMB_ERROR_CORRUPT,
+     "it is damaged, or was not made to its end: restore or remove the folder"},
+    {"block checksum mismatch", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
+    {"checksum mismatch in file", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
+    {"Corruption: checksum mismatch", PLUMB_ERROR_CORRUPT, LOG_DAMAGED},
+    {"bad record length", PLUMB_ERROR_CORRUPT, LOG_DAMAGED},
     {"Corruption", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
     {"No such file or directory", PLUMB_ERROR_CORRUPT, "a file is missing: restore the folder from a copy"},
     {"Invalid argument", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
@@ -81,7 +90,7 @@ static gboolean fail_engine(const char *path, char *text, GError **error) {
         meaning = error_table[i].meaning;
         break;
     }
-    fail(error, code, "store %s: %s (%s)", path, meaning, text);
+    fail(error, code, "store %s: %s (%s)", path, meaning, g_strchomp(text)); /* some of its texts end a line */
     rocksdb_free(text);
     return FALSE;
 }
@@ -93,13 +102,13 @@ static gboolean file_exists(const char *path, const char *name) {
     return g_file_test(full, G_FILE_TEST_EXISTS);
 }
 
-/* Does the folder hold a database's files? Without the file CURRENT, which names what belongs to it, RocksDB would take
- * the folder for empty and delete them. */
-static gboolean has_leftovers(const char *path) {
+/* Does the folder hold tables or a MANIFEST? Without the file CURRENT, or with a MANIFEST cut to nothing, RocksDB would
+ * take the folder for empty and delete them. */
+static gboolean has_file_like(const char *path, const char *part) {
     g_autoptr(GDir) folder = g_dir_open(path, 0, NULL);
     const char *name;
     while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
-        if (g_str_has_suffix(name, ".sst") || g_str_has_prefix(name, "MANIFEST-")) return TRUE;
+        if (strstr(name, part) != NULL) return TRUE;
     }
     return FALSE;
 }
@@ -123,13 +132,18 @@ static gboolean check_unversioned(const char *path, rocksdb_t *db, const rocksdb
     rocksdb_iter_seek_to_first(any);
     gboolean empty = !rocksdb_iter_valid(any);
     rocksdb_iter_destroy(any);
-    if (empty) return TRUE;
-    return fail(error, PLUMB_ERROR_CORRUPT, "store %s: it is a RocksDB of some other program: choose another folder",
-                path);
+    if (!empty)
+        return fail(error, PLUMB_ERROR_CORRUPT,
+                    "store %s: it is a RocksDB of some other program: choose another folder", path);
+    if (has_file_like(path, ".sst"))
+        return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its MANIFEST is damaged: restore the folder from a copy",
+                    path);
+    return TRUE;
 }
 
-/* Before the other families are opened: a newer version may have others, and their tables must not be rewritten. */
-static gboolean check_format(const RocksStore *store, GError **error) {
+/* Before the other families are opened: a newer version may have others, and their tables must not be rewritten.
+ * *complete: the version is there, and therefore, written last, all families are. */
+static gboolean check_format(const RocksStore *store, gboolean *complete, GError **error) {
     char *text = NULL;
     rocksdb_t *db = rocksdb_open_for_read_only(store->options.family[FAMILY_META], store->path, 0, &text);
     if (text != NULL) return fail_engine(store->path, text, error);
@@ -142,14 +156,17 @@ static gboolean check_format(const RocksStore *store, GError **error) {
         ok = check_version(store->path, value, size, error);
     else
         ok = check_unversioned(store->path, db, store->reading, error);
+    *complete = value != NULL;
     rocksdb_free(value);
     rocksdb_close(db);
     return ok;
 }
 
-static gboolean check_folder(const RocksStore *store, GError **error) {
-    if (file_exists(store->path, "CURRENT")) return check_format(store, error);
-    if (has_leftovers(store->path))
+static gboolean check_folder(const RocksStore *store, gboolean *complete, GError **error) {
+    *complete = FALSE;
+    if (file_exists(store->path, "CURRENT"))
+        return seal_check(store->path, error) && check_format(store, complete, error);
+    if (has_file_like(store->path, ".sst") || has_file_like(store->path, "MANIFEST-"))
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: restore the folder from a copy",
                     store->path);
     if (store->base.read_only) return fail(error, PLUMB_ERROR_NOT_FOUND, "store %s: there is none", store->path);
@@ -181,8 +198,11 @@ static gboolean write_version(RocksStore *store, GError **error) {
 }
 
 static gboolean open_once(RocksStore *store, GError **error) {
-    if (!check_folder(store, error) || !open_families(store, error)) return FALSE;
-    return store->base.read_only || write_version(store, error);
+    gboolean complete;
+    if (!check_folder(store, &complete, error)) return FALSE;
+    rocksdb_options_set_create_missing_column_families(store->options.family[FAMILY_META], !complete);
+    if (!open_families(store, error)) return FALSE;
+    return complete || store->base.read_only || write_version(store, error);
 }
 
 static gboolean open_all(RocksStore *store, GError **error) {
@@ -201,11 +221,12 @@ static gboolean rocks_flush(Store *base, gboolean compact, GError **error);
 static void rocks_close(Store *base) {
     RocksStore *store = (RocksStore *)base;
     /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all. */
-    if (store->db != NULL && !store->base.read_only) rocks_flush(base, FALSE, NULL);
+    gboolean seal = store->db != NULL && !store->base.read_only && rocks_flush(base, FALSE, NULL);
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);
     }
     if (store->db != NULL) rocksdb_close(store->db);
+    if (seal) seal_write(store->path);
     rocks_options_clear(&store->options);
     rocksdb_readoptions_destroy(store->reading);
     rocksdb_writeoptions_destroy(store->writing);
@@ -244,10 +265,9 @@ static gboolean free_bytes(const RocksStore *store, guint64 *bytes) {
 static gboolean check_space(const RocksStore *store, gsize batch_bytes, GError **error) {
     guint64 free_now, needed = store->options.reserve_bytes + batch_bytes;
     if (!free_bytes(store, &free_now) || free_now >= needed) return TRUE;
-    g_autofree char *has = g_format_size_full(free_now, G_FORMAT_SIZE_IEC_UNITS);
-    g_autofree char *needs = g_format_size_full(needed, G_FORMAT_SIZE_IEC_UNITS);
-    return fail(error, PLUMB_ERROR_NO_SPACE, "store %s: the disk is full: %s are free, %s are needed to go on",
-                store->path, has, needs);
+    const double mib = 1 << 20;
+    return fail(error, PLUMB_ERROR_NO_SPACE, "store %s: the disk is full: %.1f MiB are free, %.1f MiB are needed",
+                store->path, (double)free_now / mib, (double)needed / mib);
 }
 
 static gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **error) {

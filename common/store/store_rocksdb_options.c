@@ -131,7 +131,6 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
 
 static void set_database(rocksdb_options_t *options, gsize buffers_bytes, gboolean read_only) {
     rocksdb_options_set_create_if_missing(options, !read_only);
-    rocksdb_options_set_create_missing_column_families(options, !read_only);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_db_write_buffer_size(options, buffers_bytes);
     rocksdb_options_set_max_total_wal_size(options, buffers_bytes * LOG_PER_WRITE_BUFFER);

@@ -1,6 +1,7 @@
 #include "tests/store/fixture.h"
 
 #include <glib/gstdio.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/store/store_ops.h"
@@ -39,6 +40,13 @@ void folder_remove(char *folder) {
     g_free(folder);
 }
 
+void file_write(const char *path, const char *content, gsize size) {
+    FILE *file = fopen(path, "w");
+    g_assert_nonnull(file);
+    g_assert_cmpuint(fwrite(content, 1, size, file), ==, size);
+    fclose(file);
+}
+
 void folder_copy(const char *from, const char *to) {
     g_assert_cmpint(g_mkdir_with_parents(to, 0700), ==, 0);
     g_autoptr(GDir) dir = g_dir_open(from, 0, NULL);
@@ -49,7 +57,7 @@ void folder_copy(const char *from, const char *to) {
         g_autofree char *content = NULL;
         gsize size;
         g_assert_true(g_file_get_contents(source, &content, &size, NULL));
-        g_assert_true(g_file_set_contents(target, content, (gssize)size, NULL));
+        file_write(target, content, size);
     }
 }
 

@@ -19,6 +19,8 @@ gboolean merge_concatenate(Bytes existing, const Bytes *operands, gsize n, GByte
 char *folder_new(void);
 /* Removes it with all that is in it, and frees the name. */
 void folder_remove(char *folder);
+/* Not made durable, unlike g_file_set_contents(): that would take most of the tests' time. */
+void file_write(const char *path, const char *content, gsize size);
 void folder_copy(const char *from, const char *to);
 
 /* Options small enough that tables are written and compacted within a test. */

@@ -3,3 +3,4 @@ plumb_test(test_store SOURCES ${store_tests}/test_store.c ${store_tests}/fixture
 plumb_test(test_dict SOURCES ${store_tests}/test_dict.c ${store_tests}/fixture.c LINK plumb_store LABELS threads)
 plumb_test(test_store_rocksdb SOURCES ${store_tests}/test_store_rocksdb.c ${store_tests}/fixture.c LINK plumb_store)
 target_link_libraries(test_store_rocksdb PRIVATE ${ROCKSDB_LIBRARY})
+plumb_test(test_store_damage SOURCES ${store_tests}/test_store_damage.c ${store_tests}/fixture.c LINK plumb_store)
