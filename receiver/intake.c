@@ -195,10 +195,7 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     counter_add(intake->counters, COUNTER_FRAMES, 1);
     WireHeader header;
-    if (!wire_header_decode(frame, &header, NULL)) {
-        counter_add(intake->counters, COUNTER_FRAME_GARBAGE, 1);
-        return INTAKE_BROKEN;
-    }
+    if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
     if (header.call == CALL_UNKNOWN) return answer_unknown(intake, out, &header);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);

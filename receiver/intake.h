@@ -44,7 +44,7 @@ Pressure intake_pressure(const Intake *intake);
 typedef enum {
     INTAKE_TAKEN,  /* taken or refused: an answer will be in 'out' after intake_finish() */
     INTAKE_LATER,  /* the same, but the answer is TRY_LATER: the peer should not be read from for a while */
-    INTAKE_BROKEN, /* not a Thrift call: close the connection */
+    INTAKE_BROKEN, /* not a Thrift call: count it and close the connection */
 } IntakeResult;
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);

@@ -1,0 +1,157 @@
+"""What all suites that run the programs share: where the build is, and a real plumbd on free ports.
+
+PLUMB_BUILD names a build folder (default build/default), PLUMBD another plumbd."""
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+STOP_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def build_dir():
+    return Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
+
+
+@pytest.fixture(scope="session")
+def plumbd_program(build_dir):
+    program = Path(os.environ.get("PLUMBD") or build_dir / "receiver/plumbd")
+    assert program.is_file(), f"{program} is not built: run script/build, or name a build folder with PLUMB_BUILD"
+    return program
+
+
+@pytest.fixture(scope="session")
+def plumb_program(build_dir):
+    program = build_dir / "analyzer/plumb"
+    assert program.is_file(), f"{program} is not built: run script/build, or name a build folder with PLUMB_BUILD"
+    return program
+
+
+class Plumbd:
+    """One plumbd with its folders; may be stopped, killed and started again. Settings are names with '__' for '.' and '_' for
+    '-': trace__idle="100ms", store__min_free="0"."""
+
+    def __init__(self, program, folder, **settings):
+        self.program = program
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.store, self.journal = self.folder / "store", self.folder / "journal"
+        self.log = self.folder / "plumbd.log"
+        self.settings = {"listen.thrift": "127.0.0.1:0", "listen.http": "127.0.0.1:0", "store.path": self.store,
+                         "journal.path": self.journal, "store.min-free": "0",
+                         **{name.replace("__", ".").replace("_", "-"): value for name, value in settings.items()}}
+        self.arguments = []
+        self.environment = {}
+        self.process = None
+        self.thrift = self.http = None
+
+    def command(self):
+        sets = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
+        return [str(self.program), *self.arguments, *sets]
+
+    def spawn(self, **options):
+        """Starts it without waiting until it is ready."""
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=log, text=True,
+                                            env={**os.environ, **self.environment}, **options)
+        return self
+
+    def wait_ready(self):
+        line = self.process.stdout.readline()
+        ready = re.fullmatch(r"plumbd ready thrift=(\S+):(\d+) http=(\S+) store=(.*)\n", line)
+        assert ready, f"not ready: {line!r}, exit {self.process.wait(STOP_SECONDS)}\n{self.messages()}"
+        self.thrift = (ready.group(1), int(ready.group(2)))
+        self.http = ready.group(3)
+        return self
+
+    def start(self, **options):
+        return self.spawn(**options).wait_ready()
+
+    def messages(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self):
+        code = self.process.wait(STOP_SECONDS)
+        self.process.stdout.close()
+        return code
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        return self.wait()
+
+    def stop(self):
+        """In order; the exit code."""
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def fetch(self, path, method="GET", timeout=STOP_SECONDS):
+        """(status, body) of a request."""
+        request = urllib.request.Request(f"http://{self.http}{path}", method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def ask(self, question):
+        status, body = self.fetch(f"/api/v1/{question}")
+        assert status == 200, (question, status, body)
+        return json.loads(body)
+
+    def flush(self):
+        status, body = self.fetch("/api/v1/flush", "POST")
+        assert status == 200, body
+        return json.loads(body)["closed_traces"]
+
+    def receiver(self):
+        return self.ask("status")["receiver"]
+
+    def stored(self):
+        return self.ask("status")["store"]
+
+    def export(self):
+        status, body = self.fetch("/api/v1/export")
+        assert status == 200, body
+        return [json.loads(line) for line in body.splitlines()]
+
+    def metrics(self):
+        """{name with labels: value}"""
+        status, body = self.fetch("/metrics")
+        assert status == 200
+        lines = [line for line in body.decode().splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def clean_up(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+
+@pytest.fixture
+def make_plumbd(plumbd_program, tmp_path):
+    """make_plumbd(folder=..., **settings) makes a Plumbd that is not started; all are gone after the test."""
+    made = []
+
+    def make(folder=None, **settings):
+        made.append(Plumbd(plumbd_program, folder or tmp_path / f"plumbd{len(made)}", **settings))
+        return made[-1]
+
+    yield make
+    for plumbd in made:
+        plumbd.clean_up()
+
+
+@pytest.fixture
+def plumbd(make_plumbd):
+    """A plumbd that is ready."""
+    return make_plumbd().start()

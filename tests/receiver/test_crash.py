@@ -1,0 +1,287 @@
+"""kill -9, damaged journals, repeated batches: nothing lost that was acknowledged, nothing counted twice."""
+import collections
+import random
+import threading
+import time
+
+import pytest
+
+from tests.receiver.sender import OK, TRY_LATER, Sender, span
+
+BEGIN = 1_700_000_000_000_000_000
+
+
+def trace_spans(trace, n, first=1):
+    """A root and its children."""
+    return [span(trace, k, name=0, begin=BEGIN + k, parent=None if k == 1 else 1) for k in range(first, first + n)]
+
+
+def ids_of(exported):
+    return collections.Counter(line["a"] for line in exported)
+
+
+def id_text(trace, number):
+    return f"{trace:016x}{number:016x}"
+
+
+class Resender(threading.Thread):
+    """Sends numbered batches over and over until each is acknowledged, whatever happens to the connection. One plumbd after
+    the other is behind the address."""
+
+    def __init__(self, number, batches, batch_spans):
+        super().__init__(daemon=True)
+        self.number, self.batches, self.batch_spans = number, batches, batch_spans
+        self.address = None
+        self.changed = threading.Condition()
+        self.acknowledged = set()
+
+    def now_at(self, address):
+        with self.changed:
+            self.address = address
+            self.changed.notify_all()
+
+    def lost(self, address):
+        with self.changed:
+            while self.address == address:
+                self.changed.wait()
+
+    def run(self):
+        sequence = 0
+        while sequence < self.batches:
+            address = self.address
+            try:
+                with Sender(address) as sender:
+                    while sequence < self.batches:
+                        # Traces that go on over several batches, and a new one every few.
+                        trace = self.number << 32 | sequence // 4 + 1
+                        first = sequence % 4 * self.batch_spans + 1
+                        reply = sender.deliver(trace_spans(trace, self.batch_spans, first))
+                        assert (reply.status, reply.accepted) == (OK, self.batch_spans)
+                        self.acknowledged |= {id_text(trace, k) for k in range(first, first + self.batch_spans)}
+                        sequence += 1
+            except OSError:
+                self.lost(address)
+
+
+@pytest.mark.parametrize("ack", ["journal", "fsync"])
+def test_kill_at_any_moment(make_plumbd, ack):
+    """Random kills while senders resend what was not acknowledged: every acknowledged span is stored exactly once."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    plumbd = make_plumbd(journal__ack=ack, journal__segment="64K", trace__idle="20ms", receiver__shards="2").start()
+    senders = [Resender(n + 1, 400, 50) for n in range(3)]
+    for sender in senders:
+        sender.address = plumbd.thrift
+        sender.start()
+    kills = 0
+    while any(sender.is_alive() for sender in senders):
+        # The moment is what is random here; nothing is waited for.
+        senders[0].join(chance.uniform(0.01, 0.25))
+        plumbd.kill()
+        plumbd.spawn()
+        kills += 1
+        if chance.random() < 0.3:
+            senders[0].join(chance.uniform(0, 0.05))
+            plumbd.kill()  # in the middle of the start or of the recovery
+            plumbd.spawn()
+        plumbd.wait_ready()
+        for sender in senders:
+            sender.now_at(plumbd.thrift)
+        if kills >= 12:
+            for sender in senders:
+                sender.join()
+    plumbd.flush()
+    acknowledged = set().union(*(sender.acknowledged for sender in senders))
+    assert len(acknowledged) == 3 * 400 * 50
+    exported = ids_of(plumbd.export())
+    assert set(exported) == acknowledged
+    assert set(exported.values()) == {1}
+    assert plumbd.stored()["spans"] == len(acknowledged)
+    assert plumbd.ask("verify")["differences"] == 0
+    assert plumbd.stop() == 0
+
+
+def test_killed_before_anything_was_stored(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h", trace__max_age="1h").start()
+    with Sender(plumbd) as sender:
+        assert sender.submit(trace_spans(7, 1000)).accepted == 1000
+    plumbd.kill()
+    plumbd.start()
+    assert plumbd.receiver()["recovered_spans"] == 1000
+    assert "recovered 1000 spans of 1 batches" in plumbd.messages()
+    # Replayed, but still open: and what comes now joins it.
+    with Sender(plumbd) as sender:
+        assert sender.submit(trace_spans(7, 500, 1001)).accepted == 500
+    plumbd.kill()
+    plumbd.start()
+    plumbd.flush()
+    stored = plumbd.stored()
+    assert (stored["traces"], stored["spans"]) == (1, 1500)
+    assert plumbd.ask("verify")["differences"] == 0
+
+
+def test_crashes_during_recovery_lose_nothing(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="64K").start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 201):
+            assert sender.submit(trace_spans(trace, 100)).accepted == 100
+    plumbd.kill()
+    for _ in range(5):
+        plumbd.spawn()
+        while "recovering from the journal" not in plumbd.messages() and plumbd.process.poll() is None:
+            pass
+        plumbd.kill()
+        plumbd.log.unlink()
+    plumbd.start()
+    plumbd.flush()
+    assert set(ids_of(plumbd.export()).values()) == {1}
+    assert plumbd.stored()["spans"] == 20_000
+
+
+def test_memory_mode_writes_no_journal(make_plumbd):
+    plumbd = make_plumbd(journal__ack="memory", trace__idle="1h").start()
+    with Sender(plumbd) as sender:
+        assert sender.submit(trace_spans(7, 1000)).accepted == 1000
+    assert not list(plumbd.journal.glob("*.journal"))
+    assert plumbd.stop() == 0
+    plumbd.start()
+    assert plumbd.stored()["spans"] == 1000
+
+
+def test_repeated_batch_is_counted_once(plumbd):
+    spans = trace_spans(0x77, 100)
+    said = ("Client/h/1@1", 1, 100, 0, {})
+    with Sender(plumbd) as sender:
+        for _ in range(3):
+            assert sender.submit(spans, sender=said).accepted == 100
+        plumbd.flush()
+        assert sender.submit(spans, sender=said).accepted == 100  # after it was stored, too
+        plumbd.flush()
+    stored = plumbd.stored()
+    assert (stored["traces"], stored["spans"], stored["duplicates"]) == (1, 100, 300)
+    assert plumbd.receiver()["senders"][0]["repeated_batches"] == 3
+    calls, = (f["calls"] for f in plumbd.ask("functions")["functions"])
+    assert calls == 100
+    assert plumbd.ask("verify")["differences"] == 0
+
+
+def killed_with_segments(plumbd, batches=60):
+    """Fills several journal segments and kills; the segments, oldest first."""
+    plumbd.start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, batches + 1):
+            assert sender.submit(trace_spans(trace, 100)).accepted == 100
+    plumbd.kill()
+    segments = sorted(plumbd.journal.glob("*.journal"))
+    assert len(segments) >= 3
+    return segments
+
+
+def cut(data):
+    return data[:len(data) - 1000]
+
+
+def flip(at):
+    def damage(data):
+        place = at if at >= 0 else len(data) + at
+        return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1:]
+    return damage
+
+
+# what happens to the segment, which one it is, how many batches of 100 spans may go
+DAMAGES = {
+    "cut at the end of the last": (cut, -1, 1),
+    "cut at the end of an inner one": (cut, 1, 1),
+    "cut between two records": (None, 1, 1),
+    "payload of the first record": (flip(200), 1, 1),
+    "head of the first record": (flip(60), 1, 1),
+    "last byte": (flip(-1), 1, 1),
+    "header": (flip(3), 1, 99),
+    "header's check": (flip(50), 1, 99),
+    "empty": (lambda data: b"", 1, 99),
+}
+
+
+@pytest.mark.parametrize("damage, which, most", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_journal_is_reported_and_the_rest_taken(make_plumbd, damage, which, most):
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
+    segments = killed_with_segments(plumbd)
+    victim = segments[which]
+    data = victim.read_bytes()
+    if damage is None:  # exactly the last record: only the next segment knows that it is missing
+        end, at = 56, 56
+        while at < len(data):
+            end = at
+            at += 24 + int.from_bytes(data[at:at + 4], "little")
+        victim.write_bytes(data[:end])
+    else:
+        victim.write_bytes(damage(data))
+    plumbd.start()
+    plumbd.flush()
+    lost_batches = 60 - plumbd.stored()["spans"] // 100
+    assert plumbd.stored()["spans"] % 100 == 0
+    assert 1 <= lost_batches <= most
+    assert victim.name in plumbd.messages()
+    assert "damaged" in plumbd.messages()
+    assert plumbd.receiver()["journal_damages"] >= 1
+    # All that is stored; the damaged file is kept beside.
+    assert plumbd.stop() == 0
+    kept = victim.with_name(victim.name + ".damaged")
+    assert kept.exists()
+    assert not list(plumbd.journal.glob("*.journal"))
+    # And is not read again.
+    plumbd.start()
+    assert plumbd.receiver()["journal_damages"] == 0
+
+
+def test_segment_that_a_crash_left_empty_is_no_damage(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
+    last = killed_with_segments(plumbd)[-1]
+    number = int(last.name[len("plumb-"):-len(".journal")], 16)
+    (plumbd.journal / f"plumb-{number + 1:016x}.journal").write_bytes(b"")
+    plumbd.start()
+    assert plumbd.receiver()["journal_damages"] == 0
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == 6000
+
+
+def test_journal_goes_away_by_itself(make_plumbd):
+    plumbd = make_plumbd(trace__idle="10ms", journal__segment="64K").start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 101):
+            assert sender.submit(trace_spans(trace, 100)).accepted == 100
+    until = time.monotonic() + 60
+    while plumbd.receiver()["journal_bytes"] > 0:
+        assert time.monotonic() < until
+    assert plumbd.stored()["spans"] == 10_000
+
+
+def test_journal_limit_closes_what_keeps_it(make_plumbd):
+    """One trace that never ends must not keep the journal of all others."""
+    plumbd = make_plumbd(trace__idle="10ms", trace__max_age="1h", journal__segment="64K", journal__limit="1M").start()
+    with Sender(plumbd) as sender:
+        # No root: stays open.
+        sender.submit([span(0x999, 2, parent=1)])
+        for trace in range(1, 400):
+            assert sender.deliver(trace_spans(trace, 100)).accepted == 100
+        until = time.monotonic() + 60
+        while plumbd.receiver()["closed_traces"].get("journal", 0) == 0:
+            assert time.monotonic() < until
+        while plumbd.receiver()["journal_bytes"] > 2**20:
+            assert time.monotonic() < until
+        assert sender.deliver([span(0x999, 1)]).accepted == 1  # its root, late
+    plumbd.flush()
+    stored = plumbd.stored()
+    assert (stored["traces"], stored["spans"], stored["incomplete_traces"]) == (400, 39902, 0)
+
+
+def test_try_later_is_not_taken(make_plumbd):
+    """What was answered TRY_LATER is not stored by the receiver that said so."""
+    plumbd = make_plumbd(store__min_free="1000G").start()
+    with Sender(plumbd) as sender:
+        assert sender.submit(trace_spans(5, 10)).status == TRY_LATER
+    plumbd.stop()
+    plumbd.settings["store.min-free"] = "0"
+    plumbd.start()
+    assert plumbd.stored()["spans"] == 0

@@ -1,0 +1,324 @@
+"""Command line, configuration, start, reload and stop."""
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.receiver.sender import OK, Sender, span, submit_frame
+
+
+def run(program, *arguments, **options):
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+
+
+# ---- command line ----
+
+def test_help_and_version(plumbd_program):
+    shown = run(plumbd_program, "--help")
+    assert shown.returncode == 0 and "--check-config" in shown.stdout and "Example" in shown.stdout
+    assert re.fullmatch(r"plumbd \d+\.\d+\.\d+\n", run(plumbd_program, "--version").stdout)
+
+
+def test_help_config_is_a_good_configuration(plumbd_program, tmp_path):
+    text = run(plumbd_program, "--help-config").stdout
+    assert "trace.idle" in text or "idle" in text
+    (tmp_path / "plumbd.conf").write_text(text)
+    checked = run(plumbd_program, "--config", tmp_path / "plumbd.conf", "--check-config")
+    assert checked.returncode == 0, checked.stderr
+    # With every option taken out of its comment, too.
+    active = re.sub(r"^#\s?([a-z][a-z-]* *=)", r"\1", text, flags=re.M)
+    assert active != text
+    (tmp_path / "plumbd.conf").write_text(active)
+    checked = run(plumbd_program, "--config", tmp_path / "plumbd.conf", "--check-config")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_sample_configuration_loads(plumbd_program):
+    checked = run(plumbd_program, "--config", ROOT / "conf/plumbd.conf", "--check-config")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_sample_configuration_is_what_help_config_prints(plumbd_program):
+    assert (ROOT / "conf/plumbd.conf").read_text() == run(plumbd_program, "--help-config").stdout
+
+
+def test_document_names_every_option(plumbd_program):
+    document = (ROOT / "docs/plumbd.md").read_text()
+    section = ""
+    for line in run(plumbd_program, "--help-config").stdout.splitlines():
+        if header := re.fullmatch(r"\[([a-z]+)\]", line):
+            section = header.group(1)
+        elif option := re.match(r"#\s?([a-z][a-z-]*) *=", line):
+            assert f"`{section}.{option.group(1)}`" in document
+
+
+WRONG = {
+    "unknown key": (["--set", "trace.idel=1s"], "trace.idle"),
+    "unknown section": (["--set", "trase.idle=1s"], "trace"),
+    "no value": (["--set", "trace.idle"], "trace.idle"),
+    "no duration": (["--set", "trace.idle=fast"], "trace.idle"),
+    "too small": (["--set", "memory.limit=1"], "memory.limit"),
+    "no choice": (["--set", "journal.ack=maybe"], "fsync"),
+    "no address": (["--set", "listen.thrift=9410"], "listen.thrift"),
+    "no port": (["--set", "listen.thrift=localhost:99999"], "listen.thrift"),
+    "unknown host": (["--set", "listen.thrift=no.such.host.invalid:0"], "no.such.host.invalid"),
+    "bad rule": (["--set", "naming.rules=nothing"], "nothing"),
+    "one folder for both": (["--set", "store.path=/x", "--set", "journal.path=/x"], "same folder"),
+    "unknown option": (["--frobnicate"], "--help"),
+    "stray argument": (["start"], "start"),
+    "no such file": (["--config", "/no/such/file"], "/no/such/file"),
+}
+
+
+@pytest.mark.parametrize("arguments, named", WRONG.values(), ids=WRONG.keys())
+def test_wrong_command_lines(plumbd_program, tmp_path, arguments, named):
+    before = ["--set", f"store.path={tmp_path}/s", "--set", f"journal.path={tmp_path}/j", "--set", "listen.http=127.0.0.1:0"]
+    done = run(plumbd_program, *before, *arguments)
+    assert done.returncode in (1, 2)
+    assert done.stdout == ""
+    assert named in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert os.listdir(tmp_path) == []
+
+
+# ---- start ----
+
+def refused(plumbd):
+    plumbd.spawn()
+    assert plumbd.process.stdout.read() == ""
+    assert plumbd.wait() == 1
+    return plumbd.messages()
+
+
+def test_thrift_port_taken(make_plumbd, plumbd):
+    other = make_plumbd(listen__thrift=f"127.0.0.1:{plumbd.thrift[1]}")
+    messages = refused(other)
+    assert str(plumbd.thrift[1]) in messages and "listen.thrift" in messages and "ss -ltnp" in messages
+    assert not other.store.exists() and not other.journal.exists()
+
+
+def test_http_port_taken(make_plumbd, plumbd):
+    other = make_plumbd(listen__http=plumbd.http)
+    assert "listen.http" in refused(other)
+    assert not other.store.exists() and not other.journal.exists()
+
+
+def test_store_in_use(make_plumbd, plumbd):
+    other = make_plumbd(store__path=plumbd.store)
+    messages = refused(other)
+    assert str(plumbd.store) in messages and "use" in messages
+    assert not other.journal.exists()
+    with Sender(plumbd) as sender:
+        assert sender.submit([span(1, 1)]).status == OK
+
+
+def test_journal_in_use(make_plumbd, plumbd):
+    other = make_plumbd(journal__path=plumbd.journal)
+    messages = refused(other)
+    assert str(plumbd.journal) in messages and "in use" in messages
+    assert not other.store.exists()
+
+
+@pytest.mark.parametrize("what", ["store", "journal"])
+def test_no_right_to_write(make_plumbd, tmp_path, what):
+    folder = tmp_path / "forbidden"
+    folder.mkdir()
+    plumbd = make_plumbd(folder=tmp_path / "mine", **{f"{what}__path": folder / "data"})
+    if os.getuid() == 0:  # for whom nothing is forbidden: become somebody else
+        os.chown(tmp_path / "mine", 65534, 65534)
+        for parent in (tmp_path, *tmp_path.parents):
+            if not os.stat(parent).st_mode & 1:
+                os.chmod(parent, os.stat(parent).st_mode | 0o111)
+        plumbd.spawn(user=65534, group=65534)
+    else:
+        folder.chmod(0o500)
+        plumbd.spawn()
+    assert plumbd.wait() == 1
+    assert str(folder) in plumbd.messages() and "ermission" in plumbd.messages()
+    assert os.listdir(folder) == []
+
+
+def test_ready_line_and_systemd(make_plumbd, tmp_path):
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(path)
+        notify.settimeout(60)
+        plumbd = make_plumbd()
+        plumbd.environment = {"NOTIFY_SOCKET": path}
+        plumbd.start()
+        assert notify.recv(4096).startswith(b"READY=1")
+        plumbd.signal(signal.SIGHUP)
+        assert notify.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        assert notify.recv(4096).startswith(b"READY=1")
+        plumbd.signal(signal.SIGTERM)
+        assert notify.recv(4096).startswith(b"STOPPING=1")
+        assert plumbd.wait() == 0
+
+
+def test_listens_on_loopback_by_default(plumbd_program):
+    text = run(plumbd_program, "--help-config").stdout
+    assert "127.0.0.1:9410" in text and "127.0.0.1:9096" in text
+
+
+def test_ipv6(make_plumbd):
+    plumbd = make_plumbd(listen__thrift="[::1]:0").spawn()
+    line = plumbd.process.stdout.readline()
+    if not line and "Cannot assign" in plumbd.messages():
+        pytest.skip("no IPv6 here")
+    assert " thrift=[::1]:" in line
+
+
+def test_levels_for_journald(make_plumbd):
+    plumbd = make_plumbd()
+    plumbd.environment = {"JOURNAL_STREAM": "8:1"}
+    plumbd.start()
+    plumbd.stop()
+    assert all(re.match(r"<[3-7]>", line) for line in plumbd.messages().splitlines())
+
+
+# ---- stop ----
+
+def test_stop_stores_everything(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h").start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 101):
+            assert sender.submit([span(trace, 1), span(trace, 2, parent=1)]).accepted == 2
+    assert plumbd.stop() == 0
+    assert not list(plumbd.journal.glob("*.journal"))
+    plumbd.start()
+    assert plumbd.stored()["spans"] == 200
+    assert plumbd.receiver()["recovered_spans"] == 0
+
+
+def test_second_signal_changes_nothing(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h").start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 20):
+            sender.deliver([span(trace, n, parent=None if n == 1 else 1) for n in range(1, 5000)])
+    plumbd.signal(signal.SIGTERM)
+    plumbd.signal(signal.SIGINT)
+    wait_for(lambda: "stopping" in plumbd.messages())
+    for _ in range(3):
+        if plumbd.process.poll() is None:
+            plumbd.signal(signal.SIGTERM)
+    assert plumbd.wait() == 0
+    plumbd.start()
+    assert plumbd.stored()["spans"] == 19 * 4999
+
+
+def test_frames_on_the_way_while_stopping(make_plumbd):
+    """Whatever was acknowledged before the connection ended is stored; the rest was not."""
+    plumbd = make_plumbd().start()
+    acknowledged = 0
+    with Sender(plumbd) as sender:
+        frames = [submit_frame([span(trace, n) for n in range(1, 51)], trace) for trace in range(1, 301)]
+        sender.write(b"".join(frames[:100]))
+        plumbd.signal(signal.SIGTERM)
+        try:
+            sender.write(b"".join(frames[100:]))
+        except ConnectionError:
+            pass
+        try:
+            while True:
+                if sender.read_reply().status == OK:
+                    acknowledged += 50
+        except ConnectionError:
+            pass
+    assert plumbd.wait() == 0
+    plumbd.start()
+    assert plumbd.stored()["spans"] >= acknowledged
+
+
+# ---- reload ----
+
+@pytest.fixture
+def configured(make_plumbd):
+    plumbd = make_plumbd()
+    config = plumbd.folder / "plumbd.conf"
+    plumbd.arguments = ["--config", str(config)]
+
+    def write(text):
+        config.write_text(text)
+
+    plumbd.write = write
+    return plumbd
+
+
+def reload(plumbd, text):
+    """The message about the reload of this file."""
+    seen = plumbd.messages().count("reload: ")
+    plumbd.write(text)
+    plumbd.signal(signal.SIGHUP)
+    wait_for(lambda: plumbd.messages().count("reload: ") > seen)
+    return [line for line in plumbd.messages().splitlines() if "reload: " in line][-1]
+
+
+def test_reload(configured):
+    configured.write("[trace]\nidle = 1h\n")
+    configured.start()
+    with Sender(configured) as sender:
+        sender.submit([span(1, 1)])
+    message = reload(configured, "[trace]\nidle = 10ms\n[receiver]\nshards = 7\n[log]\nlevel=info\n")
+    assert "changed" in message and "trace.idle" in message and "log.level" in message
+    assert "restart" in message and "receiver.shards" in message
+    wait_for(lambda: configured.stored()["spans"] == 1)
+    assert "nothing changed" in reload(configured, "[trace]\nidle = 10ms\n[receiver]\nshards = 7\n[log]\nlevel=info\n")
+
+
+@pytest.mark.parametrize("bad", ["[trace]\nidel = 1s\n", "[trace]\nidle = never\n", "no key file\n"])
+def test_bad_file_on_reload_keeps_the_old_settings(configured, bad):
+    configured.write("[trace]\nidle = 10ms\n")
+    configured.start()
+    assert "everything stays as it was" in reload(configured, bad)
+    with Sender(configured) as sender:
+        sender.submit([span(1, 1)])
+    wait_for(lambda: configured.stored()["spans"] == 1)
+
+
+# ---- traces close by themselves ----
+
+def test_idle_trace_with_root_is_stored(make_plumbd):
+    plumbd = make_plumbd(trace__idle="50ms", trace__max_age="1h").start()
+    with Sender(plumbd) as sender:
+        sender.submit([span(1, 1), span(1, 2, parent=1)])
+        sender.submit([span(2, 2, parent=1)])  # no root: waits for it
+        wait_for(lambda: plumbd.receiver()["closed_traces"].get("idle") == 1)
+        assert plumbd.receiver()["open_traces"] == 1
+        sender.submit([span(2, 1)])
+        wait_for(lambda: plumbd.stored()["spans"] == 4)
+        # A late one joins, without a root of its own.
+        sender.submit([span(1, 3, parent=2)])
+        wait_for(lambda: plumbd.stored()["spans"] == 5)
+    stored = plumbd.stored()
+    assert (stored["traces"], stored["incomplete_traces"], stored["late_spans"]) == (2, 0, 1)
+    assert plumbd.ask("verify")["differences"] == 0
+
+
+def test_max_age(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h", trace__max_age="50ms").start()
+    with Sender(plumbd) as sender:
+        sender.submit([span(2, 2, parent=1)])
+    wait_for(lambda: plumbd.stored()["incomplete_traces"] == 1)
+    assert plumbd.receiver()["closed_traces"] == {"max-age": 1}
+
+
+def test_max_spans(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h", trace__max_spans="1000", receiver__shards="1").start()
+    with Sender(plumbd) as sender:
+        for first in range(1, 3001, 100):
+            sender.submit([span(2, n, parent=None if n == 1 else 1) for n in range(first, first + 100)])
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == 3000
+    assert plumbd.receiver()["closed_traces"]["max-spans"] == 3
+    assert plumbd.ask("verify")["differences"] == 0
