@@ -53,7 +53,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
  * On error (reading or writing the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
-/* How much the group holds: commit at about 4 MiB. */
+/* How much the group holds: commit at some tens of MiB. */
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
 /* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error);
