@@ -58,6 +58,9 @@ HDFS_SITE = {
     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     "dfs.namenode.safemode.extension": "0",
     "dfs.heartbeat.interval": "1",
+    # With few DataNodes a busy one must not be passed over: every block has all its replicas from the start. (The name up to
+    # Hadoop 2, which later ones still know.)
+    "dfs.namenode.replication.considerLoad": "false",
     "dfs.namenode.handler.count": "4",
     "dfs.datanode.handler.count": "4",
     "dfs.datanode.address": "127.0.0.1:0",

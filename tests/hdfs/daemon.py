@@ -69,7 +69,7 @@ class Daemon:
         """Every stored span."""
         return [json.loads(line) for line in self.ask("export").splitlines()]
 
-    def plumb(self, *arguments):
-        """Output of a subcommand of plumb against this plumbd."""
-        return subprocess.run([PLUMB, "--server", self.http, *arguments], check=True, capture_output=True, text=True,
-                              timeout=60).stdout
+    def plumb(self, command, *arguments):
+        """Output of a command of plumb against this plumbd."""
+        return subprocess.run([PLUMB, command, "--server", self.http, *arguments], check=True, capture_output=True,
+                              text=True, timeout=60).stdout

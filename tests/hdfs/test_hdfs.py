@@ -1,8 +1,8 @@
 """A real HDFS (one NameNode, three DataNodes, a client, each its own JVM, Hadoop 3.3.1) traced into a real plumbd.
 
 One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works beside ours: what it wrote is what must come out
-of plumbd, span by span. plumbd is down when HDFS starts; it is killed and started again, and then stopped and started
-again, while the load runs.
+of plumbd, span by span. plumbd is down when HDFS starts; while the load runs it is killed and stopped several times, and
+started again each time.
 """
 import json
 import subprocess
@@ -23,10 +23,18 @@ from cluster import (  # noqa: E402
 DATANODES = 3
 THREADS = 2
 ROUNDS = 6
-# Rounds after which plumbd dies and after which it is stopped, counted over all threads: both in the middle.
-KILL_AFTER = 3
-STOP_AFTER = 7
+# What happens to plumbd after how many rounds of the load, counted over all threads.
+BLOWS = {2: "kill", 4: "terminate", 6: "kill", 8: "terminate", 10: "kill"}
 DRAIN_SECONDS = 60
+
+
+def strike(daemon, blow):
+    if blow == "kill":
+        daemon.kill()
+    elif blow == "terminate":
+        assert daemon.terminate() == 0
+    if blow:
+        daemon.start()
 
 
 def load_with_restarts(cluster, daemon, classes):
@@ -35,15 +43,10 @@ def load_with_restarts(cluster, daemon, classes):
     with cluster.java("client", "Workload", map(str, arguments), class_path=str(classes),
                       stdout=subprocess.PIPE) as load:
         rounds, last = 0, ""
-        for line in load.stdout:
-            last = line
-            rounds += line.startswith("round ")
-            if line.startswith("round ") and rounds == KILL_AFTER:
-                daemon.kill()
-                daemon.start()
-            if line.startswith("round ") and rounds == STOP_AFTER:
-                assert daemon.terminate() == 0
-                daemon.start()
+        for last in load.stdout:
+            if last.startswith("round "):
+                rounds += 1
+                strike(daemon, BLOWS.get(rounds))
         assert load.wait() == 0, cluster.log_end("client")
         assert rounds == ROUNDS * THREADS
         return load.pid, json.loads(last)
