@@ -1,0 +1,248 @@
+"""The HTTP port: probes, metrics, the API, and what goes wrong there."""
+import http.client
+import json
+import re
+import signal
+import socket
+import threading
+import time
+
+import pytest
+
+from tests.receiver.sender import OK, Sender, span
+
+
+def trace_spans(trace, n):
+    return [span(trace, k, parent=None if k == 1 else 1) for k in range(1, n + 1)]
+
+
+def load(plumbd, traces=50, spans=20):
+    with Sender(plumbd) as sender:
+        for trace in range(1, traces + 1):
+            assert sender.deliver(trace_spans(trace, spans)).status == OK
+
+
+def raw(plumbd, data, timeout=60):
+    """Bytes as they are; what came back until the end of the connection."""
+    host, port = plumbd.http.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=timeout) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+        return answer
+
+
+def test_probes(plumbd):
+    assert plumbd.fetch("/healthz") == (200, b"ok\n")
+    assert plumbd.fetch("/readyz") == (200, b"ready\n")
+
+
+def test_metrics_are_good_prometheus_text(plumbd):
+    load(plumbd)
+    status, body = plumbd.fetch("/metrics")
+    assert status == 200
+    text = body.decode()
+    declared = dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.M))
+    assert set(re.findall(r"^# HELP (\S+) ", text, re.M)) == set(declared)
+    seen = set()
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        sample = re.fullmatch(r'([a-z_]+)(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? (\S+)', line)
+        assert sample, line
+        float(sample.group(4))
+        assert sample.group(1) in declared, line
+        assert line.rsplit(" ", 1)[0] not in seen, f"twice: {line}"
+        seen.add(line.rsplit(" ", 1)[0])
+    values = plumbd.metrics()
+    assert values["plumbd_spans_total"] == 1000
+    assert values["plumbd_batches_total"] == 50
+    assert values["plumbd_ready"] == 1
+
+
+def test_status(plumbd):
+    load(plumbd)
+    receiver = plumbd.receiver()
+    assert receiver["spans_received"] == 1000
+    assert receiver["batches"] == 50
+    assert receiver["open_traces"] == 50
+    assert receiver["open_spans"] == 1000
+    assert receiver["journal_bytes"] > 0
+    assert receiver["lag_ns"] > 0
+    assert receiver["ready"] is True and "reason" not in receiver
+    plumbd.flush()
+    receiver = plumbd.receiver()
+    assert (receiver["open_traces"], receiver["open_spans"], receiver["lag_ns"]) == (0, 0, 0)
+
+
+def test_every_answer_is_named_json(plumbd):
+    load(plumbd)
+    plumbd.flush()
+    for question in ("status", "functions", "forest", "traces", "trace?id=0000000000000001", "skew", "verify",
+                     "diff?kind=trace&a=0000000000000001&b=0000000000000002"):
+        assert isinstance(plumbd.ask(question), dict), question
+
+
+WRONG = {
+    "unknown page": ("/nothing", "GET", 404),
+    "unknown question": ("/api/v1/functoins", "GET", 400),
+    "no question": ("/api/v1/", "GET", 404),
+    "folder": ("/api/v1/a/b", "GET", 404),
+    "unknown parameter": ("/api/v1/functions?hots=x", "GET", 400),
+    "bad period": ("/api/v1/functions?since=yesterday", "GET", 400),
+    "no such trace": ("/api/v1/trace?id=00000000deadbeef", "GET", 404),
+    "no trace id": ("/api/v1/trace?id=xyz", "GET", 400),
+    "flush by GET": ("/api/v1/flush", "GET", 405),
+    "question by POST": ("/api/v1/status", "POST", 405),
+}
+
+
+@pytest.mark.parametrize("path, method, code", WRONG.values(), ids=WRONG.keys())
+def test_wrong_questions(plumbd, path, method, code):
+    status, body = plumbd.fetch(path, method)
+    assert status == code, body
+    assert json.loads(body)["error"]
+
+
+RAW = {
+    "garbage": b"\x80\x01\x00\x01\x00\x00\x00\x06submit",
+    "no version": b"GET /healthz\r\n\r\n",
+    "header without end": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
+    "huge body": b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+    "negative body": b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "bad escapes": b"GET /api/v1/functions?since=%zz%00&&&== HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "zero in the path": b"GET /api/v1/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "absolute": b"GET http://other/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "not UTF-8": b"GET /api/v1/functions?function=%ff%fe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "unknown method": b"BREW /api/v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "cut": b"GET /api/v1/status HT",
+}
+
+
+@pytest.mark.parametrize("data", RAW.values(), ids=RAW.keys())
+def test_garbage(plumbd, data):
+    try:
+        answer = raw(plumbd, data)
+        assert answer == b"" or answer.startswith(b"HTTP/1.")
+    except ConnectionError:
+        pass
+    assert plumbd.fetch("/healthz")[0] == 200
+
+
+def test_reader_that_goes_away(plumbd):
+    load(plumbd)
+    plumbd.flush()
+    host, port = plumbd.http.rsplit(":", 1)
+    for question in ("status", "forest", "export", "verify") * 20:
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(f"GET /api/v1/{question} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    assert plumbd.fetch("/healthz")[0] == 200
+    assert len(plumbd.export()) == 1000
+
+
+def test_export_is_streamed_to_slow_readers(plumbd):
+    """An export larger than all buffers, read slowly, then dropped: plumbd neither keeps it whole nor hangs."""
+    with Sender(plumbd) as sender:
+        for trace in range(1, 101):
+            sender.deliver([span(trace, k, annotations=[(0, "v" * 1000)]) for k in range(1, 201)])
+    plumbd.flush()
+    host, port = plumbd.http.rsplit(":", 1)
+    readers = []
+    for _ in range(2):  # as many as there are query threads
+        reader = socket.create_connection((host, int(port)))
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.sendall(b"GET /api/v1/export HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert reader.recv(1000).startswith(b"HTTP/1.1 200")
+        readers.append(reader)
+    assert plumbd.fetch("/healthz")[0] == 200  # the probes do not wait for them
+    assert plumbd.fetch("/metrics")[0] == 200
+    for reader in readers:
+        reader.close()
+    assert len(plumbd.export()) == 20_000  # and their threads are free again
+
+
+def test_probes_do_not_wait_for_questions(plumbd):
+    load(plumbd, traces=2000)
+    stop = threading.Event()
+
+    def ask():
+        while not stop.is_set():
+            plumbd.ask("verify")
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    plumbd.flush()
+    slowest = 0
+    for _ in range(50):
+        begun = time.monotonic()
+        assert plumbd.fetch("/readyz")[0] == 200
+        slowest = max(slowest, time.monotonic() - begun)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert slowest < 2
+
+
+def test_too_many_questions_are_refused(make_plumbd):
+    plumbd = make_plumbd(http__query_threads="1", http__queue="1").start()
+    load(plumbd, traces=500, spans=100)
+    plumbd.flush()
+    codes = []
+
+    def ask():
+        codes.append(plumbd.fetch("/api/v1/verify")[0])
+
+    threads = [threading.Thread(target=ask) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(codes) <= {200, 503} and codes.count(503) > 0 and codes.count(200) > 0
+
+
+def test_open_trace_can_be_asked_for(make_plumbd):
+    """Spans that are not stored yet are in the answer, and later ones join."""
+    plumbd = make_plumbd(trace__idle="1h", trace__max_age="1h").start()
+    with Sender(plumbd) as sender:
+        sender.submit([span(0xabc, 1), span(0xabc, 2, parent=1)])
+        assert len(plumbd.ask("trace?id=0000000000000abc")["spans"]) == 2
+        sender.submit([span(0xabc, 3, parent=2)])
+        shown = plumbd.ask("trace?id=0000000000000abc0000000000000003")
+        assert len(shown["spans"]) == 3 and shown["incomplete"] is False
+    assert plumbd.receiver()["closed_traces"] == {"asked for": 2}
+
+
+def test_flush_answers_what_it_closed(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h").start()
+    load(plumbd, traces=30)
+    assert plumbd.flush() == 30
+    assert plumbd.flush() == 0
+    assert plumbd.stored()["traces"] == 30
+
+
+def test_stop_while_questions_are_asked(make_plumbd):
+    plumbd = make_plumbd(trace__idle="1h").start()
+    load(plumbd, traces=500)
+    plumbd.flush()
+    stopping = threading.Event()
+
+    def ask():
+        while not stopping.is_set():
+            try:
+                plumbd.fetch("/api/v1/verify")
+                plumbd.fetch("/api/v1/export")
+            except (OSError, http.client.HTTPException):
+                pass  # refused, or cut off in the middle
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    plumbd.fetch("/api/v1/verify")
+    plumbd.signal(signal.SIGTERM)
+    assert plumbd.wait() == 0
+    stopping.set()
+    for thread in threads:
+        thread.join()
