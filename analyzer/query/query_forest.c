@@ -1,12 +1,15 @@
 /* Compressed call trees of a period by weight.
  *
- * Two passes over the statistics: the first weighs every pattern, keeping a few numbers of each; the second sums the
- * nodes of those that are shown. So memory depends on how many are shown, not on how many there are. */
+ * With many patterns there are two passes over the statistics: the first weighs every pattern, keeping a few numbers of
+ * each; the second sums the nodes of those that are shown. So memory depends on how many are shown, not on how many
+ * there are. With few, one pass does both. */
 #include <string.h>
 
 #include "analyzer/query/forest.h"
 #include "common/base/error.h"
 
+/* Up to so many stored patterns one pass sums them all: at some 100 KB each, 25 MB. */
+#define ONE_PASS_MAX 256u
 /* Records looked at to find an example of each pattern shown. */
 #define EXAMPLE_SCAN_MAX 50000u
 
@@ -17,6 +20,7 @@ typedef struct Shown {
     gboolean incomplete;
     Weight weight;
     PatternSum *sum;
+    gboolean listed; /* within the limit */
     guint64 example;
     gboolean has_example;
 } Shown;
@@ -34,6 +38,7 @@ typedef struct Forest {
     GHashTable *members; /* pattern number -> Member */
     GHashTable *by_id;   /* PatternId -> Shown */
     GPtrArray *list;     /* Shown, owned */
+    gboolean one_pass;
 } Forest;
 
 static void shown_free(gpointer data) {
@@ -64,6 +69,7 @@ static void forest_init(Forest *forest, Archive *archive, const ForestFilter *fi
     forest->members = g_hash_table_new_full(NULL, NULL, NULL, member_free);
     forest->by_id = g_hash_table_new(pattern_id_hash, pattern_id_equal);
     forest->list = g_ptr_array_new_with_free_func(shown_free);
+    forest->one_pass = filter->pattern != 0 || archive_pattern_count(archive) <= ONE_PASS_MAX;
 }
 
 static void forest_clear(Forest *forest) {
@@ -74,13 +80,14 @@ static void forest_clear(Forest *forest) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Forest, forest_clear)
 
-/* ---- first pass ---- */
+/* ---- statistics ---- */
 
 static Shown *shown_of(Forest *forest, Pattern *pattern) {
     Shown *shown = g_hash_table_lookup(forest->by_id, &pattern->id);
     if (shown) return shown;
     shown = g_new0(Shown, 1);
     shown->pattern = pattern_ref(pattern);
+    if (forest->one_pass) shown->sum = pattern_sum_new(pattern);
     g_ptr_array_add(forest->list, shown);
     g_hash_table_insert(forest->by_id, &shown->pattern->id, shown);
     return shown;
@@ -110,6 +117,16 @@ static gboolean is_placeholder(const Forest *forest, guint32 number, guint32 nod
     return node < stored->n_nodes && stored->nodes[node].name == NAME_MISSING;
 }
 
+/* The second pass. */
+static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
+    Forest *forest = arg;
+    Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
+    if (!member || !member->shown || !member->shown->sum) return;
+    if (key->host != 0 && wrong_host(forest, key)) return;
+    pattern_sum_add(member->shown->sum, member->map, key->host, row);
+}
+
+/* The first pass. */
 static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
     Forest *forest = arg;
     Member *member = member_of(forest, key->object);
@@ -126,17 +143,10 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
             weight->critical_ns += stats->critical_ns;
         }
     }
+    if (forest->one_pass) sum_nodes(forest, key, row);
 }
 
-/* ---- second pass ---- */
-
-static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
-    Forest *forest = arg;
-    Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
-    if (!member || !member->shown || !member->shown->sum) return;
-    if (key->host != 0 && wrong_host(forest, key)) return;
-    pattern_sum_add(member->shown->sum, member->map, key->host, row);
-}
+/* ---- what is shown ---- */
 
 static gboolean find_examples(Forest *forest, guint missing, GError **error) {
     const Period *period = &forest->filter->period;
@@ -147,7 +157,7 @@ static gboolean find_examples(Forest *forest, guint missing, GError **error) {
     for (guint n = 0; missing > 0 && n < EXAMPLE_SCAN_MAX; n++) {
         if (!archive_scan_next(scan, &trace_id, &summary, &failure)) break;
         Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(summary.pattern));
-        if (!member || !member->shown || !member->shown->sum || member->shown->has_example) continue;
+        if (!member || !member->shown || !member->shown->listed || member->shown->has_example) continue;
         member->shown->example = trace_id;
         member->shown->has_example = TRUE;
         missing--;
@@ -230,11 +240,11 @@ static gboolean forest_patterns(Forest *forest, ForestOrder *order, json_t *answ
     guint n = order->limit ? (guint)MIN(order->limit, visible) : visible;
     for (guint i = 0; i < n; i++) {
         Shown *shown = forest->list->pdata[i];
-        shown->sum = pattern_sum_new(shown->pattern);
+        shown->listed = TRUE;
+        if (!shown->sum) shown->sum = pattern_sum_new(shown->pattern);
     }
-    if (n > 0 &&
-        (!archive_stats(forest->archive, &stored, sum_nodes, forest, error) || !find_examples(forest, n, error)))
-        return FALSE;
+    if (n > 0 && !forest->one_pass && !archive_stats(forest->archive, &stored, sum_nodes, forest, error)) return FALSE;
+    if (!find_examples(forest, n, error)) return FALSE;
     add_totals(forest, visible, answer);
     json_t *list = json_array();
     json_object_set_new(answer, "patterns", list);

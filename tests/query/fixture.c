@@ -4,10 +4,12 @@
 
 #include "common/base/clock.h"
 
-void fixture_init(Fixture *fixture) {
+void fixture_init(Fixture *fixture) { fixture_init_parts(fixture, 0); }
+
+void fixture_init_parts(Fixture *fixture, guint32 max_trace_spans) {
     g_autoptr(GError) error = NULL;
     StoreOptions options = {.merge = archive_merge};
-    ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS};
+    ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS, .max_trace_spans = max_trace_spans};
     fixture->store = store_open_memory(&options, &error);
     g_assert_no_error(error);
     fixture->rules = naming_rules_new(naming_default_templates, &error);

@@ -15,6 +15,8 @@ typedef struct Fixture {
 } Fixture;
 
 void fixture_init(Fixture *fixture);
+/* With traces kept in parts of so many spans; 0: the default. */
+void fixture_init_parts(Fixture *fixture, guint32 max_trace_spans);
 void fixture_clear(Fixture *fixture);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Fixture, fixture_clear)
 

@@ -82,11 +82,12 @@ static void test_nothing_is_lost(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(11);
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
-    for (guint64 id = 1; id <= 200; id++) {
+    for (guint64 id = 1; id <= 400; id++) { /* more patterns than one pass takes */
         RandomTrace trace;
         random_trace(rand, id, &trace);
         fixture_store(&fixture, trace.rows, trace.n);
     }
+    g_assert_cmpuint(archive_pattern_count(fixture.archive), >, 256);
     json_auto_t *listed = fixture_answer(&fixture, "functions", "");
     g_autoptr(GHashTable) expected = sums_by_function(json_object_get(listed, "functions"), new_sums());
     for (gsize i = 0; i < G_N_ELEMENTS(levels); i++) {

@@ -45,6 +45,17 @@ static const struct Case {
     {"verify", "verify", ""},
 };
 
+/* Says where two long texts differ, not all of them. */
+static void assert_same_lines(const char *file, const char *expected, const char *text) {
+    g_auto(GStrv) left = g_strsplit(expected, "\n", -1);
+    g_auto(GStrv) right = g_strsplit(text, "\n", -1);
+    for (guint i = 0; left[i] && right[i]; i++) {
+        if (strcmp(left[i], right[i]) != 0)
+            g_error("%s.json:%u: expected \"%s\", got \"%s\"", file, i + 1, left[i], right[i]);
+    }
+    g_assert_cmpuint(g_strv_length(left), ==, g_strv_length(right) + 1); /* the file ends in a line feed */
+}
+
 static void document_check(const char *file, const json_t *answer) {
     g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
     g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
@@ -57,7 +68,7 @@ static void document_check(const char *file, const json_t *answer) {
     g_autoptr(GError) error = NULL;
     g_file_get_contents(path, &expected, NULL, &error);
     g_assert_no_error(error);
-    g_assert_cmpstr(g_strchomp(expected), ==, text);
+    assert_same_lines(file, expected, text);
 }
 
 static void test_documents(gconstpointer data) {
@@ -85,6 +96,83 @@ static void test_order_of_arrival(void) {
     }
     json_auto_t *verified = fixture_answer(&fixture, "verify", "");
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);
+}
+
+/* A trace too large for one record: found once, shown whole. */
+static void test_parts(void) {
+    g_auto(Fixture) whole = {0};
+    g_auto(Fixture) parts = {0};
+    fixture_init(&whole);
+    fixture_init_parts(&parts, 4);
+    fixture_store(&whole, sample_rows, sample_count);
+    fixture_store(&parts, sample_rows, sample_count);
+    for (guint i = 1; i <= 7; i++) {
+        g_autofree char *params = g_strdup_printf("id=%016x", i);
+        json_auto_t *a = fixture_answer(&whole, "trace", params);
+        json_auto_t *b = fixture_answer(&parts, "trace", params);
+        g_assert_true(json_equal(a, b));
+    }
+    json_auto_t *a = fixture_answer(&whole, "traces", "");
+    json_auto_t *b = fixture_answer(&parts, "traces", "");
+    json_t *rows = json_object_get(b, "traces"), *row;
+    gsize i;
+    g_assert_cmpint(number_at(b, "scanned"), >, 7);
+    json_array_foreach(rows, i, row) {
+        json_t *other = row_where(json_object_get(a, "traces"), "trace", text_at(row, "trace"));
+        g_assert_nonnull(other);
+        g_assert_cmpint(json_is_true(json_object_get(row, "in_parts")), ==, number_at(row, "spans") > 4);
+        if (json_object_get(row, "in_parts")) json_object_del(other, "pattern");
+        json_object_del(row, "in_parts");
+        g_assert_true(json_equal(row, other));
+    }
+    g_assert_cmpuint(json_array_size(rows), ==, 7);
+    /* That a part lacks parents makes no trace incomplete. */
+    json_auto_t *incomplete = fixture_answer(&parts, "traces", "incomplete=true");
+    g_assert_cmpuint(json_array_size(json_object_get(incomplete, "traces")), ==, 2);
+    json_auto_t *verified = fixture_answer(&parts, "verify", "");
+    g_assert_cmpint(number_at(verified, "differences"), ==, 0);
+}
+
+/* ---- patterns compared ---- */
+
+static void test_diff_of_patterns(void) {
+    static const SpanRow changed[] = {
+        {8, 1, 0, "DistributedFileSystem#create", "FSClient/10.0.0.5/77", 200000000, 400000, NULL, 0},
+        {8, 2, 1, "DFSOutputStream#write", "FSClient/10.0.0.5/77", 200001000, 1000, NULL, 0},
+        {8, 3, 1, "DFSOutputStream#close", "FSClient/10.0.0.5/77", 200003000, 1000, NULL, 0},
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    fixture_store(&fixture, changed, G_N_ELEMENTS(changed));
+    json_auto_t *first = fixture_answer(&fixture, "trace", "id=0000000000000001");
+    json_auto_t *second = fixture_answer(&fixture, "trace", "id=0000000000000008");
+    g_autofree char *params =
+        g_strdup_printf("kind=pattern&a=%s&b=%.8s", text_at(first, "pattern"), text_at(second, "pattern"));
+    json_auto_t *answer = fixture_answer(&fixture, "diff", params);
+    static const struct {
+        const char *function, *state;
+        gint64 depth;
+    } expected[] = {
+        {"DistributedFileSystem#create", "slower", 0},
+        {"ClientNamenodeProtocol#create", "gone", 1},
+        {"ClientProtocol#create", "gone", 2},
+        {"DFSOutputStream#write", "faster", 1},
+        {"dataStreamer", "gone", 1},
+        {"OpWriteBlockProto", "gone", 2},
+        {"OpWriteBlockProto", "gone", 3},
+        {"DFSOutputStream#close", "new", 1},
+    };
+    const json_t *rows = json_object_get(answer, "rows");
+    g_assert_cmpuint(json_array_size(rows), ==, G_N_ELEMENTS(expected));
+    for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
+        const json_t *row = json_array_get(rows, i);
+        g_assert_cmpstr(text_at(row, "function"), ==, expected[i].function);
+        g_assert_cmpint(number_at(row, "depth"), ==, expected[i].depth);
+        g_assert_cmpstr(text_at(row, "state"), ==, expected[i].state);
+    }
+    /* Both writes' calls are under one path. */
+    g_assert_cmpint(number_at(json_object_get(json_array_get(rows, 3), "a"), "calls"), ==, 4);
 }
 
 /* ---- wrong questions ---- */
@@ -166,6 +254,8 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, &cases[i], test_documents);
     }
     g_test_add_func("/query/order-of-arrival", test_order_of_arrival);
+    g_test_add_func("/query/parts", test_parts);
+    g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);
     g_test_add_func("/query/empty-archive", test_empty_archive);
     return g_test_run();
