@@ -44,6 +44,7 @@ static void seal_stats(ArchiveWriter *writer) {
     for (gboolean more = row_map_seek(coarse, &key, &key, &row); more; more = row_map_next(coarse, &key, &row))
         merge_row(&sealing, &key, row);
     stats_group_clear(writer->stats);
+    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats);
 }
 
 static void seal_tolerance(ArchiveWriter *writer) {

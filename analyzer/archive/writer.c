@@ -22,6 +22,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->archive = archive;
     writer->compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
     writer->stats = stats_group_new(&archive->lookup);
+    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats);
     writer->batch = store_batch_new(archive->store);
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
@@ -280,6 +281,7 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 }
 
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
+    if (writer->traces.used == 0 && !writer->traces.has_zero) return 0;
     return store_batch_size_bytes(writer->batch) + puts_size_bytes(&writer->records) +
-           puts_size_bytes(&writer->index_entries) + stats_group_size_bytes(writer->stats);
+           puts_size_bytes(&writer->index_entries) + stats_group_size_bytes(writer->stats) - writer->stats_idle_bytes;
 }

@@ -110,6 +110,7 @@ static void test_empty(void) {
     g_assert_false(archive_scan_next(scan, &id, &summary, &error));
     g_assert_no_error(error);
     fixture_commit(c.writer);
+    g_assert_cmpuint(archive_writer_pending_bytes(c.writer), ==, 0);
     settle(&c);
     fixture_assert_sound(&c.fixture);
     g_assert_null(archive_pattern(c.fixture.archive, 1));
