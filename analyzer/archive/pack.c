@@ -125,30 +125,70 @@ static PackResult check_fixed(const SpanBatch *batch, const BatchSpan *span) {
     return PACK_OK;
 }
 
-static PackResult check_lists(Packer *packer, const SpanBatch *batch, const BatchSpan *span) {
+/* ---- writing: the layout of common/model/span.h, in one piece whose size is known beforehand ---- */
+
+#define ANNOTATION_HEAD_BYTES 8
+#define NOTE_HEAD_BYTES       12
+
+static inline gsize padded4(gsize length) { return (length + 3) & ~(gsize)3; }
+
+/* Looks up the keys, checks the values and adds their size. */
+static PackResult check_lists(Packer *packer, const SpanBatch *batch, const BatchSpan *span, gsize *size_bytes) {
     PackResult result;
     for (guint32 k = 0; k < span->n_annotations; k++) {
         const BatchAnnotation *a = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + k);
         if (a->value.length > LIMIT_VALUE_BYTES) return PACK_VALUE_TOO_LONG;
         if (!string_entry(packer, batch, a->key, FALSE, &result)) return result;
+        *size_bytes += ANNOTATION_HEAD_BYTES + padded4(a->value.length);
     }
     for (guint32 k = 0; k < span->n_notes; k++) {
         const BatchNote *note = &g_array_index(batch->notes, BatchNote, span->notes_at + k);
         if (note->message.length > LIMIT_VALUE_BYTES) return PACK_VALUE_TOO_LONG;
+        *size_bytes += NOTE_HEAD_BYTES + padded4(note->message.length);
     }
     return PACK_OK;
 }
 
-static void build_lists(Packer *packer, const SpanBatch *batch, const BatchSpan *span, SpanBuilder *builder) {
+static inline guint8 *put_text(guint8 *at, const char *data, guint32 length) {
+    gsize room = padded4(length);
+    if (room == 0) return at;
+    memset(at + room - 4, 0, 4);
+    memcpy(at, data, length);
+    return at + room;
+}
+
+static inline guint8 *put_annotation(guint8 *at, guint32 key, const char *value, guint32 length) {
+    const guint32 head[2] = {key, length};
+    memcpy(at, head, ANNOTATION_HEAD_BYTES);
+    return put_text(at + ANNOTATION_HEAD_BYTES, value, length);
+}
+
+static inline guint8 *put_note(guint8 *at, const BatchNote *note) {
+    const guint64 time = (guint64)note->time_ns;
+    const guint32 head[3] = {(guint32)time, (guint32)(time >> 32), note->message.length};
+    memcpy(at, head, NOTE_HEAD_BYTES);
+    return put_text(at + NOTE_HEAD_BYTES, note->message.data, note->message.length);
+}
+
+static guint8 *put_lists(const Packer *packer, const SpanBatch *batch, const BatchSpan *span, guint8 *at) {
     for (guint32 k = 0; k < span->n_annotations; k++) {
         const BatchAnnotation *a = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + k);
         guint32 key = g_array_index(packer->strings, PackString, a->key).id;
-        span_builder_annotation(builder, key, a->value.data, a->value.length);
+        at = put_annotation(at, key, a->value.data, a->value.length);
     }
-    for (guint32 k = 0; k < span->n_notes; k++) {
-        const BatchNote *note = &g_array_index(batch->notes, BatchNote, span->notes_at + k);
-        span_builder_note(builder, note->time_ns, note->message.data, note->message.length);
+    for (guint32 k = 0; k < span->n_notes; k++)
+        at = put_note(at, &g_array_index(batch->notes, BatchNote, span->notes_at + k));
+    return at;
+}
+
+static guint8 *put_parents(const SpanBatch *batch, const BatchSpan *span, guint8 *at) {
+    for (guint32 k = 0; k < span->n_parents; k++) {
+        SpanId parent = g_array_index(batch->parents, SpanId, span->parents_at + k);
+        if (!span_id_valid(parent)) continue;
+        memcpy(at, &parent, sizeof parent);
+        at += sizeof parent;
     }
+    return at;
 }
 
 /* Must the sender's first annotation be kept from being taken for ours? */
@@ -166,28 +206,37 @@ PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArr
     if (!name) return result;
     const PackString *tracer = string_entry(packer, batch, span->tracer, FALSE, &result);
     if (!tracer) return result;
-    result = check_lists(packer, batch, span);
+    gsize room = sizeof(SpanRec) + span->n_parents * sizeof(SpanId) + 8; /* 8: the end's padding */
+    result = check_lists(packer, batch, span, &room);
     if (result != PACK_OK) return result;
 
-    SpanRec head = {
+    gboolean escape = !name->key && needs_escape(packer, batch, span);
+    if (name->key || escape) room += ANNOTATION_HEAD_BYTES + padded4(name->number_length);
+    const guint start = out->len;
+    g_byte_array_set_size(out, start + (guint)room);
+    SpanRec *head = (SpanRec *)(void *)(out->data + start);
+    guint8 *at = put_parents(batch, span, (guint8 *)(head + 1));
+    const guint16 n_parents = (guint16)((gsize)(at - (guint8 *)(head + 1)) / sizeof(SpanId));
+    if (name->key)
+        at = put_annotation(at, name->key, name->number, name->number_length);
+    else if (escape)
+        at = put_annotation(at, 0, NULL, 0);
+    at = put_lists(packer, batch, span, at);
+    memset(at, 0, 4); /* what precedes is a multiple of 4 long */
+    const guint32 size_bytes = (guint32)(((gsize)(at - (guint8 *)head) + 7) & ~(gsize)7);
+    *head = (SpanRec){
+        .size_bytes = size_bytes,
+        .n_parents = n_parents,
         .flags = (guint16)span->flags,
         .id = span->id,
         .begin_ns = span->begin_ns,
         .duration_ns = span->duration_ns,
         .name = name->name,
         .tracer = tracer->id,
+        .n_annotations = (guint16)(span->n_annotations + (name->key || escape ? 1 : 0)),
+        .n_notes = (guint16)span->n_notes,
     };
-    SpanBuilder builder = span_builder_begin(out, &head);
-    for (guint32 k = 0; k < span->n_parents; k++) {
-        SpanId parent = g_array_index(batch->parents, SpanId, span->parents_at + k);
-        if (span_id_valid(parent)) span_builder_parent(&builder, parent);
-    }
-    if (name->key)
-        span_builder_annotation(&builder, name->key, name->number, name->number_length);
-    else if (needs_escape(packer, batch, span))
-        span_builder_annotation(&builder, 0, "", 0);
-    build_lists(packer, batch, span, &builder);
-    span_builder_end(&builder);
+    g_byte_array_set_size(out, start + size_bytes);
     return PACK_OK;
 }
 

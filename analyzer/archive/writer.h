@@ -9,6 +9,7 @@ struct ArchiveWriter {
     Archive *archive;
     Compressor *compressor;
     StatsGroup *stats;           /* of the traces added since the last seal */
+    gsize stats_idle_bytes;      /* what it takes when empty: it keeps its tables */
     Puts records, index_entries; /* the same */
     StoreBatch *batch;
     IdSet traces;
