@@ -123,9 +123,11 @@ def sample_class_path(jar):
 
 
 def tracing(addresses, local_files=False):
-    """Properties that trace every call: those of the sample, sent to 'addresses' ("host:port,..."). With local_files,
-    HTrace's LocalFileSpanReceiver writes the same spans to a file of each process besides."""
+    """Properties that trace every call: those of the sample, sent to 'addresses' ("host:port,..."). Processes are called
+    as if each had a host of its own: datanode2, not this machine's address. With local_files, HTrace's
+    LocalFileSpanReceiver writes the same spans to a file of each process besides."""
     settings = sample_core_site()
+    settings["hadoop.htrace.tracer.id"] = "%{tname}/${plumb.host}"
     settings["hadoop.htrace.plumb.receiver.addresses"] = addresses
     for name in settings:
         if name.endswith(".sampler.fraction"):
@@ -200,7 +202,8 @@ class Cluster:
         folder = self.work / name
         folder.mkdir(parents=True, exist_ok=True)
         return ["java", *JVM_FLAGS, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
-                f"-Dplumb.local.spans={self.local_spans(name)}", "-cp", self.class_path, main, *arguments]
+                f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}", "-cp", self.class_path, main,
+                *arguments]
 
     def _environment(self):
         return {**os.environ, "HADOOP_USER_NAME": "plumb"}

@@ -138,6 +138,14 @@ def test_counts_per_function(run):
     assert {(row["function"], row["role"]): row["total_ns"] for row in rows} == dict(totals)
 
 
+def test_each_process_is_a_host(run):
+    """Which DataNode did how much is told apart."""
+    rows = run.daemon.ask_json("functions?limit=0&by=host")["functions"]
+    for name, spans in run.local.items():
+        found = {(row["function"], row["role"]): row["calls"] for row in rows if row["host"] == name}
+        assert found == dict(calls_per_function(spans)), name
+
+
 def write_traces(run):
     return [trace for trace in traces(run.exported).values() if trace.named("Workload#write")]
 
