@@ -1,0 +1,168 @@
+/* Writes the first inputs of each target's corpus: fuzz_seeds FOLDER. What fuzzers find is added beside them by hand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/calltree/record.h"
+#include "common/wire/message.h"
+#include "common/wire/span_json.h"
+#include "tests/calltree/forest.h"
+#include "tests/wire/batches.h"
+#include "tests/wire/newer.h"
+
+static const char *folder;
+
+static void write_seed(const char *target, const char *name, const void *data, gsize size_bytes) {
+    g_autofree char *path = g_build_filename(folder, target, name, NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    g_autoptr(GError) error = NULL;
+    g_mkdir_with_parents(parent, 0755);
+    if (g_file_set_contents(path, data, (gssize)size_bytes, &error)) return;
+    fprintf(stderr, "%s\n", error->message);
+    exit(1);
+}
+
+/* The arguments of a frame's call behind a byte that says the protocol. */
+static void write_body(const char *target, const char *name, const GByteArray *frame) {
+    WireHeader header;
+    const Bytes payload = {frame->data + FRAME_HEADER_BYTES, frame->len - FRAME_HEADER_BYTES};
+    g_assert_true(wire_header_decode(payload, &header, NULL));
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    append_u8(out, header.protocol == PROTOCOL_COMPACT);
+    append_bytes(out, header.body.data, header.body.size_bytes);
+    write_seed(target, name, out->data, out->len);
+}
+
+static void seed_frames(void) {
+    static const char *const methods[] = {"submit", "submitPlain", "Log"};
+    g_autoptr(GByteArray) stream = g_byte_array_new();
+    for (int compact = 0; compact < 2; compact++) {
+        g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+        g_autoptr(SpanBatch) batch = batches_random(rand, 1);
+        wire_batch_encode(batch, compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY, 1, stream);
+        for (gsize i = 0; i < G_N_ELEMENTS(methods); i++) {
+            WireHeader header = {.call = CALL_UNKNOWN, .protocol = compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY};
+            const WireReply reply = {
+                .status = (ReplyStatus)i, .accepted = 300, .version = 1, .message = "wait a little"};
+            g_strlcpy(header.method, methods[i], sizeof header.method);
+            wire_reply_encode(&header, &reply, stream);
+            wire_exception_encode(&header, "no such method", stream);
+        }
+        write_seed("frame", compact ? "both" : "binary", stream->data, stream->len);
+    }
+    write_seed("frame", "http", "GET / HTTP/1.1\r\n\r\n", 18);
+    write_seed("frame", "huge", "\x7f\xff\xff\xff\x80\1\0\1", 8);
+}
+
+static void seed_batches(void) {
+    for (guint seed = 0; seed < 6; seed++)
+        for (int compact = 0; compact < 2; compact++) {
+            g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+            g_autoptr(SpanBatch) batch = seed < 4 ? batches_random(rand, seed) : batches_typical(rand, 10);
+            NewerOptions options = {.protocol = compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY, .version = 1};
+            options.extras = seed == 1;
+            options.reversed = seed == 2;
+            options.needs = seed == 3 ? 2 : 0;
+            g_autofree char *name = g_strdup_printf("%s-%u", compact ? "compact" : "binary", seed);
+            g_autoptr(GByteArray) frame = newer_submit(batch, &options);
+            write_body("batch", name, frame);
+        }
+}
+
+static const char plain_seed[] = /* compact: one span of every field */
+    "\1\x19\x1c\x18\x20"
+    "0000000000000001000000000000000a"
+    "\x19\x18\x20"
+    "0000000000000001000000000000000b"
+    "\x16\xf6\x8d\xb9\xe8\xc5\x9c\x2d\x16\x0a\x18\4read\x18\x0c"
+    "App/10.0.0.5"
+    "\x1b\1\x88\4path\x0b/user/anna0\x19\x1c\x16\x22\x18\4half\0\x15\2\0\0";
+
+static void seed_plain(void) {
+    const WireHeader header = {.protocol = PROTOCOL_COMPACT, .body = {plain_seed + 1, sizeof plain_seed - 2}};
+    g_autoptr(SpanBatch) batch = batch_new();
+    g_assert_true(wire_plain_decode(&header, batch, NULL));
+    write_seed("plain", "compact", plain_seed, sizeof plain_seed - 1);
+    write_seed("plain", "empty", "\1\x19\x0c\0", 4);
+    static const char binary[] = "\0\x0f\0\1\x0c\0\0\0\1\x0b\0\1\0\0\0\x20"
+                                 "0000000000000001000000000000000a"
+                                 "\x0a\0\3\0\0\0\0\0\0\0\5\x0a\0\4\0\0\0\0\0\0\0\5\x0b\0\5\0\0\0\4read\x0b\0\6\0\0\0\1a"
+                                 "\x0d\0\7\x0b\x0b\0\0\0\1\0\0\0\1k\0\0\0\1v\0\0";
+    write_seed("plain", "binary", binary, sizeof binary - 1);
+}
+
+static void seed_json(void) {
+    for (guint seed = 0; seed < 4; seed++) {
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+        g_autoptr(SpanBatch) batch = batches_random(rand, 3);
+        g_autoptr(GString) text = g_string_new(seed % 2 == 0 ? "\3" : "\xff");
+        for (guint i = 0; i < batch->spans->len; i++) span_json_write(batch, i, text);
+        g_autofree char *name = g_strdup_printf("written-%u", seed);
+        write_seed("json", name, text->str, text->len);
+    }
+    static const char *const texts[] = {
+        "\7{\"i\":\"74ace74ace74ace7\",\"s\":\"00000000000000a1\",\"b\":10,\"e\":12,\"d\":\"x\",\"r\":\"NameNode\","
+        "\"p\":"
+        "[\"00000000000000a0\"],\"n\":{\"k\":\"v\",\"k\":\"w\"},\"t\":[{\"t\":5,\"m\":\"hi\"}]}",
+        "\1{\"a\":\"0000000000{\"a\":\"00000000000000010000000000000002\",\"bn\":\"1\",\"en\":\"2\"}{\"b\":{\"e\":1}",
+        "\5[{\"a\":\"00000000000000010000000000000002\",\"z\":[1.5e-3,true,null,{}]} , x\n{\"d\":\"\\ud83d\\ude00\"}",
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autofree char *name = g_strdup_printf("text-%zu", i);
+        write_seed("json", name, texts[i], strlen(texts[i]));
+    }
+}
+
+static void seed_trace(guint32 seed) {
+    World world;
+    world_init(&world, 0);
+    const ForestOptions options = {.max_spans = 12, .clean = seed % 2 == 0};
+    g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
+    g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
+    g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
+    g_autoptr(GByteArray) stored = g_byte_array_new(), out = g_byte_array_new();
+    pattern_encode(pattern, stored);
+    append_u16be(out, (guint16)stored->len);
+    append_bytes(out, stored->data, stored->len);
+    const RecordHead head = {3, seed % 3 == 0 ? TRACE_PART : 0};
+    record_encode(tree, pattern, node_of, &head, out);
+    g_autofree char *name = g_strdup_printf("forest-%u", seed);
+    write_seed("pattern", name, stored->data, stored->len);
+    write_seed("record", name, out->data, out->len);
+}
+
+static void seed_journal(void) {
+    static const char records[] = "\5first\0\3two\x0bthird again";
+    static const struct {
+        const char *name, *damage;
+        gsize size;
+    } cases[] = {
+        {"whole", "\0\xff\xff", 3},          {"cut", "\0\0\x60", 3},
+        {"header", "\1\0\x20\1\xff\xff", 6}, {"payload", "\1\0\x52\x10\xff\xff", 6},
+        {"head", "\1\0\x3a\1\xff\xff", 6},   {"two", "\2\0\x38\1\0\x70\2\xff\xff", 9},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GByteArray) out = g_byte_array_new();
+        append_bytes(out, cases[i].damage, cases[i].size);
+        append_bytes(out, records, sizeof records - 1);
+        write_seed("journal", cases[i].name, out->data, out->len);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) {
+        fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    seed_frames();
+    seed_batches();
+    seed_plain();
+    seed_json();
+    seed_journal();
+    for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);
+    return 0;
+}
