@@ -42,20 +42,19 @@ static void add_title(Table *table, const Style *style, const json_t *pattern, g
     g_autofree char *traces = show_count(field_number(pattern, "traces"), "trace", "traces");
     g_autofree char *spans = show_count(field_number(pattern, "spans"), "span", "spans");
     g_autofree char *total = unit_duration(style, field_number(pattern, "total_ns"), resolution_of(pattern));
-    g_autofree char *incomplete = unit_count(field_number(pattern, "incomplete"));
     double merged = field_number(pattern, "merged");
-    gboolean one = *trace != '\0', any_incomplete = field_int(pattern, "incomplete") > 0;
+    gboolean one = *trace != '\0', incomplete = field_true(pattern, "incomplete");
     GString *facts = g_string_new("   ");
     if (one) {
         table_line(table, g_strdup_printf("%zu. trace %s, pattern %s", rank, trace, id), COLOUR_BOLD);
-        g_string_append_printf(facts, "%s, %s%s", spans, total, any_incomplete ? ", incomplete" : "");
+        g_string_append_printf(facts, "%s, %s%s", spans, total, incomplete ? ", incomplete" : "");
     } else {
         gboolean known = *example != '\0';
         char *line = g_strdup_printf("%zu. pattern %s%s%s", rank, id, known ? ", like trace " : "", example);
         table_line(table, line, COLOUR_BOLD);
         g_string_append_printf(facts, "%s, %s, %s", traces, spans, total);
         if (merged > 1) g_string_append_printf(facts, ", of %.0f patterns", merged);
-        if (any_incomplete) g_string_append_printf(facts, ", %s incomplete", incomplete);
+        if (incomplete) g_string_append(facts, ", incomplete: spans never came");
     }
     table_line(table, g_string_free(facts, FALSE), COLOUR_NONE);
 }

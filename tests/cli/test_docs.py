@@ -1,0 +1,76 @@
+"""docs/plumb.md says what the program says. After a change of an option: UPDATE_GOLDEN=1 pytest tests/cli/test_docs.py."""
+import os
+import re
+import shlex
+
+import pytest
+
+from tests.cli.conftest import ROOT, run_plumb
+
+DOCUMENT = ROOT / "docs/plumb.md"
+COMMANDS = run_plumb("--words").stdout.split()
+
+
+def block(command):
+    """The pattern of a command's usage block: (before, text, after)."""
+    return re.compile(rf"(<!-- plumb {command} --help -->\n```\n)(.*?)(```\n)", re.S)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_usage_is_documented(command):
+    text = DOCUMENT.read_text()
+    usage = run_plumb(command, "--help").stdout
+    assert block(command).search(text), f"docs/plumb.md has no block for {command}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        text = block(command).sub(lambda match: match.group(1) + usage + match.group(3), text)
+        DOCUMENT.write_text(text)
+    assert block(command).search(text).group(2) == usage
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command):
+    done = run_plumb(command, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert run_plumb("help", command).stdout == done.stdout == run_plumb(command, "-h").stdout
+    for part in (f"Usage: plumb {command} [OPTION...]", "Common options:", "--json", "Examples:\n  "):
+        assert part in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 120
+
+
+def examples():
+    for command in COMMANDS:
+        usage = run_plumb(command, "--help").stdout
+        for line in usage.split("Examples:\n")[1].splitlines():
+            yield line.strip()
+
+
+@pytest.mark.parametrize("example", examples())
+def test_examples_are_understood(example, closed_port, tmp_path):
+    """Every example of --help gets as far as its connection, or its files: no option of it is mistyped."""
+    words = shlex.split(example.split("#")[0].split("&&")[0].split(">")[0])
+    words = words[words.index("plumb") + 1:]
+    if "|" in words:
+        words = words[:words.index("|")]
+    if words[0] == "import":
+        words += ["--thrift", closed_port]
+    if "--config" in words:
+        words[words.index("--config") + 1] = str(ROOT / "conf/analysis.conf")
+    if "--output" in words:
+        words[words.index("--output") + 1] = str(tmp_path / "spans.json")
+    if "--store" not in words:
+        words += ["--server", closed_port]
+    done = run_plumb(*words, stdin="")
+    assert done.returncode == 1, done.stderr
+
+
+def test_every_command_is_in_the_overview():
+    done = run_plumb("--help")
+    assert done.returncode == 0
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +\S", done.stdout, re.M)
+    assert run_plumb("help").stdout == done.stdout
+
+
+def test_version():
+    version = re.search(r"VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    assert run_plumb("--version").stdout == f"plumb {version}\n"
