@@ -17,15 +17,18 @@ static gboolean string_equal(gconstpointer a, gconstpointer b) {
     return left->length == right->length && memcmp(left->data, right->data, left->length) == 0;
 }
 
+/* With room from the start, so that the address of an empty slice is one within an array and not one off NULL. */
+static GArray *array_new(guint element_bytes) { return g_array_sized_new(FALSE, FALSE, element_bytes, 8); }
+
 SpanBatch *batch_new(void) {
     SpanBatch *batch = g_new0(SpanBatch, 1);
-    batch->strings = g_array_new(FALSE, FALSE, sizeof(BatchString));
-    batch->spans = g_array_new(FALSE, FALSE, sizeof(BatchSpan));
-    batch->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
-    batch->annotations = g_array_new(FALSE, FALSE, sizeof(BatchAnnotation));
-    batch->notes = g_array_new(FALSE, FALSE, sizeof(BatchNote));
+    batch->strings = array_new(sizeof(BatchString));
+    batch->spans = array_new(sizeof(BatchSpan));
+    batch->parents = array_new(sizeof(SpanId));
+    batch->annotations = array_new(sizeof(BatchAnnotation));
+    batch->notes = array_new(sizeof(BatchNote));
     batch->sender.sender.data = "";
-    batch->sender.drops = g_array_new(FALSE, FALSE, sizeof(BatchDrop));
+    batch->sender.drops = array_new(sizeof(BatchDrop));
     return batch;
 }
 
