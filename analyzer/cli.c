@@ -64,7 +64,7 @@ CliExit invocation_print_text(const Invocation *invocation, const GString *text)
 
 CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options) {
     if (invocation->json) {
-        gboolean written = json_dumpf(document, stdout, JSON_INDENT(2)) == 0;
+        gboolean written = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
         return finish_output(invocation, written && fputc('\n', stdout) != EOF);
     }
     GString *text = g_string_new(NULL);

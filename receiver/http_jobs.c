@@ -94,7 +94,7 @@ static void post(HttpJobs *jobs, const HttpAnswer *content) {
 }
 
 static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
-    char *text = json_dumps(document, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    char *text = json_dumps(document, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
     json_decref(document);
     HttpAnswer answer = {.job = job, .last = TRUE, .code = text ? code : 500, .body = text};
     answer.size_bytes = text ? strlen(text) : 0;
