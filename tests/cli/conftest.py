@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("PLUMB_BUILD", ROOT / "build/default"))
+BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 PLUMB = BUILD / "analyzer/plumb"
-PLUMBD = BUILD / "receiver/plumbd"
+PLUMBD = Path(os.environ.get("PLUMBD") or BUILD / "receiver/plumbd")
 DATA = Path(__file__).parent / "data"
 # No terminal, UTF-8, nothing of the caller's environment.
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
@@ -87,4 +87,4 @@ def plumbd(tmp_path):
     from tests.cli.real import Plumbd
     daemon = Plumbd(tmp_path)
     yield daemon
-    daemon.stop()
+    daemon.clean_up()

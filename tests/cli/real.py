@@ -1,61 +1,43 @@
-"""A real plumbd on free ports, and traces to fill it with."""
+"""A real plumbd, and traces to fill it with."""
 import json
 import random
-import subprocess
 import time
-import urllib.request
 
-from tests.cli.conftest import ENVIRONMENT, PLUMBD, run_plumb
+import tests.conftest
+from tests.cli.conftest import PLUMBD, run_plumb
 
 BEGIN_MS = 1605952800000
 
 
-class Plumbd:
-    def __init__(self, folder, *settings):
-        self.store = folder / "store"
-        command = [PLUMBD, "--set", "listen.thrift=127.0.0.1:0", "--set", "listen.http=127.0.0.1:0",
-                   "--set", f"store.path={self.store}", "--set", f"journal.path={folder / 'journal'}"]
-        for setting in settings:
-            command += ["--set", setting]
-        self.errors = open(folder / "plumbd.log", "w+")
-        self.process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        ready = self.process.stdout.readline()  # printed when it takes spans; empty when it stopped instead
-        if not ready:
-            self.process.wait()
-            self.errors.seek(0)
-            raise RuntimeError(f"plumbd did not start: {self.errors.read()}")
-        facts = dict(word.split("=", 1) for word in ready.split() if "=" in word)
-        self.thrift, self.http = facts["thrift"], facts["http"]
+class Plumbd(tests.conftest.Plumbd):
+    """A plumbd that is ready, and plumb asking it."""
+
+    def __init__(self, folder, **settings):
+        super().__init__(PLUMBD, folder, **settings)
+        self.start()
+        self.thrift_address = "%s:%d" % self.thrift
 
     def plumb(self, command, *arguments, **options):
         """Runs plumb against this plumbd."""
-        where = ["--server", self.http] + (["--thrift", self.thrift] if command == "import" else [])
+        where = ["--server", self.http] + (["--thrift", self.thrift_address] if command == "import" else [])
         return run_plumb(command, *where, *arguments, **options)
 
-    def ask(self, question):
-        with urllib.request.urlopen(f"http://{self.http}/api/v1/{question}", timeout=60) as answer:
-            return json.load(answer)
-
-    def wait_for_spans(self, n, process=None):
-        """Until plumbd has received n spans."""
+    def wait_for(self, field, n, process=None):
+        """Until a number of the receiver's status is n."""
         deadline = time.monotonic() + 60
-        while (got := self.ask("status")["receiver"]["spans_received"]) < n:
+        while (got := self.receiver()[field]) < n:
             assert process is None or process.poll() is None, "the importer ended"
-            assert time.monotonic() < deadline, f"{got} of {n} spans came"
+            assert time.monotonic() < deadline, f"{field} is {got} instead of {n}"
             time.sleep(0.02)
         assert got == n
+
+    def wait_for_spans(self, n, process=None):
+        self.wait_for("spans_received", n, process)
 
     def exported(self):
         done = self.plumb("export")
         assert done.returncode == 0, done.stderr
         return sorted(done.stdout.splitlines())
-
-    def stop(self):
-        """May be called again."""
-        self.process.terminate()
-        self.process.wait(timeout=60)
-        self.process.stdout.close()
-        self.errors.close()
 
 
 def make_spans(traces, seed=1):

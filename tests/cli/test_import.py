@@ -56,7 +56,7 @@ def test_standard_input(plumbd):
 
 def test_a_slow_pipe_is_sent_as_it_comes(plumbd):
     """What a pipe has given is sent when it pauses, not when 5,000 spans are there."""
-    command = [PLUMB, "import", "-", "--server", plumbd.http, "--thrift", plumbd.thrift]
+    command = [PLUMB, "import", "-", "--server", plumbd.http, "--thrift", plumbd.thrift_address]
     with subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as importer:
         importer.stdin.write(json_lines(SPANS[:10]))
         importer.stdin.flush()
@@ -134,7 +134,7 @@ def test_no_flush_leaves_traces_open(plumbd, tmp_path):
     path.write_text(TEXT)
     done = plumbd.plumb("import", "--no-flush", path, "--json")
     assert done.returncode == 0 and "closed_traces" not in json.loads(done.stdout)
-    assert plumbd.ask("status")["receiver"]["open_traces"] == 300
+    plumbd.wait_for("open_traces", 300)
     assert plumbd.exported() == []
 
 
@@ -152,7 +152,7 @@ def follower(plumbd, tmp_path):
     """plumb import --follow of tmp_path/log, which holds the first 100 spans."""
     path = tmp_path / "log"
     path.write_text(json_lines(SPANS[:100]))
-    importer = subprocess.Popen([PLUMB, "import", "--follow", path, "--thrift", plumbd.thrift, "--server", plumbd.http, "--json"],
+    importer = subprocess.Popen([PLUMB, "import", "--follow", path, "--thrift", plumbd.thrift_address, "--server", plumbd.http, "--json"],
                                 env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     plumbd.wait_for_spans(100, importer)
     yield path, importer
@@ -215,19 +215,19 @@ def test_follow_outlives_plumbd(plumbd, tmp_path, follower):
     """plumbd goes and comes back on the same ports: the file waits, nothing is lost."""
     from tests.cli.real import Plumbd
     path, importer = follower
-    thrift, http = plumbd.thrift, plumbd.http
+    thrift, http = plumbd.thrift_address, plumbd.http
     plumbd.stop()
     with open(path, "a") as log:
         log.write(json_lines(SPANS[100:130]))
     assert "plumb import" in importer.stderr.readline()  # says that nobody is there
-    again = Plumbd(tmp_path, f"listen.thrift={thrift}", f"listen.http={http}")
+    again = Plumbd(tmp_path, listen__thrift=thrift, listen__http=http)
     try:
         again.wait_for_spans(30, importer)
         assert "again" in importer.stderr.readline()
         assert stop(importer)["spans_accepted"] == 130
         assert again.plumb("verify").returncode == 0
     finally:
-        again.stop()
+        again.clean_up()
 
 
 def test_follow_takes_one_plain_file(plumbd, tmp_path):

@@ -20,7 +20,8 @@ def filled(tmp_path_factory):
     done = daemon.plumb("import", folder / "spans.json")
     assert done.returncode == 0, done.stderr
     yield daemon
-    daemon.stop()
+    daemon.clean_up()
+    assert "Sanitizer" not in daemon.messages(), daemon.messages()
 
 
 def trace_ids():
@@ -116,7 +117,7 @@ def test_export_import_export(ending, filled, tmp_path):
         assert [{k: v for k, v in forest.items() if k not in strip} for forest in forests][0] == \
                {k: v for k, v in forests[1].items() if k not in strip}
     finally:
-        other.stop()
+        other.clean_up()
 
 
 def test_export_of_a_period(filled):
