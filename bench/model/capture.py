@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Captures the model of the load generator from a real HDFS: bench/model/capture.py --work DIR
 
-Writes beside itself, from what HTrace's own LocalFileSpanReceiver wrote in every JVM of a cluster under tests/hdfs's load:
+Writes beside itself, from what HTrace's own LocalFileSpanReceiver wrote in every JVM of a cluster under tests/hdfs's
+load:
 hdfs-VERSION.jsonl          traces as templates, spans as HTrace 4 JSON lines, those of one trace together, root first
-hdfs-VERSION.summary.json   for each template how many traces had its shape; for each function calls, durations, children
+hdfs-VERSION.summary.json   for each template how many traces had its shape; for each function its calls, durations and
+                            children
 """
 import argparse
 import json
@@ -134,7 +136,8 @@ def main():
     summary = {"traces": len(traces), "spans": sum(map(len, traces.values())), "templates": chosen,
                "functions": functions(traces)}
     (HERE / f"hdfs-{options.version}.summary.json").write_text(json.dumps(summary, indent=1) + "\n")
-    print(f"{summary['traces']} traces, {summary['spans']} spans; {len(chosen)} templates, {model.stat().st_size} bytes")
+    print(f"{summary['traces']} traces, {summary['spans']} spans; "
+          f"{len(chosen)} templates, {model.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

@@ -58,8 +58,8 @@ HDFS_SITE = {
     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     "dfs.namenode.safemode.extension": "0",
     "dfs.heartbeat.interval": "1",
-    # With few DataNodes a busy one must not be passed over: every block has all its replicas from the start. (The name up to
-    # Hadoop 2, which later ones still know.)
+    # With few DataNodes a busy one must not be passed over: every block has all its replicas from the start. (The name
+    # up to Hadoop 2, which later ones still know.)
     "dfs.namenode.replication.considerLoad": "false",
     "dfs.namenode.handler.count": "4",
     "dfs.datanode.handler.count": "4",
@@ -123,8 +123,8 @@ def sample_class_path(jar):
 
 
 def tracing(addresses, local_files=False):
-    """Properties that trace every call: those of the sample, sent to 'addresses' ("host:port,..."). Processes are called
-    as if each had a host of its own: datanode2, not this machine's address. With local_files, HTrace's
+    """Properties that trace every call: those of the sample, sent to 'addresses' ("host:port,..."). Processes are
+    called as if each had a host of its own: datanode2, not this machine's address. With local_files, HTrace's
     LocalFileSpanReceiver writes the same spans to a file of each process besides."""
     settings = sample_core_site()
     settings["hadoop.htrace.tracer.id"] = "%{tname}/${plumb.host}"
@@ -314,7 +314,8 @@ class Cluster:
 
     def datanodes_idle(self):
         """Is no block being written or read? One of the threads counted is the one that listens."""
-        infos = [self.jmx(name, "Hadoop:service=DataNode,name=DataNodeInfo") for name in self.http if name != "namenode"]
+        datanodes = [name for name in self.http if name != "namenode"]
+        infos = [self.jmx(name, "Hadoop:service=DataNode,name=DataNodeInfo") for name in datanodes]
         return all(info and info[0]["XceiverCount"] <= 1 for info in infos)
 
     def wait_all_sent(self, seconds=60):
@@ -378,8 +379,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         with Cluster(options.work, options.version, options.datanodes, core, class_path=class_path) as cluster:
-            print(f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, configuration {cluster.conf}, "
-                  f"page http://127.0.0.1:{cluster.http['namenode']}/jmx; ends with its input (Ctrl-D)", flush=True)
+            print(f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, "
+                  f"configuration {cluster.conf}, page http://127.0.0.1:{cluster.http['namenode']}/jmx; "
+                  "ends with its input (Ctrl-D)", flush=True)
             sys.stdin.read()
     except ClusterError as error:
         sys.exit(f"cluster: {error}")

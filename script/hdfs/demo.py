@@ -24,7 +24,8 @@ def say(text):
 
 
 def run_load(cluster, options):
-    arguments = ["--rounds", options.rounds, "--threads", options.threads, "--size", options.size, "--seed", options.seed]
+    arguments = ["--rounds", options.rounds, "--threads", options.threads, "--size", options.size,
+                 "--seed", options.seed]
     classes = workload_classes(cluster.work, options.hadoop)
     load = cluster.java("client", "Workload", map(str, arguments), class_path=str(classes), stdout=subprocess.PIPE)
     output = load.communicate()[0]
@@ -60,7 +61,8 @@ def demo(options, work):
         servers = cluster.wait_all_sent()
     done = summary(done, servers)
     operations = sum(done["operations"].values())
-    say(f"{operations} operations, {done['written_bytes'] / 1e6:.1f} MB written, {done['read_bytes'] / 1e6:.1f} MB read; "
+    say(f"{operations} operations, {done['written_bytes'] / 1e6:.1f} MB written, "
+        f"{done['read_bytes'] / 1e6:.1f} MB read; "
         f"{done['spans']} spans of {len(done['senders'])} processes, {done['acknowledged']} acknowledged, "
         f"{done['dropped']} dropped")
     return done
@@ -72,7 +74,8 @@ def main():
     parser.add_argument("--work-dir", help="folder for data and logs (default: a temporary one, removed at the end)")
     parser.add_argument("--hadoop", default=DEFAULT_VERSION, help="version, 2.8 to 3.3.1 (default %(default)s)")
     parser.add_argument("--datanodes", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=10, help="of all operations, in each thread (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=10,
+                        help="of all operations, in each thread (default %(default)s)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--size", type=int, default=1_500_000, help="bytes of the large files (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,8 +1,8 @@
 """A real HDFS (one NameNode, three DataNodes, a client, each its own JVM, Hadoop 3.3.1) traced into a real plumbd.
 
-One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works beside ours: what it wrote is what must come out
-of plumbd, span by span. plumbd is down when HDFS starts; while the load runs it is killed and stopped several times, and
-started again each time.
+One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works beside ours: what it wrote is what must come
+out of plumbd, span by span. plumbd is down when HDFS starts; while the load runs it is killed and stopped several
+times, and started again each time.
 """
 import json
 import subprocess
@@ -95,9 +95,9 @@ def test_settings_are_those_of_the_samples(run):
 def test_the_load_did_everything(run):
     rounds = ROUNDS * THREADS
     operations = run.done["operations"]
-    assert {name: operations[name] for name in ("mkdirs", "write", "log", "read", "pread", "append", "rename", "list")} == {
-        "mkdirs": rounds, "write": 2 * rounds, "log": rounds, "read": rounds, "pread": 6 * rounds, "append": rounds,
-        "rename": rounds, "list": rounds}
+    expected = {"mkdirs": rounds, "write": 2 * rounds, "log": rounds, "read": rounds, "pread": 6 * rounds,
+                "append": rounds, "rename": rounds, "list": rounds}
+    assert {name: operations[name] for name in expected} == expected
     assert operations["delete"] >= rounds
 
 
@@ -230,7 +230,8 @@ def test_demonstration(tmp_path):
     try:
         demo = subprocess.run(
             [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", daemon.thrift, "--work-dir",
-             tmp_path / "hdfs", "--rounds", "1", "--threads", "1"], check=True, capture_output=True, text=True, timeout=180)
+             tmp_path / "hdfs", "--rounds", "1", "--threads", "1"],
+            check=True, capture_output=True, text=True, timeout=180)
         done = json.loads(demo.stdout)
         daemon.ask_json("flush", "POST")
         assert daemon.ask_json("status")["store"]["spans"] == done["spans"] == done["acknowledged"] > 500

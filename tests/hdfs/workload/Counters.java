@@ -33,7 +33,8 @@ final class Counters {
     }
 
     private static long open(MBeanServer server, ObjectName bean) throws JMException {
-        long settled = (Long) server.getAttribute(bean, "SpansAcknowledged") + (Long) server.getAttribute(bean, "SpansDropped");
-        return (Long) server.getAttribute(bean, "SpansReceived") - settled;
+        long acknowledged = (Long) server.getAttribute(bean, "SpansAcknowledged");
+        long dropped = (Long) server.getAttribute(bean, "SpansDropped");
+        return (Long) server.getAttribute(bean, "SpansReceived") - acknowledged - dropped;
     }
 }

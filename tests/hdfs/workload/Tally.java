@@ -1,3 +1,4 @@
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -24,7 +25,7 @@ final class Tally {
         String counts = operations.entrySet().stream()
                 .map(entry -> "\"" + entry.getKey() + "\": " + entry.getValue())
                 .collect(Collectors.joining(", "));
-        return String.format("{\"seconds\": %.3f, \"written_bytes\": %d, \"read_bytes\": %d, \"operations\": {%s}, \"sender\": %s}",
-                seconds, writtenBytes, readBytes, counts, sender);
+        return String.format(Locale.ROOT, "{\"seconds\": %.3f, \"written_bytes\": %d, \"read_bytes\": %d, "
+                + "\"operations\": {%s}, \"sender\": %s}", seconds, writtenBytes, readBytes, counts, sender);
     }
 }

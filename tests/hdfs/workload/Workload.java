@@ -22,8 +22,8 @@ import org.apache.htrace.core.Tracer;
  * span receiver once all spans are acknowledged or dropped.
  *
  * <p>Options: --rounds N, --threads N, --seconds N (rounds are repeated until they are over), --size BYTES (the large
- * file's), --seed N, --drain-seconds N (how long to wait for the spans at the end), --progress (a line on standard output
- * after each round: for who wants to do something in the middle).
+ * file's), --seed N, --drain-seconds N (how long to wait for the spans at the end), --progress (a line on standard
+ * output after each round: for who wants to do something in the middle).
  */
 public final class Workload {
     private static final int SMALL_BYTES = 3000;

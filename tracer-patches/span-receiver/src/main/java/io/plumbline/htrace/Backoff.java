@@ -2,7 +2,7 @@ package io.plumbline.htrace;
 
 import java.util.function.DoubleSupplier;
 
-/** Waits between failed tries: doubled each time, within bounds, less up to a quarter so that senders do not march in step. */
+/** Waits between failed tries: doubled each time, within bounds, less up to a quarter lest senders march in step. */
 final class Backoff {
     private final int minMs;
     private final int maxMs;

@@ -65,7 +65,7 @@ final class Connection implements Closeable {
         }
     }
 
-    /** Between two exchanges: has the peer gone (receivers close what was idle for long), or sent what nobody asked for? */
+    /** Between exchanges: has the peer gone (receivers close what was idle for long), or sent what nobody asked for? */
     boolean stale() {
         try {
             return channel.read(ByteBuffer.allocate(1)) != 0;

@@ -49,7 +49,7 @@ final class Link {
         } catch (IOException e) {
             throw new IOException(addresses.get(current) + ": " + describe(e), e);
         } catch (RuntimeException e) {
-            // What a socket channel throws of this kind (unresolved, unsupported address, closed selector) is a failed link.
+            // What a channel throws of this kind (unsupported address, closed selector) is a failed link.
             throw new IOException(addresses.get(current) + ": " + describe(e), e);
         } finally {
             if (!done) {

@@ -3,7 +3,7 @@ package io.plumbline.htrace;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** How the sender's thread waits; tests put their own in its place. Two kinds, so that new spans do not hasten a retry. */
+/** How the sender's thread waits; tests put in their own. Two kinds, so that new spans do not hasten a retry. */
 interface Pause {
     /** For spans: ends early by {@link #wake}, also when that came before. */
     void idle(long ms);

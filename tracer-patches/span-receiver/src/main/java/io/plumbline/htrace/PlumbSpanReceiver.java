@@ -31,7 +31,11 @@ public class PlumbSpanReceiver extends SpanReceiver {
     /** Set when the thread has ended: what comes into the queue from then on is nobody's. */
     private volatile boolean ended;
 
-    /** Called by HTrace. @throws IllegalArgumentException when a value is out of bounds; HTrace logs it and goes without */
+    /**
+     * Called by HTrace.
+     *
+     * @throws IllegalArgumentException when a value is out of bounds; HTrace logs it and goes without
+     */
     public PlumbSpanReceiver(HTraceConfiguration conf) {
         this(conf, new Host());
     }

@@ -42,8 +42,8 @@ final class TracerNames {
     }
 
     /**
-     * What a sender calls itself, before "@" and its start: the process as HTrace's %{pname} has it, with the host and pid
-     * of one of its tracer ids. (A server's tracers are several: a DataNode's own FSClient may well end the first span.)
+     * What a sender calls itself, before "@" and its start: the process as HTrace's %{pname} has it, with the host and
+     * pid of one of its tracer ids. (A server has several tracers: a DataNode's own FSClient may end the first span.)
      */
     static String senderName(String tracerIdWithPid, String javaCommand) {
         int slash = tracerIdWithPid.indexOf('/');

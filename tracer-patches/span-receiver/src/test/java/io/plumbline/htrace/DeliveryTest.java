@@ -78,7 +78,8 @@ class DeliveryTest {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = probe.getLocalPort();
         }
-        try (Rig rig = new Rig("127.0.0.1:" + port).set("plumb.retry.min.ms", "100").set("plumb.retry.max.ms", "400").start()) {
+        try (Rig rig = new Rig("127.0.0.1:" + port).set("plumb.retry.min.ms", "100").set("plumb.retry.max.ms", "400")
+                .start()) {
             rig.send(0, 50);
             for (int i = 0; i < 6; i++) {
                 rig.awaitRest();
@@ -177,8 +178,8 @@ class DeliveryTest {
     void refusedSpansOfABatchAreCounted() throws Exception {
         try (ThriftReceiver server = new ThriftReceiver()
                 .answer(batch -> new Reply(Status.OK, batch.getSpansSize() - 1, 1, 0, 1));
-                Rig rig = new Rig(server.address()).set("plumb.batch.spans", "5").set("plumb.flush.interval.ms", "60000")
-                        .start()) {
+                Rig rig = new Rig(server.address()).set("plumb.batch.spans", "5")
+                        .set("plumb.flush.interval.ms", "60000").start()) {
             rig.send(0, 5);
             server.next();
             rig.close();

@@ -130,7 +130,8 @@ class FailureTest {
         try (RawReceiver server = new RawReceiver(); Rig rig = new Rig(server.address()).start()) {
             byte[] exception = reply("submit", TMessageType.EXCEPTION, 1,
                     new TApplicationException(TApplicationException.PROTOCOL_ERROR, "cannot parse"));
-            server.answer((frame, socket, out) -> out.write(exception)).answer((frame, socket, out) -> out.write(good(2)));
+            server.answer((frame, socket, out) -> out.write(exception))
+                    .answer((frame, socket, out) -> out.write(good(2)));
             rig.send(0, 1);
             server.next();
             rig.close();
@@ -176,7 +177,8 @@ class FailureTest {
     void fullQueueDropsCountsAndTells() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         try (ThriftReceiver server = new ThriftReceiver().answer(batch -> held(batch, release));
-                Rig rig = new Rig(server.address()).set("plumb.queue.spans", "10").set("plumb.batch.spans", "1").start()) {
+                Rig rig = new Rig(server.address()).set("plumb.queue.spans", "10").set("plumb.batch.spans", "1")
+                        .start()) {
             rig.send(0, 1);
             server.next(); // is held by the server: from now on nothing leaves the queue
             rig.send(1, 100_001);
@@ -210,7 +212,8 @@ class FailureTest {
         CountDownLatch release = new CountDownLatch(1);
         String text = "x".repeat(10_000);
         try (ThriftReceiver server = new ThriftReceiver().answer(batch -> held(batch, release));
-                Rig rig = new Rig(server.address()).set("plumb.queue.bytes", "65536").set("plumb.batch.spans", "1").start()) {
+                Rig rig = new Rig(server.address()).set("plumb.queue.bytes", "65536").set("plumb.batch.spans", "1")
+                        .start()) {
             rig.send(0, 1);
             server.next();
             for (int i = 1; i <= 10; i++) {

@@ -7,6 +7,7 @@ import io.plumbline.wire.Batch;
 import java.io.DataInputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -38,7 +39,8 @@ class JarTest {
         try (JarFile jar = new JarFile(JAR.toFile())) {
             for (JarEntry entry : jar.stream().filter(e -> !e.isDirectory()).collect(Collectors.toList())) {
                 String name = entry.getName();
-                assertTrue(name.startsWith("io/plumbline/") && name.endsWith(".class") || name.startsWith("META-INF/"), name);
+                boolean ours = name.startsWith("io/plumbline/") && name.endsWith(".class");
+                assertTrue(ours || name.startsWith("META-INF/"), name);
                 if (name.endsWith(".class")) {
                     try (DataInputStream in = new DataInputStream(jar.getInputStream(entry))) {
                         in.readInt();
@@ -56,12 +58,12 @@ class JarTest {
     void nothingIsMissingBesideHTrace(String version) {
         StringWriter out = new StringWriter();
         ToolProvider jdeps = ToolProvider.findFirst("jdeps").orElseThrow();
-        int code = jdeps.run(new PrintWriter(out), new PrintWriter(out), "--missing-deps", "-cp", htrace(version).toString(),
-                JAR.toString());
+        int code = jdeps.run(new PrintWriter(out), new PrintWriter(out), "--missing-deps", "-cp",
+                htrace(version).toString(), JAR.toString());
         assertEquals("0 ", code + " " + out);
     }
 
-    /** As Hadoop does it: HTrace loads the class by its name, the application ends a span, the JVM stops the receiver. */
+    /** As Hadoop does it: HTrace loads the class by its name, a span ends, the last tracer is closed. */
     @ParameterizedTest
     @ValueSource(strings = {"4.0.1", "4.1.0"})
     void worksWithHTrace(String version) throws Exception {
@@ -69,7 +71,8 @@ class JarTest {
         try (ThriftReceiver server = new ThriftReceiver();
                 URLClassLoader loader = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
             Class<?> configuration = loader.loadClass("org.apache.htrace.core.HTraceConfiguration");
-            Object conf = configuration.getMethod("fromKeyValuePairs", String[].class).invoke(null, (Object) new String[] {
+            Method fromPairs = configuration.getMethod("fromKeyValuePairs", String[].class);
+            Object conf = fromPairs.invoke(null, (Object) new String[] {
                 "span.receiver.classes", "io.plumbline.htrace.PlumbSpanReceiver", "sampler.classes", "AlwaysSampler",
                 "plumb.receiver.addresses", server.address()});
             Class<?> builderClass = loader.loadClass("org.apache.htrace.core.Tracer$Builder");
