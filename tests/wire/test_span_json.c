@@ -158,6 +158,44 @@ static void test_htrace3(void) {
     g_assert_cmpint(span->duration_ns, ==, 2000000);
 }
 
+/* Files that LocalFileSpanReceiver of both versions wrote (it puts a line feed behind the first 20 spans only): roots
+ * with an annotation, and below each a child with a timeline message. */
+static void test_real_files(void) {
+    static const struct {
+        const char *file;
+        guint roots;
+        const char *path;
+    } files[] = {
+        {"htrace-4.1.0-local-file.json", 30, "/user/anna/\"quoted\" \xc3\xa9\xf0\x9f\x98\x80"},
+        {"htrace-3.1.0-local-file.json", 5, "/user/anna/\xc3\xa9"},
+    };
+    for (gsize f = 0; f < G_N_ELEMENTS(files); f++) {
+        g_autofree char *path = g_build_filename(TEST_DATA_DIR, "wire", files[f].file, NULL), *text = NULL;
+        gsize length;
+        g_autoptr(GError) error = NULL;
+        g_file_get_contents(path, &text, &length, &error);
+        g_assert_no_error(error);
+        g_autoptr(SpanJsonReader) reader = span_json_reader_new();
+        g_autoptr(SpanBatch) batch = batch_new();
+        const SpanJsonCounts counts = read_all(reader, text, length, 4096, batch);
+        g_assert_no_error(counts.first_error);
+        g_assert_cmpuint(batch->spans->len, ==, 2 * files[f].roots);
+        for (guint i = 0; i < batch->spans->len; i += 2) { /* a child is closed before its root */
+            const BatchSpan *child = batch_span(batch, i), *root = batch_span(batch, i + 1);
+            g_assert_cmpuint(root->n_parents + root->n_notes + child->n_annotations, ==, 0);
+            g_assert_cmpuint(child->n_parents + child->n_notes, ==, 2);
+            g_assert_true(span_id_equal(g_array_index(batch->parents, SpanId, child->parents_at), root->id));
+            assert_text(batch, child->name, "ClientNamenodeProtocol#create");
+            g_assert_cmpint(child->begin_ns, >=, root->begin_ns);
+            g_assert_cmpint(child->begin_ns + child->duration_ns, <=, root->begin_ns + root->duration_ns);
+            g_assert_cmpuint(child->flags, ==, SPAN_MILLISECONDS);
+            const guint32 last = root->annotations_at + root->n_annotations - 1;
+            const BatchString value = g_array_index(batch->annotations, BatchAnnotation, last).value;
+            g_assert_cmpmem(value.data, value.length, files[f].path, strlen(files[f].path));
+        }
+    }
+}
+
 static void test_equal_keys(void) {
     const char *text = "{" ID ",\"d\":\"x\",\"d\":\"y\",\"n\":{\"k\":\"1\",\"l\":\"2\",\"k\":\"3\"}}";
     g_autoptr(SpanJsonReader) reader = span_json_reader_new();
@@ -302,6 +340,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/span-json/streams", test_streams);
     g_test_add_func("/span-json/htrace4", test_htrace4);
     g_test_add_func("/span-json/htrace3", test_htrace3);
+    g_test_add_func("/span-json/real-files", test_real_files);
     g_test_add_func("/span-json/equal-keys", test_equal_keys);
     g_test_add_func("/span-json/limits", test_limits);
     g_test_add_func("/span-json/counts-of-entries", test_counts_of_entries);
