@@ -54,9 +54,20 @@ static gboolean repeatable(const char *name) {
     return g_strv_contains(names, name);
 }
 
+/* What is not text is not repeated in a message either: that must be text. */
+static gboolean check_text(const Param *param, GError **error) {
+    if (!g_utf8_validate(param->name, -1, NULL))
+        return fail(error, PLUMB_ERROR_INPUT, "a parameter's name is not UTF-8");
+    if (!g_utf8_validate(param->value, -1, NULL))
+        return fail(error, PLUMB_ERROR_INPUT, "the value of \"%s\" is not UTF-8", param->name);
+    return TRUE;
+}
+
 gboolean params_check(const QueryParams *params, const char *question, const char *const *allowed, GError **error) {
     for (guint k = 0; k < params->list->len; k++) {
-        const char *name = g_array_index(params->list, Param, k).name;
+        const Param *param = &g_array_index(params->list, Param, k);
+        const char *name = param->name;
+        if (!check_text(param, error)) return FALSE;
         if (!g_strv_contains(allowed, name)) {
             const char *nearest = nearest_name(name, allowed);
             if (nearest)

@@ -30,6 +30,10 @@ static const Question questions[] = {
 
 static const Question *question_find(const char *name, GError **error) {
     const char *names[G_N_ELEMENTS(questions) + 1] = {NULL};
+    if (!g_utf8_validate(name, -1, NULL)) {
+        fail(error, PLUMB_ERROR_INPUT, "the question's name is not UTF-8");
+        return NULL;
+    }
     for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
         if (strcmp(questions[i].name, name) == 0) return &questions[i];
         names[i] = questions[i].name;

@@ -42,8 +42,13 @@ void row_to_batch(const SpanRow *row, SpanBatch *batch) {
     g_auto(GStrv) pairs = g_strsplit(row->annotations, ";", -1);
     for (char **pair = pairs; *pair; pair++) {
         g_auto(GStrv) sides = g_strsplit(*pair, "=", 2);
-        guint32 key = batch_intern(batch, sides[0], strlen(sides[0]));
-        batch_add_annotation(batch, key, batch_copy(batch, sides[1], strlen(sides[1])));
+        BatchString value = batch_copy(batch, sides[1], strlen(sides[1]));
+        if (**pair == '@') {
+            gint64 time_us = row->begin_us + g_ascii_strtoll(*pair + 1, NULL, 10);
+            batch_add_note(batch, SAMPLE_BASE_NS + time_us * NS_PER_US, value);
+        } else {
+            batch_add_annotation(batch, batch_intern(batch, sides[0], strlen(sides[0])), value);
+        }
     }
 }
 

@@ -26,7 +26,7 @@ typedef struct SpanRow {
     const char *name;
     const char *tracer;
     gint64 begin_us, duration_us;
-    const char *annotations; /* "key=value;key=value"; NULL: none */
+    const char *annotations; /* "key=value;@MICROSECONDS=note"; NULL: none */
     guint32 flags;
 } SpanRow;
 

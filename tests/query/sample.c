@@ -14,7 +14,7 @@ const SpanRow sample_rows[] = {
     {1, 2, 1, "ClientNamenodeProtocol#create", CLIENT, 1001000, 10000, NULL, 0},
     {1, 3, 2, "ClientProtocol#create", NN, 1003000, 6000, "src=/data/a;user=hdfs", 0},
     {1, 4, 1, "dataStreamer", CLIENT, 1020000, 70000, NULL, 0},
-    {1, 5, 4, "OpWriteBlockProto", DN7, 1025000, 60000, "bytes=8192", 0},
+    {1, 5, 4, "OpWriteBlockProto", DN7, 1025000, 60000, "bytes=8192;@500=received;@59000=acknowledged", 0},
     {1, 6, 5, "OpWriteBlockProto", DN8, 1033000, 50000, "bytes=8192", 0},
     {1, 7, 1, "DFSOutputStream#write", CLIENT, 1012000, 1000, "bytes=4096", 0},
     {1, 8, 1, "DFSOutputStream#write", CLIENT, 1014000, 2000, "bytes=4096", 0},

@@ -183,6 +183,9 @@ static const struct WrongCase {
     const char *says; /* the message contains it */
 } wrong_cases[] = {
     {"forrest", "", PLUMB_ERROR_INPUT, "did you mean \"forest\""},
+    {"f\xff", "", PLUMB_ERROR_INPUT, "not UTF-8"},
+    {"functions", "f\xff=1", PLUMB_ERROR_INPUT, "name is not UTF-8"},
+    {"functions", "function=f\xff", PLUMB_ERROR_INPUT, "value of \"function\" is not UTF-8"},
     {"xyzzy", "", PLUMB_ERROR_INPUT, "there are status, functions, forest"},
     {"functions", "sicne=1h", PLUMB_ERROR_INPUT, "did you mean \"since\""},
     {"functions", "qqqqqqqq=1", PLUMB_ERROR_INPUT, "it knows since, until"},
@@ -231,6 +234,7 @@ static void test_wrong_questions(void) {
         g_assert_null(answer);
         g_assert_error(error, PLUMB_ERROR, wrong_cases[i].code);
         g_assert_nonnull(strstr(error->message, wrong_cases[i].says));
+        g_assert_true(g_utf8_validate(error->message, -1, NULL));
     }
 }
 

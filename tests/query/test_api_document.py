@@ -1,0 +1,72 @@
+"""docs/api.md says what the code takes and gives: every parameter, every field."""
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs/api.md").read_text()
+SECTIONS = dict(re.findall(r"^## (?:GET|POST) /api/v1/(\w+)[^\n]*\n(.*?)(?=^## |\Z)", DOCUMENT, re.M | re.S))
+ALLOWED = {name: re.findall(r'"(\w+)"', allowed)
+           for name, allowed in re.findall(r'\{"(\w+)",\s*answer_\w+,\s*(ALLOW\([^)]*\)|\(const[^}]*\})',
+                                           (ROOT / "analyzer/query/query.c").read_text())}
+ANSWERS = sorted((ROOT / "tests/data/query").glob("*.json"))
+# Keys of these objects are the senders' own.
+FREE = {"annotations"}
+
+
+def fields(value):
+    if isinstance(value, list):
+        for element in value:
+            yield from fields(element)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            if name not in FREE:
+                yield from fields(inner)
+
+
+def measures():
+    return DOCUMENT[DOCUMENT.index("## Measures"):DOCUMENT.index("## GET /api/v1/status")]
+
+
+def test_every_question_is_described():
+    assert len(ALLOWED) == 8
+    assert set(ALLOWED) < set(SECTIONS)
+
+
+@pytest.mark.parametrize("question", sorted(ALLOWED))
+def test_parameters(question):
+    heading = re.search(rf"^## GET /api/v1/{question}\b(\?\w+)?", DOCUMENT, re.M).group(0)
+    described = heading + "= " + " ".join(re.findall(r"Parameters?: ((?:\([^)]*\)|[^.({]|\.\.)*)", SECTIONS[question]))
+    names = set(re.findall(r"[`?]([a-z_]+)(?=[=`]|$)", re.sub(r"\([^)]*\)", "", described)))
+    assert names == set(ALLOWED[question])
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
+def test_fields(path):
+    question = path.stem.split("-")[0]
+    described = set(re.findall(r"\w+", SECTIONS[question]))
+    if "measure" in SECTIONS[question]:
+        described |= set(re.findall(r"\w+", measures()))
+    found = set(fields(json.loads(path.read_text())))
+    assert found, path
+    assert found - described == set()
+
+
+def test_no_field_is_described_in_vain():
+    """What the document names in an answer occurs in one of the answers that tests hold."""
+    found = set()
+    for path in ANSWERS:
+        found |= set(fields(json.loads(path.read_text())))
+    rarely = {"version",  # changes with every release: not in the files
+              "free_bytes", "bytes_per_span",  # of stores on disk
+              "reversed_calls", "in_parts", "receiver", "pid"}
+    for question in ALLOWED:
+        text = re.split(r"From a running plumbd", SECTIONS[question])[0]
+        for shape in re.findall(r"`(\{.*\})`", text):
+            names = set(re.findall(r'"(\w+)"(?=[,:} (])', re.sub(r'"state": [^,}]*', '"state" ', shape)))
+            names -= {"flags", "notes", "outside"} | set(re.findall(r'\["[^]]*"\]', shape))
+            values = {"orphan", "cycle", "reversed", "parent"}
+            assert names - found - rarely - values == set(), question
