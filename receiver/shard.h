@@ -12,9 +12,9 @@
 #include "receiver/open_traces.h"
 #include "receiver/waiter.h"
 
-/* Closed traces are written in groups of this size, or this long after the first of a group. Most of a group's memory are
- * statistics, which cost the same to write for few traces as for many: with 4 MiB a span cost 3.2 us in all, with 32 MiB
- * 1.6 us (2 million spans of 16 hosts). */
+/* Closed traces are written in groups of this size, or this long after the first of a group. Most of a group's memory
+ * are statistics, which cost the same to write for few traces as for many: with 4 MiB a span cost 3.2 us in all, with
+ * 32 MiB 1.6 us (2 million spans of 16 hosts). */
 #define SHARD_GROUP_BYTES   (24u * 1024 * 1024)
 #define SHARD_GROUP_WAIT_NS G_GINT64_CONSTANT(2000000000)
 /* Pauses between attempts while the store fails. */

@@ -154,7 +154,6 @@ FORBIDDEN = [
     (r"\bTO" r"DO\b|\bFIX" r"ME\b|\bX" r"XX\b", "unfinished work: finish it or write it down in docs/"),
     (r"/wo" r"rk/|/ro" r"ot/|/ho" r"me/[a-z]", "a path of one machine"),
     (r"https?://(?:repo1?\.maven|deb\.debian|registry\.npmjs|pypi\.org|files\.pythonhosted)", "a registry's host"),
-    (r"\bmas" r"ter server\b|\bsla" r"ves?\b", "use leader/worker, or Spark's own names"),
 ]
 
 
