@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.hdfs.daemon import ROOT, Daemon
+from tests.conftest import ROOT, Plumbd
 from tests.hdfs.spans import calls_per_function, content, json_values, normal_name, role, traces
 
 sys.path.insert(0, str(ROOT / "script" / "hdfs"))
 
 from cluster import (  # noqa: E402
-    Cluster, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
+    Cluster, die_with_parent, free_port, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
 
 DATANODES = 3
 THREADS = 2
@@ -28,16 +28,25 @@ BLOWS = {2: "kill", 4: "terminate", 6: "kill", 8: "terminate", 10: "kill"}
 DRAIN_SECONDS = 60
 
 
-def strike(daemon, blow):
+def make_plumbd(program, folder):
+    """On a port that senders know before it runs, and after it was started again."""
+    return Plumbd(program, folder, listen__thrift=f"127.0.0.1:{free_port()}")
+
+
+def start(plumbd):
+    plumbd.start(preexec_fn=die_with_parent)
+
+
+def strike(plumbd, blow):
     if blow == "kill":
-        daemon.kill()
+        plumbd.kill()
     elif blow == "terminate":
-        assert daemon.terminate() == 0
+        assert plumbd.stop() == 0
     if blow:
-        daemon.start()
+        start(plumbd)
 
 
-def load_with_restarts(cluster, daemon, classes):
+def load_with_restarts(cluster, plumbd, classes):
     """Runs the load, hits plumbd in the middle; what the load said at its end."""
     arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress"]
     with cluster.java("client", "Workload", map(str, arguments), class_path=str(classes),
@@ -46,34 +55,34 @@ def load_with_restarts(cluster, daemon, classes):
         for last in load.stdout:
             if last.startswith("round "):
                 rounds += 1
-                strike(daemon, BLOWS.get(rounds))
+                strike(plumbd, BLOWS.get(rounds))
         assert load.wait() == 0, cluster.log_end("client")
         assert rounds == ROUNDS * THREADS
         return load.pid, json.loads(last)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(tmp_path_factory, plumbd_program):
     """The whole story; what is known at its end."""
     work = tmp_path_factory.mktemp("hdfs")
-    daemon = Daemon(work / "plumbd")
+    plumbd = make_plumbd(plumbd_program, work / "plumbd")
     classes = workload_classes(work)
-    cluster = Cluster(work / "cluster", datanodes=DATANODES, core=tracing(daemon.thrift, local_files=True),
-                      class_path=sample_class_path(receiver_jar()))
+    core = tracing(plumbd.settings["listen.thrift"], local_files=True)
+    cluster = Cluster(work / "cluster", datanodes=DATANODES, core=core, class_path=sample_class_path(receiver_jar()))
     try:
         with cluster:
             down = cluster.senders()
-            daemon.start()
+            start(plumbd)
             pids = {name: process.pid for name, process in cluster.processes.items()}
-            pids["client"], done = load_with_restarts(cluster, daemon, classes)
+            pids["client"], done = load_with_restarts(cluster, plumbd, classes)
             senders = cluster.wait_all_sent(DRAIN_SECONDS)
         senders["client"] = done["sender"]
-        daemon.ask_json("flush", "POST")
+        plumbd.flush()
         local = {name: list(json_values(cluster.local_spans(name).read_text())) for name in pids}
-        yield SimpleNamespace(daemon=daemon, cluster=cluster, done=done, down=down, senders=senders, pids=pids,
-                              local=local, exported=daemon.export())
+        yield SimpleNamespace(plumbd=plumbd, cluster=cluster, done=done, down=down, senders=senders, pids=pids,
+                              local=local, exported=plumbd.export())
     finally:
-        daemon.stop()
+        plumbd.clean_up()
 
 
 def local_spans_with_pid(run):
@@ -127,7 +136,7 @@ def test_every_span_is_there_once_and_says_the_same(run):
 
 
 def test_counts_per_function(run):
-    rows = run.daemon.ask_json("functions?limit=0")["functions"]
+    rows = run.plumbd.ask("functions?limit=0")["functions"]
     found = {(row["function"], row["role"]): row["calls"] for row in rows}
     assert found == dict(calls_per_function(span for spans in run.local.values() for span in spans))
     assert {row["resolution_ns"] for row in rows} == {1000000}
@@ -140,7 +149,7 @@ def test_counts_per_function(run):
 
 def test_each_process_is_a_host(run):
     """Which DataNode did how much is told apart."""
-    rows = run.daemon.ask_json("functions?limit=0&by=host")["functions"]
+    rows = run.plumbd.ask("functions?limit=0&by=host")["functions"]
     for name, spans in run.local.items():
         found = {(row["function"], row["role"]): row["calls"] for row in rows if row["host"] == name}
         assert found == dict(calls_per_function(spans)), name
@@ -187,7 +196,7 @@ def test_reads_reach_datanodes_and_namenode(run):
 
 def test_trace_of_the_api_is_the_same_tree(run):
     trace = max(write_traces(run), key=lambda t: len(t.spans))
-    shown = run.daemon.ask_json(f"trace?id={trace.roots()[0]['a'][:16]}")
+    shown = run.plumbd.ask(f"trace?id={trace.roots()[0]['a'][:16]}")
     assert shown["orphans"] == shown["cycles"] == 0 and not shown["incomplete"]
     assert shown["spans_total"] == len(shown["spans"]) == len(trace.spans)
     depths = {span["span"]: span["depth"] for span in shown["spans"]}
@@ -198,7 +207,7 @@ def test_trace_of_the_api_is_the_same_tree(run):
 
 
 def test_senders_counters_reach_the_status(run):
-    known = {sender["sender"]: sender for sender in run.daemon.ask_json("status")["receiver"]["senders"]}
+    known = {sender["sender"]: sender for sender in run.plumbd.receiver()["senders"]}
     for name, bean in run.senders.items():
         assert known[bean["SenderId"]]["spans_sent"] == bean["SpansSent"], name
         assert known[bean["SenderId"]]["spans_queued"] == 0
@@ -207,35 +216,37 @@ def test_senders_counters_reach_the_status(run):
 
 
 def test_statistics_agree_with_the_spans(run):
-    verified = run.daemon.ask_json("verify")
+    verified = run.plumbd.ask("verify")
     assert verified["differences"] == 0, verified["reports"]
     assert verified["spans"] == len(run.exported)
-    store = run.daemon.ask_json("status")["store"]
+    store = run.plumbd.stored()
     assert (store["spans"], store["traces"], store["incomplete_traces"]) == (
         len(run.exported), len(traces(run.exported)), 0)
 
 
 def test_forest_has_each_operation(run):
-    roots = {pattern["nodes"][0]["function"] for pattern in run.daemon.ask_json("forest?limit=0")["patterns"]}
+    roots = {pattern["nodes"][0]["function"] for pattern in run.plumbd.ask("forest?limit=0")["patterns"]}
     assert {f"Workload#{name}" for name in run.done["operations"]} <= roots
-    text = run.daemon.plumb("forest", "--limit", "3")
-    assert "Workload#" in text
-    assert "DFSOutputStream#write" in run.daemon.plumb("functions")
 
 
-def test_demonstration(tmp_path):
+@pytest.mark.parametrize("command, shown", [
+    (["functions", "--limit", "0"], ["OpWriteBlockProto", "Workload#write", "ClientProtocol#addBlock"]),
+    (["forest"], ["Workload#write", "OpWriteBlockProto", "datanode1", "namenode"]),
+    (["traces", "--function", "Workload#append"], ["Workload#append"])])
+def test_plumb_shows_it(run, plumb_program, command, shown):
+    done = subprocess.run([plumb_program, *command, "--server", run.plumbd.http], check=True, capture_output=True,
+                          text=True, timeout=60)
+    for text in shown:
+        assert text in done.stdout
+
+
+def test_demonstration(tmp_path, plumbd):
     """What script/server --demo runs."""
-    daemon = Daemon(tmp_path / "plumbd")
-    daemon.start()
-    try:
-        demo = subprocess.run(
-            [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", daemon.thrift, "--work-dir",
-             tmp_path / "hdfs", "--rounds", "1", "--threads", "1"],
-            check=True, capture_output=True, text=True, timeout=180)
-        done = json.loads(demo.stdout)
-        daemon.ask_json("flush", "POST")
-        assert daemon.ask_json("status")["store"]["spans"] == done["spans"] == done["acknowledged"] > 500
-        assert set(done["senders"]) == {"client", "namenode", "datanode1", "datanode2", "datanode3"}
-    finally:
-        daemon.stop()
-
+    address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
+    demo = subprocess.run(
+        [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
+         tmp_path / "hdfs", "--rounds", "1", "--threads", "1"], check=True, capture_output=True, text=True, timeout=180)
+    done = json.loads(demo.stdout)
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500
+    assert set(done["senders"]) == {"client", "namenode", "datanode1", "datanode2", "datanode3"}
