@@ -37,29 +37,6 @@ static void append_store(const json_t *store, const ShowOptions *options, GStrin
     line(out, "since opened", g_strdup_printf("%s repeated spans, %s late spans", duplicates, late));
 }
 
-static void append_flow(const json_t *receiver, const ShowOptions *options, GString *out) {
-    const Style *style = &options->style;
-    g_autofree char *received = count_of(receiver, "spans_received");
-    g_autofree char *batches = count_of(receiver, "batches");
-    g_autofree char *bytes = bytes_of(receiver, "bytes_received");
-    line(out, "received", g_strdup_printf("%s spans in %s batches, %s", received, batches, bytes));
-    g_autofree char *rate = unit_per_s(field_number(receiver, "spans_per_s"));
-    line(out, "rate", g_strdup_printf("%s (last 10 s)", rate));
-    line(out, "connections", count_of(receiver, "connections"));
-    g_autofree char *open_traces = count_of(receiver, "open_traces");
-    g_autofree char *open_spans = count_of(receiver, "open_spans");
-    g_autofree char *open_bytes = bytes_of(receiver, "open_bytes");
-    line(out, "open", g_strdup_printf("%s traces, %s spans, %s", open_traces, open_spans, open_bytes));
-    line(out, "lag", unit_duration(style, field_number(receiver, "lag_ns"), NS_PER_MS));
-    line(out, "journal", bytes_of(receiver, "journal_bytes"));
-    line(out, "closed early", count_of(receiver, "closed_early"));
-    g_autofree char *cpu = unit_duration(style, field_number(receiver, "cpu_ns"), 1);
-    double spans = field_number(receiver, "spans_received");
-    g_autofree char *each = unit_duration(style, spans > 0 ? field_number(receiver, "cpu_ns") / spans : 0, 1);
-    line(out, "cpu", spans > 0 ? g_strdup_printf("%s, %s per span", cpu, each) : g_strdup(cpu));
-    line(out, "memory", bytes_of(receiver, "rss_bytes"));
-}
-
 /* "queue full 12, no receiver 3"; a new string, "" for none. */
 static char *reasons(const Style *style, const json_t *counts) {
     GString *out = g_string_new(NULL);
@@ -73,12 +50,53 @@ static char *reasons(const Style *style, const json_t *counts) {
     return g_string_free(out, FALSE);
 }
 
+static void append_closed(const json_t *receiver, const Style *style, GString *out) {
+    g_autofree char *why = reasons(style, field_object(receiver, "closed_traces"));
+    g_autofree char *early = count_of(receiver, "closed_early");
+    line(out, "closed", g_strdup_printf("%s%s%s early", why, *why != '\0' ? "; " : "", early));
+}
+
+static void append_flow(const json_t *receiver, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    g_autofree char *received = count_of(receiver, "spans_received");
+    g_autofree char *batches = count_of(receiver, "batches");
+    g_autofree char *bytes = bytes_of(receiver, "bytes_received");
+    line(out, "received", g_strdup_printf("%s spans in %s batches, %s", received, batches, bytes));
+    g_autofree char *rate = unit_per_s(field_number(receiver, "spans_per_s"));
+    g_autofree char *waits = show_count(field_number(receiver, "try_later"), "batch", "batches");
+    line(out, "rate", g_strdup_printf("%s (last 10 s); %s told to wait", rate, waits));
+    line(out, "connections", count_of(receiver, "connections"));
+    g_autofree char *open_traces = count_of(receiver, "open_traces");
+    g_autofree char *open_spans = count_of(receiver, "open_spans");
+    g_autofree char *open_bytes = bytes_of(receiver, "open_bytes");
+    line(out, "open", g_strdup_printf("%s traces, %s spans, %s", open_traces, open_spans, open_bytes));
+    if (field_number(receiver, "queued_bytes") > 0) line(out, "queued", bytes_of(receiver, "queued_bytes"));
+    line(out, "lag", unit_duration(style, field_number(receiver, "lag_ns"), NS_PER_MS));
+    line(out, "journal", bytes_of(receiver, "journal_bytes"));
+    append_closed(receiver, style, out);
+    g_autofree char *cpu = unit_duration(style, field_number(receiver, "cpu_ns"), 1);
+    double spans = field_number(receiver, "spans_received");
+    g_autofree char *each = unit_duration(style, spans > 0 ? field_number(receiver, "cpu_ns") / spans : 0, 1);
+    line(out, "cpu", spans > 0 ? g_strdup_printf("%s, %s per span", cpu, each) : g_strdup(cpu));
+    line(out, "memory", bytes_of(receiver, "rss_bytes"));
+}
+
+/* What was lost or damaged; the last three are rare enough to be shown only where they are. */
 static void append_losses(const json_t *receiver, const ShowOptions *options, GString *out) {
-    static const char *const fields[] = {"refused", "rejected_frames"};
-    static const char *const labels[] = {"refused spans", "bad frames"};
+    static const char *const fields[] = {"refused", "rejected_frames", "refused_connections"};
+    static const char *const labels[] = {"refused spans", "bad frames", "refused peers"};
     for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
         g_autofree char *text = reasons(&options->style, field_object(receiver, fields[i]));
         line(out, labels[i], g_strdup(*text != '\0' ? text : "none"));
+    }
+    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside"};
+    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside"};
+    static const char *const rare_texts[] = {"spans, from the journal at the start", "in the journal",
+                                             "spans that the store would not take"};
+    for (guint i = 0; i < G_N_ELEMENTS(rare); i++) {
+        if (field_number(receiver, rare[i]) == 0) continue;
+        g_autofree char *count = count_of(receiver, rare[i]);
+        line(out, rare_labels[i], g_strdup_printf("%s %s", count, rare_texts[i]));
     }
 }
 
