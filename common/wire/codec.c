@@ -41,3 +41,10 @@ void thrift_note(ThriftReader *r, BatchNote *note) {
     }
     thrift_require(r, seen, SEEN(1) | SEEN(2));
 }
+
+gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error) {
+    ThriftReader r = thrift_reader(bytes, protocol);
+    thrift_skip(&r, TYPE_STRUCT, FALSE);
+    if (r.fault == NULL && r.at != r.end) thrift_fault(&r, PLUMB_ERROR_INPUT, "bytes are left over");
+    return thrift_ok(&r, error);
+}

@@ -31,3 +31,6 @@ void thrift_require(ThriftReader *r, guint32 seen, guint32 required);
 
 /* A note of a span: the same struct in both calls. */
 void thrift_note(ThriftReader *r, BatchNote *note);
+
+/* Is the whole of the bytes one struct, with nothing left over? */
+gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error);

@@ -16,6 +16,11 @@ gboolean thrift_fault(ThriftReader *r, PlumbError code, const char *what) {
     return FALSE;
 }
 
+gboolean thrift_ok(const ThriftReader *r, GError **error) {
+    if (r->fault == NULL) return TRUE;
+    return fail(error, r->code, "Thrift message: %s", r->fault);
+}
+
 static guint64 varint_bytewise(ThriftReader *r) {
     guint64 value = 0;
     for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
@@ -211,11 +216,4 @@ void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct) {
             depth++;
         }
     }
-}
-
-gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error) {
-    ThriftReader r = thrift_reader(bytes, protocol);
-    thrift_skip(&r, TYPE_STRUCT, FALSE);
-    if (r.fault == NULL && r.at != r.end) thrift_fault(&r, PLUMB_ERROR_INPUT, "bytes are left over");
-    return thrift_ok(&r, error);
 }

@@ -64,8 +64,6 @@ gboolean thrift_next_field_long(ThriftReader *r, ThriftField *field);
 /* Skips a value of that type. in_struct: it is a field's, where the compact protocol has booleans in the field's head.
  */
 void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct);
-/* Is the whole of the bytes one struct, with nothing left over? */
-gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error);
 
 static inline guint64 thrift_varint(ThriftReader *r) {
     if (G_LIKELY(r->at < r->end && *r->at < 0x80)) return *r->at++;
@@ -146,7 +144,5 @@ gboolean thrift_list(ThriftReader *r, guint8 *type, guint32 *n);
 /* Head of a map: types of its keys and values. */
 gboolean thrift_map(ThriftReader *r, guint8 types[2], guint32 *n);
 
-static inline gboolean thrift_ok(const ThriftReader *r, GError **error) {
-    if (r->fault == NULL) return TRUE;
-    return fail(error, r->code, "Thrift message: %s", r->fault);
-}
+/* FALSE with *error when there was a fault. */
+gboolean thrift_ok(const ThriftReader *r, GError **error);
