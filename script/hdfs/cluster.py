@@ -180,7 +180,7 @@ class Cluster:
         self.lib = hadoop_jars(version)
         self.datanodes = datanodes
         self.core = dict(core or {})
-        self.hdfs = {**HDFS_SITE, "dfs.replication": str(min(3, datanodes)), **(hdfs or {})}
+        self.hdfs = {**HDFS_SITE, "dfs.replication": str(max(1, min(3, datanodes))), **(hdfs or {})}
         self.class_path = ":".join(part for part in (class_path, str(self.conf), f"{self.lib}/*") if part)
         self.processes = {}
         self.http = {}

@@ -1,5 +1,7 @@
 package io.plumbline.htrace;
 
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.apache.htrace.core.HTraceConfiguration;
 
@@ -20,6 +22,8 @@ final class Options {
     static final Key RETRY_MIN_MS = new Key("plumb.retry.min.ms", 100, 1, 3_600_000);
     static final Key RETRY_MAX_MS = new Key("plumb.retry.max.ms", 10_000, 1, 3_600_000);
     static final Key DRAIN_MS = new Key("plumb.shutdown.timeout.ms", 3_000, 0, 3_600_000);
+    static final List<Key> NUMBERS = Collections.unmodifiableList(Arrays.asList(QUEUE_SPANS, QUEUE_BYTES, BATCH_SPANS,
+            BATCH_BYTES, FLUSH_MS, CONNECT_MS, IO_MS, RETRY_MIN_MS, RETRY_MAX_MS, DRAIN_MS));
     static final String ADDRESSES_KEY = "plumb.receiver.addresses";
     static final String ADDRESSES_DEFAULT = "127.0.0.1:" + Address.DEFAULT_PORT;
     static final String PROTOCOL_KEY = "plumb.protocol";

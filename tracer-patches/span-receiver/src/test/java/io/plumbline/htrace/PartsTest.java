@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ConcurrentModificationException;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.MBeanServer;
@@ -78,6 +81,22 @@ class PartsTest {
         assertEquals(WireProtocol.BINARY, options.protocol);
         assertEquals(10, options.batchSpans);
         assertEquals(defaults.queueSpans, options.queueSpans);
+    }
+
+    @Test
+    void everyKeyIsDocumented() throws Exception {
+        Path docs = Path.of(System.getProperty("basedir"), "..", "..", "docs", "tracing.md");
+        String text = Files.readString(docs);
+        for (Options.Key key : Options.NUMBERS) {
+            String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |", key.name, key.otherwise, key.least,
+                    key.greatest);
+            assertTrue(text.contains(row), row);
+        }
+        assertTrue(text.contains("| `" + Options.ADDRESSES_KEY + "` | `" + Options.ADDRESSES_DEFAULT + "` |"));
+        assertTrue(text.contains("| `" + Options.PROTOCOL_KEY + "` | `compact` | `compact`, `binary` |"));
+        for (DropReason reason : DropReason.values()) {
+            assertTrue(text.contains("`" + reason.text() + "`"), reason.text());
+        }
     }
 
     @Test

@@ -1,0 +1,56 @@
+"""As docs/tracing.md says it: a running NameNode gets and loses our receiver, and a command of the shell is traced into it."""
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.hdfs.spans import normal_name, role, traces
+
+sys.path.insert(0, str(ROOT / "script" / "hdfs"))
+
+from cluster import Cluster, receiver_jar, sample_class_path, tracing  # noqa: E402
+
+RECEIVER = "io.plumbline.htrace.PlumbSpanReceiver"
+
+
+@pytest.fixture
+def namenode(tmp_path):
+    """A NameNode alone, with our jar on its class path and nothing configured."""
+    with Cluster(tmp_path / "hdfs", datanodes=0, class_path=sample_class_path(receiver_jar())) as cluster:
+        yield cluster
+
+
+def run_java(cluster, main, *arguments):
+    process = cluster.java("shell", main, arguments, stdout=subprocess.PIPE)
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, output + cluster.log_end("shell")
+    return output
+
+
+def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
+    address = "{}:{}".format(*plumbd.thrift)
+
+    def trace_admin(*arguments):
+        return run_java(namenode, "org.apache.hadoop.tracing.TraceAdmin", "-host", f"127.0.0.1:{namenode.rpc_port}",
+                        *arguments)
+
+    trace_admin("-add", "-class", RECEIVER, f"-Chadoop.htrace.plumb.receiver.addresses={address}")
+    identity, name = trace_admin("-list").split()[-2:]
+    assert name == RECEIVER
+
+    settings = {**tracing(address), "fs.shell.htrace.sampler.classes": "AlwaysSampler"}
+    run_java(namenode, "org.apache.hadoop.fs.FsShell", *(f"-D{key}={value}" for key, value in settings.items()),
+             "-mkdir", "-p", "/a/b")
+    trace_admin("-remove", identity)  # closes the receiver, which sends what it has
+    assert namenode.senders() == {}
+
+    plumbd.flush()
+    (trace,) = [trace for trace in traces(plumbd.export()).values() if any(role(s) == "namenode" for s in trace.spans)]
+    (root,) = trace.roots()
+    assert (root["d"], root["r"].split("/")[:2], root["n"]) == ("mkdir", ["FsShell", "shell"], {"args": "-mkdir -p /a/b"})
+    assert trace.orphans() == []
+    (made,) = trace.named("ClientProtocol#mkdirs")
+    assert [normal_name(span) for span in trace.ancestors(made)] == ["ClientNamenodeProtocol#mkdirs", "mkdir", "mkdir"]
+    known = {sender["sender"].split("/")[0] for sender in plumbd.receiver()["senders"]}
+    assert known == {"NameNode", "FsShell"}
