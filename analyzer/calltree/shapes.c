@@ -111,8 +111,9 @@ static int by_rank(const void *a, const void *b) {
 }
 
 static void order_children(Shapes *shapes, Shape *shape) {
-    ShapeChild *children = shapes->children + shape->children_at;
     guint32 n = shape->n_children;
+    if (n == 0) return; /* and maybe no children at all yet */
+    ShapeChild *children = shapes->children + shape->children_at;
     g_autofree Ranked *ranked = g_new(Ranked, n);
     for (guint32 i = 0; i < n; i++) {
         const Shape *child = &shapes->shapes[children[i].shape];
