@@ -111,9 +111,8 @@ static int by_rank(const void *a, const void *b) {
 }
 
 static void order_children(Shapes *shapes, Shape *shape) {
-    guint32 n = shape->n_children;
-    if (n == 0) return; /* and maybe no children at all yet */
     ShapeChild *children = shapes->children + shape->children_at;
+    guint32 n = shape->n_children;
     g_autofree Ranked *ranked = g_new(Ranked, n);
     for (guint32 i = 0; i < n; i++) {
         const Shape *child = &shapes->shapes[children[i].shape];
@@ -164,8 +163,9 @@ static guint32 add_shape(Shapes *shapes, ShapeRoot root, const guint32 *children
         shapes->shapes_room = MAX(64u, shapes->shapes_room * 2);
         shapes->shapes = g_renew(Shape, shapes->shapes, shapes->shapes_room);
     }
-    if (n > shapes->children_room - shapes->n_children) {
-        shapes->children_room = MAX(shapes->n_children + n, shapes->children_room * 2);
+    /* Never NULL from here on: shapes without children point into it, too. */
+    if (shapes->children == NULL || n > shapes->children_room - shapes->n_children) {
+        shapes->children_room = MAX(shapes->n_children + MAX(n, 64u), shapes->children_room * 2);
         shapes->children = g_renew(ShapeChild, shapes->children, shapes->children_room);
     }
     Shape *shape = &shapes->shapes[shapes->n_shapes];
