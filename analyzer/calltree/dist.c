@@ -2,7 +2,7 @@
  *   count <= DIST_EXACT_MAX: the values ascending, the first as it is, then differences; all divided by 1,000,000 when
  *   'scaled', which is set when and only when that leaves no remainder (times counted in milliseconds).
  *   Otherwise ('scaled' is 0): sum, squares_hi, squares_lo, min, max, number of buckets in use, then for each bucket,
- *   ascending, the difference of its number to the one before and its count.
+ *   ascending, the difference of its number to the one before and its count; min_count, max_count.
  * All are varints. */
 #include "analyzer/calltree/dist.h"
 
@@ -176,9 +176,27 @@ static void add_squares(Dist *dist, Wide squares) {
     dist->squares_lo = (guint64)total;
 }
 
+static inline void note_min(Dist *dist, guint64 value, guint64 times) {
+    if (dist->count == 0 || value < dist->min) {
+        dist->min = value;
+        dist->min_count = times;
+    } else if (value == dist->min) {
+        dist->min_count = saturating_add(dist->min_count, times);
+    }
+}
+
+static inline void note_max(Dist *dist, guint64 value, guint64 times) {
+    if (dist->count == 0 || value > dist->max) {
+        dist->max = value;
+        dist->max_count = times;
+    } else if (value == dist->max) {
+        dist->max_count = saturating_add(dist->max_count, times);
+    }
+}
+
 static inline void count_value(Dist *dist, guint64 value) {
-    if (dist->count == 0 || value < dist->min) dist->min = value;
-    if (dist->count == 0 || value > dist->max) dist->max = value;
+    note_min(dist, value, 1);
+    note_max(dist, value, 1);
     dist->count++;
     dist->sum = saturating_add(dist->sum, value);
     add_squares(dist, (Wide)value * value);
@@ -203,8 +221,8 @@ gsize dist_add_growth(Dist *dist, guint64 value) {
 
 void dist_merge(Dist *into, const Dist *from) {
     if (from->count == 0) return;
-    if (into->count == 0 || from->min < into->min) into->min = from->min;
-    if (into->count == 0 || from->max > into->max) into->max = from->max;
+    note_min(into, from->min, from->min_count);
+    note_max(into, from->max, from->max_count);
     into->count = saturating_add(into->count, from->count);
     into->sum = saturating_add(into->sum, from->sum);
     add_squares(into, (Wide)from->squares_hi << 64 | from->squares_lo);
@@ -212,6 +230,72 @@ void dist_merge(Dist *into, const Dist *from) {
     const struct DistValues *others = from->values;
     if (others->n_buckets > 0) merge_buckets(values, others->buckets, others->n_buckets);
     for (guint i = 0; i < others->n_pending; i++) push_value(values, others->pending[i]);
+}
+
+static gboolean is_exact(const Dist *dist) { return dist->count <= DIST_EXACT_MAX; }
+
+static gboolean subtract_exact(Dist *into, const Dist *from) {
+    guint64 left[DIST_EXACT_MAX];
+    guint n = into->values->n_pending;
+    memcpy(left, into->values->pending, n * sizeof *left);
+    for (guint i = 0; i < from->values->n_pending; i++) {
+        guint at = 0;
+        while (at < n && left[at] != from->values->pending[i]) at++;
+        if (at == n) return FALSE;
+        left[at] = left[--n];
+    }
+    dist_clear(into);
+    for (guint i = 0; i < n; i++) dist_add(into, left[i]);
+    return TRUE;
+}
+
+/* Takes buckets away, if they are all there. */
+static gboolean subtract_buckets(struct DistValues *values, const struct DistValues *from) {
+    guint i = 0;
+    for (guint j = 0; j < from->n_buckets; j++) {
+        while (i < values->n_buckets && values->buckets[i].number < from->buckets[j].number) i++;
+        if (i == values->n_buckets || values->buckets[i].number != from->buckets[j].number) return FALSE;
+        if (values->buckets[i].count < from->buckets[j].count) return FALSE;
+    }
+    guint kept = 0;
+    for (guint at = 0, j = 0; at < values->n_buckets; at++) {
+        Bucket bucket = values->buckets[at];
+        if (j < from->n_buckets && from->buckets[j].number == bucket.number) bucket.count -= from->buckets[j++].count;
+        if (bucket.count > 0) values->buckets[kept++] = bucket;
+    }
+    values->n_buckets = (guint16)kept;
+    return TRUE;
+}
+
+static gboolean subtract_sketch(Dist *into, const Dist *from) {
+    Wide squares = (Wide)into->squares_hi << 64 | into->squares_lo;
+    Wide less = (Wide)from->squares_hi << 64 | from->squares_lo;
+    if (into->sum == G_MAXUINT64 || squares == ~(Wide)0 || from->sum > into->sum || less > squares) return FALSE;
+    if (from->min < into->min || (from->min == into->min && from->min_count >= into->min_count)) return FALSE;
+    if (from->max > into->max || (from->max == into->max && from->max_count >= into->max_count)) return FALSE;
+    Dist copy;
+    dist_init(&copy);
+    dist_merge(&copy, from);
+    flush_pending(copy.values);
+    flush_pending(into->values);
+    gboolean good = subtract_buckets(into->values, copy.values);
+    dist_clear(&copy);
+    if (!good) return FALSE;
+    if (from->min == into->min) into->min_count -= from->min_count;
+    if (from->max == into->max) into->max_count -= from->max_count;
+    into->count -= from->count;
+    into->sum -= from->sum;
+    squares -= less;
+    into->squares_hi = (guint64)(squares >> 64);
+    into->squares_lo = (guint64)squares;
+    return TRUE;
+}
+
+gboolean dist_subtract(Dist *into, const Dist *from) {
+    if (from->count == 0) return TRUE;
+    if (from->count > into->count) return FALSE;
+    if (is_exact(into)) return subtract_exact(into, from);
+    return into->count - from->count > DIST_EXACT_MAX && subtract_sketch(into, from);
 }
 
 /* ---- what it says ---- */
@@ -231,8 +315,6 @@ double dist_stddev(const Dist *dist) {
     double variance = (double)(squares - shift) / count - off * off;
     return variance > 0 ? sqrt(variance) : 0;
 }
-
-static gboolean is_exact(const Dist *dist) { return dist->count <= DIST_EXACT_MAX; }
 
 static guint64 rank_of(const Dist *dist, double q) {
     double rank = ceil(q * (double)dist->count);
@@ -296,6 +378,8 @@ void dist_encode(Dist *dist, GByteArray *out) {
         append_varint(out, values->buckets[i].count);
         before = values->buckets[i].number;
     }
+    append_varint(out, dist->min_count);
+    append_varint(out, dist->max_count);
 }
 
 static gboolean decode_exact(Dist *dist, ByteReader *reader, guint64 count, guint64 unit) {
@@ -327,6 +411,15 @@ static gboolean decode_buckets(struct DistValues *values, ByteReader *reader, gu
     return total == count;
 }
 
+/* Can so many values be the least and the greatest? */
+static gboolean extremes_fit(const Dist *dist) {
+    const struct DistValues *values = dist->values;
+    if (dist->min == dist->max) return dist->min_count == dist->count && dist->max_count == dist->count;
+    if (dist->min_count == 0 || dist->min_count > values->buckets[0].count) return FALSE;
+    if (dist->max_count == 0 || dist->max_count > values->buckets[values->n_buckets - 1].count) return FALSE;
+    return values->n_buckets > 1 || dist->max_count <= dist->count - dist->min_count;
+}
+
 static gboolean decode_sketch(Dist *dist, ByteReader *reader, guint64 count) {
     dist->count = count;
     dist->sum = read_varint(reader);
@@ -337,6 +430,9 @@ static gboolean decode_sketch(Dist *dist, ByteReader *reader, guint64 count) {
     if (reader->failed || dist->min > dist->max || dist->max > DIST_VALUE_MAX) return FALSE;
     struct DistValues *values = values_of(dist);
     if (!decode_buckets(values, reader, count)) return FALSE;
+    dist->min_count = read_varint(reader);
+    dist->max_count = read_varint(reader);
+    if (reader->failed || !extremes_fit(dist)) return FALSE;
     Wide least = (Wide)count * dist->min, most = (Wide)count * dist->max;
     if (dist->sum > most || (dist->sum < least && dist->sum != G_MAXUINT64)) return FALSE;
     return values->buckets[0].number == bucket_of(dist->min) &&

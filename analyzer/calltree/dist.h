@@ -19,6 +19,7 @@ typedef struct Dist {
     guint64 sum;                    /* saturates */
     guint64 squares_hi, squares_lo; /* 128-bit sum of squares, saturates */
     guint64 min, max;               /* of count > 0 */
+    guint64 min_count, max_count;   /* how many values are the minimum, the maximum */
     struct DistValues *values;      /* owned; NULL: none */
 } Dist;
 
@@ -26,6 +27,9 @@ void dist_init(Dist *dist);
 void dist_clear(Dist *dist);
 void dist_add(Dist *dist, guint64 value);
 void dist_merge(Dist *into, const Dist *from);
+/* Takes back values that were merged in. FALSE, with *into unchanged: what is left cannot be told, because the last of
+ * its extreme values goes from more than DIST_EXACT_MAX, or because no more than DIST_EXACT_MAX of them remain. */
+gboolean dist_subtract(Dist *into, const Dist *from);
 
 double dist_mean(const Dist *dist);   /* 0 of nothing */
 double dist_stddev(const Dist *dist); /* of the population */

@@ -138,6 +138,38 @@ void stats_row_merge(StatsRow *into, StatsRow *from) {
     }
 }
 
+static guint fields_in_use(NodeStats *stats);
+
+static gboolean subtract_node(NodeStats *from, NodeStats *what) {
+    for (guint i = 0; i < DISTS; i++) {
+        if (!dist_subtract(dist_field(from, i), dist_field(what, i))) return FALSE;
+    }
+    for (guint i = 0; i < COUNTERS; i++) counter_add(&counter_fields(from)[i], -counter_fields(what)[i]);
+    return TRUE;
+}
+
+static void drop_empty_nodes(StatsRow *row) {
+    guint kept = 0;
+    for (guint i = 0; i < row->n; i++) {
+        RowEntry *entry = &row->entries[i];
+        if (fields_in_use(&entry->stats) == 0)
+            node_stats_clear(&entry->stats);
+        else
+            row->entries[kept++] = *entry;
+    }
+    if (kept == row->n) return;
+    row->n = kept;
+    if (row->table != NULL) index_rows(row, row->table_size);
+}
+
+gboolean stats_row_subtract(StatsRow *from, StatsRow *what) {
+    for (guint i = 0; i < what->n; i++) {
+        if (!subtract_node(stats_row_node(from, what->entries[i].node), &what->entries[i].stats)) return FALSE;
+    }
+    drop_empty_nodes(from);
+    return TRUE;
+}
+
 /* ---- stored form ---- */
 
 static guint fields_in_use(NodeStats *stats) {

@@ -54,6 +54,9 @@ NodeStats *stats_row_node(StatsRow *row, guint32 node); /* made when missing; va
 guint stats_row_size(const StatsRow *row);
 NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node); /* by ascending node number */
 void stats_row_merge(StatsRow *into, StatsRow *from);
+/* Takes back what was merged in, and drops nodes with nothing left. FALSE: what is left cannot be told
+ * (dist_subtract()); the row must then be thrown away. */
+gboolean stats_row_subtract(StatsRow *from, StatsRow *what);
 void stats_row_encode(StatsRow *row, GByteArray *out);
 /* FALSE: malformed, *into is as before. */
 gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored);

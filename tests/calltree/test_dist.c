@@ -47,7 +47,8 @@ static void test_golden(void) {
     }
 }
 
-/* 64 times 5 and once 1000: count, sum, squares, min, max, two buckets. 1000 lies in [512, 1024), cut into steps of 8.
+/* 64 times 5 and once 1000: count, sum, squares, min, max, two buckets, how many are min and max. 1000 lies in [512,
+ * 1024), cut into steps of 8.
  */
 static void test_golden_sketch(void) {
     Dist dist;
@@ -63,7 +64,8 @@ static void test_golden_sketch(void) {
                     "e807"
                     "02"
                     "0540"
-                    "b80201");
+                    "b80201"
+                    "4001");
     dist_clear(&dist);
 }
 
@@ -197,6 +199,42 @@ static void test_small_deviation(void) {
     dist_clear(&dist);
 }
 
+/* Some of many values are taken back: what is left is as if they had never been there, or the refusal changes nothing.
+ */
+static void test_subtract(void) {
+    static const guint64 few[] = {0, 5, 100, 65536, 1000000};
+    GRand *rand = g_rand_new_with_seed(g_test_rand_int() & 0xffffff);
+    guint done = 0, refused = 0;
+    for (guint run = 0; run < 2000; run++) {
+        Dist all = dist_of(NULL, 0), some = dist_of(NULL, 0), rest = dist_of(NULL, 0);
+        guint n = (guint)g_rand_int_range(rand, 0, run % 2 == 0 ? 60 : 400);
+        guint out_of = (guint)g_rand_int_range(rand, 1, 80);
+        for (guint i = 0; i < n; i++) {
+            guint64 value =
+                run % 3 == 0 ? few[g_rand_int_range(rand, 0, 5)] : (guint64)g_rand_int_range(rand, 0, 100000);
+            dist_add(&all, value);
+            dist_add(g_rand_int_range(rand, 0, (gint32)out_of) == 0 ? &some : &rest, value);
+        }
+        g_autofree char *before = hex_of(&all), *expected = hex_of(&rest);
+        gboolean told = dist_subtract(&all, &some);
+        g_autofree char *after = hex_of(&all);
+        g_assert_cmpstr(after, ==, told ? expected : before);
+        if (n <= DIST_EXACT_MAX) g_assert_true(told);
+        *(told ? &done : &refused) += 1;
+        dist_clear(&all);
+        dist_clear(&some);
+        dist_clear(&rest);
+    }
+    g_assert_cmpuint(done, >, 1200);
+    g_assert_cmpuint(refused, >, 50);
+    Dist a = dist_of((const guint64[]){3, 4}, 2), b = dist_of((const guint64[]){5}, 1);
+    g_assert_false(dist_subtract(&a, &b)); /* was never in it */
+    g_assert_false(dist_subtract(&b, &a));
+    dist_clear(&a);
+    dist_clear(&b);
+    g_rand_free(rand);
+}
+
 static void test_malformed(void) {
     static const struct {
         const char *what;
@@ -207,18 +245,21 @@ static void test_malformed(void) {
         {"cut varint", {0x80}, 1},
         {"fewer values than told", {4, 5}, 2},
         {"scaled nothing", {1}, 1},
-        {"scaled sketch", {0x83, 1, 1, 0, 1, 1, 1, 1, 1, 65}, 10},
+        {"scaled sketch", {0x83, 1, 1, 0, 1, 1, 1, 1, 1, 65, 65, 65}, 12},
         {"value too large", {2, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8}, 9},
         {"scaled value too large", {3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}, 10},
-        {"no buckets", {0x82, 1, 65, 0, 65, 1, 1, 0}, 8},
-        {"least above greatest", {0x82, 1, 65, 0, 65, 2, 1, 1, 1, 65}, 10},
-        {"too few in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 64}, 10},
-        {"too many in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 66}, 10},
-        {"sum too small", {0x82, 1, 64, 0, 65, 1, 1, 1, 1, 65}, 10},
-        {"sum too large", {0x82, 1, 66, 0, 65, 1, 1, 1, 1, 65}, 10},
-        {"least not in the first bucket", {0x82, 1, 65, 0, 65, 1, 1, 1, 2, 65}, 10},
-        {"bucket twice", {0x82, 1, 65, 0, 65, 1, 1, 2, 1, 64, 0, 1}, 12},
-        {"bucket that there is not", {0x82, 1, 65, 0, 65, 1, 1, 1, 0xff, 0x7f, 65}, 11},
+        {"no buckets", {0x82, 1, 65, 0, 65, 1, 1, 0, 65, 65}, 10},
+        {"least above greatest", {0x82, 1, 65, 0, 65, 2, 1, 1, 1, 65, 65, 65}, 12},
+        {"too few in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 64, 65, 65}, 12},
+        {"too many in buckets", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 66, 65, 65}, 12},
+        {"sum too small", {0x82, 1, 64, 0, 65, 1, 1, 1, 1, 65, 65, 65}, 12},
+        {"sum too large", {0x82, 1, 66, 0, 65, 1, 1, 1, 1, 65, 65, 65}, 12},
+        {"least not in the first bucket", {0x82, 1, 65, 0, 65, 1, 1, 1, 2, 65, 65, 65}, 12},
+        {"bucket twice", {0x82, 1, 65, 0, 65, 1, 1, 2, 1, 64, 0, 1, 65, 65}, 14},
+        {"bucket that there is not", {0x82, 1, 65, 0, 65, 1, 1, 1, 0xff, 0x7f, 65, 65, 65}, 13},
+        {"not all are least", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65, 64, 65}, 12},
+        {"none is greatest", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65, 65, 0}, 12},
+        {"more are least than there are", {0x82, 1, 66, 0, 67, 1, 2, 2, 1, 64, 1, 1, 65, 1}, 14},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Dist dist = dist_of((const guint64[]){9}, 1);
@@ -227,7 +268,7 @@ static void test_malformed(void) {
         g_assert_cmpuint(dist.count, ==, 1);
         dist_clear(&dist);
     }
-    const guint8 fine[] = {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65};
+    const guint8 fine[] = {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65, 65, 65};
     Dist dist;
     dist_init(&dist);
     ByteReader reader = byte_reader(fine, sizeof fine);
@@ -240,6 +281,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/dist/golden", test_golden);
     g_test_add_func("/calltree/dist/golden_sketch", test_golden_sketch);
+    g_test_add_func("/calltree/dist/subtract", test_subtract);
     g_test_add_func("/calltree/dist/random", test_random);
     g_test_add_func("/calltree/dist/empty", test_empty);
     g_test_add_func("/calltree/dist/saturation", test_saturation);
