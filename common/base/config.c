@@ -109,26 +109,32 @@ static gboolean fail_unknown_section(const Config *config, const char *where, co
 
 /* ---- reading ---- */
 
-static gboolean take_key(const Config *config, GKeyFile *file, const char *where, const char *name, ConfigValue *values,
-                         GError **error) {
-    const ConfigOption *option = option_find(config, name);
-    if (option == NULL) return fail_unknown_key(config, where, name, error);
+/* A file being read. */
+typedef struct Reading {
+    const Config *config;
+    GKeyFile *file;
+    char *where;         /* the file's name, for messages */
+    ConfigValue *values; /* where they go */
+} Reading;
+
+static gboolean take_key(const Reading *reading, const char *name, GError **error) {
+    const ConfigOption *option = option_find(reading->config, name);
+    if (option == NULL) return fail_unknown_key(reading->config, reading->where, name, error);
     const char *key = name + section_length(name) + 1;
     g_autofree char *section = g_strndup(name, section_length(name));
     g_autoptr(GError) cause = NULL;
-    g_autofree char *text = g_key_file_get_string(file, section, key, &cause);
-    if (text == NULL) return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", where, name, cause->message);
-    return config_value_parse(option, text, where, value_of(config, values, option), error);
+    g_autofree char *text = g_key_file_get_string(reading->file, section, key, &cause);
+    if (text == NULL) return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", reading->where, name, cause->message);
+    return config_value_parse(option, text, reading->where, value_of(reading->config, reading->values, option), error);
 }
 
-static gboolean take_section(const Config *config, GKeyFile *file, const char *section, ConfigValue *values,
-                             GError **error) {
-    g_autofree char *where = g_path_get_basename(config->path);
-    if (!section_known(config, section)) return fail_unknown_section(config, where, section, error);
-    g_auto(GStrv) keys = g_key_file_get_keys(file, section, NULL, NULL);
+static gboolean take_section(const Reading *reading, const char *section, GError **error) {
+    if (!section_known(reading->config, section))
+        return fail_unknown_section(reading->config, reading->where, section, error);
+    g_auto(GStrv) keys = g_key_file_get_keys(reading->file, section, NULL, NULL);
     for (char **key = keys; key != NULL && *key != NULL; key++) {
         g_autofree char *name = g_strconcat(section, ".", *key, NULL);
-        if (!take_key(config, file, where, name, values, error)) return FALSE;
+        if (!take_key(reading, name, error)) return FALSE;
     }
     return TRUE;
 }
@@ -140,9 +146,11 @@ static gboolean take_file(const Config *config, ConfigValue *values, GError **er
         PlumbError code = cause->domain == G_KEY_FILE_ERROR ? PLUMB_ERROR_CONFIG : PLUMB_ERROR_IO;
         return fail(error, code, "%s: %s", config->path, cause->message);
     }
+    g_autofree char *where = g_path_get_basename(config->path);
+    const Reading reading = {config, file, where, values};
     g_auto(GStrv) sections = g_key_file_get_groups(file, NULL);
     for (char **section = sections; *section != NULL; section++) {
-        if (!take_section(config, file, *section, values, error)) return FALSE;
+        if (!take_section(&reading, *section, error)) return FALSE;
     }
     return TRUE;
 }
