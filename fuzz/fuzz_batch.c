@@ -62,6 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     check_batch(batch);
+    if (versions.needs > WIRE_VERSION) { /* c_glib would look into what is not for us */
+        g_assert_cmpuint(batch->spans->len, ==, 0);
+        return 0;
+    }
     wire_batch_decode_reference(&header, reference, &expected, &error);
     g_assert_no_error(error);
     g_assert_cmpint(versions.version, ==, expected.version);

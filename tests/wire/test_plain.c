@@ -115,6 +115,7 @@ static void test_bad_ids(void) {
             WireHeader header;
             g_autoptr(GByteArray) bytes = plain_call(PROTOCOL_BINARY, spans, &header);
             g_autoptr(SpanBatch) batch = batch_new();
+            g_assert_cmpuint(bytes->len, >, header.body.size_bytes);
             g_assert_true(wire_plain_decode(&header, batch, NULL));
             g_assert_cmpuint(batch->spans->len, ==, 2);
             g_assert_false(span_id_valid(batch_span(batch, 0)->id));
@@ -130,6 +131,7 @@ static void expect(PlumbPlainSpan *span, int code) {
         g_autoptr(GByteArray) bytes = plain_call(protocols[p], spans, &header);
         g_autoptr(SpanBatch) batch = batch_new();
         g_autoptr(GError) error = NULL;
+        g_assert_cmpuint(bytes->len, >, header.body.size_bytes);
         wire_plain_decode(&header, batch, &error);
         if (code < 0)
             g_assert_no_error(error);
