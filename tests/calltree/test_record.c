@@ -120,6 +120,7 @@ static void test_small(void) {
     } cases[] = {
         {G_GINT64_CONSTANT(1605956000123000000), 4000000, SPAN_MILLISECONDS, 28},
         {G_GINT64_CONSTANT(1605956000123456789), 4123456, 0, 35},
+        {G_GINT64_CONSTANT(1605956000123000000), -4000000, SPAN_MILLISECONDS, 28},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -204,6 +205,34 @@ static void test_annotations(void) {
     for (guint k = 0; k < 4096; k++) span_builder_note(&builder, k, "", 0);
     span_builder_end(&builder);
     assert_loss_free(&world, bytes, TRACE);
+}
+
+/* What many spans have in common is stored once, but not so rarely that a small record could become a huge trace. */
+static void test_repeated_value(void) {
+    enum { SPANS = 1500, LENGTH = 5000 };
+    World world;
+    world_init(&world, 0);
+    g_autofree char *text = g_strnfill(LENGTH, 'x');
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (guint i = 0; i < SPANS; i++) {
+        SpanBuilder builder = begin(bytes, 2 + 2 * i, i, 1, 0);
+        span_builder_annotation(&builder, 13, text, LENGTH);
+        span_builder_end(&builder);
+    }
+    assert_loss_free(&world, bytes, TRACE);
+    Made made = make(&world, bytes);
+    g_assert_cmpuint(made.record->len, >, 2 * LENGTH);
+    g_assert_cmpuint(made.record->len, <, 20 * LENGTH);
+    /* The same with one copy of the value for all. */
+    const guint8 start[] = {0, 2, 13};
+    const guint8 *column = made.record->data;
+    while (memcmp(column + sizeof start + 3, text, 8) != 0) column++;
+    g_assert_cmpmem(column, sizeof start, start, sizeof start);
+    g_byte_array_set_size(made.record, (guint)(column - made.record->data) + sizeof start + 3 + LENGTH);
+    append_varint(made.record, SPANS - 1);
+    g_autoptr(GByteArray) back = g_byte_array_new();
+    g_assert_false(decode(&made, TRACE, back, NULL));
+    made_clear(&made);
 }
 
 static void test_parents(void) {
@@ -316,6 +345,18 @@ static void test_claims(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(claims); i++) decode_anything(&made, claims[i], sizeof claims[i], TRUE);
     made_clear(&made);
+    for (guint i = 2; i < 5; i++) {
+        builder = begin(bytes, 2 * i + 1, 0, 0, 0);
+        span_builder_end(&builder);
+    }
+    made = make(&world, bytes);
+    enum { AT_SPANS = 4 };
+    g_assert_cmpuint(made.record->data[AT_SPANS], ==, 4);
+    for (guint8 n = 1; n < 8; n++) {
+        made.record->data[AT_SPANS] = n;
+        decode_anything(&made, made.record->data, made.record->len, n != 4);
+    }
+    made_clear(&made);
 }
 
 int main(int argc, char **argv) {
@@ -324,6 +365,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/record/small", test_small);
     g_test_add_func("/calltree/record/times", test_times);
     g_test_add_func("/calltree/record/annotations", test_annotations);
+    g_test_add_func("/calltree/record/repeated value", test_repeated_value);
     g_test_add_func("/calltree/record/parents", test_parents);
     g_test_add_func("/calltree/record/damaged", test_damaged);
     g_test_add_func("/calltree/record/version", test_version);
