@@ -3,7 +3,14 @@
  * Compatibility: fields are only ever added, with new numbers and a default meaning; receivers skip what they do not
  * know. `version` says what the sender speaks, `needs` the least version a receiver must know to understand the batch
  * rightly (a sender raises it only when skipping an unknown field would falsify the data). A receiver that is older than
- * `needs` answers VERSION with its own version, and the sender sends again in that version's form. */
+ * `needs` answers VERSION with its own version, and the sender sends again in that version's form. Fields may come in any
+ * order; a list comes once. Structures that a receiver does not know may nest up to 32 deep.
+ *
+ * Strings are UTF-8 without zero bytes. A receiver takes frames of up to 32 MiB with up to 200,000 spans and 200,000
+ * strings; names, tracer ids, annotation keys, sender ids and reasons of up to 1,024 bytes, annotation values and note
+ * messages of up to 65,536; of one span up to 4,096 parents, annotations and notes each, of one batch up to 2,000,000 each;
+ * 64 drops. A batch over a limit is REFUSED as a whole, so senders hold to them. A span without a valid id, or without one
+ * of its first six fields, is refused alone. */
 
 namespace java io.plumbline.wire
 namespace c_glib Plumb
