@@ -155,7 +155,7 @@ def test_ready_line_and_systemd(make_plumbd, tmp_path):
         notify.bind(path)
         notify.settimeout(60)
         plumbd = make_plumbd()
-        plumbd.environment = {"NOTIFY_SOCKET": path}
+        plumbd.environment["NOTIFY_SOCKET"] = path
         plumbd.start()
         assert notify.recv(4096).startswith(b"READY=1")
         plumbd.signal(signal.SIGHUP)
@@ -181,7 +181,7 @@ def test_ipv6(make_plumbd):
 
 def test_levels_for_journald(make_plumbd):
     plumbd = make_plumbd()
-    plumbd.environment = {"JOURNAL_STREAM": "8:1"}
+    plumbd.environment["JOURNAL_STREAM"] = "8:1"
     plumbd.start()
     plumbd.stop()
     assert all(re.match(r"<[3-7]>", line) for line in plumbd.messages().splitlines())

@@ -1,0 +1,40 @@
+/* A memory store that can be made to fail, with all that shards and intakes need around it. */
+#pragma once
+
+#include "receiver/intake.h"
+
+typedef struct Fixture {
+    char *folder; /* of the journal */
+    Store *store;
+    Archive *archive;
+    Journal *journal;
+    Gate *gate;
+    CounterSet *counters;
+    Senders *senders;
+    NamingRules *rules;
+    Shard **shards;
+    guint n_shards;
+    OpenLimits limits;
+    gsize mailbox_bytes;
+} Fixture;
+
+/* With defaults that close nothing by themselves; change limits before fixture_start(). */
+Fixture *fixture_new(void);
+void fixture_start(Fixture *fixture, guint n_shards);
+/* Stops the shards, unless the test did. */
+void fixture_free(Fixture *fixture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fixture, fixture_free)
+
+IntakeOptions fixture_intake(const Fixture *fixture);
+/* Writes to the store fail, as on a full disk, until it is called again. */
+void fixture_store_fails(gboolean fails);
+gboolean fixture_flush(Fixture *fixture, guint64 *closed);
+guint64 fixture_count(Fixture *fixture, Counter counter);
+/* Waits until a condition holds; a test that waits for ever is ended by ctest. */
+#define WAIT_FOR(condition)                                                                                            \
+    while (!(condition)) g_usleep(200)
+
+/* The payload of a submit frame: n spans of one trace, numbered from first on; number 1 is the root. */
+GByteArray *fixture_frame(guint64 trace, guint64 first, guint n);
+/* Spans as shards get them. */
+GByteArray *fixture_records(guint64 trace, guint64 first, guint n);

@@ -1,0 +1,197 @@
+/* From a frame to shards, journal and reply, without a socket. */
+#include "tests/receiver/fixture.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "common/base/error.h"
+#include "receiver/recover.h"
+
+typedef struct Setup {
+    Fixture *fixture;
+    Counters *counters;
+    Intake *intake;
+    GByteArray *out;
+} Setup;
+
+static Setup setup_new(guint n_shards) {
+    Setup setup = {.fixture = fixture_new(), .out = g_byte_array_new()};
+    fixture_start(setup.fixture, n_shards);
+    IntakeOptions options = fixture_intake(setup.fixture);
+    setup.counters = counter_set_add(setup.fixture->counters);
+    setup.intake = intake_new(&options, setup.counters);
+    return setup;
+}
+
+static void setup_clear(Setup *setup) {
+    intake_free(setup->intake);
+    g_byte_array_unref(setup->out);
+    fixture_free(setup->fixture);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Setup, setup_clear)
+
+static Bytes view(const GByteArray *array) { return (Bytes){array->data, array->len}; }
+
+/* The i-th reply of those that were written. */
+static WireReply reply_at(const Setup *setup, guint i) {
+    Bytes stream = view(setup->out);
+    WireReply reply;
+    FrameCut cut;
+    for (;; i--) {
+        g_assert_cmpint(frame_cut(stream, 1 << 20, &cut), ==, FRAME_WHOLE);
+        if (i == 0) break;
+        gsize whole = FRAME_HEADER_BYTES + cut.frame.size_bytes;
+        stream = (Bytes){(const guint8 *)stream.data + whole, stream.size_bytes - whole};
+    }
+    g_autoptr(GError) error = NULL;
+    wire_reply_decode(cut.frame, &reply, &error);
+    g_assert_no_error(error);
+    return reply;
+}
+
+static void test_batch(void) {
+    g_auto(Setup) setup = setup_new(3);
+    g_autoptr(GPtrArray) frames = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    for (guint64 trace = 1; trace <= 50; trace++) {
+        g_ptr_array_add(frames, fixture_frame(trace, 1, 10));
+        g_assert_cmpint(intake_frame(setup.intake, view(g_ptr_array_index(frames, trace - 1)), setup.out), ==,
+                        INTAKE_TAKEN);
+    }
+    g_assert_cmpuint(intake_pending_bytes(setup.intake), >, 0);
+    g_assert_cmpuint(setup.out->len, ==, 0);
+    g_assert_true(intake_commit(setup.intake));
+    g_assert_cmpuint(intake_pending_bytes(setup.intake), ==, 0);
+    g_assert_cmpuint(setup.out->len, ==, 0); /* no reply before the journal is as durable as promised */
+    intake_finish(setup.intake);
+    for (guint i = 0; i < 50; i++) {
+        WireReply reply = reply_at(&setup, i);
+        g_assert_cmpint(reply.status, ==, REPLY_OK);
+        g_assert_cmpint(reply.accepted, ==, 10);
+    }
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 500);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_BATCHES), ==, 50);
+    g_assert_true(fixture_flush(setup.fixture, NULL));
+    g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 500);
+}
+
+static void test_not_a_call(void) {
+    g_auto(Setup) setup = setup_new(1);
+    g_assert_cmpint(intake_frame(setup.intake, (Bytes){"\x80\x01\x00\x01", 4}, setup.out), ==, INTAKE_BROKEN);
+    intake_commit(setup.intake);
+    intake_finish(setup.intake);
+    g_assert_cmpuint(setup.out->len, ==, 0);
+}
+
+static void test_gate_is_shut(void) {
+    g_auto(Setup) setup = setup_new(1);
+    g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
+    gate_set(setup.fixture->gate, GATE_STORE_SPACE, "make room");
+    g_assert_cmpint(intake_pressure(setup.intake), ==, PRESSURE_SHUT);
+    g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_LATER);
+    gate_set(setup.fixture->gate, GATE_STORE_SPACE, NULL);
+    g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_TAKEN);
+    intake_commit(setup.intake);
+    intake_finish(setup.intake);
+    WireReply reply = reply_at(&setup, 0);
+    g_assert_cmpint(reply.status, ==, REPLY_TRY_LATER);
+    g_assert_cmpint(reply.wait_ms, ==, INTAKE_WAIT_SHUT_MS);
+    g_assert_cmpstr(reply.message, ==, "make room");
+    g_assert_cmpint(reply_at(&setup, 1).status, ==, REPLY_OK);
+}
+
+static void test_journal_fails(void) {
+    g_auto(Setup) setup = setup_new(2);
+    g_autoptr(GByteArray) first = fixture_frame(1, 1, 10), second = fixture_frame(2, 1, 10);
+    /* A file where the first segment would be. */
+    g_autofree char *obstacle = g_build_filename(setup.fixture->folder, "plumb-0000000000000001.journal", NULL);
+    g_assert_true(g_file_set_contents(obstacle, "x", 1, NULL));
+    intake_frame(setup.intake, view(first), setup.out);
+    intake_frame(setup.intake, view(second), setup.out);
+    g_assert_false(intake_commit(setup.intake));
+    intake_finish(setup.intake);
+    for (guint i = 0; i < 2; i++) g_assert_cmpint(reply_at(&setup, i).status, ==, REPLY_TRY_LATER);
+    g_assert_true(gate_is_shut_for(setup.fixture->gate, GATE_JOURNAL_FAILS));
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 0);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_JOURNAL_FAILURES), ==, 1);
+    g_assert_false(journal_probe(setup.fixture->journal, NULL));
+    g_unlink(obstacle);
+    g_assert_true(journal_probe(setup.fixture->journal, NULL));
+    gate_set(setup.fixture->gate, GATE_JOURNAL_FAILS, NULL);
+    g_byte_array_set_size(setup.out, 0);
+    intake_frame(setup.intake, view(first), setup.out);
+    g_assert_true(intake_commit(setup.intake));
+    intake_finish(setup.intake);
+    g_assert_cmpint(reply_at(&setup, 0).status, ==, REPLY_OK);
+    g_assert_true(fixture_flush(setup.fixture, NULL));
+    g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
+}
+
+/* The dictionary cannot take a new name: nothing of the batch is kept, the others of the round are. */
+static void test_dictionary_fails(void) {
+    g_auto(Setup) setup = setup_new(2);
+    g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
+    fixture_store_fails(TRUE);
+    g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_LATER);
+    g_assert_cmpuint(intake_pending_bytes(setup.intake), ==, 0);
+    fixture_store_fails(FALSE);
+    g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_TAKEN);
+    intake_commit(setup.intake);
+    intake_finish(setup.intake);
+    g_assert_cmpint(reply_at(&setup, 0).status, ==, REPLY_TRY_LATER);
+    g_assert_cmpint(reply_at(&setup, 1).status, ==, REPLY_OK);
+    g_assert_true(fixture_flush(setup.fixture, NULL));
+    g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
+}
+
+/* What one process wrote to the journal, the next one stores, however often it is interrupted. */
+static void test_recovery(void) {
+    g_autofree char *folder = g_dir_make_tmp("plumb-recovery-XXXXXX", NULL);
+    JournalOptions journal_options = {folder, 4096, FALSE};
+    g_autoptr(Journal) before = journal_open(&journal_options, NULL);
+    for (guint64 trace = 1; trace <= 30; trace++) {
+        g_autoptr(GByteArray) frame = fixture_frame(trace, 1, 20);
+        JournalRecord record = journal_record(view(frame));
+        JournalSegment *segment;
+        g_assert_true(journal_append(before, &record, 1, &segment, NULL));
+        journal_release(segment);
+    }
+    g_clear_pointer(&before, journal_close);
+
+    g_auto(Setup) setup = setup_new(2);
+    for (guint attempt = 0; attempt < 2; attempt++) {
+        g_autoptr(Journal) journal = journal_open(&journal_options, NULL);
+        g_assert_cmpuint(journal_found(journal), >, 2);
+        atomic_bool cancelled = attempt == 0;
+        RecoverOptions options = {journal, setup.intake, setup.fixture->shards, 2, &cancelled};
+        RecoverResult result;
+        g_autoptr(GError) error = NULL;
+        if (attempt == 0) {
+            g_assert_false(recover_journal(&options, &result, &error));
+            g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
+            continue;
+        }
+        g_assert_true(recover_journal(&options, &result, &error));
+        g_assert_cmpuint(result.frames, ==, 30);
+        g_assert_cmpuint(result.spans, ==, 600);
+        g_assert_cmpuint(result.damages, ==, 0);
+        g_assert_true(fixture_flush(setup.fixture, NULL));
+        g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 600);
+    }
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; (name = g_dir_read_name(dir));) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_unlink(path);
+    }
+    g_rmdir(folder);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/intake/batch", test_batch);
+    g_test_add_func("/intake/not-a-call", test_not_a_call);
+    g_test_add_func("/intake/gate", test_gate_is_shut);
+    g_test_add_func("/intake/journal-fails", test_journal_fails);
+    g_test_add_func("/intake/dictionary-fails", test_dictionary_fails);
+    g_test_add_func("/intake/recovery", test_recovery);
+    return g_test_run();
+}

@@ -1,0 +1,152 @@
+/* Open traces against a plain model: same traces, same spans, same order of closing. */
+#include "receiver/open_traces.h"
+
+#include <string.h>
+
+#define SECOND G_GINT64_CONSTANT(1000000000)
+
+static const OpenLimits limits = {
+    .idle_ns = 30 * SECOND, .max_age_ns = 300 * SECOND, .max_spans = 1000, .memory_bytes = 1 << 20};
+
+/* One span, or several of one trace, as records. */
+static void build(GByteArray *out, guint64 trace, guint64 number, guint64 parent) {
+    SpanRec head = {.id = {trace, number}, .begin_ns = (gint64)number};
+    SpanBuilder builder = span_builder_begin(out, &head);
+    if (parent) span_builder_parent(&builder, (SpanId){trace, parent});
+    span_builder_end(&builder);
+}
+
+static OpenTrace *add(OpenTraces *traces, guint64 trace, guint64 number, guint64 parent, gint64 now_ns) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    build(records, trace, number, parent);
+    SpanRun run = span_run(records->data, records->len);
+    g_assert_cmpuint(run.n_spans, ==, 1);
+    return open_traces_add(traces, &run, now_ns);
+}
+
+static void assert_due(OpenTraces *traces, gint64 now_ns, guint64 trace, DueReason why) {
+    DueReason reason;
+    OpenTrace *due = open_traces_due(traces, now_ns, &reason);
+    g_assert_cmpint(reason, ==, why);
+    if (why == DUE_NOT) {
+        g_assert_null(due);
+        return;
+    }
+    g_assert_nonnull(due);
+    g_assert_cmpuint(due->id, ==, trace);
+}
+
+static void test_runs(void) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    build(records, 1, 1, 0);
+    build(records, 1, 2, 1);
+    build(records, 2, 1, 7);
+    SpanRun run = span_run(records->data, records->len);
+    g_assert_cmpuint(run.n_spans, ==, 2);
+    g_assert_true(run.has_root);
+    run = span_run(records->data + run.size_bytes, records->len - run.size_bytes);
+    g_assert_cmpuint(run.n_spans, ==, 1);
+    g_assert_false(run.has_root);
+}
+
+static void test_parent_in_another_trace_is_a_root(void) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    SpanRec head = {.id = {5, 1}};
+    SpanBuilder builder = span_builder_begin(records, &head);
+    span_builder_parent(&builder, (SpanId){6, 1});
+    span_builder_end(&builder);
+    g_assert_true(span_run(records->data, records->len).has_root);
+}
+
+static void test_idle_and_age(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    g_assert_cmpint(open_traces_next_due_ns(traces), ==, G_MAXINT64);
+    add(traces, 1, 1, 0, 0);          /* with root */
+    add(traces, 2, 2, 1, 1 * SECOND); /* without */
+    g_assert_cmpint(open_traces_next_due_ns(traces), ==, 30 * SECOND);
+    assert_due(traces, 30 * SECOND - 1, 0, DUE_NOT);
+    add(traces, 1, 3, 1, 20 * SECOND); /* activity puts it off */
+    assert_due(traces, 30 * SECOND, 0, DUE_NOT);
+    assert_due(traces, 50 * SECOND, 1, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 1));
+    assert_due(traces, 300 * SECOND, 0, DUE_NOT);
+    assert_due(traces, 301 * SECOND, 2, DUE_AGE);
+    /* The root turns it into one that is complete when idle. */
+    add(traces, 2, 1, 0, 100 * SECOND);
+    assert_due(traces, 130 * SECOND, 2, DUE_IDLE);
+}
+
+static void test_late_span_does_not_wait_for_its_root(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    open_traces_remove(traces, add(traces, 7, 1, 0, 0));
+    add(traces, 7, 2, 1, 10 * SECOND);
+    assert_due(traces, 40 * SECOND, 7, DUE_IDLE);
+}
+
+static void test_memory(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    gint64 now_ns = 0;
+    guint64 n = 0;
+    while (open_traces_bytes(traces) <= limits.memory_bytes) {
+        n++;
+        /* Every other one waits for its root: coldness counts, not completeness. */
+        add(traces, n, 2, n % 2 ? 0 : 1, now_ns++);
+    }
+    add(traces, 1, 3, 0, now_ns); /* the first is warm again */
+    for (guint64 cold = 2; open_traces_bytes(traces) > limits.memory_bytes / 8 * 7; cold++) {
+        assert_due(traces, now_ns, cold, DUE_MEMORY);
+        open_traces_remove(traces, open_traces_find(traces, cold));
+    }
+    assert_due(traces, now_ns, 0, DUE_NOT);
+}
+
+/* Thousands of traces with ids that collide in their low bits, opened and closed in random order. */
+static void test_against_a_model(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    g_autoptr(GHashTable) model = g_hash_table_new(g_int64_hash, g_int64_equal); /* id -> number of spans */
+    static guint64 ids[5000];
+    guint64 total = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(ids); i++) ids[i] = ((guint64)i << 40) | 0xff;
+    for (guint step = 0; step < 200000; step++) {
+        guint64 *id = &ids[g_test_rand_int_range(0, G_N_ELEMENTS(ids))];
+        guint count = GPOINTER_TO_UINT(g_hash_table_lookup(model, id));
+        OpenTrace *trace = open_traces_find(traces, *id);
+        g_assert_cmpuint(trace ? trace->n_spans : 0, ==, count);
+        if (trace && g_test_rand_int_range(0, 4) == 0) {
+            for (guint k = 0; k < count; k++) {
+                const SpanRec *span = (const SpanRec *)(trace->spans + k * sizeof(SpanRec));
+                g_assert_cmpuint(span->id.trace, ==, *id);
+                g_assert_cmpuint(span->id.span, ==, k + 1);
+            }
+            open_traces_remove(traces, trace);
+            g_hash_table_remove(model, id);
+            total -= count;
+        } else {
+            add(traces, *id, count + 1, 0, step);
+            g_hash_table_insert(model, id, GUINT_TO_POINTER(count + 1));
+            total++;
+        }
+    }
+    g_assert_cmpuint(open_traces_count(traces), ==, g_hash_table_size(model));
+    g_assert_cmpuint(open_traces_spans(traces), ==, total);
+    guint walked = 0;
+    gint64 before_ns = G_MININT64;
+    for (OpenTrace *t = open_traces_first(traces); t; t = open_traces_next(traces, t), walked++) {
+        g_assert_cmpint(t->opened_ns, >=, before_ns);
+        before_ns = t->opened_ns;
+    }
+    g_assert_cmpuint(walked, ==, open_traces_count(traces));
+    while (open_traces_first(traces)) open_traces_remove(traces, open_traces_first(traces));
+    g_assert_cmpuint(open_traces_bytes(traces), ==, 0);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/open-traces/runs", test_runs);
+    g_test_add_func("/open-traces/foreign-parent", test_parent_in_another_trace_is_a_root);
+    g_test_add_func("/open-traces/idle-and-age", test_idle_and_age);
+    g_test_add_func("/open-traces/late", test_late_span_does_not_wait_for_its_root);
+    g_test_add_func("/open-traces/memory", test_memory);
+    g_test_add_func("/open-traces/model", test_against_a_model);
+    return g_test_run();
+}

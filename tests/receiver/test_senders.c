@@ -1,0 +1,80 @@
+/* What senders say of themselves: totals never turn back, tables stay small. */
+#include "receiver/senders.h"
+
+#include <string.h>
+
+static BatchString text(const char *data) { return (BatchString){data, (guint32)strlen(data)}; }
+
+static void note(Senders *senders, const char *name, gint64 sequence, gint64 sent, gint64 dropped) {
+    g_autoptr(GArray) drops = g_array_new(FALSE, FALSE, sizeof(BatchDrop));
+    BatchDrop drop = {text("queue full"), dropped};
+    if (dropped >= 0) g_array_append_val(drops, drop);
+    BatchSender said = {text(name), sequence, sent, 3, drops};
+    senders_note(senders, &said, sequence);
+}
+
+static SenderInfo last;
+static guint visited;
+static void keep(void *arg, const SenderInfo *info) {
+    (void)arg;
+    last = *info;
+    visited++;
+}
+
+static void test_totals(void) {
+    g_autoptr(Senders) senders = senders_new();
+    note(senders, "a", 1, 10, 0);
+    note(senders, "a", 3, 30, 5);
+    note(senders, "a", 2, 20, 4); /* overtaken on another connection */
+    note(senders, "a", 3, 30, 5); /* again: its reply was lost */
+    note(senders, "", 1, 1, 1);   /* says nothing of itself */
+    g_assert_cmpuint(senders_count(senders), ==, 1);
+    senders_foreach(senders, keep, NULL);
+    g_assert_cmpint(last.sequence, ==, 3);
+    g_assert_cmpint(last.spans_sent, ==, 30);
+    g_assert_cmpuint(last.repeated, ==, 2);
+    g_assert_cmpuint(last.n_drops, ==, 1);
+    g_assert_cmpint(last.drops[0].spans, ==, 5);
+}
+
+static void test_bounds(void) {
+    g_autoptr(Senders) senders = senders_new();
+    for (guint i = 0; i < SENDERS_MAX + 100; i++) {
+        g_autofree char *name = g_strdup_printf("sender %u", i);
+        note(senders, name, i + 1, 1, -1);
+    }
+    g_assert_cmpuint(senders_count(senders), ==, SENDERS_MAX);
+    /* The ones heard of longest ago went. */
+    note(senders, "sender 99", 5000, 1, -1);
+    g_assert_cmpuint(senders_count(senders), ==, SENDERS_MAX);
+    visited = 0;
+    senders_foreach(senders, keep, NULL);
+    g_assert_cmpuint(visited, ==, SENDERS_MAX);
+}
+
+static void test_long_names_are_cut_between_characters(void) {
+    g_autoptr(Senders) senders = senders_new();
+    g_autoptr(GString) name = g_string_new(NULL);
+    while (name->len < 600) g_string_append(name, "\xe2\x82\xac"); /* three bytes each */
+    note(senders, name->str, 1, 1, -1);
+    g_autoptr(GArray) drops = g_array_new(FALSE, FALSE, sizeof(BatchDrop));
+    for (guint i = 0; i < 50; i++) {
+        g_autofree char *reason = g_strdup_printf("reason %u", i);
+        BatchDrop drop = {text(g_intern_string(reason)), 1};
+        g_array_append_val(drops, drop);
+    }
+    BatchSender said = {text(name->str), 2, 1, 0, drops};
+    senders_note(senders, &said, 1);
+    senders_foreach(senders, keep, NULL);
+    g_assert_cmpuint(strlen(last.name), ==, 255);
+    g_assert_true(g_utf8_validate(last.name, -1, NULL));
+    g_assert_cmpuint(last.n_drops, ==, SENDER_REASONS_MAX);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/senders/totals", test_totals);
+    g_test_add_func("/senders/bounds", test_bounds);
+    g_test_add_func("/senders/long-names", test_long_names_are_cut_between_characters);
+    return g_test_run();
+}

@@ -1,0 +1,168 @@
+/* A shard: what closes traces, what happens while the store fails, what it says it needs of the journal. */
+#include "tests/receiver/fixture.h"
+
+#include <string.h>
+
+#include "common/base/error.h"
+
+static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
+    shard_put_spans(fixture->shards[0], fixture_records(trace, first, n), NULL);
+}
+
+static guint64 stored_spans(Fixture *fixture) { return archive_totals(fixture->archive).spans; }
+
+static void test_flush(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    put(fixture, 2, 1, 5);
+    put(fixture, 1, 11, 10);
+    guint64 closed = 0;
+    g_assert_true(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(closed, ==, 2);
+    g_assert_cmpuint(stored_spans(fixture), ==, 25);
+    ShardState state = shard_state(fixture->shards[0]);
+    g_assert_cmpuint(state.traces + state.spans + state.mailbox_bytes, ==, 0);
+    g_assert_cmpint(state.oldest_ns, ==, 0);
+}
+
+static void test_one_trace(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    put(fixture, 2, 1, 5);
+    guint64 closed;
+    for (guint64 trace = 2; trace <= 3; trace++) { /* 3: there is none; no error */
+        Waiter *waiter = waiter_new(1);
+        shard_store_trace(fixture->shards[0], trace, waiter);
+        g_assert_true(waiter_wait(waiter, &closed, NULL));
+        g_assert_cmpuint(closed, ==, trace == 2);
+    }
+    g_assert_cmpuint(stored_spans(fixture), ==, 5);
+    g_assert_cmpuint(shard_state(fixture->shards[0]).traces, ==, 1);
+}
+
+static void test_idle(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.idle_ns = 1000000;
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    put(fixture, 2, 2, 10); /* waits for its root */
+    WAIT_FOR(stored_spans(fixture) == 10);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_IDLE), ==, 1);
+    WAIT_FOR(shard_state(fixture->shards[0]).spans == 10);
+}
+
+static void test_limits_can_change(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    fixture->limits.idle_ns = 0;
+    shard_set_limits(fixture->shards[0], &fixture->limits);
+    WAIT_FOR(stored_spans(fixture) == 10);
+}
+
+static void test_max_spans(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.max_spans = 100;
+    fixture_start(fixture, 1);
+    for (guint64 first = 1; first <= 250; first += 10) put(fixture, 1, first, 10);
+    guint64 closed;
+    g_assert_true(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_SIZE), ==, 2);
+    g_assert_cmpuint(closed, ==, 1);
+    g_assert_cmpuint(stored_spans(fixture), ==, 250);
+}
+
+static void test_memory(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.memory_bytes = 100000;
+    fixture_start(fixture, 1);
+    for (guint64 trace = 1; trace <= 1000; trace++) put(fixture, trace, 1, 10);
+    WAIT_FOR(shard_state(fixture->shards[0]).mailbox_bytes == 0);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_MEMORY), >, 800);
+    g_assert_true(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 10000);
+}
+
+static void test_store_fails_for_a_while(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.idle_ns = 0;
+    fixture_start(fixture, 2);
+    fixture_store_fails(TRUE);
+    for (guint64 trace = 1; trace <= 20; trace++)
+        shard_put_spans(fixture->shards[trace % 2], fixture_records(trace, 1, 10), NULL);
+    WAIT_FOR(fixture_count(fixture, COUNTER_COMMIT_FAILURES) >= 4);
+    g_assert_true(gate_is_shut_for(fixture->gate, GATE_STORE_FAILS));
+    g_autofree char *why = gate_describe(fixture->gate);
+    g_assert_nonnull(strstr(why, "no space left, says the test"));
+    g_assert_false(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 0);
+    fixture_store_fails(FALSE);
+    WAIT_FOR(gate_is_open(fixture->gate));
+    g_assert_true(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 200);
+}
+
+static void test_stop_while_the_store_fails(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    fixture_store_fails(TRUE);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(shard_stop(fixture->shards[0], 1000000, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+    shard_free(g_steal_pointer(&fixture->shards[0]));
+    fixture_store_fails(FALSE);
+}
+
+static JournalSegment *append(Fixture *fixture) {
+    static const char text[3000] = "x";
+    JournalRecord record = journal_record((Bytes){text, sizeof text});
+    JournalSegment *segment;
+    g_assert_true(journal_append(fixture->journal, &record, 1, &segment, NULL));
+    return segment;
+}
+
+/* The oldest span of an open trace decides; later ones of the same trace do not move it. */
+static void test_needs_of_the_journal(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    g_assert_cmpuint(shard_needs(shard), ==, JOURNAL_NONE);
+    static const guint64 traces[] = {1, 1, 2, 1, 2, 3};
+    guint64 numbers[G_N_ELEMENTS(traces)];
+    for (guint i = 0; i < G_N_ELEMENTS(traces); i++) {
+        JournalSegment *segment = append(fixture);
+        numbers[i] = journal_segment_number(segment);
+        shard_put_spans(shard, fixture_records(traces[i], i + 1, 1), segment);
+        journal_release(segment);
+    }
+    g_assert_cmpuint(numbers[2], >, numbers[0]);
+    WAIT_FOR(shard_state(shard).spans == 6);
+    g_assert_cmpuint(shard_needs(shard), ==, numbers[0]);
+    guint64 closed;
+    Waiter *waiter = waiter_new(1);
+    shard_store_trace(shard, 1, waiter);
+    g_assert_true(waiter_wait(waiter, &closed, NULL));
+    g_assert_cmpuint(shard_needs(shard), ==, numbers[2]);
+    shard_store_segments(shard, numbers[2]);
+    WAIT_FOR(shard_needs(shard) == numbers[5]);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_JOURNAL), ==, 1);
+    g_assert_true(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(shard_needs(shard), ==, JOURNAL_NONE);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/shard/flush", test_flush);
+    g_test_add_func("/shard/one-trace", test_one_trace);
+    g_test_add_func("/shard/idle", test_idle);
+    g_test_add_func("/shard/limits", test_limits_can_change);
+    g_test_add_func("/shard/max-spans", test_max_spans);
+    g_test_add_func("/shard/memory", test_memory);
+    g_test_add_func("/shard/store-fails", test_store_fails_for_a_while);
+    g_test_add_func("/shard/stop-fails", test_stop_while_the_store_fails);
+    g_test_add_func("/shard/needs", test_needs_of_the_journal);
+    return g_test_run();
+}
