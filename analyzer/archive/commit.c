@@ -82,7 +82,6 @@ static void group_seal(ArchiveWriter *writer) {
 static void group_clear(ArchiveWriter *writer) {
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
-    g_array_set_size(writer->marks, 0);
     g_array_set_size(writer->operands, 0);
     g_byte_array_set_size(writer->operand_bytes, 0);
     writer->max_pattern = 0;
@@ -95,7 +94,6 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
         settle_note_operands(archive, writer->operands, writer->operand_bytes->data);
-        settle_note_marks(archive, writer->marks);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;

@@ -78,7 +78,7 @@ static inline Bytes bytes_view(GBytes *bytes) {
 typedef struct TraceVersion {
     CallTree *tree;
     TreeTimes *times;
-    guint32 *node_of; /* NULL when there was no compressor */
+    guint32 *node_of;
     Pattern *pattern;
 } TraceVersion;
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
@@ -106,4 +106,3 @@ typedef struct PatternOperand {
     guint at, size_bytes; /* in the operands' bytes */
 } PatternOperand;
 void settle_note_operands(Archive *archive, const GArray *operands, const guint8 *bytes);
-void settle_note_marks(Archive *archive, const GArray *marks);

@@ -98,10 +98,13 @@ LayoutKey totals_key(guint16 slot) {
     return out;
 }
 
-LayoutKey dirty_key(DirtyMark mark) {
+LayoutKey dirty_key(const DirtyMark *mark) {
     LayoutKey out = {.size_bytes = 0};
-    put_be(&out, mark.minute, 4);
-    put_be(&out, mark.pattern, 4);
+    put_be(&out, mark->minute, 4);
+    put_be(&out, mark->pattern, 4);
+    put_be(&out, mark->trace_id, 8);
+    put_be(&out, mark->part, 2);
+    put_be(&out, mark->n_spans, 4);
     return out;
 }
 
@@ -110,13 +113,10 @@ gboolean dirty_key_parse(Bytes stored, DirtyMark *mark) {
     ByteReader r = byte_reader(stored.data, stored.size_bytes);
     mark->minute = read_u32be(&r);
     mark->pattern = read_u32be(&r);
+    mark->trace_id = read_u64be(&r);
+    mark->part = read_u16be(&r);
+    mark->n_spans = read_u32be(&r);
     return TRUE;
-}
-
-int dirty_mark_compare(gconstpointer a, gconstpointer b) {
-    const DirtyMark *x = a, *y = b;
-    int order = compare_u32(x->minute, y->minute);
-    return order != 0 ? order : compare_u32(x->pattern, y->pattern);
 }
 
 gboolean trace_index_valid(Bytes value) {

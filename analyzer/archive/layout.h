@@ -16,7 +16,10 @@
  * with a second of its own; all others have part 0 only.
  *
  * A mark in 'dirty' says: the statistics of this pattern in this minute, and those of the hour and the day around it,
- * count traces that have since been replaced. They are computed anew (settle.c) or looked through (rows.c). */
+ * count a record that has since been replaced, and how it was counted. What was counted is taken back, or, where that
+ * cannot be told (an extreme value goes), the minute is computed anew: in the store by settle.c, on the fly by rows.c.
+ * Until then the stored rows are those of the stored traces and of all marks together. The number of spans that the
+ * replaced record had makes the key unique, since it only ever grows. */
 #pragma once
 
 #include "analyzer/calltree/stats.h"
@@ -26,7 +29,7 @@
 #define TRACE_ID_KEY_BYTES 8
 #define PATTERN_KEY_BYTES  4
 #define STATS_KEY_BYTES    15
-#define DIRTY_KEY_BYTES    8
+#define DIRTY_KEY_BYTES    22
 #define TOTALS_PREFIX      "totals/"
 #define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
 #define TOLERANCE_KEY      "clock-tolerance"
@@ -34,7 +37,7 @@
 #define TRACE_MAX_PARTS 65535u
 
 typedef struct LayoutKey {
-    guint8 bytes[16]; /* the longest key, rounded up */
+    guint8 bytes[24]; /* the longest key, rounded up */
     guint size_bytes;
 } LayoutKey;
 
@@ -64,10 +67,12 @@ LayoutKey totals_key(guint16 slot);
 typedef struct DirtyMark {
     guint32 minute;
     guint32 pattern;
+    guint64 trace_id;
+    guint16 part;
+    guint32 n_spans;
 } DirtyMark;
-LayoutKey dirty_key(DirtyMark mark);
+LayoutKey dirty_key(const DirtyMark *mark);
 gboolean dirty_key_parse(Bytes stored, DirtyMark *mark);
-int dirty_mark_compare(gconstpointer a, gconstpointer b); /* of DirtyMarks, in stored order; for qsort and bsearch */
 
 /* Value of a trace_id entry: n parts and the second of each. FALSE when its size is no multiple of 4, or 0. */
 gboolean trace_index_valid(Bytes value);

@@ -42,13 +42,8 @@ static void stored_start(Ledger *ledger) {
     stored_look(ledger, iter_seek_key(ledger->options.stored, stats_key(&first)));
 }
 
-static gboolean row_stale(const Ledger *ledger, const StatsKey *key) {
-    if (key->kind != STATS_PATTERN) return FALSE;
-    return stale_set_find(ledger->options.stale, &(PatternRows){key->level, key->bucket, key->object}) != NULL;
-}
-
 static void differs(const Ledger *ledger, const StatsKey *key, const char *what) {
-    if (!row_stale(ledger, key)) ledger->options.difference(ledger->options.arg, key, what);
+    ledger->options.difference(ledger->options.arg, key, what);
 }
 
 /* A row's encoding depends on nothing but its content: equal rows are equal bytes. */

@@ -8,9 +8,8 @@ typedef struct Ledger Ledger;
 typedef struct LedgerOptions {
     StatsLevel level;
     StatsKind kind;
-    StoreIter *stored;     /* over FAMILY_STATS; borrowed, nobody else's */
-    const StaleSet *stale; /* rows that need not agree; borrowed */
-    Ledger *coarser;       /* gets every row that is complete; NULL: none */
+    StoreIter *stored; /* over FAMILY_STATS; borrowed, nobody else's */
+    Ledger *coarser;   /* gets every row that is complete; NULL: none */
     void (*difference)(void *arg, const StatsKey *key, const char *what);
     void *arg;
 } LedgerOptions;

@@ -89,17 +89,43 @@ static gboolean add_finer(Reading *reading, const PatternRows *stale, GError **e
     return TRUE;
 }
 
-static gboolean recompute_marked_minutes(Reading *reading, GError **error) {
+/* The rows of a marked minute and pattern: what is stored less what the marks say. *told is FALSE when that cannot be
+ * told. */
+static gboolean add_marked_minute(Reading *reading, const PatternRows *minute, gboolean *told, GError **error) {
+    g_autoptr(RowMap) rows = row_map_new();
+    StatsKey as = {.kind = STATS_PATTERN, .object = minute->pattern};
+    if (!rows_add_stored(reading->snapshot.iters[FAMILY_STATS], minute, &as, rows, error)) return FALSE;
+    *told = stale_set_subtract(&reading->stale, minute, &as, rows);
+    if (!*told) return TRUE;
+    StatsKey key;
+    StatsRow *row = NULL;
+    for (gboolean more = row_map_seek(rows, &as, &key, &row); more; more = row_map_next(rows, &key, &row))
+        stats_row_merge(row_map_get(reading->rows, &key), row);
+    return TRUE;
+}
+
+static gboolean recompute_minute_of(Reading *reading, guint32 minute, const GArray *patterns, GError **error) {
+    if (patterns->len == 0) return TRUE;
+    Recompute what = {reading->snapshot.iters[FAMILY_TRACE], minute, (const guint32 *)(gconstpointer)patterns->data,
+                      patterns->len};
+    return recompute_rows(reading->archive, &what, TRUE, reading->rows, error);
+}
+
+static gboolean add_marked_minutes(Reading *reading, GError **error) {
     const GArray *marks = reading->stale.marks;
-    g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(guint32));
+    g_autoptr(GArray) untold = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint i = 0; i < marks->len;) {
-        guint32 minute = g_array_index(marks, DirtyMark, i).minute;
-        g_array_set_size(patterns, 0);
-        for (; i < marks->len && g_array_index(marks, DirtyMark, i).minute == minute; i++)
-            g_array_append_val(patterns, g_array_index(marks, DirtyMark, i).pattern);
-        Recompute what = {reading->snapshot.iters[FAMILY_TRACE], minute, (const guint32 *)(gconstpointer)patterns->data,
-                          patterns->len};
-        if (!recompute_rows(reading->archive, &what, TRUE, reading->rows, error)) return FALSE;
+        PatternRows at = {LEVEL_MINUTE, g_array_index(marks, DirtyMark, i).minute, 0};
+        g_array_set_size(untold, 0);
+        for (; i < marks->len && g_array_index(marks, DirtyMark, i).minute == at.bucket; i++) {
+            guint32 pattern = g_array_index(marks, DirtyMark, i).pattern;
+            if (pattern == at.pattern) continue; /* numbers begin at 1 */
+            at.pattern = pattern;
+            gboolean told = TRUE;
+            if (!add_marked_minute(reading, &at, &told, error)) return FALSE;
+            if (!told) g_array_append_val(untold, pattern);
+        }
+        if (!recompute_minute_of(reading, at.bucket, untold, error)) return FALSE;
     }
     return TRUE;
 }
@@ -151,7 +177,7 @@ static gboolean reading_run(Reading *reading, GError **error) {
     if (filter->kind == STATS_PATTERN &&
         (!stale_set_load(&reading->stale, dirty, minutes, filter->object, error) || !iter_finished(dirty, error)))
         return FALSE;
-    return read_period(reading, from, until, error) && recompute_marked_minutes(reading, error);
+    return read_period(reading, from, until, error) && add_marked_minutes(reading, error);
 }
 
 static void reading_visit(Reading *reading, StatsVisit visit, void *arg) {

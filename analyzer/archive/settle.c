@@ -3,15 +3,16 @@
 #include "analyzer/archive/internal.h"
 #include "common/base/error.h"
 
-/* A minute may hold millions of traces, and writers must not wait while they are read. So the rows of a minute are
- * computed from a snapshot without any lock, while commits note here what they add to the same rows; then, row by row,
- * under the exclusive lock, both are put together and written. A pattern that a commit marks anew meanwhile keeps its
- * mark and is left for the next call. */
+/* What a mark says is taken back from the stored rows of its pattern: a few small reads and one small write. Where what
+ * is left cannot be told, the minute is computed anew. It may hold millions of traces, and writers must not wait while
+ * they are read; so that is done from a snapshot without any lock, while commits note here what they add to the same
+ * rows, and both are put together and written at the end. Marks that come meanwhile stay: they are about records that
+ * the snapshot or the notes count. */
 typedef struct Settling {
     guint32 minute;
     const guint32 *patterns; /* ascending */
     guint n_patterns;
-    guint8 *remarked;
+    StaleSet *stale;      /* the marks that the snapshot has */
     pthread_mutex_t lock; /* of what commits note: they hold the gate shared */
     RowMap *added;
 } Settling;
@@ -37,18 +38,6 @@ void settle_note_operands(Archive *archive, const GArray *operands, const guint8
         if (settling_find(settling, operand->minute, operand->pattern) < 0) continue;
         StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, operand->minute, operand->pattern, 0, operand->host};
         stats_row_merge_encoded(row_map_get(settling->added, &key), (Bytes){bytes + operand->at, operand->size_bytes});
-    }
-    pthread_mutex_unlock(&settling->lock);
-}
-
-void settle_note_marks(Archive *archive, const GArray *marks) {
-    Settling *settling = archive->settling;
-    if (settling == NULL) return;
-    pthread_mutex_lock(&settling->lock);
-    for (guint i = 0; i < marks->len; i++) {
-        const DirtyMark *mark = &g_array_index(marks, DirtyMark, i);
-        gssize at = settling_find(settling, mark->minute, mark->pattern);
-        if (at >= 0) settling->remarked[at] = TRUE;
     }
     pthread_mutex_unlock(&settling->lock);
 }
@@ -91,110 +80,211 @@ static gboolean rows_replace(StoreIter *stats, const PatternRows *which, RowMap 
     return TRUE;
 }
 
-/* The row of a coarser bucket, from the finer one just computed (in 'rows') and its stored neighbours. */
-static gboolean rows_roll_up(StoreIter *stats, const PatternRows *finer, RowMap *rows, GError **error) {
-    guint32 children = finer->level == LEVEL_MINUTE ? 60 : 24;
+/* The rows of a coarser bucket, from the finer ones just computed and their stored neighbours. */
+static gboolean rows_roll_up(StoreIter *stats, const PatternRows *finer, RowMap *rows, RowMap *coarse, GError **error) {
+    guint32 children = level_children(finer->level + 1);
     StatsKey as = {finer->level + 1, STATS_PATTERN, finer->bucket / children, finer->pattern, 0, 0};
-    g_autoptr(RowMap) sums = row_map_new();
     for (guint32 i = 0; i < children; i++) {
         PatternRows child = {finer->level, as.bucket * children + i, finer->pattern};
         if (child.bucket == finer->bucket)
-            rows_move(rows, &child, &as, sums);
-        else if (!rows_add_stored(stats, &child, &as, sums, error))
+            rows_move(rows, &child, &as, coarse);
+        else if (!rows_add_stored(stats, &child, &as, coarse, error))
             return FALSE;
     }
-    rows_move(sums, &(PatternRows){as.level, as.bucket, as.object}, &as, rows);
     return TRUE;
 }
 
-/* Under the exclusive lock: a hundred small reads and one small write. */
-static gboolean pattern_write(Archive *archive, Settling *settling, guint32 pattern, RowMap *computed, GError **error) {
-    PatternRows minute = {LEVEL_MINUTE, settling->minute, pattern};
-    PatternRows hour = {LEVEL_HOUR, minute.bucket / 60, pattern};
-    PatternRows day = {LEVEL_DAY, hour.bucket / 24, pattern};
-    StatsKey as = {LEVEL_MINUTE, STATS_PATTERN, settling->minute, pattern, 0, 0};
-    g_autoptr(RowMap) rows = row_map_new();
-    rows_move(computed, &minute, &as, rows);
-    rows_move(settling->added, &minute, &as, rows);
+/* One pattern and minute, and the hour and day around it. Under the exclusive lock; the iterator sees what is stored.
+ */
+typedef struct Change {
+    Archive *archive;
+    const StaleSet *stale;
+    StoreIter *stats;
+    PatternRows at[LEVEL_COUNT];
+    RowMap *rows[LEVEL_COUNT]; /* as they shall be */
+} Change;
 
-    g_autoptr(StoreIter) stats = store_iter_new(archive->store, FAMILY_STATS);
-    g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
-    if (!rows_roll_up(stats, &minute, rows, error) || !rows_roll_up(stats, &hour, rows, error)) return FALSE;
-    if (!rows_replace(stats, &minute, rows, batch, error) || !rows_replace(stats, &hour, rows, batch, error) ||
-        !rows_replace(stats, &day, rows, batch, error))
-        return FALSE;
-    LayoutKey mark = dirty_key((DirtyMark){settling->minute, pattern});
-    store_batch_delete(batch, FAMILY_DIRTY, key_bytes(&mark));
-    return store_write(archive->store, batch, FALSE, error);
+static void change_begin(Change *change, Archive *archive, const StaleSet *stale, const PatternRows *minute) {
+    *change = (Change){.archive = archive, .stale = stale};
+    change->stats = store_iter_new(archive->store, FAMILY_STATS);
+    for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
+        change->at[level] = (PatternRows){level, minute->bucket / level_minutes(level), minute->pattern};
+        change->rows[level] = row_map_new();
+    }
 }
 
-/* From here on commits note what they do to these rows, and nothing older than the iterator is missing in it. */
-static StoreIter *settling_begin(Archive *archive, Settling *settling) {
+static void change_end(Change *change) {
+    store_iter_free(change->stats);
+    for (guint level = 0; level < LEVEL_COUNT; level++) row_map_free(change->rows[level]);
+}
+
+/* The stored rows of one level less what the marks say. *told FALSE: that cannot be told. */
+static gboolean change_subtract(Change *change, StatsLevel level, gboolean *told, GError **error) {
+    const PatternRows *at = &change->at[level];
+    StatsKey as = {level, STATS_PATTERN, at->bucket, at->pattern, 0, 0};
+    if (!rows_add_stored(change->stats, at, &as, change->rows[level], error)) return FALSE;
+    *told = stale_set_subtract(change->stale, &change->at[LEVEL_MINUTE], &as, change->rows[level]);
+    return TRUE;
+}
+
+/* Hour and day, when the minute's rows are as they shall be. 'subtract': the marks are all that changes. */
+static gboolean change_coarser(Change *change, gboolean subtract, GError **error) {
+    for (StatsLevel level = LEVEL_HOUR; level < LEVEL_COUNT; level++) {
+        gboolean told = FALSE;
+        if (subtract && !change_subtract(change, level, &told, error)) return FALSE;
+        if (told) continue;
+        row_map_free(change->rows[level]);
+        change->rows[level] = row_map_new();
+        if (!rows_roll_up(change->stats, &change->at[level - 1], change->rows[level - 1], change->rows[level], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Writes the rows, and deletes the marks that they no longer need. */
+static gboolean change_write(Change *change, GError **error) {
+    g_autoptr(StoreBatch) batch = store_batch_new(change->archive->store);
+    for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
+        if (!rows_replace(change->stats, &change->at[level], change->rows[level], batch, error)) return FALSE;
+    }
+    const GArray *marks = change->stale->marks;
+    const PatternRows *minute = &change->at[LEVEL_MINUTE];
+    for (guint i = stale_set_first(change->stale, minute->bucket, minute->pattern); i < marks->len; i++) {
+        const DirtyMark *mark = &g_array_index(marks, DirtyMark, i);
+        if (mark->minute != minute->bucket || mark->pattern != minute->pattern) break;
+        LayoutKey key = dirty_key(mark);
+        store_batch_delete(batch, FAMILY_DIRTY, key_bytes(&key));
+    }
+    return store_write(change->archive->store, batch, FALSE, error);
+}
+
+/* *told FALSE: nothing was changed, the minute must be computed anew. */
+static gboolean take_back(Archive *archive, const StaleSet *stale, const PatternRows *minute, gboolean *told,
+                          GError **error) {
+    Change change;
+    pthread_rwlock_wrlock(&archive->gate);
+    change_begin(&change, archive, stale, minute);
+    gboolean ok = change_subtract(&change, LEVEL_MINUTE, told, error);
+    if (ok && *told) ok = change_coarser(&change, TRUE, error) && change_write(&change, error);
+    change_end(&change);
+    pthread_rwlock_unlock(&archive->gate);
+    return ok;
+}
+
+/* ---- computing anew ---- */
+
+static gboolean write_computed(Archive *archive, Settling *settling, const PatternRows *minute, RowMap *computed,
+                               GError **error) {
+    Change change;
+    const StaleSet *stale = settling->stale;
+    StatsKey as = {LEVEL_MINUTE, STATS_PATTERN, minute->bucket, minute->pattern, 0, 0};
+    pthread_rwlock_wrlock(&archive->gate);
+    change_begin(&change, archive, stale, minute);
+    rows_move(computed, minute, &as, change.rows[LEVEL_MINUTE]);
+    rows_move(settling->added, minute, &as, change.rows[LEVEL_MINUTE]);
+    gboolean ok = change_coarser(&change, FALSE, error) && change_write(&change, error);
+    change_end(&change);
+    pthread_rwlock_unlock(&archive->gate);
+    return ok;
+}
+
+typedef struct SettlingView {
+    StoreIter *traces;
+    StoreIter *dirty;
+} SettlingView;
+
+/* From here on commits note what they do to these rows; nothing older than the iterators is missing in them. */
+static SettlingView settling_begin(Archive *archive, Settling *settling) {
     pthread_rwlock_wrlock(&archive->gate);
     archive->settling = settling;
-    StoreIter *traces = store_iter_new(archive->store, FAMILY_TRACE);
+    SettlingView view = {store_iter_new(archive->store, FAMILY_TRACE), store_iter_new(archive->store, FAMILY_DIRTY)};
     pthread_rwlock_unlock(&archive->gate);
-    return traces;
+    return view;
 }
 
-static void settling_end(Archive *archive) {
+static void settling_end(Archive *archive, SettlingView *view) {
     pthread_rwlock_wrlock(&archive->gate);
     archive->settling = NULL;
     pthread_rwlock_unlock(&archive->gate);
+    store_iter_free(view->traces);
+    store_iter_free(view->dirty);
 }
 
-static gboolean settle_patterns(Archive *archive, Settling *settling, StoreIter *traces, GError **error) {
+static gboolean compute_patterns(Archive *archive, Settling *settling, const SettlingView *view, GError **error) {
+    const guint32 minutes[2] = {settling->minute, settling->minute + 1};
+    if (!stale_set_load(settling->stale, view->dirty, minutes, 0, error) || !iter_finished(view->dirty, error))
+        return FALSE;
     g_autoptr(RowMap) computed = row_map_new();
-    Recompute what = {traces, settling->minute, settling->patterns, settling->n_patterns};
-    gboolean ok = recompute_rows(archive, &what, FALSE, computed, error);
-    for (guint i = 0; ok && i < settling->n_patterns; i++) {
-        pthread_rwlock_wrlock(&archive->gate);
-        if (!settling->remarked[i]) ok = pattern_write(archive, settling, settling->patterns[i], computed, error);
-        pthread_rwlock_unlock(&archive->gate);
+    Recompute what = {view->traces, settling->minute, settling->patterns, settling->n_patterns};
+    if (!recompute_rows(archive, &what, FALSE, computed, error)) return FALSE;
+    for (guint i = 0; i < settling->n_patterns; i++) {
+        PatternRows minute = {LEVEL_MINUTE, settling->minute, settling->patterns[i]};
+        if (!write_computed(archive, settling, &minute, computed, error)) return FALSE;
     }
-    return ok;
+    return TRUE;
 }
 
-static gboolean settle_minute(Archive *archive, guint32 minute, const GArray *patterns, GError **error) {
-    Settling settling = {
-        .minute = minute, .patterns = (const guint32 *)(gconstpointer)patterns->data, .n_patterns = patterns->len};
-    settling.remarked = g_new0(guint8, patterns->len);
-    settling.added = row_map_new();
+static gboolean compute_anew(Archive *archive, guint32 minute, const GArray *patterns, GError **error) {
+    g_auto(StaleSet) stale;
+    stale_set_init(&stale);
+    Settling settling = {.minute = minute,
+                         .patterns = (const guint32 *)(gconstpointer)patterns->data,
+                         .n_patterns = patterns->len,
+                         .stale = &stale,
+                         .added = row_map_new()};
     pthread_mutex_init(&settling.lock, NULL);
-    StoreIter *traces = settling_begin(archive, &settling);
-    gboolean ok = settle_patterns(archive, &settling, traces, error);
-    settling_end(archive);
-    store_iter_free(traces);
+    SettlingView view = settling_begin(archive, &settling);
+    gboolean ok = compute_patterns(archive, &settling, &view, error);
+    settling_end(archive, &view);
     pthread_mutex_destroy(&settling.lock);
     row_map_free(settling.added);
-    g_free(settling.remarked);
     return ok;
 }
 
-/* Marks of the first marked minute >= *minute; none: patterns stays empty. */
-static gboolean marks_next(Archive *archive, guint32 *minute, GArray *patterns, GError **error) {
-    g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_DIRTY);
-    for (gboolean more = iter_seek_key(iter, dirty_key((DirtyMark){*minute, 0})); more; more = store_iter_next(iter)) {
-        DirtyMark mark;
-        if (!dirty_key_parse(store_iter_key(iter), &mark)) return fail(error, PLUMB_ERROR_CORRUPT, "malformed mark");
-        if (patterns->len > 0 && mark.minute != *minute) break;
-        *minute = mark.minute;
-        g_array_append_val(patterns, mark.pattern);
+/* ---- minute by minute ---- */
+
+static gboolean settle_minute(Archive *archive, const StaleSet *stale, guint32 minute, GError **error) {
+    g_autoptr(GArray) untold = g_array_new(FALSE, FALSE, sizeof(guint32));
+    PatternRows at = {LEVEL_MINUTE, minute, 0};
+    for (guint i = 0; i < stale->marks->len; i++) {
+        guint32 pattern = g_array_index(stale->marks, DirtyMark, i).pattern;
+        if (pattern == at.pattern) continue; /* numbers begin at 1 */
+        at.pattern = pattern;
+        gboolean told = TRUE;
+        if (!take_back(archive, stale, &at, &told, error)) return FALSE;
+        if (!told) g_array_append_val(untold, pattern);
     }
-    return iter_finished(iter, error);
+    return untold->len == 0 || compute_anew(archive, minute, untold, error);
+}
+
+/* The first marked minute >= *minute; G_MAXUINT32 when there is none (no time reaches it). */
+static gboolean marked_minute(StoreIter *dirty, guint32 *minute, GError **error) {
+    DirtyMark mark = {.minute = *minute};
+    if (!iter_seek_key(dirty, dirty_key(&mark))) {
+        *minute = G_MAXUINT32;
+        return iter_finished(dirty, error);
+    }
+    if (!dirty_key_parse(store_iter_key(dirty), &mark))
+        return fail(error, PLUMB_ERROR_CORRUPT, "a mark of stale statistics has a malformed key");
+    *minute = mark.minute;
+    return TRUE;
+}
+
+static gboolean settle_next(Archive *archive, guint32 *minute, GError **error) {
+    g_auto(StaleSet) stale;
+    stale_set_init(&stale);
+    g_autoptr(StoreIter) dirty = store_iter_new(archive->store, FAMILY_DIRTY);
+    if (!marked_minute(dirty, minute, error)) return FALSE;
+    if (*minute == G_MAXUINT32) return TRUE;
+    const guint32 minutes[2] = {*minute, *minute + 1};
+    if (!stale_set_load(&stale, dirty, minutes, 0, error) || !iter_finished(dirty, error)) return FALSE;
+    return settle_minute(archive, &stale, (*minute)++, error);
 }
 
 gboolean archive_settle(Archive *archive, GError **error) {
-    g_autoptr(GArray) patterns = g_array_new(FALSE, FALSE, sizeof(guint32));
-    pthread_mutex_lock(&archive->settle_lock);
     gboolean ok = TRUE;
-    for (guint32 minute = 0; ok; minute++) {
-        g_array_set_size(patterns, 0);
-        ok = marks_next(archive, &minute, patterns, error);
-        if (patterns->len == 0) break;
-        if (ok) ok = settle_minute(archive, minute, patterns, error);
-        if (minute == G_MAXUINT32) break;
-    }
+    pthread_mutex_lock(&archive->settle_lock);
+    for (guint32 minute = 0; ok && minute != G_MAXUINT32;) ok = settle_next(archive, &minute, error);
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;
 }

@@ -25,11 +25,13 @@ static gboolean stale_equal(gconstpointer a, gconstpointer b) {
 void stale_set_init(StaleSet *set) {
     set->marks = g_array_new(FALSE, FALSE, sizeof(DirtyMark));
     set->rows = g_hash_table_new_full(stale_hash, stale_equal, g_free, NULL);
+    set->replaced = row_map_new();
 }
 
 void stale_set_clear(StaleSet *set) {
     g_clear_pointer(&set->marks, g_array_unref);
     g_clear_pointer(&set->rows, g_hash_table_unref);
+    g_clear_pointer(&set->replaced, row_map_free);
 }
 
 StaleRow *stale_set_find(const StaleSet *set, const PatternRows *row) {
@@ -38,22 +40,69 @@ StaleRow *stale_set_find(const StaleSet *set, const PatternRows *row) {
     return g_hash_table_lookup(set->rows, &wanted);
 }
 
-static void mark_add(StaleSet *set, const DirtyMark *mark) {
+void mark_value_append(GByteArray *value, guint32 host, StatsRow *row) {
+    g_autoptr(GByteArray) encoded = g_byte_array_new();
+    stats_row_encode(row, encoded);
+    append_varint(value, host);
+    append_varint(value, encoded->len);
+    append_bytes(value, encoded->data, encoded->len);
+}
+
+static gboolean mark_add(StaleSet *set, const DirtyMark *mark, Bytes value) {
+    ByteReader r = byte_reader(value.data, value.size_bytes);
+    while (reader_left(&r) > 0) {
+        guint64 host = read_varint(&r), size = read_varint(&r);
+        const guint8 *row = r.failed || host > G_MAXUINT32 ? NULL : read_bytes(&r, size);
+        if (row == NULL) return FALSE;
+        StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, mark->minute, mark->pattern, 0, (guint32)host};
+        if (!stats_row_merge_encoded(row_map_get(set->replaced, &key), (Bytes){row, size})) return FALSE;
+    }
     g_array_append_val(set->marks, *mark);
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
         StaleRow stale = {{level, mark->minute / level_minutes(level), mark->pattern}, FALSE};
         if (!g_hash_table_contains(set->rows, &stale)) g_hash_table_add(set->rows, g_memdup2(&stale, sizeof stale));
     }
+    return TRUE;
 }
 
 gboolean stale_set_load(StaleSet *set, StoreIter *dirty, const guint32 minutes[2], guint32 pattern, GError **error) {
-    LayoutKey from = dirty_key((DirtyMark){minutes[0], 0});
+    LayoutKey from = dirty_key(&(DirtyMark){.minute = minutes[0]});
     for (gboolean more = store_iter_seek(dirty, key_bytes(&from)); more; more = store_iter_next(dirty)) {
         DirtyMark mark;
         if (!dirty_key_parse(store_iter_key(dirty), &mark))
-            return fail(error, PLUMB_ERROR_CORRUPT, "a mark of stale statistics is malformed");
+            return fail(error, PLUMB_ERROR_CORRUPT, "a mark of stale statistics has a malformed key");
         if (mark.minute >= minutes[1]) break;
-        if (pattern == 0 || pattern == mark.pattern) mark_add(set, &mark);
+        if (pattern != 0 && pattern != mark.pattern) continue;
+        if (!mark_add(set, &mark, store_iter_value(dirty)))
+            return fail(error, PLUMB_ERROR_CORRUPT, "a mark of stale statistics is malformed");
+    }
+    return TRUE;
+}
+
+guint stale_set_first(const StaleSet *set, guint32 minute, guint32 pattern) {
+    guint low = 0, high = set->marks->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        const DirtyMark *mark = &g_array_index(set->marks, DirtyMark, middle);
+        if (mark->minute < minute || (mark->minute == minute && mark->pattern < pattern))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+gboolean stale_set_subtract(const StaleSet *set, const PatternRows *minute, const StatsKey *as, RowMap *rows) {
+    StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, minute->bucket, minute->pattern, 0, 0};
+    StatsRow *replaced = NULL;
+    gboolean more = row_map_seek(set->replaced, &key, &key, &replaced);
+    for (; more && key.bucket == minute->bucket && key.object == minute->pattern;
+         more = row_map_next(set->replaced, &key, &replaced)) {
+        StatsKey from = *as;
+        from.host = key.host;
+        StatsRow *row = row_map_get(rows, &from);
+        if (!stats_row_subtract(row, replaced)) return FALSE;
+        if (stats_row_size(row) == 0) row_map_remove(rows, &from);
     }
     return TRUE;
 }

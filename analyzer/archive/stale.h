@@ -1,7 +1,8 @@
-/* The marks of FAMILY_DIRTY in memory, and the question whether a row of statistics is stale: has it a mark inside? */
+/* The marks of FAMILY_DIRTY in memory: which rows of statistics are stale, and what has to be taken back from them. */
 #pragma once
 
 #include "analyzer/archive/layout.h"
+#include "analyzer/archive/rowmap.h"
 #include "common/store/store.h"
 
 /* Stored rows of one pattern in one bucket (one row a host). */
@@ -14,6 +15,7 @@ typedef struct PatternRows {
 typedef struct StaleSet {
     GArray *marks;    /* DirtyMark, in stored order */
     GHashTable *rows; /* StaleRow: the marked minutes, and hours and days around them */
+    RowMap *replaced; /* minute rows to take back: the sum of all marks */
 } StaleSet;
 
 typedef struct StaleRow {
@@ -27,6 +29,14 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StaleSet, stale_set_clear)
 /* Reads the marks of the minutes [from, until), of one pattern or (0) of all. */
 gboolean stale_set_load(StaleSet *set, StoreIter *dirty, const guint32 minutes[2], guint32 pattern, GError **error);
 StaleRow *stale_set_find(const StaleSet *set, const PatternRows *row); /* NULL: not stale */
+/* Position of the first mark of a minute and pattern, or where it would be. */
+guint stale_set_first(const StaleSet *set, guint32 minute, guint32 pattern);
+/* Takes what the marks of a minute and pattern say away from rows that have 'as' as their key but for the host. FALSE:
+ * what is left cannot be told, and the rows are of no use any more. */
+gboolean stale_set_subtract(const StaleSet *set, const PatternRows *minute, const StatsKey *as, RowMap *rows);
+
+/* The value of a mark: one row after another. */
+void mark_value_append(GByteArray *value, guint32 host, StatsRow *row);
 
 /* Length of a level's bucket in minutes, and in buckets of the next finer level. */
 guint32 level_minutes(StatsLevel level);

@@ -27,10 +27,10 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
     id_set_init(&writer->traces);
-    writer->marks = g_array_new(FALSE, FALSE, sizeof(DirtyMark));
     writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
     writer->operand_bytes = g_byte_array_new();
     writer->slot = slot_take(archive);
+    writer->replaced = stats_group_new(&archive->lookup);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->index = g_byte_array_new();
@@ -48,7 +48,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     puts_clear(&writer->records);
     puts_clear(&writer->index_entries);
     id_set_clear(&writer->traces);
-    g_array_unref(writer->marks);
+    stats_group_free(writer->replaced);
     g_array_unref(writer->operands);
     g_byte_array_unref(writer->operand_bytes);
     g_ptr_array_unref(writer->given);
@@ -174,17 +174,24 @@ static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
     return counted;
 }
 
-static void mark_dirty(ArchiveWriter *writer, const TraceSummary *replaced) {
-    DirtyMark mark = {stats_bucket(LEVEL_MINUTE, replaced->begin_ns), replaced->pattern};
-    LayoutKey key = dirty_key(mark);
-    store_batch_put(writer->batch, FAMILY_DIRTY, key_bytes(&key), (Bytes){"", 0});
-    g_array_append_val(writer->marks, mark);
+static void append_replaced(void *arg, const StatsKey *key, StatsRow *row) { mark_value_append(arg, key->host, row); }
+
+/* Its pattern's rows count a record that is no more: a mark says so, and what to take back. */
+static void mark_replaced(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    stats_group_add_pattern(writer->replaced, old->tree, old->times, stored->last.pattern, old->node_of);
+    stats_group_foreach(writer->replaced, append_replaced, value);
+    stats_group_clear(writer->replaced);
+    DirtyMark mark = {stats_bucket(LEVEL_MINUTE, stored->last.begin_ns), stored->last.pattern, stored->trace_id,
+                      (guint16)(stored->parts - 1), stored->last.n_spans};
+    LayoutKey key = dirty_key(&mark);
+    store_batch_put(writer->batch, FAMILY_DIRTY, key_bytes(&key), (Bytes){value->data, value->len});
 }
 
 /* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
 static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
     Archive *archive = writer->archive;
-    g_auto(TraceVersion) old = version_make(archive, NULL, list_spans(old_spans, 0), old_spans->len);
+    g_auto(TraceVersion) old = version_make(archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
     for (guint i = 0; i < old_spans->len; i++) g_ptr_array_add(writer->fresh, g_ptr_array_index(old_spans, i));
     g_auto(TraceVersion) joined =
         version_make(archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
@@ -195,10 +202,8 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
 
     PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART};
     guint32 number = record_put(writer, &place, &joined);
-    mark_dirty(writer, &stored->last);
-    gboolean same_row = number == stored->last.pattern && stats_bucket(LEVEL_MINUTE, joined.tree->begin_ns) ==
-                                                              stats_bucket(LEVEL_MINUTE, stored->last.begin_ns);
-    if (!same_row) stats_group_add_pattern(writer->stats, joined.tree, joined.times, number, joined.node_of);
+    mark_replaced(writer, stored, &old);
+    stats_group_add_pattern(writer->stats, joined.tree, joined.times, number, joined.node_of);
 
     guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
     if (second != old_second) {

@@ -15,7 +15,6 @@ struct ArchiveWriter {
     IdSet traces;
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
-    GArray *marks;       /* DirtyMark */
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
@@ -24,7 +23,8 @@ struct ArchiveWriter {
     guint16 slot;              /* of archive->slots; nobody else's */
 
     /* Scratch, to spare allocations. */
-    GPtrArray *given;  /* the spans of archive_writer_add() */
-    GPtrArray *fresh;  /* those not stored yet, distinct */
-    GByteArray *index; /* value of the trace's index entry */
+    StatsGroup *replaced; /* the pattern rows of a record that is replaced */
+    GPtrArray *given;     /* the spans of archive_writer_add() */
+    GPtrArray *fresh;     /* those not stored yet, distinct */
+    GByteArray *index;    /* value of the trace's index entry */
 };

@@ -481,6 +481,43 @@ static void test_periods(void) {
     case_close(&c);
 }
 
+/* Many traces of one pattern in one minute: past DIST_EXACT_MAX values, some late spans' traces can be taken back from
+ * their old pattern's row, and those with an extreme value cannot. */
+static void test_many_of_one_pattern(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    for (guint64 i = 0; i < 300; i++) {
+        TestSpan root = {i + 1, 1, 0, c.world.names[0], c.world.tracers[i % 2], BASE_NS + (gint64)i, (gint64)i * 1000};
+        TestSpan call = {i + 1, 2, 1, c.world.names[1], c.world.tracers[3], BASE_NS + (gint64)i + 1, 65536};
+        g_byte_array_set_size(c.spans, 0);
+        test_span_append(c.spans, &root);
+        test_span_append(c.spans, &call);
+        g_ptr_array_add(traces, copy_of(c.spans));
+        fixture_add(c.writer, c.spans);
+    }
+    fixture_commit(c.writer);
+    static const guint late[] = {7, 150, 299, 0, 298};
+    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
+    for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
+        TestSpan more = {late[i] + 1, 3, 2, c.world.names[2], c.world.tracers[4], BASE_NS + NS_PER_SEC, 1};
+        g_byte_array_set_size(c.spans, 0);
+        test_span_append(c.spans, &more);
+        g_byte_array_append(traces->pdata[late[i]], c.spans->data, c.spans->len);
+        fixture_add(c.writer, c.spans);
+        fixture_commit(c.writer);
+        fixture_assert_stats(&c.fixture, &filter, traces);
+        fixture_assert_sound(&c.fixture);
+        if (i % 2 == 0) settle(&c);
+        fixture_assert_sound(&c.fixture);
+    }
+    settle(&c);
+    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
+    fixture_assert_stats(&c.fixture, &filter, traces);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
 /* A reader beside a running writer cannot settle, and must see the right figures all the same. */
 static void test_read_only_sees_through_marks(void) {
     Case c;
@@ -627,6 +664,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/clock-tolerance-stays", test_clock_tolerance_stays);
     g_test_add_func("/archive/times-far-away", test_times_far_away);
     g_test_add_func("/archive/periods", test_periods);
+    g_test_add_func("/archive/many-of-one-pattern", test_many_of_one_pattern);
     g_test_add_func("/archive/read-only-sees-through-marks", test_read_only_sees_through_marks);
     g_test_add_func("/archive/scan-order", test_scan_order);
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
