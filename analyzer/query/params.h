@@ -6,8 +6,8 @@
 
 #include "analyzer/query/query.h"
 
-/* Every name must be in the NULL-terminated list 'allowed'; only "exclude" and "annotation" may be given twice; all must
- * be UTF-8. */
+/* Every name must be in the NULL-terminated list 'allowed'; only "exclude" and "annotation" may be given twice; all
+ * must be UTF-8. */
 gboolean params_check(const QueryParams *params, const char *question, const char *const *allowed, GError **error);
 
 /* The value of a parameter, or NULL; with i, the i-th of a repeated one. */
