@@ -2,9 +2,10 @@
 
 One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works beside ours: what it wrote is what must come
 out of plumbd, span by span. plumbd is down when HDFS starts; while the load runs it is killed and stopped several
-times, and started again each time.
+times, and started again each time. PLUMB_HADOOP names another version, 2.8 to 3.3.1.
 """
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -18,8 +19,10 @@ from tests.hdfs.spans import calls_per_function, content, json_values, normal_na
 sys.path.insert(0, str(ROOT / "script" / "hdfs"))
 
 from cluster import (  # noqa: E402
-    Cluster, die_with_parent, free_port, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
+    DEFAULT_VERSION, Cluster, die_with_parent, free_port, receiver_jar, sample_class_path, sample_core_site, tracing,
+    workload_classes)
 
+VERSION = os.environ.get("PLUMB_HADOOP") or DEFAULT_VERSION
 DATANODES = 3
 THREADS = 2
 ROUNDS = 6
@@ -66,9 +69,9 @@ def run(tmp_path_factory, plumbd_program):
     """The whole story; what is known at its end."""
     work = tmp_path_factory.mktemp("hdfs")
     plumbd = make_plumbd(plumbd_program, work / "plumbd")
-    classes = workload_classes(work)
+    classes = workload_classes(work, VERSION)
     core = tracing(plumbd.settings["listen.thrift"], local_files=True)
-    cluster = Cluster(work / "cluster", datanodes=DATANODES, core=core, class_path=sample_class_path(receiver_jar()))
+    cluster = Cluster(work / "cluster", VERSION, DATANODES, core, class_path=sample_class_path(receiver_jar()))
     try:
         with cluster:
             down = cluster.senders()
@@ -245,7 +248,8 @@ def test_demonstration(tmp_path, plumbd):
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
         [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-         tmp_path / "hdfs", "--rounds", "1", "--threads", "1"], check=True, capture_output=True, text=True, timeout=180)
+         tmp_path / "hdfs", "--hadoop", VERSION, "--rounds", "1", "--threads", "1"],
+        check=True, capture_output=True, text=True, timeout=180)
     done = json.loads(demo.stdout)
     plumbd.flush()
     assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500

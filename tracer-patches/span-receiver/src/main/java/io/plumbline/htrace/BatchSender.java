@@ -19,6 +19,8 @@ final class BatchSender implements Runnable {
     private static final Logger LOG = Logger.getLogger("io.plumbline.htrace");
     /** Whatever a receiver asks for. */
     static final int MAX_WAIT_MS = 60_000;
+    /** A receiver that puts off one batch so often (its disk is full, say) is left for the next of the list. */
+    static final int LATERS_BEFORE_NEXT = 10;
 
     private final Options options;
     private final SpanQueue queue;
@@ -155,12 +157,17 @@ final class BatchSender implements Runnable {
         sequence++;
         counters.sent.addAndGet(spans.size());
         EncodedBatch batch = encode(drops);
+        long laters = 0;
         for (long tries = 0; tries == 0 || !expired(); tries++) {
             Reply reply = exchange(batch, tries);
             if (reply == null) {
                 continue;
             }
             if (reply.getStatus() == Status.TRY_LATER) {
+                laters++;
+                if (laters % LATERS_BEFORE_NEXT == 0) {
+                    link.next();
+                }
                 rest(Math.max(options.retryMinMs, reply.getWaitMs()));
             } else if (reply.getStatus() == Status.VERSION && speakVersion(reply.getVersion())) {
                 batch = encode(drops);

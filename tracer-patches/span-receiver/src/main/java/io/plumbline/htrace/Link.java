@@ -53,10 +53,15 @@ final class Link {
             throw new IOException(addresses.get(current) + ": " + describe(e), e);
         } finally {
             if (!done) {
-                disconnect();
-                current = (current + 1) % addresses.size();
+                next();
             }
         }
+    }
+
+    /** Leaves the receiver; the next exchange goes to the next one of the list. */
+    void next() {
+        disconnect();
+        current = (current + 1) % addresses.size();
     }
 
     private static String describe(Exception e) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.MilliSpan;
 import org.apache.htrace.core.SpanId;
 import org.apache.htrace.core.TimelineAnnotation;
@@ -140,6 +141,46 @@ class DeliveryTest {
             assertEquals(1, rig.stats().getSpansAcknowledged());
             assertEquals(3, rig.stats().getBatchesResent());
         }
+    }
+
+    @Test
+    void receiverThatPutsOffAndOffIsLeft() throws Exception {
+        try (ThriftReceiver full = new ThriftReceiver(); ThriftReceiver spare = new ThriftReceiver();
+                Rig rig = new Rig(full.address() + "," + spare.address())) {
+            for (int i = 0; i < BatchSender.LATERS_BEFORE_NEXT; i++) {
+                full.answer(Status.TRY_LATER, 100);
+            }
+            rig.start();
+            rig.send(0, 1);
+            Batch batch = full.next();
+            assertEquals(batch, spare.next());
+            rig.close();
+            assertEquals(BatchSender.LATERS_BEFORE_NEXT, rig.rests.size());
+            assertEquals(1, rig.stats().getSpansAcknowledged());
+            assertEquals(0, rig.stats().getFailures());
+        }
+    }
+
+    /** The real pauses: a sender that rests for an hour before its next try does try once more when it is closed. */
+    @Test
+    void closeCutsARestShort() throws Exception {
+        int port;
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = probe.getLocalPort();
+        }
+        PlumbSpanReceiver receiver = new PlumbSpanReceiver(HTraceConfiguration.fromKeyValuePairs(
+                "plumb.receiver.addresses", "127.0.0.1:" + port, "plumb.flush.interval.ms", "1",
+                "plumb.retry.min.ms", "3600000", "plumb.retry.max.ms", "3600000",
+                "plumb.shutdown.timeout.ms", "30000"));
+        receiver.receiveSpan(Rig.span(0).build());
+        while (receiver.stats().getFailures() == 0) {
+            Thread.onSpinWait();
+        }
+        try (ThriftReceiver server = new ThriftReceiver(WireProtocol.COMPACT, port)) {
+            receiver.close();
+            assertEquals(names(0, 1), server.nextNames(1));
+        }
+        assertEquals(1, receiver.stats().getSpansAcknowledged());
     }
 
     @Test
