@@ -39,8 +39,9 @@ typedef struct StoreOptions {
 
 typedef struct Store Store;
 
-/* Errors: BUSY (another process has it open for writing; the message says which folder), VERSION (made by a newer
- * version), CORRUPT, IO (no right to write, ...), NO_SPACE. */
+/* Errors: BUSY (another process has it open for writing), VERSION (made by a newer version), CORRUPT (damaged, or
+ * another program's), NOT_FOUND (read_only, and there is no store), IO (no right to write, ...), NO_SPACE. The messages
+ * name the folder and say what to do. Nothing is changed in a folder that is refused. */
 Store *store_open_rocksdb(const StoreOptions *options, GError **error);
 /* Keeps nothing after store_close(); path and sizes are ignored. */
 Store *store_open_memory(const StoreOptions *options, GError **error);
@@ -60,7 +61,10 @@ void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 gsize store_batch_size_bytes(const StoreBatch *batch);
 
-/* Writes and empties the batch. On error nothing was written and the batch is as before, to be tried again. */
+/* Writes and empties the batch. On error nothing was written and the batch is as before, to be tried again. NO_SPACE:
+ * less is free than the engine needs to write out its buffers; when there is space again, writing goes on (at once, or,
+ * when the engine itself met the full disk, within about five seconds). INPUT: a merge into another family than STATS,
+ * or without a merge function. */
 gboolean store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
 
 /* Makes all written batches survive a power cut. */

@@ -14,14 +14,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
 #include "common/store/store_rocksdb_options.h"
 #include "common/store/store_rocksdb_seal.h"
 
-/* Openings for reading that a writer's compaction may spoil by deleting a file between its listing and its opening. */
-#define READ_ONLY_ATTEMPTS 5
+/* An opening is spoilt when another process, compacting or opening the same store, deletes a file between our reading
+ * its name and our opening it: it looks like damage, and is over at the next attempt. */
+#define OPEN_ATTEMPTS 5
 
 #define FORMAT_KEY "format"
 /* RocksDB's number, which c.h does not name: rewrite the lowest level too. */
@@ -120,13 +122,17 @@ static gboolean file_exists(const char *path, const char *name) {
     return g_file_test(full, G_FILE_TEST_EXISTS);
 }
 
-/* Does the folder hold tables or a MANIFEST? Without the file CURRENT, or with a MANIFEST cut to nothing, RocksDB would
- * take the folder for empty and delete them. */
-static gboolean has_file_like(const char *path, const char *part) {
+/* Does the folder hold tables, or a log with something in it? Without the file CURRENT, or with a MANIFEST cut to
+ * nothing, RocksDB would take the folder for empty and delete them. */
+static gboolean has_data(const char *path) {
     g_autoptr(GDir) folder = g_dir_open(path, 0, NULL);
     const char *name;
     while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
-        if (strstr(name, part) != NULL) return TRUE;
+        if (g_str_has_suffix(name, ".sst")) return TRUE;
+        if (!g_str_has_suffix(name, ".log")) continue;
+        g_autofree char *full = g_build_filename(path, name, NULL);
+        struct stat file;
+        if (stat(full, &file) == 0 && file.st_size > 0) return TRUE;
     }
     return FALSE;
 }
@@ -153,7 +159,7 @@ static gboolean check_unversioned(const char *path, rocksdb_t *db, const rocksdb
     if (!empty)
         return fail(error, PLUMB_ERROR_CORRUPT,
                     "store %s: it is a RocksDB of some other program: choose another folder", path);
-    if (has_file_like(path, ".sst"))
+    if (has_data(path))
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its MANIFEST is damaged: restore the folder from a copy",
                     path);
     return TRUE;
@@ -182,9 +188,12 @@ static gboolean check_format(const RocksStore *store, gboolean *complete, GError
 
 static gboolean check_folder(const RocksStore *store, gboolean *complete, GError **error) {
     *complete = FALSE;
+    /* A folder that may not be read looks like one without a store. */
+    if (access(store->path, R_OK | X_OK) != 0 && errno == EACCES)
+        return fail_errno(error, errno, "store %s: give the user of this process the right to read there", store->path);
     if (file_exists(store->path, "CURRENT"))
         return seal_check(store->path, error) && check_format(store, complete, error);
-    if (has_file_like(store->path, ".sst") || has_file_like(store->path, "MANIFEST-"))
+    if (has_data(store->path))
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: restore the folder from a copy",
                     store->path);
     if (store->base.read_only) return fail(error, PLUMB_ERROR_NOT_FOUND, "store %s: there is none", store->path);
@@ -227,8 +236,7 @@ static gboolean open_all(RocksStore *store, GError **error) {
     for (guint attempt = 1;; attempt++) {
         g_autoptr(GError) cause = NULL;
         if (open_once(store, &cause)) return TRUE;
-        gboolean spoilt = store->base.read_only && g_error_matches(cause, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
-        if (spoilt && attempt < READ_ONLY_ATTEMPTS) continue;
+        if (g_error_matches(cause, PLUMB_ERROR, PLUMB_ERROR_CORRUPT) && attempt < OPEN_ATTEMPTS) continue;
         g_propagate_error(error, g_steal_pointer(&cause));
         return FALSE;
     }

@@ -1,7 +1,9 @@
 /* A store on disk: other processes, other versions, other users, kill -9. The program calls itself for the parts that
  * must be a process of their own:
  *   --write FOLDER  writes batch after batch and prints the number of each, once written, until it is killed
- *   --hold FOLDER   opens the store, prints "open", and waits for the end of its input */
+ *   --hold FOLDER   opens the store, prints "open", and waits for the end of its input
+ *   --make FOLDER   prints "start" and makes the store
+ *   --nobody FOLDER as a user without rights, opens the store; prints the error's code and message */
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <rocksdb/c.h>
@@ -217,6 +219,36 @@ static void test_kill(void) {
     }
 }
 
+static int make(const char *folder) {
+    puts("start");
+    fflush(stdout);
+    const StoreOptions options = small_options(folder);
+    store_close(open_ok(&options));
+    return 0;
+}
+
+/* Killed at any moment while it is made, a store can be made to its end by the next opening. */
+static void test_kill_while_made(void) {
+    for (guint round = 0; round < 25; round++) {
+        char *folder = folder_new();
+        Child child = child_start("--make", folder);
+        char line[16];
+        g_assert_nonnull(fgets(line, sizeof line, child.from));
+        g_usleep((gulong)g_random_int_range(0, 20000)); /* a moment by chance: making takes about 20 ms */
+        kill(child.pid, SIGKILL);
+        child_end(&child);
+        StoreOptions options = small_options(folder);
+        Store *store = open_ok(&options);
+        put(store, FAMILY_TRACE, "a", "1");
+        store_close(store);
+        options.read_only = TRUE;
+        store = open_ok(&options);
+        assert_value(store, FAMILY_TRACE, "a", "1");
+        store_close(store);
+        folder_remove(folder);
+    }
+}
+
 /* ---- versions and other programs ---- */
 
 static void test_versions(void) {
@@ -319,6 +351,49 @@ static void test_no_right_to_write(void) {
     }
 }
 
+static int open_as_nobody(const char *folder) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) return 1;
+    StoreOptions options = small_options(folder);
+    for (guint read_only = 0; read_only < 2; read_only++) {
+        options.read_only = read_only == 1;
+        g_autoptr(GError) error = NULL;
+        Store *store = store_open_rocksdb(&options, &error);
+        if (store != NULL)
+            printf("open\n");
+        else
+            printf("%d %s\n", error->code, error->message);
+        store_close(store);
+    }
+    return 0;
+}
+
+static void test_other_user(void) {
+    if (geteuid() != 0) {
+        g_test_skip("only root can become another user");
+        return;
+    }
+    static const struct {
+        guint mode;
+        const char *writing, *reading;
+    } cases[] = {{0700, "right to", "right to"}, {0755, "right to", "open"}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *folder = folder_new();
+        const StoreOptions options = small_options(folder);
+        store_close(open_ok(&options));
+        g_assert_cmpint(g_chmod(folder, (int)cases[i].mode), ==, 0);
+        Child child = child_start("--nobody", folder);
+        char line[512];
+        g_assert_nonnull(fgets(line, sizeof line, child.from));
+        g_test_message("%s", g_strchomp(line));
+        g_assert_nonnull(strstr(line, cases[i].writing));
+        g_assert_nonnull(fgets(line, sizeof line, child.from));
+        g_test_message("%s", g_strchomp(line));
+        g_assert_nonnull(strstr(line, cases[i].reading));
+        g_assert_cmpint(child_end(&child), ==, 0);
+        folder_remove(folder);
+    }
+}
+
 static void test_read_only_disk(void) {
     char *folder = folder_new();
     StoreOptions options = small_options(folder);
@@ -343,6 +418,8 @@ static void test_read_only_disk(void) {
 int main(int argc, char **argv) {
     program = argv[0];
     if (argc == 3 && strcmp(argv[1], "--hold") == 0) return hold(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--make") == 0) return make(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--nobody") == 0) return open_as_nobody(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_until_killed(argv[2]);
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rocksdb/reopen", test_reopen);
@@ -352,6 +429,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/rocksdb/versions", test_versions);
     g_test_add_func("/rocksdb/other-databases", test_other_databases);
     g_test_add_func("/rocksdb/no-right-to-write", test_no_right_to_write);
+    g_test_add_func("/rocksdb/kill-while-made", test_kill_while_made);
+    g_test_add_func("/rocksdb/other-user", test_other_user);
     g_test_add_func("/rocksdb/read-only-disk", test_read_only_disk);
     return g_test_run();
 }
