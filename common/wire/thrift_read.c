@@ -103,6 +103,9 @@ gboolean thrift_list(ThriftReader *r, guint8 *type, guint32 *n) {
         size = thrift_u32be(r);
     else if (size == 15)
         size = thrift_varint32(r);
+    /* The compact protocol's writers give empty lists a type too, or none; but not one that does not exist. */
+    if (r->protocol == PROTOCOL_COMPACT && (head & 15) != 0 && of == TYPE_STOP)
+        return thrift_fault(r, PLUMB_ERROR_INPUT, "elements of no type");
     if (!check_elements(r, size, type_known(of))) return FALSE;
     *type = of;
     *n = size;

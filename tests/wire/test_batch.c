@@ -448,6 +448,7 @@ static void test_crafted(void) {
         {"strings are numbers", "\x1c\x15\2\x29\x15\2\x19\x0c\0\0", 10, PLUMB_ERROR_INPUT},
         {"4 thousand million strings", "\x1c\x15\2\x29\xf8\xff\xff\xff\xff\x0f\0\0", 12, PLUMB_ERROR_INPUT},
         {"elements of no type", "\x1c\x15\2\x79\xf0\4\0\0\0\0\0\0", 12, PLUMB_ERROR_INPUT},
+        {"empty list of no type", "\x1c\x15\2\x79\x0d\0\0", 7, PLUMB_ERROR_INPUT},
         {"field of no type", "\x1c\x1e\0\0", 4, PLUMB_ERROR_INPUT},
         {"number of 11 bytes", "\x1c\x15\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0", 15, PLUMB_ERROR_INPUT},
         {"number of 33 bits", "\x1c\x15\xff\xff\xff\xff\x1f\0\0", 9, PLUMB_ERROR_INPUT},
