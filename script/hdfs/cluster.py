@@ -133,7 +133,7 @@ def tracing(addresses, local_files=False):
         if name.endswith(".sampler.fraction"):
             settings[name] = "1.0"
     if local_files:
-        # With its package: without it the HTrace of Hadoop 2.8 loads it once for each tracer, and spans are written twice.
+        # With its package: without it the HTrace of Hadoop 2.8 loads it once for each tracer, and spans come twice.
         settings["hadoop.htrace.span.receiver.classes"] += ";org.apache.htrace.core.LocalFileSpanReceiver"
         settings["hadoop.htrace.local.file.span.receiver.path"] = "${plumb.local.spans}"
     return settings
