@@ -11,17 +11,18 @@
 #include <string.h>
 
 #include "analyzer/calltree/dist_heap.h"
+#include "analyzer/calltree/varint.h"
 
-#define SCALE         G_GUINT64_CONSTANT(1000000)
-#define LINEAR_BITS   7u /* values below 2^7 have a bucket each */
-#define OCTAVE_BITS   6u /* above, a power of two is cut into 2^6 buckets */
-#define LINEAR        (1u << LINEAR_BITS)
-#define OCTAVE        (1u << OCTAVE_BITS)
-#define BUCKETS       (LINEAR + (52 - LINEAR_BITS) * OCTAVE + 1)
-#define FIRST_PENDING 4u
+#define SCALE       G_GUINT64_CONSTANT(1000000)
+#define LINEAR_BITS 7u /* values below 2^7 have a bucket each */
+#define OCTAVE_BITS 6u /* above, a power of two is cut into 2^6 buckets */
+#define LINEAR      (1u << LINEAR_BITS)
+#define OCTAVE      (1u << OCTAVE_BITS)
+#define BUCKETS     (LINEAR + (52 - LINEAR_BITS) * OCTAVE + 1)
+#define FEW_PENDING 4u
 
 G_STATIC_ASSERT(DIST_VALUE_MAX == G_GUINT64_CONSTANT(1) << 52);
-G_STATIC_ASSERT(BUCKETS <= G_MAXUINT16);
+G_STATIC_ASSERT(BUCKETS <= 1u << 12 && DIST_EXACT_MAX <= G_MAXUINT8);
 
 typedef struct Bucket {
     guint64 count;
@@ -31,12 +32,13 @@ typedef struct Bucket {
 /* Values wait in 'pending' until it holds DIST_EXACT_MAX; one more, and all go to their buckets at once. So pending are
  * all values as long as there are no buckets, and adding a value costs little even when there are. */
 struct DistValues {
-    guint64 *pending;
-    Bucket *buckets; /* by number */
+    guint64 *pending; /* few, or malloced */
+    Bucket *buckets;  /* by number */
     guint16 n_pending;
     guint16 pending_room;
     guint16 n_buckets;
     guint16 bucket_room;
+    guint64 few[FEW_PENDING]; /* most rows of a group have few calls */
 };
 
 typedef unsigned __int128 Wide;
@@ -60,7 +62,7 @@ void dist_init(Dist *dist) { memset(dist, 0, sizeof *dist); }
 
 void dist_clear(Dist *dist) {
     if (dist->values != NULL) {
-        g_free(dist->values->pending);
+        if (dist->values->pending != dist->values->few) g_free(dist->values->pending);
         g_free(dist->values->buckets);
         g_free(dist->values);
     }
@@ -70,11 +72,15 @@ void dist_clear(Dist *dist) {
 gsize dist_heap_bytes(const Dist *dist) {
     const struct DistValues *values = dist->values;
     if (values == NULL) return 0;
-    return sizeof *values + values->pending_room * sizeof *values->pending + values->bucket_room * sizeof(Bucket);
+    gsize pending = values->pending != values->few ? values->pending_room * sizeof *values->pending : 0;
+    return sizeof *values + pending + values->bucket_room * sizeof(Bucket);
 }
 
 static struct DistValues *values_of(Dist *dist) {
-    if (dist->values == NULL) dist->values = g_new0(struct DistValues, 1);
+    if (dist->values == NULL) {
+        dist->values = g_new(struct DistValues, 1);
+        *dist->values = (struct DistValues){.pending = dist->values->few, .pending_room = FEW_PENDING};
+    }
     return dist->values;
 }
 
@@ -103,54 +109,74 @@ static guint64 saturating_add(guint64 a, guint64 b) {
     return sum < a ? G_MAXUINT64 : sum;
 }
 
-/* Adds n buckets, ascending, to those there are. */
-static void merge_buckets(struct DistValues *values, const Bucket *from, guint n) {
-    guint fresh = 0;
-    for (guint i = 0, j = 0; j < n; j++) {
-        while (i < values->n_buckets && values->buckets[i].number < from[j].number) i++;
-        fresh += i == values->n_buckets || values->buckets[i].number != from[j].number;
-    }
-    guint total = values->n_buckets + fresh;
+/* Makes room for buckets that are not there yet, and puts them in: from the back, so that nothing is overwritten before
+ * it has moved. */
+static void insert_buckets(struct DistValues *values, const Bucket *from, const guint16 *fresh, guint n) {
+    guint total = values->n_buckets + n;
     if (total > values->bucket_room) {
         guint room = MIN(MAX(total, values->bucket_room + values->bucket_room / 2u), BUCKETS);
         values->buckets = g_renew(Bucket, values->buckets, room);
         values->bucket_room = (guint16)room;
     }
-    /* From the back, so that nothing is overwritten before it has moved. */
-    guint i = values->n_buckets, j = n;
-    for (guint to = total; j > 0; to--) {
-        Bucket *target = &values->buckets[to - 1];
-        if (i > 0 && values->buckets[i - 1].number > from[j - 1].number) {
-            *target = values->buckets[--i];
-            continue;
+    guint have = values->n_buckets;
+    for (guint to = total; n > 0; to--) {
+        const Bucket *next = &from[fresh[n - 1]];
+        if (have > 0 && values->buckets[have - 1].number > next->number) {
+            values->buckets[to - 1] = values->buckets[--have];
+        } else {
+            values->buckets[to - 1] = *next;
+            n--;
         }
-        guint64 count = from[j - 1].count;
-        if (i > 0 && values->buckets[i - 1].number == from[j - 1].number)
-            count = saturating_add(count, values->buckets[--i].count);
-        *target = (Bucket){count, from[--j].number};
     }
     values->n_buckets = (guint16)total;
 }
 
-static void flush_pending(struct DistValues *values) {
-    guint32 numbers[DIST_EXACT_MAX];
-    Bucket fresh[DIST_EXACT_MAX];
-    guint n = 0;
-    for (guint i = 0; i < values->n_pending; i++) {
-        guint32 number = bucket_of(values->pending[i]);
-        guint j = i;
-        for (; j > 0 && numbers[j - 1] > number; j--) numbers[j] = numbers[j - 1];
-        numbers[j] = number;
-    }
-    for (guint i = 0; i < values->n_pending; i++) {
-        if (n > 0 && fresh[n - 1].number == numbers[i]) {
-            fresh[n - 1].count++;
+/* Adds n buckets, ascending, to those there are. */
+static void merge_buckets(struct DistValues *values, const Bucket *from, guint n) {
+    guint16 fresh[BUCKETS];
+    guint n_fresh = 0, i = 0;
+    for (guint j = 0; j < n; j++) {
+        while (i < values->n_buckets && values->buckets[i].number < from[j].number) i++;
+        if (i < values->n_buckets && values->buckets[i].number == from[j].number) {
+            values->buckets[i].count = saturating_add(values->buckets[i].count, from[j].count);
         } else {
-            fresh[n++] = (Bucket){1, numbers[i]};
+            fresh[n_fresh++] = (guint16)j;
+        }
+    }
+    if (n_fresh > 0) insert_buckets(values, from, fresh, n_fresh);
+}
+
+/* Two passes over 6 bits each: numbers of buckets have 12. */
+static void sort_numbers(guint16 *numbers, guint n) {
+    guint16 sorted[DIST_EXACT_MAX];
+    for (guint shift = 0; shift < 12; shift += 6) {
+        guint8 at[64] = {0};
+        for (guint i = 0; i < n; i++) at[numbers[i] >> shift & 63]++;
+        for (guint i = 0, sum = 0; i < 64; i++) {
+            guint count = at[i];
+            at[i] = (guint8)sum;
+            sum += count;
+        }
+        for (guint i = 0; i < n; i++) sorted[at[numbers[i] >> shift & 63]++] = numbers[i];
+        memcpy(numbers, sorted, n * sizeof *numbers);
+    }
+}
+
+static void flush_pending(struct DistValues *values) {
+    guint16 numbers[DIST_EXACT_MAX];
+    Bucket together[DIST_EXACT_MAX];
+    guint n = 0;
+    for (guint i = 0; i < values->n_pending; i++) numbers[i] = (guint16)bucket_of(values->pending[i]);
+    sort_numbers(numbers, values->n_pending);
+    for (guint i = 0; i < values->n_pending; i++) {
+        if (n > 0 && together[n - 1].number == numbers[i]) {
+            together[n - 1].count++;
+        } else {
+            together[n++] = (Bucket){1, numbers[i]};
         }
     }
     values->n_pending = 0;
-    merge_buckets(values, fresh, n);
+    merge_buckets(values, together, n);
 }
 
 static void make_room(struct DistValues *values) {
@@ -158,8 +184,10 @@ static void make_room(struct DistValues *values) {
         flush_pending(values);
         return;
     }
-    guint room = values->pending_room == 0 ? FIRST_PENDING : values->pending_room * 2u;
-    values->pending = g_renew(guint64, values->pending, room);
+    guint room = values->pending_room * 2u;
+    gboolean grown = values->pending != values->few;
+    values->pending = grown ? g_renew(guint64, values->pending, room) : g_new(guint64, room);
+    if (!grown) memcpy(values->pending, values->few, sizeof values->few);
     values->pending_room = (guint16)room;
 }
 
@@ -343,118 +371,111 @@ double dist_quantile(Dist *dist, double q) {
 /* ---- stored form ---- */
 
 static void encode_exact(struct DistValues *values, GByteArray *out) {
+    guint8 coded[VARINT_MAX_BYTES * (1 + DIST_EXACT_MAX)], *at = coded;
     sort_pending(values);
     gboolean scaled = TRUE;
     for (guint i = 0; i < values->n_pending && scaled; i++) scaled = values->pending[i] % SCALE == 0;
     guint64 unit = scaled ? SCALE : 1, before = 0;
-    append_varint(out, (guint64)values->n_pending * 2 + (scaled ? 1 : 0));
+    at = put_varint(at, (guint64)values->n_pending * 2 + (scaled ? 1 : 0));
     for (guint i = 0; i < values->n_pending; i++) {
-        append_varint(out, (values->pending[i] - before) / unit);
+        at = put_varint(at, (values->pending[i] - before) / unit);
         before = values->pending[i];
     }
+    append_bytes(out, coded, (gsize)(at - coded));
+}
+
+static void encode_sketch(const Dist *dist, const struct DistValues *values, GByteArray *out) {
+    const guint64 head[] = {dist->count * 2, dist->sum, dist->squares_hi, dist->squares_lo,
+                            dist->min,       dist->max, values->n_buckets};
+    guint start = out->len, n_numbers = G_N_ELEMENTS(head) + 2 * (guint)values->n_buckets + 2;
+    g_byte_array_set_size(out, start + VARINT_MAX_BYTES * n_numbers);
+    guint8 *at = out->data + start;
+    for (guint i = 0; i < G_N_ELEMENTS(head); i++) at = put_varint(at, head[i]);
+    guint32 before = 0;
+    for (guint i = 0; i < values->n_buckets; i++) {
+        at = put_varint(at, values->buckets[i].number - before);
+        at = put_varint(at, values->buckets[i].count);
+        before = values->buckets[i].number;
+    }
+    at = put_varint(at, dist->min_count);
+    at = put_varint(at, dist->max_count);
+    g_byte_array_set_size(out, (guint)(at - out->data));
 }
 
 void dist_encode(Dist *dist, GByteArray *out) {
-    struct DistValues *values = dist->values;
     if (dist->count == 0) {
         append_varint(out, 0);
-        return;
+    } else if (is_exact(dist)) {
+        encode_exact(dist->values, out);
+    } else {
+        flush_pending(dist->values);
+        encode_sketch(dist, dist->values, out);
     }
-    if (is_exact(dist)) {
-        encode_exact(values, out);
-        return;
-    }
-    flush_pending(values);
-    append_varint(out, dist->count * 2);
-    append_varint(out, dist->sum);
-    append_varint(out, dist->squares_hi);
-    append_varint(out, dist->squares_lo);
-    append_varint(out, dist->min);
-    append_varint(out, dist->max);
-    append_varint(out, values->n_buckets);
-    guint32 before = 0;
-    for (guint i = 0; i < values->n_buckets; i++) {
-        append_varint(out, values->buckets[i].number - before);
-        append_varint(out, values->buckets[i].count);
-        before = values->buckets[i].number;
-    }
-    append_varint(out, dist->min_count);
-    append_varint(out, dist->max_count);
 }
 
-static gboolean decode_exact(Dist *dist, ByteReader *reader, guint64 count, guint64 unit) {
-    guint64 value = 0;
-    for (guint64 i = 0; i < count; i++) {
-        guint64 step = read_varint(reader);
+static gboolean merge_exact(Dist *into, ByteReader *reader, guint count, guint64 unit) {
+    guint64 values[DIST_EXACT_MAX], value = 0;
+    for (guint i = 0; i < count; i++) {
+        guint64 step = get_varint(reader);
         if (reader->failed || step > DIST_VALUE_MAX / unit) return FALSE;
         value += step * unit;
         if (value > DIST_VALUE_MAX) return FALSE;
-        dist_add(dist, value);
+        values[i] = value;
     }
+    for (guint i = 0; i < count; i++) dist_add(into, values[i]);
     return TRUE;
 }
 
-static gboolean decode_buckets(struct DistValues *values, ByteReader *reader, guint64 count) {
-    guint64 n = read_varint(reader), number = 0, total = 0;
-    if (n == 0 || n > BUCKETS || n > reader_left(reader) / 2) return FALSE;
-    values->buckets = g_new(Bucket, n);
-    values->bucket_room = (guint16)n;
+/* Buckets of 'count' values in all, ascending; returns how many, 0: malformed. */
+static guint read_buckets(Bucket *buckets, ByteReader *reader, guint64 count) {
+    guint64 n = get_varint(reader), number = 0, total = 0;
+    if (n > BUCKETS || n > reader_left(reader) / 2) return 0;
     for (guint64 i = 0; i < n; i++) {
-        guint64 step = read_varint(reader), calls = read_varint(reader);
-        if (reader->failed || calls == 0 || calls > count - total) return FALSE;
-        if (step >= BUCKETS - number || (i > 0 && step == 0)) return FALSE;
+        guint64 step = get_varint(reader), calls = get_varint(reader);
+        if (reader->failed || calls == 0 || calls > count - total) return 0;
+        if (step >= BUCKETS - number || (i > 0 && step == 0)) return 0;
         number += step;
         total += calls;
-        values->buckets[i] = (Bucket){calls, (guint32)number};
-        values->n_buckets = (guint16)(i + 1);
+        buckets[i] = (Bucket){calls, (guint32)number};
     }
-    return total == count;
+    return total == count ? (guint)n : 0;
 }
 
 /* Can so many values be the least and the greatest? */
 static gboolean extremes_fit(const Dist *dist) {
     const struct DistValues *values = dist->values;
+    const Bucket *first = &values->buckets[0], *last = &values->buckets[values->n_buckets - 1];
+    if (first->number != bucket_of(dist->min) || last->number != bucket_of(dist->max)) return FALSE;
     if (dist->min == dist->max) return dist->min_count == dist->count && dist->max_count == dist->count;
-    if (dist->min_count == 0 || dist->min_count > values->buckets[0].count) return FALSE;
-    if (dist->max_count == 0 || dist->max_count > values->buckets[values->n_buckets - 1].count) return FALSE;
+    if (dist->min_count == 0 || dist->min_count > first->count) return FALSE;
+    if (dist->max_count == 0 || dist->max_count > last->count) return FALSE;
     return values->n_buckets > 1 || dist->max_count <= dist->count - dist->min_count;
 }
 
-static gboolean decode_sketch(Dist *dist, ByteReader *reader, guint64 count) {
-    dist->count = count;
-    dist->sum = read_varint(reader);
-    dist->squares_hi = read_varint(reader);
-    dist->squares_lo = read_varint(reader);
-    dist->min = read_varint(reader);
-    dist->max = read_varint(reader);
-    if (reader->failed || dist->min > dist->max || dist->max > DIST_VALUE_MAX) return FALSE;
-    struct DistValues *values = values_of(dist);
-    if (!decode_buckets(values, reader, count)) return FALSE;
-    dist->min_count = read_varint(reader);
-    dist->max_count = read_varint(reader);
-    if (reader->failed || !extremes_fit(dist)) return FALSE;
-    Wide least = (Wide)count * dist->min, most = (Wide)count * dist->max;
-    if (dist->sum > most || (dist->sum < least && dist->sum != G_MAXUINT64)) return FALSE;
-    return values->buckets[0].number == bucket_of(dist->min) &&
-           values->buckets[values->n_buckets - 1].number == bucket_of(dist->max);
+static gboolean merge_sketch(Dist *into, ByteReader *reader, guint64 count) {
+    Bucket buckets[BUCKETS];
+    struct DistValues values = {.buckets = buckets};
+    Dist sketch = {.count = count, .values = &values};
+    sketch.sum = get_varint(reader);
+    sketch.squares_hi = get_varint(reader);
+    sketch.squares_lo = get_varint(reader);
+    sketch.min = get_varint(reader);
+    sketch.max = get_varint(reader);
+    if (reader->failed || sketch.min > sketch.max || sketch.max > DIST_VALUE_MAX) return FALSE;
+    values.n_buckets = (guint16)read_buckets(buckets, reader, count);
+    sketch.min_count = get_varint(reader);
+    sketch.max_count = get_varint(reader);
+    if (reader->failed || values.n_buckets == 0 || !extremes_fit(&sketch)) return FALSE;
+    Wide least = (Wide)count * sketch.min, most = (Wide)count * sketch.max;
+    if (sketch.sum > most || (sketch.sum < least && sketch.sum != G_MAXUINT64)) return FALSE;
+    dist_merge(into, &sketch);
+    return TRUE;
 }
 
 gboolean dist_merge_encoded(Dist *into, ByteReader *reader) {
-    guint64 head = read_varint(reader), count = head / 2;
+    guint64 head = get_varint(reader), count = head / 2;
     gboolean scaled = (head & 1) != 0;
     if (reader->failed || (scaled && (count == 0 || count > DIST_EXACT_MAX))) return FALSE;
-    if (count == 0) return TRUE;
-    Dist decoded;
-    dist_init(&decoded);
-    gboolean exact = count <= DIST_EXACT_MAX;
-    gboolean fine =
-        exact ? decode_exact(&decoded, reader, count, scaled ? SCALE : 1) : decode_sketch(&decoded, reader, count);
-    if (fine && into->count == 0) {
-        dist_clear(into);
-        *into = decoded;
-        return TRUE;
-    }
-    if (fine) dist_merge(into, &decoded);
-    dist_clear(&decoded);
-    return fine;
+    if (count > DIST_EXACT_MAX) return merge_sketch(into, reader, count);
+    return merge_exact(into, reader, (guint)count, scaled ? SCALE : 1);
 }

@@ -21,8 +21,10 @@
  * parent (or 0). annotations (RECORD_ANNOTATED) as runs; expected are those of the place before of the same pattern
  * node (at first none), and no notes. The change is a token: 0: the same keys as there; 1 + n: n keys (dictionary ids)
  *              follow. Then the values: token * 4 + kind; kind 0: text of 'token' bytes follows; 1: the decimal digits
- *              of 'token'; 2: of the number there + signed 'token'; 3 ('token' 0): the same as there. Then, with
- *              RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value of kind 0 or 1.
+ *              of 'token'; 2: of the number there + signed 'token'; 3: the same as there ('token' 0), or as the
+ *              'token'-th last of the texts of RECENT_MIN_BYTES and more that followed so far, the last RECENT_TEXTS of
+ *              them. Then, with RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value
+ *              that refers to nothing "there".
  *
  * "As runs": how many places are as expected, then the change of the one that is not, and again; after the last place
  * nothing, but the length of a run that reaches it. Placeholders have ids only. What "as before" copies is limited by
@@ -31,6 +33,7 @@
 
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/record_form.h"
+#include "analyzer/calltree/varint.h"
 #include "common/base/error.h"
 
 /* Nodes and pattern nodes up to which the scratch arrays lie on the C stack. */
@@ -50,12 +53,6 @@ typedef struct Encoder {
     guint8 *at;
     guint64 run;
 } Encoder;
-
-static inline guint8 *put_varint(guint8 *at, guint64 value) {
-    for (; value >= 0x80; value >>= 7) *at++ = (guint8)(value | 0x80);
-    *at++ = (guint8)value;
-    return at;
-}
 
 static guint8 *put_u64(guint8 *at, guint64 value) {
     value = GUINT64_TO_BE(value);
@@ -356,27 +353,43 @@ static void put_parents(Encoder *e) {
 typedef struct Column {
     const guint8 *start; /* of the column in the record */
     guint64 copied;      /* bytes "as before" */
+    RecentTexts recent;
 } Column;
 
-static gsize column_offset(const Encoder *e, const Column *column) { return (gsize)(e->at - column->start); }
+static gboolean may_copy(const Encoder *e, Column *column, gsize size_bytes) {
+    if (!record_may_copy(column->copied, size_bytes, (gsize)(e->at - column->start))) return FALSE;
+    column->copied += size_bytes;
+    return TRUE;
+}
 
-static void put_text(Encoder *e, const char *text, guint32 length) {
+static gboolean same_text(const char *a, guint32 a_length, const char *b, guint32 b_length) {
+    return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+static void put_text(Encoder *e, Column *column, const char *text, guint32 length) {
+    const RecentTexts *recent = &column->recent;
+    for (guint32 back = 1; back <= recent_known(recent); back++) {
+        guint32 at = (recent->n - back) % RECENT_TEXTS;
+        if (!same_text(recent->text[at], recent->length[at], text, length) || !may_copy(e, column, length)) continue;
+        put(e, (guint64)back << 2 | VALUE_AS_BEFORE);
+        return;
+    }
     put(e, (guint64)length << 2 | VALUE_TEXT);
     memcpy(e->at, text, length);
     e->at += length;
+    recent_add(&column->recent, text, length);
 }
 
 /* before: NULL when there is no value to refer to. */
 static void put_value(Encoder *e, Column *column, const SpanAnnotation *value, const SpanAnnotation *before) {
     gint64 number, number_before;
-    if (before != NULL && before->length == value->length && memcmp(before->value, value->value, value->length) == 0 &&
-        record_may_copy(column->copied, value->length, column_offset(e, column))) {
-        column->copied += value->length;
+    if (before != NULL && same_text(before->value, before->length, value->value, value->length) &&
+        may_copy(e, column, value->length)) {
         put(e, VALUE_AS_BEFORE);
         return;
     }
     if (!number_of_text(value->value, value->length, &number)) {
-        put_text(e, value->value, value->length);
+        put_text(e, column, value->value, value->length);
         return;
     }
     if (before != NULL && number_of_text(before->value, before->length, &number_before)) {
@@ -405,23 +418,17 @@ static gboolean all_as_before(const Encoder *e, Column *column, const SpanRec *s
     if (before == NULL || before->n_annotations != span->n_annotations) return FALSE;
     Bytes own = annotations_of(span), others = annotations_of(before);
     if (own.size_bytes != others.size_bytes || memcmp(own.data, others.data, own.size_bytes) != 0) return FALSE;
-    if (!record_may_copy(column->copied, own.size_bytes, column_offset(e, column))) return FALSE;
-    column->copied += own.size_bytes;
-    return TRUE;
+    return may_copy(e, column, own.size_bytes);
 }
 
-static void put_notes(Encoder *e, const SpanRec *span) {
+static void put_notes(Encoder *e, Column *column, const SpanRec *span) {
     SpanCursor cursor = span_cursor(span);
     SpanNote note;
     put(e, span->n_notes);
     while (span_next_note(&cursor, &note)) {
         put(e, zigzag_of(wrapping_sub(note.time_ns / e->unit_ns, span->begin_ns / e->unit_ns)));
-        gint64 number;
-        if (number_of_text(note.message, note.length, &number)) {
-            put(e, (guint64)number << 2 | VALUE_NUMBER);
-        } else {
-            put_text(e, note.message, note.length);
-        }
+        const SpanAnnotation message = {.value = note.message, .length = note.length};
+        put_value(e, column, &message, NULL);
     }
 }
 
@@ -441,12 +448,12 @@ static void put_span_annotations(Encoder *e, Column *column, const SpanRec *span
         gboolean refers = keys_known && span_next_annotation(&others, &other);
         put_value(e, column, &own, refers ? &other : NULL);
     }
-    if (e->bits & RECORD_NOTES) put_notes(e, span);
+    if (e->bits & RECORD_NOTES) put_notes(e, column, span);
 }
 
 static void put_annotations(Encoder *e) {
     if (!(e->bits & RECORD_ANNOTATED)) return;
-    Column column = {e->at, 0};
+    Column column = {.start = e->at};
     for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
         const SpanRec *before = NULL;
         for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {

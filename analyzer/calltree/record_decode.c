@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/record_form.h"
+#include "analyzer/calltree/varint.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 
@@ -45,9 +46,9 @@ static gboolean to_ns(gint64 time, gint64 unit_ns, gint64 *time_ns) {
 /* Up to and including the length of the trace. */
 static gboolean read_head(ByteReader *reader, TraceSummary *summary, guint32 *bits) {
     guint64 field[5];
-    for (guint i = 0; i < G_N_ELEMENTS(field); i++) field[i] = read_varint(reader);
+    for (guint i = 0; i < G_N_ELEMENTS(field); i++) field[i] = get_varint(reader);
     gint64 begin = read_zigzag(reader);
-    guint64 length = read_varint(reader);
+    guint64 length = get_varint(reader);
     for (guint i = 0; i < G_N_ELEMENTS(field); i++) {
         if (field[i] > G_MAXUINT32) return FALSE;
     }
@@ -89,7 +90,7 @@ gboolean record_summary(Bytes record, TraceSummary *summary, GError **error) {
 /* TRUE: the next place is as expected; FALSE: its change follows, or the record ended too soon. */
 static inline gboolean run_next(Decoder *d) {
     if (!d->run_known) {
-        d->run = read_varint(&d->reader);
+        d->run = get_varint(&d->reader);
         d->run_known = TRUE;
     }
     if (d->run > 0) {
@@ -128,7 +129,7 @@ static gboolean read_places(Decoder *d) {
         gboolean is_span = node->name != NAME_MISSING;
         for (guint32 parent = d->first[node->parent]; parent < d->first[node->parent + 1]; parent++) {
             gboolean single = !(d->bits & RECORD_COUNTS) || run_next(d);
-            guint64 more = single ? 0 : read_varint(&d->reader);
+            guint64 more = single ? 0 : get_varint(&d->reader);
             if (more >= d->places_room || (!single && more == 0)) return FALSE;
             if (!add_siblings(d, parent, 1 + more, is_span)) return FALSE;
         }
@@ -156,7 +157,7 @@ static void read_durations(Decoder *d) {
     for (guint32 i = 1; i < d->n_places; i++) {
         Place *place = &d->places[i];
         if (!place->is_span) continue;
-        guint64 coded = read_varint(&d->reader);
+        guint64 coded = get_varint(&d->reader);
         place->duration = d->bits & RECORD_REVERSED ? zigzag_value(coded) : (gint64)coded;
     }
 }
@@ -182,7 +183,7 @@ static gboolean resolve_begins(Decoder *d) {
 
 static gboolean read_times(Decoder *d) {
     for (guint32 i = 1; i < d->n_places; i++) {
-        if (d->places[i].is_span) d->places[i].begin = read_zigzag(&d->reader);
+        if (d->places[i].is_span) d->places[i].begin = zigzag_value(get_varint(&d->reader));
     }
     read_durations(d);
     return !d->reader.failed && resolve_begins(d);
@@ -198,7 +199,7 @@ static gboolean read_tracers(Decoder *d) {
             const Place *parent = &d->places[place->parent];
             gboolean first = i == d->first[q];
             guint32 expected = parent->is_span && (first || as_parent) ? parent->tracer : before;
-            guint64 tracer = run_next(d) ? expected : read_varint(&d->reader);
+            guint64 tracer = run_next(d) ? expected : get_varint(&d->reader);
             if (tracer > G_MAXUINT32) return FALSE;
             if (first) as_parent = tracer == expected;
             before = place->tracer = (guint32)tracer;
@@ -211,7 +212,7 @@ static gboolean read_flags(Decoder *d) {
     guint64 flags = d->bits & RECORD_FLAGS ? 0 : record_usual_flags(d->bits);
     for (guint32 i = 1; i < d->n_places; i++) {
         if (!d->places[i].is_span) continue;
-        if ((d->bits & RECORD_FLAGS) && !run_next(d)) flags = read_varint(&d->reader);
+        if ((d->bits & RECORD_FLAGS) && !run_next(d)) flags = get_varint(&d->reader);
         if (flags > G_MAXUINT16) return FALSE;
         d->places[i].flags = (guint16)flags;
     }
@@ -221,7 +222,7 @@ static gboolean read_flags(Decoder *d) {
 /* ---- parents ---- */
 
 static gboolean read_parent(Decoder *d, gint64 *before) {
-    guint64 token = read_varint(&d->reader);
+    guint64 token = get_varint(&d->reader);
     SpanId id = {d->trace_id, 0};
     if (token == PARENT_FOREIGN) id.trace = read_u64be(&d->reader);
     if (token < PARENT_PLACE) {
@@ -237,7 +238,7 @@ static gboolean read_parent(Decoder *d, gint64 *before) {
 }
 
 static gboolean read_parent_list(Decoder *d, Place *place) {
-    guint64 n = read_varint(&d->reader);
+    guint64 n = get_varint(&d->reader);
     if (n > G_MAXUINT16 || n > reader_left(&d->reader)) return FALSE;
     gint64 before = d->places[place->parent].is_span ? place->parent : 0;
     place->parents_at = d->parents->len;
@@ -277,6 +278,7 @@ typedef struct Column {
     guint64 copied;      /* bytes "as before" */
     GArray *values;      /* Value: of the span before of the same pattern node, then of the span at hand */
     GArray *notes;       /* NoteValue: of the span at hand */
+    RecentTexts recent;
 } Column;
 
 static guint32 padded(guint32 length) { return (length + 3) & ~3u; }
@@ -299,16 +301,31 @@ static gboolean may_copy(const Decoder *d, Column *column, gsize size_bytes) {
     return TRUE;
 }
 
+static gboolean read_text(Decoder *d, Column *column, guint64 length, Value *value) {
+    if (length > LIMIT_FRAME_BYTES) return FALSE;
+    value->text = (const char *)read_bytes(&d->reader, length);
+    value->length = (guint32)length;
+    if (value->text == NULL) return FALSE;
+    recent_add(&column->recent, value->text, value->length);
+    return TRUE;
+}
+
+static gboolean copy_value(const Decoder *d, Column *column, gboolean known, guint64 back, Value *value) {
+    const RecentTexts *recent = &column->recent;
+    if (back == 0) return known && may_copy(d, column, value->length);
+    if (back > recent_known(recent)) return FALSE;
+    guint32 at = (recent->n - (guint32)back) % RECENT_TEXTS;
+    value->text = recent->text[at];
+    value->length = recent->length[at];
+    return may_copy(d, column, value->length);
+}
+
 /* *value: the one there before, when known. */
 static gboolean read_value(Decoder *d, Column *column, gboolean known, Value *value) {
-    guint64 token = read_varint(&d->reader), more = token >> 2;
+    guint64 token = get_varint(&d->reader), more = token >> 2;
     switch (token & 3) {
-    case VALUE_TEXT:
-        if (more > LIMIT_FRAME_BYTES) return FALSE;
-        value->text = (const char *)read_bytes(&d->reader, more);
-        value->length = (guint32)more;
-        return value->text != NULL;
-    case VALUE_AS_BEFORE: return known && more == 0 && may_copy(d, column, value->length);
+    case VALUE_TEXT: return read_text(d, column, more, value);
+    case VALUE_AS_BEFORE: return copy_value(d, column, known, more, value);
     case VALUE_NUMBER: value->number = (gint64)more; break;
     default:
         if (!known || value->text != NULL) return FALSE;
@@ -323,7 +340,7 @@ static gboolean read_keys(Decoder *d, GArray *values, guint64 n) {
     if (n > G_MAXUINT16 || n > reader_left(&d->reader)) return FALSE;
     g_array_set_size(values, 0);
     for (guint64 i = 0; i < n; i++) {
-        guint64 key = read_varint(&d->reader);
+        guint64 key = get_varint(&d->reader);
         if (key > G_MAXUINT32) return FALSE;
         Value value = {.key = (guint32)key};
         g_array_append_val(values, value);
@@ -332,7 +349,7 @@ static gboolean read_keys(Decoder *d, GArray *values, guint64 n) {
 }
 
 static gboolean read_annotations(Decoder *d, Column *column) {
-    guint64 token = read_varint(&d->reader);
+    guint64 token = get_varint(&d->reader);
     gboolean known = token == KEYS_AS_BEFORE;
     if (!known && !read_keys(d, column->values, token - 1)) return FALSE;
     for (guint i = 0; i < column->values->len; i++) {
@@ -342,11 +359,11 @@ static gboolean read_annotations(Decoder *d, Column *column) {
 }
 
 static gboolean read_notes(Decoder *d, Column *column, const Place *place) {
-    guint64 n = read_varint(&d->reader);
+    guint64 n = get_varint(&d->reader);
     if (n > G_MAXUINT16 || n > reader_left(&d->reader)) return FALSE;
     for (guint64 i = 0; i < n; i++) {
         NoteValue note = {0};
-        gint64 time = wrapping_add(place->begin, read_zigzag(&d->reader));
+        gint64 time = wrapping_add(place->begin, zigzag_value(get_varint(&d->reader)));
         if (!to_ns(time, d->unit_ns, &note.time_ns) || !read_value(d, column, FALSE, &note.message)) return FALSE;
         g_array_append_val(column->notes, note);
     }

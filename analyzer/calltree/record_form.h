@@ -32,6 +32,24 @@ enum { KEYS_AS_BEFORE = 0 };
 /* Low two bits of the tokens of values. */
 enum { VALUE_TEXT = 0, VALUE_NUMBER = 1, VALUE_STEP = 2, VALUE_AS_BEFORE = 3 };
 
+/* Texts that were written out last, from this length on: a path stands at several places of a trace. */
+#define RECENT_TEXTS     16u
+#define RECENT_MIN_BYTES 4u
+
+typedef struct RecentTexts {
+    const char *text[RECENT_TEXTS]; /* the i-th ever at i % RECENT_TEXTS; borrowed */
+    guint32 length[RECENT_TEXTS];
+    guint32 n; /* ever */
+} RecentTexts;
+
+static inline void recent_add(RecentTexts *recent, const char *text, guint32 length) {
+    if (length < RECENT_MIN_BYTES) return;
+    recent->text[recent->n % RECENT_TEXTS] = text;
+    recent->length[recent->n++ % RECENT_TEXTS] = length;
+}
+
+static inline guint32 recent_known(const RecentTexts *recent) { return MIN(recent->n, RECENT_TEXTS); }
+
 /* How much "as before" may copy, all in all, at a place in the column of annotations: what a record decodes to stays in
  * proportion to its own size. */
 static inline gboolean record_may_copy(guint64 copied, guint64 more, gsize offset) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/stats_row.h"
+#include "analyzer/calltree/varint.h"
 
 #define DISTS    3
 #define COUNTERS 8
@@ -188,44 +189,48 @@ void stats_row_encode(StatsRow *row, GByteArray *out) {
         NodeStats *stats = &row->entries[i].stats;
         guint bits = fields_in_use(stats);
         if (bits == 0) continue;
-        append_varint(out, row->entries[i].node - expected);
+        guint8 coded[VARINT_MAX_BYTES * COUNTERS], *at = put_varint(coded, row->entries[i].node - expected);
         expected = row->entries[i].node + 1;
-        append_varint(out, bits);
+        append_bytes(out, coded, (gsize)(put_varint(at, bits) - coded));
         for (guint f = 0; f < DISTS; f++) {
             if (bits >> f & 1) dist_encode(dist_field(stats, f), out);
         }
+        at = coded;
         for (guint f = 0; f < COUNTERS; f++) {
-            if (bits >> (DISTS + f) & 1) append_zigzag(out, counter_fields(stats)[f]);
+            gint64 value = counter_fields(stats)[f];
+            if (value != 0) at = put_varint(at, (guint64)value << 1 ^ (guint64)(value >> 63));
         }
+        append_bytes(out, coded, (gsize)(at - coded));
     }
 }
 
-static gboolean decode_node(StatsRow *row, guint32 node, ByteReader *reader) {
-    guint64 bits = read_varint(reader);
+static gboolean merge_node(NodeStats *stats, ByteReader *reader) {
+    guint64 bits = get_varint(reader);
     if (bits == 0 || bits >> (DISTS + COUNTERS) != 0) return FALSE;
-    NodeStats *stats = stats_row_node(row, node);
     for (guint f = 0; f < DISTS; f++) {
         if (!(bits >> f & 1)) continue;
-        if (!dist_merge_encoded(dist_field(stats, f), reader) || dist_field(stats, f)->count == 0) return FALSE;
+        Dist *dist = dist_field(stats, f);
+        guint64 before = dist->count;
+        if (!dist_merge_encoded(dist, reader) || dist->count == before) return FALSE;
     }
     for (guint f = 0; f < COUNTERS; f++) {
-        if (bits >> (DISTS + f) & 1) counter_fields(stats)[f] = read_zigzag(reader);
+        if (!(bits >> (DISTS + f) & 1)) continue;
+        guint64 coded = get_varint(reader);
+        counter_add(&counter_fields(stats)[f], (gint64)(coded >> 1) ^ -(gint64)(coded & 1));
     }
     return !reader->failed;
 }
 
 gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored) {
+    if (stored.size_bytes == 0) return TRUE;
     ByteReader reader = byte_reader(stored.data, stored.size_bytes);
-    g_autoptr(StatsRow) decoded = stats_row_new();
     guint64 expected = 0;
     while (reader_left(&reader) > 0) {
-        guint64 node = read_varint(&reader);
-        if (reader.failed || node > G_MAXUINT32 - expected) return FALSE;
+        guint64 node = get_varint(&reader);
+        if (reader.failed || expected > G_MAXUINT32 || node > G_MAXUINT32 - expected) return FALSE;
         node += expected;
-        if (!decode_node(decoded, (guint32)node, &reader)) return FALSE;
+        if (!merge_node(stats_row_node(into, (guint32)node), &reader)) return FALSE;
         expected = node + 1;
-        if (expected > G_MAXUINT32 && reader_left(&reader) > 0) return FALSE;
     }
-    stats_row_merge(into, decoded);
     return TRUE;
 }

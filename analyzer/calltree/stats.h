@@ -58,7 +58,7 @@ void stats_row_merge(StatsRow *into, StatsRow *from);
  * (dist_subtract()); the row must then be thrown away. */
 gboolean stats_row_subtract(StatsRow *from, StatsRow *what);
 void stats_row_encode(StatsRow *row, GByteArray *out);
-/* FALSE: malformed, *into is as before. */
+/* FALSE: malformed; a part may have been merged, so *into is of no use then. */
 gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored);
 
 /* Rows under construction, from many traces. */
