@@ -14,10 +14,10 @@ from cluster import Cluster, receiver_jar, sample_class_path, tracing  # noqa: E
 RECEIVER = "io.plumbline.htrace.PlumbSpanReceiver"
 
 
-@pytest.fixture
-def namenode(tmp_path):
+@pytest.fixture(scope="module")
+def namenode(tmp_path_factory):
     """A NameNode alone, with our jar on its class path and nothing configured."""
-    with Cluster(tmp_path / "hdfs", datanodes=0, class_path=sample_class_path(receiver_jar())) as cluster:
+    with Cluster(tmp_path_factory.mktemp("hdfs"), datanodes=0, class_path=sample_class_path(receiver_jar())) as cluster:
         yield cluster
 
 
@@ -26,6 +26,14 @@ def run_java(cluster, main, *arguments):
     output = process.communicate(timeout=60)[0]
     assert process.returncode == 0, output + cluster.log_end("shell")
     return output
+
+
+def run_traced_mkdir(cluster, plumbd, folder, **more):
+    """hdfs dfs -mkdir with every call traced; more settings with '_' for '.'."""
+    settings = {**tracing("{}:{}".format(*plumbd.thrift)), "fs.shell.htrace.sampler.classes": "AlwaysSampler",
+                **{name.replace("_", "."): value for name, value in more.items()}}
+    run_java(cluster, "org.apache.hadoop.fs.FsShell", *(f"-D{name}={value}" for name, value in settings.items()),
+             "-mkdir", "-p", folder)
 
 
 def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
@@ -39,9 +47,7 @@ def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
     identity, name = trace_admin("-list").split()[-2:]
     assert name == RECEIVER
 
-    settings = {**tracing(address), "fs.shell.htrace.sampler.classes": "AlwaysSampler"}
-    run_java(namenode, "org.apache.hadoop.fs.FsShell", *(f"-D{key}={value}" for key, value in settings.items()),
-             "-mkdir", "-p", "/a/b")
+    run_traced_mkdir(namenode, plumbd, "/a/b")
     trace_admin("-remove", identity)  # closes the receiver, which sends what it has
     assert namenode.senders() == {}
 
@@ -55,3 +61,14 @@ def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
     assert [normal_name(span) for span in trace.ancestors(made)] == ["ClientNamenodeProtocol#mkdirs", "mkdir", "mkdir"]
     known = {sender["sender"].split("/")[0] for sender in plumbd.receiver()["senders"]}
     assert known == {"NameNode", "FsShell"}
+
+
+def test_a_senders_loss_is_seen(namenode, plumbd):
+    """A queue of one span that nobody empties before the end: the rest is dropped, and plumbd is told."""
+    run_traced_mkdir(namenode, plumbd, "/c", hadoop_htrace_plumb_queue_spans=1,
+                     hadoop_htrace_plumb_flush_interval_ms=3600000)
+    plumbd.flush()
+    (sender,) = plumbd.receiver()["senders"]
+    assert sender["spans_sent"] == len(plumbd.export()) == 1
+    assert sender["drops"]["queue full"] >= 5
+    assert set(sender["drops"]) == {"queue full"}
