@@ -4,6 +4,8 @@
 
 /* Strings of a builder's batch are mostly short; blocks of this size keep the number of allocations low. */
 #define CHUNK_BYTES 16384
+/* A batch of 100,000 spans, and all that comes with it, stays below this in each array. */
+#define BATCH_KEPT_BYTES ((gsize)16 * 1024 * 1024)
 
 static guint string_hash(gconstpointer key) {
     const BatchString *string = key;
@@ -32,12 +34,20 @@ SpanBatch *batch_new(void) {
     return batch;
 }
 
+/* An array for the next use: the same one, unless it grew past what is worth to be kept for one batch of many. */
+static GArray *array_clear(GArray *array) {
+    const guint element_bytes = g_array_get_element_size(array);
+    if ((gsize)array->len * element_bytes <= BATCH_KEPT_BYTES) return g_array_set_size(array, 0);
+    g_array_unref(array);
+    return array_new(element_bytes);
+}
+
 void batch_clear(SpanBatch *batch) {
-    g_array_set_size(batch->strings, 0);
-    g_array_set_size(batch->spans, 0);
-    g_array_set_size(batch->parents, 0);
-    g_array_set_size(batch->annotations, 0);
-    g_array_set_size(batch->notes, 0);
+    batch->strings = array_clear(batch->strings);
+    batch->spans = array_clear(batch->spans);
+    batch->parents = array_clear(batch->parents);
+    batch->annotations = array_clear(batch->annotations);
+    batch->notes = array_clear(batch->notes);
     GArray *drops = batch->sender.drops;
     g_array_set_size(drops, 0);
     batch->sender = (BatchSender){.sender = {"", 0}, .drops = drops};

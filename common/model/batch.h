@@ -61,7 +61,8 @@ typedef struct SpanBatch {
 } SpanBatch;
 
 SpanBatch *batch_new(void);
-/* Empties it for the next use; memory is kept. */
+/* Empties it for the next use. Memory is kept, but for arrays that grew past 16 MiB: one hostile batch does not hold it
+ * for good. */
 void batch_clear(SpanBatch *batch);
 void batch_free(SpanBatch *batch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SpanBatch, batch_free)

@@ -77,6 +77,18 @@ static void test_clear(void) {
     batch_free(NULL);
 }
 
+/* Whether an array was given up or kept, the batch is as new. */
+static void test_clear_large(void) {
+    g_autoptr(SpanBatch) batch = batch_new();
+    for (int round = 0; round < 2; round++) {
+        batch_begin_span(batch, (SpanId){1, 2});
+        for (guint i = 0; i < 1500000; i++) batch_add_parent(batch, (SpanId){1, i});
+        g_assert_cmpuint(batch_span(batch, 0)->n_parents, ==, 1500000);
+        batch_clear(batch);
+        g_assert_cmpuint(batch->parents->len + batch->spans->len, ==, 0);
+    }
+}
+
 static void test_text(void) {
     static const struct {
         const char *text;
@@ -123,6 +135,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/batch/intern-many", test_intern_many);
     g_test_add_func("/batch/builder", test_builder);
     g_test_add_func("/batch/clear", test_clear);
+    g_test_add_func("/batch/clear-large", test_clear_large);
     g_test_add_func("/batch/text", test_text);
     g_test_add_func("/batch/text-positions", test_text_positions);
     return g_test_run();
