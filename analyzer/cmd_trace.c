@@ -12,6 +12,7 @@ static CliExit run(Invocation *invocation) {
     if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
     options.ids = option_flag(invocation, "ids");
+    options.fold = option_flag(invocation, "fold");
     options.brief = option_flag(invocation, "brief");
     Show show = dot ? show_trace_dot : chrome ? show_trace_chrome : show_trace;
     exit_code = invocation_print(invocation, document, show, &options);
@@ -21,6 +22,8 @@ static CliExit run(Invocation *invocation) {
 
 static const Option options[] = {
     {"brief", OPTION_FLAG, NULL, NULL, "without annotations and notes", NULL},
+    {"fold", OPTION_FLAG, NULL, NULL,
+     "a run of equal calls (same function, process, no calls of their own) in one row, times added up", NULL},
     {"ids", OPTION_FLAG, NULL, NULL, "span ids too", NULL},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N spans (default: 20000; 0: all, at 2 KB of memory each)", NULL},
     {"dot", OPTION_FLAG, NULL, NULL, "as a graph for Graphviz", NULL},

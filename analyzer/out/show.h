@@ -11,6 +11,7 @@ typedef struct ShowOptions {
     MeasureSet set; /* functions, forest */
     gboolean ids;   /* trace: span ids too */
     gboolean brief; /* trace: no annotations and notes */
+    gboolean fold;  /* trace: runs of like calls in one row */
 } ShowOptions;
 
 typedef void (*Show)(const json_t *document, const ShowOptions *options, GString *out);

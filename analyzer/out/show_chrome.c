@@ -15,41 +15,73 @@ typedef struct Slice {
 } Slice;
 
 typedef struct Process {
-    char *name;
+    GPtrArray *names; /* of tracers: char * */
+    const char *host; /* borrowed from the document */
+    gint64 pid;       /* -1: unknown */
     GPtrArray *lanes; /* of GArray of gint64: ends of the slices that are open, innermost last */
 } Process;
 
 typedef struct Chart {
     GArray *slices;
     GPtrArray *processes;
-    GHashTable *process_of; /* name -> index + 1 */
+    GHashTable *process_of; /* key -> index + 1 */
     GHashTable *slice_of;   /* span id -> index + 1 */
     json_t *events;
 } Chart;
 
 static void process_free(void *data) {
     Process *process = data;
-    g_free(process->name);
+    g_ptr_array_unref(process->names);
     g_ptr_array_unref(process->lanes);
     g_free(process);
 }
 
 static void lane_free(void *data) { g_array_free(data, TRUE); }
 
-static guint process_index(Chart *chart, const json_t *span) {
-    GString *name = g_string_new(field_text(span, "process"));
-    if (*field_text(span, "host") != '\0') g_string_append_printf(name, "/%s", field_text(span, "host"));
+/* One program may trace under several names (a client of HDFS has its own besides the application's): where the pid is
+ * known, it tells processes apart. */
+static char *process_key(const json_t *span) {
+    const char *host = field_text(span, "host");
     if (field_present(span, "pid") && field_int(span, "pid") >= 0)
-        g_string_append_printf(name, " (pid %" G_GINT64_FORMAT ")", field_int(span, "pid"));
-    g_autofree char *key = g_string_free(name, FALSE);
-    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(chart->process_of, key));
-    if (known != 0) return known - 1;
+        return g_strdup_printf("%" G_GINT64_FORMAT "/%s", field_int(span, "pid"), host);
+    return g_strdup_printf("%s//%s", field_text(span, "process"), host);
+}
+
+static void add_name(Process *process, const char *name) {
+    if (g_ptr_array_find_with_equal_func(process->names, name, g_str_equal, NULL)) return;
+    g_ptr_array_add(process->names, g_strdup(name));
+}
+
+static Process *process_new(const json_t *span) {
     Process *process = g_new0(Process, 1);
-    process->name = g_strdup(key);
+    process->names = g_ptr_array_new_with_free_func(g_free);
+    process->host = field_text(span, "host");
+    process->pid = field_present(span, "pid") ? field_int(span, "pid") : -1;
     process->lanes = g_ptr_array_new_with_free_func(lane_free);
-    g_ptr_array_add(chart->processes, process);
-    g_hash_table_insert(chart->process_of, g_steal_pointer(&key), GUINT_TO_POINTER(chart->processes->len));
-    return chart->processes->len - 1;
+    return process;
+}
+
+static guint process_index(Chart *chart, const json_t *span) {
+    char *key = process_key(span);
+    guint index = GPOINTER_TO_UINT(g_hash_table_lookup(chart->process_of, key));
+    if (index == 0) {
+        g_ptr_array_add(chart->processes, process_new(span));
+        index = chart->processes->len;
+        g_hash_table_insert(chart->process_of, g_steal_pointer(&key), GUINT_TO_POINTER(index));
+    }
+    g_free(key);
+    add_name(g_ptr_array_index(chart->processes, index - 1), field_text(span, "process"));
+    return index - 1;
+}
+
+/* "Workload, FSClient/10.0.0.5 (pid 4005)"; a new string. */
+static char *process_name(const Process *process) {
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < process->names->len; i++)
+        g_string_append_printf(out, "%s%s", i > 0 ? ", " : "", (const char *)g_ptr_array_index(process->names, i));
+    if (*process->host != '\0') g_string_append_printf(out, "/%s", process->host);
+    if (process->pid >= 0) g_string_append_printf(out, " (pid %" G_GINT64_FORMAT ")", process->pid);
+    return g_string_free(out, FALSE);
 }
 
 static gint slice_order(gconstpointer a, gconstpointer b) {
@@ -147,8 +179,9 @@ static void add_flows(Chart *chart, const Slice *slice) {
 static void add_process_names(Chart *chart) {
     for (guint i = 0; i < chart->processes->len; i++) {
         const Process *process = g_ptr_array_index(chart->processes, i);
+        g_autofree char *name = process_name(process);
         json_array_append_new(chart->events, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name",
-                                                       "pid", (int)i + 1, "args", "name", process->name));
+                                                       "pid", (int)i + 1, "args", "name", name));
         json_array_append_new(chart->events,
                               json_pack("{s:s, s:s, s:i, s:{s:i}}", "ph", "M", "name", "process_sort_index", "pid",
                                         (int)i + 1, "args", "sort_index", (int)i));

@@ -43,6 +43,8 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) add_row(table, options, row, by_host, notes);
     table_print(table, out);
+    if (options->set == MEASURE_BYTES && !any_row_has(rows, "bytes"))
+        g_string_append(out, "None of these calls recorded bytes (an annotation named bytes).\n");
     g_autofree char *count = show_count((double)json_array_size(rows), "row", "rows");
     g_string_append_printf(out, "%s, %s\n", count, period);
 }

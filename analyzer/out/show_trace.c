@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "analyzer/out/show.h"
 #include "analyzer/out/text.h"
 #include "analyzer/out/tree_lines.h"
@@ -6,14 +8,24 @@
 
 #define MAX_LINKS_NAMED 3
 
-/* A row of the tree: a span, or the placeholder of a missing one. */
+/* A row of the tree: a span, several like spans folded into one, or the placeholder of a missing one. */
 typedef struct TraceRow {
-    const json_t *span; /* NULL for a placeholder */
+    const json_t *span; /* the first; NULL for a placeholder */
     const char *missing;
     guint32 depth;
+    guint32 folded;                           /* spans of the row: 1, or more */
+    gint64 duration_ns, self_ns, critical_ns; /* of all of them */
 } TraceRow;
 
 static guint32 depth_of(const json_t *row) { return (guint32)CLAMP(field_int(row, "depth"), 0, G_MAXUINT32); }
+
+static void append_row(GArray *rows, const json_t *span) {
+    TraceRow row = {.span = span, .depth = depth_of(span), .folded = 1};
+    row.duration_ns = field_int(span, "duration_ns");
+    row.self_ns = field_int(span, "self_ns");
+    row.critical_ns = field_int(span, "critical_ns");
+    g_array_append_val(rows, row);
+}
 
 /* Spans come in pre-order; the placeholder of a missing parent stands before the span number "at". */
 static GArray *rows_of(const json_t *document) {
@@ -24,14 +36,46 @@ static GArray *rows_of(const json_t *document) {
         for (; next < json_array_size(missing); next++) {
             const json_t *placeholder = json_array_get(missing, next);
             if (field_int(placeholder, "at") > (gint64)i) break;
-            TraceRow row = {NULL, field_text(placeholder, "span"), depth_of(placeholder)};
+            TraceRow row = {.missing = field_text(placeholder, "span"), .depth = depth_of(placeholder), .folded = 1};
             g_array_append_val(rows, row);
         }
-        const json_t *span = json_array_get(spans, i);
-        TraceRow row = {span, NULL, depth_of(span)};
-        g_array_append_val(rows, row);
+        append_row(rows, json_array_get(spans, i));
     }
     return rows;
+}
+
+static gboolean same_text(const json_t *a, const json_t *b, const char *field) {
+    return strcmp(field_text(a, field), field_text(b, field)) == 0;
+}
+
+/* May b, which follows a and like it has no children, be told in the same row? */
+static gboolean alike(const TraceRow *a, const TraceRow *b) {
+    return a->span != NULL && b->span != NULL && a->depth == b->depth && same_text(a->span, b->span, "function") &&
+           same_text(a->span, b->span, "process") && same_text(a->span, b->span, "host") &&
+           field_int(a->span, "pid") == field_int(b->span, "pid") &&
+           field_int(a->span, "resolution_ns") == field_int(b->span, "resolution_ns") &&
+           json_array_size(field_list(a->span, "flags")) == 0 && json_array_size(field_list(b->span, "flags")) == 0 &&
+           json_array_size(field_list(b->span, "parents")) <= 1;
+}
+
+/* Runs of like calls without calls of their own become one row each. */
+static void fold(GArray *rows) {
+    guint kept = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const TraceRow *row = &g_array_index(rows, TraceRow, i);
+        gboolean leaf = i + 1 == rows->len || g_array_index(rows, TraceRow, i + 1).depth <= row->depth;
+        TraceRow *last = kept > 0 ? &g_array_index(rows, TraceRow, kept - 1) : NULL;
+        /* A row of the same depth directly before this one has no children. */
+        if (leaf && last != NULL && alike(last, row)) {
+            last->folded++;
+            last->duration_ns += row->duration_ns;
+            last->self_ns += row->self_ns;
+            last->critical_ns += row->critical_ns;
+        } else {
+            g_array_index(rows, TraceRow, kept++) = *row;
+        }
+    }
+    g_array_set_size(rows, kept);
 }
 
 static TreeLines *lines_of(const Style *style, const GArray *rows) {
@@ -105,16 +149,28 @@ static void add_links(Table *table, const Style *style, const TreeLines *lines, 
     below(table, lines, g_string_free(out, FALSE));
 }
 
-static void add_span(Table *table, const ShowOptions *options, char *prefix, const json_t *span, gint64 begin_ns) {
+static char *name_text(const Style *style, const TraceRow *row) {
+    const char *field = field_present(row->span, "function") ? "function" : "description";
+    g_autofree char *name = show_text(style, row->span, field);
+    if (row->folded == 1) return g_steal_pointer(&name);
+    return g_strdup_printf("%s %s%u", name, style->utf8 ? "×" : "x", row->folded);
+}
+
+static void add_duration(Table *table, const Style *style, const TraceRow *row, gint64 ns) {
+    char *text = unit_duration(style, (double)ns, field_int(row->span, "resolution_ns"));
+    table_cell(table, unit_in_column(text), COLOUR_NONE);
+}
+
+static void add_span(Table *table, const ShowOptions *options, char *prefix, const TraceRow *row, gint64 begin_ns) {
     const Style *style = &options->style;
-    gint64 resolution = field_int(span, "resolution_ns");
+    const json_t *span = row->span;
     double start = (double)(field_int(span, "begin_time_ns") - begin_ns);
-    const char *name = field_present(span, "function") ? "function" : "description";
-    table_cell_tree(table, prefix, show_text(style, span, name), measure_role_colour(style, span));
-    table_cell(table, unit_in_column(unit_duration_signed(style, start, resolution)), COLOUR_NONE);
-    table_cell(table, measure_duration(style, span, "duration_ns"), COLOUR_NONE);
-    table_cell(table, measure_duration(style, span, "self_ns"), COLOUR_NONE);
-    table_cell(table, measure_duration(style, span, "critical_ns"), COLOUR_NONE);
+    char *when = unit_duration_signed(style, start, field_int(span, "resolution_ns"));
+    table_cell_tree(table, prefix, name_text(style, row), measure_role_colour(style, span));
+    table_cell(table, unit_in_column(when), COLOUR_NONE);
+    add_duration(table, style, row, row->duration_ns);
+    add_duration(table, style, row, row->self_ns);
+    add_duration(table, style, row, row->critical_ns);
     table_cell(table, show_text(style, span, "host"), COLOUR_NONE);
     table_cell(table, process_text(style, span), COLOUR_NONE);
     g_autofree char *flags = flags_text(style, span);
@@ -137,7 +193,8 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_autofree char *begin = unit_time(field_int(document, "begin_time_ns"), NS_PER_MS);
     g_autofree char *duration = unit_duration(style, field_number(document, "duration_ns"), show_resolution(document));
     g_autofree char *spans = show_count(field_number(document, "spans_total"), "span", "spans");
-    g_string_append_printf(out, "trace %s, %s, %s, %s\npattern %s\n", trace, begin, duration, spans, pattern);
+    g_string_append_printf(out, "trace %s, %s, %s, %s\n", trace, begin, duration, spans);
+    if (*pattern != '\0') g_string_append_printf(out, "pattern %s\n", pattern);
     static const struct {
         const char *field, *singular;
     } counts[] = {{"orphans", "orphan"}, {"cycles", "cycle"}, {"duplicates", "duplicate"}};
@@ -192,6 +249,7 @@ void show_trace(const json_t *document, const ShowOptions *options, GString *out
     const Style *style = &options->style;
     append_head(document, options, out);
     g_autoptr(GArray) rows = rows_of(document);
+    if (options->fold) fold(rows);
     g_autoptr(TreeLines) lines = lines_of(style, rows);
     g_autoptr(Table) table = table_of(options);
     g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -207,9 +265,9 @@ void show_trace(const json_t *document, const ShowOptions *options, GString *out
             add_missing(table, options, prefix, row->missing);
             continue;
         }
-        add_span(table, options, prefix, row->span, begin_ns);
+        add_span(table, options, prefix, row, begin_ns);
         add_links(table, style, lines, names, row->span);
-        if (!options->brief) add_annotations(table, style, lines, row->span);
+        if (!options->brief && row->folded == 1) add_annotations(table, style, lines, row->span);
     }
     table_print(table, out);
     if (field_true(document, "more"))

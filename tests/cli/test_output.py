@@ -32,6 +32,8 @@ CASES = {
     "trace": ("trace.json", ["trace", "4be1c2a09d3f5577"], {}),
     "trace_brief_ids": ("trace.json", ["trace", "4be1c2a09d3f5577", "--brief", "--ids"], {}),
     "trace_70_ascii": ("trace.json", ["trace", "4be1c2a09d3f5577"], {"COLUMNS": "70", "LC_ALL": "C"}),
+    "trace_fold": ("trace_fold.json", ["trace", "4be1c2a09d3f5577", "--fold"], {}),
+    "functions_no_bytes": ("functions_by_host.json", ["functions", "--bytes"], {}),
     "trace_dot": ("trace.json", ["trace", "4be1c2a09d3f5577", "--dot"], {}),
     "diff_period": ("diff_period.json", ["diff", "2h..1h", "1h.."], {}),
     "diff_trace": ("diff_trace.json", ["diff", "4be1c2a09d3f5577", "90b3a5d1c07e6412"], {}),
@@ -109,7 +111,7 @@ def test_chrome_has_every_span_once(canned):
 def test_chrome_has_a_row_for_each_process(canned):
     events = chrome(canned)["traceEvents"]
     names = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
-    assert set(names.values()) == {"FsShell/10.0.3.9 (pid 4242)", "DataNode/10.0.3.17 (pid 17)", "DataNode/10.0.3.18"}
+    assert set(names.values()) == {"FsShell, FSClient/10.0.3.9 (pid 4242)", "DataNode/10.0.3.17 (pid 17)", "DataNode/10.0.3.18"}
     assert len(names) == 3
 
 
