@@ -301,6 +301,44 @@ static void test_merging(void) {
     g_hash_table_unref(merger.rows);
 }
 
+static void subtract_row(void *arg, const StatsKey *key, StatsRow *row) {
+    Merger *merger = arg;
+    g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
+    StatsRow *from = g_hash_table_lookup(merger->rows, name);
+    g_assert_nonnull(from);
+    g_assert_true(stats_row_subtract(from, row));
+    if (stats_row_size(from) == 0) g_hash_table_remove(merger->rows, name);
+}
+
+/* Two traces less one of them are the other one, to the byte. */
+static void test_subtracting(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
+    const ForestOptions options = {30, FALSE}; /* two of them have no more than 64 calls: all is exact */
+    guint32 base = run_seed();
+    g_test_message("seed %u", base);
+    for (guint32 seed = base; seed != base + 1000; seed++) {
+        g_autoptr(StatsGroup) both = stats_group_new(&world.lookup);
+        g_autoptr(StatsGroup) one = stats_group_new(&world.lookup);
+        g_autoptr(StatsGroup) other = stats_group_new(&world.lookup);
+        for (guint i = 0; i < 2; i++) {
+            g_autoptr(Forest) forest = forest_new(&world, seed + i, &options);
+            Made made = make(compressor, forest->spans, 0);
+            add_all(both, &made);
+            add_all(i == 0 ? one : other, &made);
+            made_clear(&made);
+        }
+        Merger merger = {.rows = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+                                                       (GDestroyNotify)stats_row_free)};
+        stats_group_foreach(both, merge_row, &merger);
+        stats_group_foreach(one, subtract_row, &merger);
+        stats_group_foreach(other, compare_row, &merger);
+        g_assert_cmpuint(g_hash_table_size(merger.rows), ==, 0);
+        g_hash_table_unref(merger.rows);
+    }
+}
+
 /* ---- small things ---- */
 
 static void test_buckets(void) {
@@ -423,6 +461,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/stats/forests", test_forests);
     g_test_add_func("/calltree/stats/merging", test_merging);
+    g_test_add_func("/calltree/stats/subtracting", test_subtracting);
     g_test_add_func("/calltree/stats/buckets", test_buckets);
     g_test_add_func("/calltree/stats/golden", test_golden);
     g_test_add_func("/calltree/stats/malformed", test_malformed);
