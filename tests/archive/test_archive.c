@@ -16,6 +16,9 @@ gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GErr
 gboolean __real_dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
 gboolean __wrap_dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
 
+gboolean __real_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
+gboolean __wrap_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
+
 static guint failing_writes;
 static PlumbError intern_failure;
 static gboolean intern_fails;
@@ -37,6 +40,15 @@ typedef struct Case {
     ArchiveWriter *writer;
     GByteArray *spans;
 } Case;
+
+/* What happens while a minute is computed anew, after its snapshot was taken. */
+static void (*meanwhile)(Case *c);
+static Case *meanwhile_case;
+
+gboolean __wrap_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error) {
+    if (meanwhile != NULL && !flat) meanwhile(meanwhile_case);
+    return __real_recompute_rows(archive, what, flat, rows, error);
+}
 
 static void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
     ArchiveOptions options = {NS_PER_MS, max_trace_spans};
@@ -481,31 +493,38 @@ static void test_periods(void) {
     case_close(&c);
 }
 
-/* Many traces of one pattern in one minute: past DIST_EXACT_MAX values, some late spans' traces can be taken back from
- * their old pattern's row, and those with an extreme value cannot. */
+/* Trace i of many with one pattern in one minute. */
+static void twin_trace(Case *c, guint64 i, GPtrArray *traces) {
+    TestSpan root = {i + 1, 1, 0, c->world.names[0], c->world.tracers[i % 2], BASE_NS + (gint64)i, (gint64)i * 1000};
+    TestSpan call = {i + 1, 2, 1, c->world.names[1], c->world.tracers[3], BASE_NS + (gint64)i + 1, 65536};
+    g_byte_array_set_size(c->spans, 0);
+    test_span_append(c->spans, &root);
+    test_span_append(c->spans, &call);
+    g_ptr_array_add(traces, copy_of(c->spans));
+    fixture_add(c->writer, c->spans);
+}
+
+static void late_call(Case *c, guint64 i, GPtrArray *traces) {
+    TestSpan more = {i + 1, 3, 2, c->world.names[2], c->world.tracers[4], BASE_NS + NS_PER_SEC, 1};
+    g_byte_array_set_size(c->spans, 0);
+    test_span_append(c->spans, &more);
+    g_byte_array_append(traces->pdata[i], c->spans->data, c->spans->len);
+    fixture_add(c->writer, c->spans);
+    fixture_commit(c->writer);
+}
+
+/* Past DIST_EXACT_MAX values, the traces of some late spans can be taken back from the row of their old pattern, and
+ * those with an extreme value cannot. */
 static void test_many_of_one_pattern(void) {
+    static const guint late[] = {7, 150, 299, 0, 298};
     Case c;
     case_open(&c, FALSE, 0);
     g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
-    for (guint64 i = 0; i < 300; i++) {
-        TestSpan root = {i + 1, 1, 0, c.world.names[0], c.world.tracers[i % 2], BASE_NS + (gint64)i, (gint64)i * 1000};
-        TestSpan call = {i + 1, 2, 1, c.world.names[1], c.world.tracers[3], BASE_NS + (gint64)i + 1, 65536};
-        g_byte_array_set_size(c.spans, 0);
-        test_span_append(c.spans, &root);
-        test_span_append(c.spans, &call);
-        g_ptr_array_add(traces, copy_of(c.spans));
-        fixture_add(c.writer, c.spans);
-    }
+    for (guint64 i = 0; i < 300; i++) twin_trace(&c, i, traces);
     fixture_commit(c.writer);
-    static const guint late[] = {7, 150, 299, 0, 298};
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
     for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
-        TestSpan more = {late[i] + 1, 3, 2, c.world.names[2], c.world.tracers[4], BASE_NS + NS_PER_SEC, 1};
-        g_byte_array_set_size(c.spans, 0);
-        test_span_append(c.spans, &more);
-        g_byte_array_append(traces->pdata[late[i]], c.spans->data, c.spans->len);
-        fixture_add(c.writer, c.spans);
-        fixture_commit(c.writer);
+        late_call(&c, late[i], traces);
         fixture_assert_stats(&c.fixture, &filter, traces);
         fixture_assert_sound(&c.fixture);
         if (i % 2 == 0) settle(&c);
@@ -515,6 +534,40 @@ static void test_many_of_one_pattern(void) {
     g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+static GPtrArray *meanwhile_traces;
+
+/* One more trace of the row that is being computed, one of its traces replaced, and again by another late span. */
+static void commit_meanwhile(Case *c) {
+    meanwhile = NULL;
+    twin_trace(c, meanwhile_traces->len, meanwhile_traces);
+    fixture_commit(c->writer);
+    late_call(c, 0, meanwhile_traces);
+    late_call(c, meanwhile_traces->len - 1, meanwhile_traces);
+}
+
+static void test_commits_while_computing_anew(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    for (guint64 i = 0; i < 200; i++) twin_trace(&c, i, traces);
+    fixture_commit(c.writer);
+    late_call(&c, 199, traces); /* the longest: its row must be computed anew */
+    meanwhile = commit_meanwhile;
+    meanwhile_case = &c;
+    meanwhile_traces = traces;
+    settle(&c);
+    g_assert_null(meanwhile); /* it did happen */
+    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 2);
+    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
+    fixture_assert_sound(&c.fixture);
+    fixture_assert_stats(&c.fixture, &filter, traces);
+    settle(&c);
+    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
+    fixture_assert_sound(&c.fixture);
+    fixture_assert_stats(&c.fixture, &filter, traces);
     case_close(&c);
 }
 
@@ -665,6 +718,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/times-far-away", test_times_far_away);
     g_test_add_func("/archive/periods", test_periods);
     g_test_add_func("/archive/many-of-one-pattern", test_many_of_one_pattern);
+    g_test_add_func("/archive/commits-while-computing-anew", test_commits_while_computing_anew);
     g_test_add_func("/archive/read-only-sees-through-marks", test_read_only_sees_through_marks);
     g_test_add_func("/archive/scan-order", test_scan_order);
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
