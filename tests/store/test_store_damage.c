@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,14 +38,21 @@ static void disk_free(char *disk) {
     folder_remove(disk);
 }
 
+static guint64 free_bytes(const char *disk) {
+    struct statvfs now;
+    g_assert_cmpint(statvfs(disk, &now), ==, 0);
+    return (guint64)now.f_bavail * now.f_frsize;
+}
+
 /* Takes all that is free but 'leave_bytes'. */
-static void fill(const char *disk, guint64 leave_bytes, Store *store) {
+static void fill(const char *disk, guint64 leave_bytes) {
     g_autofree char *path = g_build_filename(disk, "ballast", NULL);
     FILE *ballast = fopen(path, "a");
     g_assert_nonnull(ballast);
-    static const char block[4096];
+    static const char block[1 << 16];
     setvbuf(ballast, NULL, _IONBF, 0);
-    while (store_usage(store).free_bytes > leave_bytes && fwrite(block, sizeof block, 1, ballast) == 1) continue;
+    while (free_bytes(disk) >= leave_bytes + sizeof block && fwrite(block, sizeof block, 1, ballast) == 1) continue;
+    while (free_bytes(disk) > leave_bytes && fwrite(block, 4096, 1, ballast) == 1) continue;
     fclose(ballast);
 }
 
@@ -75,7 +83,7 @@ static void test_refused_in_time(void) {
     const StoreOptions options = small_options(folder);
     g_autoptr(Store) store = open_ok(&options);
     put(store, FAMILY_STATS, "sum", "0");
-    fill(disk, 1 << 20, store);
+    fill(disk, 1 << 20);
     g_autoptr(StoreBatch) batch = merge_batch(store, "1");
     assert_no_space(store, batch);
     assert_value(store, FAMILY_STATS, "sum", "0");
@@ -99,7 +107,7 @@ static void test_engine_recovers(void) {
     const StoreOptions options = small_options(folder);
     g_autoptr(Store) store = open_ok(&options);
     put(store, FAMILY_STATS, "sum", "0");
-    fill(disk, 0, store);
+    fill(disk, 0);
     g_autoptr(GError) error = NULL;
     g_assert_false(store_flush(store, FALSE, &error));
     g_test_message("%s", error->message);
@@ -121,6 +129,44 @@ static void test_engine_recovers(void) {
     store = open_ok(&options);
     assert_value(store, FAMILY_STATS, "sum", "01");
     g_clear_pointer(&store, store_close);
+    disk_free(disk);
+}
+
+/* Closed and opened while nothing at all is free. */
+static void test_closed_when_full(void) {
+    char *disk = disk_new();
+    if (disk == NULL) return;
+    g_autofree char *folder = g_build_filename(disk, "store", NULL);
+    StoreOptions options = small_options(folder);
+    for (guint round = 0; round < 3; round++) {
+        g_autofree char *key = g_strdup_printf("round %u", round);
+        g_autoptr(Store) store = open_ok(&options);
+        put(store, FAMILY_TRACE, key, "before");
+        fill(disk, 0);
+        g_autoptr(GError) error = NULL;
+        if (round == 1) g_assert_false(store_flush(store, FALSE, NULL)); /* the engine has seen it */
+        g_clear_pointer(&store, store_close);
+        if (round == 2) fill(disk, 0); /* also what closing gave back */
+        /* What is left may do for opening, but not for writing. */
+        store = store_open_rocksdb(&options, &error);
+        if (store != NULL) {
+            g_autoptr(StoreBatch) batch = merge_batch(store, "1");
+            assert_no_space(store, batch);
+            g_clear_pointer(&store, store_close);
+        } else {
+            g_test_message("%s", error->message);
+            g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        }
+        options.read_only = TRUE;
+        store = open_ok(&options);
+        assert_value(store, FAMILY_TRACE, key, "before");
+        g_clear_pointer(&store, store_close);
+        options.read_only = FALSE;
+        make_room(disk);
+        store = open_ok(&options);
+        assert_value(store, FAMILY_TRACE, key, "before");
+        g_clear_pointer(&store, store_close);
+    }
     disk_free(disk);
 }
 
@@ -382,6 +428,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/full-disk/refused-in-time", test_refused_in_time);
     g_test_add_func("/full-disk/engine-recovers", test_engine_recovers);
+    g_test_add_func("/full-disk/closed-when-full", test_closed_when_full);
     g_test_add_func("/full-disk/fills-alone", test_fills_alone);
     g_test_add_func("/damage/missing-files", test_missing_files);
     g_test_add_func("/damage/cut-manifest", test_cut_manifest);
