@@ -17,7 +17,7 @@ import java.util.logging.Logger;
  */
 final class BatchSender implements Runnable {
     private static final Logger LOG = Logger.getLogger("io.plumbline.htrace");
-    /** Whatever a receiver asks for. */
+    /** A receiver may ask for more; it gets this. */
     static final int MAX_WAIT_MS = 60_000;
     /** A receiver that puts off one batch so often (its disk is full, say) is left for the next of the list. */
     static final int LATERS_BEFORE_NEXT = 10;
@@ -40,6 +40,8 @@ final class BatchSender implements Runnable {
     private long sequence;
     private long reportedDrops;
     private int failedReceivers;
+    /** By the last answer, before the next batch. */
+    private int askedWaitMs;
 
     BatchSender(Options options, SpanQueue queue, Counters counters, Host host) {
         this.options = options;
@@ -125,6 +127,7 @@ final class BatchSender implements Runnable {
         if (spans.isEmpty() && !dropsToReport) {
             return false;
         }
+        askedWaitMs = 0;
         int n = spans.size();
         counters.inFlight.addAndGet(n);
         boolean answered = false;
@@ -135,6 +138,9 @@ final class BatchSender implements Runnable {
                 counters.drop(DropReason.NOT_SENT, n);
             }
             counters.inFlight.addAndGet(-n);
+        }
+        if (askedWaitMs > 0 && !closing) {
+            rest(askedWaitMs);
         }
         return true;
     }
@@ -168,7 +174,7 @@ final class BatchSender implements Runnable {
                 if (laters % LATERS_BEFORE_NEXT == 0) {
                     link.next();
                 }
-                rest(Math.max(options.retryMinMs, reply.getWaitMs()));
+                rest(Math.max(options.retryMinMs, Math.min(MAX_WAIT_MS, reply.getWaitMs())));
             } else if (reply.getStatus() == Status.VERSION && speakVersion(reply.getVersion())) {
                 batch = encode(drops);
             } else {
@@ -210,10 +216,8 @@ final class BatchSender implements Runnable {
                 int accepted = Math.max(0, Math.min(n, reply.getAccepted()));
                 counters.acknowledged.addAndGet(accepted);
                 counters.drop(DropReason.REFUSED, n - accepted);
+                askedWaitMs = Math.min(MAX_WAIT_MS, reply.getWaitMs());
                 recover();
-                if (reply.getWaitMs() > 0 && !closing) {
-                    rest(reply.getWaitMs());
-                }
                 break;
             case VERSION:
                 counters.drop(DropReason.VERSION, n);
@@ -237,9 +241,9 @@ final class BatchSender implements Runnable {
 
     /** Never past the deadline of close(). */
     private void rest(long ms) {
-        long wait = Math.min(ms, MAX_WAIT_MS);
+        long wait = ms;
         if (closing) {
-            wait = Math.min(wait, TimeUnit.NANOSECONDS.toMillis(closeDeadline - System.nanoTime()));
+            wait = Math.min(ms, TimeUnit.NANOSECONDS.toMillis(closeDeadline - System.nanoTime()));
         }
         if (wait > 0) {
             pause.rest(wait);
