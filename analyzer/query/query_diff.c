@@ -241,10 +241,11 @@ static gboolean diff_trees(Diff *diff, json_t *answer, GError **error) {
 
 /* ---- the question ---- */
 
-/* Periods have dots, traces 16 digits; the rest are patterns. */
+/* 16 digits are a trace, other numbers of digits a pattern; all else is a period, or meant to be one. */
 static guint guess_kind(const char *value) {
-    if (strstr(value, "..")) return KIND_PERIOD;
-    return strlen(value) == 16 ? KIND_TRACE : KIND_PATTERN;
+    gsize length = strlen(value);
+    if (length == 0 || strspn(value, "0123456789abcdefABCDEF") != length) return KIND_PERIOD;
+    return length == 16 ? KIND_TRACE : KIND_PATTERN;
 }
 
 static gboolean diff_parse(const Asked *asked, Diff *diff, GError **error) {
