@@ -1,8 +1,9 @@
 /* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
  *
- * bench_archive MODEL FOLDER [traces] [hosts]. Prints CPU per trace and span of adding and committing, what the
- * families hold, bytes per span on disk after compaction, and how long questions take. The folder must not exist; it is
- * left behind. */
+ * bench_archive MODEL FOLDER [traces] [hosts] [late]. Every late-th trace comes in two halves, the second after its
+ * first was stored (0, the default: none). Prints CPU per trace and span of adding and committing, what the families
+ * hold, bytes per span on disk after compaction, and how long questions take. The folder must not exist; it is left
+ * behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -43,6 +44,8 @@ typedef struct Bench {
     GArray *ends; /* guint: of each trace in spans */
     double add_ns, commit_ns, process_ns;
     guint64 traces, n_spans, groups;
+    guint late;
+    double late_ns;
 } Bench;
 
 static void make_chunk(Bench *bench, guint n) {
@@ -72,18 +75,39 @@ static void commit(Bench *bench) {
     bench->groups++;
 }
 
-static void add_chunk(Bench *bench) {
+static double add(Bench *bench, const guint8 *spans, guint size) {
     GError *error = NULL;
+    double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    archive_writer_add(bench->writer, ((const SpanRec *)(gconstpointer)spans)->id.trace, spans, size, &error);
+    stop_on(error);
+    return cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+}
+
+static guint half_of(const guint8 *spans, guint size) {
+    guint at = 0;
+    while (at < size / 2) at += ((const SpanRec *)(gconstpointer)(spans + at))->size_bytes;
+    return at;
+}
+
+static gboolean is_late(const Bench *bench, guint i) { return bench->late != 0 && i % bench->late == 0; }
+
+static void add_chunk(Bench *bench) {
     guint at = 0;
     for (guint i = 0; i < bench->ends->len; i++) {
         guint end = g_array_index(bench->ends, guint, i);
-        const SpanRec *first = (const SpanRec *)(gconstpointer)(bench->spans->data + at);
-        double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-        archive_writer_add(bench->writer, first->id.trace, bench->spans->data + at, end - at, &error);
-        bench->add_ns += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
-        stop_on(error);
+        const guint8 *spans = bench->spans->data + at;
+        bench->add_ns += add(bench, spans, is_late(bench, i) ? half_of(spans, end - at) : end - at);
         at = end;
         if (archive_writer_pending_bytes(bench->writer) >= GROUP_BYTES) commit(bench);
+    }
+    if (bench->late == 0) return;
+    commit(bench);
+    for (guint i = at = 0; i < bench->ends->len; i++) {
+        guint end = g_array_index(bench->ends, guint, i);
+        guint half = half_of(bench->spans->data + at, end - at);
+        if (is_late(bench, i) && half < end - at)
+            bench->late_ns += add(bench, bench->spans->data + at + half, end - at - half);
+        at = end;
     }
 }
 
@@ -128,6 +152,24 @@ static void print_answers(Bench *bench) {
            (cpu_ns(CLOCK_MONOTONIC) - before) / 1e3 / (double)result.spans, result.rows, result.differences);
 }
 
+static void print_late(Bench *bench) {
+    GError *error = NULL;
+    guint rows = 0;
+    ArchiveTotals totals = archive_totals(bench->archive);
+    if (totals.late_spans == 0) return;
+    printf("%" G_GUINT64_FORMAT " late spans: %.3f us each\n", totals.late_spans,
+           bench->late_ns / 1e3 / (double)totals.late_spans);
+    StatsFilter filter = {.kind = STATS_PATTERN, .since_ns = 0, .until_ns = G_MAXINT64, .role = -1};
+    double before = cpu_ns(CLOCK_MONOTONIC);
+    archive_stats(bench->archive, &filter, no_visit, &rows, &error);
+    stop_on(error);
+    printf("patterns through the marks: %.1f ms\n", (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
+    before = cpu_ns(CLOCK_MONOTONIC);
+    archive_settle(bench->archive, &error);
+    stop_on(error);
+    printf("settle: %.1f ms\n", (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
+}
+
 static void report(Bench *bench) {
     GError *error = NULL;
     double traces = (double)bench->traces, spans = (double)bench->n_spans;
@@ -135,12 +177,14 @@ static void report(Bench *bench) {
            spans / traces, bench->groups, archive_pattern_count(bench->archive));
     printf("add:    %8.2f us/trace %8.3f us/span\n", bench->add_ns / 1e3 / traces, bench->add_ns / 1e3 / spans);
     printf("commit: %8.2f us/trace %8.3f us/span\n", bench->commit_ns / 1e3 / traces, bench->commit_ns / 1e3 / spans);
+    print_late(bench);
     double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     store_flush(bench->store, TRUE, &error);
     stop_on(error);
     double compact_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
     printf("background and last compaction: %.3f and %.3f us/span\n",
-           (bench->process_ns - bench->add_ns - bench->commit_ns) / 1e3 / spans, compact_ns / 1e3 / spans);
+           (bench->process_ns - bench->add_ns - bench->commit_ns - bench->late_ns) / 1e3 / spans,
+           compact_ns / 1e3 / spans);
     StoreUsage usage = store_usage(bench->store);
     printf("disk: %" G_GUINT64_FORMAT " bytes, %.1f a span\n", usage.disk_bytes, (double)usage.disk_bytes / spans);
     print_families(bench);
@@ -149,7 +193,7 @@ static void report(Bench *bench) {
 
 int main(int argc, char **argv) {
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_archive MODEL FOLDER [traces] [hosts]\n");
+        fprintf(stderr, "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n");
         return 2;
     }
     GError *error = NULL;
@@ -158,8 +202,9 @@ int main(int argc, char **argv) {
     GeneratorOptions generator_options = {.model_path = argv[1], .seed = 1, .hosts = 8, .nanoseconds = TRUE};
     generator_options.now_ns = now_ns;
     if (argc > 4) generator_options.hosts = (guint32)strtoul(argv[4], NULL, 10);
+    guint late = argc > 5 ? (guint)strtoul(argv[5], NULL, 10) : 0;
     ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS};
-    Bench bench = {.store = store_open_rocksdb(&store_options, &error)};
+    Bench bench = {.store = store_open_rocksdb(&store_options, &error), .late = late};
     stop_on(error);
     bench.archive = archive_open(bench.store, &archive_options, &error);
     stop_on(error);
