@@ -191,6 +191,8 @@ class DeliveryTest {
             rig.send(0, 1);
             rig.awaitRest();
             assertEquals(List.of(321L), rig.rests);
+            assertEquals(1, rig.stats().getSpansAcknowledged());
+            assertEquals(0, rig.stats().getSpansInFlight());
             rig.send(1, 2);
             assertEquals(names(0, 2), server.nextNames(2));
         }
