@@ -571,6 +571,32 @@ static void test_commits_while_computing_anew(void) {
     case_close(&c);
 }
 
+/* Settling that cannot write changes nothing, and can be tried again: taking back and computing anew alike. */
+static void test_settle_on_a_full_disk(void) {
+    static const guint late[] = {150, 199};
+    Case c;
+    case_open(&c, TRUE, 0);
+    g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    for (guint64 i = 0; i < 200; i++) twin_trace(&c, i, traces);
+    fixture_commit(c.writer);
+    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
+    for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
+        late_call(&c, late[i], traces);
+        g_autoptr(GError) error = NULL;
+        failing_writes = 1;
+        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        g_assert_cmpuint(fixture_marks(&c.fixture), ==, 1);
+        fixture_assert_stats(&c.fixture, &filter, traces);
+        fixture_assert_sound(&c.fixture);
+        settle(&c);
+        g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
+        fixture_assert_stats(&c.fixture, &filter, traces);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 /* A reader beside a running writer cannot settle, and must see the right figures all the same. */
 static void test_read_only_sees_through_marks(void) {
     Case c;
@@ -719,6 +745,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/periods", test_periods);
     g_test_add_func("/archive/many-of-one-pattern", test_many_of_one_pattern);
     g_test_add_func("/archive/commits-while-computing-anew", test_commits_while_computing_anew);
+    g_test_add_func("/archive/settle-on-a-full-disk", test_settle_on_a_full_disk);
     g_test_add_func("/archive/read-only-sees-through-marks", test_read_only_sees_through_marks);
     g_test_add_func("/archive/scan-order", test_scan_order);
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
