@@ -8,6 +8,7 @@ import argparse
 import ctypes
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -140,9 +141,16 @@ def tracing(addresses, local_files=False):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that will still be free in a while: not one of those that the kernel gives to whoever asks for any."""
+    least_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(10000, max(least_given, 20000))
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def write_site(path, properties):
