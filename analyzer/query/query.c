@@ -47,9 +47,13 @@ static const Question *question_find(const char *name, GError **error) {
     return NULL;
 }
 
-json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
+json_t *question_answer(const char *question, const Asked *asked, GError **error) {
     const Question *found = question_find(question, error);
-    if (!found || !params_check(params, question, found->allowed, error)) return NULL;
-    Asked asked = {archive, params, now_ns};
-    return found->answer(&asked, error);
+    if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
+    return found->answer(asked, error);
+}
+
+json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
+    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX};
+    return question_answer(question, &asked, error);
 }

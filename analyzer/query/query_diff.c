@@ -36,7 +36,7 @@ static void add_row(Diff *diff, ChangeRow row) {
 static void write_rows(Diff *diff, json_t *answer) {
     gboolean trees = diff->kind != KIND_PERIOD;
     if (!trees || diff->sorted) change_sort(diff->archive, diff->rows, diff->sort);
-    guint n = diff->limit ? (guint)MIN(diff->limit, diff->rows->len) : diff->rows->len;
+    guint n = answer_rows(diff->asked, diff->limit, diff->rows->len, answer);
     json_t *list = json_array();
     json_object_set_new(answer, "rows", list);
     for (guint i = 0; i < n; i++)
@@ -144,7 +144,7 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
     }
     g_ptr_array_sort_with_data(list, compare_counts, diff->archive);
     guint64 limit = diff->limited ? diff->limit : PATTERN_LIMIT;
-    guint n = limit ? (guint)MIN(limit, list->len) : list->len;
+    guint n = answer_rows(diff->asked, limit, list->len, answer);
     json_t *rows = json_array();
     json_object_set_new(answer, "patterns", rows);
     for (guint i = 0; i < n; i++) {

@@ -225,7 +225,20 @@ static void add_totals(const Forest *forest, guint visible, json_t *answer) {
     json_object_set_new(answer, "patterns_total", json_count(visible));
 }
 
-static gboolean forest_patterns(Forest *forest, ForestOrder *order, json_t *answer, GError **error) {
+/* How many of the visible patterns, heaviest first, are listed: their nodes are the answer's rows. */
+static guint count_listed(const Forest *forest, const Asked *asked, guint visible, guint64 limit) {
+    guint64 nodes = 0, most = limit ? MIN(limit, (guint64)visible) : visible;
+    guint n = 0;
+    for (; n < most; n++) {
+        const Shown *shown = forest->list->pdata[n];
+        nodes += shown->pattern->n_nodes - 1;
+        if (nodes > asked->rows_max) break;
+    }
+    return n;
+}
+
+static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder *order, json_t *answer,
+                                GError **error) {
     const ForestFilter *filter = forest->filter;
     StatsFilter stored = {.kind = STATS_PATTERN,
                           .since_ns = filter->period.since_ns,
@@ -237,7 +250,7 @@ static gboolean forest_patterns(Forest *forest, ForestOrder *order, json_t *answ
     guint visible = count_visible(forest);
     g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);
 
-    guint n = order->limit ? (guint)MIN(order->limit, visible) : visible;
+    guint n = count_listed(forest, asked, visible, order->limit);
     for (guint i = 0; i < n; i++) {
         Shown *shown = forest->list->pdata[i];
         shown->listed = TRUE;
@@ -246,6 +259,7 @@ static gboolean forest_patterns(Forest *forest, ForestOrder *order, json_t *answ
     if (n > 0 && !forest->one_pass && !archive_stats(forest->archive, &stored, sum_nodes, forest, error)) return FALSE;
     if (!find_examples(forest, n, error)) return FALSE;
     add_totals(forest, visible, answer);
+    if (n < visible) json_object_set_new(answer, "more", json_true());
     json_t *list = json_array();
     json_object_set_new(answer, "patterns", list);
     for (guint i = 0; i < n; i++) json_array_append_new(list, shown_json(forest, forest->list->pdata[i]));
@@ -270,7 +284,7 @@ json_t *answer_forest(const Asked *asked, GError **error) {
     } else {
         g_auto(Forest) forest = {0};
         forest_init(&forest, asked->archive, &filter);
-        if (!forest_patterns(&forest, &order, answer, error)) return NULL;
+        if (!forest_patterns(&forest, asked, &order, answer, error)) return NULL;
     }
     return g_steal_pointer(&answer);
 }

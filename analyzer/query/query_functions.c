@@ -146,8 +146,8 @@ json_t *answer_functions(const Asked *asked, GError **error) {
 
     json_t *answer = json_object(), *list = json_array();
     json_add_period(answer, asked->archive, filter.period, TRUE);
+    guint n = answer_rows(asked, limit, sorted->len, answer);
     json_object_set_new(answer, "functions", list);
-    guint n = limit ? (guint)MIN(limit, sorted->len) : sorted->len;
     for (guint i = 0; i < n; i++)
         json_array_append_new(list, row_json(asked->archive, sorted->pdata[i], filter.by_host));
     return answer;

@@ -116,19 +116,19 @@ static json_t *missing_json(const CallTree *tree, guint32 node, guint32 depth) {
 }
 
 /* In pre-order. A missing parent is a row of its own list; "at" says before which span it stands. */
-static void add_nodes(json_t *answer, Archive *archive, const TraceView *view, guint64 limit) {
+static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view, guint64 limit) {
     const CallTree *tree = view->tree;
+    const guint most = answer_rows(asked, limit, tree->n_spans, answer);
     json_t *spans = json_array(), *missing = json_array();
     json_object_set_new(answer, "spans", spans);
     json_object_set_new(answer, "missing", missing);
     g_autofree guint32 *depths = g_new(guint32, tree->n_nodes);
     depths[0] = G_MAXUINT32; /* so that its children have 0 */
-    guint64 shown = 0;
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
+    guint shown = 0;
+    for (guint32 i = 1; i < tree->n_nodes && shown < most; i++) {
         depths[i] = depths[tree->parent[i]] + 1;
-        if (limit && shown == limit) break;
         if (tree->span[i]) {
-            json_array_append_new(spans, span_json(archive, view, i, depths[i]));
+            json_array_append_new(spans, span_json(asked->archive, view, i, depths[i]));
             shown++;
         } else {
             json_t *row = missing_json(tree, i, depths[i]);
@@ -136,7 +136,6 @@ static void add_nodes(json_t *answer, Archive *archive, const TraceView *view, g
             json_array_append_new(missing, row);
         }
     }
-    if (shown < tree->n_spans) json_object_set_new(answer, "more", json_true());
 }
 
 static void add_head(json_t *answer, Archive *archive, const TraceView *view) {
@@ -179,7 +178,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     skew_add_tree(skew, view->tree);
     json_t *answer = json_object();
     add_head(answer, asked->archive, view);
-    add_nodes(answer, asked->archive, view, limit);
+    add_nodes(answer, asked, view, limit);
     json_object_set_new(answer, "skew", skew_json(skew));
     return answer;
 }

@@ -213,7 +213,7 @@ typedef struct Search {
     TraceFilter filter;
     guint sort;       /* TraceSort */
     gboolean in_scan; /* newest first is the scan's own order: it may stop at the limit */
-    guint64 limit;
+    guint64 limit;    /* never 0 */
     guint64 scanned;
     gboolean more;
 } Search;
@@ -233,7 +233,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     guint64 matches = 0;
     Candidate candidate;
     while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
-        if (search->in_scan && search->limit && matches == search->limit) {
+        if (search->in_scan && matches == search->limit) {
             search->more = TRUE;
             break;
         }
@@ -253,17 +253,19 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
     }
-    if (search->limit && matches > search->limit) search->more = TRUE;
+    if (matches > search->limit) search->more = TRUE;
     return TRUE;
 }
 
 static gboolean parse_search(const Asked *asked, Search *search, GError **error) {
     static const char *const sorts[] = {"begin_time_ns", "duration_ns", "spans", NULL};
-    search->limit = 20;
+    guint64 limit = 20;
     search->in_scan = params_text(asked->params, "sort") == NULL;
-    return parse_filter(asked, &search->filter, error) &&
-           params_choice(asked->params, "sort", sorts, &search->sort, error) &&
-           params_count(asked->params, "limit", &search->limit, error);
+    gboolean parsed = parse_filter(asked, &search->filter, error) &&
+                      params_choice(asked->params, "sort", sorts, &search->sort, error) &&
+                      params_count(asked->params, "limit", &limit, error);
+    search->limit = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
+    return parsed;
 }
 
 /* A trace in one record: what the record's summary says holds. */

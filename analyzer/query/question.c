@@ -5,6 +5,13 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
+guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer) {
+    guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
+    if (available <= most) return available;
+    json_object_set_new(answer, "more", json_true());
+    return (guint)most;
+}
+
 json_t *json_text(const char *data, gsize length) {
     json_t *text = json_stringn(data, length);
     if (text) return text;

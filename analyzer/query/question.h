@@ -8,7 +8,15 @@ typedef struct Asked {
     Archive *archive;
     const QueryParams *params; /* names are checked, values are not */
     gint64 now_ns;
+    guint rows_max; /* of the answer, whatever the parameters say */
 } Asked;
+
+/* A row (a function, a node of a tree, a span) is 2 to 3 KB of JSON in memory: no question may take more than 300 MB.
+ */
+#define ANSWER_ROWS_MAX 100000u
+
+/* As query_run(), with another rows_max: for tests. */
+json_t *question_answer(const char *question, const Asked *asked, GError **error);
 
 /* One per question (query_<name>.c): a new reference, or NULL with *error. */
 json_t *answer_status(const Asked *asked, GError **error);
@@ -19,6 +27,10 @@ json_t *answer_trace(const Asked *asked, GError **error);
 json_t *answer_diff(const Asked *asked, GError **error);
 json_t *answer_skew(const Asked *asked, GError **error);
 json_t *answer_verify(const Asked *asked, GError **error);
+
+/* How many of 'available' rows the answer may have: limit (0: all) and rows_max decide. Sets "more" when that is not
+ * all of them. */
+guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer);
 
 /* Bytes as a JSON string; what is not UTF-8 is replaced, so that a document never lacks a field. */
 json_t *json_text(const char *data, gsize length);

@@ -2,6 +2,8 @@
  * is said of wrong questions. */
 #include <string.h>
 
+#include "analyzer/query/question.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
 
@@ -133,6 +135,47 @@ static void test_parts(void) {
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);
 }
 
+/* No answer has more rows than it may, whatever the limit says, and none is silent about it. */
+static void test_rows_max(void) {
+    static const struct {
+        const char *question, *params, *list, *inner; /* rows are those of 'inner', where there is one */
+        guint rows, expected;
+        gboolean more;
+    } tests[] = {
+        {"functions", "limit=0", "functions", NULL, 16, 16, FALSE},
+        {"functions", "limit=0", "functions", NULL, 15, 15, TRUE},
+        {"functions", "limit=7", "functions", NULL, 15, 7, TRUE},
+        {"forest", "limit=0", "patterns", "nodes", 19, 19, FALSE},
+        {"forest", "limit=0", "patterns", "nodes", 18, 17, TRUE}, /* whole patterns only */
+        {"forest", "limit=0&level=tree", "patterns", "nodes", 100, 26, FALSE},
+        {"forest", "limit=0&level=tree", "patterns", "nodes", 8, 14, TRUE}, /* the tree that reaches it is the last */
+        {"traces", "limit=0", "traces", NULL, 7, 7, FALSE},
+        {"traces", "limit=0", "traces", NULL, 6, 6, TRUE},
+        {"traces", "limit=0&sort=spans", "traces", NULL, 6, 6, TRUE},
+        {"trace", "id=0000000000000001&limit=0", "spans", NULL, 9, 9, FALSE},
+        {"trace", "id=0000000000000001&limit=0", "spans", NULL, 8, 8, TRUE},
+        {"diff", "a=..59m&b=59m..", "rows", NULL, 16, 16, FALSE},
+        {"diff", "a=..59m&b=59m..", "rows", NULL, 10, 10, TRUE},
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(QueryParams) params = params_from_text(tests[i].params);
+        Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows};
+        json_auto_t *answer = question_answer(tests[i].question, &asked, &error);
+        g_assert_no_error(error);
+        gsize rows = 0, k;
+        json_t *row;
+        json_array_foreach(json_object_get(answer, tests[i].list), k, row) rows +=
+            tests[i].inner ? json_array_size(json_object_get(row, tests[i].inner)) : 1;
+        g_test_message("%s?%s", tests[i].question, tests[i].params);
+        g_assert_cmpuint(rows, ==, tests[i].expected);
+        g_assert_cmpint(json_is_true(json_object_get(answer, "more")), ==, tests[i].more);
+    }
+}
+
 /* ---- patterns compared ---- */
 
 static void test_diff_of_patterns(void) {
@@ -262,6 +305,7 @@ int main(int argc, char **argv) {
     }
     g_test_add_func("/query/order-of-arrival", test_order_of_arrival);
     g_test_add_func("/query/parts", test_parts);
+    g_test_add_func("/query/rows-max", test_rows_max);
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);
     g_test_add_func("/query/empty-archive", test_empty_archive);
