@@ -236,7 +236,8 @@ static gboolean open_all(RocksStore *store, GError **error) {
     for (guint attempt = 1;; attempt++) {
         g_autoptr(GError) cause = NULL;
         if (open_once(store, &cause)) return TRUE;
-        if (g_error_matches(cause, PLUMB_ERROR, PLUMB_ERROR_CORRUPT) && attempt < OPEN_ATTEMPTS) continue;
+        gboolean again = store->db == NULL && g_error_matches(cause, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        if (again && attempt < OPEN_ATTEMPTS) continue;
         g_propagate_error(error, g_steal_pointer(&cause));
         return FALSE;
     }
