@@ -182,10 +182,10 @@ typedef struct Extreme {
 
 static const Extreme extremes[] = {
     {"deep", 100000, level_above, 0, 0, 0},
-    {"deeper", 1000000, level_above, 0, 0, 0},
+    {"deeper", 400000, level_above, 0, 0, 0},
     {"wide", 1000000, the_root, 0, 0, 0},
-    {"one long cycle", 300000, next_one_round, 1, 1, 0},
-    {"orphans only", 300000, of_its_own, 0, 0, 300000},
+    {"one long cycle", 100000, next_one_round, 1, 1, 0},
+    {"orphans only", 100000, of_its_own, 0, 0, 100000},
 };
 
 static GByteArray *extreme_spans(const Extreme *extreme) {
