@@ -3,7 +3,7 @@
 
 Starts one NameNode and three DataNodes, each its own JVM, with the settings of conf/core-site.xml.sample and every call
 traced; runs tests/hdfs's load; waits until every span is acknowledged; stops the cluster. Ends with 1 when a span was
-lost or anything failed. Progress goes to standard error, one JSON object with what was done to standard output.
+lost or anything failed. Progress goes to standard error; with --json, what was done to standard output.
 """
 import argparse
 import json
@@ -79,6 +79,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--size", type=int, default=1_500_000, help="bytes of the large files (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print what was done, and every sender's counters")
     options = parser.parse_args()
     try:
         if options.work_dir:
@@ -88,7 +89,8 @@ def main():
                 done = demo(options, work)
     except ClusterError as error:
         sys.exit(f"demo: {error}")
-    print(json.dumps(done))
+    if options.json:
+        print(json.dumps(done))
     if done["acknowledged"] != done["spans"]:
         sys.exit("demo: spans were lost; the senders' counters say why (plumb status)")
 

@@ -248,7 +248,7 @@ def test_demonstration(tmp_path, plumbd):
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
         [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-         tmp_path / "hdfs", "--hadoop", VERSION, "--rounds", "1", "--threads", "1"],
+         tmp_path / "hdfs", "--hadoop", VERSION, "--rounds", "1", "--threads", "1", "--json"],
         check=True, capture_output=True, text=True, timeout=180)
     done = json.loads(demo.stdout)
     plumbd.flush()
