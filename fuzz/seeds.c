@@ -129,6 +129,9 @@ static void seed_trace(guint32 seed) {
     append_bytes(out, stored->data, stored->len);
     const RecordHead head = {3, seed % 3 == 0 ? TRACE_PART : 0};
     record_encode(tree, pattern, node_of, &head, out);
+    const Bytes record = {out->data + 2 + stored->len, out->len - 2 - stored->len};
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_assert_true(record_decode(record, pattern, 7, spans, NULL));
     g_autofree char *name = g_strdup_printf("forest-%u", seed);
     write_seed("pattern", name, stored->data, stored->len);
     write_seed("record", name, out->data, out->len);
