@@ -47,25 +47,24 @@ static void test_golden(void) {
     }
 }
 
-/* 64 times 5 and once 1000: count, sum, squares, min, max, two buckets, how many are min and max. 1000 lies in [512,
- * 1024), cut into steps of 8.
- */
+/* 63 times 5 and twice 1000: count, sum, squares, min, max, two buckets, how many are min and max. 1000 lies in [512,
+ * 1024), cut into steps of 8. */
 static void test_golden_sketch(void) {
     Dist dist;
     dist_init(&dist);
-    for (guint i = 0; i < 65; i++) dist_add(&dist, i == 20 ? 1000 : 5);
+    for (guint i = 0; i < 65; i++) dist_add(&dist, i == 20 || i == 64 ? 1000 : 5);
     g_autofree char *hex = hex_of(&dist);
     g_assert_cmpstr(hex, ==,
                     "8201"
-                    "a80a"
+                    "8b12"
                     "00"
-                    "80913d"
+                    "a7957a"
                     "05"
                     "e807"
                     "02"
-                    "0540"
-                    "b80201"
-                    "4001");
+                    "053f"
+                    "b80202"
+                    "3f02");
     dist_clear(&dist);
 }
 

@@ -35,6 +35,23 @@ static gboolean decode(const Made *made, guint64 trace_id, GByteArray *out, GErr
     return record_decode((Bytes){made->record->data, made->record->len}, made->pattern, trace_id, out, error);
 }
 
+static void assert_loss_free(const World *world, const GByteArray *bytes, guint64 trace_id) {
+    Made made = make(world, bytes);
+    g_autoptr(GByteArray) back = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    decode(&made, trace_id, back, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(back->len, ==, bytes->len);
+    g_autoptr(GPtrArray) a = spans_in(bytes);
+    g_autoptr(GPtrArray) b = spans_in(back);
+    for (guint i = 0; i < a->len; i++) {
+        gboolean found = FALSE;
+        for (guint j = 0; j < b->len && !found; j++) found = span_rec_compare(a->pdata[i], b->pdata[j]) == 0;
+        g_assert_true(found);
+    }
+    made_clear(&made);
+}
+
 /* ---- known bytes ---- */
 
 static char *hex_of(const GByteArray *bytes) {
@@ -110,6 +127,35 @@ static void test_golden(void) {
     made_clear(&made);
 }
 
+/* A text of 4 bytes and more that was written out before is referred to: 1 << 2 | 3. */
+static void test_golden_texts(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (guint i = 1; i < 3; i++) {
+        SpanBuilder builder = begin(bytes, i, 0, 0, 0);
+        if (i == 2) span_builder_parent(&builder, (SpanId){TRACE, 1});
+        span_builder_annotation(&builder, 13, i == 1 ? "/data" : "abc", i == 1 ? 5 : 3);
+        span_builder_annotation(&builder, 14, i == 1 ? "abc" : "/data", i == 1 ? 3 : 5);
+        span_builder_end(&builder);
+    }
+    Made made = make(&world, bytes);
+    g_autofree char *hex = hex_of(made.record);
+    g_assert_true(g_str_has_suffix(hex, "00"
+                                        "030d0e"
+                                        "142f64617461"
+                                        "0c616263"
+                                        "00"
+                                        "030d0e"
+                                        "0c616263"
+                                        "07"));
+    assert_loss_free(&world, bytes, TRACE);
+    made.record->data[made.record->len - 1] = 2 << 2 | 3; /* there is no second text */
+    g_autoptr(GByteArray) back = g_byte_array_new();
+    g_assert_false(decode(&made, TRACE, back, NULL));
+    made_clear(&made);
+}
+
 /* Most traces are small: what one span takes beside its annotations. */
 static void test_small(void) {
     World world;
@@ -133,23 +179,6 @@ static void test_small(void) {
 }
 
 /* ---- extremes ---- */
-
-static void assert_loss_free(const World *world, const GByteArray *bytes, guint64 trace_id) {
-    Made made = make(world, bytes);
-    g_autoptr(GByteArray) back = g_byte_array_new();
-    g_autoptr(GError) error = NULL;
-    decode(&made, trace_id, back, &error);
-    g_assert_no_error(error);
-    g_assert_cmpuint(back->len, ==, bytes->len);
-    g_autoptr(GPtrArray) a = spans_in(bytes);
-    g_autoptr(GPtrArray) b = spans_in(back);
-    for (guint i = 0; i < a->len; i++) {
-        gboolean found = FALSE;
-        for (guint j = 0; j < b->len && !found; j++) found = span_rec_compare(a->pdata[i], b->pdata[j]) == 0;
-        g_assert_true(found);
-    }
-    made_clear(&made);
-}
 
 static void test_times(void) {
     static const gint64 times[] = {G_MININT64,
@@ -362,6 +391,7 @@ static void test_claims(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/record/golden", test_golden);
+    g_test_add_func("/calltree/record/golden texts", test_golden_texts);
     g_test_add_func("/calltree/record/small", test_small);
     g_test_add_func("/calltree/record/times", test_times);
     g_test_add_func("/calltree/record/annotations", test_annotations);
