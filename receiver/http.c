@@ -6,13 +6,16 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "receiver/http_jobs.h"
+#include "receiver/log.h"
 #include "receiver/metrics.h"
 
 #define API "/api/v1/"
@@ -21,6 +24,8 @@ struct Http {
     HttpOptions options;
     struct event_base *base;
     struct evhttp *server;
+    struct evconnlistener *listener; /* the server's */
+    struct event *resume;
     struct event *wake;
     int wake_fd;
     HttpJobs *jobs;
@@ -151,17 +156,19 @@ static void send_answers(Http *http) {
     }
 }
 
+/* NULL: malformed. */
 static QueryParams *params_of(const struct evhttp_uri *uri, char **id) {
-    QueryParams *params = query_params_new();
+    g_autoptr(QueryParams) params = query_params_new();
     const char *text = evhttp_uri_get_query(uri);
     struct evkeyvalq pairs;
-    if (!text || evhttp_parse_query_str(text, &pairs) != 0) return params;
+    if (!text || text[0] == '\0') return g_steal_pointer(&params);
+    if (evhttp_parse_query_str(text, &pairs) != 0) return NULL;
     for (struct evkeyval *pair = pairs.tqh_first; pair; pair = pair->next.tqe_next) {
         query_params_add(params, pair->key, pair->value);
         if (strcmp(pair->key, "id") == 0 && !*id) *id = g_strdup(pair->value);
     }
     evhttp_clear_headers(&pairs);
-    return params;
+    return g_steal_pointer(&params);
 }
 
 /* The trace id that 16 or 32 hex digits begin with. */
@@ -186,6 +193,10 @@ static void ask(Http *http, struct evhttp_request *request, const char *question
     }
     g_autofree char *id = NULL;
     QueryParams *params = params_of(evhttp_request_get_evhttp_uri(request), &id);
+    if (!params) {
+        send_error(request, 400, "malformed parameters: name=value, joined by &");
+        return;
+    }
     JobKind kind = flush ? JOB_FLUSH : strcmp(question, "export") == 0 ? JOB_EXPORT : JOB_QUERY;
     HttpJob *job = http_job_new(kind, question, params, request);
     guint64 trace_id;
@@ -219,6 +230,40 @@ static void on_request(struct evhttp_request *request, void *arg) {
         send_error(request, 404, "no such page: see docs/api.md; questions are under " API);
 }
 
+/* ---- connections ---- */
+
+/* A new descriptor gets the lowest free number: about as many are in use. */
+static gboolean files_short(const Http *http) {
+    struct rlimit files;
+    int next = dup(http->wake_fd);
+    if (next < 0) return TRUE;
+    close(next);
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+           (rlim_t)next + MIN(HTTP_FILES_LEFT, files.rlim_cur / 4) > files.rlim_cur;
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Http *http = arg;
+    struct timeval again = {0, 100000};
+    if (files_short(http))
+        evtimer_add(http->resume, &again);
+    else
+        evconnlistener_enable(http->listener);
+}
+
+/* Called by evhttp for each connection that it accepts. */
+static struct bufferevent *make_connection(struct event_base *base, void *arg) {
+    static LogLimit limit;
+    Http *http = arg;
+    if (files_short(http)) {
+        log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connections wait: too few file descriptors are left");
+        evconnlistener_disable(http->listener);
+        on_resume(-1, 0, http);
+    }
+    return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+}
+
 /* ---- life ---- */
 
 /* Any thread. */
@@ -247,6 +292,8 @@ static void *run(void *arg) {
 Http *http_start(const HttpOptions *options) {
     Http *http = g_new0(Http, 1);
     http->options = *options;
+    http->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (http->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
     http->base = event_base_new();
     http->open = g_hash_table_new(NULL, NULL);
     http->server = evhttp_new(http->base);
@@ -255,9 +302,11 @@ Http *http_start(const HttpOptions *options) {
     evhttp_set_timeout(http->server, HTTP_TIMEOUT_S);
     evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
     evhttp_set_gencb(http->server, on_request, http);
-    if (evhttp_accept_socket(http->server, options->listen_fd) != 0) g_error("evhttp_accept_socket failed");
-    http->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (http->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
+    http->resume = evtimer_new(http->base, on_resume, http);
+    evhttp_set_bevcb(http->server, make_connection, http);
+    struct evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http->server, options->listen_fd);
+    if (!bound) g_error("evhttp cannot use its socket");
+    http->listener = evhttp_bound_socket_get_listener(bound);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);
     event_add(http->wake, NULL);
     HttpJobsOptions jobs = {options->query_threads, options->queue, options->sources, wake, http};
@@ -284,6 +333,7 @@ void http_stop(Http *http) {
     send_answers(http);
     http_jobs_free(http->jobs);
     event_free(http->wake);
+    event_free(http->resume);
     evhttp_free(http->server);
     event_base_free(http->base);
     g_hash_table_unref(http->open);

@@ -10,6 +10,10 @@
 /* A peer that reads nothing for so long is gone. */
 #define HTTP_TIMEOUT_S 60
 
+/* While fewer descriptors than this are left to the process, no connection is accepted: store and journal come first.
+ * Those that are not needed end by HTTP_TIMEOUT_S. */
+#define HTTP_FILES_LEFT 128u
+
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
     guint query_threads;

@@ -139,7 +139,9 @@ static void loop(Runner *runner, const sigset_t *signals) {
 
 int runner_run(Config *config) {
     g_autoptr(GError) error = NULL;
-    (void)PLUMB_ERROR; /* makes the quark while there is one thread: GLib's way of making it later is a data race */
+    /* GLib makes what it needs for errors with the first one: while there is one thread, ThreadSanitizer can follow. */
+    error = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "the first");
+    g_clear_error(&error);
     Settings *settings = settings_new(config, &error);
     if (!settings) {
         log_message(LOG_LEVEL_ERROR, "%s", error->message);

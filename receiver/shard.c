@@ -113,6 +113,12 @@ static gboolean commit(Shard *shard) {
     return TRUE;
 }
 
+/* Worth another attempt: what is wrong is with the disk, not with this trace. */
+static gboolean may_pass(const GError *error) {
+    return g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE) ||
+           g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_IO) || g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
+}
+
 /* What the store can never take (the stored part of the trace is damaged) must not hold up the rest for good. */
 static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *why) {
     GError *error = NULL;
@@ -140,12 +146,12 @@ static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
             shard->group_oldest_ns = trace->opened_ns;
         g_array_append_val(shard->group, trace->oldest_segment);
         shard->group_spans += trace->n_spans;
-    } else if (g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) {
-        if (!set_aside(shard, trace, error)) return FALSE;
-        needs_remove(&shard->needs, trace->oldest_segment);
-    } else {
+    } else if (may_pass(error)) {
         note_failure(shard, g_steal_pointer(&error));
         return FALSE;
+    } else {
+        if (!set_aside(shard, trace, error)) return FALSE;
+        needs_remove(&shard->needs, trace->oldest_segment);
     }
     counter_add(shard->counters, reason, 1);
     open_traces_remove(shard->traces, trace);

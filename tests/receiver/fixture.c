@@ -22,7 +22,9 @@ Fixture *fixture_new(void) {
     g_autoptr(GError) error = NULL;
     Fixture *fixture = g_new0(Fixture, 1);
     fixture_store_fails(FALSE);
-    (void)PLUMB_ERROR; /* as runner.c does, before there are threads */
+    /* As runner.c does, before there are threads. */
+    error = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "the first");
+    g_clear_error(&error);
     fixture->folder = g_dir_make_tmp("plumb-receiver-XXXXXX", NULL);
     StoreOptions store = {.merge = archive_merge};
     fixture->store = store_open_memory(&store, &error);

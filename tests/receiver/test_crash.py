@@ -1,6 +1,8 @@
 """kill -9, damaged journals, repeated batches: nothing lost that was acknowledged, nothing counted twice."""
 import collections
 import random
+import re
+import shutil
 import threading
 import time
 
@@ -285,3 +287,44 @@ def test_try_later_is_not_taken(make_plumbd):
     plumbd.settings["store.min-free"] = "0"
     plumbd.start()
     assert plumbd.stored()["spans"] == 0
+
+
+def copy_of(folder, target):
+    if target.exists():
+        shutil.rmtree(target)
+    shutil.copytree(folder, target)
+
+
+def test_flipped_bits_in_the_store(make_plumbd, tmp_path):
+    """Damage in any file of the store is said, by a start that is refused or by an answer that is an error; nothing crashes,
+    and no wrong number is given as a right one."""
+    plumbd = make_plumbd(store__write_buffer="1M").start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 301):
+            assert sender.deliver(trace_spans(trace, 50)).accepted == 50
+    assert plumbd.stop() == 0
+    copy_of(plumbd.store, tmp_path / "good")
+    tried = 0
+    for name in sorted(path.name for path in (tmp_path / "good").iterdir()):
+        good = (tmp_path / "good" / name).read_bytes()
+        if not re.fullmatch(r"\d+\.(sst|log)|MANIFEST-\d+|CURRENT", name) or not good:
+            continue
+        for at in {len(good) // 3, len(good) // 2, len(good) - 5}:
+            copy_of(tmp_path / "good", plumbd.store)
+            (plumbd.store / name).write_bytes(good[:at] + bytes([good[at] ^ 0x40]) + good[at + 1:])
+            tried += 1
+            plumbd.log.unlink(missing_ok=True)
+            plumbd.spawn()
+            line = plumbd.process.stdout.readline()
+            if not line:
+                assert plumbd.wait() == 1, f"{name} at {at}"
+                assert str(plumbd.store) in plumbd.messages()
+                continue
+            plumbd.http = re.search(r" http=(\S+)", line).group(1)
+            status, body = plumbd.fetch("/api/v1/export")
+            assert plumbd.process.poll() is None
+            if status == 200 and b"error" not in body[-200:]:
+                assert len(body.splitlines()) == 15_000, f"{name} at {at}: spans are missing and nobody said so"
+            assert plumbd.fetch("/healthz")[0] == 200
+            assert plumbd.stop() in (0, 1)
+    assert tried >= 6

@@ -1,7 +1,9 @@
 """The HTTP port: probes, metrics, the API, and what goes wrong there."""
 import http.client
 import json
+import os
 import re
+import resource
 import signal
 import socket
 import threading
@@ -91,6 +93,7 @@ WRONG = {
     "no question": ("/api/v1/", "GET", 404),
     "folder": ("/api/v1/a/b", "GET", 404),
     "unknown parameter": ("/api/v1/functions?hots=x", "GET", 400),
+    "malformed parameters": ("/api/v1/functions?since", "GET", 400),
     "bad period": ("/api/v1/functions?since=yesterday", "GET", 400),
     "no such trace": ("/api/v1/trace?id=00000000deadbeef", "GET", 404),
     "no trace id": ("/api/v1/trace?id=xyz", "GET", 400),
@@ -201,6 +204,25 @@ def test_too_many_questions_are_refused(make_plumbd):
     for thread in threads:
         thread.join()
     assert set(codes) <= {200, 503} and codes.count(503) > 0 and codes.count(200) > 0
+
+
+def test_connections_leave_files_for_the_store(make_plumbd):
+    plumbd = make_plumbd()
+    plumbd.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
+    host, port = plumbd.http.rsplit(":", 1)
+    idle = [socket.create_connection((host, int(port))) for _ in range(400)]
+    late = socket.create_connection((host, int(port)))
+    late.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    with Sender(plumbd) as sender:
+        for trace in range(1, 50):
+            assert sender.submit(trace_spans(trace, 10)).status == OK
+    assert len(os.listdir(f"/proc/{plumbd.process.pid}/fd")) < 220
+    for connection in idle:
+        connection.close()
+    assert late.recv(100).startswith(b"HTTP/1.1 200")
+    late.close()
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == 490
 
 
 def test_open_trace_can_be_asked_for(make_plumbd):

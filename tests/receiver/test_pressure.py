@@ -143,7 +143,7 @@ def test_full_queues_hold_senders_back(make_plumbd):
 
 def test_store_without_space(make_plumbd, small_disk):
     """The disk fills up while plumbd writes; later somebody makes room."""
-    disk = small_disk("small", "24M")
+    disk = small_disk("small", "96M")
     plumbd = make_plumbd(store__path=disk / "store", trace__idle="10ms", store__write_buffer="1M").start()
     before = make_names_known(plumbd)
     ballast = fill(disk)
@@ -168,7 +168,7 @@ def test_store_without_space(make_plumbd, small_disk):
 
 
 def test_killed_while_the_store_has_no_space(make_plumbd, small_disk):
-    disk = small_disk("small", "24M")
+    disk = small_disk("small", "96M")
     plumbd = make_plumbd(store__path=disk / "store", trace__idle="10ms", store__write_buffer="1M").start()
     before = make_names_known(plumbd)
     ballast = fill(disk)
@@ -184,7 +184,7 @@ def test_killed_while_the_store_has_no_space(make_plumbd, small_disk):
 
 def test_stopped_while_the_store_has_no_space(make_plumbd, small_disk):
     """The stop gives up after stop.timeout, says so, and the journal keeps what was acknowledged."""
-    disk = small_disk("small", "24M")
+    disk = small_disk("small", "96M")
     plumbd = make_plumbd(store__path=disk / "store", trace__idle="10ms", store__write_buffer="1M", stop__timeout="300ms").start()
     before = make_names_known(plumbd)
     ballast = fill(disk)
@@ -201,7 +201,7 @@ def test_stopped_while_the_store_has_no_space(make_plumbd, small_disk):
 
 def test_new_names_without_space(make_plumbd, small_disk):
     """A batch whose names cannot be written to the dictionary is not taken."""
-    disk = small_disk("small", "24M")
+    disk = small_disk("small", "96M")
     plumbd = make_plumbd(store__path=disk / "store", trace__idle="1h", store__write_buffer="1M").start()
     before = make_names_known(plumbd)
     ballast = fill(disk)
