@@ -7,7 +7,7 @@
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
 
-static atomic_bool store_fails;
+static atomic_bool store_fails, store_damaged;
 static StoreOps failing_ops;
 static gboolean (*real_write)(Store *store, StoreBatch *batch, gboolean sync, GError **error);
 
@@ -16,12 +16,22 @@ static gboolean failing_write(Store *store, StoreBatch *batch, gboolean sync, GE
     return real_write(store, batch, sync, error);
 }
 
+static gboolean (*real_get)(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error);
+
+static gboolean damaged_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error) {
+    if (atomic_load(&store_damaged)) return fail(error, PLUMB_ERROR_CORRUPT, "damaged, says the test");
+    return real_get(store, family, key, value, error);
+}
+
+void fixture_store_damaged(gboolean damaged) { atomic_store(&store_damaged, damaged); }
+
 void fixture_store_fails(gboolean fails) { atomic_store(&store_fails, fails); }
 
 Fixture *fixture_new(void) {
     g_autoptr(GError) error = NULL;
     Fixture *fixture = g_new0(Fixture, 1);
     fixture_store_fails(FALSE);
+    fixture_store_damaged(FALSE);
     /* As runner.c does, before there are threads. */
     error = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "the first");
     g_clear_error(&error);
@@ -32,6 +42,8 @@ Fixture *fixture_new(void) {
     failing_ops = *fixture->store->ops;
     real_write = failing_ops.write;
     failing_ops.write = failing_write;
+    real_get = failing_ops.get;
+    failing_ops.get = damaged_get;
     fixture->store->ops = &failing_ops;
     ArchiveOptions archive = {.clock_tolerance_ns = 0, .max_trace_spans = 0};
     fixture->archive = archive_open(fixture->store, &archive, &error);

@@ -28,6 +28,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fixture, fixture_free)
 IntakeOptions fixture_intake(const Fixture *fixture);
 /* Writes to the store fail, as on a full disk, until it is called again. */
 void fixture_store_fails(gboolean fails);
+/* Reading from the store finds damage, until it is called again. */
+void fixture_store_damaged(gboolean damaged);
 gboolean fixture_flush(Fixture *fixture, guint64 *closed);
 guint64 fixture_count(Fixture *fixture, Counter counter);
 /* Waits until a condition holds; a test that waits for ever is ended by ctest. */

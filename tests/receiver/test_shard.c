@@ -116,6 +116,28 @@ static void test_stop_while_the_store_fails(void) {
     fixture_store_fails(FALSE);
 }
 
+/* Late spans of a trace whose stored part is damaged are kept in a file, and hold up nothing. */
+static void test_spans_that_cannot_be_joined(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    g_assert_true(fixture_flush(fixture, NULL));
+    fixture_store_damaged(TRUE);
+    put(fixture, 1, 11, 3);
+    g_assert_true(fixture_flush(fixture, NULL));
+    fixture_store_damaged(FALSE);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_SPANS_SET_ASIDE), ==, 3);
+    g_autofree char *path = g_build_filename(fixture->folder, "unstored.jsonl", NULL);
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_assert_cmpuint(g_strv_length(lines), ==, 4); /* the last one empty */
+    g_assert_nonnull(strstr(lines[0], "0000000000000001000000000000000b"));
+    put(fixture, 2, 1, 10);
+    g_assert_true(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 20);
+}
+
 static JournalSegment *append(Fixture *fixture) {
     static const char text[3000] = "x";
     JournalRecord record = journal_record((Bytes){text, sizeof text});
@@ -163,6 +185,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/memory", test_memory);
     g_test_add_func("/shard/store-fails", test_store_fails_for_a_while);
     g_test_add_func("/shard/stop-fails", test_stop_while_the_store_fails);
+    g_test_add_func("/shard/set-aside", test_spans_that_cannot_be_joined);
     g_test_add_func("/shard/needs", test_needs_of_the_journal);
     return g_test_run();
 }
