@@ -100,7 +100,9 @@ static CliExit unknown_command(const char *name) {
     for (; cli_commands[n] != NULL; n++) names[n] = cli_commands[n]->name;
     names[n] = NULL;
     const char *nearest = nearest_name(name, names);
-    if (nearest != NULL) {
+    if (*name == '-') {
+        fprintf(stderr, "plumb: options follow the command: plumb COMMAND %s\n", name);
+    } else if (nearest != NULL) {
         fprintf(stderr, "plumb: no command '%s': did you mean '%s'?\n", name, nearest);
     } else {
         fprintf(stderr, "plumb: no command '%s': 'plumb --help' lists the commands\n", name);

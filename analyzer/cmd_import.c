@@ -48,9 +48,10 @@ static CliExit conclude(const Invocation *invocation, const Importer *importer, 
     CliExit exit_code = invocation_print(invocation, report, show_import, &options);
     json_decref(report);
     if (error != NULL) {
-        gboolean usage = invocation_failed(invocation, error) == CLI_USAGE;
-        /* A damaged file is no mistake in the command line. */
-        exit_code = usage && !sent ? CLI_USAGE : CLI_FAILED;
+        /* A damaged file (INPUT) is no mistake in the command line. */
+        gboolean usage = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CONFIG);
+        invocation_failed(invocation, error);
+        exit_code = usage ? CLI_USAGE : CLI_FAILED;
     }
     if (flush_error != NULL) {
         invocation_failed(invocation, flush_error);

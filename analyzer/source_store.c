@@ -5,6 +5,10 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
+/* A running plumbd may remove a file, its content being merged into another, between our reading of the list of files
+ * and our opening of them; the next try sees the new list. */
+#define OPEN_TRIES 3
+
 typedef struct StoreSource {
     Store *store;
     Archive *archive;
@@ -17,20 +21,33 @@ static void store_source_close(void *data) {
     g_free(self);
 }
 
+static StoreSource *open_once(const char *folder, GError **error) {
+    StoreOptions options = {.path = folder, .read_only = TRUE, .merge = archive_merge};
+    g_autoptr(Store) store = store_open_rocksdb(&options, error);
+    Archive *archive = store != NULL ? archive_open(store, &(ArchiveOptions){0}, error) : NULL;
+    if (archive == NULL) return NULL;
+    StoreSource *self = g_new0(StoreSource, 1);
+    self->store = g_steal_pointer(&store);
+    self->archive = archive;
+    return self;
+}
+
 void *source_store_open(const char *folder, GError **error) {
     if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "no folder %s: --store takes the folder that plumbd's store.path names",
              folder);
         return NULL;
     }
-    StoreSource *self = g_new0(StoreSource, 1);
-    StoreOptions options = {.path = folder, .read_only = TRUE, .merge = archive_merge};
-    self->store = store_open_rocksdb(&options, error);
-    if (self->store != NULL) self->archive = archive_open(self->store, &(ArchiveOptions){0}, error);
-    if (self->archive != NULL) return self;
-    if (self->store != NULL) store_close(self->store);
-    g_free(self);
-    return NULL;
+    for (guint i = 1;; i++) {
+        g_autoptr(GError) why = NULL;
+        StoreSource *self = open_once(folder, &why);
+        if (self != NULL) return self;
+        gboolean passing =
+            g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_IO) || g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        if (passing && i < OPEN_TRIES) continue;
+        g_propagate_error(error, g_steal_pointer(&why));
+        return NULL;
+    }
 }
 
 static QueryParams *params_of(const Ask *ask) {

@@ -119,6 +119,14 @@ def test_a_cut_file_keeps_what_was_read(pack, plumbd, tmp_path):
     assert len(plumbd.exported()) == report["spans_accepted"]
 
 
+def test_a_damaged_file_is_not_the_command_lines_fault(plumbd, tmp_path):
+    path = tmp_path / "spans.gz"
+    path.write_bytes(b"\x1f\x8b" + b"garbage" * 100)
+    done = plumbd.plumb("import", path)
+    assert done.returncode == 1 and "damaged" in done.stderr
+    assert plumbd.plumb("import", tmp_path / "missing").returncode == 1
+
+
 def test_refused_spans_are_told(plumbd, tmp_path):
     path = tmp_path / "spans"
     path.write_text(TEXT + json.dumps({**SPANS[0], "d": "x" * 5000}) + "\n")

@@ -10,6 +10,7 @@ MISTAKES = [
     ([], 2, "Usage"),
     (["functons"], 2, "did you mean 'functions'"),
     (["FOREST2000"], 2, "plumb --help"),
+    (["--json", "status"], 2, "options follow the command"),
     (["help", "traec"], 2, "did you mean 'trace'"),
     (["status", "extra"], 2, "'extra' is too much"),
     (["status", "--jsno"], 2, "did you mean --json"),
