@@ -54,7 +54,7 @@ static char *merged(const StoreMerge *merge, Bytes existing, const Bytes *operan
     *size = out->len;
     char *result = malloc(MAX(out->len, 1));
     if (result == NULL) g_error("out of memory: %u bytes", out->len);
-    memcpy(result, out->data, out->len);
+    if (out->len > 0) memcpy(result, out->data, out->len);
     return result;
 }
 
