@@ -11,6 +11,7 @@ typedef struct Setup {
     char *folder;
     Config *config;
     Settings *settings;
+    GPtrArray *earlier; /* Settings that a daemon may still look at */
 } Setup;
 
 /* name=value; value may be of two parts. */
@@ -19,13 +20,14 @@ static void override(Setup *setup, const char *name, const char *value, const ch
     g_autofree char *assignment = g_strconcat(name, "=", value, more, NULL);
     config_override(setup->config, assignment, &error);
     g_assert_no_error(error);
-    g_clear_pointer(&setup->settings, settings_free);
+    if (setup->settings) g_ptr_array_add(setup->earlier, setup->settings);
     setup->settings = settings_new(setup->config, &error);
     g_assert_no_error(error);
 }
 
 static Setup setup_new(void) {
     Setup setup = {.folder = g_dir_make_tmp("plumb-daemon-XXXXXX", NULL), .config = config_new(settings_table)};
+    setup.earlier = g_ptr_array_new_with_free_func((GDestroyNotify)settings_free);
     override(&setup, "listen.thrift", "127.0.0.1:0", NULL);
     override(&setup, "listen.http", "127.0.0.1:0", NULL);
     override(&setup, "store.path", setup.folder, "/store");
@@ -49,6 +51,7 @@ static void setup_clear(Setup *setup) {
     remove_tree(setup->folder);
     g_free(setup->folder);
     settings_free(setup->settings);
+    g_ptr_array_unref(setup->earlier);
     config_free(setup->config);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Setup, setup_clear)

@@ -1,6 +1,8 @@
 """Command line, configuration, start, reload and stop."""
+import configparser
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -61,6 +63,28 @@ def test_document_names_every_option(plumbd_program):
             section = header.group(1)
         elif option := re.match(r"#\s?([a-z][a-z-]*) *=", line):
             assert f"`{section}.{option.group(1)}`" in document
+
+
+def test_systemd_unit(plumbd_program, tmp_path):
+    unit = configparser.ConfigParser(strict=False, interpolation=None, comment_prefixes="#")
+    unit.optionxform = str
+    unit.read(ROOT / "conf/plumbd.service")
+    service = unit["Service"]
+    assert service["Type"] == "notify" and "HUP" in service["ExecReload"]
+    program, *arguments = service["ExecStart"].split()
+    assert program == "/usr/bin/plumbd"
+    # The options that it uses exist, and the file that it names is the sample that is installed there.
+    assert arguments == ["--config", "/etc/plumbline/plumbd.conf"]
+    assert run(plumbd_program, arguments[0], ROOT / "conf/plumbd.conf", "--check-config").returncode == 0
+    # The folders of the defaults are the ones that it may write to.
+    text = (ROOT / "conf/plumbd.conf").read_text()
+    folders = re.findall(r"^#path=(.*)$", text, re.M)
+    assert folders and all(folder.startswith(f"/var/lib/{service['StateDirectory']}/") for folder in folders)
+    if verify := shutil.which("systemd-analyze"):
+        copy = tmp_path / "plumbd.service"
+        copy.write_text((ROOT / "conf/plumbd.service").read_text().replace(program, str(plumbd_program)))
+        done = run(verify, "verify", copy)
+        assert "plumbd.service:" not in done.stderr, done.stderr
 
 
 WRONG = {
