@@ -3,6 +3,8 @@ include(GNUInstallDirs)
 install(TARGETS plumbd plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES conf/plumbd.conf DESTINATION /etc/plumbline)
 install(FILES conf/plumbd.service DESTINATION lib/systemd/system)
+install(FILES conf/plumb.bash-completion DESTINATION share/bash-completion/completions RENAME plumb)
+install(FILES conf/analysis.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The jar is Maven's; it is installed when it was built.
