@@ -221,7 +221,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     gboolean good = TRUE;
     g_autoptr(GError) problem = NULL;
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
-    g_clear_pointer(&daemon->http, http_stop);
+    http_leave_shards(daemon->http);
     for (guint i = 0; i < daemon->n_shards; i++) {
         g_autoptr(GError) reason = NULL;
         if (shard_stop(daemon->shards[i], daemon->settings->stop_timeout_ns, &reason)) continue;
@@ -229,6 +229,8 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
         if (!problem) problem = g_steal_pointer(&reason);
     }
     maintenance_trim(&daemon->sources);
+    /* Only now: a long question must not keep spans from the store. */
+    g_clear_pointer(&daemon->http, http_stop);
     JournalUsage left = journal_usage(daemon->journal);
     g_autoptr(GError) unsettled = NULL;
     if (good && !archive_settle(daemon->archive, &unsettled))

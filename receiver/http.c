@@ -323,6 +323,8 @@ static void cancel_open(Http *http) {
     while (g_hash_table_iter_next(&iter, &job, NULL)) http_job_cancel(job);
 }
 
+void http_leave_shards(Http *http) { http_jobs_leave_shards(http->jobs); }
+
 void http_stop(Http *http) {
     if (!http) return;
     atomic_store(&http->stopping, TRUE);

@@ -24,6 +24,8 @@ typedef struct HttpOptions {
 
 typedef struct Http Http;
 Http *http_start(const HttpOptions *options);
+/* Before shards stop: see http_jobs_leave_shards(). Probes and questions are still answered. */
+void http_leave_shards(Http *http);
 /* Ends the threads; answers that are being made are finished first, but not sent. */
 void http_stop(Http *http);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Http, http_stop)

@@ -26,7 +26,10 @@ struct HttpJobs {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t filled;
-    GQueue waiting; /* HttpJob */
+    pthread_cond_t ordered;
+    guint orders;         /* threads that wait for shards */
+    gboolean shards_left; /* no more of them */
+    GQueue waiting;       /* HttpJob */
     HttpAnswer *answers, **last_answer;
     gboolean stopping;
 };
@@ -118,13 +121,31 @@ static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *messa
     post_json(jobs, job, code, json_pack("{s:s}", "error", message));
 }
 
+/* Around everything that waits for a shard. FALSE: the shards are about to stop. */
+static gboolean order_begin(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    gboolean allowed = !jobs->shards_left;
+    if (allowed) jobs->orders++;
+    pthread_mutex_unlock(&jobs->lock);
+    return allowed;
+}
+
+static void order_end(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->orders--;
+    pthread_cond_signal(&jobs->ordered);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
 /* Open spans of the trace that is asked for are stored first: so the answer has them, and is the same document as of
  * any other trace. When the store fails, what it has must do. */
 static void store_trace(HttpJobs *jobs, const HttpJob *job) {
+    if (!order_begin(jobs)) return;
     const StateSources *sources = jobs->options.sources;
     Waiter *waiter = waiter_new(1);
     shard_store_trace(sources->shards[shard_of(job->trace_id, sources->n_shards)], job->trace_id, waiter);
     waiter_wait(waiter, NULL, NULL);
+    order_end(jobs);
 }
 
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
@@ -142,12 +163,18 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
 }
 
 static void answer_flush(HttpJobs *jobs, HttpJob *job) {
+    if (!order_begin(jobs)) {
+        post_error(jobs, job, 503, "plumbd is stopping: it stores all open traces now");
+        return;
+    }
     const StateSources *sources = jobs->options.sources;
     Waiter *waiter = waiter_new(sources->n_shards);
     for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
     guint64 closed = 0;
     g_autoptr(GError) error = NULL;
-    if (waiter_wait(waiter, &closed, &error))
+    gboolean good = waiter_wait(waiter, &closed, &error);
+    order_end(jobs);
+    if (good)
         post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
     else
         post_error(jobs, job, 503, error->message);
@@ -216,6 +243,7 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     jobs->last_answer = &jobs->answers;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->filled, NULL);
+    pthread_cond_init(&jobs->ordered, NULL);
     g_queue_init(&jobs->waiting);
     jobs->threads = g_new0(pthread_t, options->n_threads);
     for (guint i = 0; i < options->n_threads; i++) {
@@ -223,6 +251,13 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
         if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
     }
     return jobs;
+}
+
+void http_jobs_leave_shards(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->shards_left = TRUE;
+    while (jobs->orders > 0) pthread_cond_wait(&jobs->ordered, &jobs->lock);
+    pthread_mutex_unlock(&jobs->lock);
 }
 
 void http_jobs_stop(HttpJobs *jobs) {
@@ -237,6 +272,7 @@ void http_jobs_stop(HttpJobs *jobs) {
 
 void http_jobs_free(HttpJobs *jobs) {
     if (!jobs) return;
+    pthread_cond_destroy(&jobs->ordered);
     pthread_cond_destroy(&jobs->filled);
     pthread_mutex_destroy(&jobs->lock);
     g_free(jobs->threads);

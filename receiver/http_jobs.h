@@ -43,6 +43,9 @@ typedef struct HttpJobsOptions {
     void *arg;
 } HttpJobsOptions;
 HttpJobs *http_jobs_start(const HttpJobsOptions *options);
+/* From its return on no query thread asks a shard for anything: flushes are answered with 503, questions from the
+ * store. */
+void http_jobs_leave_shards(HttpJobs *jobs);
 /* Ends the threads; unanswered jobs are answered with 503. Call http_jobs_take() once more, then http_jobs_free(). */
 void http_jobs_stop(HttpJobs *jobs);
 void http_jobs_free(HttpJobs *jobs);
