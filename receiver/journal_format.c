@@ -103,8 +103,17 @@ static gsize next_good_head(const JournalReader *reader) {
     return at + JOURNAL_RECORD_HEADER_BYTES <= reader->size_bytes ? at : reader->size_bytes;
 }
 
+static void note_torn(JournalReader *reader) {
+    reader->torn_bytes = reader->size_bytes - reader->at;
+    reader->at = reader->size_bytes;
+}
+
 gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
     while (reader->at < reader->size_bytes) {
+        if (reader->size_bytes - reader->at < JOURNAL_RECORD_HEADER_BYTES) {
+            note_torn(reader);
+            break;
+        }
         if (!head_good(reader, reader->at)) {
             note_damage(reader, next_good_head(reader));
             continue;
@@ -113,7 +122,7 @@ gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
         gsize length = get_u32(head);
         gsize end = reader->at + JOURNAL_RECORD_HEADER_BYTES + length;
         if (end > reader->size_bytes) {
-            note_damage(reader, reader->size_bytes);
+            note_torn(reader);
             break;
         }
         if (XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {

@@ -48,8 +48,10 @@ typedef struct JournalReader {
     guint damages; /* places at which something was skipped */
     gsize damaged_bytes;
     gsize first_damage; /* offset; when damages > 0 */
+    gsize torn_bytes;   /* at the end: a record that was not written to its end; no damage */
 } JournalReader;
 
 gboolean journal_reader_init(JournalReader *reader, Bytes file, GError **error);
-/* A view of the next good payload; FALSE at the end. Damage on the way is counted and skipped. */
+/* A view of the next good payload; FALSE at the end. Damage on the way is counted and skipped; a last record that ends
+ * too early, but is good as far as it goes, is what a crash leaves of an unfinished write. */
 gboolean journal_reader_next(JournalReader *reader, Bytes *payload);

@@ -81,6 +81,14 @@ static void report_reader(Recovery *recovery, JournalSegment *segment, const Jou
     recovery->result.damages += reader->damages - 1;
 }
 
+/* Nothing after it was ever written here, so nothing else can be missing. */
+static void report_torn(const JournalSegment *segment, gsize bytes) {
+    log_message(LOG_LEVEL_NOTICE,
+                "%s ends in %" G_GSIZE_FORMAT " bytes of a batch that was being written when plumbd was ended; unless "
+                "the machine went down with it, its sender had no reply and sends it again",
+                journal_segment_path(segment), bytes);
+}
+
 static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
     JournalSegment *segment;
     g_autoptr(GMappedFile) map = NULL;
@@ -92,7 +100,7 @@ static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
     }
     Bytes file = {g_mapped_file_get_contents(map), g_mapped_file_get_length(map)};
     guint64 once_bytes = journal_found_size_once(recovery->options->journal, i);
-    JournalReader reader;
+    JournalReader reader = {0};
     gboolean good = TRUE;
     if (journal_reader_init(&reader, file, &problem)) {
         good = replay(recovery, &reader, segment, error);
@@ -102,6 +110,8 @@ static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
     } /* else: a crash while it was made; nothing was in it yet, or the next test finds out */
     if (good && file.size_bytes < once_bytes)
         note_damage(recovery, segment, once_bytes - file.size_bytes, "its end is missing");
+    else if (good && reader.torn_bytes > 0)
+        report_torn(segment, reader.torn_bytes);
     recovery->result.segments++;
     recovery->result.bytes += file.size_bytes;
     if (good) journal_release(segment);

@@ -193,7 +193,6 @@ def flip(at):
 
 # what happens to the segment, which one it is, how many batches of 100 spans may go
 DAMAGES = {
-    "cut at the end of the last": (cut, -1, 1),
     "cut at the end of an inner one": (cut, 1, 1),
     "cut between two records": (None, 1, 1),
     "payload of the first record": (flip(200), 1, 1),
@@ -235,6 +234,31 @@ def test_damaged_journal_is_reported_and_the_rest_taken(make_plumbd, damage, whi
     # And is not read again.
     plumbd.start()
     assert plumbd.receiver()["journal_damages"] == 0
+
+
+@pytest.mark.parametrize("left", [1, 23, 24, 25, 1000])
+def test_unfinished_record_at_the_end_is_no_damage(make_plumbd, left):
+    """What a kill in the middle of a write leaves: its sender had no reply."""
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
+    victim = killed_with_segments(plumbd)[-1]
+    data = victim.read_bytes()
+    at = 56
+    while (end := at + 24 + int.from_bytes(data[at:at + 4], "little")) < len(data):
+        at = end
+    victim.write_bytes(data[:at + left])
+    for _ in range(2):  # the second time, there is a segment after it
+        plumbd.start()
+        assert plumbd.receiver()["journal_damages"] == 0
+        assert f"{victim.name} ends in {left} bytes of a batch that was being written" in plumbd.messages()
+        with Sender(plumbd) as sender:
+            assert sender.submit(trace_spans(60, 100)).accepted == 100
+        plumbd.kill()
+        plumbd.log.unlink()
+    plumbd.start()
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == 6000
+    assert plumbd.stop() == 0
+    assert not [path.name for path in plumbd.journal.iterdir() if path.name != "LOCK"]
 
 
 def test_segment_that_a_crash_left_empty_is_no_damage(make_plumbd):
