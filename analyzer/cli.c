@@ -77,7 +77,8 @@ CliExit invocation_print(const Invocation *invocation, const json_t *document, S
 static void print_overview(FILE *to) {
     fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"
           "spans that plumbd took in.\n\n"
-          "Usage: plumb COMMAND [OPTION...]\n\nCommands:\n",
+          "Usage: plumb COMMAND [OPTION...]\n"
+          "       plumb [--server HOST:PORT | --store DIR] [--json] COMMAND [OPTION...]\n\nCommands:\n",
           to);
     for (guint i = 0; cli_commands[i] != NULL; i++)
         fprintf(to, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
@@ -100,9 +101,7 @@ static CliExit unknown_command(const char *name) {
     for (; cli_commands[n] != NULL; n++) names[n] = cli_commands[n]->name;
     names[n] = NULL;
     const char *nearest = nearest_name(name, names);
-    if (*name == '-') {
-        fprintf(stderr, "plumb: options follow the command: plumb COMMAND %s\n", name);
-    } else if (nearest != NULL) {
+    if (nearest != NULL) {
         fprintf(stderr, "plumb: no command '%s': did you mean '%s'?\n", name, nearest);
     } else {
         fprintf(stderr, "plumb: no command '%s': 'plumb --help' lists the commands\n", name);
@@ -127,39 +126,66 @@ static CliExit run_command(const Command *command, int argc, char **argv) {
     return exit_code;
 }
 
-/* "plumb --words [COMMAND]": what shell completion asks. */
+/* "plumb --words [COMMAND | --]": what shell completion asks; "--" is for the options that all commands have. */
 static CliExit print_words(const char *name) {
     if (name == NULL) {
         for (guint i = 0; cli_commands[i] != NULL; i++) printf("%s\n", cli_commands[i]->name);
         return CLI_OK;
     }
     const Command *command = command_find(name);
-    if (command == NULL) return CLI_USAGE;
+    if (command == NULL && strcmp(name, "--") != 0) return CLI_USAGE;
     g_autofree char *words = options_words(command);
     fputs(words, stdout);
     return CLI_OK;
 }
 
+/* "plumb help [COMMAND]" */
+static CliExit print_help(const char *name) {
+    if (name == NULL) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    const Command *command = command_find(name);
+    if (command == NULL) return unknown_command(name);
+    char *argv[] = {(char *)name, (char *)"--help", NULL};
+    return run_command(command, 2, argv);
+}
+
+/* Only options were given. */
+static CliExit no_command(int argc, char **argv) {
+    gboolean help = FALSE;
+    for (int i = 1; i < argc; i++) help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    if (help) return print_help(NULL);
+    if (argc <= 1) {
+        print_overview(stderr);
+    } else {
+        say(NULL, "which command? 'plumb --help' lists them");
+    }
+    return CLI_USAGE;
+}
+
 int cli_main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
-    const char *first = argc > 1 ? argv[1] : NULL;
-    if (first == NULL) {
-        print_overview(stderr);
-        return CLI_USAGE;
-    }
+    const char *first = argc > 1 ? argv[1] : "";
     if (strcmp(first, "--words") == 0) return (int)print_words(argc > 2 ? argv[2] : NULL);
     if (strcmp(first, "--version") == 0) {
         puts("plumb " PLUMB_VERSION);
         return CLI_OK;
     }
-    gboolean help = strcmp(first, "help") == 0;
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help && argc == 2)) {
-        print_overview(stdout);
-        return CLI_OK;
+    int n_leading;
+    g_autoptr(GError) error = NULL;
+    if (!options_leading(argc, argv, &n_leading, &error)) {
+        say(NULL, error->message);
+        return CLI_USAGE;
     }
-    const char *name = help ? argv[2] : first;
-    const Command *command = command_find(name);
-    if (command == NULL) return (int)unknown_command(name);
-    char *help_argv[] = {argv[0], (char *)"--help", NULL};
-    return (int)(help ? run_command(command, 2, help_argv) : run_command(command, argc - 1, argv + 1));
+    int at = n_leading + 1;
+    if (at >= argc) return (int)no_command(argc, argv);
+    if (strcmp(argv[at], "help") == 0) return (int)print_help(at + 1 < argc ? argv[at + 1] : NULL);
+    const Command *command = command_find(argv[at]);
+    if (command == NULL) return (int)unknown_command(argv[at]);
+    /* The command's name goes in front of the options before it; of an option that is given twice, the later counts. */
+    char *name = argv[at];
+    memmove(argv + 2, argv + 1, sizeof *argv * (gsize)n_leading);
+    argv[1] = name;
+    return (int)run_command(command, argc - 1, argv + 1);
 }

@@ -31,7 +31,7 @@ struct OptionValues {
 };
 
 static gboolean applies(const Command *command, const Option *option) {
-    return !command->server_only || strcmp(option->name, "store") != 0;
+    return command == NULL || !command->server_only || strcmp(option->name, "store") != 0;
 }
 
 static struct OptionValues *values_new(const Command *command) {
@@ -221,6 +221,48 @@ static gboolean check_arguments(const Invocation *invocation, GError **error) {
     return fail(error, PLUMB_ERROR_CONFIG, "'%s' is too much: the command takes %s", extra, command->arguments);
 }
 
+static const Option *common_option(const char *name) {
+    for (const Option *option = common_options; option->kind != OPTION_END; option++)
+        if (strcmp(option->name, name) == 0) return option;
+    return NULL;
+}
+
+static gboolean is_option_of_some_command(const char *name) {
+    for (guint c = 0; cli_commands[c] != NULL; c++)
+        for (const Option *option = cli_commands[c]->options; option->kind != OPTION_END; option++)
+            if (strcmp(option->name, name) == 0) return TRUE;
+    return FALSE;
+}
+
+static gboolean fail_leading(const char *name, GError **error) {
+    if (is_option_of_some_command(name))
+        return fail(error, PLUMB_ERROR_CONFIG, "--%s follows its command: plumb COMMAND --%s", name, name);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (const Option *option = common_options; option->kind != OPTION_END; option++)
+        g_ptr_array_add(names, (char *)option->name);
+    g_ptr_array_add(names, NULL);
+    const char *nearest = nearest_name(name, (const char *const *)names->pdata);
+    if (nearest != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "unknown option --%s: did you mean --%s?", name, nearest);
+    return fail(error, PLUMB_ERROR_CONFIG, "unknown option --%s: 'plumb --help' describes the command line", name);
+}
+
+gboolean options_leading(int argc, char **argv, int *n, GError **error) {
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "-h") == 0) continue;
+        gboolean dashed = argv[at][1] == '-';
+        g_autofree char *name = g_strndup(argv[at] + (dashed ? 2 : 1), strcspn(argv[at] + (dashed ? 2 : 1), "="));
+        const Option *option = dashed ? common_option(name) : NULL;
+        if (option == NULL) return fail_leading(name, error);
+        if (option->kind == OPTION_FLAG || strchr(argv[at], '=') != NULL) continue;
+        if (at + 1 == argc) return fail(error, PLUMB_ERROR_CONFIG, "--%s lacks its value", name);
+        at++;
+    }
+    *n = at - 1;
+    return TRUE;
+}
+
 static gboolean find_source(Invocation *invocation, GError **error) {
     const char *server = option_text(invocation, "server");
     const char *store = invocation->command->server_only ? NULL : option_text(invocation, "store");
@@ -338,7 +380,9 @@ static void append_words(const Option *option, GString *out) {
 
 char *options_words(const Command *command) {
     GString *out = g_string_new(NULL);
-    for (const Option *option = command->options; option->kind != OPTION_END; option++) append_words(option, out);
+    for (const Option *option = command != NULL ? command->options : NULL; option != NULL && option->kind != OPTION_END;
+         option++)
+        append_words(option, out);
     for (const Option *option = common_options; option->kind != OPTION_END; option++)
         if (applies(command, option)) append_words(option, out);
     return g_string_free(out, FALSE);

@@ -19,6 +19,14 @@ CASES = [
     (["plumb", "import", "sp"], 2, ["spans.json"]),
     (["plumb", "forest", "--config", "sp"], 3, ["spans.json"]),
     (["plumb", "nonsense", "--x"], 2, []),
+    (["plumb", "--se"], 1, ["--server="]),
+    (["plumb", "--json", "fo"], 2, ["forest"]),
+    (["plumb", "--server", "h:1", "fo"], 3, ["forest"]),
+    (["plumb", "--server", "=", "h", ":", "1", "fo"], 6, ["forest"]),
+    (["plumb", "--store", "sp"], 2, ["spans.json"]),
+    (["plumb", "--color", "ne"], 2, ["never"]),
+    (["plumb", "--store", "d", "functions", "--sort", "cr"], 5, ["critical"]),
+    (["plumb", "--json", "help", "tr"], 3, ["traces", "trace"]),
 ]
 
 

@@ -10,7 +10,15 @@ MISTAKES = [
     ([], 2, "Usage"),
     (["functons"], 2, "did you mean 'functions'"),
     (["FOREST2000"], 2, "plumb --help"),
-    (["--json", "status"], 2, "options follow the command"),
+    (["--json"], 2, "which command"),
+    (["--json", "statsu"], 2, "did you mean 'status'"),
+    (["--sevrer", "x", "status"], 2, "did you mean --server"),
+    (["--sort", "mean", "functions"], 2, "plumb COMMAND --sort"),
+    (["-s", "x", "status"], 2, "unknown option"),
+    (["--server"], 2, "--server lacks its value"),
+    (["--server", "localhost:http", "status"], 2, "HOST:PORT"),
+    (["--store", "x", "status", "--server", "y"], 2, "exclude each other"),
+    (["--store", "x", "import", "file"], 2, "unknown option --store"),
     (["help", "traec"], 2, "did you mean 'trace'"),
     (["status", "extra"], 2, "'extra' is too much"),
     (["status", "--jsno"], 2, "did you mean --json"),
@@ -133,6 +141,32 @@ def test_defaults_of_forest(canned):
     run_plumb("forest", "--exclude", "default", "--exclude", "x", "--server", canned.address)
     assert canned.asked[0][2] == [("sort", "total_ns"), ("limit", "10"), ("exclude", "OpWriteBlockProto"),
                                   ("exclude", "dataStreamer"), ("exclude", "waitForAckedSeqno"), ("exclude", "x")]
+
+
+BEFORE = [["--server", "{}", "functions", "--limit", "7"], ["--server={}", "functions", "--limit=7"],
+          ["--json", "--server={}", "--color", "never", "functions", "--limit", "7"],
+          ["--server", "127.0.0.1:1", "functions", "--limit", "7", "--server", "{}"]]
+
+
+@pytest.mark.parametrize("words", BEFORE, ids=[" ".join(words) for words in BEFORE])
+def test_common_options_before_the_command(words, canned):
+    canned.answer({})
+    done = run_plumb(*(word.format(canned.address) for word in words))
+    assert done.returncode == 0, done.stderr
+    assert canned.asked == [("GET", "/api/v1/functions", [("sort", "total_ns"), ("limit", "7")])]
+    assert (done.stdout == "{}\n") == ("--json" in words)
+
+
+def test_help_before_the_command():
+    assert run_plumb("--help", "trace").stdout == run_plumb("trace", "--help").stdout == run_plumb("help", "trace").stdout
+    assert run_plumb("--json", "--help").stdout == run_plumb("--help").stdout == run_plumb("help").stdout
+    assert run_plumb("--store", "x", "help", "trace").stdout == run_plumb("help", "trace").stdout
+
+
+def test_store_before_the_command(tmp_path):
+    after = run_plumb("status", "--store", tmp_path / "none")
+    before = run_plumb("--store", tmp_path / "none", "status")
+    assert (before.returncode, before.stderr) == (after.returncode, after.stderr) and before.returncode == 1
 
 
 def test_an_argument_may_begin_with_a_dash(canned):
