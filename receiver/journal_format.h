@@ -2,10 +2,12 @@
  *
  * A segment is a header and then records, one behind the other, until the file ends. All integers are little-endian.
  *
- *   header, 56 bytes:  "PLUMBJNL", version u32, 0 u32, number u64, salt u64, number of the segment before u64 (0:
- * none), its size in bytes u64, check u64 = XXH3 of the 48 bytes before record, 24 bytes:  length u32, 0 u32, checksum
- * u64 = XXH3 of the payload, check u64 = XXH3 of (offset of the record in the file, salt, and the 16 bytes before);
- * then the payload
+ *   header, 56 bytes:  "PLUMBJNL", version u32, 0 u32, number u64, salt u64,
+ *                      number of the segment before u64 (0: none), its size in bytes u64,
+ *                      check u64 = XXH3 of the 48 bytes before
+ *   record, 24 bytes:  length u32, 0 u32, checksum u64 = XXH3 of the payload,
+ *                      check u64 = XXH3 of (offset of the record in the file, salt, and the 16 bytes before);
+ *                      then the payload
  *
  * The payload is a Thrift frame as it came, without its length. The record's head has a check of its own, so that a
  * damaged payload costs one record: the length is still good. When a head is damaged, the next good one is searched for

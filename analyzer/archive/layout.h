@@ -1,14 +1,14 @@
 /* Keys and values of the store families that the archive owns. All integers in keys are big-endian, so that the order
  * of bytes is the order of numbers.
  *
- *   family    key                                                      value
- *   meta      "totals/", slot u16                                      a writer's share of the totals: StoredTotals
- *   meta      "clock-tolerance"                                        zig-zag varint, ns
- *   trace     second u32, trace id u64, part u16                       record.c of the call-tree library
- *   trace_id  trace id u64                                             second u32 of part 0, of part 1, ...
- *   pattern   number u32, from 1 without holes                         pattern_encode()
- *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32   stats_row_encode(), merged by
- * archive_merge() dirty     minute u32, pattern number u32                           empty
+ *   family    key                                                             value
+ *   meta      "totals/", slot u16                                             a writer's share: StoredTotals
+ *   meta      "clock-tolerance"                                               zig-zag varint, ns
+ *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
+ *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
+ *   pattern   number u32, from 1 without holes                                pattern_encode()
+ *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32    stats_row_encode(); archive_merge()
+ *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      mark_value_append() for each host
  *
  * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
  * The key has seconds where statistics have minutes because it costs nothing and keeps a scan in order of time with

@@ -7,24 +7,29 @@
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
  * one pattern node and one parent stand together. Places of one pattern node with the same parent are "siblings" here.
  *
- *   counts     (RECORD_COUNTS) for each pattern node but the first, for each place of its parent: siblings - 1, as
- * runs; the change is the number itself. Without the column all are 0. ids        8 bytes big-endian: lower half of the
- * span's id; of placeholders that of the missing id, 16 bytes with RECORD_FOREIGN. begins     signed: from the parent's
- * begin (from the trace's where the parent is no span) or, for later siblings, from the sibling before: its end with
- * RECORD_AFTER_END, else its begin. durations  signed with RECORD_REVERSED. tracers    as runs; the change is the
- * dictionary id. Expected is: of the first place of a pattern node, the parent's tracer (where that is no span, the one
- * before); if that was right, the same for the others, else the tracer of the place before. flags      (RECORD_FLAGS)
- * as runs; expected is the value before, at first 0. parents    (RECORD_PARENTS) as runs; expected is none for the
- * trace's children, the missing id for those of a placeholder, else the tree's parent alone. The change is the number
- * of parents, and per parent a token: 0 and 16 bytes: an id of another trace; 1 and 8 bytes: an id of this trace that
- * is not in the record; else 2 + signed difference of its place to that of the parent before, at first to the tree's
- * parent (or 0). annotations (RECORD_ANNOTATED) as runs; expected are those of the place before of the same pattern
- * node (at first none), and no notes. The change is a token: 0: the same keys as there; 1 + n: n keys (dictionary ids)
- *              follow. Then the values: token * 4 + kind; kind 0: text of 'token' bytes follows; 1: the decimal digits
- *              of 'token'; 2: of the number there + signed 'token'; 3: the same as there ('token' 0), or as the
- *              'token'-th last of the texts of RECENT_MIN_BYTES and more that followed so far, the last RECENT_TEXTS of
- *              them. Then, with RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value
- *              that refers to nothing "there".
+ *   counts       (RECORD_COUNTS) for each pattern node but the first, for each place of its parent: siblings - 1, as
+ *                runs; the change is the number itself. Without the column all are 0.
+ *   ids          8 bytes big-endian: lower half of the span's id; of placeholders that of the missing id, 16 bytes
+ *                with RECORD_FOREIGN.
+ *   begins       signed: from the parent's begin (from the trace's where the parent is no span) or, for later
+ *                siblings, from the sibling before: its end with RECORD_AFTER_END, else its begin.
+ *   durations    signed with RECORD_REVERSED.
+ *   tracers      as runs; the change is the dictionary id. Expected is: of the first place of a pattern node, the
+ *                parent's tracer (where that is no span, the one before); if that was right, the same for the others,
+ *                else the tracer of the place before.
+ *   flags        (RECORD_FLAGS) as runs; expected is the value before, at first 0.
+ *   parents      (RECORD_PARENTS) as runs; expected is none for the trace's children, the missing id for those of a
+ *                placeholder, else the tree's parent alone. The change is the number of parents, and per parent a
+ *                token: 0 and 16 bytes: an id of another trace; 1 and 8 bytes: an id of this trace that is not in the
+ *                record; else 2 + signed difference of its place to that of the parent before, at first to the tree's
+ *                parent (or 0).
+ *   annotations  (RECORD_ANNOTATED) as runs; expected are those of the place before of the same pattern node (at first
+ *                none), and no notes. The change is a token: 0: the same keys as there; 1 + n: n keys (dictionary ids)
+ *                follow. Then the values: token * 4 + kind; kind 0: text of 'token' bytes follows; 1: the decimal
+ *                digits of 'token'; 2: of the number there + signed 'token'; 3: the same as there ('token' 0), or as
+ *                the 'token'-th last of the texts of RECENT_MIN_BYTES and more that followed so far, the last
+ *                RECENT_TEXTS of them. Then, with RECORD_NOTES: number of notes, for each: signed time from the span's
+ *                begin, and a value that refers to nothing "there".
  *
  * "As runs": how many places are as expected, then the change of the one that is not, and again; after the last place
  * nothing, but the length of a run that reaches it. Placeholders have ids only. What "as before" copies is limited by

@@ -5,11 +5,11 @@
  * Beyond HTrace's keys, so that nothing of a span is lost on the way out and back in:
  *
  *   bn, en  begin and end in nanoseconds since the epoch, as decimal strings (JSON numbers lose digits above 2^53 in
- * many readers); written for spans with times finer than HTrace's milliseconds, and preferred to b and e tn      the
- * same inside an entry of t, whose t counts milliseconds f       flags, when they do not follow from the rest: a span
- * without bn is SPAN_MILLISECONDS, one with bn is not nl      the annotations as an array of [key, value], when a key
- * occurs more than once: n then has the last value of each key (as every JSON reader takes it), and nl is preferred to
- * n
+ *           many readers); written for spans with times finer than HTrace's milliseconds, and preferred to b and e
+ *   tn      the same inside an entry of t, whose t counts milliseconds
+ *   f       flags, when they do not follow from the rest: a span without bn is SPAN_MILLISECONDS, one with bn is not
+ *   nl      the annotations as an array of [key, value], when a key occurs more than once: n then has the last value
+ *           of each key (as every JSON reader takes it), and nl is preferred to n
  *
  * What is a bad value: not JSON, or not UTF-8, or with \u0000; a known key with a value of another type or form; times
  * out of range of 64-bit nanoseconds; over a limit of base/limits.h; none of HTrace's keys a, b, e, d, r, p, s. Every
