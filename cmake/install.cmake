@@ -1,15 +1,17 @@
-# Installation, and the Debian package: `cpack --config build/default/CPackConfig.cmake -G DEB`.
+# Installation, and the Debian package: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
 include(GNUInstallDirs)
 install(TARGETS plumbd plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES conf/plumbd.conf DESTINATION /etc/plumbline)
 install(FILES conf/plumbd.service DESTINATION lib/systemd/system)
 install(FILES conf/plumb.bash-completion DESTINATION share/bash-completion/completions RENAME plumb)
-install(FILES conf/analysis.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The jar is Maven's; it is installed when it was built.
-file(GLOB receiver_jars CONFIGURE_DEPENDS tracer-patches/span-receiver/target/plumb-span-receiver-*.jar)
-install(FILES ${receiver_jars} DESTINATION share/plumbline)
+# The jar is Maven's (script/build jar); it is installed when it was built, under the name that hadoop-env.sh.sample has, which
+# stays the same from version to version.
+install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar DESTINATION share/plumbline
+    RENAME plumb-span-receiver.jar OPTIONAL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME plumbline)
@@ -18,5 +20,9 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Tracing backend for HDFS: compressed call
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 # What it needs at run time follows from what it is linked with; what it needs to be built is script/packages.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_CONFFILES /etc/plumbline/plumbd.conf)
+set(CPACK_DEBIAN_PACKAGE_SECTION admin)
+set(CPACK_STRIP_FILES ON)
+# dpkg keeps what the administrator changed in it.
+file(WRITE ${PROJECT_BINARY_DIR}/debian/conffiles "/etc/plumbline/plumbd.conf\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/conffiles)
 include(CPack)

@@ -1,0 +1,111 @@
+"""The Debian package that cpack makes of a build, and what script/settings says about the span receiver."""
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
+DOCUMENTS = "usr/share/doc/plumbline"
+MUST_HAVE = [
+    "usr/bin/plumb", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service",
+    "usr/share/bash-completion/completions/plumb", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
+    f"{DOCUMENTS}/examples/core-site.xml.sample", f"{DOCUMENTS}/examples/hadoop-env.sh.sample", f"{DOCUMENTS}/examples/analysis.conf",
+]
+PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=120, **options).stdout
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The folder with the package's files and, under DEBIAN, what dpkg is told of it."""
+    folder = tmp_path_factory.mktemp("package")
+    run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", folder, cwd=folder)
+    (file,) = folder.glob("plumbline_*.deb")
+    unpacked = folder / "unpacked"
+    run("dpkg-deb", "-R", file, unpacked)
+    return unpacked
+
+
+def test_layout(package):
+    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
+    files = {name for name in files if not name.startswith("DEBIAN/")}
+    assert set(MUST_HAVE) <= files
+    others = {name for name in files if not name.startswith(DOCUMENTS)} - set(MUST_HAVE)
+    assert others <= {PACKAGED_JAR}
+    if list((ROOT / "tracer-patches/span-receiver/target").glob("plumb-span-receiver-*.jar")):
+        assert PACKAGED_JAR in files
+
+
+def test_what_refers_to_installed_files(package):
+    """Unit, samples and documents name files that the package has."""
+    named = (package / "usr/lib/systemd/system/plumbd.service").read_text()
+    for path in re.findall(r"(?:file://|=|\s)(/(?:usr|etc)/\S+)", named):
+        assert (package / path.lstrip("/")).is_file(), path
+    assert f"/{PACKAGED_JAR}" in (package / DOCUMENTS / "examples/hadoop-env.sh.sample").read_text()
+
+
+def test_an_upgrade_keeps_the_configuration(package):
+    assert (package / "DEBIAN/conffiles").read_text() == "/etc/plumbline/plumbd.conf\n"
+
+
+def test_programs_run(package):
+    for program in ("plumb", "plumbd"):
+        assert program in run(package / "usr/bin" / program, "--version")
+    depends = re.search(r"^Depends: (.*)$", (package / "DEBIAN/control").read_text(), re.M).group(1)
+    assert "librocksdb" in depends and "libevent" in depends
+
+
+def settings(root, *arguments):
+    return run(root / "script/settings", *arguments)
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A tree with the script alone, and a jar."""
+    (tmp_path / "script").mkdir()
+    shutil.copy(ROOT / "script/settings", tmp_path / "script/settings")
+    target = tmp_path / "tracer-patches/span-receiver/target"
+    target.mkdir(parents=True)
+    (target / "plumb-span-receiver-1.2.3-sources.jar").touch()
+    (target / "plumb-span-receiver-1.2.3.jar").touch()
+    return tmp_path
+
+
+def class_path(text, before):
+    (line,) = re.findall(r"^ *(export HADOOP_CLASSPATH=.*)$", text, re.M)
+    environment = {"PATH": os.environ["PATH"], **({"HADOOP_CLASSPATH": before} if before else {})}
+    return run("bash", "-uc" if before else "-c", line + '; printf %s "$HADOOP_CLASSPATH"', env=environment).split(":")
+
+
+@pytest.mark.parametrize("before", [None, "/a.jar:/b.jar"])
+def test_the_class_path_has_the_jar_and_nothing_empty(clone, before):
+    jar, *rest = class_path(settings(clone), before)
+    assert Path(jar).name == "plumb-span-receiver-1.2.3.jar" and Path(jar).is_file()
+    assert rest == (before.split(":") if before else [])  # an empty entry would be the working directory
+
+
+def test_settings_name_no_jar_that_does_not_exist(clone):
+    for jar in (clone / "tracer-patches/span-receiver/target").iterdir():
+        jar.unlink()
+    text = settings(clone)
+    assert ("script/build jar" in text) != Path("/", PACKAGED_JAR).is_file()
+    assert (f"/{PACKAGED_JAR}" in text) == Path("/", PACKAGED_JAR).is_file()
+
+
+@pytest.mark.parametrize("listening, told", [("127.0.0.1:9411", "127.0.0.1:9411"), ("0.0.0.0:9410", None), ("[::]:9410", None)])
+def test_properties_are_those_of_the_sample(clone, listening, told):
+    text = settings(clone, listening)
+    properties = ElementTree.fromstring("<c>" + "".join(re.findall(r"<property>.*</property>", text)) + "</c>")
+    printed = {entry.findtext("name"): entry.findtext("value") for entry in properties}
+    sample = {entry.findtext("name") for entry in ElementTree.parse(ROOT / "conf/core-site.xml.sample").iter("property")}
+    assert set(printed) == {name for name in sample if not name.endswith(".fraction")}
+    address = printed["hadoop.htrace.plumb.receiver.addresses"]
+    assert address == told if told else re.fullmatch(r"[\w.-]*[a-zA-Z][\w.-]*:9410", address)
