@@ -8,10 +8,9 @@ install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sa
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The jar is Maven's (script/build jar); it is installed when it was built, under the name that hadoop-env.sh.sample has, which
-# stays the same from version to version.
-install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar DESTINATION share/plumbline
-    RENAME plumb-span-receiver.jar OPTIONAL)
+# The jar is Maven's; it is installed when it was built, under the name that the samples and documents use.
+install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar
+    DESTINATION share/plumbline RENAME plumb-span-receiver.jar OPTIONAL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME plumbline)
