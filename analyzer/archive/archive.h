@@ -77,6 +77,8 @@ typedef struct ArchiveScan ArchiveScan;
 ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first);
 void archive_scan_free(ArchiveScan *scan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveScan, archive_scan_free)
+/* Before the first archive_scan_next(): spans of few records or none will be asked for. Makes the others cheaper. */
+void archive_scan_summaries_only(ArchiveScan *scan);
 /* FALSE at the end or on error. */
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended. */

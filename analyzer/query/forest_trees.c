@@ -30,6 +30,7 @@ static gboolean scan(TreeScan *trees, Candidates *found, GError **error) {
     const Period *period = &trees->filter->period;
     g_autoptr(ArchiveScan) records = archive_scan_new(trees->archive, period->since_ns, period->until_ns, TRUE);
     g_autoptr(GError) failure = NULL;
+    archive_scan_summaries_only(records);
     Candidate candidate;
     while (archive_scan_next(records, &candidate.trace_id, &candidate.summary, &failure)) {
         const TraceSummary *summary = &candidate.summary;

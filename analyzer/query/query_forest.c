@@ -152,6 +152,7 @@ static gboolean find_examples(Forest *forest, guint missing, GError **error) {
     const Period *period = &forest->filter->period;
     g_autoptr(ArchiveScan) scan = archive_scan_new(forest->archive, period->since_ns, period->until_ns, TRUE);
     g_autoptr(GError) failure = NULL;
+    archive_scan_summaries_only(scan);
     guint64 trace_id;
     TraceSummary summary;
     for (guint n = 0; missing > 0 && n < EXAMPLE_SCAN_MAX; n++) {

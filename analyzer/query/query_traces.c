@@ -228,6 +228,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     gboolean decode = needs_spans(filter);
     g_autoptr(ArchiveScan) scan =
         archive_scan_new(filter->archive, filter->period.since_ns, filter->period.until_ns, TRUE);
+    if (!decode) archive_scan_summaries_only(scan);
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) failure = NULL;
     guint64 matches = 0;

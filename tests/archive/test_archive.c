@@ -674,6 +674,45 @@ static void test_scan_order(void) {
     case_close(&c);
 }
 
+/* Seconds with few and with many records, newest first: none is left out or comes twice where a scan turns round. */
+static void test_scan_of_seconds(gconstpointer summaries_only) {
+    static const guint counts[] = {1, 63, 64, 65, 66, 1, 200, 2};
+    Case c;
+    case_open(&c, TRUE, 0);
+    GArray *begins = g_array_new(FALSE, FALSE, sizeof(gint64));
+    for (guint i = 0, second = 0; second < G_N_ELEMENTS(counts); second++) {
+        for (guint n = 0; n < counts[second]; n++, i++) {
+            gint64 begin_ns = BASE_NS + second * NS_PER_SEC + n;
+            TestSpan span = {(guint64)n * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + second,
+                             1,
+                             0,
+                             c.world.names[0],
+                             c.world.tracers[0],
+                             begin_ns,
+                             7};
+            g_byte_array_set_size(c.spans, 0);
+            test_span_append(c.spans, &span);
+            fixture_add(c.writer, c.spans);
+            g_array_append_val(begins, begin_ns);
+        }
+    }
+    fixture_commit(c.writer);
+    g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, TRUE);
+    if (summaries_only) archive_scan_summaries_only(scan);
+    guint64 id = 0;
+    TraceSummary summary;
+    for (guint i = begins->len; i-- > 0;) {
+        g_assert_true(archive_scan_next(scan, &id, &summary, NULL));
+        g_assert_cmpint(summary.begin_ns, ==, g_array_index(begins, gint64, i));
+        g_byte_array_set_size(c.spans, 0);
+        g_assert_true(archive_scan_spans(scan, c.spans, NULL));
+        g_assert_cmpuint(((const SpanRec *)(gconstpointer)c.spans->data)->id.trace, ==, id);
+    }
+    g_assert_false(archive_scan_next(scan, &id, &summary, NULL));
+    g_array_unref(begins);
+    case_close(&c);
+}
+
 /* More in one second than a scan keeps in memory: it reads the rest again, in order. */
 static void test_scan_of_a_full_second(void) {
     enum { TRACES = 700, VALUE = 60000 };
@@ -748,6 +787,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/settle-on-a-full-disk", test_settle_on_a_full_disk);
     g_test_add_func("/archive/read-only-sees-through-marks", test_read_only_sees_through_marks);
     g_test_add_func("/archive/scan-order", test_scan_order);
+    g_test_add_data_func("/archive/scan-of-seconds/spans", NULL, test_scan_of_seconds);
+    g_test_add_data_func("/archive/scan-of-seconds/summaries", "", test_scan_of_seconds);
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
     g_test_add_func("/archive/merge-refuses-garbage", test_merge_refuses_garbage);
     return g_test_run();
