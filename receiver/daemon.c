@@ -218,16 +218,10 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
 gboolean daemon_stop(Daemon *daemon, GError **error) {
     gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
     if (daemon->net) net_stop(daemon->net);
-    gboolean good = TRUE;
     g_autoptr(GError) problem = NULL;
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);
-    for (guint i = 0; i < daemon->n_shards; i++) {
-        g_autoptr(GError) reason = NULL;
-        if (shard_stop(daemon->shards[i], daemon->settings->stop_timeout_ns, &reason)) continue;
-        good = FALSE;
-        if (!problem) problem = g_steal_pointer(&reason);
-    }
+    gboolean good = shards_stop(daemon->shards, daemon->n_shards, daemon->settings->stop_timeout_ns, &problem);
     maintenance_trim(&daemon->sources);
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);

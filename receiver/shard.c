@@ -327,13 +327,15 @@ static Message *message_new(MessageKind kind, Waiter *waiter) {
     return message;
 }
 
-gboolean shard_stop(Shard *shard, gint64 give_up_ns, GError **error) {
-    Waiter *waiter = waiter_new(1);
-    Message *message = message_new(MESSAGE_STOP, waiter);
-    message->number = (guint64)give_up_ns;
-    mailbox_put(shard->mailbox, &message->item);
+gboolean shards_stop(Shard *const *shards, guint n, gint64 give_up_ns, GError **error) {
+    Waiter *waiter = waiter_new(n);
+    for (guint i = 0; i < n; i++) {
+        Message *message = message_new(MESSAGE_STOP, waiter);
+        message->number = (guint64)give_up_ns;
+        mailbox_put(shards[i]->mailbox, &message->item);
+    }
     gboolean good = waiter_wait(waiter, NULL, error);
-    pthread_join(shard->thread, NULL);
+    for (guint i = 0; i < n; i++) pthread_join(shards[i]->thread, NULL);
     return good;
 }
 

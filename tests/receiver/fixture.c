@@ -94,7 +94,7 @@ void fixture_free(Fixture *fixture) {
     if (!fixture) return;
     for (guint i = 0; i < fixture->n_shards; i++) {
         if (!fixture->shards[i]) continue;
-        shard_stop(fixture->shards[i], 0, NULL);
+        shards_stop(&fixture->shards[i], 1, 0, NULL);
         shard_free(fixture->shards[i]);
     }
     g_free(fixture->shards);

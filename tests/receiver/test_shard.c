@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/error.h"
 
 static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
@@ -110,9 +111,24 @@ static void test_stop_while_the_store_fails(void) {
     put(fixture, 1, 1, 10);
     fixture_store_fails(TRUE);
     g_autoptr(GError) error = NULL;
-    g_assert_false(shard_stop(fixture->shards[0], 1000000, &error));
+    g_assert_false(shards_stop(fixture->shards, 1, 1000000, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
     shard_free(g_steal_pointer(&fixture->shards[0]));
+    fixture_store_fails(FALSE);
+}
+
+/* The shards' patience is one time, not one after the other. */
+static void test_shards_stop_together(void) {
+    enum { SHARDS = 16 };
+    const gint64 patience_ns = 250 * NS_PER_MS;
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, SHARDS);
+    for (guint i = 0; i < SHARDS; i++) shard_put_spans(fixture->shards[i], fixture_records(i + 1, 1, 10), NULL);
+    fixture_store_fails(TRUE);
+    gint64 begin_ns = clock_monotonic_ns(clock_system());
+    g_assert_false(shards_stop(fixture->shards, SHARDS, patience_ns, NULL));
+    g_assert_cmpint(clock_monotonic_ns(clock_system()) - begin_ns, <, SHARDS / 2 * patience_ns);
+    for (guint i = 0; i < SHARDS; i++) shard_free(g_steal_pointer(&fixture->shards[i]));
     fixture_store_fails(FALSE);
 }
 
@@ -185,6 +201,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/memory", test_memory);
     g_test_add_func("/shard/store-fails", test_store_fails_for_a_while);
     g_test_add_func("/shard/stop-fails", test_stop_while_the_store_fails);
+    g_test_add_func("/shard/stop-together", test_shards_stop_together);
     g_test_add_func("/shard/set-aside", test_spans_that_cannot_be_joined);
     g_test_add_func("/shard/needs", test_needs_of_the_journal);
     return g_test_run();
