@@ -697,7 +697,7 @@ static void test_scan_of_seconds(gconstpointer summaries_only) {
         }
     }
     fixture_commit(c.writer);
-    g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, TRUE);
+    ArchiveScan *scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, TRUE);
     if (summaries_only) archive_scan_summaries_only(scan);
     guint64 id = 0;
     TraceSummary summary;
@@ -709,6 +709,7 @@ static void test_scan_of_seconds(gconstpointer summaries_only) {
         g_assert_cmpuint(((const SpanRec *)(gconstpointer)c.spans->data)->id.trace, ==, id);
     }
     g_assert_false(archive_scan_next(scan, &id, &summary, NULL));
+    archive_scan_free(scan);
     g_array_unref(begins);
     case_close(&c);
 }
