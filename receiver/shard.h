@@ -35,8 +35,8 @@ typedef struct ShardOptions {
 typedef struct Shard Shard;
 /* Starts the thread. What options point to must outlive the shard. */
 Shard *shard_start(const ShardOptions *options);
-/* Stores everything and ends the threads, all at the same time; gives up after give_up_ns of a failing store. FALSE when
- * spans remain that only the journal holds now; *error says why. Shards stay readable until shard_free(). */
+/* Stores everything and ends the threads, all at the same time; gives up after give_up_ns of a failing store. FALSE
+ * when spans remain that only the journal holds now; *error says why. Shards stay readable until shard_free(). */
 gboolean shards_stop(Shard *const *shards, guint n, gint64 give_up_ns, GError **error);
 /* After shards_stop(). */
 void shard_free(Shard *shard);
