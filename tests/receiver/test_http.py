@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.receiver.sender import OK, Sender, span
 
 
@@ -77,6 +78,23 @@ def test_status(plumbd):
     plumbd.flush()
     receiver = plumbd.receiver()
     assert (receiver["open_traces"], receiver["open_spans"], receiver["lag_ns"]) == (0, 0, 0)
+
+
+def test_status_is_what_the_document_says(plumbd):
+    with Sender(plumbd) as sender:
+        assert sender.deliver(trace_spans(1, 2), sender=("a", 1, 2, 0, {"queue full": 3})).status == OK
+    text = (ROOT / "docs/api.md").read_text().split("From a running plumbd")[1].split("\n## ")[0]
+    fields = {name for first in re.findall(r"^\| (`.*?`) \|", text, re.M) for name in re.findall(r"`(\w+)`", first)}
+    receiver = plumbd.receiver()
+    assert set(receiver) | {"reason"} == fields
+    (senders,) = re.findall(r"^\| `senders` \| (.*)", text, re.M)
+    assert set(receiver["senders"][0]) == set(re.findall(r'"(\w+)"', senders))
+
+
+def test_documented_metrics_exist(plumbd):
+    named = set(re.findall(r"`(plumbd_\w+)", (ROOT / "docs/plumbd.md").read_text()))
+    status, body = plumbd.fetch("/metrics")
+    assert named and named <= set(re.findall(r"^# TYPE (\w+)", body.decode(), re.M))
 
 
 def test_every_answer_is_named_json(plumbd):
