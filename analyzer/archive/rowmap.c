@@ -52,7 +52,3 @@ gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row) {
 }
 
 void row_map_remove(RowMap *map, const StatsKey *key) { g_tree_remove(map->rows, key); }
-
-static void take_row(void *arg, const StatsKey *key, StatsRow *row) { stats_row_merge(row_map_get(arg, key), row); }
-
-void row_map_take(RowMap *map, StatsGroup *group) { stats_group_foreach(group, take_row, map); }

@@ -14,5 +14,3 @@ StatsRow *row_map_get(RowMap *map, const StatsKey *key);
 gboolean row_map_seek(RowMap *map, const StatsKey *from, StatsKey *key, StatsRow **row);
 gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row); /* *key: the last one seen */
 void row_map_remove(RowMap *map, const StatsKey *key);
-/* Adds a group's rows. */
-void row_map_take(RowMap *map, StatsGroup *group);

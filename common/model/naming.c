@@ -110,12 +110,6 @@ gboolean naming_is_template(const char *key, gsize length) {
     return template_shape(key, length, &shape);
 }
 
-gboolean naming_template_fits(const char *key, gsize key_length, const char *name, gsize name_length) {
-    Shape shape;
-    return template_shape(key, key_length, &shape) && shape.name_length == name_length &&
-           memcmp(key, name, name_length) == 0;
-}
-
 gboolean naming_restore(const char *key, gsize key_length, const char *number, gsize number_length, GString *out) {
     Shape shape;
     if (!template_shape(key, key_length, &shape) || !is_number(number, number_length)) return FALSE;

@@ -32,7 +32,5 @@ NormalName naming_normalise(const NamingRules *rules, const char *description, g
 
 /* Is an annotation key such a template? */
 gboolean naming_is_template(const char *key, gsize length);
-/* Is it one, and of this normalised name? Ask before restoring: any sender may use such a key for something else. */
-gboolean naming_template_fits(const char *key, gsize key_length, const char *name, gsize name_length);
 /* Appends the original description. FALSE, with nothing appended, when key is no template or number is no number. */
 gboolean naming_restore(const char *key, gsize key_length, const char *number, gsize number_length, GString *out);

@@ -82,7 +82,6 @@ static void test_naming(void) {
         g_assert_cmpmem(normal.number, normal.number_length, cases[i].number, strlen(cases[i].number));
         gsize key_length = strlen(normal.key);
         g_assert_true(naming_is_template(normal.key, key_length));
-        g_assert_true(naming_template_fits(normal.key, key_length, normal.name, normal.name_length));
         g_autoptr(GString) restored = g_string_new("> ");
         g_assert_true(naming_restore(normal.key, key_length, normal.number, normal.number_length, restored));
         g_assert_cmpstr(restored->str + 2, ==, text);
@@ -129,8 +128,6 @@ static void test_restore_refuses(void) {
     g_assert_false(naming_restore("a_{n}", 5, "", 0, out));
     g_assert_false(naming_restore("plain", 5, "12", 2, out));
     g_assert_cmpuint(out->len, ==, 0);
-    g_assert_false(naming_template_fits("a_{n}", 5, "ab", 2));
-    g_assert_false(naming_template_fits("ab_{n}", 6, "a", 1));
 }
 
 int main(int argc, char **argv) {
