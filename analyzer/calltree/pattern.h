@@ -1,5 +1,5 @@
 /* Compression: equal sibling subtrees become one, and what is left of a trace is its pattern.
- * (Thesis figures 30 and 31, with the corrections of docs/call-trees.md, "Compression".)
+ * (docs/call-trees.md, "Compression".)
  *
  * Two subtrees are equal when name and role of their roots are equal and their children, after compression, are
  * pairwise equal; all equal siblings merge, wherever they stand. Children of a pattern node come in canonical order: by
