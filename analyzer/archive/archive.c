@@ -85,6 +85,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     if (archive->options.max_trace_spans == 0) archive->options.max_trace_spans = DEFAULT_MAX_TRACE_SPANS;
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
     gate_init(&archive->gate);
+    kind_set_init(&archive->kinds);
     pthread_mutex_init(&archive->settle_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
@@ -105,6 +106,7 @@ void archive_free(Archive *archive) {
     dict_free(archive->dict);
     g_array_unref(archive->slots);
     pthread_mutex_destroy(&archive->totals_lock);
+    kind_set_clear(&archive->kinds);
     pthread_mutex_destroy(&archive->settle_lock);
     pthread_rwlock_destroy(&archive->gate);
     g_free(archive);

@@ -41,6 +41,13 @@ typedef struct ArchiveTotals {
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
 
+/* How many functions have statistics, and how many hosts they ran on. The first call reads the functions' statistics of
+ * all time; later ones read nothing. */
+typedef struct ArchiveKinds {
+    guint functions, hosts;
+} ArchiveKinds;
+gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error);
+
 /* ---- writing: one ArchiveWriter per thread; all spans of one trace always to the same ---- */
 typedef struct ArchiveWriter ArchiveWriter;
 ArchiveWriter *archive_writer_new(Archive *archive);

@@ -24,6 +24,8 @@ static void seal_row(void *arg, const StatsKey *key, StatsRow *row) {
         PatternOperand operand = {key->bucket, key->object, key->host, writer->operand_bytes->len, sealing->value->len};
         g_array_append_val(writer->operands, operand);
         g_byte_array_append(writer->operand_bytes, sealing->value->data, sealing->value->len);
+    } else if (stats_row_size(row) > 0) {
+        g_array_append_vals(writer->functions, key, 1);
     }
     StatsKey coarse = *key;
     coarse.level = LEVEL_HOUR;
@@ -82,6 +84,7 @@ static void group_seal(ArchiveWriter *writer) {
 static void group_clear(ArchiveWriter *writer) {
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
+    g_array_set_size(writer->functions, 0);
     g_array_set_size(writer->operands, 0);
     g_byte_array_set_size(writer->operand_bytes, 0);
     writer->max_pattern = 0;
@@ -109,6 +112,7 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     if (!group_write(writer, sync, error)) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     __atomic_store_n(&writer->archive->tolerance_stored, TRUE, __ATOMIC_RELAXED);
+    kind_set_add_all(&writer->archive->kinds, writer->functions);
     group_clear(writer);
     return TRUE;
 }

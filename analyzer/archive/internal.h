@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "analyzer/archive/archive.h"
+#include "analyzer/archive/kinds.h"
 #include "analyzer/archive/layout.h"
 #include "analyzer/archive/patterns.h"
 #include "analyzer/archive/processes.h"
@@ -34,6 +35,7 @@ struct Archive {
     pthread_rwlock_t gate;
     pthread_mutex_t settle_lock; /* one archive_settle() at a time; taken before the gate */
     struct Settling *settling;   /* under the gate */
+    KindSet kinds;
 
     pthread_mutex_t totals_lock; /* of the slots */
     GArray *slots;               /* TotalsSlot; their sum are the totals */

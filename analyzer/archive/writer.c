@@ -27,6 +27,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
     id_set_init(&writer->traces);
+    writer->functions = g_array_new(FALSE, FALSE, sizeof(StatsKey));
     writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
     writer->operand_bytes = g_byte_array_new();
     writer->slot = slot_take(archive);
@@ -49,6 +50,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     puts_clear(&writer->index_entries);
     id_set_clear(&writer->traces);
     stats_group_free(writer->replaced);
+    g_array_unref(writer->functions);
     g_array_unref(writer->operands);
     g_byte_array_unref(writer->operand_bytes);
     g_ptr_array_unref(writer->given);

@@ -18,7 +18,8 @@ struct ArchiveWriter {
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
-    GArray *operands;          /* PatternOperand of what was sealed */
+    GArray *functions;         /* StatsKey of the rows of functions that were sealed */
+    GArray *operands;          /* PatternOperand of those of patterns */
     GByteArray *operand_bytes; /* their values */
     guint16 slot;              /* of archive->slots; nobody else's */
 

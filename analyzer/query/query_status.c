@@ -2,17 +2,6 @@
 #include "analyzer/query/question.h"
 #include "common/wire/message.h"
 
-typedef struct Kinds {
-    GHashTable *functions, *hosts; /* dictionary ids */
-} Kinds;
-
-static void count_kinds(void *arg, const StatsKey *key, StatsRow *row) {
-    Kinds *kinds = arg;
-    if (stats_row_size(row) == 0) return;
-    g_hash_table_add(kinds->functions, GUINT_TO_POINTER(key->object));
-    if (key->host) g_hash_table_add(kinds->hosts, GUINT_TO_POINTER(key->host));
-}
-
 static void add_totals(json_t *store, const ArchiveTotals *totals) {
     json_object_set_new(store, "traces", json_count(totals->traces));
     json_object_set_new(store, "spans", json_count(totals->spans));
@@ -34,11 +23,8 @@ static void add_usage(json_t *store, const StoreUsage *usage, guint64 spans) {
 }
 
 json_t *answer_status(const Asked *asked, GError **error) {
-    g_autoptr(GHashTable) functions = g_hash_table_new(NULL, NULL);
-    g_autoptr(GHashTable) hosts = g_hash_table_new(NULL, NULL);
-    Kinds kinds = {functions, hosts};
-    StatsFilter all = {.kind = STATS_FUNCTION, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
-    if (!archive_stats(asked->archive, &all, count_kinds, &kinds, error)) return NULL;
+    ArchiveKinds kinds;
+    if (!archive_kinds(asked->archive, &kinds, error)) return NULL;
     ArchiveTotals totals = archive_totals(asked->archive);
     StoreUsage usage = store_usage(archive_store(asked->archive));
 
@@ -47,8 +33,8 @@ json_t *answer_status(const Asked *asked, GError **error) {
     json_object_set_new(answer, "wire_version", json_integer(WIRE_VERSION));
     json_object_set_new(answer, "store", store);
     add_totals(store, &totals);
-    json_object_set_new(store, "functions", json_count(g_hash_table_size(functions)));
-    json_object_set_new(store, "hosts", json_count(g_hash_table_size(hosts)));
+    json_object_set_new(store, "functions", json_count(kinds.functions));
+    json_object_set_new(store, "hosts", json_count(kinds.hosts));
     add_usage(store, &usage, totals.spans);
     return answer;
 }

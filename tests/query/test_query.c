@@ -297,6 +297,35 @@ static void test_empty_archive(void) {
     g_assert_cmpint(json_array_size(json_object_get(diff, "rows")), ==, 0);
 }
 
+/* Functions and hosts are counted in memory after the first question: what comes later counts too. */
+static void test_status_counts(void) {
+    static const SpanRow rows[] = {{0x77, 1, 0, "newFunction", "NameNode/10.9.9.9", 5, 7, NULL, 0},
+                                   {0x78, 1, 0, "newFunction", "NameNode/10.9.9.10", 6, 7, NULL, 0}};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    gint64 counted[2][2]; /* before and after: functions, hosts */
+    for (guint i = 0; i < 2; i++) {
+        if (i == 1) fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
+        json_auto_t *status = fixture_answer(&fixture, "status", "");
+        json_auto_t *functions = fixture_answer(&fixture, "functions", "by=host");
+        const json_t *row, *store = json_object_get(status, "store");
+        g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GHashTable) hosts = g_hash_table_new(g_str_hash, g_str_equal);
+        gsize n;
+        json_array_foreach(json_object_get(functions, "functions"), n, row) {
+            g_hash_table_add(names, (gpointer)text_at(row, "function"));
+            if (*text_at(row, "host")) g_hash_table_add(hosts, (gpointer)text_at(row, "host"));
+        }
+        counted[i][0] = number_at(store, "functions");
+        counted[i][1] = number_at(store, "hosts");
+        g_assert_cmpint(counted[i][0], ==, g_hash_table_size(names));
+        g_assert_cmpint(counted[i][1], ==, g_hash_table_size(hosts));
+    }
+    g_assert_cmpint(counted[1][0], ==, counted[0][0] + 1);
+    g_assert_cmpint(counted[1][1], ==, counted[0][1] + 2);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -309,5 +338,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);
     g_test_add_func("/query/empty-archive", test_empty_archive);
+    g_test_add_func("/query/status-counts", test_status_counts);
     return g_test_run();
 }

@@ -1,0 +1,20 @@
+/* Which functions and hosts have statistics. Rows of functions never go, so the sets only grow: they are what the store
+ * had when it was first asked, and what has been written since the archive was opened. */
+#pragma once
+
+#include <pthread.h>
+
+#include "analyzer/calltree/stats.h"
+
+typedef struct KindSet {
+    pthread_mutex_t lock;
+    GHashTable *functions, *hosts; /* dictionary ids */
+    gboolean complete;             /* what the store had is in */
+} KindSet;
+
+void kind_set_init(KindSet *set);
+void kind_set_clear(KindSet *set);
+/* The key of a row of a function. Under the lock. */
+void kind_set_add(KindSet *set, const StatsKey *key);
+/* Keys of rows that were written. */
+void kind_set_add_all(KindSet *set, const GArray *keys);
