@@ -1,6 +1,6 @@
 # Flags that every target gets, and the libraries from Debian (script/packages is the list).
 add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2
-    -Wundef -Wno-unused-function -fno-common -fno-strict-aliasing)
+    -Wundef -fno-common -fno-strict-aliasing)
 # gcc's warnings are the ones that hold: clang, the fuzzers' compiler, takes a variable that only has a cleanup for unused.
 if(PLUMB_WERROR AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Werror)
