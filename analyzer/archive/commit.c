@@ -2,18 +2,43 @@
 
 #include "analyzer/archive/writer.h"
 
+/* Most groups lie within one minute or one hour: rows of coarser levels are then the finer ones once more, and need
+ * neither be summed nor held beside them. */
 typedef struct Sealing {
     ArchiveWriter *writer;
-    RowMap *coarse; /* hours and days */
+    guint32 first_minute, last_minute;
+    StatsLevel summed; /* the coarsest level whose rows differ from those of the next finer one */
+    RowMap *coarse;    /* of hours up to that level */
     GByteArray *value;
 } Sealing;
 
+static void note_minute(void *arg, const StatsKey *key, StatsRow *row) {
+    Sealing *sealing = arg;
+    (void)row;
+    sealing->first_minute = MIN(sealing->first_minute, key->bucket);
+    sealing->last_minute = MAX(sealing->last_minute, key->bucket);
+}
+
+static StatsKey key_at(const StatsKey *minute, StatsLevel level) {
+    StatsKey key = *minute;
+    key.level = level;
+    key.bucket = minute->bucket / level_minutes(level);
+    return key;
+}
+
+/* 'key' is of the row's level; the same value goes to coarser levels that hold nothing else. */
 static void merge_row(Sealing *sealing, const StatsKey *key, StatsRow *row) {
     g_byte_array_set_size(sealing->value, 0);
     stats_row_encode(row, sealing->value);
-    LayoutKey stored = stats_key(key);
-    store_batch_merge(sealing->writer->batch, FAMILY_STATS, key_bytes(&stored),
-                      (Bytes){sealing->value->data, sealing->value->len});
+    StatsKey to = *key;
+    for (;;) {
+        LayoutKey stored = stats_key(&to);
+        store_batch_merge(sealing->writer->batch, FAMILY_STATS, key_bytes(&stored),
+                          (Bytes){sealing->value->data, sealing->value->len});
+        if (to.level < sealing->summed || to.level + 1 == LEVEL_COUNT) return;
+        to.level++;
+        to.bucket /= level_children(to.level);
+    }
 }
 
 static void seal_row(void *arg, const StatsKey *key, StatsRow *row) {
@@ -27,19 +52,22 @@ static void seal_row(void *arg, const StatsKey *key, StatsRow *row) {
     } else if (stats_row_size(row) > 0) {
         g_array_append_vals(writer->functions, key, 1);
     }
-    StatsKey coarse = *key;
-    coarse.level = LEVEL_HOUR;
-    coarse.bucket = key->bucket / 60;
-    stats_row_merge(row_map_get(sealing->coarse, &coarse), row);
-    coarse.level = LEVEL_DAY;
-    coarse.bucket = key->bucket / (60 * 24);
-    stats_row_merge(row_map_get(sealing->coarse, &coarse), row);
+    for (StatsLevel level = LEVEL_HOUR; level <= sealing->summed; level++) {
+        StatsKey coarse = key_at(key, level);
+        stats_row_merge(row_map_get(sealing->coarse, &coarse), row);
+    }
 }
 
 static void seal_stats(ArchiveWriter *writer) {
     g_autoptr(RowMap) coarse = row_map_new();
     g_autoptr(GByteArray) value = g_byte_array_new();
-    Sealing sealing = {writer, coarse, value};
+    Sealing sealing = {writer, G_MAXUINT32, 0, LEVEL_DAY, coarse, value};
+    stats_group_foreach(writer->stats, note_minute, &sealing);
+    while (sealing.summed > LEVEL_MINUTE) {
+        guint32 finer = level_minutes(sealing.summed - 1);
+        if (sealing.first_minute / finer != sealing.last_minute / finer) break;
+        sealing.summed--;
+    }
     stats_group_foreach(writer->stats, seal_row, &sealing);
     StatsKey key = {.level = LEVEL_MINUTE};
     StatsRow *row = NULL;
