@@ -239,6 +239,32 @@ static void test_progress(void) {
     fixture_close(&fixture);
 }
 
+/* One group within a minute, an hour, a day, or more: rows of coarser levels are made in different ways. */
+static void test_reach_of_a_group(void) {
+    static const gint64 steps_ns[] = {0, NS_PER_SEC, NS_PER_MINUTE, 60 * NS_PER_MINUTE, 25 * 60 * NS_PER_MINUTE};
+    for (guint i = 0; i < G_N_ELEMENTS(steps_ns); i++) {
+        Fixture fixture;
+        ArchiveOptions options = {NS_PER_MS, 0};
+        fixture_open(&fixture, TRUE, &options);
+        TestWorld world;
+        world_init(&world, 5, archive_dict(fixture.archive));
+        ArchiveWriter *writer = archive_writer_new(fixture.archive);
+        g_autoptr(GByteArray) spans = g_byte_array_new();
+        for (guint64 trace = 0; trace < 3; trace++) {
+            TestSpan span = {trace + 1, 1, 0, world.names[0], world.tracers[0], BASE_NS + (gint64)trace * steps_ns[i],
+                             7};
+            g_byte_array_set_size(spans, 0);
+            test_span_append(spans, &span);
+            fixture_add(writer, spans);
+        }
+        fixture_commit(writer);
+        fixture_assert_sound(&fixture);
+        archive_writer_free(writer);
+        world_clear(&world);
+        fixture_close(&fixture);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const struct {
@@ -254,5 +280,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/verify/swapped-records", test_swapped_records);
     g_test_add_func("/archive/verify/span-in-two-parts", test_span_in_two_parts);
     g_test_add_func("/archive/verify/progress", test_progress);
+    g_test_add_func("/archive/verify/reach-of-a-group", test_reach_of_a_group);
     return g_test_run();
 }
