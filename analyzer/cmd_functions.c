@@ -38,7 +38,7 @@ const Command command_functions = {
              "call, calls, total time, self time (without the time of calls it made) and critical-path time (the part\n"
              "that the root of the trace really waited for). '~' marks quantiles from a sketch, within 0.8 %.",
     .example = "  plumb functions --since 1h --role datanode --sort self\n"
-               "  plumb functions --by host --function BlockReceiver#receiveBlock\n"
+               "  plumb functions --by host --function OpWriteBlockProto\n"
                "  plumb functions --bytes --limit 10\n",
     .options = options,
     .run = run,

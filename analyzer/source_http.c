@@ -109,6 +109,9 @@ static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
             address, what);
     } else if (code == CURLE_COULDNT_RESOLVE_HOST) {
         fail(error, PLUMB_ERROR_PEER, "%s: %s; check the name given to --server or in PLUMB_SERVER", address, what);
+    } else if (code == CURLE_GOT_NOTHING) {
+        fail(error, PLUMB_ERROR_PEER,
+             "%s closed the connection without an answer: is it listen.http, not listen.thrift?", address);
     } else {
         fail(error, PLUMB_ERROR_PEER, "the connection to plumbd at %s broke: %s", address, what);
     }

@@ -32,7 +32,16 @@ static StoreSource *open_once(const char *folder, GError **error) {
     return self;
 }
 
-void *source_store_open(const char *folder, GError **error) {
+/* RocksDB keeps a file of this name in every store. */
+static gboolean is_store(const char *folder) {
+    g_autofree char *current = g_build_filename(folder, "CURRENT", NULL);
+    return g_file_test(current, G_FILE_TEST_EXISTS);
+}
+
+void *source_store_open(const char *told, GError **error) {
+    /* People name the folder that holds plumbd's store and journal: /var/lib/plumbline, script/server --data DIR. */
+    g_autofree char *inner = g_build_filename(told, "store", NULL);
+    const char *folder = !is_store(told) && is_store(inner) ? inner : told;
     if (!g_file_test(folder, G_FILE_TEST_IS_DIR)) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "no folder %s: --store takes the folder that plumbd's store.path names",
              folder);

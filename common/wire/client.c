@@ -173,6 +173,10 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
     if (err == 0) err = receive_frame(client->fd, buffer, deadline_ms, &frame);
     if (err != 0) {
         disconnect(client);
+        client->answered = err == EPROTO; /* another protocol is spoken there, and will be the next time */
+        if (err == EPROTO || err == ETIMEDOUT)
+            return fail(error, PLUMB_ERROR_PEER, "%s: %s; is it plumbd's port for spans (listen.thrift)?",
+                        client->address, err == EPROTO ? "no Thrift is spoken there" : g_strerror(err));
         return fail(error, PLUMB_ERROR_PEER, "%s: %s; look into the receiver's log", client->address, g_strerror(err));
     }
     client->answered = TRUE;

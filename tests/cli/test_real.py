@@ -1,8 +1,11 @@
 """Commands against a real plumbd and its store: what goes in comes out, and both ways to ask give the same."""
 import gzip
 import json
+import socket
 import stat
 import subprocess
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -173,6 +176,44 @@ def test_forest_with_an_analysis_file(filled, tmp_path):
 
 def test_the_environment_names_the_server(filled):
     assert run_plumb("status", env={"PLUMB_SERVER": filled.http}).returncode == 0
+
+
+def test_the_folder_that_holds_the_store(filled):
+    """/var/lib/plumbline and script/server --data DIR hold the store and the journal."""
+    folder = Path(filled.store).parent
+    assert Path(filled.store).name == "store"
+    done = run_plumb("functions", "--store", folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == run_plumb("functions", "--store", filled.store).stdout != ""
+
+
+def test_the_port_for_spans_is_not_that_for_questions(filled):
+    done = run_plumb("status", "--server", filled.thrift_address)
+    assert done.returncode == 1 and "listen.http" in done.stderr and filled.thrift_address in done.stderr
+
+
+def test_an_import_to_a_web_server(filled, tmp_path):
+    (tmp_path / "spans").write_text(json_lines(SPANS[:1]))
+
+    def answer(listening):
+        while True:
+            try:
+                connection = listening.accept()[0]
+            except OSError:  # the test is over
+                return
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                while connection.recv(65536):
+                    pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answer, args=(listening,), daemon=True)
+        thread.start()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        done = run_plumb("import", "--thrift", address, "--server", filled.http, tmp_path / "spans")
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert done.returncode == 1 and "listen.thrift" in done.stderr and address in done.stderr
 
 
 def test_no_such_trace(filled):
