@@ -89,6 +89,9 @@ def main():
                 done = demo(options, work)
     except ClusterError as error:
         sys.exit(f"demo: {error}")
+    except KeyboardInterrupt:  # Ctrl-C; the cluster is stopped by now
+        say("interrupted")
+        sys.exit(130)
     if options.json:
         print(json.dumps(done))
     if done["acknowledged"] != done["spans"]:

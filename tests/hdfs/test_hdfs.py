@@ -6,6 +6,7 @@ times, and started again each time. PLUMB_HADOOP names another version, 2.8 to 3
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -254,3 +255,18 @@ def test_demonstration(tmp_path, plumbd):
     plumbd.flush()
     assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500
     assert set(done["senders"]) == {"client", "namenode", "datanode1", "datanode2", "datanode3"}
+
+
+def test_an_interrupted_demonstration(tmp_path, plumbd):
+    """Ctrl-C ends it without a traceback and leaves no process behind."""
+    address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
+    with subprocess.Popen(
+            [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
+             tmp_path / "hdfs", "--hadoop", VERSION], stderr=subprocess.PIPE, text=True) as demo:
+        while "starting one NameNode" not in demo.stderr.readline():
+            assert demo.poll() is None
+        demo.send_signal(signal.SIGINT)
+        said = demo.stderr.read()
+        assert demo.wait(timeout=60) == 130
+    assert said == "demo: interrupted\n"
+    assert subprocess.run(["pgrep", "-f", str(tmp_path / "hdfs")], capture_output=True, check=False).stdout == b""
