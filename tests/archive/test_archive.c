@@ -8,7 +8,6 @@
 #include "tests/archive/traces.h"
 
 #define BASE_NS (G_GINT64_CONSTANT(1700000040) * NS_PER_SEC) /* the start of a minute */
-#define DAY_NS  (24 * 60 * NS_PER_MINUTE)
 
 /* The linker leads these calls here (tests.cmake): disks that fill up on demand. */
 gboolean __real_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
