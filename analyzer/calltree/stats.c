@@ -145,9 +145,8 @@ static gboolean subtract_node(NodeStats *from, NodeStats *what) {
     for (guint i = 0; i < DISTS; i++) {
         if (!dist_subtract(dist_field(from, i), dist_field(what, i))) return FALSE;
     }
-    gint64 *left = counter_fields(from);
     const gint64 *less = counter_fields(what);
-    for (guint i = 0; i < COUNTERS; i++) left[i] = (gint64)((guint64)left[i] - (guint64)less[i]);
+    for (guint i = 0; i < COUNTERS; i++) counter_add(&counter_fields(from)[i], (gint64)(0 - (guint64)less[i]));
     return TRUE;
 }
 
