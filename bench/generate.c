@@ -10,10 +10,6 @@
 #define STRETCHES 4096
 #define NO_PARENT G_MAXUINT32
 
-typedef struct TemplateParent {
-    guint32 span; /* index in the template; NO_PARENT: of another trace */
-} TemplateParent;
-
 typedef struct Template {
     guint first, count; /* spans in model order */
     gint64 begin_ns;    /* least begin */
@@ -22,12 +18,12 @@ typedef struct Template {
 struct Generator {
     GeneratorOptions options;
     SpanBatch *model;
-    GArray *templates;       /* Template; spans of one trace lie together in 'order' */
-    guint32 *order;          /* model span numbers grouped by trace */
-    guint32 *process_of;     /* model span -> process */
-    TemplateParent *parents; /* as model->parents */
-    GPtrArray *tracers;      /* process -> tracer text of the model */
-    GPtrArray *batches;      /* process -> SpanBatch */
+    GArray *templates;   /* Template; spans of one trace lie together in 'order' */
+    guint32 *order;      /* model span numbers grouped by trace */
+    guint32 *process_of; /* model span -> process */
+    guint32 *parents;    /* as model->parents: span of the template, or NO_PARENT */
+    GPtrArray *tracers;  /* process -> tracer text of the model */
+    GPtrArray *batches;  /* process -> SpanBatch */
     double stretch[STRETCHES];
     guint64 random;
     guint64 *ids; /* scratch: ids of the trace being made */
@@ -90,7 +86,7 @@ static void group_by_trace(Generator *g) {
 }
 
 static void resolve_parents(Generator *g) {
-    g->parents = g_new(TemplateParent, MAX(g->model->parents->len, 1));
+    g->parents = g_new(guint32, MAX(g->model->parents->len, 1));
     for (guint t = 0; t < g->templates->len; t++) {
         const Template *one = &g_array_index(g->templates, Template, t);
         g_autoptr(GHashTable) position = g_hash_table_new(g_int64_hash, g_int64_equal);
@@ -103,7 +99,7 @@ static void resolve_parents(Generator *g) {
             for (guint p = 0; p < span->n_parents; p++) {
                 const SpanId *parent = &g_array_index(g->model->parents, SpanId, span->parents_at + p);
                 gpointer found = parent->trace == span->id.trace ? g_hash_table_lookup(position, &parent->span) : NULL;
-                g->parents[span->parents_at + p].span = found != NULL ? GPOINTER_TO_UINT(found) - 1 : NO_PARENT;
+                g->parents[span->parents_at + p] = found != NULL ? GPOINTER_TO_UINT(found) - 1 : NO_PARENT;
             }
         }
     }
@@ -220,7 +216,7 @@ static void copy_annotations(Generator *g, SpanBatch *batch, const BatchSpan *fr
 
 static void copy_parents(Generator *g, SpanBatch *batch, const BatchSpan *from, guint64 trace) {
     for (guint i = 0; i < from->n_parents; i++) {
-        guint32 local = g->parents[from->parents_at + i].span;
+        guint32 local = g->parents[from->parents_at + i];
         SpanId parent = {trace, local != NO_PARENT ? g->ids[local] : 0};
         if (local == NO_PARENT) parent = (SpanId){next_random(g), next_random(g)};
         batch_add_parent(batch, parent);
