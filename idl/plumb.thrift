@@ -98,7 +98,8 @@ struct Reply {
   3: i32 refused,               // spans not taken (invalid id, over a limit), for good
   4: i32 waitMs,                // how long to wait before the next batch; 0: no need
   5: i32 version,               // the receiver's WIRE_VERSION
-  6: optional string message    // for a person
+  6: optional string message,   // for a person
+  7: optional string sampling   // policy for roots, as docs/tracing.md has it; absent: the receiver asks for nothing
 }
 
 service SpanReceiver {

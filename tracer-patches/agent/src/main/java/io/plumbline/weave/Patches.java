@@ -1,0 +1,13 @@
+package io.plumbline.weave;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/** All patches. */
+final class Patches {
+    static final List<Patch> ALL = Collections.unmodifiableList(Arrays.<Patch>asList());
+
+    private Patches() {
+    }
+}

@@ -1,0 +1,37 @@
+package io.plumbline.trace;
+
+/**
+ * Spans as one generation of Hadoop knows them: through HTrace's tracer (Hadoop 2.10 to 3.3.1) or by our own means
+ * (3.3.2 and later, and processes without Hadoop's tracing). One per process, chosen once: {@link Engines}.
+ *
+ * <p>No method throws; what goes wrong inside is counted ({@link Trouble}).
+ */
+public abstract class Engine {
+    /**
+     * A call of the function starts. Null when nothing is to be recorded and nothing to be done at its end: this way
+     * costs one thread-local read and allocates nothing. An {@link OpenScope} when it is recorded. Any other object
+     * when a root was not sampled: it is given to {@link #leave}, and nothing below this call is sampled either.
+     */
+    public abstract Object begin(Point point);
+
+    /** The end of a call whose begin() returned neither null nor an OpenScope. */
+    public abstract void leave(Object token);
+
+    /** The current span of this thread, for another thread to go on from; null when there is none. */
+    public abstract SpanRef capture();
+
+    /**
+     * Like {@link #begin}, below a span of another thread. Null when {@code parent} is null or the point is
+     * background work that is not traced.
+     */
+    public abstract OpenScope beginBelow(SpanRef parent, Point point);
+
+    /**
+     * Records a finished call without children, below {@code parent}.
+     *
+     * @param beginNanos and
+     * @param endNanos of System.nanoTime()
+     * @param values strings, Longs and Integers for the point's enterKeys; null entries are left out
+     */
+    public abstract void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values);
+}

@@ -1,0 +1,54 @@
+package io.plumbline.trace;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * One traced function: what its spans are called and what they record. Woven code holds it as a constant (an
+ * invokedynamic call site, {@link PointBootstrap}), so that an engine may compare points by identity. Immutable but for
+ * {@link #local}.
+ */
+public final class Point {
+    /** May start a trace of its own when none is going on, if the sampling says so. */
+    public static final int ROOT = 1;
+    /** Work that no user asked for (heartbeats, block reports): traced only with {@code background = on}. */
+    public static final int BACKGROUND = 2;
+
+    /** The span's name, without any number in it. */
+    public final String name;
+    /** The kind of process the function belongs to: "client", "datanode", "namenode"; a site's own word. */
+    public final String role;
+    public final int flags;
+    /** Keys of the values recorded at the call and at the return, in the order in which woven code passes them. */
+    public final List<String> enterKeys;
+    public final List<String> exitKeys;
+    /** An engine's or sampling's own, set at most once: a cached decision that depends on the name alone. */
+    volatile Object local;
+
+    Point(String name, String role, int flags, List<String> enterKeys, List<String> exitKeys) {
+        this.name = name;
+        this.role = role;
+        this.flags = flags;
+        this.enterKeys = Collections.unmodifiableList(enterKeys);
+        this.exitKeys = Collections.unmodifiableList(exitKeys);
+    }
+
+    public boolean mayBeRoot() {
+        return (flags & ROOT) != 0;
+    }
+
+    public boolean background() {
+        return (flags & BACKGROUND) != 0;
+    }
+
+    /** "a,b" to a list; "" to none. */
+    static List<String> keys(String joined) {
+        return joined.isEmpty() ? Collections.<String>emptyList() : Arrays.asList(joined.split(","));
+    }
+
+    @Override
+    public String toString() {
+        return role + " " + name;
+    }
+}
