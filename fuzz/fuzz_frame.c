@@ -5,7 +5,8 @@
 #define MAX_FRAME_BYTES 65536
 
 static void check_answers(const WireHeader *header) {
-    const WireReply sent = {.status = REPLY_TRY_LATER, .accepted = 1, .refused = 2, .wait_ms = 3, .version = 4};
+    const WireReply sent = {
+        .status = REPLY_TRY_LATER, .accepted = 1, .refused = 2, .wait_ms = 3, .version = 4, .sampling = {"never", 5}};
     g_autoptr(GByteArray) out = g_byte_array_new();
     WireReply received;
     FrameCut cut;
@@ -13,6 +14,7 @@ static void check_answers(const WireHeader *header) {
     g_assert_true(frame_cut((Bytes){out->data, out->len}, MAX_FRAME_BYTES, &cut) == FRAME_WHOLE);
     g_assert_true(wire_reply_decode(cut.frame, &received, NULL));
     g_assert_true(received.status == sent.status && received.version == sent.version);
+    g_assert_true(received.sampling.length == sent.sampling.length);
 
     g_byte_array_set_size(out, 0);
     wire_exception_encode(header, header->method, out);

@@ -43,8 +43,11 @@ static void seed_frames(void) {
         wire_batch_encode(batch, compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY, 1, stream);
         for (gsize i = 0; i < G_N_ELEMENTS(methods); i++) {
             WireHeader header = {.call = CALL_UNKNOWN, .protocol = compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY};
-            const WireReply reply = {
-                .status = (ReplyStatus)i, .accepted = 300, .version = 1, .message = "wait a little"};
+            const WireReply reply = {.status = (ReplyStatus)i,
+                                     .accepted = 300,
+                                     .version = 1,
+                                     .message = "wait a little",
+                                     .sampling = {"close=5/s; 0.01", i == 1 ? 15 : 0}};
             g_strlcpy(header.method, methods[i], sizeof header.method);
             wire_reply_encode(&header, &reply, stream);
             wire_exception_encode(&header, "no such method", stream);

@@ -23,6 +23,7 @@ struct Daemon {
     CounterSet *counters;
     Counters *own_counters;
     Senders *senders;
+    SharedText sampling; /* of the settings */
     Rate *rate;
     NamingRules *rules;
     Shard **shards;
@@ -98,6 +99,7 @@ static void start_service(Daemon *daemon) {
         .senders = daemon->senders,
         .journal = daemon->journal,
         .rate = daemon->rate,
+        .sampling = &daemon->sampling,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
         .started_ns = clock_monotonic_ns(clock_system()),
@@ -119,6 +121,7 @@ static void start_service(Daemon *daemon) {
 Daemon *daemon_open(const Settings *settings, GError **error) {
     g_autoptr(Daemon) daemon = g_new0(Daemon, 1);
     daemon->settings = settings;
+    atomic_init(&daemon->sampling, settings->sampling);
     daemon->thrift_fd = daemon->http_fd = -1;
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     if (!daemon->rules || !open_ports(daemon, error) || !open_files(daemon, error)) return NULL;
@@ -146,6 +149,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .sync = ack == ACK_FSYNC,
         .gate = daemon->gate,
         .senders = daemon->senders,
+        .sampling = &daemon->sampling,
     };
 }
 
@@ -206,6 +210,7 @@ const char *daemon_http(const Daemon *daemon) { return daemon->http_address; }
 
 void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
+    atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
     OpenLimits limits = share_of(settings);
     for (guint i = 0; i < daemon->n_shards; i++) shard_set_limits(daemon->shards[i], &limits);

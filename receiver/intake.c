@@ -278,6 +278,17 @@ gboolean intake_commit(Intake *intake) {
     return good;
 }
 
+static void write_reply(const Intake *intake, const PendingReply *pending) {
+    if (pending->exception) {
+        wire_exception_encode(&pending->header, pending->reply.message, pending->out);
+        return;
+    }
+    const char *sampling = atomic_load(intake->options.sampling);
+    WireReply reply = pending->reply;
+    reply.sampling = (BatchString){sampling, (guint32)strlen(sampling)};
+    wire_reply_encode(&pending->header, &reply, pending->out);
+}
+
 void intake_finish(Intake *intake) {
     g_assert(intake->n_committed == intake->replies->len);
     g_autoptr(GError) error = NULL;
@@ -288,11 +299,7 @@ void intake_finish(Intake *intake) {
     intake->unsynced = FALSE;
     for (guint i = 0; i < intake->replies->len; i++) {
         const PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
-        if (pending->header.oneway) continue;
-        if (pending->exception)
-            wire_exception_encode(&pending->header, pending->reply.message, pending->out);
-        else
-            wire_reply_encode(&pending->header, &pending->reply, pending->out);
+        if (!pending->header.oneway) write_reply(intake, pending);
     }
     g_array_set_size(intake->replies, 0);
     intake->n_committed = 0;

@@ -18,6 +18,9 @@
 #define INTAKE_WAIT_QUEUES_MS 50
 #define INTAKE_WAIT_SHUT_MS   1000
 
+/* A text that outlives who reads it, replaced by a reload. Any thread. */
+typedef const char *_Atomic SharedText;
+
 typedef struct IntakeOptions {
     const NamingRules *rules;
     Dict *dict;
@@ -27,6 +30,7 @@ typedef struct IntakeOptions {
     gboolean sync;    /* ack = fsync */
     Gate *gate;
     Senders *senders;
+    const SharedText *sampling; /* the policy of each reply; empty: none */
 } IntakeOptions;
 
 typedef struct Intake Intake;

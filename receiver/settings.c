@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/model/naming.h"
+#include "common/model/sampling.h"
 
 #define MIB (G_GINT64_CONSTANT(1) << 20)
 #define GIB (G_GINT64_CONSTANT(1) << 30)
@@ -76,6 +77,14 @@ const ConfigOption settings_table[] = {
      "BlockReaderRemote2#readNextPacket({n})",
      0, 0, NULL, FALSE, "Function names that carry a number, {n}: the number goes into an annotation."},
 
+    {"senders.sampling", CONFIG_STRING, "", 0, 0, NULL, TRUE,
+     "Which root calls senders are to trace: entries with ';' between, of which the first that fits decides, like "
+     "Workload#*=always; hflush=never; 0.01. Each is a function ('*' at its end: any rest), '=' and a choice; the last "
+     "may be a choice alone, for all others. Choices: always, never, a fraction from 0 to 1, or 5/s, so many a second "
+     "of "
+     "each function. Every answer to a sender carries it, over what the sender itself is configured to. Empty: senders "
+     "decide."},
+
     {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
 
     {"stop.timeout", CONFIG_DURATION, "60s", 0, DAY, NULL, TRUE,
@@ -98,6 +107,10 @@ static gboolean check(const Settings *settings, GError **error) {
         return FALSE;
     }
     naming_rules_free(rules);
+    if (!sampling_check(settings->sampling, error)) {
+        g_prefix_error(error, "senders.sampling: ");
+        return FALSE;
+    }
     return TRUE;
 }
 
@@ -132,6 +145,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
     s->name_rules = g_strdupv((char **)config_list(config, "naming.rules"));
+    s->sampling = g_strstrip(g_strdup(config_string(config, "senders.sampling")));
     s->log_level = (LogLevel)config_enum(config, "log.level");
     s->stop_timeout_ns = config_duration_ns(config, "stop.timeout");
     if (!check(s, error)) return NULL;
@@ -145,5 +159,6 @@ void settings_free(Settings *settings) {
     g_free(settings->store_path);
     g_free(settings->journal_path);
     g_strfreev(settings->name_rules);
+    g_free(settings->sampling);
     g_free(settings);
 }

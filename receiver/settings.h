@@ -26,6 +26,7 @@ typedef struct Settings {
     gsize journal_segment_bytes;
     guint64 journal_limit_bytes;
     char **name_rules;
+    char *sampling; /* empty: none */
     LogLevel log_level;
     gint64 stop_timeout_ns;
 } Settings;

@@ -93,6 +93,7 @@ void state_collect(State *state, StateSources *sources) {
     state->journal_bytes = journal.bytes;
     state->journal_segments = journal.segments;
     state->senders = senders_count(sources->senders);
+    state->sampling = atomic_load(sources->sampling);
     state->cpu_ns = cpu_ns();
     state->rss_bytes = rss_bytes();
 }

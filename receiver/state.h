@@ -24,6 +24,7 @@ typedef struct StateSources {
     Senders *senders;
     Journal *journal;
     Rate *rate;
+    const SharedText *sampling;
     Shard *const *shards;
     guint n_shards;
     Net *_Atomic net;  /* NULL until spans are taken */
@@ -43,6 +44,7 @@ typedef struct State {
     guint64 journal_bytes;
     guint journal_segments;
     guint senders;
+    const char *sampling; /* what senders are told; "": nothing */
     gint64 cpu_ns;
     guint64 rss_bytes;
 } State;

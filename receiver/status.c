@@ -53,6 +53,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);
+    json_object_set_new(object, "sampling", json_string(state.sampling));
     json_t *senders = json_array();
     senders_foreach(sources->senders, append_sender, senders);
     json_object_set_new(object, "senders", senders);

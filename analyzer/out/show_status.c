@@ -108,10 +108,23 @@ static double sum(const json_t *counts) {
     return total;
 }
 
+/* Below the sender, since what was lost and why must not fall to a narrow terminal. */
+static void append_drops(const Style *style, const json_t *drops, Table *table) {
+    const char *reason;
+    const json_t *value;
+    json_object_foreach((json_t *)drops, reason, value) {
+        g_autofree char *clean = text_clean(style, reason);
+        g_autofree char *count = unit_count(json_number_value(value));
+        table_line(table, g_strdup_printf("  %s dropped: %s", count, clean), COLOUR_RED);
+    }
+}
+
 static void append_senders(const json_t *senders, const ShowOptions *options, GString *out) {
-    static const TableColumn columns[] = {{"sender", TRUE, 24, 0},   {"sent", FALSE, 0, 0},
-                                          {"queued", FALSE, 0, 2},   {"dropped", FALSE, 0, 0},
-                                          {"last seen", TRUE, 0, 1}, {"why dropped", TRUE, 0, 3}};
+    static const TableColumn columns[] = {{"sender", TRUE, 24, 0},
+                                          {"sent", FALSE, 0, 0},
+                                          {"queued", FALSE, 0, 2},
+                                          {"dropped", FALSE, 0, 0},
+                                          {"last seen", TRUE, 0, 1}};
     const Style *style = &options->style;
     if (json_array_size(senders) == 0) return;
     g_string_append_c(out, '\n');
@@ -126,7 +139,7 @@ static void append_senders(const json_t *senders, const ShowOptions *options, GS
         table_cell(table, count_of(sender, "spans_queued"), COLOUR_NONE);
         table_cell(table, unit_count(dropped), dropped > 0 ? COLOUR_RED : COLOUR_NONE);
         table_cell(table, unit_time(field_int(sender, "last_seen_time_ns"), NS_PER_SEC), COLOUR_NONE);
-        table_cell(table, reasons(style, drops), COLOUR_NONE);
+        append_drops(style, drops, table);
     }
     table_print(table, out);
 }
@@ -146,6 +159,9 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     line(out, "state", g_string_free(state, FALSE));
     append_flow(receiver, options, out);
     append_losses(receiver, options, out);
+    char *sampling = show_text(style, receiver, "sampling");
+    if (*sampling == '\0') g_free(g_steal_pointer(&sampling));
+    line(out, "sampling", sampling != NULL ? sampling : g_strdup("as each sender is configured"));
     append_senders(field_list(receiver, "senders"), options, out);
 }
 

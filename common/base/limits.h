@@ -21,6 +21,8 @@
 #define LIMIT_SPAN_PARENTS 4096u
 /* Key/value and timeline annotations of one span, each. */
 #define LIMIT_SPAN_ANNOTATIONS 4096u
+/* The sampling policy that replies carry: it is in each of them. A hundred functions fit. */
+#define LIMIT_POLICY_BYTES 4096u
 /* Distinct names, tracer ids and annotation keys of one store; each costs about 150 bytes of memory. */
 #define LIMIT_DICTIONARY_ENTRIES 2000000u
 /* Nesting of Thrift structures while unknown fields are skipped. */

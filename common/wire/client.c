@@ -191,6 +191,7 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
         disconnect(client);
         return fail(error, PLUMB_ERROR_PEER, "%s: the reply belongs to another call", client->address);
     }
+    received.sampling = (BatchString){0}; /* it is in the buffer here, and of no use to those who send what is there */
     *reply = received;
     return TRUE;
 }

@@ -10,7 +10,8 @@ WireClient *wire_client_connect(const char *address, gint timeout_ms, GError **e
 void wire_client_close(WireClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WireClient, wire_client_close)
 
-/* Sends one batch and waits for the reply. A reply other than OK is no error. */
+/* Sends one batch and waits for the reply. A reply other than OK is no error. What it says of
+ * sampling is left out. */
 gboolean wire_client_submit(WireClient *client, const SpanBatch *batch, WireReply *reply, GError **error);
 /* As above, but waits and sends again while the receiver says TRY_LATER, and connects again after a lost connection,
  * up to give_up_ms in all. */

@@ -48,7 +48,8 @@ typedef struct WireReply {
     gint32 refused;
     gint32 wait_ms;
     gint32 version;
-    char message[256]; /* empty: none */
+    char message[256];    /* empty: none */
+    BatchString sampling; /* borrowed, of a decoded reply from its frame; empty: the receiver asks for nothing */
 } WireReply;
 
 /* Appends a whole frame (length included) with the reply to the call of 'header'. */

@@ -6,7 +6,7 @@
 
 #define RESULT_SUCCESS 0
 
-/* Of a peer's message only this much is looked at: more is no message for a person. */
+/* A peer's message or policy may be this long: more is no text for a person. */
 #define MESSAGE_BYTES 65536u
 
 /* Numbers of Thrift's TApplicationException. */
@@ -24,7 +24,7 @@ static ThriftWriter answer_begin(const WireHeader *header, guint8 kind, gsize mo
 void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteArray *out) {
     const guint begin = out->len;
     const BatchString message = text_of(reply->message);
-    ThriftWriter w = answer_begin(header, KIND_REPLY, 9 * FIELD_BYTES + message.length, out);
+    ThriftWriter w = answer_begin(header, KIND_REPLY, 10 * FIELD_BYTES + message.length + reply->sampling.length, out);
     /* The result struct's field 0: in the compact protocol, where heads say how much is added, the long form. */
     if (w.compact) {
         *w.at++ = compact_type(TYPE_STRUCT);
@@ -40,6 +40,10 @@ void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteAr
     if (message.length > 0) {
         put_field(&w, 6, TYPE_STRING);
         put_text(&w, message);
+    }
+    if (reply->sampling.length > 0) {
+        put_field(&w, 7, TYPE_STRING);
+        put_text(&w, reply->sampling);
     }
     put_stop(&w);
     put_stop(&w);
@@ -78,6 +82,7 @@ static void read_reply(ThriftReader *r, WireReply *reply) {
         case FIELD_KEY(4, TYPE_I32): reply->wait_ms = thrift_i32(r); break;
         case FIELD_KEY(5, TYPE_I32): reply->version = thrift_i32(r); break;
         case FIELD_KEY(6, TYPE_STRING): thrift_text(r, MESSAGE_BYTES, &message); break;
+        case FIELD_KEY(7, TYPE_STRING): thrift_text(r, MESSAGE_BYTES, &reply->sampling); break;
         default: thrift_skip(r, field.type, TRUE); continue;
         }
         seen |= SEEN(field.id);

@@ -11,6 +11,7 @@ from tests.cli.conftest import DATA, run_plumb
 # name of the golden file: (document, command line, environment)
 CASES = {
     "status": ("status.json", ["status"], {}),
+    "status_60": ("status.json", ["status"], {"COLUMNS": "60"}),
     "status_store": ("status_store.json", ["status"], {}),
     "functions": ("functions.json", ["functions"], {}),
     "functions_80": ("functions.json", ["functions"], {"COLUMNS": "80"}),

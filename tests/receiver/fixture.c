@@ -60,6 +60,7 @@ Fixture *fixture_new(void) {
     fixture->limits =
         (OpenLimits){.idle_ns = hour_ns, .max_age_ns = hour_ns, .max_spans = 1 << 20, .memory_bytes = 1 << 30};
     fixture->mailbox_bytes = 1 << 20;
+    atomic_init(&fixture->sampling, "");
     return fixture;
 }
 
@@ -119,6 +120,7 @@ IntakeOptions fixture_intake(const Fixture *fixture) {
         .journal = fixture->journal,
         .gate = fixture->gate,
         .senders = fixture->senders,
+        .sampling = &fixture->sampling,
     };
 }
 

@@ -16,6 +16,7 @@ typedef struct Fixture {
     guint n_shards;
     OpenLimits limits;
     gsize mailbox_bytes;
+    SharedText sampling;
 } Fixture;
 
 /* With defaults that close nothing by themselves; change limits before fixture_start(). */

@@ -129,6 +129,7 @@ class Reply:
         self.status, self.accepted, self.refused = fields.get(1), fields.get(2), fields.get(3)
         self.wait_ms, self.version = fields.get(4), fields.get(5)
         self.message = fields.get(6, b"").decode()
+        self.sampling = fields[7].decode() if 7 in fields else None
 
 
 class Sender:

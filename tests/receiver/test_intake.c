@@ -74,6 +74,28 @@ static void test_batch(void) {
     g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 500);
 }
 
+/* Whatever the answer is, it carries the policy in force when it is written. */
+static void test_sampling(void) {
+    g_auto(Setup) setup = setup_new(1);
+    g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
+    static const char *const policies[] = {"", "never", "5/s", ""};
+    for (gsize i = 0; i < G_N_ELEMENTS(policies); i++) {
+        g_byte_array_set_size(setup.out, 0);
+        intake_frame(setup.intake, view(frame), setup.out);
+        gate_set(setup.fixture->gate, GATE_STORE_SPACE, "make room");
+        intake_frame(setup.intake, view(frame), setup.out);
+        gate_set(setup.fixture->gate, GATE_STORE_SPACE, NULL);
+        intake_commit(setup.intake);
+        atomic_store(&setup.fixture->sampling, policies[i]);
+        intake_finish(setup.intake);
+        g_assert_cmpint(reply_at(&setup, 1).status, ==, REPLY_TRY_LATER);
+        for (guint reply = 0; reply < 2; reply++) {
+            BatchString said = reply_at(&setup, reply).sampling;
+            g_assert_cmpmem(said.data, said.length, policies[i], strlen(policies[i]));
+        }
+    }
+}
+
 static void test_not_a_call(void) {
     g_auto(Setup) setup = setup_new(1);
     g_assert_cmpint(intake_frame(setup.intake, (Bytes){"\x80\x01\x00\x01", 4}, setup.out), ==, INTAKE_BROKEN);
@@ -188,6 +210,7 @@ static void test_recovery(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/intake/batch", test_batch);
+    g_test_add_func("/intake/sampling", test_sampling);
     g_test_add_func("/intake/not-a-call", test_not_a_call);
     g_test_add_func("/intake/gate", test_gate_is_shut);
     g_test_add_func("/intake/journal-fails", test_journal_fails);

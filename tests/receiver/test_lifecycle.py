@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.conftest import ROOT
-from tests.receiver.sender import OK, Sender, span, submit_frame
+from tests.receiver.sender import OK, Sender, plain_span, span, submit_frame
 
 
 def run(program, *arguments, **options):
@@ -98,6 +98,8 @@ WRONG = {
     "no port": (["--set", "listen.thrift=localhost:99999"], "listen.thrift"),
     "unknown host": (["--set", "listen.thrift=no.such.host.invalid:0"], "no.such.host.invalid"),
     "bad rule": (["--set", "naming.rules=nothing"], "nothing"),
+    "bad policy": (["--set", "senders.sampling=hflush=often; 0.01"], "senders.sampling: 'hflush=often': 'often'"),
+    "policy after all": (["--set", "senders.sampling=0.01; hflush=never"], "'0.01'"),
     "one folder for both": (["--set", "store.path=/x", "--set", "journal.path=/x"], "same folder"),
     "unknown option": (["--frobnicate"], "--help"),
     "stray argument": (["start"], "start"),
@@ -298,6 +300,28 @@ def test_reload(configured):
     assert "restart" in message and "receiver.shards" in message
     wait_for(lambda: configured.stored()["spans"] == 1)
     assert "nothing changed" in reload(configured, "[trace]\nidle = 10ms\n[receiver]\nshards = 7\n[log]\nlevel=info\n")
+
+
+POLICY = "Workload#*=always; hflush=never; 0.01"
+
+
+def test_sampling_reaches_senders_without_a_restart(configured):
+    configured.write("[trace]\nidle = 10ms\n")
+    configured.start()
+    with Sender(configured) as sender:
+        assert sender.submit([span(1, 1)]).sampling is None
+        assert configured.receiver()["sampling"] == ""
+        assert "senders.sampling" in reload(configured, f"[senders]\nsampling = {POLICY}\n")
+        assert sender.submit([]).sampling == POLICY  # a sender with nothing to say hears it, too
+        assert sender.submit_plain([plain_span(f"{2:016x}{1:016x}", "op")]).sampling == POLICY
+        assert sender.submit([span(3, 1)], strings=("op",)).sampling == POLICY  # refused, for a name that is not there
+        assert configured.receiver()["sampling"] == POLICY
+        message = reload(configured, "[senders]\nsampling = always; hflush=never\n")
+        assert "everything stays as it was" in message and "'always' is for all functions" in message
+        assert sender.submit([]).sampling == POLICY
+        assert "senders.sampling" in reload(configured, "[senders]\nsampling =\n")
+        assert sender.submit([span(4, 1)]).sampling is None
+        assert configured.receiver()["sampling"] == ""
 
 
 @pytest.mark.parametrize("bad", ["[trace]\nidel = 1s\n", "[trace]\nidle = never\n", "no key file\n"])

@@ -17,6 +17,11 @@ static const WireReply replies[] = {
     {.status = REPLY_VERSION, .accepted = -1, .version = G_MININT32},
 };
 
+/* That each of them may carry. */
+static const char *const policies[] = {"", "never", "Workload#*=always; hflush=never; 0.01"};
+
+static BatchString text_of(const char *text) { return (BatchString){text, (guint32)strlen(text)}; }
+
 static WireHeader header_of(WireProtocol protocol, const char *method, WireCall call) {
     WireHeader header = {.call = call, .sequence = 77, .protocol = protocol};
     g_strlcpy(header.method, method, sizeof header.method);
@@ -37,6 +42,7 @@ static void assert_reply_equal(const WireReply *a, const WireReply *b) {
     g_assert_cmpint(a->wait_ms, ==, b->wait_ms);
     g_assert_cmpint(a->version, ==, b->version);
     g_assert_cmpstr(a->message, ==, b->message);
+    g_assert_cmpmem(a->sampling.data, a->sampling.length, b->sampling.data, b->sampling.length);
 }
 
 /* As Thrift's client reads it. */
@@ -59,30 +65,41 @@ static void assert_thrift_reads(Bytes frame, WireProtocol wire, const WireReply 
     g_assert_cmpint(type, ==, T_STRUCT);
     g_assert_cmpint(id, ==, 0);
     g_assert_cmpint(thrift_struct_read(THRIFT_STRUCT(reply), protocol, NULL), >, 0);
-    const WireReply read = {
-        (ReplyStatus)reply->status, reply->accepted, reply->refused, reply->waitMs, reply->version, ""};
-    WireReply whole = read;
+    WireReply whole = {(ReplyStatus)reply->status,
+                       reply->accepted,
+                       reply->refused,
+                       reply->waitMs,
+                       reply->version,
+                       .sampling = text_of(reply->sampling != NULL ? reply->sampling : "")};
     g_strlcpy(whole.message, reply->message != NULL ? reply->message : "", sizeof whole.message);
     assert_reply_equal(&whole, expected);
     g_assert_true(reply->__isset_message == (expected->message[0] != '\0'));
+    g_assert_true(reply->__isset_sampling == (expected->sampling.length > 0));
     g_assert_cmpuint(glib_protocol_left(protocol), ==, 1); /* the stop of the result */
     g_object_unref(protocol);
     g_object_unref(reply);
 }
 
+static void check_reply(WireProtocol protocol, const WireReply *sent) {
+    const WireHeader header = header_of(protocol, "submit", CALL_SUBMIT);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    wire_reply_encode(&header, sent, bytes);
+    WireReply reply;
+    g_autoptr(GError) error = NULL;
+    wire_reply_decode(payload(bytes), &reply, &error);
+    g_assert_no_error(error);
+    assert_reply_equal(&reply, sent);
+    assert_thrift_reads(payload(bytes), protocol, sent);
+}
+
 static void test_replies(void) {
     for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++)
-        for (gsize i = 0; i < G_N_ELEMENTS(replies); i++) {
-            const WireHeader header = header_of(protocols[p], "submit", CALL_SUBMIT);
-            g_autoptr(GByteArray) bytes = g_byte_array_new();
-            wire_reply_encode(&header, &replies[i], bytes);
-            WireReply reply;
-            g_autoptr(GError) error = NULL;
-            wire_reply_decode(payload(bytes), &reply, &error);
-            g_assert_no_error(error);
-            assert_reply_equal(&reply, &replies[i]);
-            assert_thrift_reads(payload(bytes), protocols[p], &replies[i]);
-        }
+        for (gsize i = 0; i < G_N_ELEMENTS(replies); i++)
+            for (gsize s = 0; s < G_N_ELEMENTS(policies); s++) {
+                WireReply sent = replies[i];
+                sent.sampling = text_of(policies[s]);
+                check_reply(protocols[p], &sent);
+            }
 }
 
 static void test_exceptions(void) {
@@ -131,6 +148,9 @@ static void test_strange_answers(void) {
         int code; /* -1: good */
     } cases[] = {
         {"status alone", "\x82\x41\1\6submit\x0c\0\x15\0\0\0", 16, -1},
+        {"a policy", "\x82\x41\1\6submit\x0c\0\x15\0\x68\1x\0\0", 19, -1},
+        {"a policy of another type", "\x82\x41\1\6submit\x0c\0\x15\0\x65\2\0\0", 18, -1},
+        {"policy not UTF-8", "\x82\x41\1\6submit\x0c\0\x15\0\x68\1\xff\0\0", 19, PLUMB_ERROR_INPUT},
         {"new field in the reply", "\x82\x41\1\6submit\x0c\0\x15\0\x78\1x\0\0", 19, -1},
         {"new field in the result", "\x82\x41\1\6submit\x0c\0\x15\0\0\x11\0", 17, -1},
         {"status of tomorrow", "\x82\x41\1\6submit\x0c\0\x15\x14\0\0", 16, PLUMB_ERROR_VERSION},
@@ -159,7 +179,9 @@ static void test_truncation(void) {
     for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++) {
         const WireHeader header = header_of(protocols[p], "submit", CALL_SUBMIT);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
-        wire_reply_encode(&header, &replies[2], bytes);
+        WireReply sent = replies[2];
+        sent.sampling = text_of(policies[2]);
+        wire_reply_encode(&header, &sent, bytes);
         const Bytes whole = payload(bytes);
         for (gsize n = 0; n < whole.size_bytes; n++) {
             g_autofree guint8 *cut = g_memdup2(whole.data, n);
