@@ -1,8 +1,8 @@
 /* The policy that says which root calls senders trace, as plumbd hands it out: "Workload#*=always; hflush=never; 0.01".
  *
  * Entries have ';' between; the first that fits decides. An entry is a function name ('*' at its end: any rest), '='
- * and a choice; the last may be a choice alone, for all other functions. Choices: always, never, a fraction from 0 to 1,
- * or N/s, so many a second of each function. Blanks around names, choices and entries do not count. */
+ * and a choice; the last may be a choice alone, for all other functions. Choices: always, never, a fraction from 0 to
+ * 1, or N/s, so many a second of each function. Blanks around names, choices and entries do not count. */
 #pragma once
 
 #include <glib.h>
