@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * One traced function: what its spans are called and what they record. Woven code holds it as a constant (an
  * invokedynamic call site, {@link PointBootstrap}), so that an engine may compare points by identity. Immutable but for
- * {@link #local}.
+ * what is cached in it.
  */
 public final class Point {
     /** May start a trace of its own when none is going on, if the sampling says so. */
@@ -23,8 +23,10 @@ public final class Point {
     /** Keys of the values recorded at the call and at the return, in the order in which woven code passes them. */
     public final List<String> enterKeys;
     public final List<String> exitKeys;
-    /** An engine's or sampling's own, set at most once: a cached decision that depends on the name alone. */
+    /** An engine's own, set at most once: a cached decision that depends on the name alone. */
     volatile Object local;
+    /** {@link Sampling}'s own: what the policy in force says of this function. */
+    volatile PolicyInForce.Link sampling;
 
     Point(String name, String role, int flags, List<String> enterKeys, List<String> exitKeys) {
         this.name = name;

@@ -1,6 +1,14 @@
 package io.plumbline.trace;
 
+import io.plumbline.send.SenderOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * The agent's configuration. Where a key is set decides, in this order: agent argument, environment
@@ -9,40 +17,177 @@ import java.util.function.Function;
  * One per process. Any thread.
  */
 public final class Settings {
-    private static final Settings CURRENT = new Settings();
+    private static final Logger LOG = Logger.getLogger("io.plumbline.trace");
+    private static volatile Settings current;
+
+    /** Key to value, of argument, environment and file. */
+    private final Map<String, String> own = new LinkedHashMap<>();
+    /** Key to where it is set, for {@link #inForce}. */
+    private final Map<String, String> origin = new LinkedHashMap<>();
+    private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
+    /** By prefix, in the order in which they became known; replaced as a whole. */
+    private volatile Map<String, HadoopSettings> hadoop = Collections.emptyMap();
 
     private Settings() {
     }
 
     public static Settings current() {
-        return CURRENT;
+        Settings settings = current;
+        return settings == null ? loadWithoutAgent() : settings;
+    }
+
+    /** Woven jars: whoever comes first. A mistake costs the place it is in, and is logged. */
+    private static synchronized Settings loadWithoutAgent() {
+        if (current == null) {
+            current = lenient(System.getenv());
+            for (String problem : current.problems) {
+                LOG.log(Level.WARNING, "{0}", problem);
+            }
+        }
+        return current;
     }
 
     /**
      * The argument of -javaagent: {@code key=value,key=value}; a piece without "=" belongs to the value before it, so
-     * that {@code receivers=a:9410,b:9410} is one setting.
+     * that {@code receivers=a:9410,b:9410} is one setting. Once, before anything else asks for a setting.
      *
      * @throws IllegalArgumentException naming the key, the value, and what is allowed or which key may be meant
      */
-    public static void load(String agentArgument) {
-        throw new UnsupportedOperationException();
+    public static synchronized void load(String agentArgument) {
+        current = strict(agentArgument, System.getenv());
+    }
+
+    /** @throws IllegalArgumentException as {@link #load} */
+    static Settings strict(String agentArgument, Map<String, String> environment) {
+        Settings settings = new Settings();
+        Map<String, String> argument = SettingText.argument(agentArgument);
+        Map<String, String> variables = Environment.parse(environment, settings.problems);
+        String conf = argument.containsKey("conf") ? argument.get("conf") : variables.get("conf");
+        settings.add(argument, "agent argument");
+        settings.add(variables, "environment");
+        settings.add(conf == null ? Collections.<String, String>emptyMap() : SettingText.file(conf), conf);
+        new SenderOptions(settings::ofSender); // checks what several keys say together
+        return settings;
+    }
+
+    static Settings lenient(Map<String, String> environment) {
+        try {
+            return strict(null, environment);
+        } catch (IllegalArgumentException e) {
+            Settings settings = new Settings();
+            settings.problem(e.getMessage() + "; all settings but Hadoop's have their defaults");
+            return settings;
+        }
+    }
+
+    private void add(Map<String, String> values, String where) {
+        for (Map.Entry<String, String> entry : values.entrySet()) {
+            if (own.putIfAbsent(entry.getKey(), entry.getValue()) == null) {
+                origin.put(entry.getKey(), where);
+            }
+        }
+    }
+
+    private void problem(String text) {
+        problems.add(text);
+        Trouble.count(Trouble.Kind.SETTING, new IllegalArgumentException(text));
     }
 
     /**
      * Hadoop's configuration became known: the layer below the file. Keys are asked for with the prefix first
-     * ("fs.client.htrace."), then with "hadoop.htrace.". The first caller with a prefix wins for that prefix.
+     * ("fs.client.htrace."), then with "hadoop.htrace.". The first caller with a prefix wins for that prefix; of several
+     * prefixes, the one that came first and has the key. A value it has wrong is logged once and not used.
      */
     public void hadoop(String prefix, Function<String, String> get) {
-        throw new UnsupportedOperationException();
+        if (hadoop.containsKey(prefix)) {
+            return;
+        }
+        try {
+            // Not under the lock: this calls the application.
+            keep(prefix, new HadoopSettings(prefix, get));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.SETTING, e);
+        }
+    }
+
+    private void keep(String prefix, HadoopSettings said) {
+        synchronized (this) {
+            if (hadoop.containsKey(prefix)) {
+                return;
+            }
+            Map<String, HadoopSettings> more = new LinkedHashMap<>(hadoop);
+            more.put(prefix, said);
+            hadoop = Collections.unmodifiableMap(more);
+        }
+        for (String problem : said.problems) {
+            if (!problems.contains(problem)) {
+                problem(problem);
+                LOG.log(Level.WARNING, "{0}", problem);
+            }
+        }
+        if (said.sampling != null && this == current) {
+            Sampling.current().fromHadoop(said.sampling);
+        }
     }
 
     /** The value in force; null when it is not set and has no default. */
     public String get(String key) {
-        throw new UnsupportedOperationException();
+        String value = own.get(key);
+        for (HadoopSettings said : hadoop.values()) {
+            value = value == null ? said.values.get(key) : value;
+        }
+        Setting setting = SettingTable.find(key);
+        return value != null || setting == null ? value : setting.otherwise;
     }
 
     /** Is a switch ("on", "off") on? */
     public boolean on(String key) {
-        throw new UnsupportedOperationException();
+        return "on".equals(get(key));
+    }
+
+    /** As {@link #get}, under the names that {@link SenderOptions} asks for: "receiver.addresses" for "receivers". */
+    public String ofSender(String key) {
+        return get(key.equals("receiver.addresses") ? "receivers" : key);
+    }
+
+    /** What argument, environment or file say; null when they do not. */
+    String own(String key) {
+        return own.get(key);
+    }
+
+    /** What is not as it should be, but kept nothing from starting: for a person to read. */
+    public List<String> problems() {
+        synchronized (problems) {
+            return new ArrayList<>(problems);
+        }
+    }
+
+    /** Key to the value in force and, in brackets, where it is set. */
+    public Map<String, String> inForce() {
+        Map<String, String> values = new LinkedHashMap<>();
+        for (Setting setting : SettingTable.all()) {
+            String value = get(setting.name);
+            if (value != null) {
+                values.put(setting.name, value + " (" + origin(setting.name) + ")");
+            }
+        }
+        return values;
+    }
+
+    private String origin(String key) {
+        if (origin.containsKey(key)) {
+            return origin.get(key);
+        }
+        for (Map.Entry<String, HadoopSettings> said : hadoop.entrySet()) {
+            if (said.getValue().values.containsKey(key)) {
+                return "Hadoop, " + said.getKey();
+            }
+        }
+        return "default";
+    }
+
+    /** A configuration file with every key as a comment: what {@code --help-config} prints. */
+    public static String help() {
+        return SettingTable.help();
     }
 }

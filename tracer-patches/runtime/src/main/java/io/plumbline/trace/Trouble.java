@@ -23,9 +23,14 @@ public final class Trouble {
     private Trouble() {
     }
 
+    /** Never throws, whatever the cause is and however little memory or stack there is. */
     public static void count(Kind kind, Throwable cause) {
-        COUNTS.incrementAndGet(kind.ordinal());
-        LAST.set(kind + ": " + cause);
+        try {
+            COUNTS.incrementAndGet(kind.ordinal());
+            LAST.set(kind + ": " + cause);
+        } catch (Throwable e) {
+            // counted at least, if that much could be done
+        }
     }
 
     public static long count(Kind kind) {

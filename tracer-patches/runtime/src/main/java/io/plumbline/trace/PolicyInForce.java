@@ -1,0 +1,59 @@
+package io.plumbline.trace;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/** A policy at work: what each root function still may. Any thread. */
+final class PolicyInForce {
+    /** Names past this many (a name with a number in it, then) share what their rule allows. */
+    private static final int MAX_NAMES = 10_000;
+    private static final Choice.Decider NO = () -> false;
+
+    final Policy policy;
+    final boolean never;
+    private final LongSupplier nanos;
+    private final LongSupplier random;
+    private final ConcurrentHashMap<String, Choice.Decider> byName = new ConcurrentHashMap<>();
+    private final Choice.Decider[] shared;
+
+    PolicyInForce(Policy policy, LongSupplier nanos, LongSupplier random) {
+        this.policy = policy;
+        this.nanos = nanos;
+        this.random = random;
+        never = policy.never();
+        shared = new Choice.Decider[policy.rules()];
+        for (int i = 0; i < shared.length; i++) {
+            shared[i] = policy.choice(i).decider(nanos, random);
+        }
+    }
+
+    /** The same for the same name, so that a rate holds for a function however it is asked for. */
+    Choice.Decider decider(String function) {
+        Choice.Decider known = byName.get(function);
+        return known != null ? known : newDecider(function);
+    }
+
+    private Choice.Decider newDecider(String function) {
+        int rule = policy.ruleOf(function);
+        if (rule < 0) {
+            return NO;
+        }
+        if (byName.size() >= MAX_NAMES) {
+            return shared[rule];
+        }
+        Choice.Decider made = policy.choice(rule).decider(nanos, random);
+        Choice.Decider earlier = byName.putIfAbsent(function, made);
+        return earlier != null ? earlier : made;
+    }
+
+    /** A point's cached decider. */
+    static final class Link {
+        final PolicyInForce of;
+        final Choice.Decider decider;
+
+        Link(PolicyInForce of, String function) {
+            this.of = of;
+            decider = of.decider(function);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package io.plumbline.trace;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** All keys: the one table that parsing, messages, {@code --help-config} and conf/plumb-agent.conf come from. */
+final class SettingTable {
+    private static final long HOUR_MS = 3_600_000;
+    private static final List<Setting> ALL = Collections.unmodifiableList(Arrays.asList(
+            Setting.text("conf", null, "a file name", "This file. Only as agent argument or in the environment."),
+            Setting.text("receivers", "127.0.0.1:9410", "host:port, separated by commas; IPv6 as [::1]:9410",
+                    "Where plumbd listens: the first is used while it works, then the next, round and round.")
+                    .hadoop("plumb.receiver.addresses"),
+            Setting.text("sampling", "1/s", "a policy",
+                    "Which calls of the application begin a trace. 'always', 'never', a fraction from 0 to 1, '5/s' (so "
+                    + "many a second of each function) or 'every 100'. For single functions: 'DFSClient#rename=always; "
+                    + "hflush=never; 0.01', the first match decides, * at the end of a name stands for any rest. Servers go "
+                    + "on with what clients began, whatever is said here. Where this is not set, Hadoop's keys "
+                    + "sampler.classes, sampler.fraction and sampler.frequency decide, if they are.")
+                    .checked(Policy::parse),
+            Setting.onOff("sampling.receiver", "on", "May plumbd change the sampling of this process while it runs?"),
+            Setting.text("functions", null, "a file name",
+                    "More functions to trace, of the site's own classes; docs/tracing.md has the format."),
+            Setting.onOff("background", "off",
+                    "Trace what no user asked for as well: heartbeats and block reports, with the commands they carry."),
+            Setting.onOff("propagation", "on",
+                    "Pass the current span on to other processes. Hadoop 3.3.2 and later; 'off' for peers that fail on it."),
+            Setting.text("tracer.id", "%{tname}/%{ip}", "text",
+                    "The process's name in spans; its number is added to names of the form name/host. %{tname} is the "
+                    + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
+                    .hadoop("tracer.id"),
+            Setting.text("report", null, "a file name",
+                    "What was woven and what was not found is written there, when the process ends."),
+            Setting.onOff("enabled", "on", "'off': nothing is traced until it is switched on through JMX."),
+            Setting.choice("protocol", "compact", "compact", "binary", "Thrift protocol.").hadoop("plumb.protocol"),
+            sender("queue.spans", 100_000, 1, 100_000_000, "Spans that wait to be sent, at most."),
+            sender("queue.bytes", 32 << 20, 64 << 10, Integer.MAX_VALUE, "Memory of the spans that wait, at most."),
+            sender("batch.spans", 2_000, 1, 10_000, "Spans sent at once, at most."),
+            sender("batch.bytes", 1 << 20, 1, 4 << 20, "Their size; the span that passes it is the last."),
+            sender("flush.interval.ms", 500, 1, HOUR_MS, "A batch that is not full is sent after this time."),
+            sender("connect.timeout.ms", 3_000, 1, HOUR_MS, "For one connection."),
+            sender("io.timeout.ms", 20_000, 1, HOUR_MS,
+                    "For a whole batch to be sent, and again for its whole answer."),
+            sender("retry.min.ms", 100, 1, HOUR_MS,
+                    "Wait after every receiver has failed in turn, less up to a quarter at random; doubled each time."),
+            sender("retry.max.ms", 10_000, 1, HOUR_MS, "Up to this."),
+            sender("shutdown.timeout.ms", 3_000, 0, HOUR_MS,
+                    "How long the end of the process waits for queued spans to be sent.")));
+    private static final Map<String, Setting> BY_NAME = byName();
+    private static final int WIDTH = 100;
+
+    private SettingTable() {
+    }
+
+    private static Setting sender(String name, long otherwise, long least, long greatest, String help) {
+        return Setting.number(name, otherwise, least, greatest, help).hadoop("plumb." + name);
+    }
+
+    private static Map<String, Setting> byName() {
+        Map<String, Setting> map = new LinkedHashMap<>();
+        for (Setting setting : ALL) {
+            map.put(setting.name, setting);
+        }
+        return map;
+    }
+
+    static List<Setting> all() {
+        return ALL;
+    }
+
+    /** Null when there is none. */
+    static Setting find(String name) {
+        return BY_NAME.get(name);
+    }
+
+    /** @throws IllegalArgumentException naming the place, the key and the nearest key there is */
+    static Setting get(String where, String name) {
+        Setting setting = find(name);
+        if (setting == null) {
+            throw new IllegalArgumentException(where + ": unknown key '" + name + "': " + hint(name));
+        }
+        return setting;
+    }
+
+    static String hint(String name) {
+        String nearest = Nearest.of(name, BY_NAME.keySet());
+        return nearest == null ? "--help-config lists all keys" : "did you mean '" + nearest + "'?";
+    }
+
+    /** A configuration file with every key as a comment. */
+    static String help() {
+        StringBuilder text = new StringBuilder("# Configuration of plumb-agent.jar\n");
+        wrap(text, "A key is set, in this order of weight, by the agent's argument (-javaagent:plumb-agent.jar="
+                + "receivers=HOST:9410,sampling=0.01), by an environment variable (PLUMB_AGENT_SAMPLING), in this file "
+                + "(conf=FILE or PLUMB_AGENT_CONF), and where it says so in Hadoop's configuration.");
+        for (Setting setting : ALL) {
+            text.append('\n');
+            wrap(text, setting.help);
+            wrap(text, "Takes " + setting.takes + ".");
+            wrap(text, "Also " + setting.variable()
+                    + (setting.hadoopKey == null ? "." : "; Hadoop's hadoop.htrace." + setting.hadoopKey + "."));
+            text.append('#').append(setting.name).append(" =").append(setting.otherwise == null ? "" : " ")
+                    .append(setting.otherwise == null ? "" : setting.otherwise).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static void wrap(StringBuilder text, String paragraph) {
+        int column = 0;
+        for (String word : paragraph.split(" ")) {
+            if (column > 0 && column + 1 + word.length() > WIDTH) {
+                text.append('\n');
+                column = 0;
+            }
+            text.append(column == 0 ? "# " : " ").append(word);
+            column += (column == 0 ? 2 : 1) + word.length();
+        }
+        text.append('\n');
+    }
+}
