@@ -2,14 +2,13 @@
 """A real HDFS on this machine: one NameNode and some DataNodes, each its own JVM, on free ports, in one folder.
 
 As a program it starts a cluster, says how to reach it, and stops it at the end of its input or on SIGINT/SIGTERM. As a
-module: `with Cluster(work) as cluster: ...`. Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}.
+module: `with Cluster(work) as cluster: ...`.
 """
 import argparse
 import ctypes
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,8 +20,13 @@ import urllib.request
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-DEFAULT_VERSION = "3.3.1"
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from attach import Agent  # noqa: E402
+from jars import (  # noqa: E402, F401 (the rest is for those who use this module)
+    DEFAULT_VERSION, ROOT, ClusterError, agent_jar, compile_java, hadoop_jars, has_htrace, receiver_jar,
+    workload_classes)
+
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 FORMAT_SECONDS = 60
@@ -69,43 +73,6 @@ HDFS_SITE = {
     "dfs.datanode.ipc.address": "127.0.0.1:0",
     "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
 }
-
-
-class ClusterError(Exception):
-    """What went wrong, with the end of the process's log where there is one."""
-
-
-def cache_folder(version):
-    cache = Path(os.environ.get("PLUMB_CACHE") or Path.home() / ".cache" / "plumbline")
-    return cache / f"hadoop-{version}" / "lib"
-
-
-def hadoop_jars(version=DEFAULT_VERSION):
-    """The folder with the jars of a version; Maven gets them the first time."""
-    folder = cache_folder(version)
-    if folder.is_dir():
-        return folder
-    partial = folder.with_name(f"lib.{os.getpid()}")
-    command = ["mvn", "-q", "-B", "-f", str(ROOT / "script" / "hdfs" / "pom.xml"), f"-Dhadoop.version={version}",
-               "dependency:copy-dependencies", f"-DoutputDirectory={partial}"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise ClusterError(f"Maven could not get the jars of Hadoop {version}:\n{done.stdout[-3000:]}")
-    try:
-        partial.rename(folder)
-    except OSError:  # another process was faster
-        shutil.rmtree(partial, ignore_errors=True)
-    return folder
-
-
-def receiver_jar():
-    """The span receiver's jar as the build leaves it."""
-    folder = ROOT / "tracer-patches" / "span-receiver" / "target"
-    jars = [jar for jar in folder.glob("plumb-span-receiver-*.jar") if "sources" not in jar.name]
-    if not jars:
-        raise ClusterError(f"no span receiver in {folder}: run mvn -f tracer-patches package")
-    return jars[0]
 
 
 def sample_core_site():
@@ -179,18 +146,29 @@ def wait_for(condition, seconds, what):
         time.sleep(POLL_SECONDS)
 
 
+def choose(choices, name):
+    """What holds for a process: of its name ("datanode2"), of its kind ("datanode"), or else of "*"."""
+    kinds = {"namenode": "namenode", "format": "namenode", "datanode": "datanode"}
+    kind = kinds.get(name.rstrip("0123456789"), "client")
+    return next((choices[key] for key in (name, kind, "*") if key in choices), None)
+
+
 class Cluster:
     """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
-    hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars."""
+    hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars. agent: an Agent or Woven of every process, or a
+    dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home."""
 
-    def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path=""):
+    def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path="", *, agent=None,
+                 java=None):
         self.work = Path(work).resolve()
         self.conf = self.work / "conf"
-        self.lib = hadoop_jars(version)
+        self.versions = version if isinstance(version, dict) else {"*": version}
+        self.agents = agent if isinstance(agent, dict) else {"*": agent}
+        self.java_program = str(Path(java) / "bin" / "java") if java else "java"
         self.datanodes = datanodes
         self.core = dict(core or {})
         self.hdfs = {**HDFS_SITE, "dfs.replication": str(max(1, min(3, datanodes))), **(hdfs or {})}
-        self.class_path = ":".join(part for part in (class_path, str(self.conf), f"{self.lib}/*") if part)
+        self.extra_class_path = class_path
         self.processes = {}
         self.http = {}
 
@@ -207,31 +185,38 @@ class Cluster:
 
     # ---- processes ----
 
-    def _command(self, name, main, arguments, heap_mb):
+    def class_path(self, version, agent):
+        jars = agent.class_path(version) if agent else f"{hadoop_jars(version)}/*"
+        return ":".join(part for part in (self.extra_class_path, str(self.conf), jars) if part)
+
+    def _command(self, name, main, arguments, heap_mb, version=None, agent=None):
         folder = self.work / name
         folder.mkdir(parents=True, exist_ok=True)
-        return ["java", *JVM_FLAGS, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
-                f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}", "-cp", self.class_path, main,
-                *arguments]
+        return [self.java_program, *JVM_FLAGS, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
+                f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}",
+                *(agent.options(name, self.work) if agent else []), "-cp",
+                self.class_path(version or choose(self.versions, name), agent), main, *arguments]
 
-    def _environment(self):
-        return {**os.environ, "HADOOP_USER_NAME": "plumb"}
+    def _environment(self, name, agent):
+        return {**os.environ, "HADOOP_USER_NAME": "plumb", **(agent.environment(name, self.work) if agent else {})}
 
-    def _spawn(self, name, main, arguments, heap_mb):
+    def _spawn(self, name, main, arguments, heap_mb, agent=None):
         with open(self.log(name), "ab") as log:
             self.processes[name] = subprocess.Popen(
-                self._command(name, main, arguments, heap_mb), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=self._environment(), cwd=self.work, preexec_fn=die_with_parent)
+                self._command(name, main, arguments, heap_mb, agent=agent), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, env=self._environment(name, agent), cwd=self.work, preexec_fn=die_with_parent)
 
     def java(self, name, main, arguments=(), class_path="", heap_mb=256, **options):
-        """Starts a client of the cluster: a Popen, whose standard error goes to the log 'name' unless given."""
-        command = self._command(name, main, list(arguments), heap_mb)
+        """Starts a client of the cluster: a Popen, whose standard error goes to the log 'name' unless given. agent,
+        version: others than the cluster's."""
+        agent = options.pop("agent", choose(self.agents, name))
+        command = self._command(name, main, list(arguments), heap_mb, options.pop("version", None), agent)
         if class_path:
             position = command.index("-cp") + 1
             command[position] = f"{class_path}:{command[position]}"
         with open(self.log(name), "ab") as log:
             options.setdefault("stderr", log)
-            return subprocess.Popen(command, env=self._environment(), cwd=self.work, text=True,
+            return subprocess.Popen(command, env=self._environment(name, agent), cwd=self.work, text=True,
                                     preexec_fn=die_with_parent, **options)
 
     def log(self, name):
@@ -272,7 +257,7 @@ class Cluster:
                                          "-nonInteractive"], 128)
         if self.processes.pop("format").wait(FORMAT_SECONDS) != 0:
             raise ClusterError(f"NameNode could not be formatted:\n{self.log_end('format')}")
-        self._spawn("namenode", NAMENODE, [], 256)
+        self._spawn("namenode", NAMENODE, [], 256, choose(self.agents, "namenode"))
         for i in range(1, self.datanodes + 1):
             self.start_datanode(i)
         wait_for(self._ready, READY_SECONDS, "HDFS ready")
@@ -283,7 +268,7 @@ class Cluster:
         data = self.work / name / "data"
         data.mkdir(parents=True, exist_ok=True)
         data.chmod(0o700)
-        self._spawn(name, DATANODE, [f"-Ddfs.datanode.data.dir=file://{data}"], 192)
+        self._spawn(name, DATANODE, [f"-Ddfs.datanode.data.dir=file://{data}"], 192, choose(self.agents, name))
 
     def _ready(self):
         self._check_alive()
@@ -317,9 +302,16 @@ class Cluster:
             return []
 
     def senders(self):
-        """Counters of our span receiver in every server, by process; needs tracing()."""
-        beans = {name: self.jmx(name, "io.plumbline:type=SpanReceiver,*") for name in self.http}
-        return {name: found[0] for name, found in beans.items() if found}
+        """Counters of our sender in every server that has one, by process; those of a process summed up."""
+        counters = {}
+        for name in self.http:
+            beans = [bean for bean in self.jmx(name, "io.plumbline:*") if "SpansReceived" in bean]
+            for bean in beans[1:]:
+                for key, value in bean.items():
+                    if isinstance(value, int) and not isinstance(value, bool):
+                        beans[0][key] += value
+            counters.update({name: bean for bean in beans[:1]})
+        return counters
 
     def datanodes_idle(self):
         """Is no block being written or read? One of the threads counted is the one that listens."""
@@ -330,11 +322,12 @@ class Cluster:
     def wait_all_sent(self, seconds=60):
         """Until every server's spans are acknowledged or counted as dropped, and no more come. The counters."""
         last = {}
+        traced = {name for name in self.http if self.core or choose(self.agents, name)}
 
         def settled():
             nonlocal last
             now = self.senders()
-            quiet = len(now) == len(self.http) and all(
+            quiet = set(now) == traced and all(
                 bean["SpansReceived"] == bean["SpansAcknowledged"] + bean["SpansDropped"] for bean in now.values())
             counts = {name: bean["SpansReceived"] for name, bean in now.items()}
             same, last = counts == last, counts
@@ -358,36 +351,26 @@ class Cluster:
         self.processes.clear()
 
 
-def compile_java(sources, classes, version=DEFAULT_VERSION):
-    """Compiles against the jars of a Hadoop version."""
-    Path(classes).mkdir(parents=True, exist_ok=True)
-    command = ["javac", "-nowarn", "-proc:none", "--release", "8", "-Xlint:-options", "-cp",
-               f"{hadoop_jars(version)}/*", "-d", str(classes), *map(str, sources)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode != 0:
-        raise ClusterError(f"javac failed:\n{done.stdout}")
-    return Path(classes)
-
-
-def workload_classes(work, version=DEFAULT_VERSION):
-    return compile_java((ROOT / "tests" / "hdfs" / "workload").glob("*.java"), Path(work) / "classes", version)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", required=True, help="folder for data, configuration and logs")
-    parser.add_argument("--version", default=DEFAULT_VERSION, help="of Hadoop, 2.8 to 3.3.1 (default %(default)s)")
+    parser.add_argument("--version", default=DEFAULT_VERSION, help="of Hadoop, 2.8 to 3.5 (default %(default)s)")
     parser.add_argument("--datanodes", type=int, default=3)
-    parser.add_argument("--trace-to", metavar="HOST:PORT", help="send spans there with our receiver")
+    parser.add_argument("--trace-to", metavar="HOST:PORT", help="send spans there: with the agent from 3.3.2 on, with "
+                        "our span receiver alone up to 3.3.1")
+    parser.add_argument("--agent", action="store_true", help="with the agent in every version")
     parser.add_argument("--local-files", action="store_true", help="and write them to files")
     options = parser.parse_args()
-    core, class_path = {}, ""
-    if options.trace_to:
+    core, class_path, agent = {}, "", None
+    if options.trace_to and (options.agent or not has_htrace(options.version)):
+        agent = Agent({"receivers": options.trace_to, "sampling": "always"})
+    elif options.trace_to:
         core = tracing(options.trace_to, options.local_files)
         class_path = sample_class_path(receiver_jar())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        with Cluster(options.work, options.version, options.datanodes, core, class_path=class_path) as cluster:
+        with Cluster(options.work, options.version, options.datanodes, core, class_path=class_path,
+                     agent=agent) as cluster:
             print(f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, "
                   f"configuration {cluster.conf}, page http://127.0.0.1:{cluster.http['namenode']}/jmx; "
                   "ends with its input (Ctrl-D)", flush=True)

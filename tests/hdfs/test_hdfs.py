@@ -102,7 +102,7 @@ def test_settings_are_those_of_the_samples(run):
         if name not in changed and not name.endswith(".fraction"):
             assert f"<value>{value}</value>" in written
     assert sample_core_site()["hadoop.htrace.span.receiver.classes"] == "io.plumbline.htrace.PlumbSpanReceiver"
-    assert run.cluster.class_path.startswith(f"{receiver_jar()}:")
+    assert run.cluster.extra_class_path == str(receiver_jar())
 
 
 def test_the_load_did_everything(run):

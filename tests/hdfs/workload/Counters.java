@@ -1,10 +1,12 @@
 import java.lang.management.ManagementFactory;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
 import javax.management.JMException;
+import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
-/** The counters of our span receiver in this process, from JMX. */
+/** The counters of our sender in this process, from JMX. A process may have several: their sums. */
 final class Counters {
     private static final String[] NAMES = {
         "SpansReceived", "SpansSent", "SpansAcknowledged", "SpansQueued", "SpansInFlight", "SpansDropped",
@@ -13,28 +15,46 @@ final class Counters {
 
     private Counters() {}
 
-    /** As JSON, when every span is acknowledged or dropped, or when the time is over; "null" without our receiver. */
+    /** As JSON, when every span is acknowledged or dropped, or when the time is over; "null" without a sender. */
     static String settled(int seconds) throws JMException, InterruptedException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        Set<ObjectName> beans = server.queryNames(new ObjectName("io.plumbline:type=SpanReceiver,*"), null);
+        List<ObjectName> beans = senders(server);
         if (beans.isEmpty()) {
             return "null";
         }
-        ObjectName bean = beans.iterator().next();
         long end = System.nanoTime() + seconds * 1_000_000_000L;
-        while (open(server, bean) > 0 && System.nanoTime() < end) {
+        while (open(server, beans) > 0 && System.nanoTime() < end) {
             Thread.sleep(POLL_MS);
         }
-        StringBuilder json = new StringBuilder("{\"SenderId\": \"" + server.getAttribute(bean, "SenderId") + "\"");
+        StringBuilder json = new StringBuilder("{\"SenderId\": \"" + server.getAttribute(beans.get(0), "SenderId") + "\"");
         for (String name : NAMES) {
-            json.append(", \"").append(name).append("\": ").append(server.getAttribute(bean, name));
+            json.append(", \"").append(name).append("\": ").append(sum(server, beans, name));
         }
         return json.append("}").toString();
     }
 
-    private static long open(MBeanServer server, ObjectName bean) throws JMException {
-        long acknowledged = (Long) server.getAttribute(bean, "SpansAcknowledged");
-        long dropped = (Long) server.getAttribute(bean, "SpansDropped");
-        return (Long) server.getAttribute(bean, "SpansReceived") - acknowledged - dropped;
+    private static List<ObjectName> senders(MBeanServer server) throws JMException {
+        List<ObjectName> found = new ArrayList<>();
+        for (ObjectName bean : server.queryNames(new ObjectName("io.plumbline:*"), null)) {
+            for (MBeanAttributeInfo attribute : server.getMBeanInfo(bean).getAttributes()) {
+                if (attribute.getName().equals("SenderId")) {
+                    found.add(bean);
+                }
+            }
+        }
+        return found;
+    }
+
+    private static long open(MBeanServer server, List<ObjectName> beans) throws JMException {
+        long finished = sum(server, beans, "SpansAcknowledged") + sum(server, beans, "SpansDropped");
+        return sum(server, beans, "SpansReceived") - finished;
+    }
+
+    private static long sum(MBeanServer server, List<ObjectName> beans, String name) throws JMException {
+        long sum = 0;
+        for (ObjectName bean : beans) {
+            sum += ((Number) server.getAttribute(bean, name)).longValue();
+        }
+        return sum;
     }
 }

@@ -1,0 +1,119 @@
+"""What the processes of a cluster are made of: Hadoop's jars by version, ours, Java homes, classes of tests.
+
+Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}."""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT_VERSION = "3.3.1"
+# The first without HTrace; its jars leave the versions of what they need to Hadoop's own parent pom.
+FIRST_WITHOUT_HTRACE = (3, 3, 2)
+
+
+class ClusterError(Exception):
+    """What went wrong, with the end of the process's log where there is one."""
+
+
+def version_number(version):
+    """(3, 3, 6) of "3.3.6"."""
+    return tuple(map(int, version.split(".")))
+
+
+def has_htrace(version):
+    return version_number(version) < FIRST_WITHOUT_HTRACE
+
+
+def cache_root():
+    return Path(os.environ.get("PLUMB_CACHE") or Path.home() / ".cache" / "plumbline")
+
+
+def run(command, what):
+    """Its output; ClusterError with the end of it when the command fails."""
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise ClusterError(f"{what}:\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def once(folder, make):
+    """The folder, which make(partial folder) fills the first time; several processes may try at once."""
+    if folder.is_dir():
+        return folder
+    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
+    try:
+        make(partial)
+        partial.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        # Another process was faster.
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def hadoop_jars(version=DEFAULT_VERSION):
+    """The folder with the jars of a version; Maven gets them the first time."""
+    def get(partial):
+        command = ["mvn", "-q", "-B", "-f", ROOT / "script" / "hdfs" / "pom.xml", f"-Dhadoop.version={version}",
+                   "dependency:copy-dependencies", f"-DoutputDirectory={partial}"]
+        if not has_htrace(version):
+            command.append("-Pproject")
+        run(command, f"Maven could not get the jars of Hadoop {version}")
+        # Hadoop 2's Jersey works with ASM 3 only, under the names that later ones have too.
+        if list(partial.glob("asm-3*.jar")):
+            for newer in partial.glob("asm-[4-9]*.jar"):
+                newer.unlink()
+
+    return once(cache_root() / f"hadoop-{version}" / "lib", get)
+
+
+def built_jar(module, pattern):
+    folder = ROOT / "tracer-patches" / module / "target"
+    jars = [jar for jar in folder.glob(pattern) if "sources" not in jar.name]
+    if not jars:
+        raise ClusterError(f"no {pattern} in {folder}: run script/build jar")
+    return jars[0]
+
+
+def receiver_jar():
+    """The span receiver's jar as the build leaves it."""
+    return built_jar("span-receiver", "plumb-span-receiver-*.jar")
+
+
+def agent_jar():
+    """The agent's jar as the build leaves it; PLUMB_AGENT_JAR names another."""
+    named = os.environ.get("PLUMB_AGENT_JAR")
+    return Path(named) if named else built_jar("agent", "plumb-agent-*.jar")
+
+
+def java_home(release):
+    """Where a JDK of that release is (JAVA_HOME_25, or in /usr/lib/jvm); None when there is none."""
+    candidates = [os.environ.get(f"JAVA_HOME_{release}"), os.environ.get(f"JAVA_HOME_{release}_X64"),
+                  *sorted(Path("/usr/lib/jvm").glob(f"*-{release}-*"))]
+    for candidate in filter(None, candidates):
+        if (Path(candidate) / "bin" / "java").exists():
+            return Path(candidate)
+    return None
+
+
+def compile_java(sources, classes, version=DEFAULT_VERSION):
+    """Compiles against the jars of a Hadoop version."""
+    Path(classes).mkdir(parents=True, exist_ok=True)
+    run(["javac", "-nowarn", "-proc:none", "--release", "8", "-Xlint:-options", "-cp", f"{hadoop_jars(version)}/*",
+         "-d", classes, *sources], "javac failed")
+    return Path(classes)
+
+
+def workload_classes(work, version=DEFAULT_VERSION):
+    return compile_java((ROOT / "tests" / "hdfs" / "workload").glob("*.java"), Path(work) / "classes", version)
+
+
+def tour_classes(work, version):
+    """Of tests/agent, for every version from this one on."""
+    tests = ROOT / "tests"
+    sources = [*(tests / "agent" / "workload").glob("*.java"), tests / "hdfs" / "workload" / "Counters.java"]
+    return compile_java(sources, Path(work) / "classes", version)
