@@ -80,10 +80,9 @@ const ConfigOption settings_table[] = {
     {"senders.sampling", CONFIG_STRING, "", 0, 0, NULL, TRUE,
      "Which root calls senders are to trace: entries with ';' between, of which the first that fits decides, like "
      "Workload#*=always; hflush=never; 0.01. Each is a function ('*' at its end: any rest), '=' and a choice; the last "
-     "may be a choice alone, for all others. Choices: always, never, a fraction from 0 to 1, or 5/s, so many a second "
-     "of "
-     "each function. Every answer to a sender carries it, over what the sender itself is configured to. Empty: senders "
-     "decide."},
+     "may be a choice alone, for all others. Choices: always, never, a fraction from 0 to 1, 5/s (so many a second of "
+     "each function), every 100. Every answer to a sender carries it, over what the sender itself is configured to. "
+     "Empty: senders decide."},
 
     {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
 

@@ -1,43 +1,59 @@
 #include "common/model/sampling.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
 
-#define CHOICES "always, never, a fraction from 0 to 1, or so many a second, like 5/s"
+#define CHOICES "'always', 'never', a fraction from 0 to 1, so many a second as '5/s', or 'every 100'"
 
-/* Decimal digits with at most one point among them and, behind, an exponent: what C and Java read alike. */
-static gboolean parse_decimal(const char *text, gsize length, double *number) {
-    gsize at = 0, digits = 0;
-    for (gboolean point = FALSE; at < length; at++) {
-        if (g_ascii_isdigit(text[at]))
-            digits++;
-        else if (text[at] == '.' && !point)
-            point = TRUE;
-        else
-            break;
+/* As in Choice.java: what is accepted here must not be counted as unreadable there. */
+#define MAX_PER_SECOND 1e6
+#define MAX_PERIOD     1e12
+
+static gsize digits_at(const char *text) {
+    gsize n = 0;
+    while (g_ascii_isdigit(text[n])) n++;
+    return n;
+}
+
+/* Digits, perhaps with a point before the last of them, perhaps an exponent of up to three digits; nothing else that
+ * C or Java would read as a number. */
+static gboolean is_decimal(const char *text) {
+    gsize before = digits_at(text), after = 0;
+    if (text[before] == '.') {
+        after = digits_at(text + before + 1);
+        if (after == 0) return FALSE;
+        after++;
     }
-    if (digits == 0) return FALSE;
-    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
-        at++;
-        if (at < length && (text[at] == '-' || text[at] == '+')) at++;
-        if (at == length) return FALSE;
-        while (at < length && g_ascii_isdigit(text[at])) at++;
-    }
-    if (at != length) return FALSE;
-    g_autofree char *copy = g_strndup(text, length);
-    *number = g_ascii_strtod(copy, NULL);
-    return TRUE;
+    if (before + after == 0) return FALSE;
+    const char *at = text + before + after;
+    if (*at == '\0') return TRUE;
+    if (g_ascii_tolower(*at) != 'e') return FALSE;
+    at += at[1] == '-' ? 2 : 1;
+    gsize exponent = digits_at(at);
+    return exponent >= 1 && exponent <= 3 && at[exponent] == '\0';
+}
+
+/* Takes blanks off in place. */
+static gboolean number_up_to(char *text, double most, double *number) {
+    g_strstrip(text);
+    if (!is_decimal(text)) return FALSE;
+    *number = g_ascii_strtod(text, NULL);
+    return *number <= most;
 }
 
 static gboolean choice_is_good(const char *choice) {
     double number;
-    gsize length = strlen(choice);
     if (strcmp(choice, "always") == 0 || strcmp(choice, "never") == 0) return TRUE;
-    if (g_str_has_suffix(choice, "/s"))
-        return parse_decimal(choice, length - 2, &number) && number > 0 && number <= 1e9;
-    return parse_decimal(choice, length, &number) && number <= 1;
+    if (g_str_has_prefix(choice, "every ")) {
+        g_autofree char *period = g_strdup(choice + strlen("every "));
+        return number_up_to(period, MAX_PERIOD, &number) && number >= 1 && floor(number) == number;
+    }
+    gboolean rate = g_str_has_suffix(choice, "/s");
+    g_autofree char *amount = g_strndup(choice, strlen(choice) - (rate ? strlen("/s") : 0));
+    return number_up_to(amount, rate ? MAX_PER_SECOND : 1, &number);
 }
 
 static gboolean name_is_good(const char *name) {
@@ -45,23 +61,18 @@ static gboolean name_is_good(const char *name) {
     return name[0] != '\0' && (star == NULL || star[1] == '\0') && strlen(name) <= LIMIT_NAME_BYTES;
 }
 
-/* Takes the entry apart in place. */
-static gboolean check_entry(char *entry, gboolean last, GError **error) {
-    g_autofree char *whole = g_strdup(entry);
-    char *choice = strrchr(entry, '=');
-    if (entry[0] == '\0') return fail(error, PLUMB_ERROR_CONFIG, "an entry is empty: there is nothing beside a ';'");
-    if (choice == NULL) {
-        if (!choice_is_good(entry))
-            return fail(error, PLUMB_ERROR_CONFIG, "'%s' is neither NAME=CHOICE nor a choice: " CHOICES, whole);
-        if (last) return TRUE;
-        return fail(error, PLUMB_ERROR_CONFIG, "'%s' is for all functions, so it must come last", whole);
-    }
-    *choice++ = '\0';
-    if (!name_is_good(g_strstrip(entry)))
-        return fail(error, PLUMB_ERROR_CONFIG, "'%s': a function is named by up to %u bytes, '*' only at its end",
-                    whole, LIMIT_NAME_BYTES);
-    if (!choice_is_good(g_strstrip(choice)))
-        return fail(error, PLUMB_ERROR_CONFIG, "'%s': '%s' is no choice: " CHOICES, whole, choice);
+/* *all: the entry is for all functions that are left. */
+static gboolean check_entry(const char *entry, gboolean *all, GError **error) {
+    const char *equals = strrchr(entry, '=');
+    g_autofree char *name = equals ? g_strstrip(g_strndup(entry, (gsize)(equals - entry))) : g_strdup("*");
+    g_autofree char *choice = g_strstrip(g_strdup(equals ? equals + 1 : entry));
+    if (!name_is_good(name))
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "'%s': a function's name of up to %u bytes is needed before '=', with '*' only at its end", entry,
+                    LIMIT_NAME_BYTES);
+    if (!choice_is_good(choice))
+        return fail(error, PLUMB_ERROR_CONFIG, "'%s': '%s' is no choice: " CHOICES " is needed", entry, choice);
+    *all = strcmp(name, "*") == 0;
     return TRUE;
 }
 
@@ -69,11 +80,19 @@ gboolean sampling_check(const char *policy, GError **error) {
     if (strlen(policy) > LIMIT_POLICY_BYTES)
         return fail(error, PLUMB_ERROR_CONFIG, "%zu bytes are too long: at most %u", strlen(policy),
                     LIMIT_POLICY_BYTES);
-    g_autofree char *text = g_strstrip(g_strdup(policy));
-    if (text[0] == '\0') return TRUE;
-    if (!g_utf8_validate(text, -1, NULL)) return fail(error, PLUMB_ERROR_CONFIG, "it is no UTF-8");
-    g_auto(GStrv) entries = g_strsplit(text, ";", -1);
-    for (guint i = 0; entries[i] != NULL; i++)
-        if (!check_entry(g_strstrip(entries[i]), entries[i + 1] == NULL, error)) return FALSE;
+    if (!g_utf8_validate(policy, -1, NULL)) return fail(error, PLUMB_ERROR_CONFIG, "it is not UTF-8");
+    g_auto(GStrv) entries = g_strsplit(policy, ";", -1);
+    gboolean all = FALSE;
+    guint found = 0;
+    for (guint i = 0; entries[i] != NULL; i++) {
+        const char *entry = g_strstrip(entries[i]);
+        if (entry[0] == '\0') continue;
+        if (all)
+            return fail(error, PLUMB_ERROR_CONFIG,
+                        "'%s' is never reached: the choice for all other functions comes last", entry);
+        if (!check_entry(entry, &all, error)) return FALSE;
+        found++;
+    }
+    if (found == 0 && strchr(policy, ';') != NULL) return fail(error, PLUMB_ERROR_CONFIG, "there is nothing but ';'");
     return TRUE;
 }

@@ -2,7 +2,8 @@
  *
  * Entries have ';' between; the first that fits decides. An entry is a function name ('*' at its end: any rest), '='
  * and a choice; the last may be a choice alone, for all other functions. Choices: always, never, a fraction from 0 to
- * 1, or N/s, so many a second of each function. Blanks around names, choices and entries do not count. */
+ * 1, N/s (so many a second of each function), every N (the first of N calls). Blanks around them and empty entries do
+ * not count. */
 #pragma once
 
 #include <glib.h>
