@@ -7,19 +7,29 @@ final class Engines {
     private static final String HTRACE_TRACER = "org/apache/htrace/core/Tracer.class";
     private static final String HTRACE_ENGINE = "io.plumbline.trace.htrace.HTraceEngine";
 
+    private static volatile String chosen = "";
+
     private Engines() {
     }
 
     static Engine choose() {
-        ClassLoader loader = Engines.class.getClassLoader();
-        boolean htrace = loader.getResource(HADOOP_TRACER) == null && loader.getResource(HTRACE_TRACER) != null;
         try {
-            return htrace ? (Engine) Class.forName(HTRACE_ENGINE, true, loader).getConstructor().newInstance()
+            ClassLoader loader = Engines.class.getClassLoader();
+            boolean htrace = loader.getResource(HADOOP_TRACER) == null && loader.getResource(HTRACE_TRACER) != null;
+            Engine engine = htrace ? (Engine) Class.forName(HTRACE_ENGINE, true, loader).getConstructor().newInstance()
                     : OwnEngine.INSTANCE;
-        } catch (ReflectiveOperationException | LinkageError | RuntimeException e) {
+            chosen = htrace ? "HTrace" : "own";
+            return engine;
+        } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
+            chosen = "none";
             return new NoEngine();
         }
+    }
+
+    /** "HTrace", "own" or "none"; empty before the choice. */
+    static String chosen() {
+        return chosen;
     }
 
     /** When nothing else can be had: the application goes on as without us. */

@@ -13,17 +13,27 @@ package io.plumbline.trace;
  *   }
  * </pre>
  *
- * <p>Values are computed only where the call is recorded. Nothing here throws.
+ * <p>Values are computed only where the call is recorded. Nothing here throws: engines promise that too, but an
+ * application must not pay for a promise that is broken, nor for a stack or a memory that ends just here.
  */
 public final class Hooks {
     private static final Engine ENGINE = Engines.choose();
+
+    static {
+        AgentBean.registerSoon();
+    }
 
     private Hooks() {
     }
 
     /** See {@link Engine#begin}. */
     public static Object begin(Point point) {
-        return ENGINE.begin(point);
+        try {
+            return Switch.on() ? ENGINE.begin(point) : null;
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
     }
 
     public static boolean open(Object token) {
@@ -31,19 +41,39 @@ public final class Hooks {
     }
 
     public static void leave(Object token) {
-        ENGINE.leave(token);
+        try {
+            ENGINE.leave(token);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
     }
 
     /** Records what is known at the call; null is left out. */
     public static void values(Object token, Point point, Object a, Object b, Object c, Object d) {
-        record((OpenScope) token, point.enterKeys, a, b, c, d);
+        try {
+            record((OpenScope) token, point.enterKeys, a, b, c, d);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.VALUE, e);
+        }
     }
 
     /** Records what is known at the end, and ends the span. */
     public static void end(Object token, Point point, Object a, Object b, Object c, Object d, Throwable thrown) {
         OpenScope scope = (OpenScope) token;
-        record(scope, point.exitKeys, a, b, c, d);
-        scope.close(thrown);
+        try {
+            record(scope, point.exitKeys, a, b, c, d);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.VALUE, e);
+        }
+        close(scope, thrown);
+    }
+
+    private static void close(OpenScope scope, Throwable thrown) {
+        try {
+            scope.close(thrown);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
     }
 
     private static void record(OpenScope scope, java.util.List<String> keys, Object a, Object b, Object c, Object d) {
@@ -82,18 +112,32 @@ public final class Hooks {
 
     /** At the end of a constructor of what another thread will run. */
     public static SpanRef capture() {
-        return ENGINE.capture();
+        try {
+            return Switch.on() ? ENGINE.capture() : null;
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
     }
 
     /** In the other thread. Null when there is nothing to record. */
     public static Object beginBelow(SpanRef parent, Point point) {
-        return parent == null ? null : ENGINE.beginBelow(parent, point);
+        try {
+            return parent != null && Switch.on() ? ENGINE.beginBelow(parent, point) : null;
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
     }
 
     /** A finished call that was timed by its own means; nothing happens when parent is null. */
     public static void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values) {
-        if (parent != null) {
-            ENGINE.leaf(parent, point, beginNanos, endNanos, values);
+        try {
+            if (parent != null && Switch.on()) {
+                ENGINE.leaf(parent, point, beginNanos, endNanos, values);
+            }
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
         }
     }
 }
