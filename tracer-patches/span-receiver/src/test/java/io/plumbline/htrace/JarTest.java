@@ -3,6 +3,7 @@ package io.plumbline.htrace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.ThriftReceiver;
 import io.plumbline.wire.Batch;
 import java.io.DataInputStream;
 import java.io.PrintWriter;

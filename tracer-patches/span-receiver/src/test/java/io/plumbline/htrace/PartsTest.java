@@ -1,16 +1,25 @@
 package io.plumbline.htrace;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.DropReason;
+import io.plumbline.send.NanoSpan;
+import io.plumbline.send.SenderOptions;
+import io.plumbline.send.SpanData;
+import io.plumbline.send.SpanSender;
+import io.plumbline.send.ThriftReceiver;
+import io.plumbline.send.TracerNames;
+import io.plumbline.wire.Batch;
+import io.plumbline.wire.Span;
+import io.plumbline.wire.plumbConstants;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ConcurrentModificationException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,33 +28,15 @@ import javax.management.ObjectName;
 import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.MilliSpan;
 import org.apache.htrace.core.SpanId;
+import org.apache.htrace.core.TimelineAnnotation;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Timeout(120)
 class PartsTest {
-    private final TracerNames names = new TracerNames("4242");
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "FSClient/10.0.0.5              | FSClient/10.0.0.5/4242",
-        "DataNode/fe80:0:0:0:1%eth0     | DataNode/fe80:0:0:0:1%eth0/4242",
-        "FSClient/10.0.0.5/4242         | FSClient/10.0.0.5/4242",
-        "FSClient/10.0.0.5/77           | FSClient/10.0.0.5/77",
-        "plain                          | plain",
-        "FSClient/                      | FSClient/",
-        "/10.0.0.5                      | /10.0.0.5",
-        "\"\"                           | \"\""})
-    void pidIsAddedToNameAndHost(String tracerId, String expected) {
-        assertEquals(expected, names.withPid(tracerId));
-        assertEquals(expected, names.withPid(tracerId), "the second time it is remembered");
-    }
-
-    @Test
-    void ownPid() {
-        assertEquals(Long.toString(ProcessHandle.current().pid()), TracerNames.ownPid());
-        assertEquals("a/b", new TracerNames("").withPid("a/b"));
-    }
+    private final SpanReader reader = new SpanReader(new TracerNames("4242"));
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
@@ -70,66 +61,29 @@ class PartsTest {
     }
 
     @Test
-    void goodValues() {
-        Options defaults = new Options(HTraceConfiguration.EMPTY);
-        assertEquals("[127.0.0.1:9410]", defaults.addresses.toString());
-        assertEquals(WireProtocol.COMPACT, defaults.protocol);
-        Options options = new Options(HTraceConfiguration.fromKeyValuePairs(
-                "plumb.receiver.addresses", " a , b:1,, [::1]:7,[fe80::1] ", "plumb.protocol", "Binary",
-                "plumb.batch.spans", " 10 ", "plumb.queue.spans", ""));
-        assertEquals("[a:9410, b:1, [::1]:7, [fe80::1]:9410]", options.addresses.toString());
-        assertEquals(WireProtocol.BINARY, options.protocol);
-        assertEquals(10, options.batchSpans);
-        assertEquals(defaults.queueSpans, options.queueSpans);
-    }
-
-    @Test
     void everyKeyIsDocumented() throws Exception {
         Path docs = Path.of(System.getProperty("basedir"), "..", "..", "docs", "tracing.md");
         String text = Files.readString(docs);
-        for (Options.Key key : Options.NUMBERS) {
-            String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |", key.name, key.otherwise, key.least,
+        for (SenderOptions.Key key : SenderOptions.NUMBERS) {
+            String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |",
+                    PlumbSpanReceiver.shown(key.name), key.otherwise, key.least,
                     key.greatest);
             assertTrue(text.contains(row), row);
         }
-        assertTrue(text.contains("| `" + Options.ADDRESSES_KEY + "` | `" + Options.ADDRESSES_DEFAULT + "` |"));
-        assertTrue(text.contains("| `" + Options.PROTOCOL_KEY + "` | `compact` | `compact`, `binary` |"));
+        assertTrue(text.contains("| `" + PlumbSpanReceiver.ADDRESSES_KEY + "` | `"
+                + SenderOptions.RECEIVERS_DEFAULT + "` |"));
+        assertTrue(text.contains("| `" + PlumbSpanReceiver.shown(SenderOptions.PROTOCOL_KEY)
+                + "` | `compact` | `compact`, `binary` |"));
         for (DropReason reason : DropReason.values()) {
             assertTrue(text.contains("`" + reason.text() + "`"), reason.text());
         }
     }
 
     @Test
-    void textsFitTheReceiversLimits() {
-        Counters counters = new Counters();
-        Texts texts = new Texts(counters);
-        String longest = "\u00e4".repeat(Texts.MAX_NAME_BYTES / 2);
-        assertEquals(longest, texts.name(longest));
-        assertEquals("a\uFFFDb", texts.name("a\0b"));
-        assertEquals(0, counters.shortened.get());
-        assertEquals(longest, texts.name(longest + "x"));
-        String emoji = texts.name("a" + "\uD83D\uDE00".repeat(300));
-        assertEquals(1021, emoji.getBytes(StandardCharsets.UTF_8).length, "no half characters");
-        assertEquals(Texts.MAX_VALUE_BYTES, texts.value("x".repeat(70_000)).length());
-        assertEquals(3, counters.shortened.get());
-    }
-
-    @Test
     void timesBeyondAllCalendars() {
-        assertEquals(Long.MAX_VALUE, BatchEncoder.toNanos(Long.MAX_VALUE));
-        assertEquals(Long.MIN_VALUE, BatchEncoder.toNanos(Long.MIN_VALUE));
-        assertEquals(-5_000_000, BatchEncoder.toNanos(-5));
-    }
-
-    @Test
-    void backoffDoublesWithinBounds() {
-        Backoff full = new Backoff(100, 1000, () -> 0.0);
-        assertArrayEquals(new long[] {100, 200, 400, 800, 1000, 1000},
-                new long[] {full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs()});
-        full.reset();
-        assertEquals(100, full.nextMs());
-        assertEquals(75, new Backoff(100, 1000, () -> 0.9999999).nextMs(), 1);
-        assertEquals(1, new Backoff(1, 1, () -> 0.9999999).nextMs());
+        assertEquals(Long.MAX_VALUE, SpanReader.toNanos(Long.MAX_VALUE));
+        assertEquals(Long.MIN_VALUE, SpanReader.toNanos(Long.MIN_VALUE));
+        assertEquals(-5_000_000, SpanReader.toNanos(-5));
     }
 
     /** A span whose annotations are being changed at the first reads. */
@@ -155,36 +109,137 @@ class PartsTest {
     }
 
     @Test
-    void copyOfAChangingSpan() {
-        assertArrayEquals(new String[] {"k", "v"}, SpanCopy.of(new Unsteady(2), names).annotations);
-        assertNull(SpanCopy.of(new Unsteady(Integer.MAX_VALUE), names));
+    void readingAChangingSpan() {
+        SpanData data = new SpanData();
+        assertTrue(reader.read(new Unsteady(2), data));
+        assertEquals("k", data.key(0));
+        assertEquals("v", data.text(0));
+        assertEquals(1, data.annotations());
+        assertFalse(reader.read(new Unsteady(Integer.MAX_VALUE), data));
     }
 
     @Test
-    void copyDoesNotChangeAfterwards() {
-        MilliSpan span = Rig.span(0).parents(new SpanId[] {new SpanId(1, 9)}).build();
+    void whatWasReadDoesNotChangeAfterwards() {
+        MilliSpan span = span().parents(new SpanId[] {new SpanId(1, 9)}).build();
         span.addKVAnnotation("a", "b");
         span.addKVAnnotation("c", null);
         span.addTimelineAnnotation(null);
-        SpanCopy copy = SpanCopy.of(span, names);
+        SpanData data = new SpanData();
+        assertTrue(reader.read(span, data));
         span.addKVAnnotation("late", "x");
         span.addTimelineAnnotation("late");
         span.getParents()[0] = new SpanId(3, 3);
-        assertEquals(4, copy.annotations.length);
-        assertEquals(1, copy.notes.length);
-        assertEquals(new SpanId(1, 9), copy.parents[0]);
+        assertEquals(2, data.annotations());
+        assertEquals(1, data.notes());
+        assertEquals("", data.note(0));
+        assertEquals(9, data.parentSpan(0));
+        assertEquals("FSClient/10.0.0.5/4242", data.tracer);
+    }
+
+    private static MilliSpan.Builder span() {
+        return new MilliSpan.Builder().spanId(new SpanId(1, 2)).begin(1000).end(1007).description("f")
+                .tracerId("FSClient/10.0.0.5");
+    }
+
+    /** A span that was measured with a finer clock; its second note was not. */
+    private static final class Measured extends MilliSpan implements NanoSpan {
+        private final long begin;
+
+        Measured(long begin) {
+            super();
+            this.begin = begin;
+        }
+
+        @Override
+        public SpanId getSpanId() {
+            return new SpanId(1, 2);
+        }
+
+        @Override
+        public List<TimelineAnnotation> getTimelineAnnotations() {
+            return List.of(new TimelineAnnotation(5, "a"), new TimelineAnnotation(6, "b"));
+        }
+
+        @Override
+        public long beginNs() {
+            return begin;
+        }
+
+        @Override
+        public long durationNs() {
+            return 3;
+        }
+
+        @Override
+        public long noteNs(int i) {
+            return i == 0 ? 5_000_001 : 0;
+        }
+    }
+
+    @Test
+    void nanosecondsWhereTheyAreKnown() {
+        SpanData data = new SpanData();
+        assertTrue(reader.read(new Measured(1_000_000_007), data));
+        assertEquals(1_000_000_007, data.beginNs);
+        assertEquals(3, data.durationNs);
+        assertFalse(data.milliseconds);
+        assertEquals(5_000_001, data.noteTime(0));
+        assertEquals(6_000_000, data.noteTime(1));
+        assertTrue(reader.read(new Measured(0), data));
+        assertTrue(data.milliseconds);
+        assertTrue(reader.read(span().build(), data));
+        assertTrue(data.milliseconds);
+        assertEquals(1_000_000_000, data.beginNs);
+        assertEquals(7_000_000, data.durationNs);
+    }
+
+    /** The whole way: HTrace's span, the receiver, the wire. */
+    @Test
+    void spansOfHTraceArrive() throws Exception {
+        try (ThriftReceiver server = new ThriftReceiver()) {
+            PlumbSpanReceiver receiver = new PlumbSpanReceiver(HTraceConfiguration.fromKeyValuePairs(
+                    "plumb.receiver.addresses", server.address(), "plumb.batch.spans", "1"));
+            MilliSpan span = span().build();
+            span.addTimelineAnnotation("called");
+            receiver.receiveSpan(span);
+            Batch batch = server.next();
+            Span first = batch.getSpans().get(0);
+            assertEquals(2, first.getSpan());
+            assertEquals(1_000_000_000L, first.getBeginNs());
+            assertEquals(7_000_000L, first.getDurationNs());
+            assertEquals(plumbConstants.FLAG_MILLISECONDS, first.getFlags());
+            assertEquals("f", batch.getStrings().get(first.getName()));
+            assertEquals("FSClient/10.0.0.5/" + TracerNames.ownPid(), batch.getStrings().get(first.getTracer()));
+            assertEquals(span.getTimelineAnnotations().get(0).getTime() * 1_000_000,
+                    first.getNotes().get(0).getTimeNs());
+            receiver.close();
+            assertEquals(1, receiver.stats().getSpansAcknowledged());
+        }
+    }
+
+    @Test
+    void sharedSenderStaysOpen() throws Exception {
+        try (ThriftReceiver server = new ThriftReceiver();
+                SpanSender shared = new SpanSender(new SenderOptions(Map.of("receivers", server.address(),
+                        "batch.spans", "1")::get), 4711)) {
+            PlumbSpanReceiver first = new PlumbSpanReceiver(shared);
+            first.close();
+            new PlumbSpanReceiver(shared).receiveSpan(span().build());
+            assertEquals(1, server.next().getSpansSize());
+        }
     }
 
     @Test
     void countersAreInJmxWhileItLives() throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        try (Rig rig = new Rig("127.0.0.1:1").set("plumb.shutdown.timeout.ms", "0").start()) {
-            ObjectName name = new ObjectName("io.plumbline:type=SpanReceiver,id=" + rig.receiver().getId());
-            rig.receiver().receiveSpan(null);
-            assertEquals(1L, server.getAttribute(name, "SpansReceived"));
-            assertEquals(1L, server.getAttribute(name, "SpansDropped"));
-            rig.close();
-            assertTrue(server.queryNames(name, null).isEmpty());
-        }
+        PlumbSpanReceiver receiver = new PlumbSpanReceiver(HTraceConfiguration.fromKeyValuePairs(
+                "plumb.receiver.addresses", "127.0.0.1:1", "plumb.shutdown.timeout.ms", "0"));
+        ObjectName name = new ObjectName("io.plumbline:type=SpanReceiver,id=" + receiver.getId());
+        receiver.receiveSpan(null);
+        assertEquals(1L, server.getAttribute(name, "SpansReceived"));
+        assertEquals(1L, server.getAttribute(name, "SpansDropped"));
+        assertEquals(Map.of("span unreadable", 1L), receiver.stats().getDrops());
+        receiver.close();
+        assertTrue(server.queryNames(name, null).isEmpty());
     }
 }

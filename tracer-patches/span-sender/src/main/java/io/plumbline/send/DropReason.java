@@ -25,7 +25,7 @@ public enum DropReason {
         this.text = text;
     }
 
-    String text() {
+    public String text() {
         return text;
     }
 }

@@ -1,40 +1,158 @@
 package io.plumbline.send;
 
 import java.io.Closeable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * Delivers spans to plumbd. One daemon thread sends; the queue before it is bounded; losses are counted by reason and
  * go along with each batch. Any thread.
  */
 public final class SpanSender implements Closeable {
+    private static final Logger LOG = Logger.getLogger("io.plumbline.send");
+    /** Past the time to drain: for the thread to notice that it was aborted. */
+    private static final long ABORT_MS = 2_000;
+
+    private final SenderOptions options;
+    private final Counters counters = new Counters();
+    private final SpanQueue queue;
+    private final BatchSender sender;
+    private final Thread thread;
+    private final SenderStats stats;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    /** Set when the thread has ended: what comes into the queue from then on is nobody's. */
+    private volatile boolean ended;
+
     /**
      * Starts the thread. Connecting is its business: no receiver need be there.
      *
      * @param options addresses and limits
+     * @param id of {@code io.plumbline:type=SpanReceiver,id=N} in JMX ({@link SenderMXBean}); from 1
      */
-    public SpanSender(SenderOptions options) {
-        throw new UnsupportedOperationException();
+    public SpanSender(SenderOptions options, long id) {
+        this(options, id, new Host());
+    }
+
+    SpanSender(SenderOptions options, long id, Host host) {
+        this.options = options;
+        queue = new SpanQueue(options);
+        sender = new BatchSender(options, queue, counters, host);
+        stats = new SenderStats(counters, queue, sender);
+        stats.register(id);
+        thread = new Thread(sender, "plumb-span-sender-" + id);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null); // do not keep an application's class loader alive
+        thread.start();
+    }
+
+    /**
+     * The one of the process, id 0 in JMX. Made at the first call; drains when the JVM ends.
+     *
+     * @throws IllegalArgumentException by the options; the next call tries again
+     */
+    public static SpanSender process(Supplier<SenderOptions> options) {
+        return ProcessSender.get(options);
     }
 
     /** Takes a copy and returns: never blocks, never throws, takes no lock. {@code span} is the caller's again. */
     public void send(SpanData span) {
-        throw new UnsupportedOperationException();
+        counters.received.incrementAndGet();
+        DropReason reason;
+        try {
+            reason = take(span);
+        } catch (Throwable e) {
+            reason = DropReason.UNREADABLE;
+        }
+        if (reason != null) {
+            counters.drop(reason, 1);
+        }
+    }
+
+    private DropReason take(SpanData span) {
+        if (closed.get()) {
+            return DropReason.CLOSED;
+        }
+        SpanCopy copy = new SpanCopy(span);
+        if (copy.bytes > SpanCopy.MAX_BYTES) {
+            return DropReason.OVERSIZED;
+        }
+        DropReason reason = queue.offer(copy);
+        if (queue.batchReady()) {
+            sender.wake();
+        }
+        if (ended) {
+            dropQueued(DropReason.CLOSED);
+        }
+        return reason;
     }
 
     /** A span that was lost before it came here. */
     public void countDropped(DropReason reason) {
-        throw new UnsupportedOperationException();
+        counters.received.incrementAndGet();
+        counters.drop(closed.get() ? DropReason.CLOSED : reason, 1);
     }
 
-    /** Called in the sender's thread with what the receiver's answers say of sampling, when it changes; null: nothing. */
+    /**
+     * Called in the sender's thread with what the receiver's answers say of sampling, when it changes; null: nothing.
+     * One listener: a second takes the place of the first.
+     */
     public void onSampling(Consumer<String> listener) {
-        throw new UnsupportedOperationException();
+        sender.onSampling(listener);
+    }
+
+    private void dropQueued(DropReason reason) {
+        while (queue.poll() != null) {
+            counters.drop(reason, 1);
+        }
     }
 
     /** Sends what is queued, for at most the time configured, and counts what was left. Called again, does nothing. */
     @Override
     public void close() {
-        throw new UnsupportedOperationException();
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        sender.close(options.drainMs);
+        boolean interrupted = !join(options.drainMs);
+        if (thread.isAlive()) {
+            sender.abort();
+            interrupted |= !join(ABORT_MS);
+        }
+        ended = true;
+        dropQueued(DropReason.NOT_SENT);
+        stats.unregister();
+        LOG.log(counters.dropped() > 0 ? Level.WARNING : Level.FINE, "closed: {0}", summary());
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** FALSE when this thread was interrupted while it waited. */
+    private boolean join(long ms) {
+        try {
+            TimeUnit.MILLISECONDS.timedJoin(thread, ms);
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    /** The counters, as in JMX. */
+    public SenderMXBean stats() {
+        return stats;
+    }
+
+    private String summary() {
+        return "spans received " + counters.received + ", acknowledged " + counters.acknowledged + ", dropped "
+                + counters.dropsByReason();
+    }
+
+    @Override
+    public String toString() {
+        return "SpanSender(" + options + ")";
     }
 }

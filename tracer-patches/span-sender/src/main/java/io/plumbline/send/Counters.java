@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,6 +18,8 @@ final class Counters {
     final AtomicLong batchesSent = new AtomicLong();
     final AtomicLong batchesResent = new AtomicLong();
     final AtomicLong failures = new AtomicLong();
+    /** A listener threw. */
+    final AtomicLong samplingFailures = new AtomicLong();
     /** Texts, and lists of parents and annotations, that were cut to the receivers' limits. */
     final AtomicLong shortened = new AtomicLong();
     private final AtomicLongArray drops = new AtomicLongArray(DropReason.values().length);

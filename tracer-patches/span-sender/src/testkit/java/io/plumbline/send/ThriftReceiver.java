@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.PlainSpan;
@@ -25,8 +25,8 @@ import org.apache.thrift.transport.TTransportException;
 import org.apache.thrift.transport.layered.TFramedTransport;
 
 /** A receiver of Thrift's own making: the generated service on a real server. Answers as told, else OK. */
-final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
-    static final long WAIT_SECONDS = 30;
+public final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
+    public static final long WAIT_SECONDS = 30;
 
     private final BlockingQueue<Batch> batches = new LinkedBlockingQueue<>();
     private final ConcurrentLinkedQueue<Function<Batch, Reply>> answers = new ConcurrentLinkedQueue<>();
@@ -35,7 +35,7 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
     private final TServer server;
     private final Thread thread;
 
-    ThriftReceiver() throws Exception {
+    public ThriftReceiver() throws Exception {
         this(WireProtocol.COMPACT, 0);
     }
 
@@ -60,21 +60,21 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
         thread.start();
     }
 
-    int port() {
+    public int port() {
         return socket.getServerSocket().getLocalPort();
     }
 
-    String address() {
+    public String address() {
         return "127.0.0.1:" + port();
     }
 
     /** The next answer that is not given yet. */
-    ThriftReceiver answer(Function<Batch, Reply> answer) {
+    public ThriftReceiver answer(Function<Batch, Reply> answer) {
         answers.add(answer);
         return this;
     }
 
-    ThriftReceiver answer(Status status, int waitMs) {
+    public ThriftReceiver answer(Status status, int waitMs) {
         return answer(batch -> new Reply(status, 0, 0, waitMs, 1));
     }
 
@@ -85,7 +85,7 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
         return answer != null ? answer.apply(batch) : ok(batch);
     }
 
-    static Reply ok(Batch batch) {
+    public static Reply ok(Batch batch) {
         return new Reply(Status.OK, batch.getSpansSize(), 0, 0, 1);
     }
 
@@ -94,7 +94,7 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
         throw new AssertionError("not called by this sender");
     }
 
-    Batch next() throws InterruptedException {
+    public Batch next() throws InterruptedException {
         Batch batch = batches.poll(WAIT_SECONDS, TimeUnit.SECONDS);
         if (batch == null) {
             throw new AssertionError("no batch came");
@@ -103,7 +103,7 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
     }
 
     /** Function names of the next n spans, of as many batches as it takes. */
-    List<String> nextNames(int n) throws InterruptedException {
+    public List<String> nextNames(int n) throws InterruptedException {
         List<String> names = new ArrayList<>();
         while (names.size() < n) {
             Batch batch = next();
@@ -114,12 +114,12 @@ final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
         return names;
     }
 
-    int waitingBatches() {
+    public int waitingBatches() {
         return batches.size();
     }
 
     /** As a process that is killed: listens no more, and all connections break. */
-    void kill() {
+    public void kill() {
         server.stop();
         connections.forEach(TSocket::close);
     }

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.SpanReceiver;
@@ -27,7 +27,7 @@ final class Link {
     private volatile Connection connection;
     private volatile String peer = "";
 
-    Link(Options options) {
+    Link(SenderOptions options) {
         this.addresses = options.addresses;
         this.protocol = options.protocol;
         this.connectMs = options.connectMs;

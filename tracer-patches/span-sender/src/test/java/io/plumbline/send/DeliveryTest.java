@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.wire.Batch;
+import io.plumbline.wire.Note;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Span;
 import io.plumbline.wire.Status;
@@ -20,10 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.htrace.core.HTraceConfiguration;
-import org.apache.htrace.core.MilliSpan;
-import org.apache.htrace.core.SpanId;
-import org.apache.htrace.core.TimelineAnnotation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,15 +35,20 @@ class DeliveryTest {
     @ParameterizedTest
     @EnumSource(WireProtocol.class)
     void everyFieldArrives(WireProtocol protocol) throws Exception {
-        MilliSpan span = Rig.span(0).parents(new SpanId[] {new SpanId(1, 77), new SpanId(9, 78)}).build();
-        span.addKVAnnotation("path", "/a/\u00e4\uD83D\uDE00");
-        span.addTimelineAnnotation("called");
-        MilliSpan foreign = Rig.span(1).parents(new SpanId[] {new SpanId(5, 6)}).build();
+        SpanData span = Rig.span(0);
+        span.parent(1, 77);
+        span.parent(9, 78);
+        span.annotate("path", "/a/\u00e4\uD83D\uDE00");
+        span.annotate("bytes", Long.MIN_VALUE);
+        span.note(1_000_000_003L, "called");
+        SpanData foreign = Rig.span(1);
+        foreign.parent(5, 6);
+        foreign.milliseconds = true;
         try (ThriftReceiver server = new ThriftReceiver(protocol, 0);
-                Rig rig = new Rig(server.address()).set("plumb.protocol", protocol.text()).set("plumb.batch.spans", "2")
-                        .set("plumb.flush.interval.ms", "60000").start()) {
-            rig.receiver().receiveSpan(span);
-            rig.receiver().receiveSpan(foreign);
+                Rig rig = new Rig(server.address()).set("protocol", protocol.text()).set("batch.spans", "2")
+                        .set("flush.interval.ms", "60000").start()) {
+            rig.sender().send(span);
+            rig.sender().send(foreign);
             Batch batch = server.next();
             Span first = batch.getSpans().get(0);
             List<String> strings = batch.getStrings();
@@ -54,18 +56,19 @@ class DeliveryTest {
             assertEquals(1, first.getTrace());
             assertEquals(1, first.getSpan());
             assertEquals(1_000_000_000L, first.getBeginNs());
-            assertEquals(7_000_000L, first.getDurationNs());
+            assertEquals(7_000_001L, first.getDurationNs());
             assertEquals("f0", strings.get(first.getName()));
             assertEquals("FSClient/10.0.0.5/4242", strings.get(first.getTracer()));
-            assertEquals(plumbConstants.FLAG_MILLISECONDS, first.getFlags());
+            assertFalse(first.isSetFlags());
             assertEquals(77, first.getFirstParent());
             assertEquals(List.of(new io.plumbline.wire.SpanId(9, 78)), first.getParents());
             assertEquals("path", strings.get(first.getAnnotations().get(0).getKey()));
             assertEquals("/a/\u00e4\uD83D\uDE00", first.getAnnotations().get(0).getValue());
-            TimelineAnnotation note = span.getTimelineAnnotations().get(0);
-            assertEquals(note.getTime() * 1_000_000, first.getNotes().get(0).getTimeNs());
-            assertEquals("called", first.getNotes().get(0).getMessage());
+            assertEquals("bytes", strings.get(first.getAnnotations().get(1).getKey()));
+            assertEquals("-9223372036854775808", first.getAnnotations().get(1).getValue());
+            assertEquals(List.of(new Note(1_000_000_003L, "called")), first.getNotes());
             Span second = batch.getSpans().get(1);
+            assertEquals(plumbConstants.FLAG_MILLISECONDS, second.getFlags());
             assertFalse(second.isSetFirstParent());
             assertEquals(List.of(new io.plumbline.wire.SpanId(5, 6)), second.getParents());
             assertFalse(second.isSetAnnotations() || second.isSetNotes());
@@ -79,7 +82,7 @@ class DeliveryTest {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = probe.getLocalPort();
         }
-        try (Rig rig = new Rig("127.0.0.1:" + port).set("plumb.retry.min.ms", "100").set("plumb.retry.max.ms", "400")
+        try (Rig rig = new Rig("127.0.0.1:" + port).set("retry.min.ms", "100").set("retry.max.ms", "400")
                 .start()) {
             rig.send(0, 50);
             for (int i = 0; i < 6; i++) {
@@ -168,19 +171,18 @@ class DeliveryTest {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = probe.getLocalPort();
         }
-        PlumbSpanReceiver receiver = new PlumbSpanReceiver(HTraceConfiguration.fromKeyValuePairs(
-                "plumb.receiver.addresses", "127.0.0.1:" + port, "plumb.flush.interval.ms", "1",
-                "plumb.retry.min.ms", "3600000", "plumb.retry.max.ms", "3600000",
-                "plumb.shutdown.timeout.ms", "30000"));
-        receiver.receiveSpan(Rig.span(0).build());
-        while (receiver.stats().getFailures() == 0) {
+        Map<String, String> settings = Map.of("receivers", "127.0.0.1:" + port, "flush.interval.ms", "1",
+                "retry.min.ms", "3600000", "retry.max.ms", "3600000", "shutdown.timeout.ms", "30000");
+        SpanSender sender = new SpanSender(new SenderOptions(settings::get), Rig.ID);
+        sender.send(Rig.span(0));
+        while (sender.stats().getFailures() == 0) {
             Thread.onSpinWait();
         }
         try (ThriftReceiver server = new ThriftReceiver(WireProtocol.COMPACT, port)) {
-            receiver.close();
+            sender.close();
             assertEquals(names(0, 1), server.nextNames(1));
         }
-        assertEquals(1, receiver.stats().getSpansAcknowledged());
+        assertEquals(1, sender.stats().getSpansAcknowledged());
     }
 
     @Test
@@ -221,8 +223,8 @@ class DeliveryTest {
     void refusedSpansOfABatchAreCounted() throws Exception {
         try (ThriftReceiver server = new ThriftReceiver()
                 .answer(batch -> new Reply(Status.OK, batch.getSpansSize() - 1, 1, 0, 1));
-                Rig rig = new Rig(server.address()).set("plumb.batch.spans", "5")
-                        .set("plumb.flush.interval.ms", "60000").start()) {
+                Rig rig = new Rig(server.address()).set("batch.spans", "5")
+                        .set("flush.interval.ms", "60000").start()) {
             rig.send(0, 5);
             server.next();
             rig.close();
@@ -265,7 +267,7 @@ class DeliveryTest {
         int threads = 8;
         int each = 5000;
         try (ThriftReceiver server = new ThriftReceiver();
-                Rig rig = new Rig(server.address()).set("plumb.batch.spans", "700").start()) {
+                Rig rig = new Rig(server.address()).set("batch.spans", "700").start()) {
             List<Thread> running = new ArrayList<>();
             for (int t = 0; t < threads; t++) {
                 int from = t * each;

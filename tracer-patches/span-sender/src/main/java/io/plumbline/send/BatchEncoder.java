@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import io.plumbline.wire.Annotation;
 import io.plumbline.wire.Batch;
@@ -10,12 +10,9 @@ import io.plumbline.wire.SpanReceiver;
 import io.plumbline.wire.plumbConstants;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.htrace.core.SpanId;
-import org.apache.htrace.core.TimelineAnnotation;
 import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TMessage;
 import org.apache.thrift.protocol.TMessageType;
@@ -25,11 +22,8 @@ import org.apache.thrift.transport.TMemoryBuffer;
 /** Spans to a frame with a call of {@code submit}. One thread at a time. */
 final class BatchEncoder {
     static final String METHOD = "submit";
-    /** HTrace counts in milliseconds. */
-    private static final long NS_PER_MS = 1_000_000;
-    /** Receivers take no more of one span. */
-    private static final int MAX_PARENTS = 4096;
-    private static final int MAX_ANNOTATIONS = 4096;
+    /** Receivers take no more parents, annotations or notes of one span. */
+    private static final int MAX_LIST = 4096;
     private static final int INITIAL_BYTES = 64 << 10;
 
     private final WireProtocol protocol;
@@ -56,7 +50,7 @@ final class BatchEncoder {
         strings = new ArrayList<>();
         List<Span> wireSpans = new ArrayList<>(spans.size());
         for (SpanCopy span : spans) {
-            wireSpans.add(toWire(span));
+            wireSpans.add(toWire(span.data));
         }
         Batch batch = new Batch(version, strings, wireSpans);
         batch.setSender(sender);
@@ -90,55 +84,46 @@ final class BatchEncoder {
         return next;
     }
 
-    private Span toWire(SpanCopy copy) {
+    private Span toWire(SpanData data) {
         Span span = new Span();
-        span.setTrace(copy.id.getHigh());
-        span.setSpan(copy.id.getLow());
-        span.setBeginNs(toNanos(copy.beginMs));
-        span.setDurationNs(toNanos(copy.endMs - copy.beginMs));
-        span.setName(intern(copy.description));
-        span.setTracer(intern(copy.tracer));
-        span.setFlags(plumbConstants.FLAG_MILLISECONDS);
-        setParents(span, copy);
-        setAnnotations(span, copy.annotations);
-        for (TimelineAnnotation note : first(copy.notes, MAX_ANNOTATIONS)) {
-            span.addToNotes(new Note(toNanos(note.getTime()), texts.value(SpanCopy.orEmpty(note.getMessage()))));
+        span.setTrace(data.trace);
+        span.setSpan(data.span);
+        span.setBeginNs(data.beginNs);
+        span.setDurationNs(data.durationNs);
+        span.setName(intern(data.name));
+        span.setTracer(intern(data.tracer));
+        if (data.milliseconds) {
+            span.setFlags(plumbConstants.FLAG_MILLISECONDS);
+        }
+        setParents(span, data);
+        for (int i = 0; i < first(data.annotations()); i++) {
+            String text = data.text(i);
+            span.addToAnnotations(new Annotation(intern(data.key(i)),
+                    text == null ? Long.toString(data.number(i)) : texts.value(text)));
+        }
+        for (int i = 0; i < first(data.notes()); i++) {
+            span.addToNotes(new Note(data.noteTime(i), texts.value(data.note(i))));
         }
         return span;
     }
 
     /** A first parent of the same trace, the usual case, is one number. */
-    private void setParents(Span span, SpanCopy copy) {
-        List<SpanId> parents = first(copy.parents, MAX_PARENTS);
-        if (!parents.isEmpty() && parents.get(0).getHigh() == copy.id.getHigh()) {
-            span.setFirstParent(parents.get(0).getLow());
-            parents = parents.subList(1, parents.size());
+    private void setParents(Span span, SpanData data) {
+        int parents = first(data.parents());
+        int i = 0;
+        if (parents > 0 && data.parentTrace(0) == data.trace) {
+            span.setFirstParent(data.parentSpan(i++));
         }
-        for (SpanId parent : parents) {
-            span.addToParents(new io.plumbline.wire.SpanId(parent.getHigh(), parent.getLow()));
-        }
-    }
-
-    private void setAnnotations(Span span, String[] pairs) {
-        List<String> kept = first(pairs, 2 * MAX_ANNOTATIONS);
-        for (int i = 0; i < kept.size(); i += 2) {
-            span.addToAnnotations(new Annotation(intern(kept.get(i)), texts.value(kept.get(i + 1))));
+        for (; i < parents; i++) {
+            span.addToParents(new io.plumbline.wire.SpanId(data.parentTrace(i), data.parentSpan(i)));
         }
     }
 
-    private <T> List<T> first(T[] all, int limit) {
-        if (all.length <= limit) {
-            return Arrays.asList(all);
+    private int first(int all) {
+        if (all <= MAX_LIST) {
+            return all;
         }
         texts.countShortened();
-        return Arrays.asList(all).subList(0, limit);
-    }
-
-    /** Times far outside of any calendar stay at the edge instead of wrapping round. */
-    static long toNanos(long ms) {
-        if (ms > Long.MAX_VALUE / NS_PER_MS) {
-            return Long.MAX_VALUE;
-        }
-        return ms < Long.MIN_VALUE / NS_PER_MS ? Long.MIN_VALUE : ms * NS_PER_MS;
+        return MAX_LIST;
     }
 }

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,9 +13,9 @@ final class SpanQueue {
     private final ConcurrentLinkedQueue<SpanCopy> queue = new ConcurrentLinkedQueue<>();
     private final AtomicLong spans = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
-    private final Options options;
+    private final SenderOptions options;
 
-    SpanQueue(Options options) {
+    SpanQueue(SenderOptions options) {
         this.options = options;
     }
 

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -12,18 +12,19 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Ids that an operator formed in another way than {@code name/host} stay as they are. Any thread.
  */
-final class TracerNames {
+public final class TracerNames {
     /** A process has one or two tracers; past this many names are put together anew each time, not kept. */
     private static final int MAX_KEPT = 1000;
 
     private final String pid;
     private final ConcurrentHashMap<String, String> kept = new ConcurrentHashMap<>();
 
-    TracerNames(String pid) {
+    /** @param pid empty: not known, and ids stay as they are */
+    public TracerNames(String pid) {
         this.pid = pid;
     }
 
-    String withPid(String tracerId) {
+    public String withPid(String tracerId) {
         String known = kept.get(tracerId);
         if (known != null) {
             return known;
@@ -55,7 +56,7 @@ final class TracerNames {
     }
 
     /** Empty when the system does not tell. (ProcessHandle came with Java 9.) */
-    static String ownPid() {
+    public static String ownPid() {
         try {
             return Files.readSymbolicLink(Paths.get("/proc/self")).toString();
         } catch (IOException | RuntimeException e) {

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -12,8 +12,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A peer that takes whole frames and then does what a test tells it to do with the connection. */
-final class RawReceiver implements AutoCloseable {
-    interface Answer {
+public final class RawReceiver implements AutoCloseable {
+    public interface Answer {
         void give(byte[] frame, Socket socket, DataOutputStream out) throws Exception;
     }
 
@@ -22,20 +22,20 @@ final class RawReceiver implements AutoCloseable {
     private final ConcurrentLinkedQueue<Answer> answers = new ConcurrentLinkedQueue<>();
     private final Thread thread = new Thread(this::serve, "raw-receiver");
 
-    RawReceiver() throws IOException {
+    public RawReceiver() throws IOException {
         thread.start();
     }
 
-    String address() {
+    public String address() {
         return "127.0.0.1:" + server.getLocalPort();
     }
 
-    RawReceiver answer(Answer answer) {
+    public RawReceiver answer(Answer answer) {
         answers.add(answer);
         return this;
     }
 
-    byte[] next() throws InterruptedException {
+    public byte[] next() throws InterruptedException {
         byte[] frame = frames.poll(ThriftReceiver.WAIT_SECONDS, TimeUnit.SECONDS);
         if (frame == null) {
             throw new AssertionError("no frame came");

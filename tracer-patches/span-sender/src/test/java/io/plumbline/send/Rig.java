@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.util.HashMap;
 import java.util.List;
@@ -7,23 +7,21 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.apache.htrace.core.HTraceConfiguration;
-import org.apache.htrace.core.MilliSpan;
-import org.apache.htrace.core.SpanId;
 
-/** A span receiver under test, whose rests before retries are recorded and take no time. */
+/** A sender under test, whose rests before retries are recorded and take no time. */
 final class Rig implements AutoCloseable {
+    static final long ID = 4711;
+
     final List<Long> rests = new CopyOnWriteArrayList<>();
     final BlockingQueue<Long> restBegun = new LinkedBlockingQueue<>();
     final Host host = new Host();
     private final Map<String, String> settings = new HashMap<>();
-    private PlumbSpanReceiver receiver;
+    private SpanSender sender;
 
     Rig(String addresses) {
-        set("plumb.receiver.addresses", addresses);
-        set("plumb.flush.interval.ms", "1");
-        set("plumb.shutdown.timeout.ms", "30000");
-        host.pid = "4242";
+        set("receivers", addresses);
+        set("flush.interval.ms", "1");
+        set("shutdown.timeout.ms", "30000");
         Pause real = Pause.real();
         host.pause = new Pause() {
             @Override
@@ -56,21 +54,21 @@ final class Rig implements AutoCloseable {
     }
 
     Rig start() {
-        receiver = new PlumbSpanReceiver(HTraceConfiguration.fromMap(settings), host);
+        sender = new SpanSender(new SenderOptions(settings::get), ID, host);
         return this;
     }
 
-    PlumbSpanReceiver receiver() {
-        return receiver;
+    SpanSender sender() {
+        return sender;
     }
 
-    SpanReceiverMXBean stats() {
-        return receiver.stats();
+    SenderMXBean stats() {
+        return sender.stats();
     }
 
     void send(int from, int to) {
         for (int i = from; i < to; i++) {
-            receiver.receiveSpan(span(i).build());
+            sender.send(span(i));
         }
     }
 
@@ -81,15 +79,21 @@ final class Rig implements AutoCloseable {
         }
     }
 
-    static MilliSpan.Builder span(int i) {
-        return new MilliSpan.Builder().spanId(new SpanId(1, 1 + i)).begin(1000 + i).end(1007 + i).description("f" + i)
-                .tracerId("FSClient/10.0.0.5");
+    static SpanData span(int i) {
+        SpanData span = new SpanData();
+        span.trace = 1;
+        span.span = 1 + i;
+        span.beginNs = 1_000_000_000L + i;
+        span.durationNs = 7_000_001;
+        span.name = "f" + i;
+        span.tracer = "FSClient/10.0.0.5/4242";
+        return span;
     }
 
     @Override
     public void close() {
-        if (receiver != null) {
-            receiver.close();
+        if (sender != null) {
+            sender.close();
         }
     }
 }

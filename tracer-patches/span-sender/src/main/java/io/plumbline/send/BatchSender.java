@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Sender;
@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -16,13 +17,13 @@ import java.util.logging.Logger;
  * same sequence number, until a receiver has answered for it, so that a reply lost on the way does no harm.
  */
 final class BatchSender implements Runnable {
-    private static final Logger LOG = Logger.getLogger("io.plumbline.htrace");
+    private static final Logger LOG = Logger.getLogger("io.plumbline.send");
     /** A receiver may ask for more; it gets this. */
     static final int MAX_WAIT_MS = 60_000;
     /** A receiver that puts off one batch so often (its disk is full, say) is left for the next of the list. */
     static final int LATERS_BEFORE_NEXT = 10;
 
-    private final Options options;
+    private final SenderOptions options;
     private final SpanQueue queue;
     private final Counters counters;
     private final Link link;
@@ -42,11 +43,13 @@ final class BatchSender implements Runnable {
     private int failedReceivers;
     /** By the last answer, before the next batch. */
     private int askedWaitMs;
+    private final SamplingNews sampling;
 
-    BatchSender(Options options, SpanQueue queue, Counters counters, Host host) {
+    BatchSender(SenderOptions options, SpanQueue queue, Counters counters, Host host) {
         this.options = options;
         this.queue = queue;
         this.counters = counters;
+        this.sampling = new SamplingNews(counters);
         this.pause = host.pause;
         this.startedAt = host.startedAt;
         this.version = host.wireVersion;
@@ -89,6 +92,10 @@ final class BatchSender implements Runnable {
     void abort() {
         link.abort();
         pause.cut();
+    }
+
+    void onSampling(Consumer<String> listener) {
+        sampling.listener(listener);
     }
 
     String senderId() {
@@ -148,7 +155,7 @@ final class BatchSender implements Runnable {
     private EncodedBatch encode(long drops) {
         if (senderId.isEmpty()) {
             String command = System.getProperty("sun.java.command", "");
-            senderId = TracerNames.senderName(spans.get(0).tracer, command) + "@" + startedAt;
+            senderId = TracerNames.senderName(spans.get(0).data.tracer, command) + "@" + startedAt;
         }
         long sent = counters.sent.get();
         Sender sender = BatchEncoder.sender(senderId, sequence, sent, queue.size(), counters.dropsByReason());
@@ -194,6 +201,7 @@ final class BatchSender implements Runnable {
         }
         try {
             Reply reply = link.exchange(batch);
+            sampling.take(reply.getSampling());
             failedReceivers = 0;
             backoff.reset();
             return reply;

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
-import org.apache.htrace.core.Span;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TSerializable;
@@ -143,7 +142,7 @@ class FailureTest {
     void slowReceiverCostsATimeoutAndNoSpan() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         try (RawReceiver hung = new RawReceiver(); ThriftReceiver spare = new ThriftReceiver();
-                Rig rig = new Rig(hung.address() + "," + spare.address()).set("plumb.io.timeout.ms", "50").start()) {
+                Rig rig = new Rig(hung.address() + "," + spare.address()).set("io.timeout.ms", "50").start()) {
             hung.answer((frame, socket, out) -> over.await());
             rig.send(0, 1);
             hung.next();
@@ -158,7 +157,7 @@ class FailureTest {
     @Test
     void dripOfBytesIsATimeout() throws Exception {
         try (RawReceiver drip = new RawReceiver(); ThriftReceiver spare = new ThriftReceiver();
-                Rig rig = new Rig(drip.address() + "," + spare.address()).set("plumb.io.timeout.ms", "100").start()) {
+                Rig rig = new Rig(drip.address() + "," + spare.address()).set("io.timeout.ms", "100").start()) {
             drip.answer((frame, socket, out) -> {
                 out.writeInt(Connection.MAX_REPLY_BYTES);
                 for (int i = 0; i < Connection.MAX_REPLY_BYTES; i++) {
@@ -177,7 +176,7 @@ class FailureTest {
     void fullQueueDropsCountsAndTells() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         try (ThriftReceiver server = new ThriftReceiver().answer(batch -> held(batch, release));
-                Rig rig = new Rig(server.address()).set("plumb.queue.spans", "10").set("plumb.batch.spans", "1")
+                Rig rig = new Rig(server.address()).set("queue.spans", "10").set("batch.spans", "1")
                         .start()) {
             rig.send(0, 1);
             server.next(); // is held by the server: from now on nothing leaves the queue
@@ -199,7 +198,7 @@ class FailureTest {
         try (ThriftReceiver server = new ThriftReceiver(); Rig rig = new Rig(server.address()).start()) {
             rig.send(0, 1);
             server.next();
-            rig.receiver().receiveSpan(null);
+            rig.sender().countDropped(DropReason.UNREADABLE);
             Batch report = server.next();
             assertEquals(0, report.getSpansSize());
             assertEquals("span unreadable", report.getSender().getDrops().get(0).getReason());
@@ -212,20 +211,20 @@ class FailureTest {
         CountDownLatch release = new CountDownLatch(1);
         String text = "x".repeat(10_000);
         try (ThriftReceiver server = new ThriftReceiver().answer(batch -> held(batch, release));
-                Rig rig = new Rig(server.address()).set("plumb.queue.bytes", "65536").set("plumb.batch.spans", "1")
+                Rig rig = new Rig(server.address()).set("queue.bytes", "65536").set("batch.spans", "1")
                         .start()) {
             rig.send(0, 1);
             server.next();
             for (int i = 1; i <= 10; i++) {
-                Span span = Rig.span(i).build();
-                span.addKVAnnotation("k", text);
-                rig.receiver().receiveSpan(span);
+                SpanData span = Rig.span(i);
+                span.annotate("k", text);
+                rig.sender().send(span);
             }
             assertEquals(3, rig.stats().getSpansQueued());
             assertEquals(Map.of("queue bytes full", 7L), rig.stats().getDrops());
-            Span huge = Rig.span(11).build();
-            huge.addKVAnnotation("k", "x".repeat((int) SpanCopy.MAX_BYTES));
-            rig.receiver().receiveSpan(huge);
+            SpanData huge = Rig.span(11);
+            huge.annotate("k", "x".repeat((int) SpanCopy.MAX_BYTES));
+            rig.sender().send(huge);
             assertEquals(1L, rig.stats().getDrops().get("span too large"));
             release.countDown();
         }
@@ -244,7 +243,7 @@ class FailureTest {
     void closeSendsWhatIsQueued() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         try (ThriftReceiver server = new ThriftReceiver().answer(batch -> held(batch, release));
-                Rig rig = new Rig(server.address()).set("plumb.batch.spans", "10").start()) {
+                Rig rig = new Rig(server.address()).set("batch.spans", "10").start()) {
             rig.send(0, 10);
             server.next();
             rig.send(10, 1234);
@@ -263,7 +262,7 @@ class FailureTest {
     void closeCountsWhatItCouldNotSend() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         try (RawReceiver hung = new RawReceiver();
-                Rig rig = new Rig(hung.address()).set("plumb.shutdown.timeout.ms", "50").start()) {
+                Rig rig = new Rig(hung.address()).set("shutdown.timeout.ms", "50").start()) {
             hung.answer((frame, socket, out) -> over.await());
             rig.send(0, 1);
             hung.next();
@@ -277,7 +276,7 @@ class FailureTest {
 
     @Test
     void closeGivesUpWhenNobodyListens() throws Exception {
-        try (Rig rig = new Rig("127.0.0.1:1").set("plumb.shutdown.timeout.ms", "0").start()) {
+        try (Rig rig = new Rig("127.0.0.1:1").set("shutdown.timeout.ms", "0").start()) {
             rig.send(0, 20);
             rig.close();
             assertEquals(20, rig.stats().getSpansDropped());

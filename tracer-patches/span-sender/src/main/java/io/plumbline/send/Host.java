@@ -1,15 +1,14 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import io.plumbline.wire.plumbConstants;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What a receiver takes from the process it runs in; tests put in what they need. */
+/** What a sender takes from the process it runs in; tests put in what they need. */
 final class Host {
     private static final AtomicLong STARTS = new AtomicLong();
 
     Pause pause = Pause.real();
-    String pid = TracerNames.ownPid();
     int wireVersion = plumbConstants.WIRE_VERSION;
-    /** Several receivers of one process may start in one millisecond: their number tells them apart. */
+    /** Several senders of one process may start in one millisecond: their number tells them apart. */
     String startedAt = System.currentTimeMillis() + "." + STARTS.incrementAndGet();
 }

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.util.Map;
 
@@ -6,7 +6,7 @@ import java.util.Map;
  * {@code io.plumbline:type=SpanReceiver,id=N} in JMX, and so at {@code /jmx} of Hadoop's servers. All counts since the
  * start; received = acknowledged + dropped + queued + in flight.
  */
-public interface SpanReceiverMXBean {
+public interface SenderMXBean {
     /** Spans that the application ended. */
     long getSpansReceived();
 
@@ -33,6 +33,9 @@ public interface SpanReceiverMXBean {
 
     /** Connections and exchanges that failed. */
     long getFailures();
+
+    /** Times that what receivers ask for as to sampling could not be applied. */
+    long getSamplingFailures();
 
     /** Texts, parents or annotations that were cut to the receivers' limits. */
     long getShortened();

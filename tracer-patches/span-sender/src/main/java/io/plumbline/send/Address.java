@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.plumbline.htrace;
+package io.plumbline.send;
 
 import java.lang.management.ManagementFactory;
 import java.util.Map;
@@ -9,15 +9,15 @@ import javax.management.ObjectName;
 import javax.management.StandardMBean;
 
 /** The counters in JMX. */
-final class ReceiverStats implements SpanReceiverMXBean {
-    private static final Logger LOG = Logger.getLogger("io.plumbline.htrace");
+final class SenderStats implements SenderMXBean {
+    private static final Logger LOG = Logger.getLogger("io.plumbline.send");
 
     private final Counters counters;
     private final SpanQueue queue;
     private final BatchSender sender;
     private ObjectName name;
 
-    ReceiverStats(Counters counters, SpanQueue queue, BatchSender sender) {
+    SenderStats(Counters counters, SpanQueue queue, BatchSender sender) {
         this.counters = counters;
         this.queue = queue;
         this.sender = sender;
@@ -28,7 +28,7 @@ final class ReceiverStats implements SpanReceiverMXBean {
         try {
             ObjectName wanted = new ObjectName("io.plumbline:type=SpanReceiver,id=" + id);
             ManagementFactory.getPlatformMBeanServer()
-                    .registerMBean(new StandardMBean(this, SpanReceiverMXBean.class, true), wanted);
+                    .registerMBean(new StandardMBean(this, SenderMXBean.class, true), wanted);
             name = wanted;
         } catch (JMException | RuntimeException e) {
             LOG.log(Level.FINE, "no counters in JMX", e);
@@ -93,6 +93,11 @@ final class ReceiverStats implements SpanReceiverMXBean {
     @Override
     public long getFailures() {
         return counters.failures.get();
+    }
+
+    @Override
+    public long getSamplingFailures() {
+        return counters.samplingFailures.get();
     }
 
     @Override

@@ -1,0 +1,75 @@
+package io.plumbline.send;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PartsTest {
+    private final TracerNames names = new TracerNames("4242");
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "FSClient/10.0.0.5              | FSClient/10.0.0.5/4242",
+        "DataNode/fe80:0:0:0:1%eth0     | DataNode/fe80:0:0:0:1%eth0/4242",
+        "FSClient/10.0.0.5/4242         | FSClient/10.0.0.5/4242",
+        "FSClient/10.0.0.5/77           | FSClient/10.0.0.5/77",
+        "plain                          | plain",
+        "FSClient/                      | FSClient/",
+        "/10.0.0.5                      | /10.0.0.5",
+        "\"\"                           | \"\""})
+    void pidIsAddedToNameAndHost(String tracerId, String expected) {
+        assertEquals(expected, names.withPid(tracerId));
+        assertEquals(expected, names.withPid(tracerId), "the second time it is remembered");
+    }
+
+    @Test
+    void ownPid() {
+        assertEquals(Long.toString(ProcessHandle.current().pid()), TracerNames.ownPid());
+        assertEquals("a/b", new TracerNames("").withPid("a/b"));
+    }
+
+    @Test
+    void goodValues() {
+        SenderOptions defaults = new SenderOptions(key -> null);
+        assertEquals("[127.0.0.1:9410]", defaults.addresses.toString());
+        assertEquals(WireProtocol.COMPACT, defaults.protocol);
+        Map<String, String> settings = Map.of("receivers", " a , b:1,, [::1]:7,[fe80::1] ", "protocol", "Binary",
+                "batch.spans", " 10 ", "queue.spans", "");
+        SenderOptions options = new SenderOptions(settings::get);
+        assertEquals("[a:9410, b:1, [::1]:7, [fe80::1]:9410]", options.addresses.toString());
+        assertEquals(WireProtocol.BINARY, options.protocol);
+        assertEquals(10, options.batchSpans);
+        assertEquals(defaults.queueSpans, options.queueSpans);
+    }
+
+    @Test
+    void textsFitTheReceiversLimits() {
+        Counters counters = new Counters();
+        Texts texts = new Texts(counters);
+        String longest = "\u00e4".repeat(Texts.MAX_NAME_BYTES / 2);
+        assertEquals(longest, texts.name(longest));
+        assertEquals("a\uFFFDb", texts.name("a\0b"));
+        assertEquals(0, counters.shortened.get());
+        assertEquals(longest, texts.name(longest + "x"));
+        String emoji = texts.name("a" + "\uD83D\uDE00".repeat(300));
+        assertEquals(1021, emoji.getBytes(StandardCharsets.UTF_8).length, "no half characters");
+        assertEquals(Texts.MAX_VALUE_BYTES, texts.value("x".repeat(70_000)).length());
+        assertEquals(3, counters.shortened.get());
+    }
+
+    @Test
+    void backoffDoublesWithinBounds() {
+        Backoff full = new Backoff(100, 1000, () -> 0.0);
+        assertArrayEquals(new long[] {100, 200, 400, 800, 1000, 1000},
+                new long[] {full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs(), full.nextMs()});
+        full.reset();
+        assertEquals(100, full.nextMs());
+        assertEquals(75, new Backoff(100, 1000, () -> 0.9999999).nextMs(), 1);
+        assertEquals(1, new Backoff(1, 1, () -> 0.9999999).nextMs());
+    }
+}
