@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
  * Which roots are traced. A policy is a list, the first match decides: {@code Workload#*=always; hflush=never; 0.01}.
  * Each entry has a function name (with * at the end for any rest), "=" and a choice; the last may be a choice alone, for
  * all others (without it: never). Choices: {@code always}, {@code never}, a fraction from 0 to 1, {@code 5/s}: so many a
- * second of each root function, in the long run, at most as many at once; {@code every 100}: the 1st, the 101st, ...
+ * second of each root function, in the long run, at most as many at once; {@code every 100}: each 100th, from a random one.
  *
  * <p>In force is, of those that are set: what was set through JMX; what the receiver answered (unless
  * {@code sampling.receiver = off}); {@code sampling} of the {@link Settings}; Hadoop's sampler keys of the tracer in

@@ -1,5 +1,6 @@
 package io.plumbline.trace;
 
+import io.plumbline.send.SenderOptions;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -8,10 +9,9 @@ import java.util.Map;
 
 /** All keys: the one table that parsing, messages, {@code --help-config} and conf/plumb-agent.conf come from. */
 final class SettingTable {
-    private static final long HOUR_MS = 3_600_000;
     private static final List<Setting> ALL = Collections.unmodifiableList(Arrays.asList(
             Setting.text("conf", null, "a file name", "This file. Only as agent argument or in the environment."),
-            Setting.text("receivers", "127.0.0.1:9410", "host:port, separated by commas; IPv6 as [::1]:9410",
+            Setting.text(SenderOptions.RECEIVERS_KEY, SenderOptions.RECEIVERS_DEFAULT, "host:port, separated by commas; IPv6 as [::1]:9410",
                     "Where plumbd listens: the first is used while it works, then the next, round and round.")
                     .hadoop("plumb.receiver.addresses"),
             Setting.text("sampling", "1/s", "a policy",
@@ -35,28 +35,33 @@ final class SettingTable {
             Setting.text("report", null, "a file name",
                     "What was woven and what was not found is written there, when the process ends."),
             Setting.onOff("enabled", "on", "'off': nothing is traced until it is switched on through JMX."),
-            Setting.choice("protocol", "compact", "compact", "binary", "Thrift protocol.").hadoop("plumb.protocol"),
-            sender("queue.spans", 100_000, 1, 100_000_000, "Spans that wait to be sent, at most."),
-            sender("queue.bytes", 32 << 20, 64 << 10, Integer.MAX_VALUE, "Memory of the spans that wait, at most."),
-            sender("batch.spans", 2_000, 1, 10_000, "Spans sent at once, at most."),
-            sender("batch.bytes", 1 << 20, 1, 4 << 20, "Their size; the span that passes it is the last."),
-            sender("flush.interval.ms", 500, 1, HOUR_MS, "A batch that is not full is sent after this time."),
-            sender("connect.timeout.ms", 3_000, 1, HOUR_MS, "For one connection."),
-            sender("io.timeout.ms", 20_000, 1, HOUR_MS,
-                    "For a whole batch to be sent, and again for its whole answer."),
-            sender("retry.min.ms", 100, 1, HOUR_MS,
+            Setting.choice(SenderOptions.PROTOCOL_KEY, "compact", "compact", "binary", "Thrift protocol.")
+                    .hadoop("plumb.protocol"),
+            sender("queue.spans", "Spans that wait to be sent, at most."),
+            sender("queue.bytes", "Memory of the spans that wait, at most."),
+            sender("batch.spans", "Spans sent at once, at most."),
+            sender("batch.bytes", "Their size; the span that passes it is the last."),
+            sender("flush.interval.ms", "A batch that is not full is sent after this time."),
+            sender("connect.timeout.ms", "For one connection."),
+            sender("io.timeout.ms", "For a whole batch to be sent, and again for its whole answer."),
+            sender("retry.min.ms",
                     "Wait after every receiver has failed in turn, less up to a quarter at random; doubled each time."),
-            sender("retry.max.ms", 10_000, 1, HOUR_MS, "Up to this."),
-            sender("shutdown.timeout.ms", 3_000, 0, HOUR_MS,
-                    "How long the end of the process waits for queued spans to be sent.")));
+            sender("retry.max.ms", "Up to this."),
+            sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent.")));
     private static final Map<String, Setting> BY_NAME = byName();
     private static final int WIDTH = 100;
 
     private SettingTable() {
     }
 
-    private static Setting sender(String name, long otherwise, long least, long greatest, String help) {
-        return Setting.number(name, otherwise, least, greatest, help).hadoop("plumb." + name);
+    /** Default and bounds are the sender's own. */
+    private static Setting sender(String name, String help) {
+        for (SenderOptions.Key key : SenderOptions.NUMBERS) {
+            if (key.name.equals(name)) {
+                return Setting.number(name, key.otherwise, key.least, key.greatest, help).hadoop("plumb." + name);
+            }
+        }
+        throw new AssertionError(name);
     }
 
     private static Map<String, Setting> byName() {

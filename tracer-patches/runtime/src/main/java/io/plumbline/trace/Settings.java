@@ -66,7 +66,7 @@ public final class Settings {
         settings.add(argument, "agent argument");
         settings.add(variables, "environment");
         settings.add(conf == null ? Collections.<String, String>emptyMap() : SettingText.file(conf), conf);
-        new SenderOptions(settings::ofSender); // checks what several keys say together
+        new SenderOptions(settings::get); // checks what several keys say together
         return settings;
     }
 
@@ -143,11 +143,6 @@ public final class Settings {
     /** Is a switch ("on", "off") on? */
     public boolean on(String key) {
         return "on".equals(get(key));
-    }
-
-    /** As {@link #get}, under the names that {@link SenderOptions} asks for: "receiver.addresses" for "receivers". */
-    public String ofSender(String key) {
-        return get(key.equals("receiver.addresses") ? "receivers" : key);
     }
 
     /** What argument, environment or file say; null when they do not. */

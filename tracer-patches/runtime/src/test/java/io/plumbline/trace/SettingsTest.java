@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.SenderOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -96,6 +97,23 @@ class SettingsTest {
     })
     void mistakesInTheArgument(String argument, String message) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, () -> of(argument)).getMessage());
+    }
+
+    /** What several keys say together, and what only the sender can tell. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "retry.max.ms=5 | retry.max.ms = 5 is less than retry.min.ms = 100",
+        "receivers=a:9410,b:0 | receivers: 'b:0' has no port from 1 to 65535",
+    })
+    void mistakesThatTheSenderSees(String argument, String message) {
+        assertEquals(message, assertThrows(IllegalArgumentException.class, () -> of(argument)).getMessage());
+    }
+
+    @Test
+    void everyKeyOfTheSenderIsInTheTable() {
+        for (SenderOptions.Key key : SenderOptions.NUMBERS) {
+            assertEquals("plumb." + key.name, SettingTable.find(key.name).hadoopKey);
+        }
     }
 
     static Stream<Arguments> files() {
