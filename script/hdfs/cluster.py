@@ -38,11 +38,10 @@ JVM_FLAGS = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
-    # Many short-lived JVMs on few processors: the first compiler and the plain collector are the fastest here.
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
     "-Djava.net.preferIPv4Stack=true",
 ]
+# Many short-lived JVMs on few processors: the first compiler and the plain collector are the fastest here.
+SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 
 LOG4J = """log4j.rootLogger=WARN,console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
@@ -156,15 +155,17 @@ def choose(choices, name):
 class Cluster:
     """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
     hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars. agent: an Agent or Woven of every process, or a
-    dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home."""
+    dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home;
+    jvm: options of every JVM."""
 
     def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path="", *, agent=None,
-                 java=None):
+                 java=None, jvm=SHORT_LIVED):
         self.work = Path(work).resolve()
         self.conf = self.work / "conf"
         self.versions = version if isinstance(version, dict) else {"*": version}
         self.agents = agent if isinstance(agent, dict) else {"*": agent}
         self.java_program = str(Path(java) / "bin" / "java") if java else "java"
+        self.jvm_flags = [*JVM_FLAGS, *jvm]
         self.datanodes = datanodes
         self.core = dict(core or {})
         self.hdfs = {**HDFS_SITE, "dfs.replication": str(max(1, min(3, datanodes))), **(hdfs or {})}
@@ -192,7 +193,7 @@ class Cluster:
     def _command(self, name, main, arguments, heap_mb, version=None, agent=None):
         folder = self.work / name
         folder.mkdir(parents=True, exist_ok=True)
-        return [self.java_program, *JVM_FLAGS, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
+        return [self.java_program, *self.jvm_flags, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
                 f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}",
                 *(agent.options(name, self.work) if agent else []), "-cp",
                 self.class_path(version or choose(self.versions, name), agent), main, *arguments]
