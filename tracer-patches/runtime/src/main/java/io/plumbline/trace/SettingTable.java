@@ -13,7 +13,7 @@ final class SettingTable {
             Setting.text("conf", null, "a file name", "This file. Only as agent argument or in the environment."),
             Setting.text(SenderOptions.RECEIVERS_KEY, SenderOptions.RECEIVERS_DEFAULT, "host:port, separated by commas; IPv6 as [::1]:9410",
                     "Where plumbd listens: the first is used while it works, then the next, round and round.")
-                    .hadoop("plumb.receiver.addresses"),
+                    .checked(SettingTable::receivers).hadoop("plumb.receiver.addresses"),
             Setting.text("sampling", "1/s", "a policy",
                     "Which calls of the application begin a trace. 'always', 'never', a fraction from 0 to 1, '5/s' (so "
                     + "many a second of each function) or 'every 100'. For single functions: 'DFSClient#rename=always; "
@@ -52,6 +52,12 @@ final class SettingTable {
     private static final int WIDTH = 100;
 
     private SettingTable() {
+    }
+
+    /** @throws IllegalArgumentException saying which address is wrong */
+    private static SenderOptions receivers(String value) {
+        return new SenderOptions(key -> key.equals(SenderOptions.RECEIVERS_KEY) ? value : null,
+                key -> "host:port is needed");
     }
 
     /** Default and bounds are the sender's own. */

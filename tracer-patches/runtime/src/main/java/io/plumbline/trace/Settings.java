@@ -117,6 +117,12 @@ public final class Settings {
             }
             Map<String, HadoopSettings> more = new LinkedHashMap<>(hadoop);
             more.put(prefix, said);
+            try {
+                new SenderOptions(key -> get(key, more));
+            } catch (IllegalArgumentException e) {
+                said.values.clear();
+                said.problems.add("Hadoop's " + prefix + "plumb: " + e.getMessage() + "; none of these keys is used");
+            }
             hadoop = Collections.unmodifiableMap(more);
         }
         for (String problem : said.problems) {
@@ -132,8 +138,12 @@ public final class Settings {
 
     /** The value in force; null when it is not set and has no default. */
     public String get(String key) {
+        return get(key, hadoop);
+    }
+
+    private String get(String key, Map<String, HadoopSettings> below) {
         String value = own.get(key);
-        for (HadoopSettings said : hadoop.values()) {
+        for (HadoopSettings said : below.values()) {
             value = value == null ? said.values.get(key) : value;
         }
         Setting setting = SettingTable.find(key);

@@ -103,7 +103,8 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "retry.max.ms=5 | retry.max.ms = 5 is less than retry.min.ms = 100",
-        "receivers=a:9410,b:0 | receivers: 'b:0' has no port from 1 to 65535",
+        "receivers=a:9410,b:0 | agent argument: receivers = 'a:9410,b:0': host:port is needed: 'b:0' has no port from 1 to "
+            + "65535",
     })
     void mistakesThatTheSenderSees(String argument, String message) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, () -> of(argument)).getMessage());
@@ -170,6 +171,15 @@ class SettingsTest {
         assertEquals("x", settings.get("tracer.id"));
         assertEquals(List.of("Hadoop's hadoop.htrace.plumb.queue.spans: queue.spans = 'lots': "
                 + "a whole number from 1 to 100000000 is needed; not used"), settings.problems());
+    }
+
+    @Test
+    void valuesOfHadoopThatContradictEachOther() {
+        Settings settings = of("retry.min.ms=50");
+        settings.hadoop("a.", Map.of("a.plumb.retry.max.ms", "40", "a.plumb.queue.spans", "7")::get);
+        assertEquals("100000", settings.get("queue.spans"));
+        assertEquals(List.of("Hadoop's a.plumb: retry.max.ms = 40 is less than retry.min.ms = 50; none of these keys is used"),
+                settings.problems());
     }
 
     @Test
