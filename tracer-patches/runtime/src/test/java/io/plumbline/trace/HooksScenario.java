@@ -1,0 +1,66 @@
+package io.plumbline.trace;
+
+import io.plumbline.trace.htrace.HTraceEngine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** What HooksTest does within a class loader that has the broken engine. */
+public final class HooksScenario implements Supplier<List<String>> {
+    private static final Point POINT = PointBootstrap.point("f", "client", Point.ROOT, "a,b,c,d", "e");
+
+    private final List<String> seen = new ArrayList<>();
+
+    @Override
+    public List<String> get() {
+        seen.add("engine " + (Hooks.begin(POINT) == null ? Engines.chosen() : "?"));
+        broken(() -> new IllegalStateException("of a test"));
+        broken(() -> new OutOfMemoryError("of a test"));
+        broken(StackOverflowError::new);
+        broken(() -> new LinkageError("of a test"));
+        broken(() -> new java.io.IOException("undeclared"));
+        off();
+        interrupted();
+        return seen;
+    }
+
+    /** All hooks, one after the other, as woven code would call them. */
+    private void broken(Supplier<Throwable> failure) {
+        HTraceEngine.failure = failure;
+        long before = Trouble.count(Trouble.Kind.ENGINE) + Trouble.count(Trouble.Kind.VALUE);
+        Object scope = new HTraceEngine.Scope();
+        seen.add("begin " + Hooks.begin(POINT));
+        Hooks.values(scope, POINT, 1, 2L, "three", new Mute());
+        Hooks.end(scope, POINT, 5, null, null, null, new RuntimeException("the application's"));
+        Hooks.leave("a token");
+        seen.add("capture " + Hooks.capture());
+        seen.add("below " + Hooks.beginBelow(new SpanRef(1, 2), POINT));
+        Hooks.leaf(new SpanRef(1, 2), POINT, 0, 1);
+        long now = Trouble.count(Trouble.Kind.ENGINE) + Trouble.count(Trouble.Kind.VALUE);
+        seen.add("troubles " + (now - before));
+        HTraceEngine.failure = null;
+    }
+
+    private void off() {
+        HTraceEngine.token = "not sampled";
+        Switch.set(false);
+        seen.add("off " + Hooks.begin(POINT) + Hooks.capture() + Hooks.beginBelow(new SpanRef(1, 2), POINT));
+        Switch.set(true);
+        seen.add("on " + Hooks.begin(POINT));
+    }
+
+    private void interrupted() {
+        Thread.currentThread().interrupt();
+        broken(() -> new IllegalStateException("of a test"));
+        Settings.strict("sampling=0.5", java.util.Map.of());
+        seen.add("interrupted " + Thread.interrupted());
+    }
+
+    /** A value that cannot say what it is. */
+    private static final class Mute {
+        @Override
+        public String toString() {
+            throw new StackOverflowError();
+        }
+    }
+}
