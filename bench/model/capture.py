@@ -43,7 +43,8 @@ def run_cluster(work, version, rounds, size):
     core["hadoop.htrace.span.receiver.classes"] = "LocalFileSpanReceiver"
     core["hadoop.htrace.local.file.span.receiver.path"] = "${plumb.local.spans}"
     with Cluster(work, version, core=core) as cluster:
-        load = cluster.java("client", "Workload", ["--rounds", str(rounds), "--threads", "2", "--size", str(size)],
+        arguments = ["--htrace", "--rounds", str(rounds), "--threads", "2", "--size", str(size)]
+        load = cluster.java("client", "Workload", arguments,
                             class_path=str(workload_classes(work, version)), stdout=subprocess.PIPE)
         print(load.communicate()[0], end="")
         if load.returncode != 0:

@@ -186,6 +186,9 @@ class Cluster:
 
     # ---- processes ----
 
+    def version_of(self, name):
+        return choose(self.versions, name)
+
     def class_path(self, version, agent):
         jars = agent.class_path(version) if agent else f"{hadoop_jars(version)}/*"
         return ":".join(part for part in (self.extra_class_path, str(self.conf), jars) if part)
@@ -196,7 +199,7 @@ class Cluster:
         return [self.java_program, *self.jvm_flags, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
                 f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}",
                 *(agent.options(name, self.work) if agent else []), "-cp",
-                self.class_path(version or choose(self.versions, name), agent), main, *arguments]
+                self.class_path(version or self.version_of(name), agent), main, *arguments]
 
     def _environment(self, name, agent):
         return {**os.environ, "HADOOP_USER_NAME": "plumb", **(agent.environment(name, self.work) if agent else {})}

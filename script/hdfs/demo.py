@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs a load on a real HDFS whose spans go to a running plumbd: for script/server --demo and for tests.
 
-Starts one NameNode and three DataNodes, each its own JVM, with the settings of conf/core-site.xml.sample and every call
-traced; runs tests/hdfs's load; waits until every span is acknowledged; stops the cluster. Ends with 1 when a span was
+Starts one NameNode and three DataNodes, each its own JVM, with the agent in every one (or, with --receiver-only, with
+HTrace's spans of Hadoop 2.8 to 3.3.1 alone, set up as in conf/core-site.xml.sample), and every operation of the
+application traced; runs tests/hdfs's load; waits until every span is acknowledged; stops the cluster. Ends with 1 when a span was
 lost or anything failed. Progress goes to standard error; with --json, what was done to standard output.
 """
 import argparse
@@ -15,8 +16,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from cluster import (  # noqa: E402
-    DEFAULT_VERSION, Cluster, ClusterError, hadoop_jars, receiver_jar, sample_class_path, tracing, workload_classes)
+from attach import Agent  # noqa: E402
+from cluster import Cluster, sample_class_path, tracing  # noqa: E402
+from jars import ROOT, ClusterError, hadoop_jars, receiver_jar, workload_classes  # noqa: E402
+
+HADOOP = "3.5.0"
+SITE_LIST = ROOT / "tests" / "hdfs" / "workload" / "workload.conf"
 
 
 def say(text):
@@ -25,13 +30,23 @@ def say(text):
 
 def run_load(cluster, options):
     arguments = ["--rounds", options.rounds, "--threads", options.threads, "--size", options.size,
-                 "--seed", options.seed]
+                 "--seed", options.seed, *(["--htrace"] if options.receiver_only else [])]
     classes = workload_classes(cluster.work, options.hadoop)
     load = cluster.java("client", "Workload", map(str, arguments), class_path=str(classes), stdout=subprocess.PIPE)
     output = load.communicate()[0]
     if load.returncode != 0:
         raise ClusterError(f"the load failed:\n{cluster.log_end('client')}")
     return json.loads(output.splitlines()[-1])
+
+
+def traced_cluster(options, work):
+    """Not started yet."""
+    if options.receiver_only:
+        return Cluster(work, options.hadoop, options.datanodes, core=tracing(options.plumbd_thrift),
+                       class_path=sample_class_path(receiver_jar()))
+    # What processes do before and beside the load would be thousands of small traces.
+    agent = Agent({"receivers": options.plumbd_thrift, "functions": SITE_LIST, "sampling": "Workload#*=always;never"})
+    return Cluster(work, options.hadoop, options.datanodes, agent=agent)
 
 
 def summary(done, servers):
@@ -52,8 +67,7 @@ def demo(options, work):
     hadoop_jars(options.hadoop)
     say(f"starting one NameNode and {options.datanodes} DataNodes in {work}")
     begin = time.monotonic()
-    with Cluster(work, options.hadoop, options.datanodes, core=tracing(options.plumbd_thrift),
-                 class_path=sample_class_path(receiver_jar())) as cluster:
+    with traced_cluster(options, work) as cluster:
         say(f"HDFS is ready after {time.monotonic() - begin:.0f} s; creating, writing, reading, appending, renaming, "
             "listing and deleting files")
         done = run_load(cluster, options)
@@ -72,7 +86,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plumbd-thrift", required=True, metavar="HOST:PORT", help="where plumbd takes spans")
     parser.add_argument("--work-dir", help="folder for data and logs (default: a temporary one, removed at the end)")
-    parser.add_argument("--hadoop", default=DEFAULT_VERSION, help="version, 2.8 to 3.3.1 (default %(default)s)")
+    parser.add_argument("--hadoop", default=HADOOP, help="version, 2.10 to 3.5 (default %(default)s)")
+    parser.add_argument("--receiver-only", action="store_true",
+                        help="no agent, but the span receiver and HTrace: Hadoop 2.8 to 3.3.1")
     parser.add_argument("--datanodes", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=10,
                         help="of all operations, in each thread (default %(default)s)")

@@ -109,7 +109,10 @@ def compile_java(sources, classes, version=DEFAULT_VERSION):
 
 
 def workload_classes(work, version=DEFAULT_VERSION):
-    return compile_java((ROOT / "tests" / "hdfs" / "workload").glob("*.java"), Path(work) / "classes", version)
+    """The load of tests/hdfs; with its HTrace roots where that version has HTrace."""
+    folder = ROOT / "tests" / "hdfs" / "workload"
+    sources = [*folder.glob("*.java"), *(folder.glob("htrace/*.java") if has_htrace(version) else [])]
+    return compile_java(sources, Path(work) / "classes", version)
 
 
 def tour_classes(work, version):

@@ -52,7 +52,8 @@ def strike(plumbd, blow):
 
 def load_with_restarts(cluster, plumbd, classes):
     """Runs the load, hits plumbd in the middle; what the load said at its end."""
-    arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress"]
+    arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress",
+                 "--htrace"]
     with cluster.java("client", "Workload", map(str, arguments), class_path=str(classes),
                       stdout=subprocess.PIPE) as load:
         rounds, last = 0, ""
@@ -249,7 +250,7 @@ def test_demonstration(tmp_path, plumbd):
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
         [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-         tmp_path / "hdfs", "--hadoop", VERSION, "--rounds", "1", "--threads", "1", "--json"],
+         tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only", "--rounds", "1", "--threads", "1", "--json"],
         check=True, capture_output=True, text=True, timeout=180)
     done = json.loads(demo.stdout)
     plumbd.flush()
@@ -262,7 +263,7 @@ def test_an_interrupted_demonstration(tmp_path, plumbd):
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     with subprocess.Popen(
             [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-             tmp_path / "hdfs", "--hadoop", VERSION], stderr=subprocess.PIPE, text=True) as demo:
+             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], stderr=subprocess.PIPE, text=True) as demo:
         while "starting one NameNode" not in demo.stderr.readline():
             assert demo.poll() is None
         demo.send_signal(signal.SIGINT)

@@ -22,8 +22,8 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * trees. It knows nothing of tracing; the agent makes its methods the roots (tour.conf). Prints a line for each
  * operation, "name: result", the same on every cluster, and then the counters of our sender as JSON.
  *
- * <p>Arguments: address of the NameNode's HTTP server (for webhdfs), seconds to wait for the spans at the end, and
- * the names of operations to be left out.
+ * <p>Arguments: address of the NameNode's HTTP server (for webhdfs), a folder that does not exist, seconds to wait for
+ * the spans at the end, and the names of operations to be left out.
  */
 public final class Tour {
     private static final int BLOCK = 262144;
@@ -33,9 +33,10 @@ public final class Tour {
 
     private final DistributedFileSystem fs;
     private final FileSystem web;
-    private final Path folder = new Path("/tour");
+    private final Path folder;
 
-    private Tour(Configuration conf, String http) throws IOException {
+    private Tour(Configuration conf, String http, Path folder) throws IOException {
+        this.folder = folder;
         fs = (DistributedFileSystem) FileSystem.get(conf);
         web = FileSystem.newInstance(URI.create("webhdfs://" + http), conf);
     }
@@ -67,12 +68,12 @@ public final class Tour {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Tour tour = new Tour(new Configuration(), arguments[0]);
-        Wish wish = new Wish(Arrays.copyOfRange(arguments, 2, arguments.length));
+        Tour tour = new Tour(new Configuration(), arguments[0], new Path(arguments[1]));
+        Wish wish = new Wish(Arrays.copyOfRange(arguments, 3, arguments.length));
         tour.files(wish);
         tour.replicas(wish);
         tour.otherWays(wish);
-        System.out.println(Counters.settled(Integer.parseInt(arguments[1])));
+        System.out.println(Counters.settled(Integer.parseInt(arguments[2])));
         System.out.flush();
         System.exit(0);
     }

@@ -30,7 +30,17 @@ final class Counters {
         for (String name : NAMES) {
             json.append(", \"").append(name).append("\": ").append(sum(server, beans, name));
         }
-        return json.append("}").toString();
+        return json.append(lastTrouble(server)).append("}").toString();
+    }
+
+    /** What the agent kept from us, if there is an agent: a field of JSON. */
+    private static String lastTrouble(MBeanServer server) throws JMException {
+        ObjectName agent = new ObjectName("io.plumbline:type=Agent");
+        if (!server.isRegistered(agent)) {
+            return "";
+        }
+        String text = String.valueOf(server.getAttribute(agent, "LastTrouble"));
+        return ", \"LastTrouble\": \"" + text.replace('\\', '/').replace('"', '\'').replace('\n', ' ') + "\"";
     }
 
     private static List<ObjectName> senders(MBeanServer server) throws JMException {

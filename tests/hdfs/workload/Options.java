@@ -7,11 +7,14 @@ final class Options {
     long seed = 1;
     int drainSeconds = 60;
     boolean progress;
+    boolean htrace;
 
     Options(String[] arguments) {
         for (int i = 0; i < arguments.length; i++) {
             if (arguments[i].equals("--progress")) {
                 progress = true;
+            } else if (arguments[i].equals("--htrace")) {
+                htrace = true;
             } else if (i + 1 < arguments.length) {
                 set(arguments[i], Integer.parseInt(arguments[++i]));
             } else {

@@ -1,3 +1,4 @@
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -12,18 +13,16 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.tracing.TraceUtils;
-import org.apache.htrace.core.TraceScope;
-import org.apache.htrace.core.Tracer;
 
 /**
- * A real load on HDFS, each operation of the application one trace with a root span such as {@code Workload#write}.
+ * A real load on HDFS, each operation of the application one trace with a root span such as {@code Workload#write}: with
+ * the agent, which is told of the methods here (workload.conf), or with {@link Roots} of HTrace where there is no agent.
  * Every byte read is checked against what was written. Prints one JSON object: what was done, and the counters of our
  * span receiver once all spans are acknowledged or dropped.
  *
  * <p>Options: --rounds N, --threads N, --seconds N (rounds are repeated until they are over), --size BYTES (the large
  * file's), --seed N, --drain-seconds N (how long to wait for the spans at the end), --progress (a line on standard
- * output after each round: for who wants to do something in the middle).
+ * output after each round: for who wants to do something in the middle), --htrace (roots through Hadoop's HTrace).
  */
 public final class Workload {
     private static final int SMALL_BYTES = 3000;
@@ -32,14 +31,14 @@ public final class Workload {
 
     private final Options options;
     private final FileSystem fs;
-    private final Tracer tracer;
+    private final Roots roots;
     private final Tally tally;
     private final PrintStream out;
 
     private Workload(Options options, Configuration conf, PrintStream out) throws IOException {
         this.options = options;
         this.fs = FileSystem.get(conf);
-        this.tracer = new Tracer.Builder("Workload").conf(TraceUtils.wrapHadoopConf("fs.client.htrace.", conf)).build();
+        this.roots = options.htrace ? Roots.ofHtrace(conf) : Roots.NONE;
         this.tally = new Tally();
         this.out = out;
     }
@@ -90,12 +89,12 @@ public final class Workload {
         Path file = new Path(folder, "large");
         Path log = new Path(folder, "log");
         Path moved = new Path(folder, "moved");
-        traced("mkdirs", () -> check(fs.mkdirs(new Path(folder, "a/b/c"))));
+        traced("mkdirs", () -> mkdirs(new Path(folder, "a/b/c")));
         traced("write", () -> write(file, large));
         traced("write", () -> write(new Path(folder, "small"), small));
         traced("log", () -> log(log, small));
-        traced("stat", () -> check(fs.getFileStatus(file).getLen() == large.length));
-        traced("list", () -> check(fs.listStatus(folder).length == 4));
+        traced("stat", () -> stat(file, large.length));
+        traced("list", () -> list(folder, 4));
         traced("read", () -> read(file, large));
         for (int i = 0; i < PREADS; i++) {
             int position = random.nextInt(large.length);
@@ -103,13 +102,13 @@ public final class Workload {
             traced("pread", () -> pread(file, large, position, length));
         }
         traced("append", () -> append(file, small));
-        traced("stat", () -> check(fs.getFileStatus(file).getLen() == large.length + small.length));
-        traced("rename", () -> check(fs.rename(file, moved)));
-        traced("missing", () -> check(!fs.exists(file)));
-        traced("tree", () -> check(tree(folder) == 6));
-        traced("delete", () -> check(fs.delete(moved, false)));
+        traced("stat", () -> stat(file, large.length + small.length));
+        traced("rename", () -> rename(file, moved));
+        traced("missing", () -> missing(file));
+        traced("tree", () -> tree(folder, 6));
+        traced("delete", () -> delete(moved));
         if (random.nextBoolean()) {
-            traced("delete", () -> check(fs.delete(folder, true)));
+            traced("delete", () -> delete(folder));
         }
     }
 
@@ -118,7 +117,7 @@ public final class Workload {
     }
 
     private void traced(String name, Operation operation) throws Exception {
-        try (TraceScope scope = tracer.newScope("Workload#" + name)) {
+        try (Closeable root = roots.open("Workload#" + name)) {
             operation.run();
         }
         tally.count(name);
@@ -171,10 +170,38 @@ public final class Workload {
         tally.read(length);
     }
 
-    private int tree(Path folder) throws IOException {
+    private void mkdirs(Path path) throws IOException {
+        check(fs.mkdirs(path));
+    }
+
+    private void stat(Path path, long length) throws IOException {
+        check(fs.getFileStatus(path).getLen() == length);
+    }
+
+    private void list(Path path, int entries) throws IOException {
+        check(fs.listStatus(path).length == entries);
+    }
+
+    private void rename(Path from, Path to) throws IOException {
+        check(fs.rename(from, to));
+    }
+
+    private void missing(Path path) throws IOException {
+        check(!fs.exists(path));
+    }
+
+    private void delete(Path path) throws IOException {
+        check(fs.delete(path, true));
+    }
+
+    private void tree(Path path, int entries) throws IOException {
+        check(entriesBelow(path) == entries);
+    }
+
+    private int entriesBelow(Path path) throws IOException {
         int entries = 0;
-        for (FileStatus status : fs.listStatus(folder)) {
-            entries += 1 + (status.isDirectory() ? tree(status.getPath()) : 0);
+        for (FileStatus status : fs.listStatus(path)) {
+            entries += 1 + (status.isDirectory() ? entriesBelow(status.getPath()) : 0);
         }
         return entries;
     }

@@ -1,0 +1,116 @@
+"""Every operation of HDFS, on every version, the agent in all five processes: what plumbd then knows."""
+import subprocess
+
+import pytest
+
+from tests.agent.tours import VERSIONS, left_out, number, operations, shape, spans, total
+from jars import java_home
+
+PROCESSES = {"client", "namenode", "datanode1", "datanode2", "datanode3"}
+RUNS = [(version, 17) for version in VERSIONS] + [("3.5.0", 25)]
+BLOCK = 262144
+WRITTEN = 2 * BLOCK + 100_000
+
+
+@pytest.fixture(params=RUNS, ids=lambda run: f"{run[0]}-java{run[1]}", scope="module")
+def run(request, toured):
+    version, java = request.param
+    if java != 17 and java_home(java) is None:
+        pytest.skip(f"no JDK {java}: set JAVA_HOME_{java}")
+    return toured(version, java)
+
+
+def version_of(run):
+    return run.cluster.version_of("namenode")
+
+
+def test_nothing_goes_wrong(run):
+    """Neither in Hadoop nor in tracing, and no span is lost."""
+    assert run.faults == []
+    assert set(run.senders) == PROCESSES
+    for name, counters in run.senders.items():
+        assert counters["SpansReceived"] == counters["SpansSent"] == counters["SpansAcknowledged"] > 0, (name, counters)
+        assert counters["SpansDropped"] == 0, (name, counters)
+    assert {name: bean["LastTrouble"] for name, bean in run.agents.items()} == dict.fromkeys(PROCESSES, "")
+
+
+def test_the_status_accounts_for_every_sender(run, plumb_program):
+    known = {sender["sender"]: sender for sender in run.status["senders"]}
+    for name, counters in run.senders.items():
+        sender = known[counters["SenderId"]]
+        assert (sender["spans_sent"], sender["spans_queued"]) == (counters["SpansSent"], 0), name
+        assert sender.get("drops", {}) == {}
+    shown = subprocess.run([plumb_program, "status", "--server", run.plumbd.http], check=True, capture_output=True,
+                           text=True, timeout=60).stdout
+    for sender in known:
+        assert sender in shown
+
+
+def test_each_operation_is_one_tree(run):
+    """The application's method at its root, nobody's parent missing."""
+    skipped = {f"Tour#{name}" for name in left_out(version_of(run))}
+    for operation in set(operations()) - skipped:
+        trace = run.forest.one(operation)
+        assert (trace["orphans"], trace["cycles"], trace["duplicates"]) == (0, 0, 0), operation
+        assert [span["function"] for span in trace["spans"] if not span["parents"]] == [operation]
+
+
+def test_trees_reach_over_processes(run):
+    for operation, roles in [("Tour#mkdirs", {"client", "namenode"}), ("Tour#rename", {"client", "namenode"}),
+                             ("Tour#write", {"client", "namenode", "datanode"}),
+                             ("Tour#read", {"client", "namenode", "datanode"}),
+                             ("Tour#append", {"client", "namenode", "datanode"}),
+                             ("Tour#pread", {"client", "namenode", "datanode"}),
+                             ("Tour#hedgedRead", {"client", "namenode", "datanode"}),
+                             ("Tour#checksum", {"client", "namenode", "datanode"})]:
+        assert {span["role"] for span in run.forest.one(operation)["spans"]} == roles, operation
+
+
+def test_times_are_nanoseconds(run):
+    """Hadoop's own spans too, which HTrace counts in milliseconds."""
+    assert {row["function"] for row in run.forest.functions if row["resolution_ns"] != 1} == set()
+    times = [span["duration_ns"] for trace in run.forest.traces.values() for span in trace["spans"]]
+    assert min(times) >= 0
+    assert sum(time % 1_000_000 != 0 for time in times) > 0.99 * len(times)
+
+
+def test_parents_enclose_what_they_wait_for(run):
+    """Within one process, a call in the thread of its parent lies inside it."""
+    for operation in ("Tour#mkdirs", "Tour#status", "Tour#list", "Tour#read"):
+        for span in run.forest.one(operation)["spans"]:
+            assert span["self_ns"] >= 0 and "reversed" not in span["flags"]
+
+
+def test_site_functions_record_values(run):
+    (root,) = spans(run.forest.one("Tour#write"), "Tour#write")
+    assert root["annotations"] == {"path": "/client/file", "bytes": str(WRITTEN), "written": str(WRITTEN)}
+    (root,) = spans(run.forest.one("Tour#read"), "Tour#read")
+    assert root["annotations"]["sum"] == run.results["read"]
+
+
+def test_statistics_agree_with_the_spans(run):
+    assert run.plumbd.ask("verify")["differences"] == 0
+
+
+def test_a_write_goes_down_the_pipeline(run):
+    """Three blocks, three DataNodes each, one below the other."""
+    trace = run.forest.one("Tour#write")
+    assert len(spans(trace, "OpWriteBlockProto", "datanode")) == 9
+    path = next(path for path in shape(trace) if path.count("datanode OpWriteBlockProto") == 3)
+    assert path[0] == "client Tour#write"
+    hosts = {span["host"] for span in spans(trace, "OpWriteBlockProto")}
+    assert hosts == PROCESSES - {"client", "namenode"}
+
+
+def test_bytes_add_up_on_the_write_path(run):
+    """Every DataNode receives, and writes to disk, what the application wrote."""
+    trace = run.forest.one("Tour#write")
+    assert total(trace, "BlockReceiver#receivePacket", "bytes") >= 3 * WRITTEN
+
+
+def test_bytes_add_up_on_the_read_path(run):
+    """What was read is what was asked for; DataNodes sent at least that."""
+    trace = run.forest.one("Tour#read")
+    assert total(trace, "BlockSender#doSendBlock", "length") >= WRITTEN
+    trace = run.forest.one("Tour#pread")
+    assert sum(number(span, "read") for span in spans(trace, "DFSInputStream#byteArrayPread")) == 10_000
