@@ -1,14 +1,17 @@
 # Installation, and the Debian package: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
 include(GNUInstallDirs)
 install(TARGETS plumbd plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES conf/plumbd.conf DESTINATION /etc/plumbline)
+install(FILES conf/plumbd.conf conf/plumb-agent.conf DESTINATION /etc/plumbline)
 install(FILES conf/plumbd.service DESTINATION lib/systemd/system)
 install(FILES conf/plumb.bash-completion DESTINATION share/bash-completion/completions RENAME plumb)
-install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sample conf/hadoop-env-agent.sh.sample
+    conf/hadoop-tracing.systemd.sample conf/spark-defaults.conf.sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The jar is Maven's; it is installed when it was built, under the name that the samples and documents use.
+# The jars are Maven's; they are installed when they were built, under the names that the samples and documents use.
+install(FILES tracer-patches/agent/target/plumb-agent-${PROJECT_VERSION}.jar
+    DESTINATION share/plumbline RENAME plumb-agent.jar OPTIONAL)
 install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar
     DESTINATION share/plumbline RENAME plumb-span-receiver.jar OPTIONAL)
 
@@ -22,6 +25,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_STRIP_FILES ON)
 # dpkg keeps what the administrator changed in it.
-file(WRITE ${PROJECT_BINARY_DIR}/debian/conffiles "/etc/plumbline/plumbd.conf\n")
+file(WRITE ${PROJECT_BINARY_DIR}/debian/conffiles "/etc/plumbline/plumbd.conf\n/etc/plumbline/plumb-agent.conf\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/conffiles)
 include(CPack)

@@ -1,4 +1,5 @@
 """The Debian package that cpack makes of a build, and what script/settings says about the span receiver."""
+import configparser
 import os
 import re
 import shutil
@@ -12,11 +13,15 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 DOCUMENTS = "usr/share/doc/plumbline"
 MUST_HAVE = [
-    "usr/bin/plumb", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service",
+    "usr/bin/plumb", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service",
     "usr/share/bash-completion/completions/plumb", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
-    f"{DOCUMENTS}/examples/core-site.xml.sample", f"{DOCUMENTS}/examples/hadoop-env.sh.sample", f"{DOCUMENTS}/examples/analysis.conf",
+    *(f"{DOCUMENTS}/examples/{name}" for name in (
+        "core-site.xml.sample", "hadoop-env.sh.sample", "hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample",
+        "spark-defaults.conf.sample", "analysis.conf")),
 ]
 PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
+PACKAGED_AGENT = "usr/share/plumbline/plumb-agent.jar"
+AGENT_OPTION = f"-javaagent:/{PACKAGED_AGENT}=conf=/etc/plumbline/plumb-agent.conf"
 
 
 def run(*command, **options):
@@ -39,9 +44,11 @@ def test_layout(package):
     files = {name for name in files if not name.startswith("DEBIAN/")}
     assert set(MUST_HAVE) <= files
     others = {name for name in files if not name.startswith(DOCUMENTS)} - set(MUST_HAVE)
-    assert others <= {PACKAGED_JAR}
-    if list((ROOT / "tracer-patches/span-receiver/target").glob("plumb-span-receiver-*.jar")):
-        assert PACKAGED_JAR in files
+    assert others <= {PACKAGED_JAR, PACKAGED_AGENT}
+    for jar, built in ((PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
+                       (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar")):
+        if list((ROOT / "tracer-patches").glob(built)):
+            assert jar in files
 
 
 def test_what_refers_to_installed_files(package):
@@ -50,10 +57,12 @@ def test_what_refers_to_installed_files(package):
     for path in re.findall(r"(?:file://|=|\s)(/(?:usr|etc)/\S+)", named):
         assert (package / path.lstrip("/")).is_file(), path
     assert f"/{PACKAGED_JAR}" in (package / DOCUMENTS / "examples/hadoop-env.sh.sample").read_text()
+    for sample in ("hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample", "spark-defaults.conf.sample"):
+        assert AGENT_OPTION in (package / DOCUMENTS / "examples" / sample).read_text(), sample
 
 
 def test_an_upgrade_keeps_the_configuration(package):
-    assert (package / "DEBIAN/conffiles").read_text() == "/etc/plumbline/plumbd.conf\n"
+    assert (package / "DEBIAN/conffiles").read_text() == "/etc/plumbline/plumbd.conf\n/etc/plumbline/plumb-agent.conf\n"
 
 
 def test_programs_run(package):
@@ -69,13 +78,15 @@ def settings(root, *arguments):
 
 @pytest.fixture
 def clone(tmp_path):
-    """A tree with the script alone, and a jar."""
+    """A tree with the script alone, and the jars."""
     (tmp_path / "script").mkdir()
     shutil.copy(ROOT / "script/settings", tmp_path / "script/settings")
     target = tmp_path / "tracer-patches/span-receiver/target"
     target.mkdir(parents=True)
     (target / "plumb-span-receiver-1.2.3-sources.jar").touch()
     (target / "plumb-span-receiver-1.2.3.jar").touch()
+    (tmp_path / "tracer-patches/agent/target").mkdir(parents=True)
+    (tmp_path / "tracer-patches/agent/target/plumb-agent-1.2.3.jar").touch()
     return tmp_path
 
 
@@ -93,11 +104,41 @@ def test_the_class_path_has_the_jar_and_nothing_empty(clone, before):
 
 
 def test_settings_name_no_jar_that_does_not_exist(clone):
-    for jar in (clone / "tracer-patches/span-receiver/target").iterdir():
+    for jar in (clone / "tracer-patches").glob("*/target/*.jar"):
         jar.unlink()
     text = settings(clone)
-    assert ("script/build jar" in text) != Path("/", PACKAGED_JAR).is_file()
-    assert (f"/{PACKAGED_JAR}" in text) == Path("/", PACKAGED_JAR).is_file()
+    packaged = [Path("/", jar).is_file() for jar in (PACKAGED_JAR, PACKAGED_AGENT)]
+    assert ("script/build jar" in text) != all(packaged)
+    assert [f"/{jar}" in text for jar in (PACKAGED_JAR, PACKAGED_AGENT)] == packaged
+
+
+@pytest.mark.parametrize("before", [None, "-Xmx1g"])
+def test_the_agents_option(clone, before):
+    """The same for Hadoop and for Spark, added to what is there."""
+    text = settings(clone, "127.0.0.1:9411")
+    (line,) = re.findall(r"^ *(export HADOOP_OPTS=.*)$", text, re.M)
+    environment = {"PATH": os.environ["PATH"], **({"HADOOP_OPTS": before} if before else {})}
+    *others, option = run("bash", "-uc", line + '; printf %s "$HADOOP_OPTS"', env=environment).split()
+    assert others == ([before] if before else [])
+    jar, arguments = re.fullmatch(r"-javaagent:([^=]*)=(.*)", option).groups()
+    assert Path(jar).is_file() and arguments == "receivers=127.0.0.1:9411,sampling=always"
+    assert re.findall(r"^ *spark\.(?:driver|executor)\.extraJavaOptions +(.*)$", text, re.M) == [option, option]
+
+
+@pytest.mark.parametrize("before", [None, "-Xmx1g"])
+def test_hadoop_env_twice(before):
+    """Hadoop's scripts read it again in what they start: one option all the same."""
+    sample = ROOT / "conf/hadoop-env-agent.sh.sample"
+    environment = {"PATH": os.environ["PATH"], **({"HADOOP_OPTS": before} if before else {})}
+    options = run("bash", "-uc", f'. {sample}; . {sample}; printf %s "$HADOOP_OPTS"', env=environment).split()
+    assert options == ([before] if before else []) + [AGENT_OPTION]
+
+
+def test_a_drop_in_is_a_unit_file():
+    parser = configparser.ConfigParser()
+    parser.read_string((ROOT / "conf/hadoop-tracing.systemd.sample").read_text())
+    assert {name: dict(parser[name]) for name in parser.sections()} == {
+        "Service": {"environment": f'"HADOOP_OPTS={AGENT_OPTION}"'}}
 
 
 @pytest.mark.parametrize("listening, told", [("127.0.0.1:9411", "127.0.0.1:9411"), ("0.0.0.0:9410", None), ("[::]:9410", None)])
