@@ -34,7 +34,7 @@ final class SettingTable {
                     .hadoop("tracer.id"),
             Setting.text("report", null, "a file name",
                     "What was woven and what was not found is written there, when the process ends."),
-            Setting.onOff("enabled", "on", "'off': nothing is traced until it is switched on through JMX."),
+            Setting.onOff("enabled", "on", "'off': the agent does nothing at all in this process."),
             Setting.choice(SenderOptions.PROTOCOL_KEY, "compact", "compact", "binary", "Thrift protocol.")
                     .hadoop("plumb.protocol"),
             sender("queue.spans", "Spans that wait to be sent, at most."),

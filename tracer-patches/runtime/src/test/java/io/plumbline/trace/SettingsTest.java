@@ -236,6 +236,16 @@ class SettingsTest {
         assertEquals(Settings.help(), Files.readString(Path.of("../../conf/plumb-agent.conf")));
     }
 
+    @Test
+    void documentHasEveryKeyWithItsDefault() throws Exception {
+        String document = Files.readString(Path.of("../../docs/tracing.md"));
+        for (Setting setting : SettingTable.all()) {
+            String cell = setting.otherwise == null ? " "
+                    : setting.otherwise.matches("[0-9]+") ? " " + setting.otherwise + " " : " `" + setting.otherwise + "` ";
+            assertTrue(document.contains("\n| `" + setting.name + "` |" + cell + "|"), setting.name);
+        }
+    }
+
     /** As a file it is valid, with every line of a key in force too. */
     @Test
     void sampleConfigurationLoads() throws Exception {
