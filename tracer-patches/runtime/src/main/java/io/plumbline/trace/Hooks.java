@@ -1,15 +1,14 @@
 package io.plumbline.trace;
 
 /**
- * What woven functions call. Around a function with two recorded values before and one after, woven code reads:
+ * What woven functions call. Around a function with two recorded values before and one after, woven code does what this
+ * would do:
  *
  * <pre>
  *   Object token = Hooks.begin(POINT);
  *   if (Hooks.open(token)) Hooks.values(token, POINT, a, b, null, null);
  *   try { ... } finally {
- *     if (token != null) {
- *       if (Hooks.open(token)) Hooks.end(token, POINT, result, null, null, null, thrown); else Hooks.leave(token);
- *     }
+ *     if (Hooks.open(token)) Hooks.end(token, POINT, result, null, null, null, thrown); else Hooks.finish(thrown, token);
  *   }
  * </pre>
  *
@@ -76,6 +75,15 @@ public final class Hooks {
         }
     }
 
+    /** The end of a call that records nothing more. @param token of {@link #begin} or {@link #beginBelow}; may be null */
+    public static void finish(Throwable thrown, Object token) {
+        if (token instanceof OpenScope) {
+            close((OpenScope) token, thrown);
+        } else if (token != null) {
+            leave(token);
+        }
+    }
+
     private static void record(OpenScope scope, java.util.List<String> keys, Object a, Object b, Object c, Object d) {
         int n = keys.size();
         if (n > 0) {
@@ -136,6 +144,40 @@ public final class Hooks {
             if (parent != null && Switch.on()) {
                 ENGINE.leaf(parent, point, beginNanos, endNanos, values);
             }
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    /**
+     * From here to {@link #release} is a span of its own, unless this thread holds that already or no span is going on.
+     *
+     * @param owner whose method returned; null for a static one
+     */
+    public static void hold(Object owner, Point point) {
+        try {
+            if (Switch.on()) {
+                Held.begin(owner, point, ENGINE);
+            }
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    /** The other end. Null when nothing is to be recorded, else what {@link #released} takes. */
+    public static Object release(Object owner, Point point) {
+        try {
+            return Held.end(owner, point);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
+    /** Records what lasted from hold to release. @param held not null */
+    public static void released(Object held, Object a, Object b, Object c, Object d) {
+        try {
+            ((Held) held).record(ENGINE, a, b, c, d);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
         }

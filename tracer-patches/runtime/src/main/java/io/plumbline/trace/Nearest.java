@@ -3,7 +3,7 @@ package io.plumbline.trace;
 import java.util.Collection;
 
 /** Which known name was probably meant. */
-final class Nearest {
+public final class Nearest {
     /** Past this, names are compared by their beginnings. */
     private static final int MAX_LENGTH = 64;
 
@@ -11,7 +11,7 @@ final class Nearest {
     }
 
     /** Null when none is near: more than a third would have to change, and neither begins with the other. */
-    static String of(String name, Collection<String> known) {
+    public static String of(String name, Collection<String> known) {
         String best = null;
         int bestDistance = Integer.MAX_VALUE;
         for (String candidate : known) {

@@ -1,0 +1,89 @@
+package io.plumbline.weave;
+
+import net.bytebuddy.jar.asm.ClassReader;
+import net.bytebuddy.jar.asm.ClassVisitor;
+import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.jar.asm.FieldVisitor;
+import net.bytebuddy.jar.asm.MethodVisitor;
+import net.bytebuddy.jar.asm.Opcodes;
+
+/** Writes a class again as planned. */
+final class ClassWeaver extends ClassVisitor {
+    /** Names of everything added begin with it. */
+    static final String PREFIX = "plumb$";
+    private static final String CARRIED = PREFIX + "carried";
+
+    private final Plan plan;
+    private final Scan scan;
+    private boolean carries;
+    private boolean hasField;
+
+    private ClassWeaver(ClassVisitor out, Plan plan, Scan scan) {
+        super(Opcodes.ASM9, out);
+        this.plan = plan;
+        this.scan = scan;
+    }
+
+    /** @throws RuntimeException when the result is no class file: too large a method, for example */
+    static byte[] weave(ClassReader reader, Plan plan, Scan scan) {
+        ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+        reader.accept(new ClassWeaver(writer, plan, scan), ClassReader.EXPAND_FRAMES);
+        return writer.toByteArray();
+    }
+
+    /** The same class file, marked. */
+    static byte[] mark(byte[] classFile) {
+        ClassReader reader = new ClassReader(classFile);
+        ClassWriter writer = new ClassWriter(reader, 0);
+        reader.accept(new ClassVisitor(Opcodes.ASM9, writer) {
+            @Override
+            public void visitEnd() {
+                super.visitAttribute(new WovenMark());
+                super.visitEnd();
+            }
+        }, 0);
+        return writer.toByteArray();
+    }
+
+    @Override
+    public FieldVisitor visitField(int access, String name, String descriptor, String signature,
+            Object value) {
+        hasField |= name.equals(CARRIED);
+        return super.visitField(access, name, descriptor, signature, value);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
+        MethodVisitor out = super.visitMethod(access, name, descriptor, signature, thrown);
+        int next = scan.methods.get(Scan.key(name, descriptor)).maxLocals;
+        for (Plan.Step step : plan.steps(name, descriptor)) {
+            CodeAdapter adapter = adapter(step, out, next);
+            next = adapter.nextVariable();
+            out = adapter;
+        }
+        return out;
+    }
+
+    private CodeAdapter adapter(Plan.Step step, MethodVisitor out, int next) {
+        boolean carry = step.site.function.kind == Function.Kind.CARRY;
+        carries |= carry;
+        if (step.moment == null) {
+            return new SpanAdapter(out, step.site, next, carry ? CARRIED : null);
+        }
+        return new MomentAdapter(out, step.site, next, step.moment, carry ? CARRIED : null);
+    }
+
+    @Override
+    public void visitEnd() {
+        if (carries && !hasField) {
+            super.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_TRANSIENT | Opcodes.ACC_SYNTHETIC, CARRIED,
+                    "L" + Emit.SPAN_REF + ";", null, null).visitEnd();
+        }
+        for (Plan.Step step : plan.allSteps()) {
+            if (step.moment == null || step.moment == MomentAdapter.Moment.RELEASE) {
+                step.site.addMethods(cv);
+            }
+        }
+        super.visitEnd();
+    }
+}

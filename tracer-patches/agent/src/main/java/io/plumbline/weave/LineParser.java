@@ -1,0 +1,158 @@
+package io.plumbline.weave;
+
+import io.plumbline.trace.Point;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+
+/** Reads a line below a section's head. */
+final class LineParser {
+    private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced");
+    private static final String ALLOWED = "allowed are root, background, unless-traced, key=value (recorded at the call) "
+            + "and key:=value (recorded at the return)";
+
+    private final Function.Builder builder;
+    private final Iterator<String> words;
+
+    private LineParser(Function.Builder builder, String line) {
+        this.builder = builder;
+        this.words = words(line).iterator();
+    }
+
+    /**
+     * @param builder has class, role and place already
+     * @throws IllegalArgumentException saying what is allowed
+     */
+    static Function parse(Function.Builder builder, String line) {
+        LineParser parser = new LineParser(builder, line);
+        parser.methods();
+        if (builder.kind == Function.Kind.OFF) {
+            if (parser.words.hasNext()) {
+                throw new IllegalArgumentException("nothing follows the method after \"off\"");
+            }
+            return builder.build();
+        }
+        builder.span = parser.next("the span's name");
+        if (builder.span.indexOf('=') >= 0 || WORDS.contains(builder.span)) {
+            throw new IllegalArgumentException("the span's name is missing before \"" + builder.span + "\"");
+        }
+        while (parser.words.hasNext()) {
+            parser.word(parser.words.next());
+        }
+        parser.check();
+        return builder.build();
+    }
+
+    private void methods() {
+        String word = next("method(types)");
+        switch (word) {
+            case "carry":
+                builder.kind = Function.Kind.CARRY;
+                builder.first = Signature.parse(next("<init>(types)"));
+                if (!builder.first.method.equals(Signature.CONSTRUCTOR)) {
+                    throw new IllegalArgumentException("carry begins with <init>(types), not \"" + builder.first + "\"");
+                }
+                if (!next("-> method(types)").equals("->")) {
+                    throw new IllegalArgumentException("expected: carry <init>(types) -> method(types) span-name");
+                }
+                builder.second = Signature.parse(next("method(types)"));
+                break;
+            case "between":
+                builder.kind = Function.Kind.BETWEEN;
+                builder.first = Signature.parse(next("the first method(types)"));
+                builder.second = Signature.parse(next("the second method(types)"));
+                break;
+            case "off":
+                builder.kind = Function.Kind.OFF;
+                builder.first = Signature.parse(next("method(types)"));
+                break;
+            default:
+                if (word.indexOf('(') < 0) {
+                    throw new IllegalArgumentException("\"" + word + "\": expected method(types), carry, between or off"
+                            + Hint.of(word, Arrays.asList("carry", "between", "off")));
+                }
+                builder.first = Signature.parse(word);
+        }
+    }
+
+    private String next(String expected) {
+        if (!words.hasNext()) {
+            throw new IllegalArgumentException("the line ends where " + expected + " is expected");
+        }
+        return words.next();
+    }
+
+    private void word(String word) {
+        int equals = word.indexOf('=');
+        if (equals > 0) {
+            builder.values.add(value(word, equals));
+        } else if (word.equals("root")) {
+            builder.flags |= Point.ROOT;
+        } else if (word.equals("background")) {
+            builder.flags |= Point.BACKGROUND;
+        } else if (word.equals("unless-traced")) {
+            builder.unlessTraced = true;
+        } else {
+            throw new IllegalArgumentException("\"" + word + "\": " + ALLOWED + Hint.of(word, WORDS));
+        }
+    }
+
+    private static Value value(String word, int equals) {
+        boolean atReturn = word.charAt(equals - 1) == ':';
+        String key = word.substring(0, atReturn ? equals - 1 : equals);
+        if (!key.matches("[A-Za-z_][A-Za-z0-9_.-]*")) {
+            throw new IllegalArgumentException("\"" + key + "\" is not a key: letters, digits, and _ . - after a letter");
+        }
+        Expression expression = Expression.parse(word.substring(equals + 1));
+        if (expression.start == Expression.Start.RETURN && !atReturn) {
+            throw new IllegalArgumentException("\"" + word + "\": the result is known at the return only: " + key + ":=...");
+        }
+        return new Value(key, expression, atReturn);
+    }
+
+    private void check() {
+        long after = builder.values.stream().filter(v -> v.atReturn).count();
+        long before = builder.values.size() - after;
+        if (Math.max(before, after) > Function.MAX_VALUES) {
+            throw new IllegalArgumentException("at most " + Function.MAX_VALUES + " values at the call and "
+                    + Function.MAX_VALUES + " at the return");
+        }
+        long keys = builder.values.stream().map(v -> v.key + v.atReturn).distinct().count();
+        if (keys < builder.values.size()) {
+            throw new IllegalArgumentException("the same key twice");
+        }
+        if (builder.kind == Function.Kind.BETWEEN && (after > 0 || builder.unlessTraced)) {
+            throw new IllegalArgumentException("between records values at the call of the second method only (key=value), "
+                    + "and takes no unless-traced");
+        }
+        if (builder.kind != Function.Kind.CALL && (builder.flags & Point.ROOT) != 0) {
+            throw new IllegalArgumentException("only functions with a span of their own can be a root");
+        }
+    }
+
+    /** Splits at spaces outside brackets and quotes. @throws IllegalArgumentException when one is not closed */
+    static List<String> words(String line) {
+        List<String> words = new ArrayList<>();
+        StringBuilder word = new StringBuilder();
+        boolean quoted = false;
+        boolean bracket = false;
+        for (char c : line.toCharArray()) {
+            quoted ^= c == '\'' && !bracket;
+            bracket = !quoted && (c == '(' || bracket && c != ')');
+            if (quoted || bracket || !Character.isWhitespace(c)) {
+                word.append(c);
+            } else if (word.length() > 0) {
+                words.add(word.toString());
+                word.setLength(0);
+            }
+        }
+        if (quoted || bracket) {
+            throw new IllegalArgumentException(quoted ? "' is not closed" : "( is not closed");
+        }
+        if (word.length() > 0) {
+            words.add(word.toString());
+        }
+        return words;
+    }
+}

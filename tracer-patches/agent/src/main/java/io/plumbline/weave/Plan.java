@@ -1,0 +1,270 @@
+package io.plumbline.weave;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.jar.asm.Opcodes;
+import net.bytebuddy.jar.asm.Type;
+
+/** Which functions go into which methods of one class, and why the others do not. For the weaving of one class. */
+final class Plan {
+    /** What is done to one method. */
+    static final class Step {
+        final Site site;
+        /** Null: a span. */
+        final MomentAdapter.Moment moment;
+
+        Step(Site site, MomentAdapter.Moment moment) {
+            this.site = site;
+            this.moment = moment;
+        }
+    }
+
+    private static final int NOT_OURS = Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE | Opcodes.ACC_ABSTRACT
+            | Opcodes.ACC_NATIVE;
+
+    private final ClassInfo self;
+    private final Scan scan;
+    private final ClassPath path;
+    private final Map<String, List<Step>> steps = new HashMap<>();
+    private final List<Finding> findings = new ArrayList<>();
+    /** Methods that have a span already. */
+    private final Set<String> spanned = new HashSet<>();
+    private final Set<String> off = new HashSet<>();
+    private int sites;
+
+    Plan(ClassInfo self, Scan scan, ClassFileLocator locator) {
+        this.self = self;
+        this.scan = scan;
+        this.path = new ClassPath(self, locator);
+        for (ClassInfo.Member method : self.methods) {
+            // Added by an earlier pass over the same class: names must not meet.
+            sites += method.name.startsWith(ClassWeaver.PREFIX) ? 1 : 0;
+        }
+    }
+
+    /** In the order of the list: the first line for a method counts. */
+    void add(List<Function> functions) {
+        for (Function function : functions) {
+            if (function.kind == Function.Kind.OFF) {
+                matching(function.first).forEach(m -> off.add(key(m)));
+            }
+        }
+        for (Function function : functions) {
+            add(function);
+        }
+    }
+
+    private void add(Function function) {
+        List<ClassInfo.Member> first = matching(function.first);
+        List<ClassInfo.Member> second = function.second == null ? first : matching(function.second);
+        if (first.isEmpty() || second.isEmpty()) {
+            Signature unmatched = first.isEmpty() ? function.first : function.second;
+            find(function, Finding.Status.NO_METHOD, others(unmatched), new ArrayList<>());
+            return;
+        }
+        switch (function.kind) {
+            case OFF:
+                find(function, Finding.Status.OFF, names(first), new ArrayList<>());
+                break;
+            case CARRY:
+                addCarry(function, first, second);
+                break;
+            case BETWEEN:
+                addBetween(function, first, second);
+                break;
+            default:
+                addSpans(function, first);
+        }
+    }
+
+    private void addSpans(Function function, List<ClassInfo.Member> methods) {
+        List<String> missing = new ArrayList<>();
+        List<ClassInfo.Member> woven = new ArrayList<>();
+        Map<Finding.Status, List<ClassInfo.Member>> left = new LinkedHashMap<>();
+        for (ClassInfo.Member method : methods) {
+            Finding.Status status = reason(function, method, methods);
+            if (status == null) {
+                status = weavable(method) ? Finding.Status.WOVEN : Finding.Status.FAILED;
+            }
+            if (status == Finding.Status.WOVEN) {
+                woven.add(method);
+                spanned.add(key(method));
+                step(method, site(function, method, missing), null);
+            } else {
+                left.computeIfAbsent(status, s -> new ArrayList<>()).add(method);
+            }
+        }
+        if (woven.isEmpty()) {
+            left.forEach((status, some) -> find(function, status, names(some), missing));
+        } else {
+            find(function, Finding.Status.WOVEN, names(woven), missing);
+        }
+    }
+
+    /** Why a method is not to get a span of this line; null when it is. */
+    private Finding.Status reason(Function function, ClassInfo.Member method, List<ClassInfo.Member> methods) {
+        Scan.Code code = scan.methods.get(key(method));
+        if (off.contains(key(method))) {
+            return Finding.Status.OFF;
+        }
+        if (spanned.contains(key(method))) {
+            return Finding.Status.COVERED;
+        }
+        if (function.unlessTraced && code.opensScope) {
+            return Finding.Status.TRACED;
+        }
+        // this(...) goes to a constructor that has the span.
+        boolean delegates = code.delegatesTo != null
+                && methods.stream().anyMatch(m -> m.descriptor.equals(code.delegatesTo));
+        return delegates ? Finding.Status.COVERED : null;
+    }
+
+    /** Constructors are entered where compilers put super(...), once. */
+    private boolean weavable(ClassInfo.Member method) {
+        return !method.name.equals(Signature.CONSTRUCTOR) || scan.methods.get(key(method)).initCalls == 1;
+    }
+
+    private void addCarry(Function function, List<ClassInfo.Member> constructors, List<ClassInfo.Member> methods) {
+        for (ClassInfo.Member method : constructors) {
+            if (!weavable(method) || losesThis(method)) {
+                find(function, Finding.Status.FAILED, "unusual constructor " + name(method), new ArrayList<>());
+                return;
+            }
+        }
+        List<ClassInfo.Member> carried = new ArrayList<>();
+        for (ClassInfo.Member method : methods) {
+            if (reason(function, method, methods) == null && !method.is(Opcodes.ACC_STATIC)) {
+                carried.add(method);
+            }
+        }
+        if (carried.isEmpty()) {
+            Finding.Status status = reason(function, methods.get(0), methods);
+            find(function, status == null ? Finding.Status.NO_METHOD : status, names(methods), new ArrayList<>());
+            return;
+        }
+        List<String> missing = new ArrayList<>();
+        for (ClassInfo.Member method : carried) {
+            spanned.add(key(method));
+            step(method, site(function, method, missing), null);
+        }
+        for (ClassInfo.Member method : constructors) {
+            boolean captures = steps.getOrDefault(key(method), Collections.emptyList()).stream()
+                    .anyMatch(s -> s.moment == MomentAdapter.Moment.CAPTURE);
+            if (!captures) {
+                step(method, plain(function, method), MomentAdapter.Moment.CAPTURE);
+            }
+        }
+        find(function, Finding.Status.WOVEN, names(carried), missing);
+    }
+
+    private void addBetween(Function function, List<ClassInfo.Member> firsts, List<ClassInfo.Member> seconds) {
+        for (ClassInfo.Member method : firsts) {
+            if (losesThis(method) || !weavable(method)) {
+                find(function, Finding.Status.FAILED, "unusual code in " + name(method), new ArrayList<>());
+                return;
+            }
+        }
+        List<String> missing = new ArrayList<>();
+        for (ClassInfo.Member method : seconds) {
+            step(method, site(function, method, missing), MomentAdapter.Moment.RELEASE);
+        }
+        for (ClassInfo.Member method : firsts) {
+            step(method, plain(function, method), MomentAdapter.Moment.HOLD);
+        }
+        List<ClassInfo.Member> both = new ArrayList<>(firsts);
+        both.addAll(seconds);
+        find(function, Finding.Status.WOVEN, names(both), missing);
+    }
+
+    private boolean losesThis(ClassInfo.Member method) {
+        return !method.is(Opcodes.ACC_STATIC) && scan.methods.get(key(method)).losesThis;
+    }
+
+    private Site site(Function function, ClassInfo.Member method, List<String> missing) {
+        List<CompiledValue> enter = new ArrayList<>();
+        List<CompiledValue> exit = new ArrayList<>();
+        for (Value value : function.values) {
+            try {
+                (value.atReturn ? exit : enter).add(CompiledValue.compile(value, self, method, path));
+            } catch (WeaveException e) {
+                missing.add(value + " in " + name(method) + ": " + e.getMessage());
+            }
+        }
+        return new Site(function, self, method, enter, exit, nextPrefix());
+    }
+
+    private Site plain(Function function, ClassInfo.Member method) {
+        return new Site(function, self, method, new ArrayList<>(), new ArrayList<>(), nextPrefix());
+    }
+
+    private String nextPrefix() {
+        return ClassWeaver.PREFIX + sites++ + "$";
+    }
+
+    private void step(ClassInfo.Member method, Site site, MomentAdapter.Moment moment) {
+        steps.computeIfAbsent(key(method), k -> new ArrayList<>()).add(new Step(site, moment));
+    }
+
+    private void find(Function function, Finding.Status status, String detail, List<String> missing) {
+        findings.add(new Finding(function, status, detail, missing));
+    }
+
+    private List<ClassInfo.Member> matching(Signature signature) {
+        return self.methods.stream()
+                .filter(m -> (m.access & NOT_OURS) == 0 && signature.matches(m.name, m.descriptor))
+                .collect(Collectors.toList());
+    }
+
+    /** What may have been meant. */
+    private String others(Signature wanted) {
+        List<ClassInfo.Member> same = self.methods.stream().filter(m -> m.name.equals(wanted.method))
+                .collect(Collectors.toList());
+        if (!same.isEmpty()) {
+            return "there is " + names(same);
+        }
+        return "no method " + wanted.method + Hint.of(wanted.method,
+                self.methods.stream().map(m -> m.name).collect(Collectors.toSet()));
+    }
+
+    private static String names(List<ClassInfo.Member> methods) {
+        return methods.stream().map(Plan::name).collect(Collectors.joining(", "));
+    }
+
+    private static String name(ClassInfo.Member method) {
+        List<String> types = new ArrayList<>();
+        for (Type type : Type.getArgumentTypes(method.descriptor)) {
+            String full = type.getClassName();
+            types.add(full.substring(full.lastIndexOf('.') + 1));
+        }
+        return method.name + "(" + String.join(", ", types) + ")";
+    }
+
+    private static String key(ClassInfo.Member method) {
+        return Scan.key(method.name, method.descriptor);
+    }
+
+    boolean isEmpty() {
+        return steps.isEmpty();
+    }
+
+    /** What is done to the method, in the order of the list. */
+    List<Step> steps(String name, String descriptor) {
+        return steps.getOrDefault(Scan.key(name, descriptor), Collections.emptyList());
+    }
+
+    List<Step> allSteps() {
+        return steps.values().stream().flatMap(List::stream).collect(Collectors.toList());
+    }
+
+    List<Finding> findings() {
+        return findings;
+    }
+}

@@ -1,0 +1,150 @@
+package io.plumbline.weave;
+
+import io.plumbline.trace.Trouble;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.dynamic.scaffold.MethodGraph;
+import net.bytebuddy.dynamic.scaffold.TypeValidation;
+import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.jar.asm.ClassReader;
+import net.bytebuddy.jar.asm.Opcodes;
+import net.bytebuddy.pool.TypePool;
+
+/**
+ * Puts the functions of the list and the patches into class files. The agent and the jar weaver use the same one. Any
+ * thread; no method throws: what cannot be woven stays as it is and is reported.
+ */
+public final class Weaver {
+    /** Java 7: older class files know no invokedynamic, and their verifier needs no frames. */
+    private static final int OLDEST = Opcodes.V1_7;
+
+    private final FunctionList list;
+    private final WeaveReport report;
+    private final Map<String, List<Patch>> patches = new HashMap<>();
+
+    public Weaver(FunctionList list, WeaveReport report) {
+        this(list, report, Patches.ALL);
+    }
+
+    Weaver(FunctionList list, WeaveReport report, List<Patch> all) {
+        this.list = list;
+        this.report = report;
+        for (Patch patch : all) {
+            patch.classes().forEach(name -> patches.computeIfAbsent(name, n -> new ArrayList<>()).add(patch));
+        }
+    }
+
+    /** The classes that {@link #weave} may change, as {@code org.apache.hadoop.hdfs.DFSClient}. */
+    public Set<String> classes() {
+        Set<String> all = new HashSet<>(list.classes());
+        all.addAll(patches.keySet());
+        return all;
+    }
+
+    /**
+     * @param className with dots, as {@code org.apache.hadoop.hdfs.DFSClient$1}
+     * @param classFile as found; not changed
+     * @param locator finds the class files of the same class path
+     * @return the woven class file, or null when there is nothing to change
+     */
+    public byte[] weave(String className, byte[] classFile, ClassFileLocator locator) {
+        try {
+            return weaveAll(className, classFile, locator);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.WEAVE, e);
+            list.of(className).forEach(f -> report.add(
+                    new Finding(f, Finding.Status.FAILED, String.valueOf(e), Collections.emptyList())));
+            return null;
+        }
+    }
+
+    private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator) {
+        List<Function> functions = list.of(className);
+        if (Scan.of(new ClassReader(classFile)).woven) {
+            ahead(className, functions);
+            return null;
+        }
+        byte[] patched = classFile;
+        for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
+            patched = patch(patch, className, patched, locator);
+        }
+        byte[] woven = functions.isEmpty() ? patched : weave(functions, patched, locator);
+        return woven == classFile ? null : ClassWeaver.mark(woven);
+    }
+
+    private void ahead(String className, List<Function> functions) {
+        functions.forEach(f -> report.add(new Finding(f, Finding.Status.AHEAD, "", Collections.emptyList())));
+        patches.getOrDefault(className, Collections.emptyList())
+                .forEach(p -> report.add(new Finding(className, p, Finding.Status.AHEAD, "")));
+    }
+
+    private byte[] patch(Patch patch, String className, byte[] classFile, ClassFileLocator locator) {
+        try {
+            byte[] replacement = patch.replacement(className, classFile, locator);
+            byte[] patched = replacement == null ? change(patch, className, classFile, locator) : replacement;
+            report.add(new Finding(className, patch, Finding.Status.WOVEN, ""));
+            return patched;
+        } catch (WeaveException e) {
+            report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, e.getMessage()));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.WEAVE, e);
+            report.add(new Finding(className, patch, Finding.Status.FAILED, String.valueOf(e)));
+        }
+        return classFile;
+    }
+
+    private static byte[] change(Patch patch, String className, byte[] classFile, ClassFileLocator locator)
+            throws WeaveException {
+        ClassFileLocator all = new ClassFileLocator.Compound(ClassFileLocator.Simple.of(className, classFile), locator);
+        TypeDescription type = TypePool.Default.of(all).describe(className).resolve();
+        DynamicType.Builder<?> builder = new ByteBuddy()
+                .with(TypeValidation.DISABLED)
+                .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE)
+                .with(Implementation.Context.Disabled.Factory.INSTANCE)
+                .redefine(type, all);
+        return patch.change(builder, type).make().getBytes();
+    }
+
+    private byte[] weave(List<Function> functions, byte[] classFile, ClassFileLocator locator) {
+        ClassReader reader = new ClassReader(classFile);
+        Scan scan = Scan.of(reader);
+        if (scan.version < OLDEST) {
+            functions.forEach(f -> report.add(new Finding(f, Finding.Status.FAILED,
+                    "compiled for a Java before 7 (class file version " + scan.version + ")", Collections.emptyList())));
+            return classFile;
+        }
+        try {
+            Plan plan = new Plan(ClassInfo.read(classFile), scan, locator);
+            plan.add(functions);
+            byte[] woven = plan.isEmpty() ? classFile : ClassWeaver.weave(reader, plan, scan);
+            plan.findings().forEach(report::add);
+            return woven;
+        } catch (RuntimeException e) {
+            return functions.size() == 1 ? failed(functions.get(0), e, classFile) : oneByOne(functions, classFile, locator);
+        }
+    }
+
+    private byte[] failed(Function function, RuntimeException e, byte[] classFile) {
+        Trouble.count(Trouble.Kind.WEAVE, e);
+        report.add(new Finding(function, Finding.Status.FAILED, String.valueOf(e), Collections.emptyList()));
+        return classFile;
+    }
+
+    /** One of them cannot be woven: the others still can. */
+    private byte[] oneByOne(List<Function> functions, byte[] classFile, ClassFileLocator locator) {
+        byte[] woven = classFile;
+        for (Function function : functions) {
+            woven = weave(Collections.singletonList(function), woven, locator);
+        }
+        return woven;
+    }
+}
