@@ -1,11 +1,14 @@
 """A real Spark, driver and executor in JVMs of their own, reads a file of a traced HDFS 3.5.0."""
 import os
+import re
 import subprocess
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.agent.tours import Cluster, Forest, agent, faults
 from cluster import wait_for
+from jars import agent_jar
 from spark import spark_home
 
 WORDS = 20_000
@@ -37,6 +40,20 @@ def put(cluster, path):
     assert shell.wait(60) == 0, cluster.log_end("shell")
 
 
+def properties(plumbd, version, folder):
+    """Our sample, with the jar and the configuration of this test: a file for each of the two kinds of process."""
+    text = (ROOT / "conf" / "spark-defaults.conf.sample").read_text().replace(
+        "/usr/share/plumbline/plumb-agent.jar", str(agent_jar()))
+    for process in ("driver", "executor"):
+        conf = folder / f"{process}.conf"
+        conf.write_text(f"receivers = {plumbd.thrift[0]}:{plumbd.thrift[1]}\nsampling = always\n"
+                        f"tracer.id = %{{tname}}/{process}-{version}\n")
+        text = re.sub(rf"(spark\.{process}\..*=conf=).*", rf"\g<1>{conf}", text)
+    path = folder / "spark-defaults.conf"
+    path.write_text(text + "spark.ui.enabled false\nspark.executor.memory 512m\n")
+    return path
+
+
 @pytest.mark.parametrize("version", ["3.5.6", "4.3.0"])
 def test_a_word_count(hdfs, version, tmp_path):
     cluster, plumbd = hdfs
@@ -45,15 +62,12 @@ def test_a_word_count(hdfs, version, tmp_path):
     job = tmp_path / "job.py"
     job.write_text(JOB)
     home = spark_home(version)
-    driver, executor = (agent(plumbd, sampling="always").options(f"{name}-{version}", tmp_path)[0]
-                        for name in ("driver", "executor"))
     done = subprocess.run(
         [home / "bin" / "spark-submit", "--master", "local-cluster[1,1,512]",
-         "--conf", f"spark.driver.extraJavaOptions={driver}", "--conf", f"spark.executor.extraJavaOptions={executor}",
-         "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m",
+         "--properties-file", properties(plumbd, version, tmp_path),
          job, f"hdfs://127.0.0.1:{cluster.rpc_port}{path}"],
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "PYSPARK_PYTHON": "/usr/bin/python3",
-             "HADOOP_USER_NAME": "plumb"},
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "HADOOP_USER_NAME": "plumb",
+             "PYSPARK_PYTHON": "/usr/bin/python3"},
         cwd=tmp_path, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     half = WORDS // 4

@@ -22,7 +22,7 @@ VERSIONS = sorted(SUITE + LONGER if os.environ.get("PLUMB_HADOOP_VERSIONS") == "
 SITE_LIST = ROOT / "tests" / "agent" / "workload" / "tour.conf"
 # Only what an application starts: what processes do on their own comes at times of its own.
 TOUR_ONLY = "Tour#*=always;never"
-STRIPED = ["writeStriped", "readStriped", "preadStriped"]
+STRIPED = ["writeStriped", "readStriped", "preadStriped", "readLost"]
 DRAIN_SECONDS = 30
 TOUR_SECONDS = 120
 # What tracing must never leave in a log.

@@ -138,7 +138,7 @@ def test_a_drop_in_is_a_unit_file():
     parser = configparser.ConfigParser()
     parser.read_string((ROOT / "conf/hadoop-tracing.systemd.sample").read_text())
     assert {name: dict(parser[name]) for name in parser.sections()} == {
-        "Service": {"environment": f'"HADOOP_OPTS={AGENT_OPTION}"'}}
+        "Service": {"environment": f'"JAVA_TOOL_OPTIONS={AGENT_OPTION}"'}}
 
 
 @pytest.mark.parametrize("listening, told", [("127.0.0.1:9411", "127.0.0.1:9411"), ("0.0.0.0:9410", None), ("[::]:9410", None)])

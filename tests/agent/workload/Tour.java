@@ -2,14 +2,20 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -101,6 +107,12 @@ public final class Tour {
         wish.run("truncate", () -> truncate(new Path(folder, "moved"), 1000));
         await(() -> fs.isFileClosed(new Path(folder, "moved")));
         wish.run("delete", () -> delete(new Path(folder, "moved")));
+        Path first = new Path(folder, "parts/first");
+        Path second = new Path(folder, "parts/second");
+        writeTo(fs, first, bytes(7, BLOCK));
+        writeTo(fs, second, bytes(8, BLOCK));
+        wish.run("concat", () -> concat(first, second));
+        wish.run("contentSummary", () -> contentSummary(folder));
     }
 
     /** What makes DataNodes talk to each other. */
@@ -135,6 +147,10 @@ public final class Tour {
         wish.run("writeStriped", () -> writeStriped(new Path(striped, "file"), cells));
         wish.run("readStriped", () -> readStriped(new Path(striped, "file"), cells.length));
         wish.run("preadStriped", () -> preadStriped(new Path(striped, "file"), CELL - 5000, 10_000));
+        if (!wish.leftOut.contains("readLost")) {
+            removeOneReplica(new Path(striped, "file"));
+        }
+        wish.run("readLost", () -> readLost(new Path(striped, "file"), cells.length));
         FileSystem hedged = hedging(fs);
         wish.run("hedgedRead", () -> hedgedRead(hedged, file, 1000, 20_000));
     }
@@ -235,6 +251,16 @@ public final class Tour {
         return fs.delete(path, true);
     }
 
+    private long concat(Path target, Path source) throws IOException {
+        fs.concat(target, new Path[] {source});
+        return fs.getFileStatus(target).getLen();
+    }
+
+    private String contentSummary(Path path) throws IOException {
+        ContentSummary summary = fs.getContentSummary(path);
+        return summary.getFileCount() + " files " + summary.getLength() + " bytes";
+    }
+
     private boolean setReplication(Path path, int replicas) throws IOException {
         return fs.setReplication(path, (short) replicas);
     }
@@ -271,6 +297,11 @@ public final class Tour {
         return preadFrom(fs, path, position, length);
     }
 
+    /** What is missing has to be computed from the rest of its stripe. */
+    private String readLost(Path path, int length) throws IOException {
+        return readFrom(fs, path, length);
+    }
+
     // ---- what they are made of ----
 
     private static int writeTo(FileSystem fs, Path path, byte[] content) throws IOException {
@@ -304,6 +335,21 @@ public final class Tour {
         fs.mkdirs(path);
         fs.getClass().getMethod("enableErasureCodingPolicy", String.class).invoke(fs, policy);
         fs.getClass().getMethod("setErasureCodingPolicy", Path.class, String.class).invoke(fs, path, policy);
+    }
+
+    /** As when a disk fails: the first block of the first group disappears from the DataNode that has it. */
+    private void removeOneReplica(Path path) throws IOException {
+        long id = fs.getClient().getLocatedBlocks(path.toUri().getPath(), 0).get(0).getBlock().getBlockId();
+        List<java.nio.file.Path> replicas;
+        try (Stream<java.nio.file.Path> files = Files.walk(Paths.get(System.getProperty("user.dir")))) {
+            replicas = files.filter(file -> file.getFileName().toString().equals("blk_" + id)).collect(Collectors.toList());
+        }
+        for (java.nio.file.Path replica : replicas) {
+            Files.delete(replica);
+        }
+        if (replicas.isEmpty()) {
+            throw new FileNotFoundException("no replica of block " + id + " below the working folder");
+        }
     }
 
     private interface Condition {

@@ -1,0 +1,34 @@
+"""docs/coverage.md says what these runs saw. script/coverage writes it: PLUMB_WRITE_COVERAGE=1, all versions."""
+import os
+
+import pytest
+
+from tests.agent import coverage
+from tests.agent.tours import VERSIONS
+
+# Not in every run, by chance: which replica is near, whether a queue was full, who came first.
+BY_CHANCE = {}
+
+
+@pytest.fixture(scope="session")
+def found(toured, background):
+    return {version: coverage.seen(toured(version).forest) | coverage.seen(background(version)) for version in VERSIONS}
+
+
+@pytest.mark.skipif("PLUMB_WRITE_COVERAGE" not in os.environ, reason="script/coverage writes the table")
+def test_write_the_table(found):
+    coverage.write_table(found)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_table_is_what_was_found(found, version):
+    committed = coverage.read_table()[version]
+    differences = {function for function in committed ^ found[version] if function.name not in BY_CHANCE}
+    assert differences == set(), "script/coverage writes the table anew"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_only_what_is_listed_or_hadoops_own(found, version):
+    """No name with a number in it, none twice."""
+    assert [function.name for function in found[version] if any(character.isdigit() for character in function.name)
+            and function not in coverage.listed()] == []
