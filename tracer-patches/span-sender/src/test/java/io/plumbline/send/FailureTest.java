@@ -47,7 +47,7 @@ class FailureTest {
         return reply == null ? result : result.setSuccess(reply);
     }
 
-    private static byte[] good(int id) throws Exception {
+    static byte[] good(int id) throws Exception {
         return reply("submit", TMessageType.REPLY, id, result(new Reply(Status.OK, 1, 0, 0, 1)));
     }
 
