@@ -156,7 +156,7 @@ public final class Settings {
     }
 
     /** What argument, environment or file say; null when they do not. */
-    String own(String key) {
+    public String own(String key) {
         return own.get(key);
     }
 

@@ -1,0 +1,105 @@
+package io.plumbline.weave.htrace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.trace.OpenScope;
+import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.Trouble;
+import org.apache.htrace.core.Span;
+import org.apache.htrace.core.SpanId;
+import org.apache.htrace.core.TraceScope;
+import org.apache.htrace.core.Tracer;
+
+/** Spans of functions among those of Hadoop. */
+final class ScopeCases {
+    private final Traced traced = Traced.always();
+
+    public void functionsLieBetweenHadoopsScopes() {
+        TraceScope hadoop = traced.tracer.newScope("outer");
+        OpenScope scope = (OpenScope) traced.engine.begin(Traced.point("function"));
+        scope.annotate("path", "/a");
+        scope.annotate("bytes", 4096);
+        TraceScope inner = traced.tracer.newScope("inner");
+        inner.close();
+        scope.close(null);
+        hadoop.close();
+        assertEquals("function", traced.parent("inner"));
+        assertEquals("outer", traced.parent("function"));
+        assertEquals("{bytes=4096, path=/a}",
+                new java.util.TreeMap<>(traced.span("function").getKVAnnotations()).toString());
+        assertNull(Tracer.getCurrentSpan());
+        assertEquals(0, Trouble.count(Trouble.Kind.ENGINE), Trouble.last());
+    }
+
+    public void nothingOutsideOfATrace() {
+        assertNull(traced.engine.begin(Traced.point("function")));
+        assertNull(traced.engine.capture());
+    }
+
+    public void aRootOfOurs() {
+        OpenScope scope = (OpenScope) traced.engine.begin(Traced.root("root"));
+        traced.tracer.newScope("below").close();
+        scope.close(null);
+        assertEquals("root", traced.parent("below"));
+        assertEquals(0, traced.span("root").getParents().length);
+        assertNull(Tracer.getCurrentSpan());
+    }
+
+    public void whatWasThrownIsNamed() {
+        OpenScope scope = (OpenScope) traced.engine.begin(Traced.root("root"));
+        scope.close(new java.io.FileNotFoundException("/secret"));
+        assertEquals("java.io.FileNotFoundException", traced.span("root").getKVAnnotations().get("exception"));
+    }
+
+    public void anotherThreadGoesOn() throws Exception {
+        TraceScope hadoop = traced.tracer.newScope("outer");
+        SpanRef ref = traced.engine.capture();
+        Thread thread = new Thread(() -> {
+            OpenScope scope = traced.engine.beginBelow(ref, Traced.point("elsewhere"));
+            traced.tracer.newScope("below").close();
+            scope.close(null);
+        });
+        thread.start();
+        thread.join();
+        hadoop.close();
+        assertEquals("outer", traced.parent("elsewhere"));
+        assertEquals("elsewhere", traced.parent("below"));
+        assertEquals(ref.trace, traced.span("outer").getSpanId().getHigh());
+        assertEquals(ref.span, traced.span("outer").getSpanId().getLow());
+    }
+
+    public void aPlainReferenceIsEnough() {
+        SpanId id = SpanId.fromRandom();
+        traced.engine.beginBelow(new SpanRef(id.getHigh(), id.getLow()), Traced.point("far")).close(null);
+        assertEquals(id, traced.span("far").getParents()[0]);
+        assertEquals(id.getHigh(), traced.span("far").getSpanId().getHigh());
+    }
+
+    public void leavesHaveTheirValues() {
+        TraceScope hadoop = traced.tracer.newScope("outer");
+        long end = System.nanoTime();
+        traced.engine.leaf(traced.engine.capture(), Traced.point("leaf"), end - 1234, end, 17L, null);
+        hadoop.close();
+        Span leaf = traced.span("leaf");
+        assertEquals("outer", traced.parent("leaf"));
+        assertEquals("{in=17}", leaf.getKVAnnotations().toString());
+        assertEquals(1234, ((io.plumbline.send.NanoSpan) leaf).durationNs());
+    }
+
+    public void closingTwiceIsOnce() {
+        OpenScope scope = (OpenScope) traced.engine.begin(Traced.root("root"));
+        scope.close(null);
+        scope.close(null);
+        assertNotNull(traced.span("root"));
+    }
+
+    public void backgroundWorkIsOffByItself() {
+        io.plumbline.trace.Point heartbeat =
+                io.plumbline.trace.PointBootstrap.point("heartbeat", "client", 3, "", "");
+        assertTrue(heartbeat.mayBeRoot() && heartbeat.background());
+        assertNull(traced.engine.begin(heartbeat));
+    }
+}

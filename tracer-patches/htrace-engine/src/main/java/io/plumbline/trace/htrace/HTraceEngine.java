@@ -1,0 +1,122 @@
+package io.plumbline.trace.htrace;
+
+import io.plumbline.trace.Engine;
+import io.plumbline.trace.OpenScope;
+import io.plumbline.trace.Point;
+import io.plumbline.trace.Settings;
+import io.plumbline.trace.SpanRef;
+import io.plumbline.trace.Trouble;
+import org.apache.htrace.core.MilliSpan;
+import org.apache.htrace.core.Span;
+import org.apache.htrace.core.SpanId;
+import org.apache.htrace.core.TraceScope;
+import org.apache.htrace.core.Tracer;
+
+/** Spans through Hadoop's own tracer, among its own. Any thread. */
+public final class HTraceEngine extends Engine {
+    private static final long NS_PER_MS = 1_000_000;
+
+    /** Through reflection. */
+    public HTraceEngine() {
+    }
+
+    @Override
+    public Object begin(Point point) {
+        try {
+            if (Tracer.getCurrentSpan() == null) {
+                return point.mayBeRoot() ? Roots.begin(point) : null;
+            }
+            if (untraced(point)) {
+                return null;
+            }
+            HTraceScope open = new HTraceScope();
+            Tracer tracer = Tracer.curThreadTracer();
+            return open.opened(tracer, tracer.newScope(point.name));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
+    private static boolean untraced(Point point) {
+        return point.background() && !Settings.current().on("background");
+    }
+
+    @Override
+    public void leave(Object token) {
+        try {
+            Roots.leave(token);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    @Override
+    public SpanRef capture() {
+        try {
+            Span span = Tracer.getCurrentSpan();
+            return span == null ? null : new HTraceRef(span.getSpanId(), Tracer.curThreadTracer());
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
+    @Override
+    public OpenScope beginBelow(SpanRef parent, Point point) {
+        try {
+            Tracer tracer = parent == null || untraced(point) ? null : tracer(parent, point);
+            if (tracer == null) {
+                return null;
+            }
+            HTraceScope open = new HTraceScope();
+            return open.opened(tracer, tracer.newScope(point.name, id(parent)));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
+    @Override
+    public void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values) {
+        try {
+            Tracer tracer = parent == null || untraced(point) ? null : tracer(parent, point);
+            if (tracer == null) {
+                return;
+            }
+            MilliSpan span = leaf(tracer, id(parent), point.name, beginNanos, endNanos);
+            for (int i = 0; i < values.length && i < point.enterKeys.size(); i++) {
+                if (values[i] != null) {
+                    span.addKVAnnotation(point.enterKeys.get(i), values[i].toString());
+                }
+            }
+            HTraceScope.deliver(tracer, span);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    /** A span that is over; not delivered yet. */
+    static MilliSpan leaf(Tracer tracer, SpanId parent, String name, long beginNanos, long endNanos) {
+        MilliSpan span = new MilliSpan.Builder()
+                .tracerId(tracer.getTracerId())
+                .begin(Epoch.ofNanoTime(beginNanos) / NS_PER_MS)
+                .end(Epoch.ofNanoTime(endNanos) / NS_PER_MS)
+                .description(name)
+                .parents(new SpanId[] {parent})
+                .spanId(parent.newChildId())
+                .build();
+        if ((Object) span instanceof PatchedSpan) {
+            ((PatchedSpan) (Object) span).plumbTimes(new SpanTimes(beginNanos, endNanos));
+        }
+        return span;
+    }
+
+    private static SpanId id(SpanRef ref) {
+        return ref instanceof HTraceRef ? ((HTraceRef) ref).id : new SpanId(ref.trace, ref.span);
+    }
+
+    private static Tracer tracer(SpanRef ref, Point point) {
+        return ref instanceof HTraceRef ? ((HTraceRef) ref).tracer : Tracers.ofRole(point.role);
+    }
+}

@@ -1,0 +1,77 @@
+package io.plumbline.trace.htrace;
+
+import io.plumbline.trace.OpenScope;
+import io.plumbline.trace.Trouble;
+import org.apache.htrace.core.Span;
+import org.apache.htrace.core.SpanReceiver;
+import org.apache.htrace.core.TraceScope;
+import org.apache.htrace.core.Tracer;
+
+/** A function's span as a scope of HTrace. */
+final class HTraceScope extends OpenScope {
+    /** Made before the scope is opened, so that nothing can fail between opening it and handing it out. */
+    private Tracer tracer;
+    private TraceScope scope;
+    private boolean closed;
+
+    HTraceScope opened(Tracer by, TraceScope opened) {
+        tracer = by;
+        scope = opened;
+        if (opened instanceof PatchedScope) {
+            ((PatchedScope) opened).plumbOwn(true);
+        }
+        return this;
+    }
+
+    @Override
+    public void annotate(String key, String value) {
+        scope.addKVAnnotation(key, value);
+    }
+
+    @Override
+    public void annotate(String key, long value) {
+        scope.addKVAnnotation(key, Long.toString(value));
+    }
+
+    /** HTrace's own close() throws when this is not the current scope or a receiver throws: hence not through that. */
+    @Override
+    public void close(Throwable thrown) {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        TraceScope closing = scope;
+        if (thrown != null) {
+            annotate("exception", thrown.getClass().getName());
+        }
+        if (tracer instanceof PatchedTracer && closing instanceof PatchedScope) {
+            leave((PatchedTracer) tracer, closing);
+            closing.getSpan().stop();
+            deliver(tracer, closing.getSpan());
+        } else if (Tracer.getCurrentSpan() == closing.getSpan()) {
+            closing.close();
+        } else {
+            Trouble.count(Trouble.Kind.ENGINE, new IllegalStateException("not the current scope: " + closing));
+        }
+    }
+
+    private static void leave(PatchedTracer tracer, TraceScope closing) {
+        if (!ScopeChain.remove(tracer, closing)) {
+            Trouble.count(Trouble.Kind.ENGINE, new IllegalStateException("not the current scope at its end: " + closing));
+        }
+        if (!tracer.plumbTopLevel()) {
+            tracer.plumbPop();
+        }
+    }
+
+    /** To all receivers of the tracer, whatever one of them throws. */
+    static void deliver(Tracer tracer, Span span) {
+        for (SpanReceiver receiver : tracer.getTracerPool().getReceivers()) {
+            try {
+                receiver.receiveSpan(span);
+            } catch (Throwable e) {
+                Trouble.count(Trouble.Kind.ENGINE, e);
+            }
+        }
+    }
+}

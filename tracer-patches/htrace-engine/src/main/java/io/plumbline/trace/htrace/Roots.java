@@ -1,0 +1,102 @@
+package io.plumbline.trace.htrace;
+
+import io.plumbline.trace.Point;
+import io.plumbline.trace.Sampling;
+import io.plumbline.trace.Settings;
+import io.plumbline.trace.Switch;
+import io.plumbline.trace.Trouble;
+import org.apache.htrace.core.Sampler;
+import org.apache.htrace.core.TraceScope;
+import org.apache.htrace.core.Tracer;
+
+/**
+ * Which calls begin a trace. Asked once: what is below an unsampled root opens a scope of HTrace that records nothing.
+ * HTrace keeps account of those for each tracer by itself; here also across the tracers of one process, as when the
+ * shell's tracer has declined and the file system's comes next.
+ */
+final class Roots {
+    /** The tracer that declined last in this thread. What it declined is still going on while it is not at top level. */
+    private static final ThreadLocal<PatchedTracer> DECLINED = new ThreadLocal<>();
+
+    private Roots() {
+    }
+
+    /** Where no span is going on in this thread. Null, an HTraceScope, or what {@link #leave} takes. */
+    static Object begin(Point point) {
+        Sampling sampling = Sampling.current();
+        boolean unset = sampling.unset();
+        if (!unset && sampling.never() || point.background() && !Settings.current().on("background")) {
+            return null;
+        }
+        Tracer tracer = Tracers.ofRole(point.role);
+        if (!(tracer instanceof PatchedTracer)) {
+            return tracer == null ? null : beginUnpatched(tracer, point);
+        }
+        PatchedTracer patched = (PatchedTracer) tracer;
+        if (!patched.plumbTopLevel() || belowDeclined(patched)) {
+            return null;
+        }
+        if (unset ? own(tracer) : sampling.sample(point)) {
+            HTraceScope open = new HTraceScope();
+            return open.opened(tracer, (TraceScope) patched.plumbRoot(point.name));
+        }
+        DECLINED.set(patched);
+        tracer.newNullScope();
+        return tracer;
+    }
+
+    /** The end of a root that was not sampled. */
+    static void leave(Object token) {
+        if (token instanceof PatchedTracer) {
+            PatchedTracer tracer = (PatchedTracer) token;
+            if (!tracer.plumbTopLevel()) {
+                tracer.plumbPop();
+            }
+        } else {
+            ((TraceScope) token).close();
+        }
+    }
+
+    private static Object beginUnpatched(Tracer tracer, Point point) {
+        HTraceScope open = new HTraceScope();
+        TraceScope scope = tracer.newScope(point.name);
+        return scope.getSpan() == null ? scope : open.opened(tracer, scope);
+    }
+
+    /** For a scope of Hadoop's own at top level of its tracer. */
+    static boolean sample(Tracer tracer, String description) {
+        try {
+            PatchedTracer patched = (PatchedTracer) tracer;
+            Sampling sampling = Sampling.current();
+            if (!Switch.on() || sampling.unset() || Tracers.server(patched.plumbName())) {
+                return own(tracer);
+            }
+            if (belowDeclined(patched)) {
+                return false;
+            }
+            boolean yes = sampling.sample(description);
+            if (!yes) {
+                DECLINED.set(patched);
+            }
+            return yes;
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return own(tracer);
+        }
+    }
+
+    private static boolean belowDeclined(PatchedTracer tracer) {
+        PatchedTracer declined = DECLINED.get();
+        return declined != null && declined != tracer && !declined.plumbTopLevel();
+    }
+
+    /** HTrace's own way: one of the samplers wants it. */
+    private static boolean own(Tracer tracer) {
+        for (Sampler sampler : tracer.getSamplers()) {
+            if (sampler.next()) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,64 @@
+package io.plumbline.trace.htrace;
+
+import java.util.Arrays;
+
+/**
+ * The times of one span in nanoseconds. Written by the thread that works in the span, read by it when the span ends; a
+ * thread that adds notes to a span of another one may see its time missing, as HTrace itself would lose the note.
+ */
+public final class SpanTimes {
+    private static final int RUNNING = -1;
+    private static final long[] NONE = {};
+
+    /** Of System.nanoTime(). */
+    final long beginNanos;
+    private volatile long durationNs = RUNNING;
+    /** Since the epoch, by the note's place in the span's timeline; 0 where it is not known. */
+    private volatile long[] notes = NONE;
+
+    SpanTimes(long beginNanos) {
+        this.beginNanos = beginNanos;
+    }
+
+    /** Of a span that is over. */
+    SpanTimes(long beginNanos, long endNanos) {
+        this.beginNanos = beginNanos;
+        durationNs = Math.max(0, endNanos - beginNanos);
+    }
+
+    /** Since the epoch; 0 when it is not known. */
+    public static long beginNs(SpanTimes times) {
+        return times == null || times.durationNs < 0 ? 0 : Epoch.ofNanoTime(times.beginNanos);
+    }
+
+    public static long durationNs(SpanTimes times) {
+        return times == null ? 0 : Math.max(0, times.durationNs);
+    }
+
+    public static long noteNs(SpanTimes times, int i) {
+        long[] notes = times == null ? NONE : times.notes;
+        return i >= 0 && i < notes.length ? notes[i] : 0;
+    }
+
+    /** HTrace has stopped the span. Once counts, as there. */
+    public static void stopped(SpanTimes times) {
+        if (times != null && times.durationNs < 0) {
+            times.durationNs = Math.max(0, System.nanoTime() - times.beginNanos);
+        }
+    }
+
+    /** HTrace has put a note at the end of the timeline. @param size of the timeline now */
+    public static void noted(SpanTimes times, int size) {
+        if (times != null) {
+            times.note(size - 1, Epoch.ofNanoTime(System.nanoTime()));
+        }
+    }
+
+    private synchronized void note(int i, long ns) {
+        long[] more = i < notes.length ? notes : Arrays.copyOf(notes, Math.max(2, 2 * i));
+        if (i >= 0 && i < more.length) {
+            more[i] = ns;
+        }
+        notes = more;
+    }
+}
