@@ -2,9 +2,13 @@ package io.plumbline.weave.htrace;
 
 import io.plumbline.weave.WeaveException;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import net.bytebuddy.asm.AsmVisitorWrapper;
 import net.bytebuddy.description.method.MethodDescription;
+import net.bytebuddy.description.modifier.SyntheticState;
+import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.implementation.Implementation;
 import net.bytebuddy.implementation.bytecode.ByteCodeAppender;
 import net.bytebuddy.jar.asm.ClassWriter;
@@ -28,8 +32,15 @@ final class Code {
     private Code() {
     }
 
+    /** A public method of an interface of ours. */
+    static DynamicType.Builder.MethodDefinition.ExceptionDefinition<?> define(DynamicType.Builder<?> builder,
+            String name, Class<?> result, Class<?>... parameters) {
+        return builder.defineMethod(name, result, Visibility.PUBLIC, SyntheticState.SYNTHETIC)
+                .withParameters(parameters);
+    }
+
     /** The body of a new method. @param stack and locals it needs */
-    static Implementation body(int stack, int locals, java.util.function.Consumer<MethodVisitor> writer) {
+    static Implementation body(int stack, int locals, Consumer<MethodVisitor> writer) {
         return new Implementation.Simple(new ByteCodeAppender() {
             @Override
             public Size apply(MethodVisitor code, Implementation.Context context, MethodDescription method) {
@@ -46,7 +57,7 @@ final class Code {
     }
 
     /** Instructions written at the begin of a method. */
-    static Change first(java.util.function.Consumer<MethodVisitor> writer) {
+    static Change first(Consumer<MethodVisitor> writer) {
         return next -> new MethodVisitor(ASM, next) {
             @Override
             public void visitCode() {
@@ -57,7 +68,7 @@ final class Code {
     }
 
     /** Instructions written before each return. */
-    static Change last(java.util.function.Consumer<MethodVisitor> writer) {
+    static Change last(Consumer<MethodVisitor> writer) {
         return next -> new MethodVisitor(ASM, next) {
             @Override
             public void visitInsn(int opcode) {

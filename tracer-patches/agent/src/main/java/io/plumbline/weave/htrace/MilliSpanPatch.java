@@ -46,18 +46,19 @@ final class MilliSpanPatch implements Patch {
         Code.needField(type, "timeline", TIMELINE);
         Code.needMethod(type, "stop", "()V");
         Code.needMethod(type, "addTimelineAnnotation", NOTE);
-        return builder.implement(NanoSpan.class, PatchedSpan.class)
+        DynamicType.Builder<?> changed = builder.implement(NanoSpan.class, PatchedSpan.class)
                 .defineField(FIELD, SpanTimes.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC,
-                        FieldPersistence.TRANSIENT)
-                .method(method("plumbTimes", "()" + FIELD_TYPE)).intercept(FieldAccessor.ofField(FIELD))
-                .method(method("plumbTimes", "(" + FIELD_TYPE + ")V")).intercept(FieldAccessor.ofField(FIELD))
-                .method(method("beginNs", "()J")).intercept(number("beginNs"))
-                .method(method("durationNs", "()J")).intercept(number("durationNs"))
-                .method(method("noteNs", "(I)J")).intercept(note())
+                        FieldPersistence.TRANSIENT);
+        changed = Code.define(changed, "plumbTimes", SpanTimes.class).intercept(FieldAccessor.ofField(FIELD));
+        changed = Code.define(changed, "plumbTimes", void.class, SpanTimes.class)
+                .intercept(FieldAccessor.ofField(FIELD));
+        changed = Code.define(changed, "beginNs", long.class).intercept(number("beginNs"));
+        changed = Code.define(changed, "durationNs", long.class).intercept(number("durationNs"));
+        changed = Code.define(changed, "noteNs", long.class, int.class).intercept(note());
+        return changed
                 .visit(Code.in(method("stop", "()V"), Code.last(MilliSpanPatch::stopped)))
                 .visit(Code.in(method("addTimelineAnnotation", NOTE), Code.last(MilliSpanPatch::noted)))
-                .visit(Code.in(named("child"),
-                        Code.atCall(SPAN + "$Builder", "build", MilliSpanPatch::begun)));
+                .visit(Code.in(named("child"), Code.atCall(SPAN + "$Builder", "build", MilliSpanPatch::begun)));
     }
 
     /** After MilliSpan.Builder.build() in a place that gives the present time as begin. */

@@ -1,9 +1,7 @@
 package io.plumbline.weave.htrace;
 
-import static io.plumbline.weave.htrace.Code.OBJECT;
 import static io.plumbline.weave.htrace.Code.SCOPE;
 import static io.plumbline.weave.htrace.Code.load;
-import static io.plumbline.weave.htrace.Code.method;
 
 import io.plumbline.trace.htrace.PatchedScope;
 import io.plumbline.weave.Patch;
@@ -30,21 +28,22 @@ final class TraceScopePatch implements Patch {
     @Override
     public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
         Code.needField(type, "parent", PARENT);
-        return builder.implement(PatchedScope.class)
-                .defineField(OWN_FIELD, boolean.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC)
-                .method(method("plumbOwn", "()Z")).intercept(FieldAccessor.ofField(OWN_FIELD))
-                .method(method("plumbOwn", "(Z)V")).intercept(FieldAccessor.ofField(OWN_FIELD))
-                .method(method("plumbParent", "()L" + OBJECT + ";")).intercept(Code.body(1, 1, code -> {
-                    load(code, 0);
-                    Code.field(code, SCOPE, "parent", PARENT);
-                    code.visitInsn(Opcodes.ARETURN);
-                }))
-                .method(method("plumbParent", "(L" + OBJECT + ";)V")).intercept(Code.body(2, 2, code -> {
-                    load(code, 0);
-                    load(code, 1);
-                    code.visitTypeInsn(Opcodes.CHECKCAST, SCOPE);
-                    code.visitFieldInsn(Opcodes.PUTFIELD, SCOPE, "parent", PARENT);
-                    code.visitInsn(Opcodes.RETURN);
-                }));
+        DynamicType.Builder<?> changed = builder.implement(PatchedScope.class)
+                .defineField(OWN_FIELD, boolean.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC);
+        changed = Code.define(changed, "plumbOwn", boolean.class).intercept(FieldAccessor.ofField(OWN_FIELD));
+        changed = Code.define(changed, "plumbOwn", void.class, boolean.class)
+                .intercept(FieldAccessor.ofField(OWN_FIELD));
+        changed = Code.define(changed, "plumbParent", Object.class).intercept(Code.body(1, 1, code -> {
+            load(code, 0);
+            Code.field(code, SCOPE, "parent", PARENT);
+            code.visitInsn(Opcodes.ARETURN);
+        }));
+        return Code.define(changed, "plumbParent", void.class, Object.class).intercept(Code.body(2, 2, code -> {
+            load(code, 0);
+            load(code, 1);
+            code.visitTypeInsn(Opcodes.CHECKCAST, SCOPE);
+            code.visitFieldInsn(Opcodes.PUTFIELD, SCOPE, "parent", PARENT);
+            code.visitInsn(Opcodes.RETURN);
+        }));
     }
 }

@@ -42,13 +42,14 @@ final class TracerPatch implements Patch {
         check(type);
         DynamicType.Builder<?> changed = builder.implement(PatchedTracer.class)
                 .defineField(NAME_FIELD, String.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC);
-        changed = changed.method(method("plumbName", "()Ljava/lang/String;")).intercept(FieldAccessor.ofField(NAME_FIELD))
-                .method(method("plumbName", "(Ljava/lang/String;)V")).intercept(FieldAccessor.ofField(NAME_FIELD))
-                .method(method("plumbCurrent", "()L" + OBJECT + ";")).intercept(current())
-                .method(method("plumbCurrent", "(L" + OBJECT + ";)V")).intercept(setCurrent())
-                .method(method("plumbTopLevel", "()Z")).intercept(topLevel())
-                .method(method("plumbPop", "()V")).intercept(pop())
-                .method(method("plumbRoot", "(Ljava/lang/String;)L" + OBJECT + ";")).intercept(root());
+        changed = Code.define(changed, "plumbName", String.class).intercept(FieldAccessor.ofField(NAME_FIELD));
+        changed = Code.define(changed, "plumbName", void.class, String.class)
+                .intercept(FieldAccessor.ofField(NAME_FIELD));
+        changed = Code.define(changed, "plumbCurrent", Object.class).intercept(current());
+        changed = Code.define(changed, "plumbCurrent", void.class, Object.class).intercept(setCurrent());
+        changed = Code.define(changed, "plumbTopLevel", boolean.class).intercept(topLevel());
+        changed = Code.define(changed, "plumbPop", void.class).intercept(pop());
+        changed = Code.define(changed, "plumbRoot", Object.class, String.class).intercept(root());
         String scopeOnly = "(L" + SCOPE + ";)V";
         return changed
                 .visit(Code.in(named("newScopeImpl"),

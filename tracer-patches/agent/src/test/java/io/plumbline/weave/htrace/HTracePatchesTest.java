@@ -40,7 +40,7 @@ class HTracePatchesTest {
 
     private static void run(Path htrace, String className, String method) throws Throwable {
         ClassLoader before = Thread.currentThread().getContextClassLoader();
-        try (PatchedLoader loader = PatchedLoader.with(htrace, true)) {
+        try (PatchedLoader loader = PatchedLoader.with(htrace)) {
             Thread.currentThread().setContextClassLoader(loader);
             Class<?> cases = loader.loadClass(className);
             java.lang.reflect.Constructor<?> constructor = cases.getDeclaredConstructor();

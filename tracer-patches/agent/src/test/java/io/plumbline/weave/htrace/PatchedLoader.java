@@ -1,7 +1,9 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.weave.Patch;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.FunctionList;
+import io.plumbline.weave.ListException;
+import io.plumbline.weave.WeaveReport;
+import io.plumbline.weave.Weaver;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,22 +17,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import net.bytebuddy.ByteBuddy;
-import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.dynamic.scaffold.TypeValidation;
-import net.bytebuddy.pool.TypePool;
 
 /** All classes anew, a given HTrace among them, and that patched: a JVM of its own, as far as statics go. */
 final class PatchedLoader extends URLClassLoader {
-    private final ClassFileLocator files;
-    private final boolean patched;
+    private static final Weaver WEAVER = weaver();
 
-    private PatchedLoader(URL[] urls, boolean patched) {
+    private PatchedLoader(URL[] urls) {
         super(urls, ClassLoader.getPlatformClassLoader());
-        this.patched = patched;
-        files = ClassFileLocator.ForClassLoader.of(new URLClassLoader(urls, ClassLoader.getPlatformClassLoader()));
+    }
+
+    private static Weaver weaver() {
+        try {
+            return new Weaver(FunctionList.load(null), WeaveReport.process());
+        } catch (ListException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The jars of HTrace that are tried. */
@@ -40,7 +42,7 @@ final class PatchedLoader extends URLClassLoader {
         }
     }
 
-    static PatchedLoader with(Path htrace, boolean patched) throws MalformedURLException {
+    static PatchedLoader with(Path htrace) throws MalformedURLException {
         List<URL> urls = new ArrayList<>();
         urls.add(htrace.toUri().toURL());
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
@@ -48,34 +50,20 @@ final class PatchedLoader extends URLClassLoader {
                 urls.add(Paths.get(entry).toUri().toURL());
             }
         }
-        return new PatchedLoader(urls.toArray(new URL[0]), patched);
+        return new PatchedLoader(urls.toArray(new URL[0]));
     }
 
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
-        for (Patch patch : HTracePatches.ALL) {
-            if (patched && patch.classes().contains(name)) {
-                byte[] bytes = patch(patch, name);
-                return defineClass(name, bytes, 0, bytes.length);
-            }
-        }
-        return super.findClass(name);
+        byte[] woven = WEAVER.classes().contains(name) ? woven(name) : null;
+        return woven == null ? super.findClass(name) : defineClass(name, woven, 0, woven.length);
     }
 
-    private byte[] patch(Patch patch, String name) throws ClassNotFoundException {
-        TypeDescription type = TypePool.Default.of(files).describe(name).resolve();
-        DynamicType.Builder<?> builder = new ByteBuddy().with(TypeValidation.DISABLED).redefine(type, files);
-        try (DynamicType.Unloaded<?> made = patch.change(builder, type).make()) {
-            return made.getBytes();
-        } catch (WeaveException e) {
-            throw new ClassNotFoundException(name, e);
-        }
-    }
-
-    /** Of a class as it is found. */
-    byte[] bytes(String name) throws IOException {
+    private byte[] woven(String name) throws ClassNotFoundException {
         try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
-            return in.readAllBytes();
+            return WEAVER.weave(name, in.readAllBytes(), ClassFileLocator.ForClassLoader.of(this));
+        } catch (IOException e) {
+            throw new ClassNotFoundException(name, e);
         }
     }
 }
