@@ -3,6 +3,7 @@ package io.plumbline.agent;
 import io.plumbline.trace.AgentBean;
 import io.plumbline.trace.Settings;
 import io.plumbline.trace.Trouble;
+import io.plumbline.weave.Finding;
 import io.plumbline.weave.FunctionList;
 import io.plumbline.weave.ListException;
 import io.plumbline.weave.WeaveReport;
@@ -22,23 +23,42 @@ public final class Agent {
                 install(instrumentation);
             }
         } catch (IllegalArgumentException | ListException e) {
-            complain(e.getMessage());
+            say(e.getMessage() + " (this process is not traced)");
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.WEAVE, e);
-            complain(e.toString());
+            say(e + " (this process is not traced)");
         }
     }
 
     private static void install(Instrumentation instrumentation) throws ListException {
-        FunctionList list = FunctionList.load(Settings.current().get("functions"));
+        Settings settings = Settings.current();
+        FunctionList list = FunctionList.load(settings.get("functions"));
         WeaveReport report = WeaveReport.process();
         report.expect(list);
         AgentBean.counts(report);
+        String name = settings.get("report");
+        ReportFile file = name == null || name.isEmpty() ? null : ReportFile.start(name, report);
+        report.onFinding(finding -> found(finding, file));
         Weaver weaver = new Weaver(list, report);
         instrumentation.addTransformer(new LoadTimeWeaver(weaver, report));
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            weaver.tooLate(loaded.getName());
+        }
+        if (file != null) {
+            file.change();
+        }
     }
 
-    private static void complain(String message) {
-        System.err.println("plumb-agent: " + message + " (this process is not traced)");
+    private static void found(Finding finding, ReportFile file) {
+        if (finding.siteUnmatched()) {
+            say(finding.toString());
+        }
+        if (file != null) {
+            file.change();
+        }
+    }
+
+    private static void say(String message) {
+        System.err.println("plumb-agent: " + message);
     }
 }

@@ -79,20 +79,16 @@ public final class Finding {
         return site;
     }
 
-    /** One line. */
+    /** Does a line of the site's own list mean nothing here? */
+    public boolean siteUnmatched() {
+        return site && (status == Status.NO_METHOD || status == Status.NO_CLASS || status == Status.FAILED);
+    }
+
+    /** One line, beginning with file and line of the list. */
     @Override
     public String toString() {
-        StringBuilder line = new StringBuilder(status.toString()).append(": ").append(className).append(' ')
-                .append(what.substring(what.indexOf(' ') + 1));
-        if (!span.isEmpty()) {
-            line.append(" as ").append(span);
-        }
-        if (!place.isEmpty()) {
-            line.append(" (").append(place).append(')');
-        }
-        if (!detail.isEmpty()) {
-            line.append(": ").append(detail);
-        }
-        return line.toString();
+        String where = place.isEmpty() ? "" : place + ": ";
+        String why = detail.isEmpty() ? "" : ": " + detail;
+        return where + status + ": " + className + ' ' + what.substring(what.indexOf(' ') + 1) + why;
     }
 }

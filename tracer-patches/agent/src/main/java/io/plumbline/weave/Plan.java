@@ -166,22 +166,39 @@ final class Plan {
     }
 
     private void addBetween(Function function, List<ClassInfo.Member> firsts, List<ClassInfo.Member> seconds) {
-        for (ClassInfo.Member method : firsts) {
+        List<ClassInfo.Member> takers = innermost(firsts);
+        List<ClassInfo.Member> givers = innermost(seconds);
+        for (ClassInfo.Member method : takers) {
             if (losesThis(method) || !weavable(method)) {
                 find(function, Finding.Status.FAILED, "unusual code in " + name(method), new ArrayList<>());
                 return;
             }
         }
         List<String> missing = new ArrayList<>();
-        for (ClassInfo.Member method : seconds) {
-            step(method, site(function, method, missing), MomentAdapter.Moment.RELEASE);
-        }
-        for (ClassInfo.Member method : firsts) {
-            step(method, plain(function, method), MomentAdapter.Moment.HOLD);
-        }
-        List<ClassInfo.Member> both = new ArrayList<>(firsts);
-        both.addAll(seconds);
+        givers.forEach(method -> addOnce(function, method, missing, MomentAdapter.Moment.RELEASE));
+        takers.forEach(method -> addOnce(function, method, missing, MomentAdapter.Moment.HOLD));
+        List<ClassInfo.Member> both = new ArrayList<>(takers);
+        both.addAll(givers);
         find(function, Finding.Status.WOVEN, names(both), missing);
+    }
+
+    /** Without those that only call another one of them: it would count twice. */
+    private List<ClassInfo.Member> innermost(List<ClassInfo.Member> methods) {
+        List<ClassInfo.Member> some = methods.stream()
+                .filter(m -> methods.stream().noneMatch(other -> other != m
+                        && scan.methods.get(key(m)).ownCalls.contains(key(other))))
+                .collect(Collectors.toList());
+        return some.isEmpty() ? methods : some;
+    }
+
+    /** Two ways to take a lock and one to give it back are two lines with one span: given back once. */
+    private void addOnce(Function function, ClassInfo.Member method, List<String> missing, MomentAdapter.Moment moment) {
+        boolean there = steps.getOrDefault(key(method), Collections.emptyList()).stream()
+                .anyMatch(s -> s.moment == moment && s.site.function.span.equals(function.span));
+        if (!there) {
+            boolean values = moment == MomentAdapter.Moment.RELEASE;
+            step(method, values ? site(function, method, missing) : plain(function, method), moment);
+        }
     }
 
     private boolean losesThis(ClassInfo.Member method) {

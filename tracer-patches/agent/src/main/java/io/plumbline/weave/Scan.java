@@ -1,7 +1,9 @@
 package io.plumbline.weave;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import net.bytebuddy.jar.asm.Attribute;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
@@ -19,6 +21,8 @@ final class Scan extends ClassVisitor {
         /** For a constructor: how often super(...) or this(...) was seen, and the descriptor of the latter. */
         int initCalls;
         String delegatesTo;
+        /** Methods of its own class that it calls, as name and descriptor. */
+        final Set<String> ownCalls = new HashSet<>();
         /** Does it put something else where {@code this} was? */
         boolean losesThis;
     }
@@ -88,6 +92,9 @@ final class Scan extends ClassVisitor {
         @Override
         public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
             code.opensScope |= opensScope(descriptor);
+            if (owner.equals(self)) {
+                code.ownCalls.add(key(name, descriptor));
+            }
             if (name.equals(Signature.CONSTRUCTOR) && --pendingNew < 0) {
                 pendingNew = 0;
                 initCall(owner, descriptor);

@@ -3,10 +3,12 @@ package io.plumbline.weave;
 import io.plumbline.trace.WeaveCounts;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** What was woven and what was not. Any thread. */
 public final class WeaveReport implements WeaveCounts {
@@ -17,7 +19,7 @@ public final class WeaveReport implements WeaveCounts {
     private final AtomicLong classes = new AtomicLong();
     private final AtomicLong elsewhere = new AtomicLong();
     private volatile FunctionList list;
-    private volatile Runnable changed = () -> { };
+    private volatile Consumer<Finding> listener;
 
     /** Of this process's agent. */
     public static WeaveReport process() {
@@ -29,14 +31,17 @@ public final class WeaveReport implements WeaveCounts {
         list = functions;
     }
 
-    /** @param listener called in the thread that adds */
-    public void onChange(Runnable listener) {
-        changed = listener;
+    /** @param given called with each finding, in the thread that adds it */
+    public void onFinding(Consumer<Finding> given) {
+        listener = given;
     }
 
     void add(Finding finding) {
         findings.put(finding.place + ' ' + finding.what + ' ' + finding.className, finding);
-        changed.run();
+        Consumer<Finding> given = listener;
+        if (given != null) {
+            given.accept(finding);
+        }
     }
 
     /** A class was woven. */
@@ -49,18 +54,24 @@ public final class WeaveReport implements WeaveCounts {
         elsewhere.incrementAndGet();
     }
 
-    /** What was found, and the lines whose class was not met. @param unmet how the latter are called */
+    /** Patches, then the lines of the list in their order. @param unmet how lines are called whose class was not met */
     public List<Finding> findings(Finding.Status unmet) {
-        List<Finding> all = new ArrayList<>();
+        Map<String, List<Finding>> byPlace = new HashMap<>();
         synchronized (findings) {
-            all.addAll(findings.values());
-        }
-        if (list != null) {
-            for (Function function : list.all()) {
-                if (all.stream().noneMatch(f -> f.place.equals(function.place))) {
-                    all.add(new Finding(function, unmet, "", Collections.emptyList()));
-                }
+            for (Finding finding : findings.values()) {
+                byPlace.computeIfAbsent(finding.place, p -> new ArrayList<>()).add(finding);
             }
+        }
+        List<Finding> all = new ArrayList<>(byPlace.getOrDefault("", Collections.emptyList()));
+        FunctionList functions = list;
+        if (functions == null) {
+            byPlace.forEach((place, some) -> all.addAll(place.isEmpty() ? Collections.emptyList() : some));
+            return all;
+        }
+        for (Function function : functions.all()) {
+            List<Finding> met = byPlace.get(function.place);
+            all.addAll(met != null ? met
+                    : Collections.singletonList(new Finding(function, unmet, "", Collections.emptyList())));
         }
         return all;
     }
@@ -83,6 +94,16 @@ public final class WeaveReport implements WeaveCounts {
 
     @Override
     public String text() {
-        return ReportText.of(findings(Finding.Status.NOT_LOADED), classes.get(), elsewhere.get());
+        return text(Finding.Status.NOT_LOADED);
+    }
+
+    /** For programs. @param unmet as in {@link #findings} */
+    public String json(Finding.Status unmet) {
+        return ReportJson.of(findings(unmet));
+    }
+
+    /** For people. */
+    public String text(Finding.Status unmet) {
+        return ReportText.of(findings(unmet), classes.get(), elsewhere.get());
     }
 }

@@ -67,6 +67,14 @@ public final class Weaver {
         }
     }
 
+    /** A class was there before the agent; nothing happens if it is not one of {@link #classes}. */
+    public void tooLate(String className) {
+        list.of(className).forEach(f -> report.add(
+                new Finding(f, Finding.Status.FAILED, "loaded before the agent", Collections.emptyList())));
+        patches.getOrDefault(className, Collections.emptyList()).forEach(p -> report.add(
+                new Finding(className, p, Finding.Status.FAILED, "loaded before the agent")));
+    }
+
     private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator) {
         List<Function> functions = list.of(className);
         if (Scan.of(new ClassReader(classFile)).woven) {
