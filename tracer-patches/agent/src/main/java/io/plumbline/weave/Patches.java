@@ -1,6 +1,10 @@
 package io.plumbline.weave;
 
 import io.plumbline.weave.hadoop.OwnScopes;
+import io.plumbline.weave.hadoop.Packets;
+import io.plumbline.weave.hadoop.PropagationSwitch;
+import io.plumbline.weave.hadoop.TraceInfoMessages;
+import io.plumbline.weave.hadoop.TracingClasses;
 import io.plumbline.weave.htrace.HTracePatches;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,6 +20,10 @@ final class Patches {
     private static List<Patch> all() {
         List<Patch> patches = new ArrayList<>();
         patches.add(new OwnScopes());
+        patches.add(new TracingClasses());
+        patches.add(new TraceInfoMessages());
+        patches.add(new PropagationSwitch());
+        patches.add(new Packets());
         patches.addAll(HTracePatches.ALL);
         return patches;
     }

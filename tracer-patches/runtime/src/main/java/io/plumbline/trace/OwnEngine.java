@@ -1,34 +1,118 @@
 package io.plumbline.trace;
 
+import io.plumbline.send.SpanData;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
 /** Spans by our own means. Under Hadoop's revived tracing classes, and alone where there are none. */
 public final class OwnEngine extends Engine {
     public static final OwnEngine INSTANCE = new OwnEngine();
 
+    private static final AtomicLong LEAKED = new AtomicLong();
+
     private OwnEngine() {
+    }
+
+    static void countLeaked() {
+        LEAKED.incrementAndGet();
+    }
+
+    /** Scopes that were open when one around them was closed, and were closed with it. */
+    static long leaked() {
+        return LEAKED.get();
     }
 
     @Override
     public Object begin(Point point) {
-        throw new UnsupportedOperationException();
+        ThreadState state = ThreadState.get();
+        OwnScope above = state.current();
+        if (above != null) {
+            return wanted(point) ? child(state, above, point.name, above.span().tracer()) : null;
+        }
+        return point.mayBeRoot() && !state.unsampled ? root(state, point) : null;
+    }
+
+    private static Object root(ThreadState state, Point point) {
+        Sampling sampling = Sampling.current();
+        if (sampling.never() || !wanted(point)) {
+            return null;
+        }
+        if (!sampling.sample(point)) {
+            state.unsampled = true;
+            return state.unsampledRoot;
+        }
+        return OwnScope.open(state, point.name, Tracers.ofRole(point.role), state.newId());
+    }
+
+    private static boolean wanted(Point point) {
+        return !point.background() || Background.on();
+    }
+
+    static OwnScope child(ThreadState state, OwnScope above, String name, String tracer) {
+        LiveSpan parent = above.span();
+        OwnScope scope = OwnScope.open(state, name, tracer, parent.trace());
+        scope.span().data.parent(parent.trace(), parent.span());
+        return scope;
     }
 
     @Override
     public void leave(Object token) {
-        throw new UnsupportedOperationException();
+        if (token instanceof UnsampledRoot) {
+            ((UnsampledRoot) token).leave();
+        }
     }
 
     @Override
     public SpanRef capture() {
-        throw new UnsupportedOperationException();
+        OwnScope current = ThreadState.get().current();
+        if (current == null) {
+            return null;
+        }
+        LiveSpan span = current.span();
+        return new OwnRef(span.trace(), span.span(), span.tracer());
     }
 
     @Override
     public OpenScope beginBelow(SpanRef parent, Point point) {
-        throw new UnsupportedOperationException();
+        if (parent == null || !wanted(point)) {
+            return null;
+        }
+        OwnScope scope = OwnScope.open(ThreadState.get(), point.name, tracer(parent, point), parent.trace);
+        scope.span().data.parent(parent.trace, parent.span);
+        return scope;
+    }
+
+    private static String tracer(SpanRef parent, Point point) {
+        return parent instanceof OwnRef ? ((OwnRef) parent).tracer : Tracers.ofRole(point.role);
     }
 
     @Override
     public void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values) {
-        throw new UnsupportedOperationException();
+        if (parent != null && wanted(point)) {
+            SpanData data = ThreadState.get().leafOf(parent.trace, parent.span);
+            fill(data, point.enterKeys, values);
+            leaf(data, point.name, tracer(parent, point), beginNanos, endNanos);
+        }
+    }
+
+    private static void fill(SpanData data, List<String> keys, Object[] values) {
+        int n = values == null ? 0 : Math.min(keys.size(), values.length);
+        for (int i = 0; i < n; i++) {
+            Object value = values[i];
+            if (value instanceof Long || value instanceof Integer) {
+                data.annotate(keys.get(i), ((Number) value).longValue());
+            } else if (value != null) {
+                data.annotate(keys.get(i), value.toString());
+            }
+        }
+    }
+
+    static void leaf(SpanData data, String name, String tracer, long beginNanos, long endNanos) {
+        data.name = name;
+        data.tracer = tracer;
+        data.beginNs = SpanClock.epoch(beginNanos);
+        data.durationNs = Math.max(0, endNanos - beginNanos);
+        Delivery.send(data);
+        data.clear();
     }
 }

@@ -1,0 +1,51 @@
+package io.plumbline.trace;
+
+import io.plumbline.send.TracerNames;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What processes call themselves in spans: tracer ids as HTrace forms them ({@code tracer.id}, by default
+ * {@code %{tname}/%{ip}}), with the pid. Any thread.
+ */
+final class Tracers {
+    /** A process has one or two. */
+    private static final int MAX_KEPT = 1000;
+    private static final TracerNames NAMES = new TracerNames(TracerNames.ownPid());
+    private static final ConcurrentHashMap<String, String> IDS = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<String, String> TRACER_OF_ROLE = new ConcurrentHashMap<>();
+
+    static {
+        TRACER_OF_ROLE.put("client", "FSClient");
+        TRACER_OF_ROLE.put("datanode", "DataNode");
+        TRACER_OF_ROLE.put("namenode", "NameNode");
+        TRACER_OF_ROLE.put("journalnode", "JournalNode");
+    }
+
+    private Tracers() {
+    }
+
+    /** @param name of the tracer, such as "FSClient" */
+    static String id(String name) {
+        String known = IDS.get(name);
+        if (known != null) {
+            return known;
+        }
+        String format = Settings.current().get("tracer.id");
+        String id = NAMES.withPid(TracerIdFormat.expand(format == null ? TracerIdFormat.USUAL : format, name));
+        if (IDS.size() < MAX_KEPT) {
+            IDS.put(name, id);
+        }
+        return id;
+    }
+
+    /** For a root of a function of that kind of process. A site's own roles name the process by its main class. */
+    static String ofRole(String role) {
+        String name = TRACER_OF_ROLE.get(role);
+        return id(name == null ? TracerIdFormat.processName() : name);
+    }
+
+    /** The settings changed. */
+    static void forget() {
+        IDS.clear();
+    }
+}
