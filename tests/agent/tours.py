@@ -106,7 +106,7 @@ def number(span, key):
 
 
 def total(trace, function, key, role=None):
-    return sum(number(span, key) for span in spans(trace, function, role) if key in span["annotations"])
+    return sum(number(span, key) for span in spans(trace, function, role) if key in span.get("annotations", {}))
 
 
 def shape(trace):
