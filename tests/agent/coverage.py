@@ -27,7 +27,8 @@ def listed():
 def span_name(line):
     """The word after the methods' signatures."""
     signature = r"[\w<>$]+\([^)]*\)"
-    match = re.match(rf"(?:carry {signature} -> {signature}|between {signature} {signature}|{signature})\s+(\S+)", line)
+    kinds = [rf"carry {signature} -> (?:{signature}|return)", rf"(?:between|across|within) {signature} {signature}", signature]
+    match = re.match(rf"(?:{'|'.join(kinds)})\s+(\S+)", line)
     assert match, line
     return match.group(1)
 

@@ -1,5 +1,7 @@
 package io.plumbline.weave;
 
+import java.util.HashSet;
+import java.util.Set;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
 import net.bytebuddy.jar.asm.ClassWriter;
@@ -17,6 +19,7 @@ final class ClassWeaver extends ClassVisitor {
     private final Scan scan;
     private boolean carries;
     private boolean hasField;
+    private final Set<String> fields = new HashSet<>();
 
     private ClassWeaver(ClassVisitor out, Plan plan, Scan scan) {
         super(Opcodes.ASM9, out);
@@ -57,14 +60,23 @@ final class ClassWeaver extends ClassVisitor {
         MethodVisitor out = super.visitMethod(access, name, descriptor, signature, thrown);
         int next = scan.methods.get(Scan.key(name, descriptor)).maxLocals;
         for (Plan.Step step : plan.steps(name, descriptor)) {
+            if (step.inner != null) {
+                continue;
+            }
             CodeAdapter adapter = adapter(step, out, next);
             next = adapter.nextVariable();
             out = adapter;
+        }
+        for (Plan.Step step : plan.steps(name, descriptor)) {
+            out = step.inner == null ? out : new InnerAdapter(out, step.inner, step.site);
         }
         return out;
     }
 
     private CodeAdapter adapter(Plan.Step step, MethodVisitor out, int next) {
+        if (step.field != null) {
+            return new MomentAdapter(out, step.site, next, step.moment, step.field);
+        }
         boolean carry = step.site.function.kind == Function.Kind.CARRY;
         carries |= carry;
         if (step.moment == null) {
@@ -80,6 +92,13 @@ final class ClassWeaver extends ClassVisitor {
                     "L" + Emit.SPAN_REF + ";", null, null).visitEnd();
         }
         for (Plan.Step step : plan.allSteps()) {
+            if (step.moment == MomentAdapter.Moment.SINCE && fields.add(step.field)) {
+                super.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_TRANSIENT | Opcodes.ACC_SYNTHETIC, step.field,
+                        "Ljava/lang/Object;", null, null).visitEnd();
+            }
+            if (step.inner != null) {
+                step.inner.addMoved(cv, step.site);
+            }
             if (step.moment == null || step.moment == MomentAdapter.Moment.RELEASE) {
                 step.site.addMethods(cv);
             }

@@ -12,8 +12,14 @@ final class Function {
         CALL,
         /** Objects take the span that they were made in along; a method of theirs runs below it, in any thread. */
         CARRY,
+        /** What a method returns, a Runnable or Callable, does likewise. */
+        CARRY_RESULT,
         /** A span from the return of one method to the call of another, in the same thread. */
         BETWEEN,
+        /** A span from the call of one method to the call of another of the same object, in whichever threads. */
+        ACROSS,
+        /** A span round each call of another method, of any class, in the code of one. */
+        WITHIN,
         /** Not woven, whatever other lines say. */
         OFF
     }
@@ -64,8 +70,14 @@ final class Function {
         switch (kind) {
             case CARRY:
                 return simple + " carry " + first + " -> " + second;
+            case CARRY_RESULT:
+                return simple + " carry " + first + " -> return";
             case BETWEEN:
                 return simple + " between " + first + " " + second;
+            case ACROSS:
+                return simple + " across " + first + " " + second;
+            case WITHIN:
+                return simple + " within " + first + " " + second;
             case OFF:
                 return simple + " off " + first;
             default:

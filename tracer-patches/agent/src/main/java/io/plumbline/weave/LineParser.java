@@ -48,20 +48,16 @@ final class LineParser {
         String word = next("method(types)");
         switch (word) {
             case "carry":
-                builder.kind = Function.Kind.CARRY;
-                builder.first = Signature.parse(next("<init>(types)"));
-                if (!builder.first.method.equals(Signature.CONSTRUCTOR)) {
-                    throw new IllegalArgumentException("carry begins with <init>(types), not \"" + builder.first + "\"");
-                }
-                if (!next("-> method(types)").equals("->")) {
-                    throw new IllegalArgumentException("expected: carry <init>(types) -> method(types) span-name");
-                }
-                builder.second = Signature.parse(next("method(types)"));
+                carry();
                 break;
             case "between":
-                builder.kind = Function.Kind.BETWEEN;
-                builder.first = Signature.parse(next("the first method(types)"));
-                builder.second = Signature.parse(next("the second method(types)"));
+                two(Function.Kind.BETWEEN);
+                break;
+            case "across":
+                two(Function.Kind.ACROSS);
+                break;
+            case "within":
+                two(Function.Kind.WITHIN);
                 break;
             case "off":
                 builder.kind = Function.Kind.OFF;
@@ -69,11 +65,37 @@ final class LineParser {
                 break;
             default:
                 if (word.indexOf('(') < 0) {
-                    throw new IllegalArgumentException("\"" + word + "\": expected method(types), carry, between or off"
-                            + Hint.of(word, Arrays.asList("carry", "between", "off")));
+                    throw new IllegalArgumentException("\"" + word + "\": expected method(types), carry, between, "
+                            + "across, within or off"
+                            + Hint.of(word, Arrays.asList("carry", "between", "across", "within", "off")));
                 }
                 builder.first = Signature.parse(word);
         }
+    }
+
+    private void carry() {
+        builder.kind = Function.Kind.CARRY;
+        builder.first = Signature.parse(next("<init>(types)"));
+        if (!next("-> method(types)").equals("->")) {
+            throw new IllegalArgumentException("expected: carry <init>(types) -> method(types) span-name, or "
+                    + "carry method(types) -> return span-name");
+        }
+        String second = next("method(types)");
+        if (second.equals("return")) {
+            builder.kind = Function.Kind.CARRY_RESULT;
+            return;
+        }
+        if (!builder.first.method.equals(Signature.CONSTRUCTOR)) {
+            throw new IllegalArgumentException("carry begins with <init>(types), not \"" + builder.first
+                    + "\"; only carry ... -> return with a method");
+        }
+        builder.second = Signature.parse(second);
+    }
+
+    private void two(Function.Kind kind) {
+        builder.kind = kind;
+        builder.first = Signature.parse(next("the first method(types)"));
+        builder.second = Signature.parse(next("the second method(types)"));
     }
 
     private String next(String expected) {
@@ -126,7 +148,16 @@ final class LineParser {
             throw new IllegalArgumentException("between records values at the call of the second method only (key=value), "
                     + "and takes no unless-traced");
         }
-        if (builder.kind != Function.Kind.CALL && (builder.flags & Point.ROOT) != 0) {
+        boolean valueless = builder.kind == Function.Kind.ACROSS || builder.kind == Function.Kind.CARRY_RESULT;
+        if (valueless && (!builder.values.isEmpty() || builder.unlessTraced)) {
+            throw new IllegalArgumentException("across and carry ... -> return record no values and take no unless-traced");
+        }
+        if (builder.kind == Function.Kind.WITHIN
+                && builder.values.stream().anyMatch(v -> v.expression.start == Expression.Start.THIS)) {
+            throw new IllegalArgumentException("within records arguments and the result of the method that is called, not this");
+        }
+        boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY;
+        if (!mayBeRoot && (builder.flags & Point.ROOT) != 0) {
             throw new IllegalArgumentException("only functions with a span of their own can be a root");
         }
     }

@@ -12,14 +12,19 @@ final class MomentAdapter extends CodeAdapter {
         /** At the return: from here on it is held. */
         HOLD,
         /** At the call: held until here. */
-        RELEASE
+        RELEASE,
+        /** At the call: from here to UNTIL, of the same object. */
+        SINCE,
+        UNTIL,
+        /** At the return: the result takes the current span along. */
+        CARRY
     }
 
     private final Site site;
     private final Moment moment;
     private final String carried;
 
-    /** @param carried the field for CAPTURE, else null */
+    /** @param carried the field for CAPTURE, SINCE and UNTIL, else null */
     MomentAdapter(MethodVisitor out, Site site, int firstOwn, Moment moment, String carried) {
         super(out, site.method.name.equals(Signature.CONSTRUCTOR), firstOwn);
         this.site = site;
@@ -33,6 +38,15 @@ final class MomentAdapter extends CodeAdapter {
             owner();
             Site.sources(site.enter).forEach((place, type) -> Emit.load(mv, type, place));
             site.callRelease(mv);
+        } else if (moment == Moment.SINCE) {
+            mv.visitVarInsn(Opcodes.ALOAD, 0);
+            Emit.hook(mv, "since", "()O");
+            mv.visitFieldInsn(Opcodes.PUTFIELD, site.self.name, carried, "Ljava/lang/Object;");
+        } else if (moment == Moment.UNTIL) {
+            mv.visitVarInsn(Opcodes.ALOAD, 0);
+            mv.visitFieldInsn(Opcodes.GETFIELD, site.self.name, carried, "Ljava/lang/Object;");
+            site.point(mv);
+            Emit.hook(mv, "until", "(OP)V");
         }
     }
 
@@ -46,6 +60,10 @@ final class MomentAdapter extends CodeAdapter {
             owner();
             site.point(mv);
             Emit.hook(mv, "hold", "(OP)V");
+        } else if (moment == Moment.CARRY) {
+            site.point(mv);
+            Emit.hook(mv, "carry", "(OP)O");
+            mv.visitTypeInsn(Opcodes.CHECKCAST, site.result().getInternalName());
         }
     }
 

@@ -20,10 +20,16 @@ final class Plan {
         final Site site;
         /** Null: a span. */
         final MomentAdapter.Moment moment;
+        /** Not null: the span is round this call in the method's code. */
+        final Inner inner;
+        /** Where SINCE and UNTIL meet; else null. */
+        final String field;
 
-        Step(Site site, MomentAdapter.Moment moment) {
+        Step(Site site, MomentAdapter.Moment moment, Inner inner, String field) {
             this.site = site;
             this.moment = moment;
+            this.inner = inner;
+            this.field = field;
         }
     }
 
@@ -64,7 +70,8 @@ final class Plan {
 
     private void add(Function function) {
         List<ClassInfo.Member> first = matching(function.first);
-        List<ClassInfo.Member> second = function.second == null ? first : matching(function.second);
+        boolean oneOnly = function.second == null || function.kind == Function.Kind.WITHIN;
+        List<ClassInfo.Member> second = oneOnly ? first : matching(function.second);
         if (first.isEmpty() || second.isEmpty()) {
             Signature unmatched = first.isEmpty() ? function.first : function.second;
             find(function, Finding.Status.NO_METHOD, others(unmatched), new ArrayList<>());
@@ -77,8 +84,17 @@ final class Plan {
             case CARRY:
                 addCarry(function, first, second);
                 break;
+            case CARRY_RESULT:
+                addCarryResult(function, first);
+                break;
             case BETWEEN:
                 addBetween(function, first, second);
+                break;
+            case ACROSS:
+                addAcross(function, first, innermost(second));
+                break;
+            case WITHIN:
+                addWithin(function, first);
                 break;
             default:
                 addSpans(function, first);
@@ -124,7 +140,7 @@ final class Plan {
         // this(...) goes to a constructor that has the span.
         boolean delegates = code.delegatesTo != null
                 && methods.stream().anyMatch(m -> m.descriptor.equals(code.delegatesTo));
-        return delegates ? Finding.Status.COVERED : null;
+        return delegates || !innermost(methods).contains(method) ? Finding.Status.COVERED : null;
     }
 
     /** Constructors are entered where compilers put super(...), once. */
@@ -201,6 +217,61 @@ final class Plan {
         }
     }
 
+    private void addCarryResult(Function function, List<ClassInfo.Member> methods) {
+        List<ClassInfo.Member> fitting = new ArrayList<>();
+        for (ClassInfo.Member method : methods) {
+            String result = Type.getReturnType(method.descriptor).getDescriptor();
+            if (result.equals("Ljava/util/concurrent/Callable;") || result.equals("Ljava/lang/Runnable;")) {
+                fitting.add(method);
+                step(method, plain(function, method), MomentAdapter.Moment.CARRY);
+            }
+        }
+        find(function, fitting.isEmpty() ? Finding.Status.NO_METHOD : Finding.Status.WOVEN,
+                fitting.isEmpty() ? names(methods) + " returns neither Runnable nor Callable" : names(fitting),
+                new ArrayList<>());
+    }
+
+    private void addAcross(Function function, List<ClassInfo.Member> firsts, List<ClassInfo.Member> seconds) {
+        List<ClassInfo.Member> both = new ArrayList<>(firsts);
+        both.addAll(seconds);
+        for (ClassInfo.Member method : both) {
+            if (method.is(Opcodes.ACC_STATIC) || !weavable(method)) {
+                find(function, Finding.Status.FAILED, name(method) + " is static or unusual", new ArrayList<>());
+                return;
+            }
+        }
+        String field = nextPrefix() + "since";
+        for (ClassInfo.Member method : both) {
+            boolean begins = firsts.contains(method);
+            add(method, new Step(plain(function, method),
+                    begins ? MomentAdapter.Moment.SINCE : MomentAdapter.Moment.UNTIL, null, field));
+        }
+        find(function, Finding.Status.WOVEN, names(both), new ArrayList<>());
+    }
+
+    private void addWithin(Function function, List<ClassInfo.Member> methods) {
+        List<ClassInfo.Member> woven = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+        for (ClassInfo.Member method : methods) {
+            List<Inner> done = new ArrayList<>();
+            for (Inner call : scan.methods.get(key(method)).calls) {
+                boolean known = done.stream().anyMatch(d -> d.same(call.opcode, call.owner, call.name, call.descriptor));
+                if (known || !call.movable() || !function.second.matches(call.name, call.descriptor)) {
+                    continue;
+                }
+                done.add(call);
+                ClassInfo.Member called = new ClassInfo.Member(self, call.isStatic() ? Opcodes.ACC_STATIC : 0, call.name,
+                        call.descriptor);
+                add(method, new Step(site(function, called, missing), null, call, null));
+            }
+            if (!done.isEmpty()) {
+                woven.add(method);
+            }
+        }
+        find(function, woven.isEmpty() ? Finding.Status.NO_METHOD : Finding.Status.WOVEN,
+                woven.isEmpty() ? "no call of " + function.second + " in " + names(methods) : names(woven), missing);
+    }
+
     private boolean losesThis(ClassInfo.Member method) {
         return !method.is(Opcodes.ACC_STATIC) && scan.methods.get(key(method)).losesThis;
     }
@@ -227,7 +298,11 @@ final class Plan {
     }
 
     private void step(ClassInfo.Member method, Site site, MomentAdapter.Moment moment) {
-        steps.computeIfAbsent(key(method), k -> new ArrayList<>()).add(new Step(site, moment));
+        add(method, new Step(site, moment, null, null));
+    }
+
+    private void add(ClassInfo.Member method, Step step) {
+        steps.computeIfAbsent(key(method), k -> new ArrayList<>()).add(step);
     }
 
     private void find(Function function, Finding.Status status, String detail, List<String> missing) {

@@ -1,7 +1,9 @@
 package io.plumbline.weave;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import net.bytebuddy.jar.asm.Attribute;
@@ -25,6 +27,8 @@ final class Scan extends ClassVisitor {
         final Set<String> ownCalls = new HashSet<>();
         /** Does it put something else where {@code this} was? */
         boolean losesThis;
+        /** What it calls, but for constructors and super.method(...). */
+        final List<Inner> calls = new ArrayList<>();
     }
 
     final Map<String, Code> methods = new HashMap<>();
@@ -94,6 +98,9 @@ final class Scan extends ClassVisitor {
             code.opensScope |= opensScope(descriptor);
             if (owner.equals(self)) {
                 code.ownCalls.add(key(name, descriptor));
+            }
+            if (!name.equals(Signature.CONSTRUCTOR) && (opcode != Opcodes.INVOKESPECIAL || owner.equals(self))) {
+                code.calls.add(new Inner(opcode, owner, name, descriptor, isInterface));
             }
             if (name.equals(Signature.CONSTRUCTOR) && --pendingNew < 0) {
                 pendingNew = 0;

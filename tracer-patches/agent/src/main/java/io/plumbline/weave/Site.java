@@ -37,6 +37,11 @@ final class Site {
         this.prefix = prefix;
     }
 
+    /** Of a method that is added for it. */
+    String methodName(String what) {
+        return prefix + what;
+    }
+
     boolean isStatic() {
         return method.is(Opcodes.ACC_STATIC);
     }

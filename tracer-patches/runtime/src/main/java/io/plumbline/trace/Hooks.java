@@ -103,7 +103,9 @@ public final class Hooks {
     private static void value(OpenScope scope, String key, Object value) {
         try {
             if (value instanceof Long || value instanceof Integer) {
-                scope.annotate(key, ((Number) value).longValue());
+                long number = ((Number) value).longValue();
+                // At the end of a file -1 is returned: nothing was read.
+                scope.annotate(key, number < 0 && key.equals("bytes") ? 0 : number);
             } else if (value != null) {
                 scope.annotate(key, value.toString());
             }
@@ -131,7 +133,10 @@ public final class Hooks {
     /** In the other thread. Null when there is nothing to record. */
     public static Object beginBelow(SpanRef parent, Point point) {
         try {
-            return parent != null && Switch.on() ? ENGINE.beginBelow(parent, point) : null;
+            if (parent == null) {
+                return point.mayBeRoot() ? begin(point) : null;
+            }
+            return Switch.on() ? ENGINE.beginBelow(parent, point) : null;
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;
@@ -181,5 +186,29 @@ public final class Hooks {
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
         }
+    }
+
+    /** From here to {@link #until} is a span of its own, in whichever thread. Null when no span is going on. */
+    public static Object since() {
+        SpanRef parent = capture();
+        return parent == null ? null : new Since(parent);
+    }
+
+    /** The other end. @param since what {@link #since} gave; may be null */
+    public static void until(Object since, Point point) {
+        if (since == null) {
+            return;
+        }
+        try {
+            ((Since) since).record(ENGINE, point);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+        }
+    }
+
+    /** A Callable or Runnable that runs below the current span, in whichever thread; the same when none is going on. */
+    public static Object carry(Object work, Point point) {
+        SpanRef parent = capture();
+        return parent == null ? work : Carried.of(work, parent, point);
     }
 }
