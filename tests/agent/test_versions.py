@@ -3,12 +3,12 @@ import subprocess
 
 import pytest
 
-from tests.agent.tours import VERSIONS, left_out, number, operations, shape, spans, total
+from tests.agent.tours import VERSIONS, left_out, operations, shape, spans, total
 from jars import java_home
 
 PROCESSES = {"client", "namenode", "datanode1", "datanode2", "datanode3"}
 RUNS = [(version, 17) for version in VERSIONS] + [("3.5.0", 25)]
-BLOCK = 262144
+BLOCK, CELL = 262144, 1024 * 1024
 WRITTEN = 2 * BLOCK + 100_000
 
 
@@ -103,14 +103,40 @@ def test_a_write_goes_down_the_pipeline(run):
 
 
 def test_bytes_add_up_on_the_write_path(run):
-    """Every DataNode receives, and writes to disk, what the application wrote."""
+    """Every DataNode receives, and writes to disk, what the application wrote; the last of the pipeline checks it."""
     trace = run.forest.one("Tour#write")
-    assert total(trace, "BlockReceiver#receivePacket", "bytes") >= 3 * WRITTEN
+    assert total(trace, "BlockReceiver#receivePacket", "bytes") == 3 * WRITTEN
+    assert total(trace, "ReplicaOutputStreams#writeDataToDisk", "bytes") == 3 * WRITTEN
+    assert total(trace, "BlockReceiver#receiveBlock", "length") == 3 * WRITTEN
+    assert total(trace, "BlockReceiver#verifyChunks", "bytes") == WRITTEN
+    assert 2 * WRITTEN < total(trace, "PacketReceiver#mirrorPacketTo", "bytes") < 2.1 * WRITTEN  # headers, checksums
+    assert 3 * WRITTEN < total(trace, "PacketReceiver#receiveNextPacket", "bytes") < 3.1 * WRITTEN
 
 
-def test_bytes_add_up_on_the_read_path(run):
-    """What was read is what was asked for; DataNodes sent at least that."""
-    trace = run.forest.one("Tour#read")
-    assert total(trace, "BlockSender#doSendBlock", "length") >= WRITTEN
+@pytest.mark.parametrize("operation", ["Tour#read", "Tour#readBuffer"])
+def test_bytes_add_up_on_the_read_path(run, operation):
+    """From the disk, through the socket, to the application."""
+    trace = run.forest.one(operation)
+    read = "DFSInputStream#byteArrayRead" if operation == "Tour#read" else "DFSInputStream#byteBufferRead"
+    assert total(trace, read, "bytes") == WRITTEN
+    assert total(trace, "BlockReaderRemote2#readNextPacket", "bytes") == WRITTEN
+    assert total(trace, "BlockSender#sendPacket", "bytes") == WRITTEN
+    assert total(trace, "FileIoProvider#transferToSocketFully", "bytes") == WRITTEN
+    assert total(trace, "BlockSender#readChecksum", "bytes") >= WRITTEN // 512 * 4
+
+
+def test_bytes_add_up_of_a_positional_read(run):
     trace = run.forest.one("Tour#pread")
-    assert sum(number(span, "read") for span in spans(trace, "DFSInputStream#byteArrayPread")) == 10_000
+    assert total(trace, "DFSInputStream#byteArrayPread", "bytes") == 10_000
+    assert total(trace, "BlockReaderRemote#new", "length") == 10_000
+    assert 10_000 <= total(trace, "BlockSender#sendPacket", "bytes") < 10_000 + 4 * 512  # whole chunks
+
+
+def test_bytes_add_up_of_striped_files(run):
+    if left_out(version_of(run)):
+        pytest.skip("Hadoop 2 has no erasure coding")
+    cells, parity = 2 * CELL + 10_000, CELL + 10_000
+    assert total(run.forest.one("Tour#writeStriped"), "BlockReceiver#receivePacket", "bytes") == cells + parity
+    trace = run.forest.one("Tour#readStriped")
+    assert total(trace, "DFSInputStream#byteArrayRead", "bytes") == cells
+    assert total(trace, "BlockSender#sendPacket", "bytes") == cells
