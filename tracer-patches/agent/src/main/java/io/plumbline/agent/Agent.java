@@ -9,16 +9,26 @@ import io.plumbline.weave.ListException;
 import io.plumbline.weave.WeaveReport;
 import io.plumbline.weave.Weaver;
 import java.lang.instrument.Instrumentation;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** What the JVM calls for {@code -javaagent:plumb-agent.jar=key=value,...}. Never stops the process. */
 public final class Agent {
+    private static final AtomicBoolean ATTACHED = new AtomicBoolean();
+
     private Agent() {
     }
 
     /** Before main. @param argument see {@link Settings#load}; may be null */
     public static void premain(String argument, Instrumentation instrumentation) {
+        if (!ATTACHED.compareAndSet(false, true)) {
+            System.err.println("plumb-agent: attached twice; the first one's settings hold");
+            return;
+        }
         try {
             Settings.load(argument);
+            for (String problem : Settings.current().problems()) {
+                System.err.println("plumb-agent: " + problem);
+            }
             if (Settings.current().on("enabled")) {
                 install(instrumentation);
             }
