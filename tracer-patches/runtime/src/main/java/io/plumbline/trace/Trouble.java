@@ -1,7 +1,10 @@
 package io.plumbline.trace;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /** What went wrong inside tracing and was kept from the application. Shown in JMX and by --report. Any thread. */
 public final class Trouble {
@@ -17,6 +20,10 @@ public final class Trouble {
         SETTING
     }
 
+    private static final Logger LOG = Logger.getLogger("io.plumbline.trace");
+    /** An engine that fails so often is switched off: its exceptions cost the application time. */
+    static final int MOST_OF_ENGINE = 1000;
+    private static final AtomicInteger OF_ENGINE = new AtomicInteger();
     private static final AtomicLongArray COUNTS = new AtomicLongArray(Kind.values().length);
     private static final AtomicReference<String> LAST = new AtomicReference<>("");
 
@@ -28,6 +35,13 @@ public final class Trouble {
         try {
             COUNTS.incrementAndGet(kind.ordinal());
             LAST.set(kind + ": " + cause);
+            // A stack or a memory that ends is the application's doing, and no sign that it goes on so.
+            if (kind == Kind.ENGINE && !(cause instanceof VirtualMachineError)
+                    && OF_ENGINE.incrementAndGet() % MOST_OF_ENGINE == 0) {
+                Switch.set(false);
+                LOG.log(Level.WARNING, "tracing has failed {0} times and is switched off in this process: {1}",
+                        new Object[] {OF_ENGINE, LAST});
+            }
         } catch (Throwable e) {
             // counted at least, if that much could be done
         }

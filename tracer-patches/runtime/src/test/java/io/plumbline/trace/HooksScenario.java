@@ -21,6 +21,7 @@ public final class HooksScenario implements Supplier<List<String>> {
         broken(() -> new java.io.IOException("undeclared"));
         off();
         interrupted();
+        again();
         return seen;
     }
 
@@ -54,6 +55,22 @@ public final class HooksScenario implements Supplier<List<String>> {
         broken(() -> new IllegalStateException("of a test"));
         Settings.strict("sampling=0.5", java.util.Map.of());
         seen.add("interrupted " + Thread.interrupted());
+    }
+
+    /** It goes quiet by itself, but not for what the application does to its stack and memory. */
+    private void again() {
+        HTraceEngine.failure = StackOverflowError::new;
+        for (int i = 0; i < 2 * Trouble.MOST_OF_ENGINE; i++) {
+            Hooks.begin(POINT);
+        }
+        seen.add("stacks " + Switch.on());
+        HTraceEngine.failure = () -> new IllegalStateException("again and again");
+        long before = Trouble.count(Trouble.Kind.ENGINE);
+        for (int i = 0; i < 2 * Trouble.MOST_OF_ENGINE; i++) {
+            Hooks.begin(POINT);
+        }
+        long counted = Trouble.count(Trouble.Kind.ENGINE) - before;
+        seen.add("failures " + Switch.on() + " " + (counted <= Trouble.MOST_OF_ENGINE));
     }
 
     /** A value that cannot say what it is. */
