@@ -116,7 +116,7 @@ class HarmlessTest {
     @ValueSource(strings = {"silence", "noise", "half"})
     void peer(String kind) throws Exception {
         try (Peer peer = new Peer(kind)) {
-            Ended ended = attach("receivers=" + peer.address() + ",io.timeout.ms=300,retry.max.ms=200").run(STEPS);
+            Ended ended = attach("receivers=" + peer.address() + ",io.timeout.ms=300,retry.max.ms=200,queue.bytes=1000000").run(STEPS);
             assertEquals(expected(), ended.lines);
             assertEquals(0, ended.code);
             assertEquals("0", state("SpanReceiver.SpansAcknowledged"));
