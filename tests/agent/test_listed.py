@@ -1,0 +1,72 @@
+"""The list against the jars of every version: what each line means there, and that the JVM takes what was woven."""
+import json
+import subprocess
+
+import pytest
+
+from tests.agent.listed import DIFFERENCES, NEITHER, expected
+from tests.agent.tours import LONGER, SUITE
+from tests.conftest import ROOT
+from attach import agent_command
+from jars import agent_jar, compile_java, hadoop_jars, version_number
+from spark import spark_home
+
+ALL = sorted(SUITE + LONGER, key=version_number)
+# Spark's version to that of the shaded Hadoop client in it.
+SHADED = {"3.5.6": "3.3.4", "4.3.0": "3.5.0"}
+
+
+def lines(findings):
+    """Of the list, without the patches: name to (class, status, values that are not there)."""
+    return {row["function"]: row for row in findings if not row["function"].startswith("patch ")}
+
+
+@pytest.fixture(scope="module")
+def verifier(tmp_path_factory):
+    source = ROOT / "tests" / "agent" / "workload" / "Verify.java"
+    return compile_java([source], tmp_path_factory.mktemp("verify"))
+
+
+@pytest.fixture(params=ALL + [f"spark-{version}" for version in SHADED], scope="module")
+def jars(request):
+    """(Hadoop's version, jars, only those of a client?)"""
+    if not request.param.startswith("spark-"):
+        return request.param, sorted(hadoop_jars(request.param).glob("*.jar")), False
+    spark = request.param.split("-")[1]
+    folder = spark_home(spark) / "jars"
+    return SHADED[spark], [*sorted(folder.glob("hadoop-client-*.jar")), *folder.glob("slf4j-api-*.jar")], True
+
+
+@pytest.fixture(scope="module")
+def findings(jars):
+    return json.loads(agent_command("report", "--in", ":".join(map(str, jars[1])), "--json"))
+
+
+def test_each_line_means_what_it_should(jars, findings):
+    version, _, client_only = jars
+    for line, row in lines(findings).items():
+        there = expected(line, version) and not (client_only and ".server." in row["class"])
+        assert (row["status"] == "woven") == there, row
+        assert row["missing"] == [], row
+
+
+def test_the_jvm_takes_what_was_woven(jars, findings, verifier, tmp_path):
+    """Loaded with the agent, every class of the list links with all checks on."""
+    names = {row["class"] for row in findings if row["status"] == "woven"}
+    report = tmp_path / "report"
+    path = ":".join(map(str, [verifier, *jars[1]]))
+    done = subprocess.run(["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent_jar()}=report={report}",
+                           "-cp", path, "Verify"], input="\n".join(sorted(names)), capture_output=True, text=True,
+                          check=True, timeout=120)
+    assert done.stdout == ""
+    assert f"classes woven: {len(names)}" in report.read_text().splitlines()
+    assert "\nfailed" not in report.read_text()
+
+
+def test_every_difference_is_of_a_line(findings):
+    assert set(DIFFERENCES) | set(NEITHER) <= set(lines(findings))
+
+
+def test_no_line_is_found_nowhere(findings):
+    for line in lines(findings):
+        assert any(expected(line, version) for version in ALL), line
