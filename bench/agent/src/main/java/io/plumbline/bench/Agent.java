@@ -30,6 +30,13 @@ final class Agent {
         }
     }
 
+    /** Waits until all spans are acknowledged or dropped. */
+    static void drain() throws JMException, InterruptedException {
+        while (spans("SpansReceived") > spans("SpansAcknowledged") + spans("SpansDropped")) {
+            Thread.sleep(1);
+        }
+    }
+
     /** Sum over the senders of this JVM. */
     static long spans(String counter) throws JMException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();

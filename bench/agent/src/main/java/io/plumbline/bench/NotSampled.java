@@ -37,6 +37,7 @@ public class NotSampled {
                 functions.recorded(i, "/a");
                 functions.outer(i, 2);
             }
+            Agent.drain();
         }
         if (!policy.equals("plain")) {
             Agent.setPolicy(policy.split(";")[0], functions);

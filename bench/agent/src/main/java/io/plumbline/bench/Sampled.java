@@ -49,13 +49,13 @@ public final class Sampled {
         for (int i = 0; i < WARM_UPS; i++) {
             burst(plain, call, bursts / WARM_UPS, spansOfCall);
             burst(woven, call, bursts / WARM_UPS, spansOfCall);
-            drain();
+            Agent.drain();
         }
         double[] without = burst(plain, call, bursts, spansOfCall);
         long dropped = Agent.spans("SpansDropped");
         double[] sender = senderClocks();
         double[] with = burst(woven, call, bursts, spansOfCall);
-        drain();
+        Agent.drain();
         double[] senderAfter = senderClocks();
         double spans = (double) bursts * BURST;
         System.out.printf(Locale.ROOT, "%s|%.0f|%.0f|%.0f|%.0f|%d%n", name, (with[0] - without[0]) / spans,
@@ -98,11 +98,5 @@ public final class Sampled {
             }
         }
         return sum;
-    }
-
-    private static void drain() throws Exception {
-        while (Agent.spans("SpansReceived") > Agent.spans("SpansAcknowledged") + Agent.spans("SpansDropped")) {
-            Thread.sleep(1);
-        }
     }
 }
