@@ -1,39 +1,111 @@
 package io.plumbline.send;
 
-import io.plumbline.wire.Annotation;
-import io.plumbline.wire.Batch;
 import io.plumbline.wire.Drop;
-import io.plumbline.wire.Note;
 import io.plumbline.wire.Sender;
-import io.plumbline.wire.Span;
-import io.plumbline.wire.SpanReceiver;
-import io.plumbline.wire.plumbConstants;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.thrift.TException;
+import org.apache.thrift.protocol.TField;
+import org.apache.thrift.protocol.TList;
 import org.apache.thrift.protocol.TMessage;
 import org.apache.thrift.protocol.TMessageType;
 import org.apache.thrift.protocol.TProtocol;
-import org.apache.thrift.transport.TMemoryBuffer;
+import org.apache.thrift.protocol.TStruct;
+import org.apache.thrift.protocol.TType;
 
-/** Spans to a frame with a call of {@code submit}. One thread at a time. */
+/**
+ * Spans of the queue to a frame with a call of {@code submit}. The spans are translated once, when they are taken; the
+ * frame around them is made anew when another version is to be spoken. One thread.
+ */
 final class BatchEncoder {
     static final String METHOD = "submit";
-    /** Receivers take no more parents, annotations or notes of one span. */
-    private static final int MAX_LIST = 4096;
-    private static final int INITIAL_BYTES = 64 << 10;
+    private static final TStruct STRUCT = new TStruct("");
+    private static final TField ARGUMENT = new TField("batch", TType.STRUCT, (short) 1);
+    private static final TField VERSION = new TField("version", TType.I32, (short) 1);
+    private static final TField STRINGS = new TField("strings", TType.LIST, (short) 3);
+    private static final TField SPANS = new TField("spans", TType.LIST, (short) 4);
+    private static final TField SENDER = new TField("sender", TType.STRUCT, (short) 5);
+    /** Receivers take 200,000; one span adds at most 4,098. */
+    private static final int MAX_STRINGS = 150_000;
 
-    private final WireProtocol protocol;
-    private final Texts texts;
-    private final Map<String, Integer> index = new HashMap<>();
-    private List<String> strings = new ArrayList<>();
+    private final SenderOptions options;
+    private final FrameBuffer translated = new FrameBuffer();
+    private final FrameBuffer frame = new FrameBuffer();
+    private final TProtocol out;
+    private final SpanTranslator translator;
+    /** In the batch. */
+    private int spans;
+    /** Out of the queue for it. */
+    private int taken;
+    /** Of the queue, in the batch. */
+    private long bytes;
 
-    BatchEncoder(WireProtocol protocol, Texts texts) {
-        this.protocol = protocol;
-        this.texts = texts;
+    BatchEncoder(SenderOptions options) {
+        this.options = options;
+        this.out = options.protocol.over(frame);
+        this.translator = new SpanTranslator(options.protocol.writer(translated));
+    }
+
+    /**
+     * Takes up to a batch's worth of what is ready in the queue. Returns how many spans these are. When it throws, the
+     * spans taken are lost ({@link #lost}).
+     */
+    int take(SpanQueue queue) {
+        translated.reset();
+        translator.reset();
+        spans = 0;
+        taken = 0;
+        bytes = 0;
+        Chunk chunk = queue.takeChunks();
+        while (chunk != null && !full()) {
+            chunk = read(chunk, queue);
+            if (chunk == null) {
+                chunk = queue.takeChunks();
+            }
+        }
+        queue.putBackChunks(chunk);
+        return spans;
+    }
+
+    /** As much of the chunk as the batch takes. Returns the chunk to go on with, or null at the last one's end. */
+    private Chunk read(Chunk chunk, SpanQueue queue) {
+        int start = chunk.start;
+        long before = bytes;
+        int inside = chunk.spans;
+        boolean done = false;
+        try {
+            while (chunk.spans > 0 && !full()) {
+                translator.translate(chunk);
+                spans++;
+                bytes = before + chunk.start - start;
+            }
+            done = true;
+        } catch (TException e) {
+            throw new IllegalStateException("writing into memory failed", e);
+        } finally {
+            int end = done ? chunk.start : chunk.end;
+            int left = done ? chunk.spans : 0;
+            taken += inside - left;
+            queue.countRemoved(inside - left, end - start);
+            if (!done) {
+                queue.putBackChunks(queue.done(chunk));
+            }
+        }
+        return chunk.spans > 0 ? chunk : queue.done(chunk);
+    }
+
+    /** Spans taken by the call that threw. */
+    int lost() {
+        return taken;
+    }
+
+    private boolean full() {
+        return spans >= options.batchSpans || spans > 0 && bytes + translator.stringBytes() >= options.batchBytes
+                || translator.strings().size() >= MAX_STRINGS;
+    }
+
+    /** The process of the first span taken; null when there was none. */
+    String firstTracer() {
+        return translator.firstTracer();
     }
 
     /** What the batch says about its sender. */
@@ -45,85 +117,48 @@ final class BatchEncoder {
         return sender;
     }
 
-    EncodedBatch encode(List<SpanCopy> spans, Sender sender, int version) {
-        index.clear();
-        strings = new ArrayList<>();
-        List<Span> wireSpans = new ArrayList<>(spans.size());
-        for (SpanCopy span : spans) {
-            wireSpans.add(toWire(span.data));
-        }
-        Batch batch = new Batch(version, strings, wireSpans);
-        batch.setSender(sender);
-        return frame(batch, spans.size());
-    }
-
-    private EncodedBatch frame(Batch batch, int spans) {
-        long sequence = batch.getSender().getSequence();
+    /** Of the spans taken last. Valid until the next call. */
+    EncodedBatch encode(Sender sender, int version) {
+        long sequence = sender.getSequence();
         try {
-            TMemoryBuffer buffer = new TMemoryBuffer(INITIAL_BYTES);
-            buffer.write(new byte[4]);
-            TProtocol out = protocol.over(buffer);
+            frame.reset();
+            frame.write(new byte[4], 0, 4);
             out.writeMessageBegin(new TMessage(METHOD, TMessageType.CALL, (int) sequence));
-            new SpanReceiver.submit_args(batch).write(out);
+            out.writeStructBegin(STRUCT);
+            out.writeFieldBegin(ARGUMENT);
+            writeBatch(sender, version);
+            out.writeFieldEnd();
+            out.writeFieldStop();
+            out.writeStructEnd();
             out.writeMessageEnd();
-            ByteBuffer.wrap(buffer.getArray()).putInt(buffer.length() - 4);
-            return new EncodedBatch(sequence, spans, buffer.getArray(), buffer.length());
+            java.nio.ByteBuffer.wrap(frame.bytes).putInt(0, frame.length - 4);
+            return new EncodedBatch(sequence, spans, frame.bytes, frame.length);
         } catch (TException e) {
             throw new IllegalStateException("writing into memory failed", e);
         }
     }
 
-    private int intern(String text) {
-        Integer known = index.get(text);
-        if (known != null) {
-            return known;
+    private void writeBatch(Sender sender, int version) throws TException {
+        out.writeStructBegin(STRUCT);
+        out.writeFieldBegin(VERSION);
+        out.writeI32(version);
+        out.writeFieldEnd();
+        out.writeFieldBegin(STRINGS);
+        out.writeListBegin(new TList(TType.STRING, translator.strings().size()));
+        for (String text : translator.strings()) {
+            out.writeString(text);
         }
-        int next = strings.size();
-        strings.add(texts.name(text));
-        index.put(text, next);
-        return next;
-    }
-
-    private Span toWire(SpanData data) {
-        Span span = new Span();
-        span.setTrace(data.trace);
-        span.setSpan(data.span);
-        span.setBeginNs(data.beginNs);
-        span.setDurationNs(data.durationNs);
-        span.setName(intern(data.name));
-        span.setTracer(intern(data.tracer));
-        if (data.milliseconds) {
-            span.setFlags(plumbConstants.FLAG_MILLISECONDS);
-        }
-        setParents(span, data);
-        for (int i = 0; i < first(data.annotations()); i++) {
-            String text = data.text(i);
-            span.addToAnnotations(new Annotation(intern(data.key(i)),
-                    text == null ? Long.toString(data.number(i)) : texts.value(text)));
-        }
-        for (int i = 0; i < first(data.notes()); i++) {
-            span.addToNotes(new Note(data.noteTime(i), texts.value(data.note(i))));
-        }
-        return span;
-    }
-
-    /** A first parent of the same trace, the usual case, is one number. */
-    private void setParents(Span span, SpanData data) {
-        int parents = first(data.parents());
-        int i = 0;
-        if (parents > 0 && data.parentTrace(0) == data.trace) {
-            span.setFirstParent(data.parentSpan(i++));
-        }
-        for (; i < parents; i++) {
-            span.addToParents(new io.plumbline.wire.SpanId(data.parentTrace(i), data.parentSpan(i)));
-        }
-    }
-
-    private int first(int all) {
-        if (all <= MAX_LIST) {
-            return all;
-        }
-        texts.countShortened();
-        return MAX_LIST;
+        out.writeListEnd();
+        out.writeFieldEnd();
+        out.writeFieldBegin(SPANS);
+        out.writeListBegin(new TList(TType.STRUCT, spans));
+        frame.write(translated.bytes, 0, translated.length);
+        out.writeListEnd();
+        out.writeFieldEnd();
+        out.writeFieldBegin(SENDER);
+        sender.write(out);
+        out.writeFieldEnd();
+        out.writeFieldStop();
+        out.writeStructEnd();
     }
 }

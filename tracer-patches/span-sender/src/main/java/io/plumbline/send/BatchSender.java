@@ -4,8 +4,6 @@ import io.plumbline.wire.Reply;
 import io.plumbline.wire.Sender;
 import io.plumbline.wire.Status;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -30,7 +28,6 @@ final class BatchSender implements Runnable {
     private final Pause pause;
     private final Backoff backoff;
     private final BatchEncoder encoder;
-    private final List<SpanCopy> spans = new ArrayList<>();
     private final String startedAt;
     private final AtomicReference<String> lastError = new AtomicReference<>("");
     private volatile String senderId = "";
@@ -41,6 +38,9 @@ final class BatchSender implements Runnable {
     private long sequence;
     private long reportedDrops;
     private int failedReceivers;
+    /** Spans of the batch at hand. */
+    private int spans;
+    private long collectedAt = System.nanoTime();
     /** By the last answer, before the next batch. */
     private int askedWaitMs;
     private final SamplingNews sampling;
@@ -55,29 +55,35 @@ final class BatchSender implements Runnable {
         this.version = host.wireVersion;
         this.link = new Link(options);
         this.backoff = new Backoff(options.retryMinMs, options.retryMaxMs, Math::random);
-        this.encoder = new BatchEncoder(options.protocol, new Texts(counters));
+        this.encoder = new BatchEncoder(options);
     }
 
     @Override
     public void run() {
         try {
             while (!closing) {
-                if (!queue.batchReady()) {
-                    pause.idle(options.flushMs);
-                }
+                awaitSpans();
                 sendOneSafely();
             }
+            queue.collect();
             while (sendOneSafely() && !expired()) {
-                // until the queue is empty or the time to drain is over
+                queue.collect(); // until the queue is empty or the time to drain is over
             }
         } finally {
             link.disconnect();
         }
     }
 
-    /** The queue holds a batch. Any thread. */
-    void wake() {
-        pause.wake();
+    /** Until a batch is full, or what there is has waited long enough. */
+    private void awaitSpans() {
+        if (!queue.batchReady()) {
+            pause.idle(options.flushMs);
+        }
+        long now = System.nanoTime();
+        if (!queue.batchReady() || now - collectedAt >= TimeUnit.MILLISECONDS.toNanos(options.flushMs)) {
+            collectedAt = now;
+            queue.collect();
+        }
     }
 
     /** Starts to drain: the thread ends when the queue is empty, or when the time is over. Any thread. */
@@ -128,14 +134,14 @@ final class BatchSender implements Runnable {
 
     /** FALSE when there was nothing to send. */
     private boolean sendOne() {
-        spans.clear();
-        queue.drainBatch(spans);
+        take();
         boolean dropsToReport = counters.dropped() > reportedDrops && !senderId.isEmpty();
-        if (spans.isEmpty() && !dropsToReport) {
+        if (spans == 0 && !dropsToReport) {
+            queue.trim();
             return false;
         }
         askedWaitMs = 0;
-        int n = spans.size();
+        int n = spans;
         counters.inFlight.addAndGet(n);
         boolean answered = false;
         try {
@@ -152,14 +158,23 @@ final class BatchSender implements Runnable {
         return true;
     }
 
+    private void take() {
+        try {
+            spans = encoder.take(queue);
+        } catch (RuntimeException | Error e) {
+            counters.drop(DropReason.UNREADABLE, encoder.lost());
+            throw e;
+        }
+    }
+
     private EncodedBatch encode(long drops) {
         if (senderId.isEmpty()) {
             String command = System.getProperty("sun.java.command", "");
-            senderId = TracerNames.senderName(spans.get(0).data.tracer, command) + "@" + startedAt;
+            senderId = TracerNames.senderName(encoder.firstTracer(), command) + "@" + startedAt;
         }
         long sent = counters.sent.get();
         Sender sender = BatchEncoder.sender(senderId, sequence, sent, queue.size(), counters.dropsByReason());
-        EncodedBatch batch = encoder.encode(spans, sender, version);
+        EncodedBatch batch = encoder.encode(sender, version);
         reportedDrops = drops;
         return batch;
     }
@@ -168,7 +183,7 @@ final class BatchSender implements Runnable {
     private boolean deliver() {
         long drops = counters.dropped();
         sequence++;
-        counters.sent.addAndGet(spans.size());
+        counters.sent.addAndGet(spans);
         EncodedBatch batch = encode(drops);
         long laters = 0;
         for (long tries = 0; tries == 0 || !expired(); tries++) {
@@ -218,7 +233,7 @@ final class BatchSender implements Runnable {
 
     /** Called with the last answer for the batch in {@code spans}. */
     private void settle(Reply reply) {
-        int n = spans.size();
+        int n = spans;
         switch (reply.getStatus()) {
             case OK:
                 int accepted = Math.max(0, Math.min(n, reply.getAccepted()));
@@ -233,7 +248,7 @@ final class BatchSender implements Runnable {
                 break;
             default:
                 counters.drop(DropReason.REFUSED, n);
-                fail(link.peer() + " refused a batch: " + SpanCopy.orEmpty(reply.getMessage()), null);
+                fail(link.peer() + " refused a batch: " + (reply.isSetMessage() ? reply.getMessage() : ""), null);
                 break;
         }
     }

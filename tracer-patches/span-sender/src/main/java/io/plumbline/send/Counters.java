@@ -6,11 +6,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * What became of every span, since the start. Exact: received = acknowledged + dropped + queued + in flight, whenever
- * no thread is between two of these. Any thread.
+ * What became of every span, since the start; the queue counts those it took. Exact: received = acknowledged + dropped
+ * + queued + in flight, whenever no thread is between two of these. Any thread.
  */
 final class Counters {
-    final AtomicLong received = new AtomicLong();
+    /** Spans that the queue did not take: dropped at once. */
+    final AtomicLong turnedAway = new AtomicLong();
     /** Spans of batches that were written to a receiver at least once; counted once per batch. */
     final AtomicLong sent = new AtomicLong();
     final AtomicLong acknowledged = new AtomicLong();

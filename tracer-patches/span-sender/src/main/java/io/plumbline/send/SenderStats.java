@@ -47,7 +47,7 @@ final class SenderStats implements SenderMXBean {
 
     @Override
     public long getSpansReceived() {
-        return counters.received.get();
+        return queue.accepted() + counters.turnedAway.get();
     }
 
     @Override

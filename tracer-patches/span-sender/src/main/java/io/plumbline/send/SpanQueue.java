@@ -1,68 +1,272 @@
 package io.plumbline.send;
 
-import java.util.List;
+import java.util.Iterator;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * From the application's threads to the sender's thread, bounded in spans and in bytes. {@link #offer} never blocks and
- * takes no lock: room is reserved with atomic counters first. (Two threads that fight for the last room may both be
- * turned away; the bound itself is never passed.)
+ * From the application's threads to the sender's thread, bounded in spans and in bytes. A thread writes into a chunk of
+ * its own ({@link ThreadBuffer}) and hands it over when it is full; the sender's thread collects the others when they
+ * are old. {@link #offer} never blocks, takes no lock and, in a steady flow, allocates nothing.
+ *
+ * <p>Room for spans is reserved some at a time and goes with the chunk, so the bound is never passed; near it, one at a
+ * time. Each chunk is taken out by an atomic exchange, wherever it is: whoever gets it accounts for its spans.
  */
 final class SpanQueue {
-    private final ConcurrentLinkedQueue<SpanCopy> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicLong spans = new AtomicLong();
-    private final AtomicLong bytes = new AtomicLong();
-    private final SenderOptions options;
+    /** Spans that a thread reserves room for at once: at most, and as a part of the room there is. */
+    private static final int CREDITS = 64;
+    private static final int CREDITS_PART = 16;
+    /** So many new threads since the sender looked are a reason to look: threads that end leave chunks behind. */
+    private static final int MANY_THREADS = 1024;
+    private static final int TOO_LARGE = -1;
 
-    SpanQueue(SenderOptions options) {
-        this.options = options;
+    private final int batchSpans;
+    private final int batchBytes;
+    private final long halfSpans;
+    private final Runnable wake;
+    private final SpanWriter writer;
+    private final ChunkPool pool;
+    private final ThreadLocal<ThreadBuffer> buffers = ThreadLocal.withInitial(ThreadBuffer::new);
+    /** Buffers that had a chunk, in threads that live or ended since the last collection. */
+    private final ConcurrentLinkedQueue<ThreadBuffer> registered = new ConcurrentLinkedQueue<>();
+    private final AtomicLong newThreads = new AtomicLong();
+    private final AtomicLong spansLeft;
+    /** Chunks handed over, the last one first. */
+    private final AtomicReference<Chunk> inbox = new AtomicReference<>();
+    /** Chunks that the sender's thread goes through, the oldest first. */
+    private final AtomicReference<Chunk> outbox = new AtomicReference<>();
+    /** Of the chunks in both. */
+    private final AtomicLong readySpans = new AtomicLong();
+    private final AtomicLong readyBytes = new AtomicLong();
+    /** Spans taken out of the queue, in whatever way. */
+    private final AtomicLong removed = new AtomicLong();
+    /** Spans of threads that have ended; under its own lock with the removal of their buffers. */
+    private final AtomicLong acceptedBefore = new AtomicLong();
+
+    /** @param wake called when a batch is there, or much of the room is used; any thread, must not block */
+    SpanQueue(SenderOptions options, Counters counters, Runnable wake) {
+        this.batchSpans = options.batchSpans;
+        this.batchBytes = options.batchBytes;
+        this.halfSpans = options.queueSpans / 2;
+        this.wake = wake;
+        this.writer = new SpanWriter(counters);
+        this.pool = new ChunkPool(options.queueBytes);
+        this.spansLeft = new AtomicLong(options.queueSpans);
     }
 
     /** Null when the span was taken, else why not. Any thread. */
-    DropReason offer(SpanCopy span) {
-        if (spans.incrementAndGet() > options.queueSpans) {
-            spans.decrementAndGet();
+    DropReason offer(SpanData span) {
+        ThreadBuffer own = buffers.get();
+        Chunk chunk = own.getAndSet(null);
+        int need;
+        try {
+            if (chunk != null && chunk.credits > 0 && writer.write(span, chunk)) {
+                keep(own, chunk);
+                return null;
+            }
+            need = SpanWriter.weight(span) > SpanWriter.MAX_WEIGHT ? TOO_LARGE : SpanWriter.need(span);
+        } catch (RuntimeException e) {
+            putBack(own, chunk);
+            return DropReason.UNREADABLE;
+        }
+        if (need == TOO_LARGE) {
+            putBack(own, chunk);
+            return DropReason.OVERSIZED;
+        }
+        return offerSlowly(span, need, own, chunk);
+    }
+
+    /** The chunk, if any, has no room or no credits left. */
+    private DropReason offerSlowly(SpanData span, int need, ThreadBuffer own, Chunk chunk) {
+        int credits = chunk == null || chunk.credits == 0 ? reserve() : chunk.credits;
+        if (credits == 0) {
+            putBack(own, chunk);
+            wake.run();
             return DropReason.QUEUE_SPANS;
         }
-        if (bytes.addAndGet(span.bytes) > options.queueBytes) {
-            bytes.addAndGet(-span.bytes);
-            spans.decrementAndGet();
+        boolean fits = chunk != null && chunk.room() >= need;
+        Chunk target = fits ? chunk : another(own, chunk, need);
+        if (target == null) {
+            spansLeft.addAndGet(credits);
+            wake.run();
             return DropReason.QUEUE_BYTES;
         }
-        queue.add(span);
+        target.credits = credits;
+        writer.write(span, target);
+        keep(own, target);
         return null;
     }
 
-    /** Null when empty. Any thread. */
-    SpanCopy poll() {
-        SpanCopy span = queue.poll();
-        if (span != null) {
-            bytes.addAndGet(-span.bytes);
-            spans.decrementAndGet();
+    /** In place of a full chunk, which is handed over, or of none. Null when there are no more bytes. */
+    private Chunk another(ThreadBuffer own, Chunk full, int need) {
+        if (full != null) {
+            full.credits = 0; // they go with the next
+            handOver(full);
+            own.grow();
+        } else {
+            own.shrink();
         }
-        return span;
-    }
-
-    /** Moves up to a batch's worth into 'batch'. */
-    void drainBatch(List<SpanCopy> batch) {
-        long batchBytes = 0;
-        while (batch.size() < options.batchSpans && batchBytes < options.batchBytes) {
-            SpanCopy span = poll();
-            if (span == null) {
-                return;
+        Chunk chunk = pool.take(own.level, need);
+        if (chunk != null && !own.registered) {
+            own.registered = true;
+            registered.add(own);
+            if (newThreads.incrementAndGet() % MANY_THREADS == 0) {
+                wake.run();
             }
-            batch.add(span);
-            batchBytes += span.bytes;
+        }
+        if (pool.halfUsed() || spansLeft.get() < halfSpans) {
+            wake.run();
+        }
+        return chunk;
+    }
+
+    /** Room for some spans; 0 when there is none. */
+    private int reserve() {
+        int wanted = (int) Math.max(1, Math.min(Math.min(CREDITS, batchSpans), spansLeft.get() / CREDITS_PART));
+        if (spansLeft.addAndGet(-wanted) >= 0) {
+            return wanted;
+        }
+        spansLeft.addAndGet(wanted);
+        return 0;
+    }
+
+    /** After a span was written. */
+    private void keep(ThreadBuffer own, Chunk chunk) {
+        chunk.credits--;
+        own.countAccepted();
+        if (chunk.spans >= batchSpans || chunk.end >= batchBytes) {
+            handOver(chunk);
+        } else {
+            own.set(chunk);
         }
     }
 
-    /** Does it hold a full batch? */
-    boolean batchReady() {
-        return spans.get() >= options.batchSpans || bytes.get() >= options.batchBytes;
+    private static void putBack(ThreadBuffer own, Chunk chunk) {
+        if (chunk != null) {
+            own.set(chunk);
+        }
     }
 
+    private void handOver(Chunk chunk) {
+        if (chunk.credits > 0) {
+            spansLeft.addAndGet(chunk.credits);
+            chunk.credits = 0;
+        }
+        int spans = chunk.spans;
+        int bytes = chunk.end;
+        Chunk head;
+        do {
+            head = inbox.get();
+            chunk.next = head;
+        } while (!inbox.compareAndSet(head, chunk));
+        boolean enough = readySpans.addAndGet(spans) >= batchSpans;
+        if (readyBytes.addAndGet(bytes) >= batchBytes || enough) {
+            wake.run();
+        }
+    }
+
+    /** Makes what threads have written so far ready. The sender's thread. */
+    void collect() {
+        for (Iterator<ThreadBuffer> all = registered.iterator(); all.hasNext();) {
+            ThreadBuffer buffer = all.next();
+            boolean ended = !buffer.thread.isAlive();
+            handOverIfAny(buffer);
+            if (ended) {
+                synchronized (acceptedBefore) {
+                    acceptedBefore.addAndGet(buffer.accepted());
+                    all.remove();
+                }
+            }
+        }
+    }
+
+    private void handOverIfAny(ThreadBuffer buffer) {
+        Chunk chunk = buffer.get() == null ? null : buffer.getAndSet(null);
+        if (chunk != null) {
+            handOver(chunk);
+        }
+    }
+
+    /** Does it hold a full batch, apart from what threads are at? */
+    boolean batchReady() {
+        return readySpans.get() >= batchSpans || readyBytes.get() >= batchBytes;
+    }
+
+    /** Chunks in the order in which they were handed over, linked; null when nothing is ready. The sender's thread. */
+    Chunk takeChunks() {
+        Chunk older = outbox.get() == null ? null : outbox.getAndSet(null);
+        return older != null ? older : reverse(inbox.getAndSet(null));
+    }
+
+    /** What is left of {@link #takeChunks} after a batch. */
+    void putBackChunks(Chunk rest) {
+        outbox.set(rest);
+    }
+
+    private static Chunk reverse(Chunk list) {
+        Chunk reversed = null;
+        for (Chunk chunk = list; chunk != null;) {
+            Chunk next = chunk.next;
+            chunk.next = reversed;
+            reversed = chunk;
+            chunk = next;
+        }
+        return reversed;
+    }
+
+    /** Spans of a chunk were read. The sender's thread. */
+    void countRemoved(int spans, int bytes) {
+        removed.addAndGet(spans);
+        readySpans.addAndGet(-spans);
+        readyBytes.addAndGet(-bytes);
+        spansLeft.addAndGet(spans);
+    }
+
+    /** A chunk was read to its end. Returns the one after it. */
+    Chunk done(Chunk chunk) {
+        Chunk next = chunk.next;
+        pool.give(chunk);
+        return next;
+    }
+
+    /** Throws away all spans. Any thread. Returns how many there were. */
+    long clear() {
+        for (ThreadBuffer buffer : registered) {
+            handOverIfAny(buffer);
+        }
+        return clear(outbox.getAndSet(null)) + clear(inbox.getAndSet(null));
+    }
+
+    private long clear(Chunk list) {
+        long spans = 0;
+        for (Chunk chunk = list; chunk != null;) {
+            spans += chunk.spans;
+            countRemoved(chunk.spans, chunk.end - chunk.start);
+            chunk = done(chunk);
+        }
+        return spans;
+    }
+
+    /** Called now and then while little goes on. The sender's thread. */
+    void trim() {
+        pool.trim();
+    }
+
+    /** Spans ever taken in. Any thread. */
+    long accepted() {
+        synchronized (acceptedBefore) {
+            long sum = acceptedBefore.get();
+            for (ThreadBuffer buffer : registered) {
+                sum += buffer.accepted();
+            }
+            return sum;
+        }
+    }
+
+    /** Spans in the queue. Any thread. */
     long size() {
-        return spans.get();
+        long out = removed.get();
+        return Math.max(0, accepted() - out);
     }
 }

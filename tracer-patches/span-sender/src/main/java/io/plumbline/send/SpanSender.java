@@ -23,7 +23,8 @@ public final class SpanSender implements Closeable {
     private final BatchSender sender;
     private final Thread thread;
     private final SenderStats stats;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile boolean closed;
     /** Set when the thread has ended: what comes into the queue from then on is nobody's. */
     private volatile boolean ended;
 
@@ -39,7 +40,7 @@ public final class SpanSender implements Closeable {
 
     SpanSender(SenderOptions options, long id, Host host) {
         this.options = options;
-        queue = new SpanQueue(options);
+        queue = new SpanQueue(options, counters, host.pause::wake);
         sender = new BatchSender(options, queue, counters, host);
         stats = new SenderStats(counters, queue, sender);
         stats.register(id);
@@ -60,40 +61,32 @@ public final class SpanSender implements Closeable {
 
     /** Takes a copy and returns: never blocks, never throws, takes no lock. {@code span} is the caller's again. */
     public void send(SpanData span) {
-        counters.received.incrementAndGet();
+        if (closed) {
+            turnAway(DropReason.CLOSED);
+            return;
+        }
         DropReason reason;
         try {
-            reason = take(span);
+            reason = queue.offer(span);
         } catch (Throwable e) {
             reason = DropReason.UNREADABLE;
         }
         if (reason != null) {
-            counters.drop(reason, 1);
-        }
-    }
-
-    private DropReason take(SpanData span) {
-        if (closed.get()) {
-            return DropReason.CLOSED;
-        }
-        SpanCopy copy = new SpanCopy(span);
-        if (copy.bytes > SpanCopy.MAX_BYTES) {
-            return DropReason.OVERSIZED;
-        }
-        DropReason reason = queue.offer(copy);
-        if (queue.batchReady()) {
-            sender.wake();
+            turnAway(reason);
         }
         if (ended) {
-            dropQueued(DropReason.CLOSED);
+            counters.drop(DropReason.CLOSED, queue.clear());
         }
-        return reason;
     }
 
     /** A span that was lost before it came here. */
     public void countDropped(DropReason reason) {
-        counters.received.incrementAndGet();
-        counters.drop(closed.get() ? DropReason.CLOSED : reason, 1);
+        turnAway(closed ? DropReason.CLOSED : reason);
+    }
+
+    private void turnAway(DropReason reason) {
+        counters.turnedAway.incrementAndGet();
+        counters.drop(reason, 1);
     }
 
     /**
@@ -104,18 +97,13 @@ public final class SpanSender implements Closeable {
         sender.onSampling(listener);
     }
 
-    private void dropQueued(DropReason reason) {
-        while (queue.poll() != null) {
-            counters.drop(reason, 1);
-        }
-    }
-
     /** Sends what is queued, for at most the time configured, and counts what was left. Called again, does nothing. */
     @Override
     public void close() {
-        if (!closed.compareAndSet(false, true)) {
+        if (!closing.compareAndSet(false, true)) {
             return;
         }
+        closed = true;
         sender.close(options.drainMs);
         boolean interrupted = !join(options.drainMs);
         if (thread.isAlive()) {
@@ -123,7 +111,7 @@ public final class SpanSender implements Closeable {
             interrupted |= !join(ABORT_MS);
         }
         ended = true;
-        dropQueued(DropReason.NOT_SENT);
+        counters.drop(DropReason.NOT_SENT, queue.clear());
         stats.unregister();
         LOG.log(counters.dropped() > 0 ? Level.WARNING : Level.FINE, "closed: {0}", summary());
         if (interrupted) {
@@ -147,7 +135,7 @@ public final class SpanSender implements Closeable {
     }
 
     private String summary() {
-        return "spans received " + counters.received + ", acknowledged " + counters.acknowledged + ", dropped "
+        return "spans received " + stats.getSpansReceived() + ", acknowledged " + counters.acknowledged + ", dropped "
                 + counters.dropsByReason();
     }
 

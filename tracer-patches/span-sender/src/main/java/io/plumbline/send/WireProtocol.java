@@ -27,4 +27,9 @@ enum WireProtocol {
     TProtocol over(TTransport transport) {
         return this == COMPACT ? new TCompactProtocol(transport) : new TBinaryProtocol(transport);
     }
+
+    /** What spans are written with; the same bytes as with {@link #over}. */
+    TProtocol writer(FrameBuffer buffer) {
+        return this == COMPACT ? new CompactWriter(buffer) : new TBinaryProtocol(buffer);
+    }
 }

@@ -48,7 +48,11 @@ class FailureTest {
     }
 
     static byte[] good(int id) throws Exception {
-        return reply("submit", TMessageType.REPLY, id, result(new Reply(Status.OK, 1, 0, 0, 1)));
+        return good(id, 1);
+    }
+
+    static byte[] good(int id, int accepted) throws Exception {
+        return reply("submit", TMessageType.REPLY, id, result(new Reply(Status.OK, accepted, 0, 0, 1)));
     }
 
     private static byte[] cut(byte[] bytes, int length) {
@@ -223,7 +227,7 @@ class FailureTest {
             assertEquals(3, rig.stats().getSpansQueued());
             assertEquals(Map.of("queue bytes full", 7L), rig.stats().getDrops());
             SpanData huge = Rig.span(11);
-            huge.annotate("k", "x".repeat((int) SpanCopy.MAX_BYTES));
+            huge.annotate("k", "x".repeat((int) SpanWriter.MAX_WEIGHT));
             rig.sender().send(huge);
             assertEquals(1L, rig.stats().getDrops().get("span too large"));
             release.countDown();

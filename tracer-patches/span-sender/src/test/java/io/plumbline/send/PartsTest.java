@@ -3,7 +3,6 @@ package io.plumbline.send;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,21 +44,6 @@ class PartsTest {
         assertEquals(WireProtocol.BINARY, options.protocol);
         assertEquals(10, options.batchSpans);
         assertEquals(defaults.queueSpans, options.queueSpans);
-    }
-
-    @Test
-    void textsFitTheReceiversLimits() {
-        Counters counters = new Counters();
-        Texts texts = new Texts(counters);
-        String longest = "\u00e4".repeat(Texts.MAX_NAME_BYTES / 2);
-        assertEquals(longest, texts.name(longest));
-        assertEquals("a\uFFFDb", texts.name("a\0b"));
-        assertEquals(0, counters.shortened.get());
-        assertEquals(longest, texts.name(longest + "x"));
-        String emoji = texts.name("a" + "\uD83D\uDE00".repeat(300));
-        assertEquals(1021, emoji.getBytes(StandardCharsets.UTF_8).length, "no half characters");
-        assertEquals(Texts.MAX_VALUE_BYTES, texts.value("x".repeat(70_000)).length());
-        assertEquals(3, counters.shortened.get());
     }
 
     @Test
