@@ -59,16 +59,18 @@ final class SpanQueue {
     DropReason offer(SpanData span) {
         ThreadBuffer own = buffers.get();
         Chunk chunk = own.getAndSet(null);
+        boolean written;
         int need;
         try {
-            if (chunk != null && chunk.credits > 0 && writer.write(span, chunk)) {
-                keep(own, chunk);
-                return null;
-            }
-            need = SpanWriter.weight(span) > SpanWriter.MAX_WEIGHT ? TOO_LARGE : SpanWriter.need(span);
-        } catch (RuntimeException e) {
+            written = chunk != null && chunk.credits > 0 && writer.write(span, chunk);
+            need = written ? 0 : SpanWriter.weight(span) > SpanWriter.MAX_WEIGHT ? TOO_LARGE : SpanWriter.need(span);
+        } catch (RuntimeException | StackOverflowError e) {
             putBack(own, chunk);
             return DropReason.UNREADABLE;
+        }
+        if (written) {
+            keep(own, chunk);
+            return null;
         }
         if (need == TOO_LARGE) {
             putBack(own, chunk);
@@ -131,14 +133,20 @@ final class SpanQueue {
         return 0;
     }
 
-    /** After a span was written. */
+    /** After a span was written. The chunk finds a place even where the stack of an application ends right here. */
     private void keep(ThreadBuffer own, Chunk chunk) {
-        chunk.credits--;
-        own.countAccepted();
-        if (chunk.spans >= batchSpans || chunk.end >= batchBytes) {
+        boolean full = false;
+        try {
+            chunk.credits--;
+            own.countAccepted();
+            full = chunk.spans >= batchSpans || chunk.end >= batchBytes;
+        } finally {
+            if (!full) {
+                own.set(chunk);
+            }
+        }
+        if (full) {
             handOver(chunk);
-        } else {
-            own.set(chunk);
         }
     }
 
