@@ -34,7 +34,7 @@ public final class Load {
 
     public static void main(String[] arguments) throws Exception {
         Load load = new Load();
-        load.fs.mkdirs(new Path("/written")); // the agent comes into JMX with the first call
+        load.fs.create(new Path("/written/first")).close(); // the agent comes into JMX with the first traced call
         System.out.println("ready");
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine()) {
