@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Difference:
-    """Functions that not every version has, or has at another place (elsewhere); only: in these operations."""
+    """Functions that some versions have and others have not. What was below them is below their parents then."""
     reason: str
     functions: tuple
-    only: tuple = ()
-    elsewhere: bool = False
-
-    def concerns(self, operation):
-        return not self.only or operation in self.only
 
 
-DIFFERENCES = []
+DIFFERENCES = [
+    Difference("blocks of a deleted file are removed at once up to 3.3.1, and are put on a list for a thread of its own "
+               "from 3.3.2 on",
+               ("FSNamesystem#removeBlocks", "BlockManager#addBLocksToMarkedDeleteQueue")),
+]
+
+# Functions that call themselves again when the answer is not the one they wait for: how often is chance.
+RETRIED = {
+    "completeFile": "until the NameNode has heard of the last block from a DataNode",
+}

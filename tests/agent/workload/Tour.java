@@ -52,7 +52,9 @@ public final class Tour {
         Configuration impatient = new Configuration(fs.getConf());
         impatient.setInt("dfs.client.hedged.read.threadpool.size", 2);
         impatient.setInt("dfs.client.hedged.read.threshold.millis", 1);
-        return FileSystem.newInstance(fs.getUri(), impatient);
+        FileSystem hedged = FileSystem.newInstance(fs.getUri(), impatient);
+        hedged.getServerDefaults(new Path("/")); // else whichever attempt is first asks for them
+        return hedged;
     }
 
     private interface Operation {
