@@ -1,13 +1,13 @@
 package io.plumbline.trace;
 
 /** Is work traced that no user asked for? Asked once: the setting does not change while a process runs. */
-final class Background {
+public final class Background {
     private static final boolean ON = Settings.current().on("background");
 
     private Background() {
     }
 
-    static boolean on() {
+    public static boolean on() {
         return ON;
     }
 }

@@ -7,7 +7,7 @@ import java.time.Instant;
  * millisecond while durations come from the monotonic clock alone. Looks at the wall clock once a second, and moves
  * only by as much as the two clocks disagree beyond what the wall clock can tell. Any thread.
  */
-final class SpanClock {
+public final class SpanClock {
     private static final long CHECK_NANOS = 1_000_000_000;
     /** Below this the two differ by how long it took to read them. */
     private static final long NOISE_NANOS = 100_000;
@@ -30,7 +30,7 @@ final class SpanClock {
     }
 
     /** Nanoseconds since the epoch at a recent reading of System.nanoTime(). */
-    static long epoch(long nano) {
+    public static long epoch(long nano) {
         if (nano - checkAfter > 0) {
             check(nano);
         }

@@ -71,6 +71,19 @@ final class ScopeCases {
         assertEquals(ref.span, traced.span("outer").getSpanId().getLow());
     }
 
+    /** Work that was handed to another thread, and then done by a thread that is in another trace. */
+    public void onlyWhatItWasHandedOverByIsItsParent() {
+        SpanId id = SpanId.fromRandom();
+        TraceScope hadoop = traced.tracer.newScope("other trace");
+        OpenScope scope = traced.engine.beginBelow(new SpanRef(id.getHigh(), id.getLow()), Traced.point("handed over"));
+        scope.close(null);
+        assertEquals(hadoop.getSpan(), Tracer.getCurrentSpan());
+        hadoop.close();
+        assertEquals("[" + id + "]", java.util.Arrays.toString(traced.span("handed over").getParents()));
+        assertEquals(id.getHigh(), traced.span("handed over").getSpanId().getHigh());
+        assertEquals(0, Trouble.count(Trouble.Kind.ENGINE), Trouble.last());
+    }
+
     public void aPlainReferenceIsEnough() {
         SpanId id = SpanId.fromRandom();
         traced.engine.beginBelow(new SpanRef(id.getHigh(), id.getLow()), Traced.point("far")).close(null);

@@ -1,9 +1,10 @@
 package io.plumbline.trace.htrace;
 
+import io.plumbline.trace.Background;
 import io.plumbline.trace.Engine;
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
-import io.plumbline.trace.Settings;
+import io.plumbline.trace.SpanClock;
 import io.plumbline.trace.SpanRef;
 import io.plumbline.trace.Trouble;
 import org.apache.htrace.core.MilliSpan;
@@ -39,7 +40,7 @@ public final class HTraceEngine extends Engine {
     }
 
     private static boolean untraced(Point point) {
-        return point.background() && !Settings.current().on("background");
+        return point.background() && !Background.on();
     }
 
     @Override
@@ -70,10 +71,29 @@ public final class HTraceEngine extends Engine {
                 return null;
             }
             HTraceScope open = new HTraceScope();
-            return open.opened(tracer, tracer.newScope(point.name, id(parent)));
+            return open.opened(tracer, below(tracer, id(parent), point.name));
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;
+        }
+    }
+
+    /** HTrace would make what happens to be current in this thread a parent too, and the first one. */
+    private static TraceScope below(Tracer tracer, SpanId parent, String name) {
+        Object current = Tracer.getCurrentSpan() != null && tracer instanceof PatchedTracer
+                ? ((PatchedTracer) tracer).plumbCurrent() : null;
+        if (current == null) {
+            return tracer.newScope(name, parent);
+        }
+        PatchedTracer patched = (PatchedTracer) tracer;
+        patched.plumbCurrent(null);
+        try {
+            TraceScope scope = tracer.newScope(name, parent);
+            ((PatchedScope) (Object) scope).plumbParent(current);
+            return scope;
+        } catch (Throwable e) {
+            patched.plumbCurrent(current);
+            throw e;
         }
     }
 
@@ -100,8 +120,8 @@ public final class HTraceEngine extends Engine {
     static MilliSpan leaf(Tracer tracer, SpanId parent, String name, long beginNanos, long endNanos) {
         MilliSpan span = new MilliSpan.Builder()
                 .tracerId(tracer.getTracerId())
-                .begin(Epoch.ofNanoTime(beginNanos) / NS_PER_MS)
-                .end(Epoch.ofNanoTime(endNanos) / NS_PER_MS)
+                .begin(SpanClock.epoch(beginNanos) / NS_PER_MS)
+                .end(SpanClock.epoch(endNanos) / NS_PER_MS)
                 .description(name)
                 .parents(new SpanId[] {parent})
                 .spanId(parent.newChildId())

@@ -1,8 +1,8 @@
 package io.plumbline.trace.htrace;
 
+import io.plumbline.trace.Background;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.Sampling;
-import io.plumbline.trace.Settings;
 import io.plumbline.trace.Switch;
 import io.plumbline.trace.Trouble;
 import org.apache.htrace.core.Sampler;
@@ -25,7 +25,7 @@ final class Roots {
     static Object begin(Point point) {
         Sampling sampling = Sampling.current();
         boolean unset = sampling.unset();
-        if (!unset && sampling.never() || point.background() && !Settings.current().on("background")) {
+        if (!unset && sampling.never() || point.background() && !Background.on()) {
             return null;
         }
         Tracer tracer = Tracers.ofRole(point.role);

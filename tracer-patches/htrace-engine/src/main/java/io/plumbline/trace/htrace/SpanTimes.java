@@ -1,5 +1,6 @@
 package io.plumbline.trace.htrace;
 
+import io.plumbline.trace.SpanClock;
 import java.util.Arrays;
 
 /**
@@ -28,7 +29,7 @@ public final class SpanTimes {
 
     /** Since the epoch; 0 when it is not known. */
     public static long beginNs(SpanTimes times) {
-        return times == null || times.durationNs < 0 ? 0 : Epoch.ofNanoTime(times.beginNanos);
+        return times == null || times.durationNs < 0 ? 0 : SpanClock.epoch(times.beginNanos);
     }
 
     public static long durationNs(SpanTimes times) {
@@ -50,7 +51,7 @@ public final class SpanTimes {
     /** HTrace has put a note at the end of the timeline. @param size of the timeline now */
     public static void noted(SpanTimes times, int size) {
         if (times != null) {
-            times.note(size - 1, Epoch.ofNanoTime(System.nanoTime()));
+            times.note(size - 1, SpanClock.epoch(System.nanoTime()));
         }
     }
 
