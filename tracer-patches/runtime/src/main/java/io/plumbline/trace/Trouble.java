@@ -14,6 +14,10 @@ public final class Trouble {
         VALUE,
         /** Anything within an engine. */
         ENGINE,
+        /** A scope of ours and one of Hadoop's did not end in the order in which they began. Both have ended well. */
+        SCOPE,
+        /** A span receiver in Hadoop's tracer threw. */
+        RECEIVER,
         /** A class could not be woven. */
         WEAVE,
         /** A setting could not be applied at run time. */

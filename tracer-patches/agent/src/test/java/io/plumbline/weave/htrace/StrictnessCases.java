@@ -22,7 +22,7 @@ final class StrictnessCases {
         OpenScope ours = (OpenScope) traced.engine.begin(Traced.point("ours"));
         TraceScope opened = traced.tracer.newScope("opened");
         ours.close(null);
-        assertEquals(1, Trouble.count(Trouble.Kind.ENGINE));
+        assertEquals(1, Trouble.count(Trouble.Kind.SCOPE));
         assertEquals(opened.getSpan(), Tracer.getCurrentSpan());
         opened.close();
         assertEquals(outer.getSpan(), Tracer.getCurrentSpan());
@@ -134,13 +134,14 @@ final class StrictnessCases {
         traced.engine.leaf(traced.engine.capture(), Traced.point("leaf"), 0, 1);
         ours.close(null);
         assertNotNull(traced.span("ours"));
-        assertEquals(2, Trouble.count(Trouble.Kind.ENGINE));
+        assertEquals(2, Trouble.count(Trouble.Kind.RECEIVER));
         assertNull(Tracer.getCurrentSpan());
     }
 
     /** HTrace's own account of open scopes is even again: a root is sampled, and closing once more is a mistake. */
     private void nothingIsLeft(int spans) {
         assertNull(Tracer.getCurrentSpan());
+        assertEquals(0, Trouble.count(Trouble.Kind.ENGINE), Trouble.last());
         assertEquals(spans, traced.spans.size(), traced.spans.toString());
         TraceScope root = traced.tracer.newScope("afterwards");
         assertEquals(0, root.getSpan().getParents().length);

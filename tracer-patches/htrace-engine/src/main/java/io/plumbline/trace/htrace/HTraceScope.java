@@ -9,6 +9,10 @@ import org.apache.htrace.core.Tracer;
 
 /** A function's span as a scope of HTrace. */
 final class HTraceScope extends OpenScope {
+    /** Made once: an application that does this may do it often. */
+    private static final Exception NOT_CURRENT =
+            new IllegalStateException("a scope was not the current one of its thread at its end");
+
     /** Made before the scope is opened, so that nothing can fail between opening it and handing it out. */
     private Tracer tracer;
     private TraceScope scope;
@@ -51,13 +55,13 @@ final class HTraceScope extends OpenScope {
         } else if (Tracer.getCurrentSpan() == closing.getSpan()) {
             closing.close();
         } else {
-            Trouble.count(Trouble.Kind.ENGINE, new IllegalStateException("not the current scope: " + closing));
+            Trouble.count(Trouble.Kind.SCOPE, NOT_CURRENT);
         }
     }
 
     private static void leave(PatchedTracer tracer, TraceScope closing) {
         if (!ScopeChain.remove(tracer, closing)) {
-            Trouble.count(Trouble.Kind.ENGINE, new IllegalStateException("not the current scope at its end: " + closing));
+            Trouble.count(Trouble.Kind.SCOPE, NOT_CURRENT);
         }
         if (!tracer.plumbTopLevel()) {
             tracer.plumbPop();
@@ -70,7 +74,7 @@ final class HTraceScope extends OpenScope {
             try {
                 receiver.receiveSpan(span);
             } catch (Throwable e) {
-                Trouble.count(Trouble.Kind.ENGINE, e);
+                Trouble.count(Trouble.Kind.RECEIVER, e);
             }
         }
     }
