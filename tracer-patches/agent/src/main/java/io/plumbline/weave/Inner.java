@@ -33,7 +33,7 @@ final class Inner {
 
     /** Of the method that makes the call: what it is called on comes first. */
     private String movedDescriptor() {
-        return isStatic() ? descriptor : "(L" + owner + ";" + descriptor.substring(1);
+        return isStatic() ? descriptor : "(" + Type.getObjectType(owner).getDescriptor() + descriptor.substring(1);
     }
 
     /** Calls that method instead: the operands are the same. */

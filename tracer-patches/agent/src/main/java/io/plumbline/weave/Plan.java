@@ -105,8 +105,9 @@ final class Plan {
         List<String> missing = new ArrayList<>();
         List<ClassInfo.Member> woven = new ArrayList<>();
         Map<Finding.Status, List<ClassInfo.Member>> left = new LinkedHashMap<>();
+        List<ClassInfo.Member> eligible = eligible(function, methods);
         for (ClassInfo.Member method : methods) {
-            Finding.Status status = reason(function, method, methods);
+            Finding.Status status = reason(function, method, eligible);
             if (status == null) {
                 status = weavable(method) ? Finding.Status.WOVEN : Finding.Status.FAILED;
             }
@@ -125,22 +126,29 @@ final class Plan {
         }
     }
 
-    /** Why a method is not to get a span of this line; null when it is. */
-    private Finding.Status reason(Function function, ClassInfo.Member method, List<ClassInfo.Member> methods) {
-        Scan.Code code = scan.methods.get(key(method));
+    /**
+     * Why a method is not to get a span of this line; null when it is.
+     *
+     * @param eligible of the methods that the line means, those that may get one: where one calls another, that has it
+     */
+    private Finding.Status reason(Function function, ClassInfo.Member method, List<ClassInfo.Member> eligible) {
+        Finding.Status status = ownReason(function, method);
+        return status != null || innermost(eligible).contains(method) ? status : Finding.Status.COVERED;
+    }
+
+    private List<ClassInfo.Member> eligible(Function function, List<ClassInfo.Member> methods) {
+        return methods.stream().filter(m -> ownReason(function, m) == null).collect(Collectors.toList());
+    }
+
+    private Finding.Status ownReason(Function function, ClassInfo.Member method) {
         if (off.contains(key(method))) {
             return Finding.Status.OFF;
         }
         if (spanned.contains(key(method))) {
             return Finding.Status.COVERED;
         }
-        if (function.unlessTraced && code.opensScope) {
-            return Finding.Status.TRACED;
-        }
-        // this(...) goes to a constructor that has the span.
-        boolean delegates = code.delegatesTo != null
-                && methods.stream().anyMatch(m -> m.descriptor.equals(code.delegatesTo));
-        return delegates || !innermost(methods).contains(method) ? Finding.Status.COVERED : null;
+        boolean traced = function.unlessTraced && scan.methods.get(key(method)).opensScope;
+        return traced ? Finding.Status.TRACED : null;
     }
 
     /** Constructors are entered where compilers put super(...), once. */
@@ -156,13 +164,14 @@ final class Plan {
             }
         }
         List<ClassInfo.Member> carried = new ArrayList<>();
+        List<ClassInfo.Member> eligible = eligible(function, methods);
         for (ClassInfo.Member method : methods) {
-            if (reason(function, method, methods) == null && !method.is(Opcodes.ACC_STATIC)) {
+            if (reason(function, method, eligible) == null && !method.is(Opcodes.ACC_STATIC)) {
                 carried.add(method);
             }
         }
         if (carried.isEmpty()) {
-            Finding.Status status = reason(function, methods.get(0), methods);
+            Finding.Status status = reason(function, methods.get(0), eligible);
             find(function, status == null ? Finding.Status.NO_METHOD : status, names(methods), new ArrayList<>());
             return;
         }

@@ -20,10 +20,9 @@ final class Scan extends ClassVisitor {
         int maxLocals;
         /** Does it open a span by HTrace or Hadoop's own means? */
         boolean opensScope;
-        /** For a constructor: how often super(...) or this(...) was seen, and the descriptor of the latter. */
+        /** For a constructor: how often super(...) or this(...) was seen. */
         int initCalls;
-        String delegatesTo;
-        /** Methods of its own class that it calls, as name and descriptor. */
+        /** Methods of its own class that it calls, as name and descriptor; a constructor if it is this(...). */
         final Set<String> ownCalls = new HashSet<>();
         /** Does it put something else where {@code this} was? */
         boolean losesThis;
@@ -96,7 +95,7 @@ final class Scan extends ClassVisitor {
         @Override
         public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
             code.opensScope |= opensScope(descriptor);
-            if (owner.equals(self)) {
+            if (owner.equals(self) && !name.equals(Signature.CONSTRUCTOR)) {
                 code.ownCalls.add(key(name, descriptor));
             }
             if (!name.equals(Signature.CONSTRUCTOR) && (opcode != Opcodes.INVOKESPECIAL || owner.equals(self))) {
@@ -114,7 +113,7 @@ final class Scan extends ClassVisitor {
             }
             code.initCalls++;
             if (owner.equals(self)) {
-                code.delegatesTo = descriptor;
+                code.ownCalls.add(key(Signature.CONSTRUCTOR, descriptor));
             } else if (!owner.equals(parent)) {
                 code.initCalls++; // not as compilers write constructors: leave it alone
             }

@@ -127,12 +127,66 @@ class KindsTest {
         assertTrue(classes.missing().get(0).contains("int has no .field"), classes.missing().toString());
     }
 
+    /** Work that one thread hands in and another does, calls in code, and clones of arrays. */
+    public static class Steps implements Callable<String> {
+        private final int[] numbers = {1, 2};
+
+        void handIn(long a, double b) {
+        }
+
+        boolean done() {
+            return true;
+        }
+
+        Callable<String> work(String text) {
+            return () -> text + text;
+        }
+
+        String code(StringBuilder text, long n) {
+            text.append(n).append("x").append(n + 1);
+            return text.toString() + Long.toString(n).length() + numbers.clone().length;
+        }
+
+        @Override
+        public String call() throws Exception {
+            handIn(1, 2);
+            return done() + work("a").call() + code(new StringBuilder(), 5);
+        }
+    }
+
+    @Test
+    void acrossAndWithinAndResults() throws Exception {
+        WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Steps namenode]",
+                "across handIn(..) done() pending", "carry work(..) -> return later", "carry code(..) -> return none",
+                "within code(..) append(long) append n=arg1", "within code(..) toString(long) text r:=return n=arg1",
+                "within code(..) clone() cloned", "within call() gone() gone"));
+        Callable<String> steps = make(classes, "Steps");
+        RecordingHooks.current = new SpanRef(1, 7);
+        assertEquals("trueaa5x612", steps.call());
+        assertEquals(List.of("until 7 pending", "carry later", "begin append", "n=5:Long", "end append", "begin append",
+                "n=6:Long", "end append", "begin text", "n=5:Long", "r=5", "end text", "begin cloned", "end cloned"),
+                RecordingHooks.take());
+        assertEquals(List.of("woven", "woven", "no such method", "woven", "woven", "woven", "no such method"),
+                classes.statuses());
+    }
+
     @Test
     void firstLineCountsAndOffIsOff() throws Exception {
         WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",
                 "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo", "take(int) none"));
         ((Callable<?>) make(classes, "Lock")).call();
         assertEquals(List.of("begin mine", "end mine", "begin given", "end given"), RecordingHooks.take());
+
+        classes = WovenClasses.of(KindsTest.class, "[$Host$Lock namenode]\ngive(..) given why=arg1");
+        ((Callable<?>) make(classes, "Lock")).call();
+        assertEquals(List.of("begin given", "why=by itself", "end given", "begin given", "why=said", "end given"),
+                RecordingHooks.take());
+    }
+
+    @Test
+    void reasonsAreGiven() throws Exception {
+        WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",
+                "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo", "take(int) none"));
         assertEquals(List.of("woven", "covered by another line", "woven", "off", "no such method", "no such method"),
                 classes.statuses());
         List<Finding> findings = classes.report.findings(Finding.Status.NO_CLASS);

@@ -103,6 +103,19 @@ public final class RecordingHooks {
         say("released " + point.name + " " + pairs(point.enterKeys, a, b, c, d));
     }
 
+    public static Object since() {
+        return current;
+    }
+
+    public static void until(Object since, Point point) {
+        say("until " + (since == null ? "nothing" : ((SpanRef) since).span) + " " + point.name);
+    }
+
+    public static Object carry(Object work, Point point) {
+        say("carry " + point.name);
+        return work;
+    }
+
     private static String pairs(List<String> keys, Object... values) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < keys.size(); i++) {
