@@ -29,7 +29,7 @@ class Agent:
 
 
 class Woven(Agent):
-    """Hadoop's jars woven into the folder 'lib' instead; the agent's jar is an ordinary one beside them."""
+    """Hadoop's jars woven into the folder 'lib' instead, where the agent's jar is an ordinary one beside them."""
 
     def __init__(self, lib, settings=None, jar=None):
         super().__init__(settings, jar)
@@ -43,13 +43,21 @@ class Woven(Agent):
         return {"PLUMB_AGENT_" + key.upper().replace(".", "_"): str(value) for key, value in settings.items()}
 
     def class_path(self, version):
-        return f"{self.lib}/*:{self.jar}"
+        return f"{self.lib}/*"
 
 
-def weave(version, lib, *options):
-    """Woven copies of all jars of a version in the folder 'lib'; what the command said."""
-    return run(["java", "-jar", agent_jar(), "weave", "--in", hadoop_jars(version), "--out", lib, *options],
-               f"the jars of Hadoop {version} could not be woven")
+def weave(version, work, *, functions=None, beside=None):
+    """Woven copies of all jars of a version, in a new folder below 'work'; beside: another folder of classes to weave."""
+    plain, woven = Path(work) / "plain", Path(work) / "woven"
+    plain.mkdir(parents=True)
+    for jar in hadoop_jars(version).glob("*.jar"):
+        (plain / jar.name).symlink_to(jar)
+    if beside:
+        run(["jar", "--create", "--file", plain / "beside.jar", "-C", beside, "."], "jar failed")
+    site = ["--functions", functions] if functions else []
+    run(["java", "-jar", agent_jar(), "weave", "--in", plain, "--out", woven, *site],
+        f"the jars of Hadoop {version} could not be woven")
+    return woven
 
 
 def agent_command(*arguments):

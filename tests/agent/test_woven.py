@@ -2,18 +2,17 @@
 import pytest
 
 from attach import Woven, weave
-from tests.agent.tours import Cluster, agent, operations, shape, traced_tour
+from tests.agent.tours import SITE_LIST, Cluster, agent, operations, shape, traced_tour
 
 
 @pytest.fixture(scope="module", params=["3.3.1", "3.5.0"])
 def run(request, tour_program, plumbds, tmp_path_factory):
-    """All servers on woven jars. The client's own class can only be woven by the agent, so it has that."""
+    """No agent in any process; the application is woven too."""
     work, plumbd = tmp_path_factory.mktemp("woven"), plumbds()
-    weave(request.param, work / "lib")
-    woven = Woven(work / "lib", agent(plumbd).settings)
-    cluster = Cluster(work / "hdfs", request.param, agent=woven)
-    classes = weave_classes(tour_program, work)
-    return traced_tour(cluster, plumbd, classes)
+    lib = weave(request.param, work, functions=SITE_LIST, beside=tour_program)
+    woven = Woven(lib, agent(plumbd, sampling="always").settings)
+    # Its own class path has the woven classes of the application; the plain ones must not come first.
+    return traced_tour(Cluster(work / "hdfs", request.param, agent=woven), plumbd, "")
 
 
 def test_nothing_goes_wrong(run):

@@ -56,7 +56,7 @@ def tour(cluster, classes, name="client", skip=None, drain_seconds=DRAIN_SECONDS
     skip = left_out(min(version, cluster.version_of("namenode"), key=version_number)) if skip is None else skip
     arguments = [f"127.0.0.1:{cluster.http['namenode']}", f"/{name}", str(drain_seconds), *skip]
     results, line = {}, ""
-    with cluster.java(name, "Tour", arguments, class_path=str(classes), stdout=subprocess.PIPE, **options) as client:
+    with cluster.java(name, "Tour", arguments, class_path=str(classes or ""), stdout=subprocess.PIPE, **options) as client:
         guard = threading.Timer(TOUR_SECONDS, client.kill)
         guard.start()
         for line in client.stdout:
