@@ -44,6 +44,9 @@ final class BatchSender implements Runnable {
     /** By the last answer, before the next batch. */
     private int askedWaitMs;
     private final SamplingNews sampling;
+    private final long askNanos;
+    /** The last answer. */
+    private long heardAt;
 
     BatchSender(SenderOptions options, SpanQueue queue, Counters counters, Host host) {
         this.options = options;
@@ -52,6 +55,7 @@ final class BatchSender implements Runnable {
         this.sampling = new SamplingNews(counters);
         this.pause = host.pause;
         this.startedAt = host.startedAt;
+        this.askNanos = TimeUnit.MILLISECONDS.toNanos(host.askMs);
         this.version = host.wireVersion;
         this.link = new Link(options);
         this.backoff = new Backoff(options.retryMinMs, options.retryMaxMs, Math::random);
@@ -135,8 +139,8 @@ final class BatchSender implements Runnable {
     /** FALSE when there was nothing to send. */
     private boolean sendOne() {
         take();
-        boolean dropsToReport = counters.dropped() > reportedDrops && !senderId.isEmpty();
-        if (spans == 0 && !dropsToReport) {
+        boolean somethingToSay = counters.dropped() > reportedDrops || timeToAsk();
+        if (spans == 0 && (senderId.isEmpty() || !somethingToSay)) {
             queue.trim();
             return false;
         }
@@ -156,6 +160,11 @@ final class BatchSender implements Runnable {
             rest(askedWaitMs);
         }
         return true;
+    }
+
+    /** A process that was told to sample nothing has no other way to hear that it may again. */
+    private boolean timeToAsk() {
+        return !closing && sampling.wanted() && System.nanoTime() - heardAt >= askNanos;
     }
 
     private void take() {
@@ -217,6 +226,7 @@ final class BatchSender implements Runnable {
         try {
             Reply reply = link.exchange(batch);
             sampling.take(reply.getSampling());
+            heardAt = System.nanoTime();
             failedReceivers = 0;
             backoff.reset();
             return reply;

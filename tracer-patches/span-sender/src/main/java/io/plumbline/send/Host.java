@@ -8,6 +8,8 @@ final class Host {
     private static final AtomicLong STARTS = new AtomicLong();
 
     Pause pause = Pause.real();
+    /** A sender that has nothing to send asks so often what is to be sampled, in case that has changed. */
+    long askMs = 10_000;
     int wireVersion = plumbConstants.WIRE_VERSION;
     /** Several senders of one process may start in one millisecond: their number tells them apart. */
     String startedAt = System.currentTimeMillis() + "." + STARTS.incrementAndGet();

@@ -24,6 +24,11 @@ final class SamplingNews {
         this.listener = listener;
     }
 
+    /** Does anybody want to know? Any thread. */
+    boolean wanted() {
+        return listener != null;
+    }
+
     /** Of each answer; null when it says nothing. The sender's thread. */
     void take(String policy) {
         Consumer<String> current = listener;

@@ -73,6 +73,24 @@ class SamplingTest {
         assertEquals(1, heard.size());
     }
 
+    /** Told to sample nothing, a process sends nothing: it asks, or would never hear of anything else. */
+    @Test
+    void senderWithNothingToSendAsks() throws Exception {
+        BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+        try (ThriftReceiver server = new ThriftReceiver(); Rig rig = new Rig(server.address())) {
+            asking(asking(asking(server, "never"), "never"), "always");
+            rig.host.askMs = 5;
+            rig.start();
+            rig.sender().onSampling(heard::add);
+            rig.send(0, 1);
+            assertEquals("never", heard.poll(ThriftReceiver.WAIT_SECONDS, TimeUnit.SECONDS));
+            assertEquals("always", heard.poll(ThriftReceiver.WAIT_SECONDS, TimeUnit.SECONDS));
+            assertEquals(1, server.next().getSpansSize());
+            assertEquals(0, server.next().getSpansSize());
+            assertEquals(1, rig.stats().getSpansAcknowledged());
+        }
+    }
+
     /** Another JVM, as an application would be: it sends and ends, and nothing is lost. */
     @Test
     void processSenderDrainsAtExit() throws Exception {
