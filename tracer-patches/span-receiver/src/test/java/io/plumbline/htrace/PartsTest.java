@@ -65,15 +65,14 @@ class PartsTest {
         Path docs = Path.of(System.getProperty("basedir"), "..", "..", "docs", "tracing.md");
         String text = Files.readString(docs);
         for (SenderOptions.Key key : SenderOptions.NUMBERS) {
-            String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |",
-                    PlumbSpanReceiver.shown(key.name), key.otherwise, key.least,
+            String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |", key.name, key.otherwise, key.least,
                     key.greatest);
             assertTrue(text.contains(row), row);
         }
-        assertTrue(text.contains("| `" + PlumbSpanReceiver.ADDRESSES_KEY + "` | `"
-                + SenderOptions.RECEIVERS_DEFAULT + "` |"));
-        assertTrue(text.contains("| `" + PlumbSpanReceiver.shown(SenderOptions.PROTOCOL_KEY)
-                + "` | `compact` | `compact`, `binary` |"));
+        assertTrue(text.contains("| `" + SenderOptions.RECEIVERS_KEY + "` | `" + SenderOptions.RECEIVERS_DEFAULT + "` |"));
+        assertTrue(text.contains("| `" + SenderOptions.PROTOCOL_KEY + "` | `compact` | `compact`, `binary` |"));
+        assertTrue(text.contains("hadoop.htrace." + PlumbSpanReceiver.ADDRESSES_KEY));
+        assertTrue(text.contains("hadoop.htrace." + PlumbSpanReceiver.shown("queue.spans")));
         for (DropReason reason : DropReason.values()) {
             assertTrue(text.contains("`" + reason.text() + "`"), reason.text());
         }

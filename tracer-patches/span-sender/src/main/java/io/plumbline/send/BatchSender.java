@@ -38,6 +38,9 @@ final class BatchSender implements Runnable {
     private long sequence;
     private long reportedDrops;
     private int failedReceivers;
+    private int failedWhileClosing;
+    /** Has any receiver ever? */
+    private boolean everAnswered;
     /** Spans of the batch at hand. */
     private int spans;
     private long collectedAt = System.nanoTime();
@@ -120,8 +123,13 @@ final class BatchSender implements Runnable {
         return link.peer();
     }
 
+    /**
+     * Past the time to drain; or all were tried once more, and none has ever answered: a command must not end late for
+     * a receiver that is not there.
+     */
     private boolean expired() {
-        return closing && closeDeadline - System.nanoTime() <= 0;
+        boolean hopeless = !everAnswered && failedWhileClosing >= link.receivers();
+        return closing && (hopeless || closeDeadline - System.nanoTime() <= 0);
     }
 
     /** This thread must not die while the application lives: what is unforeseen costs one batch, counted. */
@@ -227,6 +235,7 @@ final class BatchSender implements Runnable {
             Reply reply = link.exchange(batch);
             sampling.take(reply.getSampling());
             heardAt = System.nanoTime();
+            everAnswered = true;
             failedReceivers = 0;
             backoff.reset();
             return reply;
@@ -234,7 +243,8 @@ final class BatchSender implements Runnable {
             counters.failures.incrementAndGet();
             fail("spans wait for a receiver: " + e.getMessage(), null);
             failedReceivers++;
-            if (failedReceivers % link.receivers() == 0) {
+            failedWhileClosing += closing ? 1 : 0;
+            if (failedReceivers % link.receivers() == 0 && !expired()) {
                 rest(backoff.nextMs());
             }
             return null;

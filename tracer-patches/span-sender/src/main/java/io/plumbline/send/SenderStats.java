@@ -15,7 +15,7 @@ final class SenderStats implements SenderMXBean {
     private final Counters counters;
     private final SpanQueue queue;
     private final BatchSender sender;
-    private ObjectName name;
+    private volatile ObjectName name;
 
     SenderStats(Counters counters, SpanQueue queue, BatchSender sender) {
         this.counters = counters;
@@ -30,7 +30,7 @@ final class SenderStats implements SenderMXBean {
             ManagementFactory.getPlatformMBeanServer()
                     .registerMBean(new StandardMBean(this, SenderMXBean.class, true), wanted);
             name = wanted;
-        } catch (JMException | RuntimeException e) {
+        } catch (JMException | RuntimeException | LinkageError e) {
             LOG.log(Level.FINE, "no counters in JMX", e);
         }
     }

@@ -43,11 +43,16 @@ public final class SpanSender implements Closeable {
         queue = new SpanQueue(options, counters, host.pause::wake);
         sender = new BatchSender(options, queue, counters, host);
         stats = new SenderStats(counters, queue, sender);
-        stats.register(id);
-        thread = new Thread(sender, "plumb-span-sender-" + id);
+        thread = new Thread(() -> run(id), "plumb-span-sender-" + id);
         thread.setDaemon(true);
         thread.setContextClassLoader(null); // do not keep an application's class loader alive
         thread.start();
+    }
+
+    /** JMX is met here, not in the application's thread: a first look at it takes tens of milliseconds. */
+    private void run(long id) {
+        stats.register(id);
+        sender.run();
     }
 
     /**

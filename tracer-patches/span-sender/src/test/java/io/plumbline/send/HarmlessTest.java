@@ -121,6 +121,20 @@ class HarmlessTest {
         }
     }
 
+    /** The end of a command, and no plumbd anywhere: its time to drain is for receivers that there are. */
+    @Test
+    void nobodyEverAnswered() throws Exception {
+        Rig rig = new Rig("127.0.0.1:1,127.0.0.1:2").set("retry.min.ms", "10000");
+        rig.host.pause = Pause.real();
+        rig.start();
+        rig.send(0, 10);
+        long before = System.nanoTime();
+        rig.close();
+        long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before);
+        assertTrue(ms < 5000, ms + " ms");
+        assertEquals(10L, rig.stats().getDrops().get("not sent at close"));
+    }
+
     /** Answers with a few bytes changed, cut, or doubled. Some mean something: every span is accounted for all the same. */
     @Test
     void answersOfNoise() throws Exception {
