@@ -3,7 +3,6 @@ package io.plumbline.htrace;
 import io.plumbline.send.DropReason;
 import io.plumbline.send.SenderMXBean;
 import io.plumbline.send.SenderOptions;
-import io.plumbline.send.SpanData;
 import io.plumbline.send.SpanSender;
 import io.plumbline.send.TracerNames;
 import org.apache.htrace.core.HTraceConfiguration;
@@ -22,7 +21,7 @@ public class PlumbSpanReceiver extends SpanReceiver {
     static final String ADDRESSES_KEY = PREFIX + "receiver.addresses";
 
     /** Of the whole process: a thread ends one span at a time, whatever receivers it has. */
-    private static final ThreadLocal<SpanData> SPAN = ThreadLocal.withInitial(SpanData::new);
+    private static final ThreadLocal<SpanReader.Copy> COPY = ThreadLocal.withInitial(SpanReader.Copy::new);
 
     private final SpanReader reader;
     private final SpanSender sender;
@@ -58,9 +57,9 @@ public class PlumbSpanReceiver extends SpanReceiver {
     @Override
     public void receiveSpan(Span span) {
         try {
-            SpanData data = SPAN.get();
-            if (reader.read(span, data)) {
-                sender.send(data);
+            SpanReader.Copy copy = COPY.get();
+            if (reader.read(span, copy)) {
+                sender.send(copy.data);
             } else {
                 sender.countDropped(DropReason.UNREADABLE);
             }

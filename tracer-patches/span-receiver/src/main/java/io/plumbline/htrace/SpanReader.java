@@ -4,7 +4,7 @@ import io.plumbline.send.NanoSpan;
 import io.plumbline.send.SpanData;
 import io.plumbline.send.TracerNames;
 import java.util.List;
-import java.util.Map;
+import java.util.function.BiConsumer;
 import org.apache.htrace.core.Span;
 import org.apache.htrace.core.SpanId;
 import org.apache.htrace.core.TimelineAnnotation;
@@ -17,6 +17,16 @@ final class SpanReader {
     private static final long NS_PER_MS = 1_000_000;
     private static final int TRIES = 5;
 
+    /** A span as it was, again and again: one for each thread, which takes annotations as maps hand them out. */
+    static final class Copy implements BiConsumer<String, String> {
+        final SpanData data = new SpanData();
+
+        @Override
+        public void accept(String key, String value) {
+            data.annotateNew(orEmpty(key), value);
+        }
+    }
+
     private final TracerNames names;
 
     SpanReader(TracerNames names) {
@@ -24,10 +34,10 @@ final class SpanReader {
     }
 
     /** FALSE when the span could not be read: it was changed during each try, or it throws by itself. Never throws. */
-    boolean read(Span span, SpanData into) {
+    boolean read(Span span, Copy into) {
         for (int i = 0; i < TRIES; i++) {
             try {
-                into.clear();
+                into.data.clear();
                 tryRead(span, into);
                 return true;
             } catch (RuntimeException e) {
@@ -37,28 +47,23 @@ final class SpanReader {
         return false;
     }
 
-    private void tryRead(Span span, SpanData into) {
+    private void tryRead(Span span, Copy into) {
         SpanId id = span.getSpanId();
-        into.trace = id.getHigh();
-        into.span = id.getLow();
-        into.name = orEmpty(span.getDescription());
-        into.tracer = names.withPid(orEmpty(span.getTracerId()));
+        into.data.trace = id.getHigh();
+        into.data.span = id.getLow();
+        into.data.name = orEmpty(span.getDescription());
+        into.data.tracer = names.withPid(orEmpty(span.getTracerId()));
         NanoSpan nanos = span instanceof NanoSpan ? (NanoSpan) span : null;
-        readTimes(span, nanos, into);
+        readTimes(span, nanos, into.data);
         for (SpanId parent : span.getParents()) {
-            into.parent(parent.getHigh(), parent.getLow());
+            into.data.parent(parent.getHigh(), parent.getLow());
         }
-        Map<String, String> annotations = span.getKVAnnotations();
-        if (!annotations.isEmpty()) {
-            for (Map.Entry<String, String> entry : annotations.entrySet()) {
-                into.annotate(orEmpty(entry.getKey()), entry.getValue());
-            }
-        }
+        span.getKVAnnotations().forEach(into);
         List<TimelineAnnotation> notes = span.getTimelineAnnotations();
         for (int i = 0; i < notes.size(); i++) {
             TimelineAnnotation note = notes.get(i);
             long known = nanos == null ? 0 : nanos.noteNs(i);
-            into.note(known != 0 ? known : toNanos(note.getTime()), note.getMessage());
+            into.data.note(known != 0 ? known : toNanos(note.getTime()), note.getMessage());
         }
     }
 

@@ -68,6 +68,7 @@ class PartsTest {
             String row = String.format(Locale.ROOT, "| `%s` | %d | %,d to %,d |", key.name, key.otherwise, key.least,
                     key.greatest);
             assertTrue(text.contains(row), row);
+            assertEquals("plumb." + key.name, PlumbSpanReceiver.shown(key.name));
         }
         assertTrue(text.contains("| `" + SenderOptions.RECEIVERS_KEY + "` | `" + SenderOptions.RECEIVERS_DEFAULT + "` |"));
         assertTrue(text.contains("| `" + SenderOptions.PROTOCOL_KEY + "` | `compact` | `compact`, `binary` |"));
@@ -109,12 +110,13 @@ class PartsTest {
 
     @Test
     void readingAChangingSpan() {
-        SpanData data = new SpanData();
-        assertTrue(reader.read(new Unsteady(2), data));
+        SpanReader.Copy copy = new SpanReader.Copy();
+        SpanData data = copy.data;
+        assertTrue(reader.read(new Unsteady(2), copy));
         assertEquals("k", data.key(0));
         assertEquals("v", data.text(0));
         assertEquals(1, data.annotations());
-        assertFalse(reader.read(new Unsteady(Integer.MAX_VALUE), data));
+        assertFalse(reader.read(new Unsteady(Integer.MAX_VALUE), copy));
     }
 
     @Test
@@ -123,8 +125,9 @@ class PartsTest {
         span.addKVAnnotation("a", "b");
         span.addKVAnnotation("c", null);
         span.addTimelineAnnotation(null);
-        SpanData data = new SpanData();
-        assertTrue(reader.read(span, data));
+        SpanReader.Copy copy = new SpanReader.Copy();
+        SpanData data = copy.data;
+        assertTrue(reader.read(span, copy));
         span.addKVAnnotation("late", "x");
         span.addTimelineAnnotation("late");
         span.getParents()[0] = new SpanId(3, 3);
@@ -177,16 +180,17 @@ class PartsTest {
 
     @Test
     void nanosecondsWhereTheyAreKnown() {
-        SpanData data = new SpanData();
-        assertTrue(reader.read(new Measured(1_000_000_007), data));
+        SpanReader.Copy copy = new SpanReader.Copy();
+        SpanData data = copy.data;
+        assertTrue(reader.read(new Measured(1_000_000_007), copy));
         assertEquals(1_000_000_007, data.beginNs);
         assertEquals(3, data.durationNs);
         assertFalse(data.milliseconds);
         assertEquals(5_000_001, data.noteTime(0));
         assertEquals(6_000_000, data.noteTime(1));
-        assertTrue(reader.read(new Measured(0), data));
+        assertTrue(reader.read(new Measured(0), copy));
         assertTrue(data.milliseconds);
-        assertTrue(reader.read(span().build(), data));
+        assertTrue(reader.read(span().build(), copy));
         assertTrue(data.milliseconds);
         assertEquals(1_000_000_000, data.beginNs);
         assertEquals(7_000_000, data.durationNs);
@@ -235,6 +239,9 @@ class PartsTest {
                 "plumb.receiver.addresses", "127.0.0.1:1", "plumb.shutdown.timeout.ms", "0"));
         ObjectName name = new ObjectName("io.plumbline:type=SpanReceiver,id=" + receiver.getId());
         receiver.receiveSpan(null);
+        while (server.queryNames(name, null).isEmpty()) {
+            Thread.onSpinWait(); // the sender's thread registers it
+        }
         assertEquals(1L, server.getAttribute(name, "SpansReceived"));
         assertEquals(1L, server.getAttribute(name, "SpansDropped"));
         assertEquals(Map.of("span unreadable", 1L), receiver.stats().getDrops());

@@ -1,6 +1,5 @@
 package io.plumbline.send;
 
-import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
 /** Numbers as text, in one buffer that is used again and again. One thread. */
@@ -21,7 +20,7 @@ final class Decimal {
         if (number < 0) {
             digits[--at] = '-';
         }
-        ((Buffer) view).position(at);
+        view.position(at);
         return view;
     }
 }

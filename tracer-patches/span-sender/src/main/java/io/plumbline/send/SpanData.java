@@ -7,6 +7,8 @@ package io.plumbline.send;
 public final class SpanData {
     /** Pairs and parents kept without growing. */
     private static final int USUAL = 8;
+    /** Larger arrays are let go. */
+    private static final int KEPT = 256;
 
     /** Upper and lower half of the id. */
     public long trace;
@@ -33,12 +35,28 @@ public final class SpanData {
 
     /** Takes back parents, annotations and notes; the fields are the caller's to set. */
     public void clear() {
+        if (keys.length > KEPT || parents.length > KEPT || notes.length > KEPT) {
+            shrink();
+        }
         java.util.Arrays.fill(texts, 0, annotationCount, null);
         java.util.Arrays.fill(notes, 0, noteCount, null);
         parentCount = 0;
         annotationCount = 0;
         noteCount = 0;
         milliseconds = false;
+    }
+
+    /** After a rare large span: each thread has an object like this. */
+    private void shrink() {
+        parents = new long[2];
+        keys = new String[USUAL];
+        texts = new String[USUAL];
+        numbers = new long[USUAL];
+        notes = new String[2];
+        noteTimes = new long[2];
+        parentCount = 0;
+        annotationCount = 0;
+        noteCount = 0;
     }
 
     public void parent(long parentTrace, long parentSpan) {
@@ -61,6 +79,12 @@ public final class SpanData {
         numbers[i] = value;
     }
 
+    /** As {@link #annotate(String, String)}, for a key that is known not to be there yet, as in a copy of a map. */
+    public void annotateNew(String key, String value) {
+        int i = newAnnotation(key);
+        texts[i] = value == null ? "" : value;
+    }
+
     /** A key comes once, as in HTrace: a later value takes the place of the earlier one. */
     private int annotation(String key) {
         for (int i = 0; i < annotationCount; i++) {
@@ -68,6 +92,10 @@ public final class SpanData {
                 return i;
             }
         }
+        return newAnnotation(key);
+    }
+
+    private int newAnnotation(String key) {
         if (annotationCount == keys.length) {
             int more = 2 * annotationCount;
             keys = java.util.Arrays.copyOf(keys, more);

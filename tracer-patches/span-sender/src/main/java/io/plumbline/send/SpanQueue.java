@@ -19,7 +19,9 @@ final class SpanQueue {
     private static final int CREDITS_PART = 16;
     /** So many new threads since the sender looked are a reason to look: threads that end leave chunks behind. */
     private static final int MANY_THREADS = 1024;
+    /** Instead of the bytes that a span needs. */
     private static final int TOO_LARGE = -1;
+    private static final int WRITTEN = 0;
 
     private final int batchSpans;
     private final int batchBytes;
@@ -27,8 +29,9 @@ final class SpanQueue {
     private final Runnable wake;
     private final SpanWriter writer;
     private final ChunkPool pool;
-    private final ThreadLocal<ThreadBuffer> buffers = ThreadLocal.withInitial(ThreadBuffer::new);
-    /** Buffers that had a chunk, in threads that live or ended since the last collection. */
+    private final ThreadLocal<ThreadBuffer.Owner> owners =
+            ThreadLocal.withInitial(ThreadBuffer.Owner::new);
+    /** Buffers that had a chunk. */
     private final ConcurrentLinkedQueue<ThreadBuffer> registered = new ConcurrentLinkedQueue<>();
     private final AtomicLong newThreads = new AtomicLong();
     private final AtomicLong spansLeft;
@@ -41,7 +44,7 @@ final class SpanQueue {
     private final AtomicLong readyBytes = new AtomicLong();
     /** Spans taken out of the queue, in whatever way. */
     private final AtomicLong removed = new AtomicLong();
-    /** Spans of threads that have ended; under its own lock with the removal of their buffers. */
+    /** Spans of buffers that are forgotten; under its own lock with their removal. */
     private final AtomicLong acceptedBefore = new AtomicLong();
 
     /** @param wake called when a batch is there, or much of the room is used; any thread, must not block */
@@ -57,18 +60,17 @@ final class SpanQueue {
 
     /** Null when the span was taken, else why not. Any thread. */
     DropReason offer(SpanData span) {
-        ThreadBuffer own = buffers.get();
+        ThreadBuffer own = owners.get().buffer;
         Chunk chunk = own.getAndSet(null);
-        boolean written;
         int need;
         try {
-            written = chunk != null && chunk.credits > 0 && writer.write(span, chunk);
-            need = written ? 0 : SpanWriter.weight(span) > SpanWriter.MAX_WEIGHT ? TOO_LARGE : SpanWriter.need(span);
+            boolean written = chunk != null && chunk.credits > 0 && writer.write(span, chunk);
+            need = written ? WRITTEN : need(span);
         } catch (RuntimeException | StackOverflowError e) {
             putBack(own, chunk);
             return DropReason.UNREADABLE;
         }
-        if (written) {
+        if (need == WRITTEN) {
             keep(own, chunk);
             return null;
         }
@@ -77,6 +79,10 @@ final class SpanQueue {
             return DropReason.OVERSIZED;
         }
         return offerSlowly(span, need, own, chunk);
+    }
+
+    private static int need(SpanData span) {
+        return SpanWriter.weight(span) > SpanWriter.MAX_WEIGHT ? TOO_LARGE : SpanWriter.need(span);
     }
 
     /** The chunk, if any, has no room or no credits left. */
@@ -178,9 +184,9 @@ final class SpanQueue {
     void collect() {
         for (Iterator<ThreadBuffer> all = registered.iterator(); all.hasNext();) {
             ThreadBuffer buffer = all.next();
-            boolean ended = !buffer.thread.isAlive();
+            boolean orphaned = buffer.orphaned();
             handOverIfAny(buffer);
-            if (ended) {
+            if (orphaned) {
                 synchronized (acceptedBefore) {
                     acceptedBefore.addAndGet(buffer.accepted());
                     all.remove();
@@ -259,6 +265,11 @@ final class SpanQueue {
     /** Called now and then while little goes on. The sender's thread. */
     void trim() {
         pool.trim();
+    }
+
+    /** Threads that there are buffers of. Any thread. */
+    int threads() {
+        return registered.size();
     }
 
     /** Spans ever taken in. Any thread. */

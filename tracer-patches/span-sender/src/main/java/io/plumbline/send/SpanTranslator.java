@@ -1,7 +1,6 @@
 package io.plumbline.send;
 
 import io.plumbline.wire.plumbConstants;
-import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -179,9 +178,8 @@ final class SpanTranslator {
     /** Strings and binaries look the same on the wire: the text is passed on as it is. */
     private void text() throws TException {
         int length = chunk.bytes.getInt(at);
-        Buffer view = chunk.view; // by its Java 8 signatures
-        view.limit(at + 4 + length);
-        view.position(at + 4);
+        chunk.view.limit(at + 4 + length);
+        chunk.view.position(at + 4);
         out.writeBinary(chunk.view);
         at += 4 + length;
     }

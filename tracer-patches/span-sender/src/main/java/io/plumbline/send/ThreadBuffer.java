@@ -1,5 +1,6 @@
 package io.plumbline.send;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -7,19 +8,33 @@ import java.util.concurrent.atomic.AtomicReference;
  * Where one application thread puts its spans. The chunk is in the reference while nobody works on it; who takes it out
  * (the thread itself for each span, the sender's thread when it has waited long enough) owns it. Neither ever waits for
  * the other: a thread that finds none gets another chunk.
- *
- * <p>A thread's local variables keep this alive, so it refers to no sender.
  */
 final class ThreadBuffer extends AtomicReference<Chunk> {
     private static final long serialVersionUID = 1;
     private static final AtomicLongFieldUpdater<ThreadBuffer> ACCEPTED =
             AtomicLongFieldUpdater.newUpdater(ThreadBuffer.class, "accepted");
 
-    final transient Thread thread = Thread.currentThread();
     /** Of {@link Chunk#SIZES}, for the next chunk. Only the thread itself uses it, like the next one. */
     int level;
     boolean registered;
     private volatile long accepted;
+    private final transient WeakReference<Owner> owner;
+
+    private ThreadBuffer(Owner owner) {
+        this.owner = new WeakReference<>(owner);
+    }
+
+    /**
+     * What a thread holds, among its local variables. It goes with the thread, or when somebody clears these; the
+     * buffer is then nobody's, and the queue forgets it after it has taken the last chunk.
+     */
+    static final class Owner {
+        final ThreadBuffer buffer = new ThreadBuffer(this);
+    }
+
+    boolean orphaned() {
+        return owner.get() == null;
+    }
 
     /** The thread itself. */
     void countAccepted() {

@@ -139,7 +139,7 @@ class FormTest {
         SenderOptions options = options("protocol", protocol.text(), "batch.spans", "100");
         SpanQueue queue = queue(options);
         BatchEncoder encoder = new BatchEncoder(options);
-        for (int round = 0; round < 40; round++) {
+        for (int round = 0; round < 10; round++) {
             List<SpanData> sent = new ArrayList<>();
             for (int i = 0; i < 250; i++) {
                 SpanData span = random(random);
@@ -211,7 +211,7 @@ class FormTest {
         SpanQueue queue = queue(options);
         BatchEncoder encoder = new BatchEncoder(options);
         Random random = new Random(3);
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < 50; round++) {
             boolean wide = random.nextBoolean();
             SpanData span = Rig.span(0);
             span.annotate("k", wide ? "x".repeat(random.nextInt(9000)) : "");

@@ -12,12 +12,13 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class ThreadsTest {
-    private static void inThreads(int threads, java.util.function.IntConsumer work) throws InterruptedException {
+    private static void inThreads(int threads, IntConsumer work) throws InterruptedException {
         List<Thread> running = new ArrayList<>();
         for (int t = 0; t < threads; t++) {
             int number = t;
@@ -53,7 +54,22 @@ class ThreadsTest {
         }
     }
 
-    /** Thousands of threads, and a receiver that does not answer: memory is bounded, and every span is accounted for. */
+    /** Also where a thread lives on and only its local variables were cleared, as some pools do. */
+    @Test
+    void buffersOfEndedThreadsAreForgotten() throws Exception {
+        SpanQueue queue = new SpanQueue(new SenderOptions(key -> null), new Counters(), () -> { });
+        inThreads(500, t -> queue.offer(Rig.span(t)));
+        assertEquals(500, queue.threads());
+        while (queue.threads() > 0) {
+            System.gc();
+            queue.collect();
+        }
+        assertEquals(500, queue.accepted());
+        assertEquals(500, queue.size());
+        assertEquals(500, queue.clear());
+    }
+
+    /** Thousands of threads, and a receiver that does not answer: bounded memory, and every span is accounted for. */
     @Test
     void manyThreadsAndNoReceiver() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
@@ -84,12 +100,12 @@ class ThreadsTest {
 
     @Test
     void closedWhileThreadsSend() throws Exception {
-        for (int round = 0; round < 20; round++) {
+        for (int round = 0; round < 10; round++) {
             AtomicLong sent = new AtomicLong();
             AtomicBoolean stop = new AtomicBoolean();
             CountDownLatch started = new CountDownLatch(6);
             try (ThriftReceiver server = new ThriftReceiver();
-                    Rig rig = new Rig(server.address()).set("batch.spans", "50").start()) {
+                    Rig rig = new Rig(server.address()).set("queue.spans", "1000").set("batch.spans", "50").start()) {
                 Thread closer = new Thread(() -> {
                     try {
                         started.await();
