@@ -46,7 +46,8 @@ final class LoadTimeWeaver implements ClassFileTransformer {
             report.countElsewhere();
             return null;
         }
-        byte[] woven = weaver.weave(className, classFile, ClassFileLocator.ForClassLoader.of(loader));
+        byte[] woven = weaver.weave(className, classFile, ClassFileLocator.ForClassLoader.of(loader),
+                loader == Hooks.class.getClassLoader());
         if (woven != null) {
             report.countClass();
         }

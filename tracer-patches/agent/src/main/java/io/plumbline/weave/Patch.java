@@ -24,6 +24,14 @@ public interface Patch {
         return null;
     }
 
+    /**
+     * Does it lead to classes of ours that refer to HTrace's? Those find HTrace with the agent's class loader: what another
+     * one has loaded (a web application's) stays as it is.
+     */
+    default boolean refersToHTrace() {
+        return false;
+    }
+
     /** @throws WeaveException as above */
     default DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
         return builder;

@@ -57,8 +57,13 @@ public final class Weaver {
      * @return the woven class file, or null when there is nothing to change
      */
     public byte[] weave(String className, byte[] classFile, ClassFileLocator locator) {
+        return weave(className, classFile, locator, true);
+    }
+
+    /** @param ownLoader has the class the agent's own loader, or will it have? See {@link Patch#refersToHTrace} */
+    public byte[] weave(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
         try {
-            return weaveAll(className, classFile, locator);
+            return weaveAll(className, classFile, locator, ownLoader);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.WEAVE, e);
             list.of(className).forEach(f -> report.add(
@@ -75,7 +80,7 @@ public final class Weaver {
                 new Finding(className, p, Finding.Status.FAILED, "loaded before the agent")));
     }
 
-    private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator) {
+    private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
         List<Function> functions = list.of(className);
         if (Scan.of(new ClassReader(classFile)).woven) {
             ahead(className, functions);
@@ -83,7 +88,11 @@ public final class Weaver {
         }
         byte[] patched = classFile;
         for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
-            patched = patch(patch, className, patched, locator);
+            if (ownLoader || !patch.refersToHTrace()) {
+                patched = patch(patch, className, patched, locator);
+            } else {
+                report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, "another class loader has HTrace"));
+            }
         }
         byte[] woven = functions.isEmpty() ? patched : weave(functions, patched, locator);
         return woven == classFile ? null : ClassWeaver.mark(woven);

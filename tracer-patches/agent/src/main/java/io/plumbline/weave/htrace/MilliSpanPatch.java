@@ -11,10 +11,7 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 import io.plumbline.send.NanoSpan;
 import io.plumbline.trace.htrace.PatchedSpan;
 import io.plumbline.trace.htrace.SpanTimes;
-import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.util.Collections;
-import java.util.Set;
 import net.bytebuddy.description.modifier.FieldPersistence;
 import net.bytebuddy.description.modifier.SyntheticState;
 import net.bytebuddy.description.modifier.Visibility;
@@ -29,16 +26,15 @@ import net.bytebuddy.jar.asm.Opcodes;
  * MilliSpan: its times in nanoseconds, as {@link NanoSpan}. A span that was not started by HTrace now, but read from
  * JSON or built with times of somebody's, keeps its milliseconds.
  */
-final class MilliSpanPatch implements Patch {
+final class MilliSpanPatch extends HTracePatch {
     private static final String SPAN = "org/apache/htrace/core/MilliSpan";
     private static final String FIELD = "plumbTimes";
     private static final String FIELD_TYPE = "L" + TIMES + ";";
     private static final String TIMELINE = "Ljava/util/List;";
     private static final String NOTE = "(Ljava/lang/String;)V";
 
-    @Override
-    public Set<String> classes() {
-        return Collections.singleton("org.apache.htrace.core.MilliSpan");
+    MilliSpanPatch() {
+        super("org.apache.htrace.core.MilliSpan");
     }
 
     @Override

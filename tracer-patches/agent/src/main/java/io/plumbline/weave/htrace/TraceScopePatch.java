@@ -4,10 +4,7 @@ import static io.plumbline.weave.htrace.Code.SCOPE;
 import static io.plumbline.weave.htrace.Code.load;
 
 import io.plumbline.trace.htrace.PatchedScope;
-import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.util.Collections;
-import java.util.Set;
 import net.bytebuddy.description.modifier.SyntheticState;
 import net.bytebuddy.description.modifier.Visibility;
 import net.bytebuddy.description.type.TypeDescription;
@@ -16,13 +13,12 @@ import net.bytebuddy.implementation.FieldAccessor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** TraceScope: implements {@link PatchedScope}. */
-final class TraceScopePatch implements Patch {
+final class TraceScopePatch extends HTracePatch {
     private static final String OWN_FIELD = "plumbOwn";
     private static final String PARENT = "L" + SCOPE + ";";
 
-    @Override
-    public Set<String> classes() {
-        return Collections.singleton("org.apache.htrace.core.TraceScope");
+    TraceScopePatch() {
+        super("org.apache.htrace.core.TraceScope");
     }
 
     @Override

@@ -7,24 +7,20 @@ import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.load;
 import static io.plumbline.weave.htrace.Code.method;
 
-import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.util.Collections;
-import java.util.Set;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** Tracer.Builder: Hadoop's configuration reaches our settings, and each tracer's pool gets a receiver. */
-final class TracerBuilderPatch implements Patch {
+final class TracerBuilderPatch extends HTracePatch {
     private static final String BUILDER = TRACER + "$Builder";
     private static final String CONF = "org/apache/htrace/core/HTraceConfiguration";
     private static final String BUILD = "()L" + TRACER + ";";
 
-    @Override
-    public Set<String> classes() {
-        return Collections.singleton("org.apache.htrace.core.Tracer$Builder");
+    TracerBuilderPatch() {
+        super("org.apache.htrace.core.Tracer$Builder");
     }
 
     @Override

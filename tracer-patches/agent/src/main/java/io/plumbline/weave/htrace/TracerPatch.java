@@ -11,10 +11,7 @@ import static io.plumbline.weave.htrace.Code.method;
 import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import io.plumbline.trace.htrace.PatchedTracer;
-import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.util.Collections;
-import java.util.Set;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.description.modifier.SyntheticState;
 import net.bytebuddy.description.modifier.Visibility;
@@ -26,15 +23,14 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** Tracer: implements {@link PatchedTracer}, starts spans in nanoseconds, asks our sampling, bears scopes of ours. */
-final class TracerPatch implements Patch {
+final class TracerPatch extends HTracePatch {
     private static final String CONTEXT = TRACER + "$ThreadContext";
     private static final String CONTEXTS = "L" + TRACER + "$ThreadLocalContext;";
     private static final String NAME_FIELD = "plumbName";
     private static final String NEW_ROOT = "(L" + CONTEXT + ";Ljava/lang/String;)L" + SCOPE + ";";
 
-    @Override
-    public Set<String> classes() {
-        return Collections.singleton("org.apache.htrace.core.Tracer");
+    TracerPatch() {
+        super("org.apache.htrace.core.Tracer");
     }
 
     @Override

@@ -6,20 +6,16 @@ import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.load;
 import static io.plumbline.weave.htrace.Code.method;
 
-import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.util.Collections;
-import java.util.Set;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.dynamic.DynamicType;
 
 /** TracerPool: ours gives way to a receiver for plumbd that an operator adds while the process runs. */
-final class TracerPoolPatch implements Patch {
+final class TracerPoolPatch extends HTracePatch {
     private static final String ADD = "(Lorg/apache/htrace/core/SpanReceiver;)Z";
 
-    @Override
-    public Set<String> classes() {
-        return Collections.singleton("org.apache.htrace.core.TracerPool");
+    TracerPoolPatch() {
+        super("org.apache.htrace.core.TracerPool");
     }
 
     @Override
