@@ -59,13 +59,15 @@ final class ClassWeaver extends ClassVisitor {
     public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
         MethodVisitor out = super.visitMethod(access, name, descriptor, signature, thrown);
         int next = scan.methods.get(Scan.key(name, descriptor)).maxLocals;
-        for (Plan.Step step : plan.steps(name, descriptor)) {
-            if (step.inner != null) {
-                continue;
+        // Moments lie around spans: a lock that is held from a method's return on is not held within that method's span.
+        for (boolean moments : new boolean[] {true, false}) {
+            for (Plan.Step step : plan.steps(name, descriptor)) {
+                if (step.inner == null && step.moment != null == moments) {
+                    CodeAdapter adapter = adapter(step, out, next);
+                    next = adapter.nextVariable();
+                    out = adapter;
+                }
             }
-            CodeAdapter adapter = adapter(step, out, next);
-            next = adapter.nextVariable();
-            out = adapter;
         }
         for (Plan.Step step : plan.steps(name, descriptor)) {
             out = step.inner == null ? out : new InnerAdapter(out, step.inner, step.site);
