@@ -24,7 +24,9 @@ final class LoadTimeWeaver implements ClassFileTransformer {
     LoadTimeWeaver(Weaver weaver, WeaveReport report) {
         this.weaver = weaver;
         this.report = report;
-        weaver.classes().forEach(name -> names.add(name.replace('.', '/')));
+        for (String name : weaver.classes()) {
+            names.add(name.replace('.', '/'));
+        }
     }
 
     @Override
@@ -46,8 +48,10 @@ final class LoadTimeWeaver implements ClassFileTransformer {
             report.countElsewhere();
             return null;
         }
+        long begin = System.nanoTime();
         byte[] woven = weaver.weave(className, classFile, ClassFileLocator.ForClassLoader.of(loader),
                 loader == Hooks.class.getClassLoader());
+        report.countTime(System.nanoTime() - begin);
         if (woven != null) {
             report.countClass();
         }

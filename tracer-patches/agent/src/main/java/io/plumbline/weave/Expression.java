@@ -3,6 +3,7 @@ package io.plumbline.weave;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** What is recorded of a call: {@code arg1.getBlock().getNumBytes()}, {@code this.src}, {@code 'text'}. Immutable. */
 final class Expression {
@@ -25,6 +26,7 @@ final class Expression {
         }
     }
 
+    private static final Pattern ARGUMENT = Pattern.compile("arg[1-9][0-9]?");
     private static final String EXPECTED = "expected arg1, arg2, ..., this, return or 'text', then .field or .method()";
 
     final Start start;
@@ -71,7 +73,7 @@ final class Expression {
         if (word.equals("return")) {
             return new Expression(Start.RETURN, -1, null, steps, text);
         }
-        if (word.matches("arg[1-9][0-9]?")) {
+        if (ARGUMENT.matcher(word).matches()) {
             return new Expression(Start.ARGUMENT, Integer.parseInt(word.substring(3)) - 1, null, steps, text);
         }
         throw new IllegalArgumentException("\"" + text + "\": " + EXPECTED);

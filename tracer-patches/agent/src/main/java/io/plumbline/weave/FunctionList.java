@@ -19,6 +19,8 @@ import java.util.Set;
 /**
  * The functions to be traced, by class. A site's own come before the built-in ones: of several lines that mean the same
  * method the first counts. Immutable; any thread.
+ *
+ * <p>It is read before main: without lambdas, whose first use costs more than all the rest.
  */
 public final class FunctionList {
     private static final String BUILT_IN = "functions.conf";
@@ -120,7 +122,12 @@ public final class FunctionList {
     }
 
     private void add(Function function) {
-        byClass.computeIfAbsent(function.className, name -> new ArrayList<>()).add(function);
+        List<Function> functions = byClass.get(function.className);
+        if (functions == null) {
+            functions = new ArrayList<>();
+            byClass.put(function.className, functions);
+        }
+        functions.add(function);
     }
 
     /** In the order of the list. */

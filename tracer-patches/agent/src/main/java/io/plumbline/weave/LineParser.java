@@ -3,12 +3,16 @@ package io.plumbline.weave;
 import io.plumbline.trace.Point;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Reads a line below a section's head. */
 final class LineParser {
     private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced");
+    private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
     private static final String ALLOWED = "allowed are root, background, unless-traced, key=value (recorded at the call) "
             + "and key:=value (recorded at the return)";
 
@@ -123,7 +127,7 @@ final class LineParser {
     private static Value value(String word, int equals) {
         boolean atReturn = word.charAt(equals - 1) == ':';
         String key = word.substring(0, atReturn ? equals - 1 : equals);
-        if (!key.matches("[A-Za-z_][A-Za-z0-9_.-]*")) {
+        if (!KEY.matcher(key).matches()) {
             throw new IllegalArgumentException("\"" + key + "\" is not a key: letters, digits, and _ . - after a letter");
         }
         Expression expression = Expression.parse(word.substring(equals + 1));
@@ -134,14 +138,20 @@ final class LineParser {
     }
 
     private void check() {
-        long after = builder.values.stream().filter(v -> v.atReturn).count();
-        long before = builder.values.size() - after;
+        int after = 0;
+        boolean ofThis = false;
+        Set<String> keys = new HashSet<>();
+        for (Value value : builder.values) {
+            after += value.atReturn ? 1 : 0;
+            ofThis |= value.expression.start == Expression.Start.THIS;
+            keys.add(value.key + value.atReturn);
+        }
+        int before = builder.values.size() - after;
         if (Math.max(before, after) > Function.MAX_VALUES) {
             throw new IllegalArgumentException("at most " + Function.MAX_VALUES + " values at the call and "
                     + Function.MAX_VALUES + " at the return");
         }
-        long keys = builder.values.stream().map(v -> v.key + v.atReturn).distinct().count();
-        if (keys < builder.values.size()) {
+        if (keys.size() < builder.values.size()) {
             throw new IllegalArgumentException("the same key twice");
         }
         if (builder.kind == Function.Kind.BETWEEN && (after > 0 || builder.unlessTraced)) {
@@ -152,8 +162,7 @@ final class LineParser {
         if (valueless && (!builder.values.isEmpty() || builder.unlessTraced)) {
             throw new IllegalArgumentException("across and carry ... -> return record no values and take no unless-traced");
         }
-        if (builder.kind == Function.Kind.WITHIN
-                && builder.values.stream().anyMatch(v -> v.expression.start == Expression.Start.THIS)) {
+        if (builder.kind == Function.Kind.WITHIN && ofThis) {
             throw new IllegalArgumentException("within records arguments and the result of the method that is called, not this");
         }
         boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY;

@@ -8,12 +8,8 @@ final class ReportText {
     private ReportText() {
     }
 
-    static String of(List<Finding> findings, long classes, long elsewhere) {
+    static String of(List<Finding> findings) {
         StringBuilder text = new StringBuilder();
-        text.append("classes woven: ").append(classes).append('\n');
-        if (elsewhere > 0) {
-            text.append("classes left alone, because their loader does not see the agent: ").append(elsewhere).append('\n');
-        }
         for (Finding.Status status : Finding.Status.values()) {
             List<Finding> some = new ArrayList<>(findings);
             some.removeIf(f -> f.status != status);

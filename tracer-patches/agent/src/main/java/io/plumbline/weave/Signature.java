@@ -64,7 +64,12 @@ final class Signature {
         if (text.isEmpty() || !Character.isJavaIdentifierStart(text.charAt(0))) {
             return false;
         }
-        return text.chars().allMatch(Character::isJavaIdentifierPart);
+        for (int i = 1; i < text.length(); i++) {
+            if (!Character.isJavaIdentifierPart(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** @param descriptor as in class files */

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -18,6 +19,7 @@ public final class WeaveReport implements WeaveCounts {
     private final Map<String, Finding> findings = Collections.synchronizedMap(new LinkedHashMap<>());
     private final AtomicLong classes = new AtomicLong();
     private final AtomicLong elsewhere = new AtomicLong();
+    private final AtomicLong spent = new AtomicLong();
     private volatile FunctionList list;
     private volatile Consumer<Finding> listener;
 
@@ -42,6 +44,11 @@ public final class WeaveReport implements WeaveCounts {
         if (given != null) {
             given.accept(finding);
         }
+    }
+
+    /** Time that the application waited for weaving. */
+    public void countTime(long nanos) {
+        spent.addAndGet(nanos);
     }
 
     /** A class was woven. */
@@ -104,6 +111,13 @@ public final class WeaveReport implements WeaveCounts {
 
     /** For people. */
     public String text(Finding.Status unmet) {
-        return ReportText.of(findings(unmet), classes.get(), elsewhere.get());
+        StringBuilder head = new StringBuilder("classes woven: ").append(classes).append('\n');
+        if (spent.get() > 0) {
+            head.append("time taken by it: ").append(TimeUnit.NANOSECONDS.toMillis(spent.get())).append(" ms\n");
+        }
+        if (elsewhere.get() > 0) {
+            head.append("classes left alone, because their loader does not see the agent: ").append(elsewhere).append('\n');
+        }
+        return head + ReportText.of(findings(unmet));
     }
 }

@@ -39,7 +39,11 @@ public final class Weaver {
         this.list = list;
         this.report = report;
         for (Patch patch : all) {
-            patch.classes().forEach(name -> patches.computeIfAbsent(name, n -> new ArrayList<>()).add(patch));
+            for (String name : patch.classes()) {
+                List<Patch> some = patches.getOrDefault(name, new ArrayList<>());
+                some.add(patch);
+                patches.put(name, some);
+            }
         }
     }
 
@@ -74,10 +78,12 @@ public final class Weaver {
 
     /** A class was there before the agent; nothing happens if it is not one of {@link #classes}. */
     public void tooLate(String className) {
-        list.of(className).forEach(f -> report.add(
-                new Finding(f, Finding.Status.FAILED, "loaded before the agent", Collections.emptyList())));
-        patches.getOrDefault(className, Collections.emptyList()).forEach(p -> report.add(
-                new Finding(className, p, Finding.Status.FAILED, "loaded before the agent")));
+        for (Function function : list.of(className)) {
+            report.add(new Finding(function, Finding.Status.FAILED, "loaded before the agent", Collections.emptyList()));
+        }
+        for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
+            report.add(new Finding(className, patch, Finding.Status.FAILED, "loaded before the agent"));
+        }
     }
 
     private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
