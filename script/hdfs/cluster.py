@@ -333,11 +333,12 @@ class Cluster:
             now = self.senders()
             quiet = set(now) == traced and all(
                 bean["SpansReceived"] == bean["SpansAcknowledged"] + bean["SpansDropped"] for bean in now.values())
-            counts = {name: bean["SpansReceived"] for name, bean in now.items()}
-            same, last = counts == last, counts
-            return now if quiet and same and self.datanodes_idle() else None
+            received = [{name: bean["SpansReceived"] for name, bean in beans.items()} for beans in (now, last)]
+            same, last = received[0] == received[1], now
+            return quiet and same and self.datanodes_idle()
 
-        return wait_for(settled, seconds, "spans of the servers sent")
+        wait_for(settled, seconds, "spans of the servers sent")
+        return last
 
     # ---- end ----
 
