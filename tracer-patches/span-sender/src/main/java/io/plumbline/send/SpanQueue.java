@@ -86,22 +86,31 @@ final class SpanQueue {
     }
 
     /** The chunk, if any, has no room or no credits left. */
-    private DropReason offerSlowly(SpanData span, int need, ThreadBuffer own, Chunk chunk) {
+    private DropReason offerSlowly(SpanData span, int need, ThreadBuffer own, Chunk given) {
+        Chunk chunk = given != null ? given : own.atHand;
+        own.atHand = chunk;
         int credits = chunk == null || chunk.credits == 0 ? reserve() : chunk.credits;
         if (credits == 0) {
+            own.atHand = null;
             putBack(own, chunk);
             wake.run();
             return DropReason.QUEUE_SPANS;
         }
         boolean fits = chunk != null && chunk.room() >= need;
         Chunk target = fits ? chunk : another(own, chunk, need);
+        own.atHand = target;
         if (target == null) {
             spansLeft.addAndGet(credits);
             wake.run();
             return DropReason.QUEUE_BYTES;
         }
         target.credits = credits;
-        writer.write(span, target);
+        boolean written = writer.write(span, target);
+        own.atHand = null;
+        if (!written) {
+            putBack(own, target); // the span was changed meanwhile
+            return DropReason.UNREADABLE;
+        }
         keep(own, target);
         return null;
     }
@@ -110,6 +119,7 @@ final class SpanQueue {
     private Chunk another(ThreadBuffer own, Chunk full, int need) {
         if (full != null) {
             full.credits = 0; // they go with the next
+            own.atHand = null;
             handOver(full);
             own.grow();
         } else {

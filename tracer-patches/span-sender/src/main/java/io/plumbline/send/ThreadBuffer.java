@@ -14,9 +14,11 @@ final class ThreadBuffer extends AtomicReference<Chunk> {
     private static final AtomicLongFieldUpdater<ThreadBuffer> ACCEPTED =
             AtomicLongFieldUpdater.newUpdater(ThreadBuffer.class, "accepted");
 
-    /** Of {@link Chunk#SIZES}, for the next chunk. Only the thread itself uses it, like the next one. */
+    /** Of {@link Chunk#SIZES}, for the next chunk. Only the thread itself uses it, like the next two. */
     int level;
     boolean registered;
+    /** At hand while another chunk or more room is looked for: still here where the thread's stack ended in that. */
+    transient Chunk atHand;
     private volatile long accepted;
     private final transient WeakReference<Owner> owner;
 

@@ -40,8 +40,9 @@ class HarmlessTest {
      */
     @Test
     void stackThatEnds() throws Exception {
-        try (ThriftReceiver server = new ThriftReceiver(); Rig rig = new Rig(server.address()).set("queue.spans", "10000000")
-                .set("queue.bytes", "1000000000").start()) {
+        try (ThriftReceiver server = new ThriftReceiver();
+                Rig rig = new Rig(server.address()).set("queue.spans", "10000000").set("queue.bytes", "1000000000")
+                        .start()) {
             rig.send(0, 1000); // linked and compiled
             int rounds = 20;
             Thread deep = new Thread(null, () -> {
