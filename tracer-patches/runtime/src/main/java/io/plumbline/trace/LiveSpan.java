@@ -18,6 +18,7 @@ public final class LiveSpan {
 
     /** @param nano of System.nanoTime() */
     void start(long threadId, String name, String tracer, long trace, long span, long nano) {
+        data.clear(); // was done at the last end, if that one went well
         this.threadId = threadId;
         data.name = name;
         data.tracer = tracer;

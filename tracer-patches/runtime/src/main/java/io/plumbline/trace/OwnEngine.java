@@ -41,7 +41,7 @@ public final class OwnEngine extends Engine {
             state.unsampled = true;
             return state.unsampledRoot;
         }
-        return OwnScope.open(state, point.name, Tracers.ofRole(point.role), state.newId());
+        return OwnScope.begun(state, point.name, Tracers.ofRole(point.role), state.newId()).entered(state);
     }
 
     private static boolean wanted(Point point) {
@@ -50,8 +50,12 @@ public final class OwnEngine extends Engine {
 
     static OwnScope child(ThreadState state, OwnScope above, String name, String tracer) {
         LiveSpan parent = above.span();
-        OwnScope scope = OwnScope.open(state, name, tracer, parent.trace());
-        scope.span().data.parent(parent.trace(), parent.span());
+        return below(state, parent.trace(), parent.span(), name, tracer).entered(state);
+    }
+
+    static OwnScope below(ThreadState state, long trace, long span, String name, String tracer) {
+        OwnScope scope = OwnScope.begun(state, name, tracer, trace);
+        scope.parent(trace, span);
         return scope;
     }
 
@@ -77,9 +81,8 @@ public final class OwnEngine extends Engine {
         if (parent == null || !wanted(point)) {
             return null;
         }
-        OwnScope scope = OwnScope.open(ThreadState.get(), point.name, tracer(parent, point), parent.trace);
-        scope.span().data.parent(parent.trace, parent.span);
-        return scope;
+        ThreadState state = ThreadState.get();
+        return below(state, parent.trace, parent.span, point.name, tracer(parent, point)).entered(state);
     }
 
     private static String tracer(SpanRef parent, Point point) {

@@ -18,14 +18,25 @@ public final class OwnScope extends OpenScope {
     OwnScope() {
     }
 
-    /** A new span, current from now on; the caller says what its parents are. */
-    static OwnScope open(ThreadState state, String name, String tracer, long trace) {
+    /** A new span that begins now. What its parents are is for the caller to say, before it is {@link #entered}. */
+    static OwnScope begun(ThreadState state, String name, String tracer, long trace) {
         OwnScope scope = state.take();
         scope.span.start(state.threadId, name, tracer, trace, state.newId(), System.nanoTime());
         scope.reusable = true;
         scope.endsSpan = true;
-        scope.enter(state);
         return scope;
+    }
+
+    void parent(long trace, long id) {
+        span.data.parent(trace, id);
+    }
+
+    /** Current from now on. The last step: a stack that ends before it leaves nothing behind that nobody would close. */
+    OwnScope entered(ThreadState state) {
+        serial = span.serial();
+        home = state;
+        state.push(this);
+        return this;
     }
 
     /** A span of many threads, current in this one until the scope is closed, which ends the span too. */
@@ -33,14 +44,7 @@ public final class OwnScope extends OpenScope {
         OwnScope scope = new OwnScope();
         scope.span = span;
         scope.endsSpan = true;
-        scope.enter(state);
-        return scope;
-    }
-
-    private void enter(ThreadState state) {
-        serial = span.serial();
-        home = state;
-        state.push(this);
+        return scope.entered(state);
     }
 
     public LiveSpan span() {
@@ -103,7 +107,10 @@ public final class OwnScope extends OpenScope {
         close();
     }
 
-    /** Ends the span, unless it is kept, and what is below it in this thread was not closed. Again: nothing. */
+    /**
+     * Ends the span, unless it is kept, and what is below it in this thread was not closed. Again: nothing. A stack that
+     * ends in here leaves what is still open to the scope around it.
+     */
     public void close() {
         ThreadState at = home;
         if (at == null) {
@@ -111,17 +118,18 @@ public final class OwnScope extends OpenScope {
         } else if (at.threadId != Thread.currentThread().getId()) {
             closeWanted = true;
         } else {
-            closeInner(at);
+            if (at.top() != this && at.has(this)) {
+                closeInner(at);
+            }
             finish();
         }
     }
 
     /** Scopes opened within this one and left open. Their owners may still come: those objects are not used again. */
     private void closeInner(ThreadState at) {
-        while (at.top() != this) {
-            OwnScope leaked = at.top();
+        for (OwnScope leaked = at.top(); leaked != this; leaked = at.top()) {
             leaked.reusable = false;
-            leaked.finish();
+            leaked.leave(at);
             OwnEngine.countLeaked();
         }
     }
@@ -129,13 +137,18 @@ public final class OwnScope extends OpenScope {
     /** The close itself, in its thread. */
     void finish() {
         ThreadState at = home;
-        home = null;
-        closeWanted = false;
-        at.remove(this);
-        end();
+        leave(at);
         if (reusable && !span.shared()) {
             at.giveBack(this);
         }
+    }
+
+    /** Taking it out comes first: whatever goes wrong after that, no thread is left with a current span for good. */
+    private void leave(ThreadState at) {
+        at.remove(this);
+        home = null;
+        closeWanted = false;
+        end();
     }
 
     private void end() {

@@ -79,7 +79,7 @@ public final class OwnTracer {
             state.unsampled = true;
             return state.unsampledRoot;
         }
-        return OwnScope.open(state, description, Tracers.id(name), state.newId());
+        return OwnScope.begun(state, description, Tracers.id(name), state.newId()).entered(state);
     }
 
     /**
@@ -96,17 +96,16 @@ public final class OwnTracer {
     }
 
     private OwnScope below(ThreadState state, String description, long trace, long span) {
-        OwnScope above = state.current();
-        if (above == null) {
-            OwnScope scope = OwnScope.open(state, description, tracerOf(description), trace);
-            scope.span().data.parent(trace, span);
-            return scope;
+        OwnScope current = state.current();
+        if (current == null) {
+            return OwnEngine.below(state, trace, span, description, tracerOf(description)).entered(state);
         }
-        OwnScope scope = OwnEngine.child(state, above, description, tracerOf(description));
-        if (trace != above.span().trace() || span != above.span().span()) {
-            scope.span().data.parent(trace, span);
+        LiveSpan above = current.span();
+        OwnScope scope = OwnEngine.below(state, above.trace(), above.span(), description, tracerOf(description));
+        if (trace != above.trace() || span != above.span()) {
+            scope.parent(trace, span);
         }
-        return scope;
+        return scope.entered(state);
     }
 
     /** Operations of the data transfer protocol are DataNodes' work, whoever's tracer opens them. */
@@ -120,7 +119,7 @@ public final class OwnTracer {
         try {
             LiveSpan live = scope.span();
             if (live.trace() != trace || live.span() != span) {
-                live.data.parent(trace, span);
+                scope.parent(trace, span);
             }
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
