@@ -165,7 +165,8 @@ final class LineParser {
         if (builder.kind == Function.Kind.WITHIN && ofThis) {
             throw new IllegalArgumentException("within records arguments and the result of the method that is called, not this");
         }
-        boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY;
+        boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY
+                || builder.kind == Function.Kind.WITHIN;
         if (!mayBeRoot && (builder.flags & Point.ROOT) != 0) {
             throw new IllegalArgumentException("only functions with a span of their own can be a root");
         }
