@@ -245,16 +245,19 @@ def test_plumb_shows_it(run, plumb_program, command, shown):
         assert text in done.stdout
 
 
-def test_demonstration(tmp_path, plumbd):
-    """What script/server --demo runs."""
+@pytest.mark.parametrize("options", [[], ["--hadoop", VERSION, "--receiver-only"]], ids=["agent", "receiver"])
+def test_demonstration(tmp_path, plumbd, options):
+    """What script/server --demo runs, and the same without the agent."""
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
         [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-         tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only", "--rounds", "1", "--threads", "1", "--json"],
+         tmp_path / "hdfs", *options, "--rounds", "1", "--threads", "1", "--json"],
         check=True, capture_output=True, text=True, timeout=180)
     done = json.loads(demo.stdout)
     plumbd.flush()
     assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500
+    roots = {pattern["nodes"][0]["function"] for pattern in plumbd.ask("forest?limit=0")["patterns"]}
+    assert {f"Workload#{name}" for name in done["operations"]} <= roots
     assert set(done["senders"]) == {"client", "namenode", "datanode1", "datanode2", "datanode3"}
 
 
