@@ -29,8 +29,8 @@ from jars import (  # noqa: E402, F401 (the rest is for those who use this modul
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
-FORMAT_SECONDS = 60
-READY_SECONDS = 90
+FORMAT_SECONDS = 120
+READY_SECONDS = 180
 STOP_SECONDS = 20
 POLL_SECONDS = 0.1
 

@@ -23,8 +23,8 @@ SITE_LIST = ROOT / "tests" / "agent" / "workload" / "tour.conf"
 # Only what an application starts: what processes do on their own comes at times of its own.
 TOUR_ONLY = "Tour#*=always;never"
 STRIPED = ["writeStriped", "readStriped", "preadStriped", "readLost"]
-DRAIN_SECONDS = 30
-TOUR_SECONDS = 120
+DRAIN_SECONDS = 60
+TOUR_SECONDS = 240
 # What tracing must never leave in a log.
 FAULT = re.compile(r"io\.plumbline|VerifyError|ClassFormatError|NoClassDefFoundError|IncompatibleClassChange|"
                    r"BootstrapMethodError|NoSuchMethodError|NoSuchFieldError|InvalidProtocolBuffer")

@@ -252,7 +252,7 @@ def test_demonstration(tmp_path, plumbd, options):
     demo = subprocess.run(
         [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
          tmp_path / "hdfs", *options, "--rounds", "1", "--threads", "1", "--json"],
-        check=True, capture_output=True, text=True, timeout=180)
+        check=True, capture_output=True, text=True, timeout=300)
     done = json.loads(demo.stdout)
     plumbd.flush()
     assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500
