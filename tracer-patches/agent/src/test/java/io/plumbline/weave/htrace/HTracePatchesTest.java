@@ -2,9 +2,12 @@ package io.plumbline.weave.htrace;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.weave.FunctionList;
 import io.plumbline.weave.Patch;
+import io.plumbline.weave.WeaveException;
 import io.plumbline.weave.WeaveReport;
 import io.plumbline.weave.Weaver;
 import java.io.IOException;
@@ -14,11 +17,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import net.bytebuddy.dynamic.ClassFileLocator;
 import org.junit.jupiter.api.DynamicNode;
@@ -64,6 +70,26 @@ class HTracePatchesTest {
                         assertNull(weaver.weave(name, file, locator, false), name);
                         assertNotNull(weaver.weave(name, file, locator, true), name);
                     }
+                }
+            }
+        }
+    }
+
+    /** Hadoop has scopes of HTrace there up to 3.3.1. */
+    @Test
+    void handlersOfTheRpcServer() throws Exception {
+        String name = "org.apache.hadoop.ipc.Server$Handler";
+        for (String version : Arrays.asList("2.10.2", "3.0.3", "3.3.6", "3.5.0")) {
+            Path jar = Paths.get(System.getProperty("plumb.hadoop.folder"), "hadoop-common-" + version + ".jar");
+            try (JarFile files = new JarFile(jar.toFile())) {
+                byte[] file = files.getInputStream(files.getEntry(name.replace('.', '/') + ".class")).readAllBytes();
+                if (version.compareTo("3.3.2") < 0) {
+                    byte[] patched = new RpcHandlerPatch().replacement(name, file, ClassFileLocator.NoOp.INSTANCE);
+                    String constants = new String(patched, StandardCharsets.ISO_8859_1);
+                    assertTrue(constants.contains("dequeued"), version);
+                } else {
+                    assertThrows(WeaveException.class,
+                            () -> new RpcHandlerPatch().replacement(name, file, ClassFileLocator.NoOp.INSTANCE));
                 }
             }
         }
