@@ -34,7 +34,7 @@ final class ClassWeaver extends ClassVisitor {
         return writer.toByteArray();
     }
 
-    /** The same class file, marked. */
+    /** The same class file, marked; {@link #weave} marks what it writes. */
     static byte[] mark(byte[] classFile) {
         ClassReader reader = new ClassReader(classFile);
         ClassWriter writer = new ClassWriter(reader, 0);
@@ -105,6 +105,7 @@ final class ClassWeaver extends ClassVisitor {
                 step.site.addMethods(cv);
             }
         }
+        super.visitAttribute(new WovenMark());
         super.visitEnd();
     }
 }

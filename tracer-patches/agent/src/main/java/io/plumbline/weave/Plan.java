@@ -50,10 +50,6 @@ final class Plan {
         this.self = self;
         this.scan = scan;
         this.path = new ClassPath(self, locator);
-        for (ClassInfo.Member method : self.methods) {
-            // Added by an earlier pass over the same class: names must not meet.
-            sites += method.name.startsWith(ClassWeaver.PREFIX) ? 1 : 0;
-        }
     }
 
     /** In the order of the list: the first line for a method counts. */

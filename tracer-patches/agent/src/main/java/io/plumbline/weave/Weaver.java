@@ -88,7 +88,9 @@ public final class Weaver {
 
     private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
         List<Function> functions = list.of(className);
-        if (Scan.of(new ClassReader(classFile)).woven) {
+        ClassReader reader = new ClassReader(classFile);
+        Scan scan = Scan.of(reader);
+        if (scan.woven) {
             ahead(className, functions);
             return null;
         }
@@ -100,8 +102,17 @@ public final class Weaver {
                 report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, "another class loader has HTrace"));
             }
         }
-        byte[] woven = functions.isEmpty() ? patched : weave(functions, patched, locator);
-        return woven == classFile ? null : ClassWeaver.mark(woven);
+        if (!functions.isEmpty()) {
+            if (patched != classFile) {
+                reader = new ClassReader(patched);
+                scan = Scan.of(reader);
+            }
+            byte[] woven = weave(functions, patched, reader, scan, locator);
+            if (woven != patched) {
+                return woven;
+            }
+        }
+        return patched == classFile ? null : ClassWeaver.mark(patched);
     }
 
     private void ahead(String className, List<Function> functions) {
@@ -137,37 +148,51 @@ public final class Weaver {
         return patch.change(builder, type).make().getBytes();
     }
 
-    private byte[] weave(List<Function> functions, byte[] classFile, ClassFileLocator locator) {
-        ClassReader reader = new ClassReader(classFile);
-        Scan scan = Scan.of(reader);
+    private byte[] weave(List<Function> functions, byte[] classFile, ClassReader reader, Scan scan,
+            ClassFileLocator locator) {
         if (scan.version < OLDEST) {
             functions.forEach(f -> report.add(new Finding(f, Finding.Status.FAILED,
                     "compiled for a Java before 7 (class file version " + scan.version + ")", Collections.emptyList())));
             return classFile;
         }
         try {
-            Plan plan = new Plan(ClassInfo.read(classFile), scan, locator);
-            plan.add(functions);
+            Plan plan = plan(functions, classFile, scan, locator);
             byte[] woven = plan.isEmpty() ? classFile : ClassWeaver.weave(reader, plan, scan);
             plan.findings().forEach(report::add);
             return woven;
         } catch (RuntimeException e) {
-            return functions.size() == 1 ? failed(functions.get(0), e, classFile) : oneByOne(functions, classFile, locator);
+            List<Function> good = withoutFailing(functions, classFile, reader, scan, locator);
+            if (good.size() == functions.size()) {
+                good.forEach(f -> failed(f, e));
+                return classFile;
+            }
+            return good.isEmpty() ? classFile : weave(good, classFile, reader, scan, locator);
         }
     }
 
-    private byte[] failed(Function function, RuntimeException e, byte[] classFile) {
-        Trouble.count(Trouble.Kind.WEAVE, e);
-        report.add(new Finding(function, Finding.Status.FAILED, String.valueOf(e), Collections.emptyList()));
-        return classFile;
+    private static Plan plan(List<Function> functions, byte[] classFile, Scan scan, ClassFileLocator locator) {
+        Plan plan = new Plan(ClassInfo.read(classFile), scan, locator);
+        plan.add(functions);
+        return plan;
     }
 
     /** One of them cannot be woven: the others still can. */
-    private byte[] oneByOne(List<Function> functions, byte[] classFile, ClassFileLocator locator) {
-        byte[] woven = classFile;
+    private List<Function> withoutFailing(List<Function> functions, byte[] classFile, ClassReader reader, Scan scan,
+            ClassFileLocator locator) {
+        List<Function> good = new ArrayList<>();
         for (Function function : functions) {
-            woven = weave(Collections.singletonList(function), woven, locator);
+            try {
+                ClassWeaver.weave(reader, plan(Collections.singletonList(function), classFile, scan, locator), scan);
+                good.add(function);
+            } catch (RuntimeException e) {
+                failed(function, e);
+            }
         }
-        return woven;
+        return good;
+    }
+
+    private void failed(Function function, RuntimeException e) {
+        Trouble.count(Trouble.Kind.WEAVE, e);
+        report.add(new Finding(function, Finding.Status.FAILED, String.valueOf(e), Collections.emptyList()));
     }
 }

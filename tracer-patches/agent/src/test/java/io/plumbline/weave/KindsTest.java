@@ -265,12 +265,12 @@ class KindsTest {
         }
         writer.visitEnd();
         WovenClasses classes = WovenClasses.of("org.example.Large", writer.toByteArray(),
-                "[org.example.Large x]\nlarge() large\nsmall() small");
+                "[org.example.Large x]\nlarge() large\nsmall() small\nsmall() again");
         Class<?> large = classes.loadClass("org.example.Large");
         large.getMethod("large").invoke(null);
         large.getMethod("small").invoke(null);
         assertEquals(List.of("begin small", "end small"), RecordingHooks.take());
-        assertEquals(List.of("failed", "woven"), classes.statuses());
+        assertEquals(List.of("failed", "woven", "covered by another line"), classes.statuses());
     }
 
     @Test

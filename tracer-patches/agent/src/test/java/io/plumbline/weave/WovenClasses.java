@@ -25,7 +25,7 @@ final class WovenClasses extends ClassLoader {
         super(WovenClasses.class.getClassLoader());
     }
 
-    /** @param list of functions of nested classes of {@code host}; "$Outer" in it stands for its name */
+    /** @param list of functions of nested classes of {@code host}; "$Host" in it stands for its name */
     static WovenClasses of(Class<?> host, String list) throws Exception {
         String text = list.replace("$Host", host.getName());
         WovenClasses loader = new WovenClasses();
@@ -43,6 +43,7 @@ final class WovenClasses extends ClassLoader {
     static WovenClasses of(String name, byte[] file, String list) throws Exception {
         WovenClasses loader = new WovenClasses();
         FunctionList functions = FunctionList.parse(new StringReader(list), "test.conf", true);
+        loader.report.expect(functions);
         Weaver weaver = new Weaver(functions, loader.report, Collections.emptyList());
         loader.add(name, file, weaver, ClassFileLocator.ForClassLoader.of(WovenClasses.class.getClassLoader()));
         return loader;
