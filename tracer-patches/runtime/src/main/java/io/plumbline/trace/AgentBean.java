@@ -18,6 +18,7 @@ public final class AgentBean implements AgentMXBean {
     private static final String NAME = "io.plumbline:type=Agent";
     /** Hadoop's VersionInfo reads it; looking at the class instead would load it. */
     private static final String VERSION_FILE = "common-version-info.properties";
+    private static final long ASK_AFTER_MS = 5_000;
     private static final AtomicBoolean REGISTERED = new AtomicBoolean();
     private static volatile WeaveCounts counts;
 
@@ -34,12 +35,23 @@ public final class AgentBean implements AgentMXBean {
             return;
         }
         try {
-            Thread thread = new Thread(AgentBean::register, "plumb-agent-jmx");
+            Thread thread = new Thread(AgentBean::settleIn, "plumb-agent");
             thread.setDaemon(true);
             thread.setContextClassLoader(null); // do not keep an application's class loader alive
             thread.start();
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.SETTING, e);
+        }
+    }
+
+    /** A short command has ended before the receiver is asked. */
+    private static void settleIn() {
+        register();
+        try {
+            Thread.sleep(ASK_AFTER_MS);
+            Delivery.askIfSilent();
+        } catch (InterruptedException e) {
+            // Somebody ends all threads: there is nothing left to ask for.
         }
     }
 

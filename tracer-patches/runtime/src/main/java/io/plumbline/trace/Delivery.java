@@ -33,6 +33,23 @@ final class Delivery {
         }
     }
 
+    /**
+     * Lets the receiver turn on a process that samples nothing and so would never speak to it. Does nothing where spans
+     * will come by themselves, or where the receiver has no say. Never throws.
+     */
+    static void askIfSilent() {
+        try {
+            if (Sampling.current().never() && Settings.current().on("sampling.receiver")) {
+                SpanSender asking = sender();
+                if (asking != null) {
+                    asking.introduce(Tracers.ofRole(""));
+                }
+            }
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.SETTING, e);
+        }
+    }
+
     /** Null when it cannot be started. */
     private static SpanSender sender() {
         SpanSender known = sender;

@@ -31,6 +31,8 @@ final class BatchSender implements Runnable {
     private final String startedAt;
     private final AtomicReference<String> lastError = new AtomicReference<>("");
     private volatile String senderId = "";
+    /** A tracer id by which a process without spans is known; empty: it keeps quiet until it has one. */
+    private volatile String introducedAs = "";
     private volatile boolean closing;
     private volatile long closeDeadline;
     /** What is spoken: ours, until a receiver says that it is older. */
@@ -111,6 +113,12 @@ final class BatchSender implements Runnable {
         sampling.listener(listener);
     }
 
+    /** A process without spans asks too. Any thread. */
+    void introduce(String tracer) {
+        introducedAs = tracer;
+        pause.wake();
+    }
+
     String senderId() {
         return senderId;
     }
@@ -148,7 +156,8 @@ final class BatchSender implements Runnable {
     private boolean sendOne() {
         take();
         boolean somethingToSay = counters.dropped() > reportedDrops || timeToAsk();
-        if (spans == 0 && (senderId.isEmpty() || !somethingToSay)) {
+        boolean unknown = senderId.isEmpty() && introducedAs.isEmpty();
+        if (spans == 0 && (unknown || !somethingToSay)) {
             queue.trim();
             return false;
         }
@@ -172,7 +181,7 @@ final class BatchSender implements Runnable {
 
     /** A process that was told to sample nothing has no other way to hear that it may again. */
     private boolean timeToAsk() {
-        return !closing && sampling.wanted() && System.nanoTime() - heardAt >= askNanos;
+        return !closing && sampling.wanted() && (!everAnswered || System.nanoTime() - heardAt >= askNanos);
     }
 
     private void take() {
@@ -187,7 +196,8 @@ final class BatchSender implements Runnable {
     private EncodedBatch encode(long drops) {
         if (senderId.isEmpty()) {
             String command = System.getProperty("sun.java.command", "");
-            senderId = TracerNames.senderName(encoder.firstTracer(), command) + "@" + startedAt;
+            String first = encoder.firstTracer();
+            senderId = TracerNames.senderName(first == null ? introducedAs : first, command) + "@" + startedAt;
         }
         long sent = counters.sent.get();
         Sender sender = BatchEncoder.sender(senderId, sequence, sent, queue.size(), counters.dropsByReason());

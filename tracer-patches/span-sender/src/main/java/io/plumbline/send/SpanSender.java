@@ -102,6 +102,16 @@ public final class SpanSender implements Closeable {
         sender.onSampling(listener);
     }
 
+    /**
+     * Lets a process that has sent nothing yet ask the receiver what it wants sampled; without this it is heard of, and
+     * hears, with its first span.
+     *
+     * @param tracer a tracer id of the process, as its spans would have it
+     */
+    public void introduce(String tracer) {
+        sender.introduce(tracer);
+    }
+
     /** Sends what is queued, for at most the time configured, and counts what was left. Called again, does nothing. */
     @Override
     public void close() {

@@ -73,6 +73,21 @@ class SamplingTest {
         assertEquals(1, heard.size());
     }
 
+    /** A process that samples nothing from the start is turned on by what the receiver answers. */
+    @Test
+    void askedWithoutAnySpan() throws Exception {
+        BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+        try (ThriftReceiver server = new ThriftReceiver(); Rig rig = new Rig(server.address())) {
+            asking(server, "always");
+            rig.start();
+            rig.sender().onSampling(heard::add);
+            rig.sender().introduce("FSClient/10.0.0.5/4242");
+            assertEquals("always", heard.poll(ThriftReceiver.WAIT_SECONDS, TimeUnit.SECONDS));
+            assertEquals(0, server.next().getSpansSize());
+            assertTrue(rig.stats().getSenderId().contains("/10.0.0.5/4242@"), rig.stats().getSenderId());
+        }
+    }
+
     /** Told to sample nothing, a process sends nothing: it asks, or would never hear of anything else. */
     @Test
     void senderWithNothingToSendAsks() throws Exception {
