@@ -337,7 +337,7 @@ class Cluster:
             received = [{name: bean["SpansReceived"] for name, bean in beans.items()} for beans in (now, last)]
             same, last = received[0] == received[1], now
             since = since if quiet and same else time.monotonic()
-            # A reader of a lost striped block may hang in a DataNode of Hadoop 3.2 for good: then it is the time that tells.
+            # A reader of a lost striped block may hang in a DataNode of Hadoop 3.2 for good: then the time tells.
             return quiet and same and (self.datanodes_idle() or time.monotonic() - since > SETTLED_SECONDS)
 
         wait_for(settled, seconds, "spans of the servers sent")
