@@ -30,53 +30,69 @@ final class CompiledValue {
     final int source;
     /** Of the source. */
     final Type root;
+    /** What is taken from it, and then added; null for nothing. */
+    final CompiledValue minus;
+    final int plus;
     private final String literal;
     private final List<Access> chain = new ArrayList<>();
     private Type type;
 
-    private CompiledValue(String key, int source, Type root, String literal) {
-        this.key = key;
+    private CompiledValue(Value value, int source, Type root, CompiledValue minus) {
+        this.key = value.key;
         this.source = source;
         this.root = root;
-        this.literal = literal;
+        this.literal = value.expression.literal;
+        this.minus = minus;
+        this.plus = value.plus;
         this.type = root;
     }
 
     /** @throws WeaveException saying why the value is not available in this version of the class */
     static CompiledValue compile(Value value, ClassInfo self, ClassInfo.Member method, ClassPath path)
             throws WeaveException {
-        CompiledValue compiled = source(value, self, method);
+        CompiledValue minus = value.minus == null ? null
+                : compile(new Value(value.key, value.minus, null, 0, value.atReturn), self, method, path);
+        CompiledValue compiled = source(value, minus, self, method);
         for (Expression.Step step : value.expression.steps) {
             compiled.follow(step, self, path);
         }
         if (compiled.type.getSort() == Type.ARRAY) {
             throw new WeaveException("is an array; its .length can be recorded");
         }
+        if (minus != null && !(compiled.isWhole() && minus.isWhole())) {
+            throw new WeaveException("is no difference of whole numbers");
+        }
         return compiled;
     }
 
-    private static CompiledValue source(Value value, ClassInfo self, ClassInfo.Member method) throws WeaveException {
+    private boolean isWhole() {
+        return type.equals(Type.INT_TYPE) || type.equals(Type.LONG_TYPE);
+    }
+
+    private static CompiledValue source(Value value, CompiledValue minus, ClassInfo self, ClassInfo.Member method)
+            throws WeaveException {
         Expression expression = value.expression;
         boolean isStatic = method.is(Opcodes.ACC_STATIC);
         switch (expression.start) {
             case TEXT:
-                return new CompiledValue(value.key, TEXT, Type.getObjectType("java/lang/String"), expression.literal);
+                return new CompiledValue(value, TEXT, Type.getObjectType("java/lang/String"), minus);
             case THIS:
                 if (isStatic) {
                     throw new WeaveException("the method is static, there is no \"this\"");
                 }
-                return new CompiledValue(value.key, 0, Type.getObjectType(self.name), null);
+                return new CompiledValue(value, 0, Type.getObjectType(self.name), minus);
             case RETURN:
                 if (method.descriptor.endsWith(")V")) {
                     throw new WeaveException("the method returns nothing");
                 }
-                return new CompiledValue(value.key, RESULT, Type.getReturnType(method.descriptor), null);
+                return new CompiledValue(value, RESULT, Type.getReturnType(method.descriptor), minus);
             default:
-                return argument(value, method, isStatic ? 0 : 1);
+                return argument(value, minus, method, isStatic ? 0 : 1);
         }
     }
 
-    private static CompiledValue argument(Value value, ClassInfo.Member method, int firstSlot) throws WeaveException {
+    private static CompiledValue argument(Value value, CompiledValue minus, ClassInfo.Member method, int firstSlot)
+            throws WeaveException {
         Type[] types = Type.getArgumentTypes(method.descriptor);
         int wanted = value.expression.argument;
         if (wanted >= types.length) {
@@ -86,7 +102,7 @@ final class CompiledValue {
         for (int i = 0; i < wanted; i++) {
             slot += types[i].getSize();
         }
-        return new CompiledValue(value.key, slot, types[wanted], null);
+        return new CompiledValue(value, slot, types[wanted], minus);
     }
 
     private void follow(Expression.Step step, ClassInfo self, ClassPath path) throws WeaveException {
@@ -102,6 +118,11 @@ final class CompiledValue {
         ClassInfo.Member member = path.member(self, type.getInternalName(), step);
         chain.add(new Access(member, receiver));
         type = step.call ? Type.getReturnType(member.descriptor) : Type.getType(member.descriptor);
+    }
+
+    /** Does it, or what is taken from it, begin with the result? */
+    boolean usesResult() {
+        return source == RESULT || minus != null && minus.usesResult();
     }
 
     /** Does it need a method of its own, which null and exceptions do not leave? */

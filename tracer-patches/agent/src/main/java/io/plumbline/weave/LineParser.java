@@ -7,11 +7,13 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads a line below a section's head. */
 final class LineParser {
     private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced");
+    private static final Pattern DIFFERENCE = Pattern.compile("([^'-]+)-([^'+-]+)(?:\\+([0-9]{1,9}))?");
     private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
     private static final String ALLOWED = "allowed are root, background, unless-traced, key=value (recorded at the call) "
             + "and key:=value (recorded at the return)";
@@ -130,11 +132,21 @@ final class LineParser {
         if (!KEY.matcher(key).matches()) {
             throw new IllegalArgumentException("\"" + key + "\" is not a key: letters, digits, and _ . - after a letter");
         }
-        Expression expression = Expression.parse(word.substring(equals + 1));
-        if (expression.start == Expression.Start.RETURN && !atReturn) {
+        Value value = value(key, word.substring(equals + 1), atReturn);
+        if (value.startsWith(Expression.Start.RETURN) && !atReturn) {
             throw new IllegalArgumentException("\"" + word + "\": the result is known at the return only: " + key + ":=...");
         }
-        return new Value(key, expression, atReturn);
+        return value;
+    }
+
+    /** An expression, or the difference of two: {@code arg3-arg2+1}. */
+    private static Value value(String key, String text, boolean atReturn) {
+        Matcher difference = DIFFERENCE.matcher(text);
+        if (!difference.matches()) {
+            return new Value(key, Expression.parse(text), null, 0, atReturn);
+        }
+        int plus = difference.group(3) == null ? 0 : Integer.parseInt(difference.group(3));
+        return new Value(key, Expression.parse(difference.group(1)), Expression.parse(difference.group(2)), plus, atReturn);
     }
 
     private void check() {
@@ -143,7 +155,7 @@ final class LineParser {
         Set<String> keys = new HashSet<>();
         for (Value value : builder.values) {
             after += value.atReturn ? 1 : 0;
-            ofThis |= value.expression.start == Expression.Start.THIS;
+            ofThis |= value.startsWith(Expression.Start.THIS);
             keys.add(value.key + value.atReturn);
         }
         int before = builder.values.size() - after;

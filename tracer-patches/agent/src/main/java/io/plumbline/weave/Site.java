@@ -19,6 +19,9 @@ import net.bytebuddy.jar.asm.Type;
 final class Site {
     private static final int ADDED = Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC | Opcodes.ACC_SYNTHETIC;
 
+    /** Of the method for what is taken from a value, after the value's own. */
+    private static final String MINUS = "minus";
+
     final Function function;
     final ClassInfo self;
     final ClassInfo.Member method;
@@ -51,18 +54,23 @@ final class Site {
     }
 
     boolean usesResult() {
-        return exit.stream().anyMatch(v -> v.source == CompiledValue.RESULT);
+        return exit.stream().anyMatch(CompiledValue::usesResult);
     }
 
     /** The local variables that values begin with, by their place. */
     static SortedMap<Integer, Type> sources(List<CompiledValue> values) {
         SortedMap<Integer, Type> sources = new TreeMap<>();
-        for (CompiledValue value : values) {
-            if (value.source >= 0) {
-                sources.put(value.source, value.root);
-            }
-        }
+        values.forEach(value -> addSource(value, sources));
         return sources;
+    }
+
+    private static void addSource(CompiledValue value, SortedMap<Integer, Type> sources) {
+        if (value.source >= 0) {
+            sources.put(value.source, value.root);
+        }
+        if (value.minus != null) {
+            addSource(value.minus, sources);
+        }
     }
 
     /**
@@ -136,10 +144,16 @@ final class Site {
 
     private void addValues(ClassVisitor out, List<CompiledValue> values, String side) {
         for (int i = 0; i < values.size(); i++) {
-            CompiledValue value = values.get(i);
-            if (value.needsMethod()) {
-                value.body(out.visitMethod(ADDED, prefix + side + i, value.methodDescriptor(), null, null));
-            }
+            addValue(out, values.get(i), prefix + side + i);
+        }
+    }
+
+    private static void addValue(ClassVisitor out, CompiledValue value, String name) {
+        if (value.needsMethod()) {
+            value.body(out.visitMethod(ADDED, name, value.methodDescriptor(), null, null));
+        }
+        if (value.minus != null) {
+            addValue(out, value.minus, name + MINUS);
         }
     }
 
@@ -247,18 +261,28 @@ final class Site {
         List<CompiledValue> inPlace = function.kind == Function.Kind.BETWEEN ? inPlace(values) : values;
         for (int i = 0; i < Function.MAX_VALUES; i++) {
             CompiledValue value = i < inPlace.size() ? inPlace.get(i) : null;
-            if (value == null || value.source == CompiledValue.RESULT && result < 0) {
+            if (value == null || value.usesResult() && result < 0) {
                 code.visitInsn(Opcodes.ACONST_NULL);
-                continue;
-            }
-            if (value.source != CompiledValue.TEXT) {
-                Emit.load(code, value.root, value.source == CompiledValue.RESULT ? result : places.get(value.source));
-            }
-            if (value.needsMethod()) {
-                call(code, side + values.indexOf(value), value.methodDescriptor());
             } else {
-                value.push(code);
+                pushValue(code, value, side + values.indexOf(value), places, result);
             }
+        }
+    }
+
+    private void pushValue(MethodVisitor code, CompiledValue value, String name, SortedMap<Integer, Integer> places,
+            int result) {
+        if (value.source != CompiledValue.TEXT) {
+            Emit.load(code, value.root, value.source == CompiledValue.RESULT ? result : places.get(value.source));
+        }
+        if (value.needsMethod()) {
+            call(code, name, value.methodDescriptor());
+        } else {
+            value.push(code);
+        }
+        if (value.minus != null) {
+            pushValue(code, value.minus, name + MINUS, places, result);
+            code.visitLdcInsn(value.plus);
+            Emit.hook(code, "difference", "(OOI)O");
         }
     }
 

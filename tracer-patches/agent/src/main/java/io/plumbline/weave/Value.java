@@ -4,17 +4,28 @@ package io.plumbline.weave;
 final class Value {
     final String key;
     final Expression expression;
+    /** What is taken from it, and then added; null for nothing. */
+    final Expression minus;
+    final int plus;
     /** Recorded at the return, else at the call. */
     final boolean atReturn;
 
-    Value(String key, Expression expression, boolean atReturn) {
+    Value(String key, Expression expression, Expression minus, int plus, boolean atReturn) {
         this.key = key;
         this.expression = expression;
+        this.minus = minus;
+        this.plus = plus;
         this.atReturn = atReturn;
+    }
+
+    /** Does any part of it begin so? */
+    boolean startsWith(Expression.Start start) {
+        return expression.start == start || minus != null && minus.start == start;
     }
 
     @Override
     public String toString() {
-        return key + (atReturn ? ":=" : "=") + expression;
+        String taken = minus == null ? "" : "-" + minus + (plus == 0 ? "" : "+" + plus);
+        return key + (atReturn ? ":=" : "=") + expression + taken;
     }
 }

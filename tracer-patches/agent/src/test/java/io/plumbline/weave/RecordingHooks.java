@@ -65,6 +65,10 @@ public final class RecordingHooks {
         finish(thrown, token);
     }
 
+    public static Object difference(Object a, Object b, int plus) {
+        return io.plumbline.trace.Hooks.difference(a, b, plus);
+    }
+
     public static void finish(Throwable thrown, Object token) {
         if (token instanceof Scope) {
             say("end " + ((Scope) token).name + (thrown == null ? "" : " " + thrown.getMessage()));

@@ -133,6 +133,14 @@ class ValueTest {
     }
 
     @Test
+    void differences() throws Exception {
+        records("a=5:Long b=9:Long c=1099511627773:Long d=null", "a=arg4-this.numbers.length", "b=arg4-arg1.rows.length+6",
+                "c=this.inherited-this.numbers.length", "d=arg4-arg1.next.next.next.numbers.length");
+        lacks("is no difference of whole numbers", "a=arg4-this.text");
+        lacks("Chain has no field gone", "a=arg4-this.gone");
+    }
+
+    @Test
     void exceptionsStayInside() throws Exception {
         records("unreadable UnsupportedOperationException; a=null b=first", "a=this.fails().toString()", "b=this.text");
     }

@@ -114,6 +114,11 @@ public final class Hooks {
         }
     }
 
+    /** {@code a - b + plus}; null when one of them is. */
+    public static Object difference(Object a, Object b, int plus) {
+        return a == null || b == null ? null : (Object) (((Number) a).longValue() - ((Number) b).longValue() + plus);
+    }
+
     /** What a value expression yields that threw: nothing. */
     public static Object unreadable(Throwable e) {
         Trouble.count(Trouble.Kind.VALUE, e);
