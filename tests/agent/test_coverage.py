@@ -6,8 +6,10 @@ import pytest
 from tests.agent import coverage
 from tests.agent.tours import VERSIONS
 
-# Not in every run, by chance: which replica is near, whether a queue was full, who came first.
-BY_CHANCE = {}
+# Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before.
+BY_CHANCE = {
+    "LeaseManager#checkLeases", "StripedBlockReconstructor#run", "StripedBlockReconstructor#reconstructTargets",
+    "StripedReader#readMinimumSources", "StripedBlockReader#readFromBlock", "StripedBlockWriter#transferData2Target"}
 
 
 @pytest.fixture(scope="session")
