@@ -1,5 +1,6 @@
 """docs/coverage.md says what these runs saw. script/coverage writes it: PLUMB_WRITE_COVERAGE=1, all versions."""
 import os
+import re
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.agent.tours import VERSIONS
 
 # Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before.
 BY_CHANCE = {
-    "LeaseManager#checkLeases", "StripedBlockReconstructor#run", "StripedBlockReconstructor#reconstructTargets",
+    "LeaseManager#checkLeases", "BlockManager#computeDatanodeWork", "StripedBlockReconstructor#run", "StripedBlockReconstructor#reconstructTargets",
     "StripedReader#readMinimumSources", "StripedBlockReader#readFromBlock", "StripedBlockWriter#transferData2Target"}
 
 
@@ -30,7 +31,6 @@ def test_the_table_is_what_was_found(found, version):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_only_what_is_listed_or_hadoops_own(found, version):
-    """No name with a number in it, none twice."""
-    assert [function.name for function in found[version] if any(character.isdigit() for character in function.name)
-            and function not in coverage.listed()] == []
+def test_names_carry_no_numbers(found, version):
+    """Of blocks, for example; that of a class may have one."""
+    assert [function.name for function in found[version] if re.search(r"(?<![A-Za-z])\d", function.name)] == []
