@@ -9,7 +9,8 @@ from tests.agent.tours import VERSIONS
 
 # Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before.
 BY_CHANCE = {
-    "LeaseManager#checkLeases", "BlockManager#computeDatanodeWork", "StripedBlockReconstructor#run", "StripedBlockReconstructor#reconstructTargets",
+    "LeaseManager#checkLeases", "BlockManager#computeDatanodeWork", "StripedBlockReconstructor#run",
+    "StripedBlockReconstructor#reconstructTargets",
     "StripedReader#readMinimumSources", "StripedBlockReader#readFromBlock", "StripedBlockWriter#transferData2Target"}
 
 
