@@ -74,7 +74,7 @@ const ConfigOption settings_table[] = {
 
     {"naming.rules", CONFIG_LIST,
      "sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n}); "
-     "BlockReaderRemote2#readNextPacket({n})",
+     "BlockReaderRemote2#readNextPacket({n}); BlockReaderRemote#readChunk({n}); hedgedRead{n}",
      0, 0, NULL, FALSE, "Function names that carry a number, {n}: the number goes into an annotation."},
 
     {"senders.sampling", CONFIG_STRING, "", 0, 0, NULL, TRUE,

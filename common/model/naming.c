@@ -9,6 +9,8 @@ const char *const naming_default_templates[] = {
     "BlockReaderLocal#fillBuffer({n})",
     "BlockReaderLocalLegacy#fillBuffer({n})",
     "BlockReaderRemote2#readNextPacket({n})",
+    "BlockReaderRemote#readChunk({n})",
+    "hedgedRead{n}",
     NULL,
 };
 

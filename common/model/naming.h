@@ -11,7 +11,7 @@
 typedef struct NamingRules NamingRules;
 
 /* The defaults: sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n});
- * BlockReaderRemote2#readNextPacket({n}). */
+ * BlockReaderRemote2#readNextPacket({n}); BlockReaderRemote#readChunk({n}); hedgedRead{n}. */
 extern const char *const naming_default_templates[]; /* NULL-terminated */
 
 /* NULL with *error (CONFIG, naming the template) when one has not exactly one {n} or nothing before it. */

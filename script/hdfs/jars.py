@@ -85,8 +85,8 @@ def receiver_jar():
 
 
 def agent_jar():
-    """The agent's jar as the build leaves it; PLUMB_AGENT_JAR names another."""
-    named = os.environ.get("PLUMB_AGENT_JAR")
+    """The agent's jar as the build leaves it; PLUMB_JAR names another."""
+    named = os.environ.get("PLUMB_JAR")
     return Path(named) if named else built_jar("agent", "plumb-agent-*.jar")
 
 

@@ -68,6 +68,8 @@ static void test_naming(void) {
         {"BlockReaderLocal#fillBuffer()", "BlockReaderLocal#fillBuffer()", NULL, NULL},
         {"BlockReaderRemote2#readNextPacket(65536)", "BlockReaderRemote2#readNextPacket",
          "BlockReaderRemote2#readNextPacket({n})", "65536"},
+        {"BlockReaderRemote#readChunk(42)", "BlockReaderRemote#readChunk", "BlockReaderRemote#readChunk({n})", "42"},
+        {"hedgedRead3", "hedgedRead", "hedgedRead{n}", "3"},
         {"ClientProtocol#getBlockLocations", "ClientProtocol#getBlockLocations", NULL, NULL},
         {"", "", NULL, NULL},
     };

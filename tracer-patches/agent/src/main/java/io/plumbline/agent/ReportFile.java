@@ -1,5 +1,6 @@
 package io.plumbline.agent;
 
+import io.plumbline.send.TracerNames;
 import io.plumbline.trace.Trouble;
 import io.plumbline.weave.WeaveReport;
 import java.io.IOException;
@@ -28,9 +29,13 @@ final class ReportFile {
         this.report = report;
     }
 
-    /** @param name the file; it and its folder need not be there yet */
+    /**
+     * @param name the file; it and its folder need not be there yet. {@code %{pid}} in it keeps processes with one
+     *     configuration apart
+     */
     static ReportFile start(String name, WeaveReport report) {
-        ReportFile file = new ReportFile(Paths.get(name).toAbsolutePath(), report);
+        String own = name.replace("%{pid}", TracerNames.ownPid());
+        ReportFile file = new ReportFile(Paths.get(own).toAbsolutePath(), report);
         Thread writer = new Thread(file::run, "plumb-agent-report");
         writer.setDaemon(true);
         writer.setContextClassLoader(null);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,9 +128,11 @@ class AgentTest {
         assertEquals("0 212 true\n", app.code + " " + app.out, app.err);
 
         Child both = Child.java(folder, Child.own(), "-Xverify:all", "-javaagent:" + Child.JAR + "=functions=" + list
-                + ",report=" + report, "-cp", out + "/*", "App");
+                + ",report=" + folder.resolve("%{pid}.report"), "-cp", out + "/*", "App");
         assertEquals("0 212 true\n", both.code + " " + both.out, both.err);
-        String text = Files.readString(report);
+        File[] reports = folder.toFile().listFiles((in, name) -> name.matches("[0-9]+\\.report"));
+        assertEquals(1, reports.length);
+        String text = Files.readString(reports[0].toPath());
         assertTrue(text.startsWith("classes woven: 0\n") && text.contains("\nwoven ahead of time: 1\n  App#work"), text);
     }
 

@@ -33,7 +33,7 @@ final class SettingTable {
                     + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
                     .hadoop("tracer.id"),
             Setting.text("report", null, "a file name",
-                    "What was woven and what was not found is written there, when the process ends."),
+                    "What was woven and what was not found is written there; %{pid} in the name keeps processes apart."),
             Setting.onOff("enabled", "on", "'off': the agent does nothing at all in this process."),
             Setting.choice(SenderOptions.PROTOCOL_KEY, "compact", "compact", "binary", "Thrift protocol.")
                     .hadoop("plumb.protocol"),
