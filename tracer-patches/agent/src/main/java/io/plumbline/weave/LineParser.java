@@ -12,11 +12,11 @@ import java.util.regex.Pattern;
 
 /** Reads a line below a section's head. */
 final class LineParser {
-    private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced");
+    private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced", "unless-leaf");
     private static final Pattern DIFFERENCE = Pattern.compile("([^'-]+)-([^'+-]+)(?:\\+([0-9]{1,9}))?");
     private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
-    private static final String ALLOWED = "allowed are root, background, unless-traced, key=value (recorded at the call) "
-            + "and key:=value (recorded at the return)";
+    private static final String ALLOWED = "allowed are root, background, unless-traced, unless-leaf, key=value (recorded at "
+            + "the call) and key:=value (recorded at the return)";
 
     private final Function.Builder builder;
     private final Iterator<String> words;
@@ -121,6 +121,8 @@ final class LineParser {
             builder.flags |= Point.BACKGROUND;
         } else if (word.equals("unless-traced")) {
             builder.unlessTraced = true;
+        } else if (word.equals("unless-leaf")) {
+            builder.flags |= Point.UNLESS_LEAF;
         } else {
             throw new IllegalArgumentException("\"" + word + "\": " + ALLOWED + Hint.of(word, WORDS));
         }
@@ -177,10 +179,23 @@ final class LineParser {
         if (builder.kind == Function.Kind.WITHIN && ofThis) {
             throw new IllegalArgumentException("within records arguments and the result of the method that is called, not this");
         }
+        if ((builder.flags & Point.UNLESS_LEAF) != 0) {
+            checkUnlessLeaf();
+        }
         boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY
                 || builder.kind == Function.Kind.WITHIN;
         if (!mayBeRoot && (builder.flags & Point.ROOT) != 0) {
             throw new IllegalArgumentException("only functions with a span of their own can be a root");
+        }
+    }
+
+    private void checkUnlessLeaf() {
+        if (builder.kind == Function.Kind.BETWEEN || builder.kind == Function.Kind.ACROSS
+                || builder.kind == Function.Kind.CARRY_RESULT) {
+            throw new IllegalArgumentException("only functions with a span of their own can be unless-leaf");
+        }
+        if ((builder.flags & Point.ROOT) != 0) {
+            throw new IllegalArgumentException("a root is recorded in any case: root and unless-leaf contradict each other");
         }
     }
 

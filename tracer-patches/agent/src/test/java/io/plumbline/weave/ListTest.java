@@ -26,7 +26,7 @@ class ListTest {
         FunctionList list = parse("# comment", "", "[org.example.A$B  name-node] # more",
                 "  read(byte[], java.util.List , ..)   A#read root unless-traced  n=arg1.length who='a # b  c' r:=return.x().y  # end",
                 "[org.example.C x]", "carry <init>(..) -> run()  C#run  n=this.n", "between lock() unlock(..) C#held", "off a(..)",
-                "b(String...) B background");
+                "b(String...) B background unless-leaf");
         Function read = list.of("org.example.A$B").get(0);
         assertEquals("A$B read(byte[], java.util.List, ..)", read.toString());
         assertEquals("name-node A#read site.conf:4", read.role + " " + read.span + " " + read.place);
@@ -35,15 +35,17 @@ class ListTest {
         assertTrue(read.unlessTraced && read.flags == Point.ROOT && read.site);
         assertEquals("[C carry <init>(..) -> run(), C between lock() unlock(..), C off a(..), C b(String[])]",
                 list.of("org.example.C").toString());
-        assertEquals(Point.BACKGROUND, list.of("org.example.C").get(3).flags);
+        assertEquals(Point.BACKGROUND | Point.UNLESS_LEAF, list.of("org.example.C").get(3).flags);
     }
 
     /** After [a.B x], in line 2, and what is said about it. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "run() name rot | \"rot\": allowed are root, background, unless-traced, key=value (recorded at the call) and key:=value"
+        "run() name rot | \"rot\": allowed are root, background, unless-traced, unless-leaf, key=value (recorded at the call) and key:=value"
             + " (recorded at the return); did you mean \"root\"?",
         "run() name unless-trace | did you mean \"unless-traced\"?",
+        "run() name root unless-leaf | root and unless-leaf contradict each other",
+        "between a() b() x unless-leaf | only functions with a span of their own can be unless-leaf",
         "run() | the line ends where the span's name is expected",
         "run() a=arg1 | the span's name is missing before \"a=arg1\"",
         "run() root | the span's name is missing before \"root\"",

@@ -135,6 +135,15 @@ public final class LiveSpan {
         }
     }
 
+    /** Ends it as if it had never been. */
+    void drop(int of) {
+        if (mine(of)) {
+            open = false;
+            serial++;
+            data.clear();
+        }
+    }
+
     /** @param nano of System.nanoTime() */
     void endAt(int of, long nano) {
         if (!mine(of)) {

@@ -27,7 +27,7 @@ public final class OwnEngine extends Engine {
         ThreadState state = ThreadState.get();
         OwnScope above = state.current();
         if (above != null) {
-            return wanted(point) ? child(state, above, point.name, above.span().tracer()) : null;
+            return wanted(point) ? within(state, above, point) : null;
         }
         return point.mayBeRoot() && !state.unsampled ? root(state, point) : null;
     }
@@ -46,6 +46,14 @@ public final class OwnEngine extends Engine {
 
     private static boolean wanted(Point point) {
         return !point.background() || Background.on();
+    }
+
+    private static OwnScope within(ThreadState state, OwnScope above, Point point) {
+        if (!point.unlessLeaf()) {
+            return child(state, above, point.name, above.span().tracer());
+        }
+        LiveSpan parent = above.spanUnasked();
+        return below(state, parent.trace(), parent.span(), point.name, parent.tracer()).unlessLeaf().entered(state);
     }
 
     static OwnScope child(ThreadState state, OwnScope above, String name, String tracer) {
@@ -82,7 +90,8 @@ public final class OwnEngine extends Engine {
             return null;
         }
         ThreadState state = ThreadState.get();
-        return below(state, parent.trace, parent.span, point.name, tracer(parent, point)).entered(state);
+        OwnScope scope = below(state, parent.trace, parent.span, point.name, tracer(parent, point));
+        return (point.unlessLeaf() ? scope.unlessLeaf() : scope).entered(state);
     }
 
     private static String tracer(SpanRef parent, Point point) {

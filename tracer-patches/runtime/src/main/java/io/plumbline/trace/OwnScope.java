@@ -14,6 +14,8 @@ public final class OwnScope extends OpenScope {
     /** Held by nobody but the one caller that closes it: it may be used again then. */
     private boolean reusable;
     private volatile boolean closeWanted;
+    /** Nobody has asked for its span, so nothing can be below it: it is not sent. */
+    private boolean droppable;
 
     OwnScope() {
     }
@@ -24,7 +26,14 @@ public final class OwnScope extends OpenScope {
         scope.span.start(state.threadId, name, tracer, trace, state.newId(), System.nanoTime());
         scope.reusable = true;
         scope.endsSpan = true;
+        scope.droppable = false;
         return scope;
+    }
+
+    /** Not recorded if it ends well and nobody asked for {@link #span} until then. Between begun and entered. */
+    OwnScope unlessLeaf() {
+        droppable = true;
+        return this;
     }
 
     void parent(long trace, long id) {
@@ -47,13 +56,22 @@ public final class OwnScope extends OpenScope {
         return scope.entered(state);
     }
 
+    /** For whatever makes it known to others, who may go on below it. */
     public LiveSpan span() {
+        for (OwnScope scope = this; scope != null && scope.droppable; scope = scope.below) {
+            scope.droppable = false;
+        }
+        return span;
+    }
+
+    /** For a child that may be dropped, and asks for {@link #span} only when it is not. */
+    LiveSpan spanUnasked() {
         return span;
     }
 
     /** From now on the span outlives the scope, and whoever has it ends it. */
     public void keepSpan() {
-        span.share();
+        span().share();
         reusable = false;
         endsSpan = false;
     }
@@ -84,7 +102,7 @@ public final class OwnScope extends OpenScope {
     /** Takes the span from the thread without ending it. */
     public void detach() {
         if (home == ThreadState.get()) {
-            span.share();
+            span().share();
             reusable = false;
             home.remove(this);
             home = null;
@@ -102,6 +120,7 @@ public final class OwnScope extends OpenScope {
     @Override
     public void close(Throwable thrown) {
         if (thrown != null) {
+            span();
             annotate("exception", thrown.getClass().getName());
         }
         close();
@@ -152,7 +171,10 @@ public final class OwnScope extends OpenScope {
     }
 
     private void end() {
-        if (endsSpan) {
+        if (droppable) {
+            droppable = false;
+            span.drop(serial);
+        } else if (endsSpan) {
             span.end(serial);
         }
     }

@@ -14,6 +14,8 @@ public final class Point {
     public static final int ROOT = 1;
     /** Work that no user asked for (heartbeats, block reports): traced only with {@code background = on}. */
     public static final int BACKGROUND = 2;
+    /** Not recorded when nothing was traced below it: what it did is then in the span around it. */
+    public static final int UNLESS_LEAF = 4;
 
     /** The span's name, without any number in it. */
     public final String name;
@@ -42,6 +44,10 @@ public final class Point {
 
     public boolean background() {
         return (flags & BACKGROUND) != 0;
+    }
+
+    public boolean unlessLeaf() {
+        return (flags & UNLESS_LEAF) != 0;
     }
 
     /** "a,b" to a list; "" to none. */

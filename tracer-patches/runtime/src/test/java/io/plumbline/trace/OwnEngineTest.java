@@ -70,6 +70,58 @@ class OwnEngineTest {
         assertNull(ENGINE.capture());
     }
 
+    private static OwnScope unlessLeaf(String name) {
+        return open(PointBootstrap.point(name, "client", Point.UNLESS_LEAF, "in", "out"));
+    }
+
+    @Test
+    void what_only_copies_is_not_recorded() {
+        OwnScope root = open(ROOT);
+        OwnScope copies = unlessLeaf("Copies");
+        copies.annotate("in", 1);
+        unlessLeaf("Copies within").close(null);
+        copies.close(null);
+        OwnScope inner = open(INNER);
+        inner.close(null);
+        root.close(null);
+        assertEquals(List.of("Inner", "Root"), caught.names());
+        assertTrue(caught.one("Inner").childOf(caught.one("Root")) && caught.one("Inner").annotations.isEmpty());
+    }
+
+    @Test
+    void what_has_something_below_it_is_recorded() {
+        OwnScope root = open(ROOT);
+        OwnScope above = unlessLeaf("Above");
+        OwnScope fetches = unlessLeaf("Fetches");
+        OwnTracer.named("FSClient").begin("Hadoop's own");
+        OwnTracer.current().close();
+        fetches.close(null);
+        above.close(null);
+        OwnScope gives = unlessLeaf("Gives");
+        SpanRef given = ENGINE.capture();
+        gives.close(null);
+        unlessLeaf("Throws").close(new IllegalStateException());
+        root.close(null);
+        ENGINE.beginBelow(given, INNER).close(null);
+        ENGINE.beginBelow(given, PointBootstrap.point("Nothing", "client", Point.UNLESS_LEAF, "", "")).close(null);
+        assertEquals(List.of("Hadoop's own", "Fetches", "Above", "Gives", "Throws", "Root", "Inner"), caught.names());
+        assertTrue(caught.one("Hadoop's own").childOf(caught.one("Fetches")));
+        assertTrue(caught.one("Fetches").childOf(caught.one("Above")));
+        assertTrue(caught.one("Above").childOf(caught.one("Root")));
+        assertTrue(caught.one("Inner").childOf(caught.one("Gives")));
+    }
+
+    @Test
+    void what_a_detached_scope_may_have_below_it_is_recorded() {
+        OwnScope root = open(ROOT);
+        OwnScope detached = unlessLeaf("Detached");
+        detached.detach();
+        detached.close(null);
+        unlessLeaf("Left open");
+        root.close(null);
+        assertEquals(List.of("Detached", "Root"), caught.names());
+    }
+
     @Test
     void nothing_is_recorded_outside_of_a_root() {
         assertNull(ENGINE.begin(INNER));

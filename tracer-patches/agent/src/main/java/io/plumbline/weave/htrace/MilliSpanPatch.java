@@ -31,6 +31,7 @@ final class MilliSpanPatch extends HTracePatch {
     private static final String FIELD = "plumbTimes";
     private static final String FIELD_TYPE = "L" + TIMES + ";";
     private static final String TIMELINE = "Ljava/util/List;";
+    private static final String SPAN_ID = "()Lorg/apache/htrace/core/SpanId;";
     private static final String NOTE = "(Ljava/lang/String;)V";
 
     MilliSpanPatch() {
@@ -41,6 +42,7 @@ final class MilliSpanPatch extends HTracePatch {
     public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
         Code.needField(type, "timeline", TIMELINE);
         Code.needMethod(type, "stop", "()V");
+        Code.needMethod(type, "getSpanId", SPAN_ID);
         Code.needMethod(type, "addTimelineAnnotation", NOTE);
         DynamicType.Builder<?> changed = builder.implement(NanoSpan.class, PatchedSpan.class)
                 .defineField(FIELD, SpanTimes.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC,
@@ -54,6 +56,7 @@ final class MilliSpanPatch extends HTracePatch {
         return changed
                 .visit(Code.in(method("stop", "()V"), Code.last(MilliSpanPatch::stopped)))
                 .visit(Code.in(method("addTimelineAnnotation", NOTE), Code.last(MilliSpanPatch::noted)))
+                .visit(Code.in(method("getSpanId", SPAN_ID).or(named("child")), Code.first(MilliSpanPatch::asked)))
                 .visit(Code.in(named("child"), Code.atCall(SPAN + "$Builder", "build", MilliSpanPatch::begun)));
     }
 
@@ -84,6 +87,11 @@ final class MilliSpanPatch extends HTracePatch {
     private static void stopped(MethodVisitor code) {
         times(code);
         call(code, TIMES, "stopped", "(" + FIELD_TYPE + ")V");
+    }
+
+    private static void asked(MethodVisitor code) {
+        times(code);
+        call(code, TIMES, "asked", "(" + FIELD_TYPE + ")V");
     }
 
     private static void noted(MethodVisitor code) {

@@ -102,6 +102,45 @@ final class ScopeCases {
         assertEquals(1234, ((io.plumbline.send.NanoSpan) leaf).durationNs());
     }
 
+    private OpenScope begin(String name) {
+        return (OpenScope) traced.engine.begin(Traced.unlessLeaf(name));
+    }
+
+    public void whatOnlyCopiesIsNotRecorded() {
+        TraceScope hadoop = traced.tracer.newScope("outer");
+        OpenScope copies = begin("copies");
+        copies.annotate("in", 1);
+        begin("copies within").close(null);
+        copies.close(null);
+        assertEquals(hadoop.getSpan(), Tracer.getCurrentSpan());
+        hadoop.close();
+        assertEquals("[outer]", traced.names().toString());
+        assertEquals(0, Trouble.count(Trouble.Kind.ENGINE), Trouble.last());
+    }
+
+    public void whatHasSomethingBelowIsRecorded() {
+        TraceScope hadoop = traced.tracer.newScope("outer");
+        OpenScope above = begin("above");
+        OpenScope fetches = begin("fetches");
+        traced.tracer.newScope("fetch").close();
+        fetches.close(null);
+        above.close(null);
+        OpenScope gives = begin("gives");
+        SpanRef given = traced.engine.capture();
+        gives.close(null);
+        begin("throws").close(new java.io.IOException());
+        OpenScope child = begin("child");
+        child.close(null);
+        hadoop.close();
+        traced.engine.beginBelow(given, Traced.point("later")).close(null);
+        traced.engine.beginBelow(given, Traced.unlessLeaf("later, nothing")).close(null);
+        assertEquals("[fetch, fetches, above, gives, throws, outer, later]", traced.names().toString());
+        assertEquals("fetches", traced.parent("fetch"));
+        assertEquals("above", traced.parent("fetches"));
+        assertEquals("outer", traced.parent("above"));
+        assertEquals("gives", traced.parent("later"));
+    }
+
     public void closingTwiceIsOnce() {
         OpenScope scope = (OpenScope) traced.engine.begin(Traced.root("root"));
         scope.close(null);

@@ -63,6 +63,10 @@ final class Traced {
         return PointBootstrap.point(name, "client", 0, "in,more", "out");
     }
 
+    static Point unlessLeaf(String name) {
+        return PointBootstrap.point(name, "client", Point.UNLESS_LEAF, "in", "out");
+    }
+
     static Point root(String name) {
         return PointBootstrap.point(name, "client", Point.ROOT, "", "");
     }
@@ -78,6 +82,14 @@ final class Traced {
             throw new AssertionError(found.size() + " of " + description + " in " + spans);
         }
         return found.get(0);
+    }
+
+    List<String> names() {
+        List<String> names = new ArrayList<>();
+        for (Span span : spans) {
+            names.add(span.getDescription());
+        }
+        return names;
     }
 
     String parent(String description) {

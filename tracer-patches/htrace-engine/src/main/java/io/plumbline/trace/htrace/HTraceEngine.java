@@ -32,11 +32,25 @@ public final class HTraceEngine extends Engine {
             }
             HTraceScope open = new HTraceScope();
             Tracer tracer = Tracer.curThreadTracer();
-            return open.opened(tracer, tracer.newScope(point.name));
+            return point.unlessLeaf() ? unlessLeaf(open, tracer, point)
+                    : open.opened(tracer, tracer.newScope(point.name));
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;
         }
+    }
+
+    /** HTrace asks the current span for its id here; only what comes of the new one counts as asking. */
+    private static OpenScope unlessLeaf(HTraceScope open, Tracer tracer, Point point) {
+        SpanTimes above = SpanTimes.of(Tracer.getCurrentSpan());
+        SpanTimes.deaf(above, true);
+        try {
+            open.opened(tracer, tracer.newScope(point.name));
+        } finally {
+            SpanTimes.deaf(above, false);
+        }
+        open.dropUnlessAsked(above);
+        return open;
     }
 
     private static boolean untraced(Point point) {
@@ -71,7 +85,11 @@ public final class HTraceEngine extends Engine {
                 return null;
             }
             HTraceScope open = new HTraceScope();
-            return open.opened(tracer, below(tracer, id(parent), point.name));
+            open.opened(tracer, below(tracer, id(parent), point.name));
+            if (point.unlessLeaf()) {
+                open.dropUnlessAsked(null);
+            }
+            return open;
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;

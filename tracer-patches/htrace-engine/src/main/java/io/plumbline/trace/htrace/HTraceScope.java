@@ -27,6 +27,14 @@ final class HTraceScope extends OpenScope {
         return this;
     }
 
+    /** The span is not recorded if nothing comes to be below it. @param above of the current span before; may be null */
+    void dropUnlessAsked(SpanTimes above) {
+        SpanTimes times = SpanTimes.of(scope.getSpan());
+        if (times != null) {
+            times.dropUnlessAsked(above);
+        }
+    }
+
     @Override
     public void annotate(String key, String value) {
         scope.addKVAnnotation(key, value);
@@ -45,13 +53,17 @@ final class HTraceScope extends OpenScope {
         }
         closed = true;
         TraceScope closing = scope;
+        SpanTimes times = SpanTimes.of(closing.getSpan());
         if (thrown != null) {
+            SpanTimes.asked(times);
             annotate("exception", thrown.getClass().getName());
         }
         if (tracer instanceof PatchedTracer && closing instanceof PatchedScope) {
             leave((PatchedTracer) tracer, closing);
             closing.getSpan().stop();
-            deliver(tracer, closing.getSpan());
+            if (times == null || !times.droppable()) {
+                deliver(tracer, closing.getSpan());
+            }
         } else if (Tracer.getCurrentSpan() == closing.getSpan()) {
             closing.close();
         } else {

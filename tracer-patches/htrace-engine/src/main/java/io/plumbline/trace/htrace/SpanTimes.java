@@ -16,6 +16,10 @@ public final class SpanTimes {
     private volatile long durationNs = RUNNING;
     /** Since the epoch, by the note's place in the span's timeline; 0 where it is not known. */
     private volatile long[] notes = NONE;
+    /** Of a span that is dropped unless somebody asks for its id; {@link #above} may be another such span. */
+    private boolean droppable;
+    private boolean deaf;
+    private SpanTimes above;
 
     SpanTimes(long beginNanos) {
         this.beginNanos = beginNanos;
@@ -25,6 +29,40 @@ public final class SpanTimes {
     SpanTimes(long beginNanos, long endNanos) {
         this.beginNanos = beginNanos;
         durationNs = Math.max(0, endNanos - beginNanos);
+    }
+
+    /**
+     * The span is not recorded if nobody asks for its id, so that nothing can be below it. Its own thread, at its
+     * begin.
+     *
+     * @param parent of it; null: none that could be dropped
+     */
+    void dropUnlessAsked(SpanTimes parent) {
+        droppable = true;
+        above = parent;
+    }
+
+    boolean droppable() {
+        return droppable;
+    }
+
+    /** Somebody asks for the span's id, in MilliSpan. */
+    public static void asked(SpanTimes times) {
+        for (SpanTimes one = times; one != null && one.droppable && !one.deaf; one = one.above) {
+            one.droppable = false;
+        }
+    }
+
+    /** While a child begins that may be dropped itself. */
+    static void deaf(SpanTimes timesOrNull, boolean deaf) {
+        if (timesOrNull != null) {
+            timesOrNull.deaf = deaf;
+        }
+    }
+
+    /** Null when they are not known. */
+    static SpanTimes of(Object span) {
+        return span instanceof PatchedSpan ? ((PatchedSpan) span).plumbTimes() : null;
     }
 
     /** Since the epoch; 0 when it is not known. */
