@@ -5,6 +5,9 @@ from tests.agent.tours import VERSIONS, Cluster, Forest, agent, start_plumbd, tr
 from cluster import wait_for
 from jars import java_home, tour_classes
 
+FS_SHELL = "org.apache.hadoop.fs.FsShell"
+SHELL_SECONDS = 120
+
 
 @pytest.fixture(scope="session")
 def tour_program(tmp_path_factory):
@@ -44,15 +47,18 @@ def toured(tour_program, plumbds, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def background(plumbds, tmp_path_factory):
-    """background(version): the forest of a small cluster that nobody uses, its own work traced."""
+    """background(version): the forest of a small cluster, its own work traced; a file came and went meanwhile."""
     done = {}
 
     def get(version):
         if version not in done:
             plumbd = plumbds()
+            traced = agent(plumbd, background="on", sampling="always")
             with Cluster(tmp_path_factory.mktemp("hdfs"), version, datanodes=1,
-                         agent=agent(plumbd, background="on", sampling="always")):
-                wait_for(lambda: reported(plumbd), 30, "heartbeat and block report traced")
+                         agent={"namenode": traced, "datanode": traced}) as cluster:
+                for command in (["-put", str(cluster.conf / "core-site.xml"), "/file"], ["-rm", "-skipTrash", "/file"]):
+                    assert cluster.java("shell", FS_SHELL, command).wait(SHELL_SECONDS) == 0, cluster.log_end("shell")
+                wait_for(lambda: reported(plumbd), 60, "heartbeats, reports and a command traced")
             done[version] = Forest(plumbd)
         return done[version]
 
@@ -60,8 +66,16 @@ def background(plumbds, tmp_path_factory):
 
 
 def reported(plumbd):
-    """Have DataNode and NameNode both sent spans of a heartbeat and of a block report?"""
+    """Have DataNode and NameNode both sent spans of all they have to tell each other, and of the block's deletion?"""
     plumbd.flush()
     rows = {row["function"] for row in plumbd.ask("functions?limit=0")["functions"]}
-    return rows >= {"BPServiceActor#sendHeartBeat", "BPServiceActor#blockReport", "NameNodeRpcServer#sendHeartbeat",
-                    "NameNodeRpcServer#blockReport"}
+    told = {"BPServiceActor#sendHeartBeat", "BPServiceActor#blockReport", "NameNodeRpcServer#sendHeartbeat",
+            "NameNodeRpcServer#blockReport", "IncrementalBlockReportManager#sendIBRs",
+            "NameNodeRpcServer#blockReceivedAndDeleted", "BPOfferService#processCommandFromActor"}
+    return rows >= told and "BlockCommand" in block_commands(Forest(plumbd))
+
+
+def block_commands(forest):
+    """Kinds of commands that DataNodes were given."""
+    return {span["annotations"]["command"] for trace in forest.named("BPOfferService#processCommandFromActor")
+            for span in trace["spans"] if "command" in span.get("annotations", {})}
