@@ -79,8 +79,6 @@ final class BatchEncoder {
                 bytes = before + chunk.start - start;
             }
             done = true;
-        } catch (TException e) {
-            throw new IllegalStateException("writing into memory failed", e);
         } finally {
             int end = done ? chunk.start : chunk.end;
             int left = done ? chunk.spans : 0;

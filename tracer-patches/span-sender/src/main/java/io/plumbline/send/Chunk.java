@@ -25,8 +25,6 @@ final class Chunk {
     final int level;
     final byte[] array;
     final ByteBuffer bytes;
-    /** The same, for pieces of it. */
-    final ByteBuffer view;
     final String[] names;
     private int nameCount;
     /** Where the next span goes. */
@@ -46,7 +44,6 @@ final class Chunk {
         this.level = level;
         array = new byte[capacity];
         bytes = ByteBuffer.wrap(array);
-        view = ByteBuffer.wrap(array);
         names = new String[NAME_SLOTS[level]];
     }
 

@@ -29,7 +29,7 @@ enum WireProtocol {
     }
 
     /** What spans are written with; the same bytes as with {@link #over}. */
-    TProtocol writer(FrameBuffer buffer) {
-        return this == COMPACT ? new CompactWriter(buffer) : new TBinaryProtocol(buffer);
+    FieldWriter writer(FrameBuffer buffer) {
+        return this == COMPACT ? new CompactWriter(buffer) : new BinaryWriter(buffer);
     }
 }
