@@ -241,6 +241,7 @@ final class BatchSender implements Runnable {
         if (tries > 0) {
             counters.batchesResent.incrementAndGet();
         }
+        boolean begunWhileClosing = closing;
         try {
             Reply reply = link.exchange(batch);
             sampling.take(reply.getSampling());
@@ -253,7 +254,7 @@ final class BatchSender implements Runnable {
             counters.failures.incrementAndGet();
             fail("spans wait for a receiver: " + e.getMessage(), null);
             failedReceivers++;
-            failedWhileClosing += closing ? 1 : 0;
+            failedWhileClosing += begunWhileClosing ? 1 : 0;
             if (failedReceivers % link.receivers() == 0 && !expired()) {
                 rest(backoff.nextMs());
             }
