@@ -2,6 +2,7 @@ package io.plumbline.agent;
 
 import io.plumbline.trace.Hooks;
 import io.plumbline.trace.Trouble;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.WeaveReport;
 import io.plumbline.weave.Weaver;
 import java.lang.instrument.ClassFileTransformer;
@@ -11,7 +12,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
-import net.bytebuddy.dynamic.ClassFileLocator;
 
 /** Weaves classes as they are loaded. Any class that is not listed costs one look-up of its name. */
 final class LoadTimeWeaver implements ClassFileTransformer {
@@ -49,7 +49,7 @@ final class LoadTimeWeaver implements ClassFileTransformer {
             return null;
         }
         long begin = System.nanoTime();
-        byte[] woven = weaver.weave(className, classFile, ClassFileLocator.ForClassLoader.of(loader),
+        byte[] woven = weaver.weave(className, classFile, ClassFiles.of(loader),
                 loader == Hooks.class.getClassLoader());
         report.countTime(System.nanoTime() - begin);
         if (woven != null) {

@@ -3,19 +3,18 @@ package io.plumbline.weave;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /**
  * Finds members of classes in their class files, without loading a class. For the weaving of one class; one thread.
  */
 final class ClassPath {
-    private final ClassFileLocator locator;
+    private final ClassFiles files;
     private final Map<String, ClassInfo> known = new HashMap<>();
 
     /** @param self the class that is woven: its file need not be found again */
-    ClassPath(ClassInfo self, ClassFileLocator locator) {
-        this.locator = locator;
+    ClassPath(ClassInfo self, ClassFiles files) {
+        this.files = files;
         known.put(self.name, self);
     }
 
@@ -26,11 +25,11 @@ final class ClassPath {
             return info;
         }
         try {
-            ClassFileLocator.Resolution resolution = locator.locate(name.replace('/', '.'));
-            if (!resolution.isResolved()) {
+            byte[] file = files.find(name.replace('/', '.'));
+            if (file == null) {
                 throw new WeaveException("class " + name.replace('/', '.') + " is not on the class path");
             }
-            info = ClassInfo.read(resolution.resolve());
+            info = ClassInfo.read(file);
         } catch (IOException | RuntimeException e) {
             throw new WeaveException("class " + name.replace('/', '.') + " cannot be read: " + e, e);
         }

@@ -1,6 +1,7 @@
 package io.plumbline.weave;
 
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileVisitOption;
@@ -15,10 +16,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
-import net.bytebuddy.dynamic.ClassFileLocator;
 
 /** The jars of a folder and its subfolders, or single ones: where classes are looked for. One thread. */
-final class Library implements ClassFileLocator {
+final class Library implements ClassFiles, Closeable {
     private static final String CLASS = ".class";
     private static final int BUFFER_BYTES = 8192;
 
@@ -111,15 +111,15 @@ final class Library implements ClassFileLocator {
 
     /** Then in the JDK that runs this. */
     @Override
-    public Resolution locate(String name) throws IOException {
+    public byte[] find(String name) throws IOException {
         String entry = name.replace('.', '/') + CLASS;
         for (Path jar : jarsOf(name)) {
             if (jars.get(jar).getEntry(entry) != null) {
-                return new Resolution.Explicit(read(jar, entry));
+                return read(jar, entry);
             }
         }
         try (InputStream in = ClassLoader.getSystemResourceAsStream(entry)) {
-            return in == null ? new Resolution.Illegal(name) : new Resolution.Explicit(readAll(in));
+            return in == null ? null : readAll(in);
         }
     }
 

@@ -1,9 +1,6 @@
 package io.plumbline.weave;
 
 import java.util.Set;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.dynamic.DynamicType;
 
 /**
  * A change to classes of Hadoop or HTrace that is more than a traced function. Registered in {@link Patches}; the agent
@@ -14,15 +11,13 @@ public interface Patch {
     Set<String> classes();
 
     /**
-     * Null: this class is changed by {@link #change}. Else the whole class file that takes its place.
+     * The class file that takes the original's place.
      *
-     * @param original the class file as found
-     * @param locator finds the class files of the same class path
+     * @param original the class file as found; not changed
+     * @param files of the same class path
      * @throws WeaveException when this version of the class is not the one the patch was made for; it then stays as it is
      */
-    default byte[] replacement(String className, byte[] original, ClassFileLocator locator) throws WeaveException {
-        return null;
-    }
+    byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException;
 
     /**
      * Does it lead to classes of ours that refer to HTrace's? Those find HTrace with the agent's class loader: what another
@@ -30,10 +25,5 @@ public interface Patch {
      */
     default boolean refersToHTrace() {
         return false;
-    }
-
-    /** @throws WeaveException as above */
-    default DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
-        return builder;
     }
 }

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 
@@ -46,10 +45,10 @@ final class Plan {
     private final Set<String> off = new HashSet<>();
     private int sites;
 
-    Plan(ClassInfo self, Scan scan, ClassFileLocator locator) {
+    Plan(ClassInfo self, Scan scan, ClassFiles files) {
         this.self = self;
         this.scan = scan;
-        this.path = new ClassPath(self, locator);
+        this.path = new ClassPath(self, files);
     }
 
     /** In the order of the list: the first line for a method counts. */

@@ -8,16 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import net.bytebuddy.ByteBuddy;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.dynamic.scaffold.MethodGraph;
-import net.bytebuddy.dynamic.scaffold.TypeValidation;
-import net.bytebuddy.implementation.Implementation;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.Opcodes;
-import net.bytebuddy.pool.TypePool;
 
 /**
  * Puts the functions of the list and the patches into class files. The agent and the jar weaver use the same one. Any
@@ -57,17 +49,17 @@ public final class Weaver {
     /**
      * @param className with dots, as {@code org.apache.hadoop.hdfs.DFSClient$1}
      * @param classFile as found; not changed
-     * @param locator finds the class files of the same class path
+     * @param files of the same class path
      * @return the woven class file, or null when there is nothing to change
      */
-    public byte[] weave(String className, byte[] classFile, ClassFileLocator locator) {
-        return weave(className, classFile, locator, true);
+    public byte[] weave(String className, byte[] classFile, ClassFiles files) {
+        return weave(className, classFile, files, true);
     }
 
     /** @param ownLoader has the class the agent's own loader, or will it have? See {@link Patch#refersToHTrace} */
-    public byte[] weave(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
+    public byte[] weave(String className, byte[] classFile, ClassFiles files, boolean ownLoader) {
         try {
-            return weaveAll(className, classFile, locator, ownLoader);
+            return weaveAll(className, classFile, files, ownLoader);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.WEAVE, e);
             list.of(className).forEach(f -> report.add(
@@ -86,7 +78,7 @@ public final class Weaver {
         }
     }
 
-    private byte[] weaveAll(String className, byte[] classFile, ClassFileLocator locator, boolean ownLoader) {
+    private byte[] weaveAll(String className, byte[] classFile, ClassFiles files, boolean ownLoader) {
         List<Function> functions = list.of(className);
         ClassReader reader = new ClassReader(classFile);
         Scan scan = Scan.of(reader);
@@ -97,7 +89,7 @@ public final class Weaver {
         byte[] patched = classFile;
         for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
             if (ownLoader || !patch.refersToHTrace()) {
-                patched = patch(patch, className, patched, locator);
+                patched = patch(patch, className, patched, files);
             } else {
                 report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, "another class loader has HTrace"));
             }
@@ -107,7 +99,7 @@ public final class Weaver {
                 reader = new ClassReader(patched);
                 scan = Scan.of(reader);
             }
-            byte[] woven = weave(functions, patched, reader, scan, locator);
+            byte[] woven = weave(functions, patched, reader, scan, files);
             if (woven != patched) {
                 return woven;
             }
@@ -121,10 +113,9 @@ public final class Weaver {
                 .forEach(p -> report.add(new Finding(className, p, Finding.Status.AHEAD, "")));
     }
 
-    private byte[] patch(Patch patch, String className, byte[] classFile, ClassFileLocator locator) {
+    private byte[] patch(Patch patch, String className, byte[] classFile, ClassFiles files) {
         try {
-            byte[] replacement = patch.replacement(className, classFile, locator);
-            byte[] patched = replacement == null ? change(patch, className, classFile, locator) : replacement;
+            byte[] patched = patch.change(className, classFile, files);
             report.add(new Finding(className, patch, Finding.Status.WOVEN, ""));
             return patched;
         } catch (WeaveException e) {
@@ -136,53 +127,41 @@ public final class Weaver {
         return classFile;
     }
 
-    private static byte[] change(Patch patch, String className, byte[] classFile, ClassFileLocator locator)
-            throws WeaveException {
-        ClassFileLocator all = new ClassFileLocator.Compound(ClassFileLocator.Simple.of(className, classFile), locator);
-        TypeDescription type = TypePool.Default.of(all).describe(className).resolve();
-        DynamicType.Builder<?> builder = new ByteBuddy()
-                .with(TypeValidation.DISABLED)
-                .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE)
-                .with(Implementation.Context.Disabled.Factory.INSTANCE)
-                .redefine(type, all);
-        return patch.change(builder, type).make().getBytes();
-    }
-
     private byte[] weave(List<Function> functions, byte[] classFile, ClassReader reader, Scan scan,
-            ClassFileLocator locator) {
+            ClassFiles files) {
         if (scan.version < OLDEST) {
             functions.forEach(f -> report.add(new Finding(f, Finding.Status.FAILED,
                     "compiled for a Java before 7 (class file version " + scan.version + ")", Collections.emptyList())));
             return classFile;
         }
         try {
-            Plan plan = plan(functions, classFile, scan, locator);
+            Plan plan = plan(functions, classFile, scan, files);
             byte[] woven = plan.isEmpty() ? classFile : ClassWeaver.weave(reader, plan, scan);
             plan.findings().forEach(report::add);
             return woven;
         } catch (RuntimeException e) {
-            List<Function> good = withoutFailing(functions, classFile, reader, scan, locator);
+            List<Function> good = withoutFailing(functions, classFile, reader, scan, files);
             if (good.size() == functions.size()) {
                 good.forEach(f -> failed(f, e));
                 return classFile;
             }
-            return good.isEmpty() ? classFile : weave(good, classFile, reader, scan, locator);
+            return good.isEmpty() ? classFile : weave(good, classFile, reader, scan, files);
         }
     }
 
-    private static Plan plan(List<Function> functions, byte[] classFile, Scan scan, ClassFileLocator locator) {
-        Plan plan = new Plan(ClassInfo.read(classFile), scan, locator);
+    private static Plan plan(List<Function> functions, byte[] classFile, Scan scan, ClassFiles files) {
+        Plan plan = new Plan(ClassInfo.read(classFile), scan, files);
         plan.add(functions);
         return plan;
     }
 
     /** One of them cannot be woven: the others still can. */
     private List<Function> withoutFailing(List<Function> functions, byte[] classFile, ClassReader reader, Scan scan,
-            ClassFileLocator locator) {
+            ClassFiles files) {
         List<Function> good = new ArrayList<>();
         for (Function function : functions) {
             try {
-                ClassWeaver.weave(reader, plan(Collections.singletonList(function), classFile, scan, locator), scan);
+                ClassWeaver.weave(reader, plan(Collections.singletonList(function), classFile, scan, files), scan);
                 good.add(function);
             } catch (RuntimeException e) {
                 failed(function, e);

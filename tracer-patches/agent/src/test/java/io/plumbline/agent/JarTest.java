@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Tag("jar")
 class JarTest {
     private static final int JAVA_8 = 52;
-    private static final long MAX_BYTES = 6_000_000;
+    private static final long MAX_BYTES = 1_500_000;
     private static final String HADOOP_TRACING = "META-INF/plumb/hadoop-tracing/org/apache/hadoop/tracing/";
 
     @Test

@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 import org.junit.jupiter.api.Timeout;
@@ -36,12 +35,12 @@ class EveryMethodTest {
     /** Gives out woven classes. */
     private static final class Loader extends URLClassLoader {
         private final Weaver weaver;
-        private final ClassFileLocator locator;
+        private final ClassFiles files;
 
-        Loader(URL[] path, Weaver weaver, ClassFileLocator locator) {
+        Loader(URL[] path, Weaver weaver) {
             super(path, EveryMethodTest.class.getClassLoader());
             this.weaver = weaver;
-            this.locator = locator;
+            this.files = ClassFiles.of(new URLClassLoader(path, ClassLoader.getPlatformClassLoader()));
         }
 
         @Override
@@ -50,8 +49,8 @@ class EveryMethodTest {
                 return super.findClass(name);
             }
             try {
-                byte[] original = locator.locate(name).resolve();
-                byte[] woven = weaver.weave(name, original, locator);
+                byte[] original = files.find(name);
+                byte[] woven = weaver.weave(name, original, files);
                 byte[] file = woven == null ? original : woven;
                 return defineClass(name, file, 0, file.length);
             } catch (IOException e) {
@@ -65,20 +64,16 @@ class EveryMethodTest {
     void verifies(String version) throws Exception {
         Path jar = HADOOP.resolve("hadoop-hdfs-client-" + version + ".jar");
         List<URL> path = new ArrayList<>();
-        List<ClassFileLocator> locators = new ArrayList<>();
         try (DirectoryStream<Path> jars = Files.newDirectoryStream(HADOOP, "*{" + version + ",-incubating}*.jar")) {
             for (Path one : jars) {
                 path.add(one.toUri().toURL());
-                locators.add(ClassFileLocator.ForJarFile.of(one.toFile()));
             }
         }
-        locators.add(ClassFileLocator.ForClassLoader.ofPlatformLoader());
-        ClassFileLocator locator = new ClassFileLocator.Compound(locators);
         WeaveReport report = new WeaveReport();
         FunctionList list = FunctionList.parse(new StringReader(everything(jar)), "all", true);
         report.expect(list);
         Weaver weaver = new Weaver(list, report, Collections.emptyList());
-        try (Loader loader = new Loader(path.toArray(new URL[0]), weaver, locator)) {
+        try (Loader loader = new Loader(path.toArray(new URL[0]), weaver)) {
             int linked = 0;
             for (String name : weaver.classes()) {
                 linked += link(loader, name) ? 1 : 0;

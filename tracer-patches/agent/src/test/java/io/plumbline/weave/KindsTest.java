@@ -12,7 +12,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.ClassWriter;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
@@ -222,9 +221,9 @@ class KindsTest {
     private static WeaveReport weaveTwice(byte[] file, String name, String list) throws Exception {
         WeaveReport report = new WeaveReport();
         Weaver weaver = new Weaver(FunctionList.parse(new StringReader(list), "l", false), report, Collections.emptyList());
-        ClassFileLocator locator = ClassFileLocator.ForClassLoader.of(KindsTest.class.getClassLoader());
-        byte[] once = weaver.weave(name, file, locator);
-        assertNull(weaver.weave(name, once, locator));
+        ClassFiles others = ClassFiles.of(KindsTest.class.getClassLoader());
+        byte[] once = weaver.weave(name, file, others);
+        assertNull(weaver.weave(name, once, others));
         return report;
     }
 
@@ -243,7 +242,7 @@ class KindsTest {
         for (int i = 0; i < 2; i++) {
             outputs[i] = new Weaver(FunctionList.parse(new StringReader(list), "l", false), new WeaveReport(),
                     Collections.emptyList()).weave(name, WovenClasses.file(name),
-                    ClassFileLocator.ForClassLoader.of(KindsTest.class.getClassLoader()));
+                    ClassFiles.of(KindsTest.class.getClassLoader()));
         }
         assertTrue(Arrays.equals(outputs[0], outputs[1]));
     }
@@ -286,7 +285,7 @@ class KindsTest {
         WeaveReport report = new WeaveReport();
         Weaver weaver = new Weaver(FunctionList.parse(new StringReader("[org.example.No x]\nrun() a"), "l", false), report,
                 Collections.emptyList());
-        assertNull(weaver.weave("org.example.No", new byte[100], ClassFileLocator.NoOp.INSTANCE));
+        assertNull(weaver.weave("org.example.No", new byte[100], name -> null));
         assertEquals(Finding.Status.FAILED, report.findings(Finding.Status.NO_CLASS).get(0).status());
     }
 }

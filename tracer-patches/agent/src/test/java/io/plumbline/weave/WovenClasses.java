@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassWriter;
 import net.bytebuddy.jar.asm.commons.ClassRemapper;
@@ -32,9 +31,9 @@ final class WovenClasses extends ClassLoader {
         FunctionList functions = FunctionList.parse(new StringReader(text), "test.conf", true);
         loader.report.expect(functions);
         Weaver weaver = new Weaver(functions, loader.report, Collections.emptyList());
-        ClassFileLocator locator = ClassFileLocator.ForClassLoader.of(host.getClassLoader());
+        ClassFiles others = ClassFiles.of(host.getClassLoader());
         for (Class<?> nested : host.getDeclaredClasses()) {
-            loader.add(nested.getName(), file(nested.getName()), weaver, locator);
+            loader.add(nested.getName(), file(nested.getName()), weaver, others);
         }
         return loader;
     }
@@ -45,12 +44,12 @@ final class WovenClasses extends ClassLoader {
         FunctionList functions = FunctionList.parse(new StringReader(list), "test.conf", true);
         loader.report.expect(functions);
         Weaver weaver = new Weaver(functions, loader.report, Collections.emptyList());
-        loader.add(name, file, weaver, ClassFileLocator.ForClassLoader.of(WovenClasses.class.getClassLoader()));
+        loader.add(name, file, weaver, ClassFiles.of(WovenClasses.class.getClassLoader()));
         return loader;
     }
 
-    private void add(String name, byte[] file, Weaver weaver, ClassFileLocator locator) {
-        byte[] woven = weaver.weave(name, file, locator);
+    private void add(String name, byte[] file, Weaver weaver, ClassFiles others) {
+        byte[] woven = weaver.weave(name, file, others);
         files.put(name, toRecording(woven == null ? file : woven));
     }
 

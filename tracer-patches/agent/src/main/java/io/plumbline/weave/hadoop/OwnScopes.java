@@ -1,5 +1,6 @@
 package io.plumbline.weave.hadoop;
 
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
 import java.util.Arrays;
@@ -8,7 +9,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
 import net.bytebuddy.jar.asm.ClassWriter;
@@ -55,7 +55,7 @@ public final class OwnScopes implements Patch {
     }
 
     @Override
-    public byte[] replacement(String className, byte[] original, ClassFileLocator locator) throws WeaveException {
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
         ClassReader reader = new ClassReader(original);
         ClassWriter writer = new ClassWriter(reader, 0);
         Rewriter rewriter = new Rewriter(writer, className);

@@ -1,19 +1,13 @@
 package io.plumbline.weave.hadoop;
 
-import static net.bytebuddy.matcher.ElementMatchers.named;
-import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
-
-import io.plumbline.trace.PacketSpans;
+import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
-import java.io.Closeable;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Set;
-import net.bytebuddy.asm.Advice;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.implementation.bytecode.assign.Assigner;
+import net.bytebuddy.jar.asm.MethodVisitor;
+import net.bytebuddy.jar.asm.Opcodes;
 
 /**
  * Hadoop 3.3.2 and later: the span of a packet ("dataStreamer") has all the packet's parents, and ends when the packet is
@@ -21,7 +15,8 @@ import net.bytebuddy.implementation.bytecode.assign.Assigner;
  */
 public final class Packets implements Patch {
     private static final String PACKET = "org.apache.hadoop.hdfs.DFSPacket";
-    private static final String SPAN = "org.apache.hadoop.tracing.Span";
+    private static final String SPAN = "Lorg/apache/hadoop/tracing/Span;";
+    private static final String SPANS = "io/plumbline/trace/PacketSpans";
 
     @Override
     public Set<String> classes() {
@@ -29,52 +24,80 @@ public final class Packets implements Patch {
     }
 
     @Override
-    public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
-        boolean modern = type.getDeclaredFields().stream()
-                .anyMatch(f -> f.getName().equals("span") && f.getType().asErasure().getName().equals(SPAN));
-        if (!modern) {
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
+        ClassEdit edit = new ClassEdit(original);
+        if (!edit.hasField("span", SPAN)) {
             throw new WeaveException("this version's packets keep HTrace's scopes, and close them");
         }
-        for (String needed : Arrays.asList("getTraceParents", "setSpan", "releaseBuffer")) {
-            if (type.getDeclaredMethods().filter(named(needed)).isEmpty()) {
-                throw new WeaveException("this version's packets have no " + needed);
+        String parents = edit.method("getTraceParents", "()[L", "this version's packets have no getTraceParents");
+        String setter = edit.method("setSpan", "(" + SPAN + ")V", "this version's packets have no setSpan");
+        String release = edit.method("releaseBuffer", "(", "this version's packets have no releaseBuffer");
+        return edit.in("getTraceParents", parents, Parents::new)
+                .in("setSpan", setter, next -> new Replaced(next, edit.name()))
+                .in("releaseBuffer", release, next -> new Released(next, edit.name()))
+                .bytes();
+    }
+
+    /** Before the return: PacketSpans.parents(what is returned). */
+    private static final class Parents extends MethodVisitor {
+        Parents(MethodVisitor next) {
+            super(Opcodes.ASM9, next);
+        }
+
+        @Override
+        public void visitInsn(int opcode) {
+            if (opcode == Opcodes.ARETURN) {
+                mv.visitInsn(Opcodes.DUP);
+                mv.visitMethodInsn(Opcodes.INVOKESTATIC, SPANS, "parents", "([Ljava/lang/Object;)V", false);
             }
-        }
-        return builder.visit(Advice.to(Parents.class).on(named("getTraceParents")))
-                .visit(Advice.to(Replaced.class).on(named("setSpan").and(takesArguments(1))))
-                .visit(Advice.to(Released.class).on(named("releaseBuffer")));
-    }
-
-    /** Copied into the packet, as are the others. */
-    static final class Parents {
-        private Parents() {
-        }
-
-        @Advice.OnMethodExit
-        static void exit(@Advice.Return(typing = Assigner.Typing.DYNAMIC) Object parents) {
-            PacketSpans.parents((Object[]) parents);
+            super.visitInsn(opcode);
         }
     }
 
-    static final class Replaced {
-        private Replaced() {
+    /** First of all: PacketSpans.replaced(this.span, the new one). */
+    private static final class Replaced extends MethodVisitor {
+        private final String owner;
+
+        Replaced(MethodVisitor next, String owner) {
+            super(Opcodes.ASM9, next);
+            this.owner = owner;
         }
 
-        @Advice.OnMethodEnter
-        static void enter(
-                @Advice.FieldValue(value = "span", typing = Assigner.Typing.DYNAMIC) Closeable span,
-                @Advice.Argument(value = 0, typing = Assigner.Typing.DYNAMIC) Object by) {
-            PacketSpans.replaced(span, by);
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            span(mv, owner);
+            mv.visitVarInsn(Opcodes.ALOAD, 1);
+            replaced(mv);
         }
     }
 
-    static final class Released {
-        private Released() {
+    /** Before the return: PacketSpans.replaced(this.span, null). */
+    private static final class Released extends MethodVisitor {
+        private final String owner;
+
+        Released(MethodVisitor next, String owner) {
+            super(Opcodes.ASM9, next);
+            this.owner = owner;
         }
 
-        @Advice.OnMethodExit
-        static void exit(@Advice.FieldValue(value = "span", typing = Assigner.Typing.DYNAMIC) Closeable span) {
-            PacketSpans.replaced(span, null);
+        @Override
+        public void visitInsn(int opcode) {
+            if (opcode == Opcodes.RETURN) {
+                span(mv, owner);
+                mv.visitInsn(Opcodes.ACONST_NULL);
+                replaced(mv);
+            }
+            super.visitInsn(opcode);
         }
+    }
+
+    private static void span(MethodVisitor code, String owner) {
+        code.visitVarInsn(Opcodes.ALOAD, 0);
+        code.visitFieldInsn(Opcodes.GETFIELD, owner, "span", SPAN);
+    }
+
+    private static void replaced(MethodVisitor code) {
+        code.visitMethodInsn(Opcodes.INVOKESTATIC, SPANS, "replaced", "(Ljava/io/Closeable;Ljava/lang/Object;)V", false);
     }
 }

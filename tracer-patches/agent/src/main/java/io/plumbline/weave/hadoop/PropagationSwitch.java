@@ -1,22 +1,21 @@
 package io.plumbline.weave.hadoop;
 
-import static net.bytebuddy.matcher.ElementMatchers.named;
-
-import io.plumbline.trace.Propagation;
+import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
-import net.bytebuddy.asm.Advice;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.implementation.bytecode.assign.Assigner;
+import net.bytebuddy.jar.asm.Label;
+import net.bytebuddy.jar.asm.MethodVisitor;
+import net.bytebuddy.jar.asm.Opcodes;
 
 /** With {@code propagation = off} no request names its parent span: the header's field stays absent. In every Hadoop. */
 public final class PropagationSwitch implements Patch {
     private static final String TRANSFER = "org.apache.hadoop.hdfs.protocol.proto.DataTransferProtos$";
+    private static final String SETTER = "setTraceInfo";
     private static final Set<String> HEADERS = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(
             "org.apache.hadoop.ipc.protobuf.RpcHeaderProtos$RpcRequestHeaderProto$Builder",
             TRANSFER + "BaseHeaderProto$Builder",
@@ -29,29 +28,33 @@ public final class PropagationSwitch implements Patch {
     }
 
     @Override
-    public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
-        if (type.getDeclaredMethods().filter(named("setTraceInfo")).isEmpty()) {
-            throw new WeaveException("this version's header has no traceInfo");
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
+        ClassEdit edit = new ClassEdit(original);
+        String found = edit.method(SETTER, "(", "this version's header has no traceInfo");
+        if (!found.endsWith(")L" + edit.name() + ";")) {
+            throw new WeaveException("this version's " + SETTER + " does not return the builder");
         }
-        return builder.visit(Advice.to(Off.class).on(named("setTraceInfo")));
+        return edit.in(SETTER, null, Off::new).bytes();
     }
 
-    /** Copied into the builder. Skipped, the method would return null: it is to return its builder. */
-    static final class Off {
-        private Off() {
+    /** First of all: if (!Propagation.on()) return this. */
+    private static final class Off extends MethodVisitor {
+        Off(MethodVisitor next) {
+            super(Opcodes.ASM9, next);
         }
 
-        @Advice.OnMethodEnter(skipOn = Advice.OnNonDefaultValue.class)
-        static boolean enter() {
-            return !Propagation.on();
-        }
-
-        @Advice.OnMethodExit
-        static void exit(@Advice.This Object builder, @Advice.Enter boolean off,
-                @Advice.Return(readOnly = false, typing = Assigner.Typing.DYNAMIC) Object returned) {
-            if (off) {
-                returned = builder;
-            }
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            Label on = new Label();
+            mv.visitMethodInsn(Opcodes.INVOKESTATIC, "io/plumbline/trace/Propagation", "on", "()Z", false);
+            mv.visitJumpInsn(Opcodes.IFNE, on);
+            mv.visitVarInsn(Opcodes.ALOAD, 0);
+            mv.visitInsn(Opcodes.ARETURN);
+            mv.visitLabel(on);
+            mv.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+            // There may be a frame at the method's own begin: two of them cannot be at one place.
+            mv.visitInsn(Opcodes.NOP);
         }
     }
 }

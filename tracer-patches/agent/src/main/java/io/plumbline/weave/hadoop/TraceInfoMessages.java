@@ -1,25 +1,13 @@
 package io.plumbline.weave.hadoop;
 
-import static net.bytebuddy.matcher.ElementMatchers.named;
-import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
-
+import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
-import net.bytebuddy.ByteBuddy;
-import net.bytebuddy.asm.Advice;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.dynamic.scaffold.MethodGraph;
-import net.bytebuddy.dynamic.scaffold.TypeValidation;
-import net.bytebuddy.implementation.Implementation;
-import net.bytebuddy.pool.TypePool;
 
 /**
  * Hadoop 3.3.2 and later name the parent span of a request in field 3 of their messages alone; HTrace's Hadoop knows
@@ -30,54 +18,55 @@ public final class TraceInfoMessages implements Patch {
     private static final String RPC = "org.apache.hadoop.ipc.protobuf.RpcHeaderProtos$RPCTraceInfoProto";
     private static final String TRANSFER =
             "org.apache.hadoop.hdfs.protocol.proto.DataTransferProtos$DataTransferTraceInfoProto";
-    private static final ClassFileLocator OURS =
-            ClassFileLocator.ForClassLoader.of(TraceInfoMessages.class.getClassLoader());
-    private static final Map<String, Class<?>[]> ADVICE = advice();
-
-    private static Map<String, Class<?>[]> advice() {
-        Map<String, Class<?>[]> advice = new HashMap<>();
-        advice.put(RPC, new Class<?>[] {TraceInfoAdvice.RpcHas.class, TraceInfoAdvice.RpcGet.class});
-        advice.put(TRANSFER, new Class<?>[] {TraceInfoAdvice.TransferHas.class, TraceInfoAdvice.TransferGet.class});
-        advice.put(RPC + "$Builder", new Class<?>[] {TraceInfoAdvice.RpcSet.class});
-        advice.put(TRANSFER + "$Builder", new Class<?>[] {TraceInfoAdvice.TransferSet.class});
-        return Collections.unmodifiableMap(advice);
-    }
+    private static final String BUILDER = "$Builder";
+    private static final Set<String> CLASSES = Collections.unmodifiableSet(
+            new HashSet<>(Arrays.asList(RPC, RPC + BUILDER, TRANSFER, TRANSFER + BUILDER)));
 
     @Override
     public Set<String> classes() {
-        return new HashSet<>(ADVICE.keySet());
+        return CLASSES;
     }
 
-    /** Not by {@link #change}: the code to copy names Hadoop's classes, which only {@code locator} finds. */
     @Override
-    public byte[] replacement(String className, byte[] original, ClassFileLocator locator) throws WeaveException {
-        ClassFileLocator all = new ClassFileLocator.Compound(ClassFileLocator.Simple.of(className, original), locator, OURS);
-        TypePool pool = TypePool.Default.of(all);
-        TypeDescription type = pool.describe(className).resolve();
-        boolean writes = className.endsWith("$Builder");
-        check(type, writes);
-        DynamicType.Builder<?> builder = new ByteBuddy()
-                .with(TypeValidation.DISABLED)
-                .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE)
-                .with(Implementation.Context.Disabled.Factory.INSTANCE)
-                .redefine(type, all);
-        Class<?>[] advice = ADVICE.get(className);
-        return (writes ? builder.visit(advice(pool, advice[0]).on(named("setSpanContext").and(takesArguments(1))))
-                : builder.visit(advice(pool, advice[0]).on(named("hasSpanContext")))
-                        .visit(advice(pool, advice[1]).on(named("getSpanContext")))).make().getBytes();
-    }
-
-    private static void check(TypeDescription type, boolean writes) throws WeaveException {
-        for (String needed : writes ? Arrays.asList("setSpanContext", "setTraceId", "setParentId")
-                : Arrays.asList("hasSpanContext", "getSpanContext", "hasTraceId", "hasParentId")) {
-            if (type.getDeclaredMethods().filter(named(needed)).isEmpty()) {
-                throw new WeaveException("this version has no " + needed + ": the message is HTrace's");
-            }
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
+        ClassEdit edit = new ClassEdit(original);
+        if (className.endsWith(BUILDER)) {
+            writes(edit);
+        } else {
+            reads(edit);
         }
+        return edit.bytes();
     }
 
-    /** By its name: looking into the loaded class would look for Hadoop's classes beside it. */
-    private static Advice advice(TypePool pool, Class<?> code) {
-        return Advice.to(pool.describe(code.getName()).resolve(), OURS);
+    private static void writes(ClassEdit edit) throws WeaveException {
+        String setContext = find(edit, "setSpanContext", "(L");
+        String builder = setContext.substring(setContext.indexOf(')') + 1);
+        String bytes = setContext.substring(2, setContext.indexOf(';'));
+        if (!setContext.equals("(L" + bytes + ";)" + builder)) {
+            throw new WeaveException("this version's setSpanContext is another: " + setContext);
+        }
+        TraceInfoCode code = new TraceInfoCode(edit.name(), bytes);
+        edit.in("setSpanContext", setContext, code::afterSet)
+                .addMethod(TraceInfoCode.HELPER, TraceInfoCode.SET, code.setDescriptor(), out -> code.set(out,
+                        "(J)" + builder));
+        find(edit, "setTraceId", "(J)" + builder);
+        find(edit, "setParentId", "(J)" + builder);
+    }
+
+    private static void reads(ClassEdit edit) throws WeaveException {
+        find(edit, "hasSpanContext", "()Z");
+        find(edit, "hasTraceId", "()Z");
+        find(edit, "hasParentId", "()Z");
+        find(edit, "getTraceId", "()J");
+        find(edit, "getParentId", "()J");
+        String getContext = find(edit, "getSpanContext", "()L");
+        TraceInfoCode code = new TraceInfoCode(edit.name(), getContext.substring(3, getContext.length() - 1));
+        edit.in("hasSpanContext", "()Z", code::afterHas)
+                .in("getSpanContext", getContext, code::afterGet)
+                .addMethod(TraceInfoCode.HELPER, TraceInfoCode.CONTEXT, code.contextDescriptor(), code::context);
+    }
+
+    private static String find(ClassEdit edit, String name, String descriptor) throws WeaveException {
+        return edit.method(name, descriptor, "this version has no " + name + ": the message is HTrace's");
     }
 }

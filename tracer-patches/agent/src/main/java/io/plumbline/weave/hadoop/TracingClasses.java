@@ -1,5 +1,6 @@
 package io.plumbline.weave.hadoop;
 
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
 import java.io.ByteArrayOutputStream;
@@ -9,7 +10,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import net.bytebuddy.dynamic.ClassFileLocator;
 
 /**
  * Hadoop 3.3.2 and later: in place of the tracing classes that do nothing, the ones of ours that trace. All or none: when
@@ -28,9 +28,9 @@ public final class TracingClasses implements Patch {
     }
 
     @Override
-    public byte[] replacement(String className, byte[] original, ClassFileLocator locator) throws WeaveException {
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
         for (String name : CLASSES) {
-            ClassApi api = ClassApi.of(name.equals(className) ? original : located(name, locator));
+            ClassApi api = ClassApi.of(name.equals(className) ? original : located(name, files));
             String missing = api.firstMissingIn(ClassApi.of(ours(name)));
             if (missing != null) {
                 throw new WeaveException("this version's " + name + " has " + missing + ", which ours has not");
@@ -39,13 +39,13 @@ public final class TracingClasses implements Patch {
         return ours(className);
     }
 
-    private static byte[] located(String name, ClassFileLocator locator) throws WeaveException {
+    private static byte[] located(String name, ClassFiles files) throws WeaveException {
         try {
-            ClassFileLocator.Resolution found = locator.locate(name);
-            if (!found.isResolved()) {
+            byte[] found = files.find(name);
+            if (found == null) {
                 throw new WeaveException("there is no class " + name + " beside it");
             }
-            return found.resolve();
+            return found;
         } catch (IOException e) {
             throw new WeaveException("class " + name + " cannot be read: " + e, e);
         }

@@ -1,21 +1,11 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.ClassEdit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import net.bytebuddy.asm.AsmVisitorWrapper;
-import net.bytebuddy.description.method.MethodDescription;
-import net.bytebuddy.description.modifier.SyntheticState;
-import net.bytebuddy.description.modifier.Visibility;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.implementation.Implementation;
-import net.bytebuddy.implementation.bytecode.ByteCodeAppender;
-import net.bytebuddy.jar.asm.ClassWriter;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
-import net.bytebuddy.matcher.ElementMatcher;
-import net.bytebuddy.matcher.ElementMatchers;
+import net.bytebuddy.jar.asm.Type;
 
 /**
  * Straight-line instructions, put into methods or making up whole ones. Types are named, not loaded: the agent has no
@@ -28,36 +18,33 @@ final class Code {
     static final String TRACER = "org/apache/htrace/core/Tracer";
     static final String SCOPE = "org/apache/htrace/core/TraceScope";
     static final String OBJECT = "java/lang/Object";
+    static final String STRING = "Ljava/lang/String;";
 
     private Code() {
     }
 
-    /** A public method of an interface of ours. */
-    static DynamicType.Builder.MethodDefinition.ExceptionDefinition<?> define(DynamicType.Builder<?> builder,
-            String name, Class<?> result, Class<?>... parameters) {
-        return builder.defineMethod(name, result, Visibility.PUBLIC, SyntheticState.SYNTHETIC)
-                .withParameters(parameters);
-    }
-
-    /** The body of a new method. @param stack and locals it needs */
-    static Implementation body(int stack, int locals, Consumer<MethodVisitor> writer) {
-        return new Implementation.Simple(new ByteCodeAppender() {
-            @Override
-            public Size apply(MethodVisitor code, Implementation.Context context, MethodDescription method) {
-                writer.accept(code);
-                return new Size(stack, locals);
-            }
+    /** Adds a field, and the methods of an interface of ours that read and write it. */
+    static ClassEdit property(ClassEdit edit, String name, String type) {
+        String owner = edit.name();
+        return method(method(edit.addField(name, type), name, "()" + type, code -> {
+            load(code, 0);
+            field(code, owner, name, type);
+            code.visitInsn(Type.getType(type).getOpcode(Opcodes.IRETURN));
+        }), name, "(" + type + ")V", code -> {
+            load(code, 0);
+            code.visitVarInsn(Type.getType(type).getOpcode(Opcodes.ILOAD), 1);
+            code.visitFieldInsn(Opcodes.PUTFIELD, owner, name, type);
+            code.visitInsn(Opcodes.RETURN);
         });
     }
 
-    /** Wraps methods of that name; {@code change} gets what comes after, and returns what comes in front of it. */
-    static AsmVisitorWrapper in(ElementMatcher<? super MethodDescription> methods, Change change) {
-        return new AsmVisitorWrapper.ForDeclaredMethods().writerFlags(ClassWriter.COMPUTE_MAXS).method(methods,
-                (type, method, next, context, pool, writerFlags, readerFlags) -> change.around(next));
+    /** Adds a public method of an interface of ours. */
+    static ClassEdit method(ClassEdit edit, String name, String descriptor, Consumer<MethodVisitor> body) {
+        return edit.addMethod(Opcodes.ACC_PUBLIC, name, descriptor, body);
     }
 
     /** Instructions written at the begin of a method. */
-    static Change first(Consumer<MethodVisitor> writer) {
+    static ClassEdit.Change first(Consumer<MethodVisitor> writer) {
         return next -> new MethodVisitor(ASM, next) {
             @Override
             public void visitCode() {
@@ -68,7 +55,7 @@ final class Code {
     }
 
     /** Instructions written before each return. */
-    static Change last(Consumer<MethodVisitor> writer) {
+    static ClassEdit.Change last(Consumer<MethodVisitor> writer) {
         return next -> new MethodVisitor(ASM, next) {
             @Override
             public void visitInsn(int opcode) {
@@ -85,7 +72,7 @@ final class Code {
      *
      * @param writer gets the visitor and what writes the call itself
      */
-    static Change atCall(String owner, String name, BiConsumer<MethodVisitor, Runnable> writer) {
+    static ClassEdit.Change atCall(String owner, String name, BiConsumer<MethodVisitor, Runnable> writer) {
         return next -> new MethodVisitor(ASM, next) {
             @Override
             public void visitMethodInsn(int opcode, String o, String n, String descriptor, boolean onInterface) {
@@ -113,29 +100,5 @@ final class Code {
 
     static void field(MethodVisitor code, String owner, String name, String descriptor) {
         code.visitFieldInsn(Opcodes.GETFIELD, owner, name, descriptor);
-    }
-
-    /** @throws WeaveException when this version of the class has no such field */
-    static void needField(TypeDescription type, String name, String descriptor) throws WeaveException {
-        if (type.getDeclaredFields().filter(ElementMatchers.named(name).and(ElementMatchers.hasDescriptor(descriptor)))
-                .isEmpty()) {
-            throw new WeaveException(type.getName() + " has no field " + name + " of type " + descriptor);
-        }
-    }
-
-    /** @throws WeaveException when this version of the class has no such method */
-    static void needMethod(TypeDescription type, String name, String descriptor) throws WeaveException {
-        if (type.getDeclaredMethods().filter(method(name, descriptor)).isEmpty()) {
-            throw new WeaveException(type.getName() + " has no method " + name + descriptor);
-        }
-    }
-
-    static ElementMatcher.Junction<MethodDescription> method(String name, String descriptor) {
-        return ElementMatchers.<MethodDescription>named(name).and(ElementMatchers.hasDescriptor(descriptor));
-    }
-
-    /** A visitor in front of another. */
-    interface Change {
-        MethodVisitor around(MethodVisitor next);
     }
 }

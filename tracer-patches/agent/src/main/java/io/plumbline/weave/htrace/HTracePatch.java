@@ -1,6 +1,9 @@
 package io.plumbline.weave.htrace;
 
+import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
+import io.plumbline.weave.WeaveException;
 import java.util.Collections;
 import java.util.Set;
 
@@ -21,4 +24,14 @@ abstract class HTracePatch implements Patch {
     public final boolean refersToHTrace() {
         return true;
     }
+
+    @Override
+    public byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException {
+        ClassEdit edit = new ClassEdit(original);
+        change(edit);
+        return edit.bytes();
+    }
+
+    /** @throws WeaveException when this version of the class is not the one the patch was made for */
+    abstract void change(ClassEdit edit) throws WeaveException;
 }

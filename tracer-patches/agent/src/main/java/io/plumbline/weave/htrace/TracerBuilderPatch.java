@@ -5,11 +5,9 @@ import static io.plumbline.weave.htrace.Code.OBJECT;
 import static io.plumbline.weave.htrace.Code.TRACER;
 import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.load;
-import static io.plumbline.weave.htrace.Code.method;
 
+import io.plumbline.weave.ClassEdit;
 import io.plumbline.weave.WeaveException;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.DynamicType;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
@@ -24,12 +22,12 @@ final class TracerBuilderPatch extends HTracePatch {
     }
 
     @Override
-    public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
-        Code.needField(type, "name", "Ljava/lang/String;");
-        Code.needField(type, "conf", "L" + CONF + ";");
-        Code.needMethod(type, "build", BUILD);
-        return builder.visit(Code.in(method("build", BUILD), Code.first(TracerBuilderPatch::building)))
-                .visit(Code.in(method("build", BUILD), Code.last(TracerBuilderPatch::built)));
+    void change(ClassEdit edit) throws WeaveException {
+        edit.needField("name", "Ljava/lang/String;");
+        edit.needField("conf", "L" + CONF + ";");
+        edit.needMethod("build", BUILD);
+        edit.in("build", BUILD, Code.first(TracerBuilderPatch::building))
+                .in("build", BUILD, Code.last(TracerBuilderPatch::built));
     }
 
     /** this.conf = HTraceHooks.building(this.name, this.conf) */

@@ -3,30 +3,24 @@ package io.plumbline.weave.htrace;
 import static io.plumbline.weave.htrace.Code.HOOKS;
 import static io.plumbline.weave.htrace.Code.OBJECT;
 import static io.plumbline.weave.htrace.Code.SCOPE;
+import static io.plumbline.weave.htrace.Code.STRING;
 import static io.plumbline.weave.htrace.Code.TRACER;
 import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.invoke;
 import static io.plumbline.weave.htrace.Code.load;
-import static io.plumbline.weave.htrace.Code.method;
-import static net.bytebuddy.matcher.ElementMatchers.named;
 
-import io.plumbline.trace.htrace.PatchedTracer;
+import io.plumbline.weave.ClassEdit;
 import io.plumbline.weave.WeaveException;
-import net.bytebuddy.asm.Advice;
-import net.bytebuddy.description.modifier.SyntheticState;
-import net.bytebuddy.description.modifier.Visibility;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.DynamicType;
-import net.bytebuddy.implementation.FieldAccessor;
-import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.jar.asm.Label;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
-/** Tracer: implements {@link PatchedTracer}, starts spans in nanoseconds, asks our sampling, bears scopes of ours. */
+/** Tracer: implements PatchedTracer, starts spans in nanoseconds, asks our sampling, bears scopes of ours. */
 final class TracerPatch extends HTracePatch {
     private static final String CONTEXT = TRACER + "$ThreadContext";
     private static final String CONTEXTS = "L" + TRACER + "$ThreadLocalContext;";
-    private static final String NAME_FIELD = "plumbName";
+    /** What popNullScope() did before it was patched. */
+    private static final String POP_NULL = "plumb$popNullScope";
     private static final String NEW_ROOT = "(L" + CONTEXT + ";Ljava/lang/String;)L" + SCOPE + ";";
 
     TracerPatch() {
@@ -34,51 +28,46 @@ final class TracerPatch extends HTracePatch {
     }
 
     @Override
-    public DynamicType.Builder<?> change(DynamicType.Builder<?> builder, TypeDescription type) throws WeaveException {
-        check(type);
-        DynamicType.Builder<?> changed = builder.implement(PatchedTracer.class)
-                .defineField(NAME_FIELD, String.class, Visibility.PRIVATE, SyntheticState.SYNTHETIC);
-        changed = Code.define(changed, "plumbName", String.class).intercept(FieldAccessor.ofField(NAME_FIELD));
-        changed = Code.define(changed, "plumbName", void.class, String.class)
-                .intercept(FieldAccessor.ofField(NAME_FIELD));
-        changed = Code.define(changed, "plumbCurrent", Object.class).intercept(current());
-        changed = Code.define(changed, "plumbCurrent", void.class, Object.class).intercept(setCurrent());
-        changed = Code.define(changed, "plumbTopLevel", boolean.class).intercept(topLevel());
-        changed = Code.define(changed, "plumbPop", void.class).intercept(pop());
-        changed = Code.define(changed, "plumbRoot", Object.class, String.class).intercept(root());
+    void change(ClassEdit edit) throws WeaveException {
+        check(edit);
+        edit.implement("io/plumbline/trace/htrace/PatchedTracer");
+        Code.property(edit, "plumbName", STRING);
+        current(edit);
+        setCurrent(edit);
+        topLevel(edit);
+        pop(edit);
+        root(edit);
+        popNullScope(edit);
         String scopeOnly = "(L" + SCOPE + ";)V";
-        return changed
-                .visit(Code.in(named("newScopeImpl"),
-                        Code.atCall("org/apache/htrace/core/MilliSpan$Builder", "build", MilliSpanPatch::begun)))
-                .visit(Code.in(named("newScope"),
-                        Code.atCall(TRACER, "sample", TracerPatch::sample)))
-                .visit(Code.in(method("closeScope", scopeOnly).or(method("detachScope", scopeOnly)),
-                        Code.first(TracerPatch::surface)))
-                .visit(Advice.to(NullScopeAdvice.class).on(method("popNullScope", "()V")));
+        edit.in("newScopeImpl", null,
+                        Code.atCall("org/apache/htrace/core/MilliSpan$Builder", "build", MilliSpanPatch::begun))
+                .in("newScope", null, Code.atCall(TRACER, "sample", TracerPatch::sample))
+                .in("closeScope", scopeOnly, Code.first(TracerPatch::surface))
+                .in("detachScope", scopeOnly, Code.first(TracerPatch::surface));
     }
 
-    private static void check(TypeDescription type) throws WeaveException {
-        Code.needField(type, "threadLocalScope", "Ljava/lang/ThreadLocal;");
-        Code.needField(type, "threadContext", CONTEXTS);
-        Code.needMethod(type, "sample", "()Z");
-        Code.needMethod(type, "newScope", "(Ljava/lang/String;)L" + SCOPE + ";");
-        Code.needMethod(type, "newScope", "(Ljava/lang/String;Lorg/apache/htrace/core/SpanId;)L" + SCOPE + ";");
-        Code.needMethod(type, "newScopeImpl", NEW_ROOT);
-        Code.needMethod(type, "closeScope", "(L" + SCOPE + ";)V");
-        Code.needMethod(type, "detachScope", "(L" + SCOPE + ";)V");
-        Code.needMethod(type, "popNullScope", "()V");
+    private static void check(ClassEdit edit) throws WeaveException {
+        edit.needField("threadLocalScope", "Ljava/lang/ThreadLocal;");
+        edit.needField("threadContext", CONTEXTS);
+        edit.needMethod("sample", "()Z");
+        edit.needMethod("newScope", "(Ljava/lang/String;)L" + SCOPE + ";");
+        edit.needMethod("newScope", "(Ljava/lang/String;Lorg/apache/htrace/core/SpanId;)L" + SCOPE + ";");
+        edit.needMethod("newScopeImpl", NEW_ROOT);
+        edit.needMethod("closeScope", "(L" + SCOPE + ";)V");
+        edit.needMethod("detachScope", "(L" + SCOPE + ";)V");
+        edit.needMethod("popNullScope", "()V");
     }
 
-    private static Implementation current() {
-        return Code.body(1, 1, code -> {
+    private static void current(ClassEdit edit) {
+        Code.method(edit, "plumbCurrent", "()L" + OBJECT + ";", code -> {
             scopes(code);
             invoke(code, "java/lang/ThreadLocal", "get", "()L" + OBJECT + ";");
             code.visitInsn(Opcodes.ARETURN);
         });
     }
 
-    private static Implementation setCurrent() {
-        return Code.body(2, 2, code -> {
+    private static void setCurrent(ClassEdit edit) {
+        Code.method(edit, "plumbCurrent", "(L" + OBJECT + ";)V", code -> {
             scopes(code);
             load(code, 1);
             code.visitTypeInsn(Opcodes.CHECKCAST, SCOPE);
@@ -87,30 +76,59 @@ final class TracerPatch extends HTracePatch {
         });
     }
 
-    private static Implementation topLevel() {
-        return Code.body(1, 1, code -> {
+    private static void topLevel(ClassEdit edit) {
+        Code.method(edit, "plumbTopLevel", "()Z", code -> {
             context(code);
             invoke(code, CONTEXT, "isTopLevel", "()Z");
             code.visitInsn(Opcodes.IRETURN);
         });
     }
 
-    private static Implementation pop() {
-        return Code.body(1, 1, code -> {
+    private static void pop(ClassEdit edit) {
+        Code.method(edit, "plumbPop", "()V", code -> {
             context(code);
             invoke(code, CONTEXT, "popScope", "()V");
             code.visitInsn(Opcodes.RETURN);
         });
     }
 
-    private static Implementation root() {
-        return Code.body(3, 2, code -> {
+    private static void root(ClassEdit edit) {
+        Code.method(edit, "plumbRoot", "(" + STRING + ")L" + OBJECT + ";", code -> {
             load(code, 0);
             context(code);
             load(code, 1);
             code.visitMethodInsn(Opcodes.INVOKESPECIAL, TRACER, "newScopeImpl", NEW_ROOT, false);
             code.visitInsn(Opcodes.ARETURN);
         });
+    }
+
+    /** Scopes of ours are hidden from it, and are there again afterwards, come what may. */
+    private static void popNullScope(ClassEdit edit) {
+        edit.rename("popNullScope", POP_NULL).addMethod(0, "popNullScope", "()V", code -> {
+            Label start = new Label();
+            Label end = new Label();
+            Label thrown = new Label();
+            load(code, 0);
+            call(code, HOOKS, "hide", "(L" + OBJECT + ";)L" + OBJECT + ";");
+            code.visitVarInsn(Opcodes.ASTORE, 1);
+            code.visitTryCatchBlock(start, end, thrown, null);
+            code.visitLabel(start);
+            load(code, 0);
+            code.visitMethodInsn(Opcodes.INVOKESPECIAL, TRACER, POP_NULL, "()V", false);
+            code.visitLabel(end);
+            show(code);
+            code.visitInsn(Opcodes.RETURN);
+            code.visitLabel(thrown);
+            code.visitFrame(Opcodes.F_NEW, 2, new Object[] {TRACER, OBJECT}, 1, new Object[] {"java/lang/Throwable"});
+            show(code);
+            code.visitInsn(Opcodes.ATHROW);
+        });
+    }
+
+    private static void show(MethodVisitor code) {
+        load(code, 0);
+        load(code, 1);
+        call(code, HOOKS, "show", "(L" + OBJECT + ";L" + OBJECT + ";)V");
     }
 
     private static void scopes(MethodVisitor code) {

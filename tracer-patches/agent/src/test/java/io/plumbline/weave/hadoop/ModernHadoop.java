@@ -1,5 +1,6 @@
 package io.plumbline.weave.hadoop;
 
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
 import java.io.IOException;
@@ -11,13 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import net.bytebuddy.ByteBuddy;
-import net.bytebuddy.description.type.TypeDescription;
-import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.dynamic.scaffold.MethodGraph;
-import net.bytebuddy.dynamic.scaffold.TypeValidation;
-import net.bytebuddy.implementation.Implementation;
-import net.bytebuddy.pool.TypePool;
 
 /** The real classes of a Hadoop without HTrace, with our patches in them. */
 final class ModernHadoop extends URLClassLoader {
@@ -25,7 +19,7 @@ final class ModernHadoop extends URLClassLoader {
             List.of(new TracingClasses(), new TraceInfoMessages(), new PropagationSwitch(), new Packets());
     private static final Path FOLDER = Path.of(System.getProperty("plumb.modern.folder"));
 
-    final ClassFileLocator locator;
+    final ClassFiles files = ClassFiles.of(this);
     /** The patched classes that were defined. */
     final List<String> patched = new ArrayList<>();
 
@@ -35,13 +29,6 @@ final class ModernHadoop extends URLClassLoader {
 
     private ModernHadoop(List<Path> jars) throws IOException {
         super(urls(jars), ModernHadoop.class.getClassLoader());
-        List<ClassFileLocator> locators = new ArrayList<>();
-        for (Path jar : jars) {
-            locators.add(ClassFileLocator.ForJarFile.of(jar.toFile()));
-        }
-        locators.add(ClassFileLocator.ForClassLoader.ofPlatformLoader());
-        locators.add(ClassFileLocator.ForClassLoader.of(ModernHadoop.class.getClassLoader()));
-        locator = new ClassFileLocator.Compound(locators);
     }
 
     private static List<Path> jars(String version) throws IOException {
@@ -81,16 +68,7 @@ final class ModernHadoop extends URLClassLoader {
     }
 
     private byte[] patched(String name, Patch patch) throws IOException, WeaveException {
-        byte[] original = locator.locate(name).resolve();
-        byte[] replacement = patch.replacement(name, original, locator);
-        if (replacement != null) {
-            return replacement;
-        }
-        TypeDescription type = TypePool.Default.of(locator).describe(name).resolve();
-        return patch.change(new ByteBuddy().with(TypeValidation.DISABLED)
-                .with(MethodGraph.Compiler.ForDeclaredMethods.INSTANCE)
-                .with(Implementation.Context.Disabled.Factory.INSTANCE)
-                .redefine(type, locator), type).make().getBytes();
+        return patch.change(name, files.find(name), files);
     }
 
     /** Calls a static method, or one of {@code target}; by name and number of arguments. */

@@ -8,16 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.trace.Sampling;
+import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.WeaveException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
-import net.bytebuddy.ByteBuddy;
-import net.bytebuddy.description.modifier.Visibility;
-import net.bytebuddy.dynamic.ClassFileLocator;
-import net.bytebuddy.implementation.FixedValue;
-import net.bytebuddy.pool.TypePool;
+import net.bytebuddy.jar.asm.Opcodes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -183,17 +181,17 @@ class ModernHadoopTest {
     void a_version_with_more_in_it_is_left_alone(String version) throws Exception {
         try (ModernHadoop hadoop = new ModernHadoop(version)) {
             String changed = TRACING + "SpanContext";
-            byte[] original = hadoop.locator.locate(changed).resolve();
-            byte[] more = new ByteBuddy().redefine(TypePool.Default.of(hadoop.locator).describe(changed).resolve(),
-                    hadoop.locator).defineMethod("newer", String.class, Visibility.PUBLIC)
-                    .intercept(FixedValue.value("x")).make().getBytes();
-            ClassFileLocator newer =
-                    new ClassFileLocator.Compound(ClassFileLocator.Simple.of(changed, more), hadoop.locator);
+            byte[] original = hadoop.files.find(changed);
+            byte[] more = new ClassEdit(original).addMethod(Opcodes.ACC_PUBLIC, "newer", "()Ljava/lang/String;", code -> {
+                code.visitInsn(Opcodes.ACONST_NULL);
+                code.visitInsn(Opcodes.ARETURN);
+            }).bytes();
+            ClassFiles newer = name -> name.equals(changed) ? more : hadoop.files.find(name);
             TracingClasses patch = new TracingClasses();
-            assertNotNull(patch.replacement(changed, original, hadoop.locator));
-            byte[] tracer = hadoop.locator.locate(TRACING + "Tracer").resolve();
+            assertNotNull(patch.change(changed, original, hadoop.files));
+            byte[] tracer = hadoop.files.find(TRACING + "Tracer");
             String message = assertThrows(WeaveException.class,
-                    () -> patch.replacement(TRACING + "Tracer", tracer, newer)).getMessage();
+                    () -> patch.change(TRACING + "Tracer", tracer, newer)).getMessage();
             assertTrue(message.contains("SpanContext has newer()Ljava/lang/String;"), message);
         }
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.FunctionList;
 import io.plumbline.weave.Patch;
 import io.plumbline.weave.WeaveException;
@@ -26,7 +27,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
-import net.bytebuddy.dynamic.ClassFileLocator;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -66,9 +66,9 @@ class HTracePatchesTest {
                 try (InputStream in = web.getResourceAsStream(name.replace('.', '/') + ".class")) {
                     if (in != null) {
                         byte[] file = in.readAllBytes();
-                        ClassFileLocator locator = ClassFileLocator.ForClassLoader.of(web);
-                        assertNull(weaver.weave(name, file, locator, false), name);
-                        assertNotNull(weaver.weave(name, file, locator, true), name);
+                        ClassFiles others = ClassFiles.of(web);
+                        assertNull(weaver.weave(name, file, others, false), name);
+                        assertNotNull(weaver.weave(name, file, others, true), name);
                     }
                 }
             }
@@ -84,12 +84,12 @@ class HTracePatchesTest {
             try (JarFile files = new JarFile(jar.toFile())) {
                 byte[] file = files.getInputStream(files.getEntry(name.replace('.', '/') + ".class")).readAllBytes();
                 if (version.compareTo("3.3.2") < 0) {
-                    byte[] patched = new RpcHandlerPatch().replacement(name, file, ClassFileLocator.NoOp.INSTANCE);
+                    byte[] patched = new RpcHandlerPatch().change(name, file, other -> null);
                     String constants = new String(patched, StandardCharsets.ISO_8859_1);
                     assertTrue(constants.contains("dequeued"), version);
                 } else {
                     assertThrows(WeaveException.class,
-                            () -> new RpcHandlerPatch().replacement(name, file, ClassFileLocator.NoOp.INSTANCE));
+                            () -> new RpcHandlerPatch().change(name, file, other -> null));
                 }
             }
         }

@@ -1,5 +1,6 @@
 package io.plumbline.weave.htrace;
 
+import io.plumbline.weave.ClassFiles;
 import io.plumbline.weave.FunctionList;
 import io.plumbline.weave.ListException;
 import io.plumbline.weave.WeaveReport;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import net.bytebuddy.dynamic.ClassFileLocator;
 
 /** All classes anew, a given HTrace among them, and that patched: a JVM of its own, as far as statics go. */
 final class PatchedLoader extends URLClassLoader {
@@ -61,7 +61,7 @@ final class PatchedLoader extends URLClassLoader {
 
     private byte[] woven(String name) throws ClassNotFoundException {
         try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
-            return WEAVER.weave(name, in.readAllBytes(), ClassFileLocator.ForClassLoader.of(this));
+            return WEAVER.weave(name, in.readAllBytes(), ClassFiles.of(this));
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }
