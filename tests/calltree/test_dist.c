@@ -225,7 +225,7 @@ static void test_subtract(void) {
         dist_clear(&rest);
     }
     g_assert_cmpuint(done, >, 1200);
-    g_assert_cmpuint(refused, >, 50);
+    g_assert_cmpuint(refused, >, 10); /* some 75: both ways were taken */
     Dist a = dist_of((const guint64[]){3, 4}, 2), b = dist_of((const guint64[]){5}, 1);
     g_assert_false(dist_subtract(&a, &b)); /* was never in it */
     g_assert_false(dist_subtract(&b, &a));
