@@ -18,6 +18,7 @@ DIFFERENCES = {
     "DFSStripedOutputStream allocateNewBlock()": Line("3.0", None, "erasure coding"),
     "DFSStripedOutputStream writeParityCells()": Line("3.0", None, "erasure coding"),
     "DFSStripedOutputStream flushAllInternals()": Line("3.0", None, "erasure coding"),
+    "DFSStripedOutputStream$1 carry <init>(..) -> call()": Line("3.0", None, "erasure coding"),
     "DataXceiver blockGroupChecksum(..)": Line("3.0", None, "erasure coding"),
     "BlockRecoveryWorker$RecoveryTaskStriped recover()": Line("3.0", None, "erasure coding"),
     "StripedBlockReconstructor carry <init>(..) -> run()": Line("3.0", None, "erasure coding"),
