@@ -18,11 +18,13 @@ typedef enum {
     FAMILY_PATTERN,  /* */
     FAMILY_STATS,    /* values are combined by StoreOptions.merge */
     FAMILY_DIRTY,    /* */
+    FAMILY_INDEX,    /* what traces are searched by */
     FAMILY_COUNT
 } StoreFamily;
 
-/* Version of the store's layout as a whole; written when a store is made, checked when it is opened. */
-#define STORE_FORMAT_VERSION 1u
+/* Version of the store's layout as a whole, analyzer/archive/layout.h included; written when a store is made, checked
+ * when it is opened. Format 1 was never released. */
+#define STORE_FORMAT_VERSION 2u
 
 /* Combines an existing value (data NULL when there is none) and n operands, oldest first, into 'out'. Must be
  * associative. FALSE means corrupt input: reads of that key then fail with PLUMB_ERROR_CORRUPT. Called on any thread.
@@ -39,7 +41,7 @@ typedef struct StoreOptions {
 
 typedef struct Store Store;
 
-/* Errors: BUSY (another process has it open for writing), VERSION (made by a newer version), CORRUPT (damaged, or
+/* Errors: BUSY (another process has it open for writing), VERSION (made by a newer or too old version), CORRUPT (damaged, or
  * another program's), NOT_FOUND (read_only, and there is no store), IO (no right to write, ...), NO_SPACE. The messages
  * name the folder and say what to do. Data in a folder that is refused stays as it was. */
 Store *store_open_rocksdb(const StoreOptions *options, GError **error);

@@ -142,6 +142,11 @@ static gboolean check_version(const char *path, const char *value, size_t size, 
     guint32 version = read_u32be(&reader);
     if (reader.failed || reader_left(&reader) > 0 || version == 0)
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its format version is unreadable", path);
+    if (version < STORE_FORMAT_VERSION)
+        return fail(error, PLUMB_ERROR_VERSION,
+                    "store %s: an earlier development version of this program made it (format %u, now it is %u): move "
+                    "the folder away; `plumb export` of that version and `plumb import` bring its spans into a new one",
+                    path, version, STORE_FORMAT_VERSION);
     if (version > STORE_FORMAT_VERSION)
         return fail(error, PLUMB_ERROR_VERSION,
                     "store %s: it has format %u, this program knows up to %u: use a newer version of the program", path,

@@ -45,6 +45,7 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_PATTERN] = {1, 16, FALSE},
     [FAMILY_STATS] = {4, 16, FALSE},
     [FAMILY_DIRTY] = {1, 4, FALSE},
+    [FAMILY_INDEX] = {1, 16, FALSE},
 };
 
 /* ---- merging ---- */
