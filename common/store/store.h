@@ -41,9 +41,9 @@ typedef struct StoreOptions {
 
 typedef struct Store Store;
 
-/* Errors: BUSY (another process has it open for writing), VERSION (made by a newer or too old version), CORRUPT (damaged, or
- * another program's), NOT_FOUND (read_only, and there is no store), IO (no right to write, ...), NO_SPACE. The messages
- * name the folder and say what to do. Data in a folder that is refused stays as it was. */
+/* Errors: BUSY (another process has it open for writing), VERSION (of another format), CORRUPT (damaged, or another
+ * program's), NOT_FOUND (read_only, and there is no store), IO (no right to write, ...), NO_SPACE. The messages name
+ * the folder and say what to do. Data in a folder that is refused stays as it was. */
 Store *store_open_rocksdb(const StoreOptions *options, GError **error);
 /* Keeps nothing after store_close(); path and sizes are ignored. */
 Store *store_open_memory(const StoreOptions *options, GError **error);
