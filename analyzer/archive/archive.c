@@ -67,7 +67,7 @@ gboolean totals_read(StoreIter *iter, GArray *slots, GError **error) {
 
 static gboolean totals_load(Archive *archive, GError **error) {
     g_autoptr(StoreIter) meta = store_iter_new(archive->store, FAMILY_META);
-    return totals_read(meta, archive->slots, error);
+    return totals_read(meta, archive->slots, error) && account_load(meta, archive->books, error);
 }
 
 static void gate_init(pthread_rwlock_t *gate) {
@@ -84,6 +84,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     if (options != NULL) archive->options = *options;
     if (archive->options.max_trace_spans == 0) archive->options.max_trace_spans = DEFAULT_MAX_TRACE_SPANS;
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
+    archive->books = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
     gate_init(&archive->gate);
     kind_set_init(&archive->kinds);
     pthread_mutex_init(&archive->settle_lock, NULL);
@@ -105,6 +106,7 @@ void archive_free(Archive *archive) {
     process_table_free(archive->processes);
     dict_free(archive->dict);
     g_array_unref(archive->slots);
+    g_ptr_array_unref(archive->books);
     pthread_mutex_destroy(&archive->totals_lock);
     kind_set_clear(&archive->kinds);
     pthread_mutex_destroy(&archive->settle_lock);
@@ -139,6 +141,15 @@ ArchiveTotals archive_totals(Archive *archive) {
         .first_ns = sum.first_ns,
         .last_ns = sum.last_ns,
     };
+}
+
+void archive_books(Archive *archive, AccountTable *sum) {
+    pthread_mutex_lock(&archive->totals_lock);
+    for (guint i = 0; i < archive->books->len; i++) {
+        const AccountTable *table = g_ptr_array_index(archive->books, i);
+        if (table != NULL) account_add_table(sum, table);
+    }
+    pthread_mutex_unlock(&archive->totals_lock);
 }
 
 gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **error) {

@@ -41,6 +41,11 @@ typedef struct ArchiveTotals {
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
 
+/* Adds the books of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
+ * the writers. account.h says what the fields are. */
+typedef struct AccountTable AccountTable;
+void archive_books(Archive *archive, AccountTable *sum);
+
 /* How many functions have statistics, and how many hosts they ran on. The first call reads the functions' statistics of
  * all time; later ones read nothing. */
 typedef struct ArchiveKinds {
@@ -60,6 +65,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
  * On error (reading or writing the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
+/* The next traces to be added may have been added before: after a crash the journal gives them again. Their spans that
+ * are stored already count as replayed, not as repeated by their senders. */
+void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying);
 /* How much the group holds: commit at some tens of MiB. */
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
 /* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */

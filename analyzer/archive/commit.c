@@ -106,6 +106,7 @@ static void group_seal(ArchiveWriter *writer) {
     stored_totals_encode(&totals, value);
     LayoutKey key = totals_key(writer->slot);
     store_batch_put(writer->batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
+    account_draft_put(&writer->draft, writer->books, writer->slot, writer->batch);
     writer->sealed = TRUE;
 }
 
@@ -128,6 +129,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;
+        account_draft_apply(&writer->draft, writer->books);
         pthread_mutex_unlock(&archive->totals_lock);
     }
     pthread_rwlock_unlock(&archive->gate);
@@ -135,7 +137,8 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
 }
 
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
-    if (writer->traces.used == 0 && !writer->traces.has_zero) return TRUE;
+    gboolean no_traces = writer->traces.used == 0 && !writer->traces.has_zero;
+    if (no_traces && writer->draft.blocks->len == 0) return TRUE;
     if (!writer->sealed) group_seal(writer);
     if (!group_write(writer, sync, error)) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);

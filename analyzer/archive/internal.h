@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "analyzer/archive/account.h"
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/kinds.h"
 #include "analyzer/archive/layout.h"
@@ -39,6 +40,7 @@ struct Archive {
 
     pthread_mutex_t totals_lock; /* of the slots */
     GArray *slots;               /* TotalsSlot; their sum are the totals */
+    GPtrArray *books;            /* AccountTable of each slot, or NULL */
     guint64 duplicates;          /* atomic */
     guint64 late_spans;          /* atomic */
 };

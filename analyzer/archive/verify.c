@@ -25,6 +25,7 @@ typedef struct Verify {
     GByteArray *spans;
     GPtrArray *list;
     StoredTotals totals;
+    AccountTable *books;          /* what is stored, by process */
     GHashTable *incomplete_parts; /* ids of traces in parts, one of them incomplete */
     guint64 records;
     gboolean ids_differ;
@@ -183,6 +184,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
         version_make(verify->archive, verify->compressor, (const SpanRec *const *)(gconstpointer)verify->list->pdata,
                      verify->list->len);
     count_trace(verify, key, &summary);
+    account_count_stored(verify->books, verify->list);
     check_summary(verify, key, &summary, &version);
     check_index(verify, key, &summary);
     stats_group_add_functions(verify->group, version.tree, version.times, NULL);
@@ -274,6 +276,13 @@ static gboolean check_totals(Verify *verify, GError **error) {
     return TRUE;
 }
 
+static void book_difference(void *arg, guint32 tracer, gint64 booked, gint64 stored) {
+    Verify *verify = arg;
+    const char *name = tracer != 0 ? dict_text(verify->archive->dict, tracer, NULL) : "others";
+    difference(verify, "books of \"%s\": %" G_GINT64_FORMAT " spans are noted, %" G_GINT64_FORMAT " are stored", name,
+               booked, stored);
+}
+
 static void verify_begin(Verify *verify) {
     Archive *archive = verify->archive;
     verify->expected_traces = archive_totals(archive).traces;
@@ -302,6 +311,7 @@ static void verify_begin(Verify *verify) {
     verify->group = stats_group_new(&archive->lookup);
     verify->spans = g_byte_array_new();
     verify->list = g_ptr_array_new();
+    verify->books = account_table_new();
     verify->incomplete_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
@@ -323,6 +333,7 @@ static void verify_end(Verify *verify) {
     stats_group_free(verify->group);
     g_byte_array_unref(verify->spans);
     g_ptr_array_unref(verify->list);
+    account_table_free(verify->books);
     g_hash_table_unref(verify->incomplete_parts);
 }
 
@@ -340,7 +351,7 @@ static gboolean check_all(Verify *verify, GError **error) {
     if (!iter_finished(verify->dirty, error)) return FALSE;
     expect_replaced(verify);
     return check_patterns(verify, error) && check_traces(verify, error) && check_ids(verify, FALSE, error) &&
-           check_totals(verify, error);
+           check_totals(verify, error) && account_check(verify->meta, verify->books, book_difference, verify, error);
 }
 
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error) {

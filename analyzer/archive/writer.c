@@ -7,12 +7,16 @@
 /* Two adds of one trace are never in one group (the second commits the first), so what a group replaces is always
  * readable in the store. Writers may work at the same time as long as one trace is always given to the same writer. */
 
-static guint16 slot_take(Archive *archive) {
+static guint16 slot_take(Archive *archive, AccountTable **books) {
     pthread_mutex_lock(&archive->totals_lock);
     guint slot = 0;
     while (slot < archive->slots->len && g_array_index(archive->slots, TotalsSlot, slot).taken) slot++;
     if (slot == archive->slots->len) g_array_set_size(archive->slots, slot + 1);
     g_array_index(archive->slots, TotalsSlot, slot).taken = TRUE;
+    if (slot >= archive->books->len) g_ptr_array_set_size(archive->books, (gint)slot + 1);
+    gpointer *table = &g_ptr_array_index(archive->books, slot);
+    if (*table == NULL) *table = account_table_new();
+    *books = *table;
     pthread_mutex_unlock(&archive->totals_lock);
     return (guint16)slot;
 }
@@ -30,7 +34,8 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->functions = g_array_new(FALSE, FALSE, sizeof(StatsKey));
     writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
     writer->operand_bytes = g_byte_array_new();
-    writer->slot = slot_take(archive);
+    writer->slot = slot_take(archive, &writer->books);
+    account_draft_init(&writer->draft);
     writer->replaced = stats_group_new(&archive->lookup);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
@@ -49,6 +54,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     puts_clear(&writer->records);
     puts_clear(&writer->index_entries);
     id_set_clear(&writer->traces);
+    account_draft_clear(&writer->draft);
     stats_group_free(writer->replaced);
     g_array_unref(writer->functions);
     g_array_unref(writer->operands);
@@ -113,8 +119,33 @@ static gboolean parts_append(ArchiveWriter *writer, PartPlace place, const GPtrA
     return incomplete;
 }
 
-static void count_duplicates(ArchiveWriter *writer, guint64 n) {
-    if (n > 0) __atomic_fetch_add(&writer->archive->duplicates, n, __ATOMIC_RELAXED);
+static void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each) {
+    for (guint i = 0; i < spans->len;) {
+        guint32 tracer = ((const SpanRec *)g_ptr_array_index(spans, i))->tracer;
+        guint from = i++;
+        while (i < spans->len && ((const SpanRec *)g_ptr_array_index(spans, i))->tracer == tracer) i++;
+        account_draft_add(&writer->draft, tracer, field, each * (gint64)(i - from));
+    }
+}
+
+/* Of the spans that were given, 'kept' are stored now for the first time; the others came again. */
+static void count_given(ArchiveWriter *writer, const GPtrArray *kept) {
+    guint64 again = writer->given->len - kept->len;
+    count_spans(writer, kept, ACCOUNT_TAKEN, 1);
+    if (again == 0) return;
+    AccountField field = writer->replaying ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED;
+    count_spans(writer, writer->given, field, 1);
+    count_spans(writer, kept, field, -1);
+    __atomic_fetch_add(&writer->archive->duplicates, again, __ATOMIC_RELAXED);
+}
+
+/* The distinct ones of the spans that were given, appended to 'list'. */
+static void list_distinct(const ArchiveWriter *writer, GPtrArray *list) {
+    SpanTable distinct;
+    span_table_init(&distinct, writer->given->len);
+    for (guint i = 0; i < writer->given->len; i++) span_table_add(&distinct, g_ptr_array_index(writer->given, i));
+    span_table_list(&distinct, list);
+    span_table_clear(&distinct);
 }
 
 static void add_new(ArchiveWriter *writer, guint64 trace_id) {
@@ -122,11 +153,7 @@ static void add_new(ArchiveWriter *writer, guint64 trace_id) {
     PartPlace place = {.trace_id = trace_id};
     if (spans->len > writer->archive->options.max_trace_spans) {
         /* The cut into parts must not depend on the order of arrival, nor on repeats. */
-        SpanTable distinct;
-        span_table_init(&distinct, spans->len);
-        for (guint i = 0; i < spans->len; i++) span_table_add(&distinct, g_ptr_array_index(spans, i));
-        span_table_list(&distinct, writer->fresh);
-        span_table_clear(&distinct);
+        list_distinct(writer, writer->fresh);
         spans = writer->fresh;
         if (spans->len > writer->archive->options.max_trace_spans) place.flags = TRACE_PART;
     }
@@ -135,7 +162,13 @@ static void add_new(ArchiveWriter *writer, guint64 trace_id) {
     index_put(writer, trace_id);
     writer->change.traces++;
     writer->change.incomplete_traces += incomplete ? 1 : 0;
-    count_duplicates(writer, writer->given->len - (guint64)(writer->change.spans - spans_before));
+    if (writer->change.spans - spans_before == writer->given->len) {
+        count_given(writer, writer->given);
+        return;
+    }
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
+    list_distinct(writer, kept);
+    count_given(writer, kept);
 }
 
 /* What is stored of a trace. */
@@ -254,17 +287,18 @@ static gboolean add_stored(ArchiveWriter *writer, guint64 trace_id, Bytes index,
     span_table_init(&fresh, writer->given->len);
     for (guint i = 0; i < writer->given->len; i++) span_table_add(&fresh, g_ptr_array_index(writer->given, i));
     gboolean ok = stored_load(writer->archive, index, &stored, &fresh, error);
-    gsize n_fresh = fresh.used;
-    if (ok) span_table_list(&fresh, writer->fresh);
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
+    if (ok) span_table_list(&fresh, kept);
     span_table_clear(&fresh);
     if (!ok) return FALSE;
-    if (n_fresh > 0) {
+    if (kept->len > 0) {
+        g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
         g_byte_array_append(writer->index, index.data, (guint)index.size_bytes);
         if (!add_late(writer, &stored, error)) return FALSE;
         id_set_add(&writer->traces, trace_id);
-        writer->sealed = FALSE;
     }
-    count_duplicates(writer, writer->given->len - n_fresh);
+    count_given(writer, kept);
+    writer->sealed = FALSE;
     return TRUE;
 }
 
@@ -286,6 +320,8 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
     writer->sealed = FALSE;
     return TRUE;
 }
+
+void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying) { writer->replaying = replaying; }
 
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
     if (writer->traces.used == 0 && !writer->traces.has_zero) return 0;

@@ -22,6 +22,9 @@ struct ArchiveWriter {
     GArray *operands;          /* PatternOperand of those of patterns */
     GByteArray *operand_bytes; /* their values */
     guint16 slot;              /* of archive->slots; nobody else's */
+    AccountTable *books;       /* of the slot */
+    AccountDraft draft;        /* what the group adds to them */
+    gboolean replaying;
 
     /* Scratch, to spare allocations. */
     StatsGroup *replaced; /* the pattern rows of a record that is replaced */
