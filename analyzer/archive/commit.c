@@ -98,6 +98,7 @@ static StoredTotals slot_totals(ArchiveWriter *writer) {
 static void group_seal(ArchiveWriter *writer) {
     puts_move(&writer->records, writer->batch);
     puts_move(&writer->index_entries, writer->batch);
+    postings_move(writer->postings, writer->batch);
     seal_stats(writer);
     pattern_table_put(writer->archive->patterns, writer->max_pattern, writer->batch);
     seal_tolerance(writer);

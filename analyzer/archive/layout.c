@@ -119,6 +119,23 @@ gboolean dirty_key_parse(Bytes stored, DirtyMark *mark) {
     return TRUE;
 }
 
+LayoutKey index_key(const IndexKey *key) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, key->hour, 4);
+    put_be(&out, key->bucket, 2);
+    put_be(&out, key->stamp, 8);
+    return out;
+}
+
+gboolean index_key_parse(Bytes stored, IndexKey *key) {
+    if (stored.size_bytes != INDEX_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    key->hour = read_u32be(&r);
+    key->bucket = read_u16be(&r);
+    key->stamp = read_u64be(&r);
+    return TRUE;
+}
+
 gboolean trace_index_valid(Bytes value) {
     return value.size_bytes > 0 && value.size_bytes % 4 == 0 && value.size_bytes / 4 <= TRACE_MAX_PARTS;
 }

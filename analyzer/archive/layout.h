@@ -9,6 +9,7 @@
  *   pattern   number u32, from 1 without holes                                pattern_encode()
  *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32    stats_row_encode(); archive_merge()
  *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      mark_value_append() for each host
+ *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
  * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
  * The key has seconds where statistics have minutes because it costs nothing and keeps a scan in order of time with
@@ -30,6 +31,7 @@
 #define PATTERN_KEY_BYTES  4
 #define STATS_KEY_BYTES    15
 #define DIRTY_KEY_BYTES    22
+#define INDEX_KEY_BYTES    14
 #define TOTALS_PREFIX      "totals/"
 #define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
 #define TOLERANCE_KEY      "clock-tolerance"
@@ -73,6 +75,14 @@ typedef struct DirtyMark {
 } DirtyMark;
 LayoutKey dirty_key(const DirtyMark *mark);
 gboolean dirty_key_parse(Bytes stored, DirtyMark *mark);
+
+typedef struct IndexKey {
+    guint32 hour;   /* of the records' begin */
+    guint16 bucket; /* terms.h */
+    guint64 stamp;  /* tells groups of records apart */
+} IndexKey;
+LayoutKey index_key(const IndexKey *key);
+gboolean index_key_parse(Bytes stored, IndexKey *key);
 
 /* Value of a trace_id entry: n parts and the second of each. FALSE when its size is no multiple of 4, or 0. */
 gboolean trace_index_valid(Bytes value);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/search.h"
 #include "common/base/error.h"
 
 /* Keys are in order of seconds, and in order of trace ids within one: a second's records are collected, put in order of
@@ -26,6 +27,9 @@ struct ArchiveScan {
     guint32 first, last; /* seconds */
     StoreIter *iter;
     StoreIter *again; /* the same state of the store: for records not kept */
+    StoreIter *index; /* the same, until a plan takes it */
+    SearchTerms *terms;
+    SearchPlan *plan; /* NULL: every record of the period */
     gboolean started, ended;
     guint steps_back; /* in this second */
     gboolean turned;  /* reads forwards, up to this key */
@@ -50,14 +54,24 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     pthread_rwlock_wrlock(&archive->gate);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
+    scan->index = store_iter_new(archive->store, FAMILY_INDEX);
     pthread_rwlock_unlock(&archive->gate);
     return scan;
 }
 
 void archive_scan_summaries_only(ArchiveScan *scan) { scan->summaries_only = TRUE; }
 
+void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms) {
+    g_return_if_fail(scan->plan == NULL);
+    scan->terms = terms;
+    scan->plan = search_plan_new(g_steal_pointer(&scan->index), terms);
+}
+
 void archive_scan_free(ArchiveScan *scan) {
     if (scan == NULL) return;
+    search_plan_free(scan->plan);
+    search_terms_free(scan->terms);
+    store_iter_free(scan->index);
     store_iter_free(scan->iter);
     store_iter_free(scan->again);
     g_array_unref(scan->entries);
@@ -118,18 +132,51 @@ static gboolean scan_step(ArchiveScan *scan, const TraceKey *key) {
     return store_iter_seek_before(scan->iter, key_bytes(&start));
 }
 
+static gboolean bad_key(GError **error) {
+    return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has a malformed key");
+}
+
+/* Collects the records of a second whose trace ids begin with these 16 bits, or all. */
+static gboolean collect_place(ArchiveScan *scan, guint32 second, gint32 id_upper, GError **error) {
+    guint64 first_id = id_upper < 0 ? 0 : (guint64)id_upper << 48;
+    gboolean more = iter_seek_key(scan->iter, trace_key(&(TraceKey){second, first_id, 0}));
+    for (; more; more = store_iter_next(scan->iter)) {
+        TraceKey key;
+        if (!trace_key_parse(store_iter_key(scan->iter), &key)) return bad_key(error);
+        if (key.second != second || (id_upper >= 0 && key.trace_id >> 48 != (guint64)id_upper)) break;
+        if (!scan_collect(scan, &key, error)) return FALSE;
+    }
+    return iter_finished(scan->iter, error);
+}
+
+/* scan_fill() with a plan. */
+static gboolean scan_fill_planned(ArchiveScan *scan, GError **error) {
+    const guint32 seconds[2] = {scan->first, scan->last};
+    while (scan->entries->len == 0) {
+        SearchPlace place;
+        gboolean found;
+        if (!search_plan_next(scan->plan, seconds, scan->newest_first, &place, &found, error)) return FALSE;
+        scan->ended = !found;
+        if (!found) return TRUE;
+        if (place.all && !collect_place(scan, place.second, -1, error)) return FALSE;
+        for (guint i = 0; i < place.n_points; i++)
+            if (!collect_place(scan, place.second, (gint32)(place.points[i] & 0xffff), error)) return FALSE;
+    }
+    return TRUE;
+}
+
 /* Collects the next second that has a record of the period; none: entries stay empty. */
 static gboolean scan_fill(ArchiveScan *scan, GError **error) {
     g_array_set_size(scan->entries, 0);
     g_byte_array_set_size(scan->kept, 0);
     scan->next = 0;
     scan->steps_back = 0;
+    if (scan->plan) return scan_fill_planned(scan, error);
     gboolean more = scan->started || scan_start(scan);
     guint32 second = 0;
     while (more) {
         TraceKey key;
-        if (!trace_key_parse(store_iter_key(scan->iter), &key))
-            return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has a malformed key");
+        if (!trace_key_parse(store_iter_key(scan->iter), &key)) return bad_key(error);
         if (key.second < scan->first || key.second > scan->last) break;
         if (scan->entries->len > 0 && key.second != second) return TRUE; /* the iterator stays for the next call */
         second = key.second;

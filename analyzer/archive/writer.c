@@ -30,6 +30,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->batch = store_batch_new(archive->store);
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
+    writer->postings = postings_new(&archive->lookup);
     id_set_init(&writer->traces);
     writer->functions = g_array_new(FALSE, FALSE, sizeof(StatsKey));
     writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
@@ -53,6 +54,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     store_batch_free(writer->batch);
     puts_clear(&writer->records);
     puts_clear(&writer->index_entries);
+    postings_free(writer->postings);
     id_set_clear(&writer->traces);
     account_draft_clear(&writer->draft);
     stats_group_free(writer->replaced);
@@ -81,9 +83,10 @@ static guint32 record_put(ArchiveWriter *writer, const PartPlace *place, const T
     writer->max_pattern = MAX(writer->max_pattern, number);
     RecordHead head = {number, place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0)};
     record_encode(version->tree, version->pattern, version->node_of, &head, writer->records.bytes);
-    LayoutKey key =
-        trace_key(&(TraceKey){trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part});
+    TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
+    LayoutKey key = trace_key(&at);
     puts_add(&writer->records, &key);
+    postings_add(writer->postings, &at, number, version->tree);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
     return number;
 }
@@ -326,5 +329,6 @@ void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying) { write
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
     if (writer->traces.used == 0 && !writer->traces.has_zero) return 0;
     return store_batch_size_bytes(writer->batch) + puts_size_bytes(&writer->records) +
-           puts_size_bytes(&writer->index_entries) + stats_group_size_bytes(writer->stats) - writer->stats_idle_bytes;
+           puts_size_bytes(&writer->index_entries) + postings_size_bytes(writer->postings) +
+           stats_group_size_bytes(writer->stats) - writer->stats_idle_bytes;
 }

@@ -3,6 +3,7 @@
 
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/postings.h"
 #include "analyzer/archive/puts.h"
 
 struct ArchiveWriter {
@@ -11,6 +12,7 @@ struct ArchiveWriter {
     StatsGroup *stats;           /* of the traces added since the last seal */
     gsize stats_idle_bytes;      /* what it takes when empty: it keeps its tables */
     Puts records, index_entries; /* the same */
+    Postings *postings;          /* of the records */
     StoreBatch *batch;
     IdSet traces;
     StoredTotals change; /* of the totals */

@@ -1,11 +1,19 @@
-/* Search for traces. Conditions that the summary or the pattern can answer are asked before a record is decoded. */
-#define _GNU_SOURCE /* memmem */
+/* Search for traces. The search index says which records may fit; conditions that the summary or the pattern can answer
+ * are asked before a record is decoded. */
 #include <string.h>
 
+#include "analyzer/archive/terms.h"
 #include "analyzer/query/candidates.h"
+#include "analyzer/query/path_filter.h"
 #include "analyzer/query/question.h"
 #include "analyzer/query/trace_view.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
+
+/* More patterns than this may have the function asked for: then only their records' summaries tell. */
+#define PATTERN_TERMS_MAX 1024u
+/* No duration is longer: 2^52 ns, 52 days, as in statistics. */
+#define DURATION_POWER_MAX 52u
 
 typedef struct AnnotationFilter {
     guint32 key;       /* dictionary id; G_MAXUINT32: no stored span has it */
@@ -19,13 +27,13 @@ typedef struct TraceFilter {
     guint32 pattern; /* 0: all */
     gboolean incomplete;
     gint64 min_duration_ns, max_duration_ns;
-    const char *path;
-    guint32 path_keys[3];
+    PathFilter *path;         /* NULL: any */
     GArray *annotations;      /* AnnotationFilter */
     GHashTable *pattern_fits; /* pattern number -> 1: no, 2: yes */
 } TraceFilter;
 
 static void filter_clear(TraceFilter *filter) {
+    path_filter_free(filter->path);
     if (filter->annotations) g_array_unref(filter->annotations);
     if (filter->pattern_fits) g_hash_table_unref(filter->pattern_fits);
 }
@@ -43,17 +51,20 @@ static void parse_annotations(const Asked *asked, TraceFilter *filter) {
     }
 }
 
+static gboolean parse_path(const Asked *asked, TraceFilter *filter, GError **error) {
+    const char *text = params_text(asked->params, "path");
+    if (text == NULL) return TRUE;
+    filter->path = path_filter_new(text);
+    return filter->path ? TRUE : fail(error, PLUMB_ERROR_INPUT, "path: '%s' names no component of a path", text);
+}
+
 static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **error) {
-    static const char *const path_names[] = {"path", "src", "dst"};
     const QueryParams *params = asked->params;
     filter->archive = asked->archive;
     filter->roles = ALL_ROLES;
     filter->function = asked_name(asked, "function");
     filter->host = asked_name(asked, "host");
     filter->max_duration_ns = G_MAXINT64;
-    filter->path = params_text(params, "path");
-    for (gsize i = 0; i < G_N_ELEMENTS(path_names); i++)
-        filter->path_keys[i] = dict_find(archive_dict(asked->archive), path_names[i], strlen(path_names[i]));
     filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
     filter->pattern_fits = g_hash_table_new(NULL, NULL);
     parse_annotations(asked, filter);
@@ -62,7 +73,7 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
            params_duration(params, "min_duration", &filter->min_duration_ns, error) &&
            params_duration(params, "max_duration", &filter->max_duration_ns, error) &&
            params_flag(params, "incomplete", &filter->incomplete, error) &&
-           asked_pattern(asked, "pattern", &filter->pattern, error);
+           asked_pattern(asked, "pattern", &filter->pattern, error) && parse_path(asked, filter, error);
 }
 
 /* ---- without decoding ---- */
@@ -99,13 +110,6 @@ static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
 
 /* ---- with the spans ---- */
 
-static gboolean has_path(const TraceFilter *filter, const SpanAnnotation *annotation) {
-    gboolean is_path = annotation->length > 0 && annotation->value[0] == '/';
-    for (gsize i = 0; i < G_N_ELEMENTS(filter->path_keys); i++)
-        is_path = is_path || (filter->path_keys[i] != 0 && annotation->key == filter->path_keys[i]);
-    return is_path && memmem(annotation->value, annotation->length, filter->path, strlen(filter->path)) != NULL;
-}
-
 static gboolean annotation_fits(const AnnotationFilter *wanted, const SpanAnnotation *annotation) {
     if (annotation->key != wanted->key) return FALSE;
     if (!wanted->value) return TRUE;
@@ -133,7 +137,8 @@ static gboolean spans_fit(const TraceFilter *filter, const GByteArray *spans) {
         SpanCursor cursor = span_cursor(span);
         SpanAnnotation annotation;
         while ((path_missing || annotations_missing) && span_next_annotation(&cursor, &annotation)) {
-            if (path_missing && has_path(filter, &annotation)) path_missing = FALSE;
+            if (path_missing && path_filter_fits(filter->path, annotation.value, annotation.length))
+                path_missing = FALSE;
             for (guint i = 0; i < filter->annotations->len; i++) {
                 const AnnotationFilter *wanted = &g_array_index(filter->annotations, AnnotationFilter, i);
                 if (met[i] || !annotation_fits(wanted, &annotation)) continue;
@@ -148,6 +153,38 @@ static gboolean spans_fit(const TraceFilter *filter, const GByteArray *spans) {
 
 static gboolean needs_spans(const TraceFilter *filter) {
     return filter->host != 0 || filter->path != NULL || filter->annotations->len > 0;
+}
+
+/* ---- what the index can say ---- */
+
+static void pattern_terms(TraceFilter *filter, SearchTerms *terms) {
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
+    guint32 n = archive_pattern_count(filter->archive);
+    if (filter->function == 0 && filter->roles == ALL_ROLES && filter->pattern == 0) return;
+    for (guint32 number = 1; number <= n; number++)
+        if (pattern_fits(filter, number)) g_array_append_val(numbers, number);
+    if (numbers->len <= PATTERN_TERMS_MAX)
+        search_terms_patterns(terms, (const guint32 *)(gconstpointer)numbers->data, numbers->len);
+}
+
+static void annotation_terms(const AnnotationFilter *annotation, SearchTerms *terms) {
+    if (annotation->value == NULL) return;
+    gsize length = strlen(annotation->value);
+    const char *at = path_begin(annotation->value, length), *end = annotation->value + length, *component;
+    if (at == NULL) search_terms_value(terms, annotation->key, annotation->value, length);
+    while (at != NULL && path_next(&at, end, &component, &length)) search_terms_component(terms, component, length);
+}
+
+static SearchTerms *filter_terms(TraceFilter *filter) {
+    SearchTerms *terms = search_terms_new();
+    pattern_terms(filter, terms);
+    if (filter->host) search_terms_host(terms, filter->host);
+    if (filter->path) path_filter_terms(filter->path, terms);
+    if (filter->min_duration_ns > 0 || filter->max_duration_ns < G_MAXINT64)
+        search_terms_duration(terms, filter->min_duration_ns, filter->max_duration_ns);
+    for (guint i = 0; i < filter->annotations->len; i++)
+        annotation_terms(&g_array_index(filter->annotations, AnnotationFilter, i), terms);
+    return terms;
 }
 
 /* Does any stored span have what is asked for at all? */
@@ -214,7 +251,7 @@ typedef struct Search {
     guint sort;       /* TraceSort */
     gboolean in_scan; /* newest first is the scan's own order: it may stop at the limit */
     guint64 limit;    /* never 0 */
-    guint64 scanned;
+    guint64 scanned, matches;
     gboolean more;
 } Search;
 
@@ -229,12 +266,13 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     g_autoptr(ArchiveScan) scan =
         archive_scan_new(filter->archive, filter->period.since_ns, filter->period.until_ns, TRUE);
     if (!decode) archive_scan_summaries_only(scan);
+    g_autoptr(SearchTerms) terms = filter_terms(filter);
+    if (search_terms_any(terms)) archive_scan_by_terms(scan, g_steal_pointer(&terms));
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) failure = NULL;
-    guint64 matches = 0;
     Candidate candidate;
     while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
-        if (search->in_scan && matches == search->limit) {
+        if (search->in_scan && search->matches == search->limit) {
             search->more = TRUE;
             break;
         }
@@ -248,13 +286,29 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
         candidate.key = sort_key(search, &candidate.summary);
         candidates_add(found, &candidate);
-        matches++;
+        search->matches++;
     }
     if (failure) {
         g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
     }
-    if (matches > search->limit) search->more = TRUE;
+    if (search->matches > search->limit) search->more = TRUE;
+    return TRUE;
+}
+
+/* The longest first: durations are looked through from the longest down, a power of two at a time, until there are
+ * enough, so that nothing shorter can be among those asked for. */
+static gboolean search_longest(Search *search, Candidates *found, GError **error) {
+    TraceFilter *filter = &search->filter;
+    const gint64 min_ns = filter->min_duration_ns, max_ns = filter->max_duration_ns;
+    gint64 from_ns = (gint64)1 << DURATION_POWER_MAX;
+    for (gboolean last = FALSE; !last; from_ns /= 2) {
+        last = from_ns <= MAX(min_ns, NS_PER_MS);
+        filter->min_duration_ns = last ? min_ns : from_ns;
+        if (filter->min_duration_ns <= max_ns && !search_run(search, found, error)) return FALSE;
+        if (search->more) return TRUE;
+        filter->max_duration_ns = MIN(max_ns, filter->min_duration_ns - 1);
+    }
     return TRUE;
 }
 
@@ -313,7 +367,9 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     g_auto(TraceFilter) filter = search.filter; /* owns what the search uses */
     if (!parsed) return NULL;
     g_autoptr(Candidates) found = candidates_new((guint)search.limit);
-    if (can_match(&filter) && !search_run(&search, found, error)) return NULL;
+    if (can_match(&filter) &&
+        !(search.sort == SORT_DURATION ? search_longest(&search, found, error) : search_run(&search, found, error)))
+        return NULL;
     candidates_finish(found);
 
     json_auto_t *answer = json_object();
