@@ -2,6 +2,7 @@ add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${P
 target_link_libraries(query_fixture PUBLIC plumb_query PkgConfig::JANSSON)
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
 plumb_test(test_query_params SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_params.c LINK query_fixture)
+plumb_test(test_path_filter SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_path_filter.c LINK query_fixture)
 plumb_test(test_pack SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_pack.c LINK query_fixture)
 plumb_test(test_export SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_export.c LINK query_fixture)
 plumb_test(test_query_threads SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query_threads.c LINK query_fixture LABELS threads)
