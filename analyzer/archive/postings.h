@@ -25,8 +25,8 @@ gsize postings_size_bytes(const Postings *postings);
 /* Puts everything into the batch, in order of keys, and forgets it. */
 void postings_move(Postings *postings, StoreBatch *batch);
 
-/* What an entry says of some terms. A point is a second since the epoch and the upper 16 bits of a trace id; all records
- * of the seconds from..until (both included) may have a frequent term. */
+/* What an entry says of some terms. A point is a second since the epoch and the upper 16 bits of a trace id; all
+ * records of the seconds from..until (both included) may have a frequent term. */
 typedef struct PostingVisitor {
     void (*point)(void *arg, guint32 second, guint16 id_upper);
     void (*seconds)(void *arg, guint32 from, guint32 until);

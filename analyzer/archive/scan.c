@@ -64,7 +64,8 @@ void archive_scan_summaries_only(ArchiveScan *scan) { scan->summaries_only = TRU
 void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms) {
     g_return_if_fail(scan->plan == NULL);
     scan->terms = terms;
-    scan->plan = search_plan_new(g_steal_pointer(&scan->index), terms);
+    const SearchRange range = {scan->first, scan->last, scan->newest_first};
+    scan->plan = search_plan_new(g_steal_pointer(&scan->index), terms, &range);
 }
 
 void archive_scan_free(ArchiveScan *scan) {
@@ -151,11 +152,10 @@ static gboolean collect_place(ArchiveScan *scan, guint32 second, gint32 id_upper
 
 /* scan_fill() with a plan. */
 static gboolean scan_fill_planned(ArchiveScan *scan, GError **error) {
-    const guint32 seconds[2] = {scan->first, scan->last};
     while (scan->entries->len == 0) {
         SearchPlace place;
         gboolean found;
-        if (!search_plan_next(scan->plan, seconds, scan->newest_first, &place, &found, error)) return FALSE;
+        if (!search_plan_next(scan->plan, &place, &found, error)) return FALSE;
         scan->ended = !found;
         if (!found) return TRUE;
         if (place.all && !collect_place(scan, place.second, -1, error)) return FALSE;

@@ -67,16 +67,18 @@ typedef struct HourSet {
 struct SearchPlan {
     StoreIter *index;
     const SearchTerms *terms;
+    SearchRange range;
     gboolean started, loaded; /* the hour below is in 'set' */
     guint32 hour;
     gint64 at; /* next second of the hour to look at, in the order of the plan */
     HourSet set, one;
 };
 
-SearchPlan *search_plan_new(StoreIter *index, const SearchTerms *terms) {
+SearchPlan *search_plan_new(StoreIter *index, const SearchTerms *terms, const SearchRange *range) {
     SearchPlan *plan = g_new0(SearchPlan, 1);
     plan->index = index;
     plan->terms = terms;
+    plan->range = *range;
     plan->set.points = g_array_new(FALSE, FALSE, sizeof(guint64));
     plan->one.points = g_array_new(FALSE, FALSE, sizeof(guint64));
     return plan;
@@ -196,14 +198,13 @@ static gboolean load_hour(SearchPlan *plan, GError **error) {
 }
 
 /* To the next hour that has entries, in the order of the plan. *found FALSE: there is none. */
-static gboolean next_hour(SearchPlan *plan, const guint32 seconds[2], gboolean newest_first, gboolean *found,
-                          GError **error) {
-    guint32 first = seconds[0] / SECONDS_PER_HOUR, last = seconds[1] / SECONDS_PER_HOUR;
+static gboolean next_hour(SearchPlan *plan, gboolean *found, GError **error) {
+    guint32 first = plan->range.first / SECONDS_PER_HOUR, last = plan->range.last / SECONDS_PER_HOUR;
     IndexKey key = {0};
     gboolean more = FALSE;
     *found = FALSE;
     plan->loaded = FALSE;
-    if (newest_first) {
+    if (plan->range.newest_first) {
         guint32 before = plan->started ? plan->hour : last + 1;
         LayoutKey end = index_key(&(IndexKey){before, 0, 0});
         more = before > first && store_iter_seek_before(plan->index, key_bytes(&end));
@@ -217,7 +218,7 @@ static gboolean next_hour(SearchPlan *plan, const guint32 seconds[2], gboolean n
         return fail(error, PLUMB_ERROR_CORRUPT, "an entry of the search index has a malformed key");
     if (key.hour < first || key.hour > last) return TRUE;
     plan->hour = key.hour;
-    plan->at = newest_first ? SECONDS_PER_HOUR - 1 : 0;
+    plan->at = plan->range.newest_first ? SECONDS_PER_HOUR - 1 : 0;
     *found = TRUE;
     return load_hour(plan, error);
 }
@@ -238,24 +239,24 @@ static void points_of(const GArray *points, guint32 second, SearchPlace *place) 
         if (second_of(all[low + place->n_points]) != second) break;
 }
 
-static gboolean next_in_hour(SearchPlan *plan, const guint32 seconds[2], gboolean newest_first, SearchPlace *place) {
-    for (; plan->at >= 0 && plan->at < SECONDS_PER_HOUR; plan->at += newest_first ? -1 : 1) {
+static gboolean next_in_hour(SearchPlan *plan, SearchPlace *place) {
+    const gint64 step = plan->range.newest_first ? -1 : 1;
+    for (; plan->at >= 0 && plan->at < SECONDS_PER_HOUR; plan->at += step) {
         guint64 second = (guint64)plan->hour * SECONDS_PER_HOUR + (guint64)plan->at;
-        if (second < seconds[0] || second > seconds[1]) continue;
+        if (second < plan->range.first || second > plan->range.last) continue;
         *place = (SearchPlace){.second = (guint32)second, .all = plan->set.all[plan->at]};
         if (!place->all) points_of(plan->set.points, place->second, place);
         if (!place->all && place->n_points == 0) continue;
-        plan->at += newest_first ? -1 : 1;
+        plan->at += step;
         return TRUE;
     }
     return FALSE;
 }
 
-gboolean search_plan_next(SearchPlan *plan, const guint32 seconds[2], gboolean newest_first, SearchPlace *place,
-                          gboolean *found, GError **error) {
+gboolean search_plan_next(SearchPlan *plan, SearchPlace *place, gboolean *found, GError **error) {
     for (*found = TRUE; *found;) {
-        if (plan->loaded && next_in_hour(plan, seconds, newest_first, place)) return TRUE;
-        if (!next_hour(plan, seconds, newest_first, found, error)) return FALSE;
+        if (plan->loaded && next_in_hour(plan, place)) return TRUE;
+        if (!next_hour(plan, found, error)) return FALSE;
     }
     return TRUE;
 }

@@ -10,8 +10,12 @@ struct SearchTerms {
 };
 
 typedef struct SearchPlan SearchPlan;
+typedef struct SearchRange {
+    guint32 first, last; /* seconds, both included */
+    gboolean newest_first;
+} SearchRange;
 /* 'index' is an iterator over the index; the plan takes it over. terms must outlive the plan. */
-SearchPlan *search_plan_new(StoreIter *index, const SearchTerms *terms);
+SearchPlan *search_plan_new(StoreIter *index, const SearchTerms *terms, const SearchRange *range);
 void search_plan_free(SearchPlan *plan);
 
 /* Records to look at in one second. */
@@ -21,6 +25,5 @@ typedef struct SearchPlace {
     const guint64 *points; /* otherwise: second << 16 | upper 16 bits of the trace id, ascending */
     guint n_points;
 } SearchPlace;
-/* The next second, in the order asked for, within first..last. *found FALSE: there is none. */
-gboolean search_plan_next(SearchPlan *plan, const guint32 seconds[2], gboolean newest_first, SearchPlace *place,
-                          gboolean *found, GError **error);
+/* The next second of the range. *found FALSE: there is none. */
+gboolean search_plan_next(SearchPlan *plan, SearchPlace *place, gboolean *found, GError **error);

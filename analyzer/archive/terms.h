@@ -1,8 +1,8 @@
 /* Terms: what a search can look up without reading records. A record's terms are its pattern, its hosts, its duration
  * in steps, the components of its paths and its other annotation values that begin with a letter.
  *
- * A term is a number of 28 bits made from what it stands for. Different things may have one number: the index says where
- * to look, the record says what is there. */
+ * A term is a number of 28 bits made from what it stands for. Different things may have one number: the index says
+ * where to look, the record says what is there. */
 #pragma once
 
 #include "common/model/span.h"
@@ -31,11 +31,10 @@ guint term_duration_step(gint64 duration_ns); /* negative ones count as 0 */
 Term term_duration(guint step);
 
 /* Does a value that is no path have a term? Numbers have none: they are too many, and nobody looks for an offset. */
-static inline gboolean term_value_has(const char *text, gsize length) {
-    return length > 0 && g_ascii_isalpha(text[0]);
-}
+static inline gboolean term_value_has(const char *text, gsize length) { return length > 0 && g_ascii_isalpha(text[0]); }
 
-/* Where a path's first '/' is: the text begins with one, or is a URI with a path ("hdfs://nn:8020/a"); NULL: no path. */
+/* Where a path's first '/' is: the text begins with one, or is a URI with a path ("hdfs://nn:8020/a"). NULL: no
+ * path. */
 const char *path_begin(const char *text, gsize length);
 /* The next component at or behind *at; FALSE when there is none. Empty ones do not count. */
 gboolean path_next(const char **at, const char *end, const char **component, gsize *length);

@@ -37,7 +37,8 @@ static void case_open(Case *c, gboolean rocksdb) {
     const ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS};
     fixture_open(&c->fixture, rocksdb, &options);
     for (guint i = 0; i < HOSTS; i++) {
-        g_autofree char *host = g_strdup_printf("dn%u.example", i), *tracer = g_strdup_printf("DataNode/dn%u.example", i);
+        g_autofree char *host = g_strdup_printf("dn%u.example", i),
+                        *tracer = g_strdup_printf("DataNode/dn%u.example", i);
         c->hosts[i] = must_intern(c, host);
         c->tracers[i] = must_intern(c, tracer);
     }
