@@ -1,0 +1,363 @@
+#include "bench/cluster.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bench/fleet.h"
+#include "common/base/clock.h"
+
+#define STRETCHES   4096u
+#define OPS_OF_TASK 16u
+/* A large job is over after so many turns, however large: it runs on many hosts at once. */
+#define TURNS_OF_JOB  200u
+#define OP_MOST_BYTES 160u /* of a span, without its values and notes */
+#define VALUE_MOST    320u
+/* Sizes: so many traces are a single operation, so many have 10 to 500 spans, the others more, by a power law. */
+#define SINGLE_SHARE  0.40
+#define MIDDLE_SHARE  0.57
+#define MIDDLE_LEAST  10.0
+#define MIDDLE_MOST   500.0
+#define POWER         1.3
+#define METHODS_SHARE 0.3 /* of single operations: those that are not in the captured run */
+#define PATH_NUMBERS  G_GUINT64_CONSTANT(10000000000)
+#define PATH_STEP     G_GUINT64_CONSTANT(6180339887) /* no common factor: numbers repeat after 10^10 */
+#define FIRST_BLOCK   1073741824u
+
+typedef struct Job {
+    EncodedId trace, root, task;
+    const Recipe *recipe; /* NULL: a single operation */
+    guint32 template;
+    guint64 ops_left, spans;
+    guint32 per_turn, task_ops;
+    guint32 host, task_host;
+    gint64 begin_ns, task_begin_ns;
+    gboolean has_tasks;
+} Job;
+
+struct Cluster {
+    ClusterOptions options;
+    TemplateSet *set;
+    Fleet fleet;
+    guint64 random;
+    Job *jobs;
+    guint32 turn;
+    guint64 op; /* operations so far: numbers of paths and blocks */
+    double ns_per_span;
+    double stretch[STRETCHES];
+    EncodedId *ids;       /* scratch: of the operation's spans */
+    guint32 single_spans; /* threshold of 32 bits: spans withheld singly */
+};
+
+/* One operation to be said. */
+typedef struct Op {
+    const Template *template;
+    const EncodedId *trace, *parent; /* of its root */
+    guint32 host;                    /* of its client */
+    guint64 number;                  /* of its path */
+    guint32 first, end;              /* the spans of it to say */
+} Op;
+
+typedef struct OpState {
+    guint32 processes[PLACES];
+    gint64 begin_ns;
+    double stretch;
+    char path[32]; /* the folders that are its own */
+    guint32 path_bytes;
+} OpState;
+
+static gint64 now_ns(const Cluster *c) {
+    return c->options.begin_ns + (gint64)((double)c->fleet.counts.made * c->ns_per_span);
+}
+
+static gint64 rounded(const Cluster *c, gint64 ns) { return c->options.nanoseconds ? ns : ns / NS_PER_MS * NS_PER_MS; }
+
+static guint32 process_of(const Cluster *c, guint32 place, guint64 random, guint32 host) {
+    if (place == PLACE_CLIENT) return 2 * host;
+    if (place == PLACE_NAMENODE) return 2 * c->options.hosts + host % c->options.namenodes;
+    /* The first replica is the client's own in half of the cases, as HDFS prefers. */
+    if (place == PLACE_DATANODE && (random & 1) != 0) return 2 * host + 1;
+    guint32 number = place - PLACE_DATANODE;
+    return 2 * (guint32)((random >> 8) * (number + 1) % c->options.hosts) + 1;
+}
+
+static void begin_op(Cluster *c, const Op *op, OpState *state) {
+    guint64 random = next_random(&c->random);
+    for (guint32 place = 0; place < PLACES; place++) state->processes[place] = process_of(c, place, random, op->host);
+    state->stretch = c->stretch[random >> 40 & (STRETCHES - 1)];
+    state->begin_ns = now_ns(c) - (gint64)(state->stretch * (double)op->template->duration_ns);
+    state->path_bytes = (guint32)g_snprintf(state->path, sizeof state->path, "/load/%u/%010" G_GUINT64_FORMAT,
+                                            op->host % 97, op->number * PATH_STEP % PATH_NUMBERS);
+}
+
+static guint8 *put_values(Cluster *c, Process *process, const TemplateSpan *span, const OpState *state, guint8 *at) {
+    for (guint i = 0; i < span->n_values; i++) {
+        const TemplateValue *value = &g_array_index(c->set->values, TemplateValue, span->values_at + i);
+        guint32 key = fleet_string(&c->fleet, process, value->key);
+        if (value->kind == VALUE_PATH) {
+            char text[300];
+            memcpy(text, state->path, sizeof state->path);
+            memcpy(text + state->path_bytes, value->text, value->length);
+            at = frame_put_value(at, key, text, state->path_bytes + value->length);
+        } else if (value->kind == VALUE_DIGIT) {
+            char digit = (char)('0' + (state->begin_ns / NS_PER_MS) % 3);
+            at = frame_put_value(at, key, &digit, 1);
+        } else {
+            at = frame_put_value(at, key, value->text, value->length);
+        }
+    }
+    return at;
+}
+
+static guint8 *put_notes(Cluster *c, const TemplateSpan *span, const OpState *state, guint8 *at) {
+    for (guint i = 0; i < span->n_notes; i++) {
+        const TemplateNote *note = &g_array_index(c->set->notes, TemplateNote, span->notes_at + i);
+        gint64 time_ns = state->begin_ns + (gint64)(state->stretch * (double)note->time_ns);
+        at = frame_put_note(at, rounded(c, time_ns), note->text, note->length);
+    }
+    return at;
+}
+
+/* A span that its process loses, alone; its sender says so. */
+static gboolean lose(Cluster *c, Process *process, guint64 random) {
+    if ((guint32)(random >> 20) >= c->single_spans) return FALSE;
+    c->fleet.counts.withheld++;
+    process->dropped++;
+    return TRUE;
+}
+
+static void end_span(Cluster *c, Process *process, guint8 *at, guint last) {
+    frame_end_span(process->frame, at, last, !c->options.nanoseconds);
+    if (process->frame->n_spans >= c->options.batch_spans)
+        fleet_flush_one(&c->fleet, (guint32)(process - c->fleet.processes));
+}
+
+static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) {
+    const TemplateSpan *span = &g_array_index(c->set->spans, TemplateSpan, op->template->first + k);
+    Process *process = &c->fleet.processes[state->processes[span->place]];
+    guint64 random = next_random(&c->random), noise = random * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    c->fleet.counts.made++;
+    if (lose(c, process, noise)) return;
+    Frame *frame = fleet_frame(&c->fleet, process);
+    const TemplateString *name = &g_array_index(c->set->strings, TemplateString, span->name);
+    gint64 begin_ns = state->begin_ns + (gint64)(state->stretch * (double)span->begin_ns);
+    gint64 duration_ns = (gint64)(state->stretch * (double)span->duration_ns);
+    if (c->options.nanoseconds) {
+        begin_ns += (gint64)(noise >> 44);
+        duration_ns += (gint64)(noise >> 24 & 0xfffff);
+    }
+    FrameSpan out = {.trace = op->trace,
+                     .id = &c->ids[k],
+                     .parent = span->parent != NO_PARENT ? &c->ids[span->parent] : op->parent,
+                     .begin_ns = rounded(c, begin_ns),
+                     .duration_ns = rounded(c, duration_ns),
+                     .name = name->numbered ? fleet_add_string(&c->fleet, process, span->name, FIRST_BLOCK + op->number)
+                                            : fleet_string(&c->fleet, process, span->name),
+                     .tracer = fleet_string(&c->fleet, process, span->tracer)};
+    guint last;
+    guint8 *at = frame_put_span(frame_reserve(frame, OP_MOST_BYTES + (span->n_values + span->n_notes) * VALUE_MOST),
+                                &out, &last);
+    if (span->n_values > 0) {
+        at = frame_put_list(at, 9, &last, span->n_values);
+        at = put_values(c, process, span, state, at);
+    }
+    if (span->n_notes > 0) {
+        at = frame_put_list(at, 10, &last, span->n_notes);
+        at = put_notes(c, span, state, at);
+    }
+    end_span(c, process, at, last);
+}
+
+/* Returns the operation's begin. */
+static gint64 say_op(Cluster *c, const Op *op) {
+    OpState state;
+    begin_op(c, op, &state);
+    for (guint32 k = 0; k < op->template->count; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    for (guint32 k = op->first; k < op->end; k++) say_span(c, op, &state, k);
+    fleet_made(&c->fleet);
+    return state.begin_ns;
+}
+
+/* The span of a job or of a task, around what was said below it. */
+static void say_frame_span(Cluster *c, const Job *job, guint32 name, gboolean root) {
+    Process *process = &c->fleet.processes[2 * (root ? job->host : job->task_host)];
+    gint64 begin_ns = root ? job->begin_ns : job->task_begin_ns;
+    static const EncodedId none;
+    c->fleet.counts.made++;
+    if (lose(c, process, next_random(&c->random))) return;
+    Frame *frame = fleet_frame(&c->fleet, process);
+    FrameSpan out = {.trace = &job->trace,
+                     .id = root ? &job->root : &job->task,
+                     .parent = root ? &none : &job->root,
+                     .begin_ns = rounded(c, begin_ns),
+                     .duration_ns = rounded(c, now_ns(c) - begin_ns),
+                     .name = fleet_string(&c->fleet, process, name),
+                     .tracer = fleet_string(&c->fleet, process, c->set->app_tracer)};
+    guint last;
+    guint8 *at = frame_put_span(frame_reserve(frame, OP_MOST_BYTES), &out, &last);
+    end_span(c, process, at, last);
+}
+
+static double draw_spans(Cluster *c) {
+    double unit = unit_of(next_random(&c->random)), within = unit_of(next_random(&c->random));
+    if (unit < SINGLE_SHARE) return 0;
+    if (unit < SINGLE_SHARE + MIDDLE_SHARE) return MIDDLE_LEAST * pow(MIDDLE_MOST / MIDDLE_LEAST, within);
+    return MIN(MIDDLE_MOST * pow(1 - within, -1 / POWER), (double)c->options.largest_spans);
+}
+
+static guint32 draw_template(Cluster *c) {
+    guint64 random = next_random(&c->random);
+    guint32 others = c->set->templates->len - c->set->captured;
+    if (unit_of(random) >= METHODS_SHARE) return (guint32)(random % c->set->captured);
+    return c->set->captured + (guint32)(random % others);
+}
+
+static void begin_job(Cluster *c, Job *job) {
+    double spans = draw_spans(c);
+    *job = (Job){.trace = encoded_id(next_random(&c->random)),
+                 .host = (guint32)(next_random(&c->random) % c->options.hosts),
+                 .ops_left = 1,
+                 .per_turn = 1,
+                 .begin_ns = now_ns(c)};
+    c->fleet.counts.traces++;
+    if (spans == 0) {
+        job->template = draw_template(c);
+        return;
+    }
+    job->recipe = &g_array_index(c->set->recipes, Recipe, next_random(&c->random) % c->set->recipes->len);
+    job->ops_left = (guint64)MAX(spans / job->recipe->mean_spans + 0.5, 1);
+    job->per_turn = (guint32)MAX(job->ops_left / TURNS_OF_JOB, 1);
+    job->root = encoded_id(next_random(&c->random));
+    job->has_tasks = job->ops_left > OPS_OF_TASK;
+    job->task_host = job->host;
+}
+
+static void end_task(Cluster *c, Job *job) {
+    if (job->task.length == 0) return;
+    say_frame_span(c, job, job->recipe->task, FALSE);
+    job->spans++;
+    job->task.length = 0;
+}
+
+static void end_job(Cluster *c, Job *job) {
+    end_task(c, job);
+    if (job->recipe != NULL) say_frame_span(c, job, job->recipe->root, TRUE);
+    c->fleet.counts.largest = MAX(c->fleet.counts.largest, job->spans + (job->recipe != NULL));
+    fleet_made(&c->fleet);
+}
+
+static void begin_task(Cluster *c, Job *job) {
+    job->task = encoded_id(next_random(&c->random));
+    job->task_ops = OPS_OF_TASK;
+    job->task_host = (guint32)(next_random(&c->random) % c->options.hosts);
+    job->task_begin_ns = now_ns(c);
+}
+
+static void run_op(Cluster *c, Job *job) {
+    static const EncodedId none;
+    const Recipe *recipe = job->recipe;
+    if (job->has_tasks && job->task.length == 0) begin_task(c, job);
+    guint32 number = recipe != NULL ? recipe->ops[next_random(&c->random) % recipe->n_ops] : job->template;
+    Op op = {.template = &g_array_index(c->set->templates, Template, number),
+             .trace = &job->trace,
+             .parent = recipe == NULL         ? &none
+                       : job->task.length > 0 ? &job->task
+                                              : &job->root,
+             .host = job->has_tasks ? job->task_host : job->host,
+             .number = c->op++ * c->options.lanes + c->options.lane};
+    op.end = op.template->count;
+    gint64 begin_ns = say_op(c, &op);
+    job->spans += op.end;
+    job->begin_ns = MIN(job->begin_ns, begin_ns);
+    job->task_begin_ns = MIN(job->task_begin_ns, begin_ns);
+    if (job->task.length > 0 && --job->task_ops == 0) end_task(c, job);
+}
+
+void cluster_step(Cluster *c) {
+    Job *job = &c->jobs[c->turn];
+    c->turn = (c->turn + 1) % c->options.jobs;
+    if (job->ops_left == 0) begin_job(c, job);
+    for (guint32 i = 0; i < job->per_turn && job->ops_left > 0; i++, job->ops_left--) run_op(c, job);
+    if (job->ops_left == 0) end_job(c, job);
+}
+
+/* Halves of the same operation agree because all that is drawn comes from its number. */
+static void say_halves(Cluster *c, guint64 n, gboolean second) {
+    static const EncodedId none;
+    guint64 random = c->random;
+    for (guint64 i = 0; i < n; i++) {
+        c->random =
+            c->options.seed ^ (i * c->options.lanes + c->options.lane + 1) * G_GUINT64_CONSTANT(0xd1342543de82ef95);
+        EncodedId trace = encoded_id(next_random(&c->random));
+        guint32 number = c->set->captured + (guint32)(i % (c->set->templates->len - c->set->captured));
+        Op op = {.template = &g_array_index(c->set->templates, Template, number),
+                 .trace = &trace,
+                 .parent = &none,
+                 .host = (guint32)(next_random(&c->random) % c->options.hosts),
+                 .number = PATH_NUMBERS / 2 + i * c->options.lanes + c->options.lane};
+        op.first = second ? op.template->count / 2 : 0;
+        op.end = second ? op.template->count : op.template->count / 2;
+        say_op(c, &op);
+    }
+    c->random = random;
+}
+
+void cluster_begin_open(Cluster *c, guint64 n) {
+    c->fleet.counts.traces += n;
+    say_halves(c, n, FALSE);
+}
+
+void cluster_complete_open(Cluster *c, guint64 n) { say_halves(c, n, TRUE); }
+
+void cluster_flush(Cluster *c) { fleet_flush_all(&c->fleet); }
+
+void cluster_finish(Cluster *c) {
+    for (guint32 i = 0; i < c->options.jobs; i++) {
+        if (c->jobs[i].ops_left > 0) end_job(c, &c->jobs[i]);
+        c->jobs[i].ops_left = 0;
+    }
+    fleet_flush_all(&c->fleet);
+    for (guint32 i = 0; i < c->fleet.n_later; i++) {
+        c->fleet.window++;
+        fleet_deliver_later(&c->fleet);
+    }
+}
+
+Cluster *cluster_new(const ClusterOptions *options, GError **error) {
+    g_autoptr(TemplateSet) set = template_set_load(options->model_path, error);
+    if (set == NULL) return NULL;
+    Cluster *c = g_new0(Cluster, 1);
+    c->options = *options;
+    c->set = g_steal_pointer(&set);
+    c->random = options->seed * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d) + options->lane + 1;
+    fleet_init(&c->fleet, &c->options, c->set);
+    c->jobs = g_new0(Job, options->jobs);
+    c->ids = g_new(EncodedId, c->set->longest);
+    c->ns_per_span = 1e9 * options->lanes / options->spans_per_s;
+    c->single_spans = (guint32)(options->withheld * 0.4 * 4294967295.0);
+    for (guint i = 0; i < STRETCHES; i++) {
+        /* Log-normal with sigma 0.5, by Box and Muller. */
+        double radius = sqrt(-2 * log(1 - unit_of(next_random(&c->random))));
+        c->stretch[i] = exp(0.5 * radius * cos(2 * G_PI * unit_of(next_random(&c->random))));
+    }
+    return c;
+}
+
+void cluster_free(Cluster *c) {
+    if (c == NULL) return;
+    fleet_clear(&c->fleet);
+    template_set_free(c->set);
+    g_free(c->jobs);
+    g_free(c->ids);
+    g_free(c);
+}
+
+ClusterCounts cluster_counts(const Cluster *c) { return c->fleet.counts; }
+guint32 cluster_functions(const Cluster *c) { return c->set->functions; }
+void cluster_release(Cluster *c, Frame *frame) { frame_release(&c->fleet.pool, frame); }
+guint32 cluster_processes(const Cluster *c) { return c->fleet.n; }
+gboolean cluster_is_namenode(const Cluster *c, guint32 process) { return process >= 2 * c->options.hosts; }
+
+ClusterSender cluster_sender(const Cluster *c, guint32 process) {
+    const Process *p = &c->fleet.processes[process];
+    return (ClusterSender){.id = p->sender, .sent = p->sent, .dropped = p->dropped, .batches = p->sequence};
+}

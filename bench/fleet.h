@@ -1,0 +1,64 @@
+/* The processes of a generated cluster and what their senders do: collect, flush, stall, repeat, lose. Part of
+ * bench/cluster.h. */
+#pragma once
+
+#include "bench/cluster.h"
+
+typedef struct Process {
+    Frame *frame;   /* being filled, or NULL */
+    guint16 *local; /* string -> its place in the frame's table + 1 */
+    char *host_pid; /* "/10.0.3.17/4242" */
+    char *sender;
+    guint64 sequence, sent, dropped;
+    guint32 stalled_until; /* window; 0: not stalled */
+} Process;
+
+typedef struct Fleet {
+    const ClusterOptions *options;
+    const TemplateSet *set;
+    Process *processes;
+    guint32 n;
+    guint16 *locals;
+    FramePool pool;
+    guint64 random;
+    ClusterCounts counts;
+    guint64 lost_batches_spans, repeated_batches_spans;
+    /* Every process is flushed once in a window, one after the other. */
+    double next_flush, flush_step; /* in spans made */
+    guint32 flushed;               /* in this window */
+    guint32 window;
+    GPtrArray **later; /* ring of windows: frames to deliver then */
+    guint32 n_later, late_windows, stalled;
+} Fleet;
+
+void fleet_init(Fleet *fleet, const ClusterOptions *options, const TemplateSet *set);
+void fleet_clear(Fleet *fleet);
+/* The process's frame, begun if it has none. */
+Frame *fleet_begin_frame(Fleet *fleet, Process *process);
+guint32 fleet_add_string(Fleet *fleet, Process *process, guint32 string, guint64 number);
+void fleet_flush_one(Fleet *fleet, guint32 process);
+void fleet_flush_due(Fleet *fleet);
+void fleet_flush_all(Fleet *fleet);
+void fleet_deliver_later(Fleet *fleet);
+
+static inline guint64 next_random(guint64 *state) {
+    /* splitmix64 */
+    guint64 z = *state += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static inline double unit_of(guint64 random) { return (double)(random >> 11) / 9007199254740992.0; }
+
+static inline Frame *fleet_frame(Fleet *fleet, Process *process) {
+    return process->frame != NULL ? process->frame : fleet_begin_frame(fleet, process);
+}
+
+static inline guint32 fleet_string(Fleet *fleet, Process *process, guint32 string) {
+    guint16 local = process->local[string];
+    return local != 0 ? local - 1u : fleet_add_string(fleet, process, string, 0);
+}
+
+static inline void fleet_made(Fleet *fleet) {
+    if ((double)fleet->counts.made >= fleet->next_flush) fleet_flush_due(fleet);
+}
