@@ -69,6 +69,11 @@ void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes o
     batch->ops->batch_merge(batch, family, key, operand);
 }
 
+void store_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until) {
+    batch->size_bytes += from.size_bytes + until.size_bytes + ENTRY_OVERHEAD_BYTES;
+    batch->ops->batch_delete_range(batch, family, from, until);
+}
+
 gsize store_batch_size_bytes(const StoreBatch *batch) { return batch->size_bytes; }
 
 gboolean store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error) {
@@ -87,6 +92,16 @@ gboolean store_sync(Store *store, GError **error) { return store->read_only || s
 StoreUsage store_usage(Store *store) { return store->ops->usage(store); }
 gboolean store_flush(Store *store, gboolean compact, GError **error) {
     return store->read_only || store->ops->flush(store, compact, error);
+}
+
+gboolean store_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error) {
+    if (store->read_only) return fail(error, PLUMB_ERROR_IO, "store: it is open for reading only");
+    return store->ops->reclaim(store, family, from, until, error);
+}
+
+gboolean store_compact(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error) {
+    if (store->read_only) return fail(error, PLUMB_ERROR_IO, "store: it is open for reading only");
+    return store->ops->compact(store, family, from, until, error);
 }
 
 StoreIter *store_iter_new(Store *store, StoreFamily family) { return store->ops->iter_new(store, family); }

@@ -31,10 +31,16 @@ typedef enum {
  */
 typedef gboolean (*StoreMerge)(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
 
+/* May this entry go for good? Asked by the engine, on any thread, of what it rewrites. TRUE only of what no reader
+ * would miss. */
+typedef gboolean (*StoreExpired)(void *arg, StoreFamily family, Bytes key, Bytes value);
+
 typedef struct StoreOptions {
     const char *path;         /* folder; made when missing, unless read_only */
     gboolean read_only;       /* opens beside a running writer; sees what was there when it was opened */
     StoreMerge merge;         /* of FAMILY_STATS; NULL: merging fails */
+    StoreExpired expired;     /* of TRACE, TRACE_ID and INDEX; NULL: nothing goes by itself */
+    void *expired_arg;        /* outlives the store */
     gsize write_buffer_bytes; /* 0: default */
     gsize cache_bytes;        /* 0: default */
 } StoreOptions;
@@ -61,6 +67,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreBatch, store_batch_free)
 void store_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
 void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+/* Every key in [from, until), however many there are, for the price of one. */
+void store_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
 gsize store_batch_size_bytes(const StoreBatch *batch);
 
 /* Writes and empties the batch. On error nothing was written and the batch is as before, to be tried again. NO_SPACE:
@@ -98,3 +106,12 @@ typedef struct StoreUsage {
 StoreUsage store_usage(Store *store);
 /* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */
 gboolean store_flush(Store *store, gboolean compact, GError **error);
+
+/* ---- space; both make what was written before safe first ---- */
+/* After store_batch_delete_range() of the same range was written: gives back at once what whole files hold of it. The
+ * rest comes with the next calls, as the range grows. Readers see no difference; after a crash in here it must be
+ * called again. */
+gboolean store_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+/* Rewrites the files of a range: what is deleted or expired in it leaves the disk. Takes as long as writing what stays;
+ * meanwhile who writes into the range waits. */
+gboolean store_compact(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);

@@ -20,15 +20,17 @@ typedef struct MemoryStore {
     GTree *families[FAMILY_COUNT];     /* GBytes -> GBytes */
     Snapshot *snapshots[FAMILY_COUNT]; /* of the present state, or NULL */
     gsize size_bytes;
+    StoreExpired expired;
+    void *expired_arg;
 } MemoryStore;
 
-typedef enum { OP_PUT, OP_DELETE, OP_MERGE } OpKind;
+typedef enum { OP_PUT, OP_DELETE, OP_MERGE, OP_DELETE_RANGE } OpKind;
 
 typedef struct Op {
     OpKind kind;
     StoreFamily family;
     GBytes *key;
-    GBytes *value; /* NULL of OP_DELETE */
+    GBytes *value; /* NULL of OP_DELETE; the end of OP_DELETE_RANGE */
 } Op;
 
 typedef struct MemoryBatch {
@@ -138,11 +140,32 @@ static GBytes *merged_value(MemoryStore *store, const Op *op) {
     return g_byte_array_free_to_bytes(out);
 }
 
+static gboolean always(void *arg, StoreFamily family, Bytes key, Bytes value) {
+    (void)arg;
+    (void)family;
+    (void)key;
+    (void)value;
+    return TRUE;
+}
+
+/* Takes away the keys in [from, until) of which 'expired' says so. */
+static void remove_range(MemoryStore *store, StoreFamily family, GBytes *const range[2], StoreExpired expired) {
+    g_autoptr(GPtrArray) gone = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    GTreeNode *node = g_tree_lower_bound(store->families[family], range[0]);
+    for (; node != NULL && g_bytes_compare(g_tree_node_key(node), range[1]) < 0; node = g_tree_node_next(node)) {
+        GBytes *key = g_tree_node_key(node);
+        if (expired(store->expired_arg, family, view(key), view(g_tree_node_value(node))))
+            g_ptr_array_add(gone, g_bytes_ref(key));
+    }
+    for (guint i = 0; i < gone->len; i++) set_value(store, family, gone->pdata[i], NULL);
+}
+
 static void apply(MemoryStore *store, const Op *op) {
     switch (op->kind) {
     case OP_PUT: set_value(store, op->family, op->key, copy(view(op->value))); break;
     case OP_DELETE: set_value(store, op->family, op->key, NULL); break;
     case OP_MERGE: set_value(store, op->family, op->key, merged_value(store, op)); break;
+    case OP_DELETE_RANGE: remove_range(store, op->family, (GBytes *const[2]){op->key, op->value}, always); break;
     }
     snapshot_unref(store->snapshots[op->family]);
     store->snapshots[op->family] = NULL;
@@ -168,6 +191,30 @@ static gboolean memory_sync(Store *store, GError **error) {
 static gboolean memory_flush(Store *store, gboolean compact, GError **error) {
     (void)compact;
     return memory_sync(store, error);
+}
+
+/* What is deleted is gone already. */
+static gboolean memory_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error) {
+    (void)family;
+    (void)from;
+    (void)until;
+    return memory_sync(store, error);
+}
+
+static gboolean memory_compact(Store *base, StoreFamily family, Bytes from, Bytes until, GError **error) {
+    (void)error;
+    MemoryStore *store = (MemoryStore *)base;
+    gboolean may = family == FAMILY_TRACE || family == FAMILY_TRACE_ID || family == FAMILY_INDEX;
+    if (!may || store->expired == NULL) return TRUE;
+    GBytes *const range[2] = {copy(from), copy(until)};
+    pthread_rwlock_wrlock(&store->lock);
+    remove_range(store, family, range, store->expired);
+    snapshot_unref(store->snapshots[family]);
+    store->snapshots[family] = NULL;
+    pthread_rwlock_unlock(&store->lock);
+    g_bytes_unref(range[0]);
+    g_bytes_unref(range[1]);
+    return TRUE;
 }
 
 static StoreUsage memory_usage(Store *base) {
@@ -204,6 +251,10 @@ static void memory_batch_delete(StoreBatch *base, StoreFamily family, Bytes key)
 }
 static void memory_batch_merge(StoreBatch *base, StoreFamily family, Bytes key, Bytes operand) {
     batch_add(base, &(Op){OP_MERGE, family, copy(key), copy(operand)});
+}
+
+static void memory_batch_delete_range(StoreBatch *base, StoreFamily family, Bytes from, Bytes until) {
+    batch_add(base, &(Op){OP_DELETE_RANGE, family, copy(from), copy(until)});
 }
 
 /* ---- iterators ---- */
@@ -281,6 +332,9 @@ static const StoreOps memory_ops = {
     .batch_put = memory_batch_put,
     .batch_delete = memory_batch_delete,
     .batch_merge = memory_batch_merge,
+    .batch_delete_range = memory_batch_delete_range,
+    .reclaim = memory_reclaim,
+    .compact = memory_compact,
     .iter_new = memory_iter_new,
     .iter_free = memory_iter_free,
     .iter_seek = memory_iter_seek,
@@ -315,6 +369,8 @@ Store *store_open_memory(const StoreOptions *options, GError **error) {
     (void)error;
     MemoryStore *store = g_new0(MemoryStore, 1);
     store->base = (Store){&memory_ops, options->merge, options->read_only};
+    store->expired = options->expired;
+    store->expired_arg = options->expired_arg;
     pthread_rwlock_init(&store->lock, NULL);
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         store->families[i] =

@@ -10,6 +10,8 @@ typedef struct StoreOps {
     gboolean (*sync)(Store *store, GError **error);
     StoreUsage (*usage)(Store *store);
     gboolean (*flush)(Store *store, gboolean compact, GError **error);
+    gboolean (*reclaim)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+    gboolean (*compact)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
 
     StoreBatch *(*batch_new)(Store *store);
     void (*batch_free)(StoreBatch *batch);
@@ -17,6 +19,7 @@ typedef struct StoreOps {
     void (*batch_put)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
     void (*batch_delete)(StoreBatch *batch, StoreFamily family, Bytes key);
     void (*batch_merge)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+    void (*batch_delete_range)(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
 
     StoreIter *(*iter_new)(Store *store, StoreFamily family);
     void (*iter_free)(StoreIter *iter);

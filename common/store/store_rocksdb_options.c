@@ -15,6 +15,8 @@
 /* Log that is replayed after a crash: at about 100 MB/s two seconds. Small families would else hold on to it for ever.
  */
 #define LOG_PER_WRITE_BUFFER 3
+/* Retention gives space back by whole files. */
+#define FILE_PER_WRITE_BUFFER 2
 /* Table files open at once, by a writer. A reader opens all, and so keeps what a writer beside it deletes. */
 #define WRITER_OPEN_FILES  1000
 #define BLOOM_BITS_PER_KEY 10.0
@@ -102,6 +104,38 @@ static rocksdb_mergeoperator_t *merge_operator(StoreMerge merge) {
     return rocksdb_mergeoperator_create(state, g_free, full_merge, partial_merge, free_result, merge_name);
 }
 
+/* ---- expiry ---- */
+
+typedef struct Expiry {
+    StoreExpired expired;
+    void *arg;
+    StoreFamily family;
+} Expiry;
+
+/* The signature is RocksDB's. */
+static unsigned char filter_entry(void *state, int level, const char *key, size_t key_size, const char *value,
+                                  size_t value_size, char **new_value, size_t *new_size, unsigned char *changed) {
+    (void)level;
+    (void)new_value;
+    (void)new_size;
+    *changed = 0;
+    const Expiry *expiry = state;
+    return expiry->expired(expiry->arg, expiry->family, (Bytes){key, key_size}, (Bytes){value, value_size});
+}
+
+static const char *filter_name(void *state) {
+    (void)state;
+    return "plumbline.expired";
+}
+
+static rocksdb_compactionfilter_t *expiry_filter(StoreFamily family, const StoreOptions *options) {
+    gboolean may = family == FAMILY_TRACE || family == FAMILY_TRACE_ID || family == FAMILY_INDEX;
+    if (!may || options->expired == NULL) return NULL;
+    Expiry *expiry = g_new(Expiry, 1);
+    *expiry = (Expiry){options->expired, options->expired_arg, family};
+    return rocksdb_compactionfilter_create(expiry, g_free, filter_entry, filter_name);
+}
+
 /* ---- options ---- */
 
 static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, rocksdb_cache_t *cache) {
@@ -137,6 +171,7 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
     rocksdb_options_set_compression(options, rocksdb_zstd_compression);
     rocksdb_options_set_compression_options(options, ZSTD_WINDOW_DEFAULT, ZSTD_LEVEL, 0, 0);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    rocksdb_options_set_target_file_size_base(options, buffers_bytes * FILE_PER_WRITE_BUFFER);
     set_tables(options, setup, cache);
     if (setup->bloom) rocksdb_options_set_memtable_whole_key_filtering(options, 1);
     if (setup->bloom) rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05);
@@ -169,6 +204,8 @@ void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
     made->reserve_bytes = 0;
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         made->family[i] = family_options((StoreFamily)i, buffers_bytes, made->cache, options->merge);
+        made->filter[i] = expiry_filter((StoreFamily)i, options);
+        if (made->filter[i] != NULL) rocksdb_options_set_compaction_filter(made->family[i], made->filter[i]);
         made->reserve_bytes += rocksdb_options_get_write_buffer_size(made->family[i]) * WRITE_BUFFERS;
     }
     set_database(made->family[FAMILY_META], buffers_bytes, options->read_only);
@@ -177,6 +214,7 @@ void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
 void rocks_options_clear(RocksOptions *made) {
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (made->family[i] != NULL) rocksdb_options_destroy(made->family[i]);
+        if (made->filter[i] != NULL) rocksdb_compactionfilter_destroy(made->filter[i]);
     }
     if (made->cache != NULL) rocksdb_cache_destroy(made->cache);
     *made = (RocksOptions){0};

@@ -5,9 +5,11 @@
 
 typedef struct rocksdb_options_t rocksdb_options_t;
 typedef struct rocksdb_cache_t rocksdb_cache_t;
+typedef struct rocksdb_compactionfilter_t rocksdb_compactionfilter_t;
 
 typedef struct RocksOptions {
     rocksdb_options_t *family[FAMILY_COUNT]; /* FAMILY_META's also hold what concerns the database as a whole */
+    rocksdb_compactionfilter_t *filter[FAMILY_COUNT];
     rocksdb_cache_t *cache;
     guint64 reserve_bytes; /* all write buffers at their largest: RocksDB wants as much disk free to recover */
 } RocksOptions;

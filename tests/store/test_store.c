@@ -292,8 +292,22 @@ static int compare_text(gconstpointer a, gconstpointer b, gpointer unused) {
     return strcmp(a, b);
 }
 
+static void change_range(GTree *model, StoreBatch *batch) {
+    int from = g_random_int_range(0, 200), until = from + g_random_int_range(0, 20);
+    g_autofree char *first = g_strdup_printf("%03d", from), *end = g_strdup_printf("%03d", until);
+    store_batch_delete_range(batch, FAMILY_STATS, text(first), text(end));
+    for (int i = from; i < until; i++) {
+        g_autofree char *key = g_strdup_printf("%03d", i);
+        g_tree_remove(model, key);
+    }
+}
+
 /* One random change, in the batch and in the model (text -> text). */
 static void change(GTree *model, StoreBatch *batch) {
+    if (g_random_int_range(0, 50) == 0) {
+        change_range(model, batch);
+        return;
+    }
     char *key = g_strdup_printf("%03d", g_random_int_range(0, 200));
     char *value = g_strdup_printf("v%d", g_random_int_range(0, 1000));
     const char *old = g_tree_lookup(model, key);
@@ -352,6 +366,8 @@ static void test_against_a_model(gconstpointer data) {
         g_autofree char *key = g_strdup_printf("%03d", g_random_int_range(0, 200));
         assert_value(store, FAMILY_STATS, key, g_tree_lookup(model, key));
         if (g_random_int_range(0, 20) == 0) g_assert_true(store_flush(store, g_random_boolean(), NULL));
+        if (g_random_int_range(0, 20) == 0)
+            g_assert_true(store_compact(store, FAMILY_STATS, text("050"), text("150"), NULL));
         if (g_random_int_range(0, 10) == 0) assert_equals_model(store, model);
     }
     write_ok(store, batch);
@@ -427,6 +443,106 @@ static void test_threads(gconstpointer data) {
     folder_remove(folder);
 }
 
+/* ---- ranges ---- */
+
+static void assert_keys(Store *store, StoreFamily family, const char *expected) {
+    g_autoptr(GString) keys = g_string_new(NULL);
+    g_autoptr(StoreIter) iter = store_iter_new(store, family);
+    for (gboolean more = store_iter_seek(iter, text("")); more; more = store_iter_next(iter)) {
+        Bytes key = store_iter_key(iter);
+        g_string_append_len(keys, key.data, (gssize)key.size_bytes);
+        g_string_append_c(keys, ' ');
+    }
+    g_assert_true(store_iter_error(iter, NULL));
+    g_assert_cmpstr(keys->str, ==, expected);
+}
+
+static void test_deleted_ranges(gconstpointer data) {
+    char *folder = folder_new();
+    g_autoptr(Store) store = open_new(data, folder);
+    static const char *const keys[] = {"a", "b", "ba", "c", "d"};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+        put(store, FAMILY_TRACE, keys[i], "1");
+        put(store, FAMILY_DIRTY, keys[i], "1");
+    }
+    g_autoptr(StoreIter) before = store_iter_new(store, FAMILY_TRACE);
+    g_autoptr(StoreBatch) batch = store_batch_new(store);
+    store_batch_put(batch, FAMILY_TRACE, text("bb"), text("goes"));
+    store_batch_put(batch, FAMILY_TRACE, text("z"), text("stays"));
+    store_batch_delete_range(batch, FAMILY_TRACE, text("b"), text("c"));
+    store_batch_put(batch, FAMILY_TRACE, text("bc"), text("comes"));
+    store_batch_delete_range(batch, FAMILY_TRACE, text("x"), text("x"));
+    store_batch_put(batch, FAMILY_TRACE, text("ab"), text("comes"));
+    g_assert_cmpuint(store_batch_size_bytes(batch), >, 30);
+    write_ok(store, batch);
+    assert_keys(store, FAMILY_TRACE, "a ab bc c d z ");
+    assert_keys(store, FAMILY_DIRTY, "a b ba c d ");
+    assert_value(store, FAMILY_TRACE, "ba", NULL);
+    assert_value(store, FAMILY_TRACE, "bc", "comes");
+    g_assert_true(store_iter_seek(before, text("b"))); /* it sees its moment */
+    /* The space comes back; nothing else changes, and what is written again is there again. */
+    put(store, FAMILY_TRACE, "bd", "again");
+    g_autoptr(GError) error = NULL;
+    store_batch_delete_range(batch, FAMILY_TRACE, text("a"), text("b"));
+    write_ok(store, batch);
+    store_reclaim(store, FAMILY_TRACE, text("a"), text("b"), &error);
+    g_assert_no_error(error);
+    assert_keys(store, FAMILY_TRACE, "bc bd c d z ");
+    store_compact(store, FAMILY_TRACE, text("a"), text("d"), &error);
+    g_assert_no_error(error);
+    assert_keys(store, FAMILY_TRACE, "bc bd c d z ");
+    put(store, FAMILY_TRACE, "a", "again");
+    assert_value(store, FAMILY_TRACE, "a", "again");
+    g_clear_pointer(&before, store_iter_free);
+    g_clear_pointer(&batch, store_batch_free);
+    g_clear_pointer(&store, store_close);
+    folder_remove(folder);
+}
+
+typedef struct Expiry {
+    gint calls;
+    const char *below; /* values less than this are expired */
+} Expiry;
+
+static gboolean expired(void *arg, StoreFamily family, Bytes key, Bytes value) {
+    Expiry *expiry = arg;
+    g_assert_cmpint(family, ==, FAMILY_TRACE_ID);
+    g_assert_cmpuint(key.size_bytes, ==, 1);
+    g_atomic_int_inc(&expiry->calls);
+    return value.size_bytes > 0 && *(const char *)value.data < *expiry->below;
+}
+
+static void test_expired_entries(gconstpointer data) {
+    char *folder = folder_new();
+    Expiry expiry = {0, "5"};
+    StoreOptions options = small_options(folder);
+    options.expired = expired;
+    options.expired_arg = &expiry;
+    g_autoptr(Store) store = implementations[GPOINTER_TO_UINT(data)].open(&options, NULL);
+    static const char *const values[] = {"9", "1", "4", "5", ""};
+    for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
+        const char key[2] = {(char)('a' + i), 0};
+        put(store, FAMILY_TRACE_ID, key, values[i]);
+        put(store, FAMILY_STATS, key, values[i]);
+    }
+    g_autoptr(GError) error = NULL;
+    store_compact(store, FAMILY_TRACE_ID, text("a"), text("c"), &error);
+    g_assert_no_error(error);
+    assert_value(store, FAMILY_TRACE_ID, "b", NULL); /* others may go with it, but need not */
+    store_compact(store, FAMILY_TRACE_ID, text("a"), text("z"), &error);
+    store_compact(store, FAMILY_STATS, text("a"), text("z"), &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(expiry.calls, >=, 5);
+    assert_keys(store, FAMILY_TRACE_ID, "a d e ");
+    assert_keys(store, FAMILY_STATS, "a b c d e ");
+    expiry.below = "\x7f";
+    store_compact(store, FAMILY_TRACE_ID, text("a"), text("z"), &error);
+    g_assert_no_error(error);
+    assert_keys(store, FAMILY_TRACE_ID, "e ");
+    g_clear_pointer(&store, store_close);
+    folder_remove(folder);
+}
+
 static void test_usage(gconstpointer data) {
     char *folder = folder_new();
     g_autoptr(Store) store = open_new(data, folder);
@@ -461,6 +577,8 @@ int main(int argc, char **argv) {
         {"iterator-snapshot", test_iterator_sees_its_moment},
         {"model", test_against_a_model},
         {"threads", test_threads},
+        {"deleted-ranges", test_deleted_ranges},
+        {"expired-entries", test_expired_entries},
         {"usage", test_usage},
     };
     g_test_init(&argc, &argv, NULL);

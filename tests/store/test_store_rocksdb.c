@@ -333,6 +333,67 @@ static void test_other_databases(void) {
     folder_remove(folder);
 }
 
+/* ---- space ---- */
+
+/* n entries of 1 KiB that do not compress, in the order of their keys. */
+static void fill(Store *store, guint from, guint n) {
+    g_autoptr(GRand) random = g_rand_new_with_seed(from);
+    g_autoptr(StoreBatch) batch = store_batch_new(store);
+    for (guint i = from; i < from + n; i++) {
+        guint32 value[256];
+        for (guint j = 0; j < G_N_ELEMENTS(value); j++) value[j] = g_rand_int(random);
+        g_autofree char *key = g_strdup_printf("%08u", i);
+        store_batch_put(batch, FAMILY_TRACE, text(key), (Bytes){value, sizeof value});
+        if (i % 100 == 99) g_assert_true(store_write(store, batch, FALSE, NULL));
+    }
+    g_assert_true(store_write(store, batch, FALSE, NULL));
+}
+
+static guint count_entries(Store *store) {
+    guint n = 0;
+    g_autoptr(StoreIter) iter = store_iter_new(store, FAMILY_TRACE);
+    for (gboolean more = store_iter_seek(iter, text("")); more; more = store_iter_next(iter)) n++;
+    return n;
+}
+
+static void delete_and_reclaim(Store *store, const char *until) {
+    g_autoptr(StoreBatch) batch = store_batch_new(store);
+    store_batch_delete_range(batch, FAMILY_TRACE, text("0"), text(until));
+    g_assert_true(store_write(store, batch, FALSE, NULL));
+    g_assert_true(store_reclaim(store, FAMILY_TRACE, text("0"), text(until), NULL));
+}
+
+/* The oldest part is deleted again and again: the space comes back, and what lies in a file with what stays never
+ * reappears. */
+static void test_reclaim(void) {
+    char *folder = folder_new();
+    StoreOptions options = small_options(folder);
+    Store *store = open_ok(&options);
+    guint total = 16384;
+    fill(store, 0, total);
+    g_assert_true(store_flush(store, TRUE, NULL));
+    guint64 full = store_usage(store).disk_bytes;
+    g_assert_cmpuint(full, >=, 16 << 20);
+    for (guint gone = 1500; gone < total; gone += 1500) {
+        g_autofree char *until = g_strdup_printf("%08u", gone);
+        delete_and_reclaim(store, until);
+        g_assert_cmpuint(count_entries(store), ==, total - gone);
+        if (gone % 4500 != 0) continue;
+        store_close(store);
+        store = open_ok(&options);
+        g_assert_cmpuint(count_entries(store), ==, total - gone);
+    }
+    guint64 left = store_usage(store).disk_bytes;
+    g_test_message("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes left", left, full);
+    g_assert_cmpuint(left, <, full / 3);
+    /* And the rest by rewriting. */
+    g_assert_true(store_compact(store, FAMILY_TRACE, text("0"), text("9"), NULL));
+    g_assert_cmpuint(count_entries(store), ==, total % 1500);
+    g_assert_cmpuint(store_usage(store).disk_bytes, <, full / 8);
+    store_close(store);
+    folder_remove(folder);
+}
+
 /* ---- rights ---- */
 
 static void test_no_right_to_write(void) {
@@ -428,6 +489,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/rocksdb/reader-beside-compaction", test_reader_beside_compaction);
     g_test_add_func("/rocksdb/kill", test_kill);
     g_test_add_func("/rocksdb/versions", test_versions);
+    g_test_add_func("/rocksdb/reclaim", test_reclaim);
     g_test_add_func("/rocksdb/other-databases", test_other_databases);
     g_test_add_func("/rocksdb/no-right-to-write", test_no_right_to_write);
     g_test_add_func("/rocksdb/kill-while-made", test_kill_while_made);

@@ -16,7 +16,7 @@ MAX_MAIN_LINES = 150
 MAX_PARAMETERS = 5
 MAX_LINE_CHARACTERS = 120
 # Callbacks whose parameters a library prescribes.
-PRESCRIBED_SIGNATURES = {"full_merge", "partial_merge"}  # RocksDB's merge operator
+PRESCRIBED_SIGNATURES = {"full_merge", "partial_merge", "filter_entry"}  # RocksDB's merge operator and compaction filter
 
 
 def tracked(*patterns):

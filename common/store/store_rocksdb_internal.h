@@ -1,0 +1,90 @@
+/* What the files of the RocksDB store share; private to them. */
+#pragma once
+
+#include <pthread.h>
+
+#include "common/store/store_ops.h"
+#include "common/store/store_rocksdb_options.h"
+
+typedef struct rocksdb_t rocksdb_t;
+typedef struct rocksdb_column_family_handle_t rocksdb_column_family_handle_t;
+typedef struct rocksdb_readoptions_t rocksdb_readoptions_t;
+typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
+typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
+
+/* Who writes now, and what must not be written: store_rocksdb_guard.c. */
+typedef struct RocksGuard {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    guint writers;
+    gboolean active;
+    StoreFamily family; /* of the guarded range; both ends belong to the caller of guard_set() */
+    Bytes from, until;
+} RocksGuard;
+
+typedef struct RocksStore {
+    Store base;
+    char *path;
+    RocksOptions options;
+    rocksdb_t *db;
+    rocksdb_column_family_handle_t *families[FAMILY_COUNT];
+    rocksdb_readoptions_t *reading;
+    rocksdb_writeoptions_t *writing;
+    rocksdb_writeoptions_t *writing_sync;
+    RocksGuard guard;
+} RocksStore;
+
+/* One call of store_batch_put(), _delete(), _merge() or _delete_range(), of which the value is the end of the range. */
+typedef enum { OP_PUT, OP_DELETE, OP_MERGE, OP_DELETE_RANGE } OpKind;
+typedef struct Op {
+    guint64 key_start; /* the first eight bytes of the key as a number: most comparisons end here */
+    gsize at;          /* of the key in RocksBatch.bytes; the value lies behind it */
+    guint32 key_bytes;
+    guint32 value_bytes;
+    guint32 number; /* of the call, from 0 */
+    guint16 family;
+    guint16 kind;
+} Op;
+
+/* Calls are collected and handed to RocksDB sorted by key (calls of one key in their order): its memtable then finds
+ * the place of a key near that of the one before. Measured with random trace ids: 40 % less CPU for all of a write,
+ * flush and compaction included. */
+typedef struct RocksBatch {
+    StoreBatch base;
+    GArray *ops;       /* Op */
+    GByteArray *bytes; /* keys and values */
+} RocksBatch;
+
+/* Takes RocksDB's text. */
+gboolean rocks_fail(const RocksStore *store, char *text, GError **error);
+
+/* store_rocksdb_batch.c */
+StoreBatch *rocks_batch_new(Store *store, const StoreOps *ops);
+void rocks_batch_free(StoreBatch *batch);
+void rocks_batch_clear(StoreBatch *batch);
+void rocks_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+void rocks_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
+void rocks_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+void rocks_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
+/* What RocksDB is to write. */
+rocksdb_writebatch_t *rocks_batch_writes(const RocksStore *store, RocksBatch *batch);
+gboolean rocks_batch_touches(const RocksBatch *batch, StoreFamily family, Bytes from, Bytes until);
+
+/* store_rocksdb_space.c */
+gboolean rocks_check_space(const RocksStore *store, gsize batch_bytes, GError **error);
+StoreUsage rocks_usage(Store *store);
+gboolean rocks_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+gboolean rocks_compact(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+
+/* store_rocksdb.c */
+gboolean rocks_flush(Store *store, gboolean compact, GError **error);
+gboolean rocks_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
+
+/* A writer passes guard_enter() before it writes and guard_leave() after; it waits while its batch touches a guarded
+ * range. guard_set() returns when no writer that might touch the range is on its way. */
+void guard_init(RocksGuard *guard);
+void guard_clear(RocksGuard *guard);
+void guard_enter(RocksGuard *guard, const RocksBatch *batch);
+void guard_leave(RocksGuard *guard);
+void guard_set(RocksGuard *guard, StoreFamily family, Bytes from, Bytes until);
+void guard_lift(RocksGuard *guard);
