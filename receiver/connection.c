@@ -146,7 +146,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
         break;
     case INTAKE_BROKEN: give_up(connection, COUNTER_FRAME_GARBAGE); return FALSE;
     }
-    if (intake_pending_bytes(context->intake) > SHARD_GROUP_BYTES) intake_commit(context->intake);
+    if (intake_pending_bytes(context->intake) > NET_PENDING_BYTES) intake_commit(context->intake);
     return TRUE;
 }
 

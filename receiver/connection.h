@@ -10,6 +10,8 @@
 
 /* A read takes at most this much: large enough to make system calls rare, small enough to stay in the cache. */
 #define NET_SCRATCH_BYTES (256u * 1024)
+/* Packed spans that wait for the journal. */
+#define NET_PENDING_BYTES (1024u * 1024)
 /* Replies a peer has not read; one is about 60 bytes. */
 #define NET_OUT_BYTES_MAX (64u * 1024)
 /* How often a connection that waits for room in the queues looks again, and when it is told TRY_LATER instead. */

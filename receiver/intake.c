@@ -19,8 +19,8 @@ struct Intake {
     Counters *counters;
     Packer *packer;
     SpanBatch *batch;
-    GByteArray **records; /* per shard; NULL: nothing yet */
-    gsize *marks;         /* per shard: length before the current frame */
+    GByteArray **fragments; /* per shard: not yet handed over */
+    gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
     GArray *frames;                     /* JournalRecord, not yet written */
     GArray *replies;                    /* PendingReply */
@@ -35,7 +35,8 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->counters = counters;
     intake->packer = packer_new(options->rules, options->dict);
     intake->batch = batch_new();
-    intake->records = g_new0(GByteArray *, options->n_shards);
+    intake->fragments = g_new0(GByteArray *, options->n_shards);
+    for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
     intake->marks = g_new0(gsize, options->n_shards);
     intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
     intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
@@ -44,9 +45,8 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
 
 void intake_free(Intake *intake) {
     if (!intake) return;
-    for (guint i = 0; i < intake->options.n_shards; i++)
-        if (intake->records[i]) g_byte_array_unref(intake->records[i]);
-    g_free(intake->records);
+    for (guint i = 0; i < intake->options.n_shards; i++) g_byte_array_unref(intake->fragments[i]);
+    g_free(intake->fragments);
     g_free(intake->marks);
     g_array_unref(intake->frames);
     g_array_unref(intake->replies);
@@ -112,40 +112,29 @@ static IntakeResult answer_unknown(Intake *intake, GByteArray *out, const WireHe
 
 /* ---- packing ---- */
 
-static GByteArray *records_of(Intake *intake, guint shard) {
-    if (!intake->records[shard]) intake->records[shard] = g_byte_array_sized_new(64 * 1024);
-    return intake->records[shard];
-}
-
 static void roll_back(Intake *intake) {
     for (guint i = 0; i < intake->options.n_shards; i++)
-        if (intake->records[i]) g_byte_array_set_size(intake->records[i], (guint)intake->marks[i]);
+        g_byte_array_set_size(intake->fragments[i], (guint)intake->marks[i]);
 }
 
 static void update_pending(Intake *intake) {
     intake->pending_bytes = 0;
-    for (guint i = 0; i < intake->options.n_shards; i++)
-        if (intake->records[i]) intake->pending_bytes += intake->records[i]->len;
+    for (guint i = 0; i < intake->options.n_shards; i++) intake->pending_bytes += intake->fragments[i]->len;
 }
 
 /* Packs the decoded batch into the shards' arrays. *refused counts by reason. On error (the dictionary cannot be
  * written) nothing was packed. */
 static gboolean pack_batch(Intake *intake, guint32 refused[PACK_RESULT_COUNT], GError **error) {
     const SpanBatch *batch = intake->batch;
-    for (guint i = 0; i < intake->options.n_shards; i++)
-        intake->marks[i] = intake->records[i] ? intake->records[i]->len : 0;
+    for (guint i = 0; i < intake->options.n_shards; i++) intake->marks[i] = intake->fragments[i]->len;
     packer_begin_batch(intake->packer, batch);
-    for (guint i = 0; i < batch->spans->len; i++) {
-        guint shard = shard_of(batch_span(batch, i)->id.trace, intake->options.n_shards);
-        PackResult result = packer_span(intake->packer, batch, i, records_of(intake, shard));
-        if (G_LIKELY(result == PACK_OK)) continue;
-        if (result == PACK_STORE_FAILED) {
-            roll_back(intake);
-            GError *problem = packer_take_error(intake->packer);
-            g_propagate_prefixed_error(error, problem, "cannot write to the dictionary: ");
-            return FALSE;
-        }
-        refused[result]++;
+    const guint n_traces = packer_group(intake->packer, batch);
+    for (guint i = 0; i < n_traces; i++) {
+        guint shard = shard_of(packer_trace(intake->packer, i), intake->options.n_shards);
+        if (G_LIKELY(packer_fragment(intake->packer, batch, i, intake->fragments[shard], refused))) continue;
+        roll_back(intake);
+        g_propagate_prefixed_error(error, packer_take_error(intake->packer), "cannot write to the dictionary: ");
+        return FALSE;
     }
     update_pending(intake);
     return TRUE;
@@ -215,12 +204,19 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
 
 /* ---- to the journal and the shards ---- */
 
+/* An array that a large batch needed is not kept. */
+#define FRAGMENTS_KEPT_BYTES (4u * 1024 * 1024)
+
 static void hand_over(Intake *intake, JournalSegment *segment) {
     for (guint i = 0; i < intake->options.n_shards; i++) {
-        GByteArray *records = intake->records[i];
-        if (!records || records->len == 0) continue;
-        intake->records[i] = NULL;
-        shard_put_spans(intake->options.shards[i], records, segment);
+        GByteArray *fragments = intake->fragments[i];
+        if (fragments->len == 0) continue;
+        shard_put_spans(intake->options.shards[i], (Bytes){fragments->data, fragments->len}, segment);
+        if (fragments->len > FRAGMENTS_KEPT_BYTES) {
+            g_byte_array_unref(fragments);
+            intake->fragments[i] = g_byte_array_new();
+        }
+        g_byte_array_set_size(intake->fragments[i], 0);
     }
     intake->pending_bytes = 0;
 }

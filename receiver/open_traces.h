@@ -1,33 +1,49 @@
-/* The open traces of one shard: trace id -> the records of its spans, one behind the other, in a buffer of its own.
+/* The open traces of one shard: trace id -> the fragments that came of it, in the tight form (common/model/fragment.h).
  *
  * An open-addressing table finds them; two lists order them: by age (all), and by last activity, apart for traces
- * whose root has come and for those that still wait for it. Memory is that of buffers, structs and table slots. No
- * threads, no clock, no store: the caller says what time it is and what becomes of a trace. */
+ * whose root has come and for those that still wait for it. What comes of a trace costs a few cache misses, whatever
+ * number of spans it has: a slot of the table, the trace, and the end of its bytes; open_traces_expect() has those of
+ * several fragments fetched at the same time. So that neighbours in the list by activity are left alone, a trace moves
+ * to its end not at each fragment but when it is a sixteenth of 'idle' (an eighth of what the list spans, if that is
+ * less) behind: order and closing times are exact to that.
+ *
+ * Memory is that of an arena and of the table's slots. No threads, no clock, no store: the caller says what time it is
+ * and what becomes of a trace. */
 #pragma once
 
-#include "common/model/span.h"
+#include "common/model/fragment.h"
+#include "receiver/arena.h"
 
-typedef struct TraceLink {
-    struct TraceLink *previous, *next;
-} TraceLink;
+/* A time in ticks of 2^20 ns, modulo 2^32: differences of up to 26 days. */
+typedef guint32 OpenTick;
 
 typedef struct OpenTrace {
-    TraceLink by_age, by_activity;
     guint64 id;
-    guint8 *spans; /* SpanRecs */
-    gsize size_bytes, capacity_bytes;
-    guint32 n_spans;
-    gboolean has_root;
-    gint64 opened_ns, active_ns;
     guint64 oldest_segment; /* of the journal; JOURNAL_NONE: none */
+    guint32 n_spans;
+    guint32 size_bytes; /* of all fragments' bodies */
+    OpenTick opened, active;
+    OpenTick moved; /* to the end of the list by activity */
+    ArenaRef older, younger;
+    ArenaRef colder, warmer;
+    ArenaRef first, last; /* pieces with what 'head' had no room for */
+    guint16 room;         /* left in 'last', or in 'head' */
+    guint8 has_root;
+    guint8 unused;
+    guint8 head[64];
 } OpenTrace;
+
+G_STATIC_ASSERT(sizeof(OpenTrace) == 128);
 
 typedef struct OpenLimits {
     gint64 idle_ns;     /* a trace whose root has come closes after so long without a span */
     gint64 max_age_ns;  /* any trace closes after so long */
-    guint32 max_spans;  /* the caller looks at n_spans after open_traces_add() */
+    guint32 max_spans;  /* the caller looks at open_trace_full() after open_traces_add() */
     gsize memory_bytes; /* past it, the coldest close until 7/8 of it are left */
 } OpenLimits;
+
+/* However few spans a trace has, it is full with so many bytes: opening them again must not need gigabytes. */
+#define OPEN_TRACE_BYTES_MAX (128u * 1024 * 1024)
 
 typedef enum { DUE_NOT, DUE_IDLE, DUE_AGE, DUE_MEMORY } DueReason;
 
@@ -37,30 +53,28 @@ void open_traces_free(OpenTraces *traces);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(OpenTraces, open_traces_free)
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits);
 
-/* Records of one trace, one behind the other. */
-typedef struct SpanRun {
-    const SpanRec *first;
-    gsize size_bytes;
-    guint32 n_spans;
-    gboolean has_root; /* one of them has no parent in this trace */
-} SpanRun;
-/* The run at the start of 'size_bytes' of records. */
-SpanRun span_run(const guint8 *records, gsize size_bytes);
-
-/* Appends a copy of the run. A trace that is new here but was closed lately with its root counts as having it: late
- * spans then need not wait for max-age. */
-OpenTrace *open_traces_add(OpenTraces *traces, const SpanRun *run, gint64 now_ns);
+/* The next n fragments, at most OPEN_TRACES_EXPECTED: has the memory fetched that adding them will need. */
+#define OPEN_TRACES_EXPECTED 16u
+void open_traces_expect(OpenTraces *traces, const FragmentHead *const *fragments, guint n);
+/* Appends a copy of the fragment. A trace that is new here but was closed lately with its root counts as having it:
+ * late spans then need not wait for max-age. */
+OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gint64 now_ns);
+gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace);
 OpenTrace *open_traces_find(OpenTraces *traces, guint64 id);
+/* Appends its spans as SpanRecs. */
+void open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records);
 /* Frees it. */
 void open_traces_remove(OpenTraces *traces, OpenTrace *trace);
 
 /* The next one that has to close, and why; NULL when none has to. */
 OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason);
 /* When the next one will close by time; G_MAXINT64 when there is none. */
-gint64 open_traces_next_due_ns(const OpenTraces *traces);
+gint64 open_traces_next_due_ns(const OpenTraces *traces, gint64 now_ns);
 /* Oldest first; NULL when there is none (left). */
 OpenTrace *open_traces_first(OpenTraces *traces);
-OpenTrace *open_traces_next(OpenTraces *traces, OpenTrace *trace);
+OpenTrace *open_traces_next(OpenTraces *traces, const OpenTrace *trace);
+/* When it was opened. */
+gint64 open_trace_opened_ns(const OpenTrace *trace, gint64 now_ns);
 
 guint open_traces_count(const OpenTraces *traces);
 guint64 open_traces_spans(const OpenTraces *traces);

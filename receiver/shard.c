@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -9,6 +10,9 @@
 #include "receiver/log.h"
 #include "receiver/mailbox.h"
 #include "receiver/needs.h"
+
+/* What a shard keeps of the memory that a large trace needed when it was closed. */
+#define RECORDS_KEPT_BYTES (8u * 1024 * 1024)
 
 typedef enum {
     MESSAGE_SPANS,
@@ -22,11 +26,12 @@ typedef enum {
 typedef struct Message {
     MailItem item; /* first: the mailbox deals in these */
     MessageKind kind;
-    GByteArray *records;     /* SPANS */
     JournalSegment *segment; /* SPANS */
     guint64 number;          /* TRACE: id; SEGMENTS: up to; STOP: how long to go on trying, ns */
     OpenLimits limits;       /* LIMITS */
     Waiter *waiter;          /* FLUSH, TRACE, STOP */
+    gsize fragments_bytes;   /* SPANS */
+    guint64 fragments[];     /* SPANS: FragmentHeads and bodies */
 } Message;
 
 struct Shard {
@@ -39,7 +44,8 @@ struct Shard {
     OpenTraces *traces;
     ArchiveWriter *writer;
     Needs needs;
-    GArray *group; /* guint64: oldest segment of each trace in the writer's group */
+    GByteArray *records; /* SpanRecs of the trace that is being closed */
+    GArray *group;       /* guint64: oldest segment of each trace in the writer's group */
     guint64 group_spans;
     gint64 group_since_ns, group_oldest_ns; /* 0: empty */
     gint64 retry_ns;                        /* no attempt before this; 0: the last one went well */
@@ -60,7 +66,7 @@ static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system())
 
 static void publish(Shard *shard) {
     const OpenTrace *first = open_traces_first(shard->traces);
-    gint64 oldest_ns = first ? first->opened_ns : 0;
+    gint64 oldest_ns = first ? open_trace_opened_ns(first, now_monotonic_ns()) : 0;
     if (shard->group_oldest_ns && (!oldest_ns || shard->group_oldest_ns < oldest_ns))
         oldest_ns = shard->group_oldest_ns;
     atomic_store(&shard->oldest_ns, oldest_ns);
@@ -123,7 +129,7 @@ static gboolean may_pass(const GError *error) {
 static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *why) {
     GError *error = NULL;
     g_autofree char *file = NULL;
-    Bytes records = {trace->spans, trace->size_bytes};
+    Bytes records = {shard->records->data, shard->records->len};
     if (!aside_write(shard->options.archive, shard->options.aside_dir, records, &file, &error)) {
         note_failure(shard, error);
         return FALSE;
@@ -136,14 +142,25 @@ static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *wh
     return TRUE;
 }
 
+/* Makes shard->records the spans of the trace. */
+static void unpack(Shard *shard, const OpenTrace *trace) {
+    if (shard->records->len > RECORDS_KEPT_BYTES) {
+        g_byte_array_unref(shard->records);
+        shard->records = g_byte_array_new();
+    }
+    g_byte_array_set_size(shard->records, 0);
+    open_traces_unpack(shard->traces, trace, shard->records);
+}
+
 /* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before or safe in the group. */
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     g_autoptr(GError) error = NULL;
-    if (archive_writer_add(shard->writer, trace->id, trace->spans, trace->size_bytes, &error)) {
+    unpack(shard, trace);
+    if (archive_writer_add(shard->writer, trace->id, shard->records->data, shard->records->len, &error)) {
         gint64 now_ns = now_monotonic_ns();
+        gint64 opened_ns = open_trace_opened_ns(trace, now_ns);
         if (shard->group->len == 0) shard->group_since_ns = now_ns;
-        if (!shard->group_oldest_ns || trace->opened_ns < shard->group_oldest_ns)
-            shard->group_oldest_ns = trace->opened_ns;
+        if (!shard->group_oldest_ns || opened_ns < shard->group_oldest_ns) shard->group_oldest_ns = opened_ns;
         g_array_append_val(shard->group, trace->oldest_segment);
         shard->group_spans += trace->n_spans;
     } else if (may_pass(error)) {
@@ -189,25 +206,28 @@ static void store_due(Shard *shard) {
 
 /* ---- messages; on the shard's thread ---- */
 
+static void take_fragment(Shard *shard, const FragmentHead *fragment, guint64 segment, gint64 now_ns) {
+    OpenTrace *trace = open_traces_add(shard->traces, fragment, now_ns);
+    if (segment < trace->oldest_segment) {
+        needs_add(&shard->needs, segment);
+        needs_remove(&shard->needs, trace->oldest_segment);
+        trace->oldest_segment = segment;
+    }
+    if (open_trace_full(shard->traces, trace) && may_try(shard, now_ns)) store_trace(shard, trace, COUNTER_TRACE_SIZE);
+}
+
 static void take_spans(Shard *shard, Message *message) {
     guint64 segment = journal_segment_number(message->segment);
     gint64 now_ns = now_monotonic_ns();
-    const guint8 *at = message->records->data;
-    gsize left = message->records->len;
-    while (left > 0) {
-        SpanRun run = span_run(at, left);
-        OpenTrace *trace = open_traces_add(shard->traces, &run, now_ns);
-        if (segment < trace->oldest_segment) {
-            needs_add(&shard->needs, segment);
-            needs_remove(&shard->needs, trace->oldest_segment);
-            trace->oldest_segment = segment;
-        }
-        if (trace->n_spans >= shard->options.limits.max_spans && may_try(shard, now_ns))
-            store_trace(shard, trace, COUNTER_TRACE_SIZE);
-        at += run.size_bytes;
-        left -= run.size_bytes;
+    const guint8 *at = (const guint8 *)message->fragments, *end = at + message->fragments_bytes;
+    while (at < end) {
+        const FragmentHead *fragments[OPEN_TRACES_EXPECTED];
+        guint n = 0;
+        for (; at < end && n < OPEN_TRACES_EXPECTED; at += fragment_size_bytes(fragments[n++]))
+            fragments[n] = (const FragmentHead *)(gconstpointer)at;
+        open_traces_expect(shard->traces, fragments, n);
+        for (guint i = 0; i < n; i++) take_fragment(shard, fragments[i], segment, now_ns);
     }
-    g_byte_array_unref(message->records);
     publish(shard); /* before the hold goes: journal_trim() must find one of the two */
     journal_release(message->segment);
 }
@@ -275,7 +295,7 @@ static void take_message(Shard *shard, Message *message) {
 
 static gint64 wait_ms(const Shard *shard) {
     gint64 now_ns = now_monotonic_ns();
-    gint64 due_ns = MIN(open_traces_next_due_ns(shard->traces), now_ns + NS_PER_SEC);
+    gint64 due_ns = MIN(open_traces_next_due_ns(shard->traces, now_ns), now_ns + NS_PER_SEC);
     if (shard->group->len > 0) due_ns = MIN(due_ns, shard->group_since_ns + SHARD_GROUP_WAIT_NS);
     due_ns = MAX(due_ns, shard->retry_ns);
     return CLAMP((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS, 1, 1000);
@@ -313,6 +333,7 @@ Shard *shard_start(const ShardOptions *options) {
     shard->traces = open_traces_new(&options->limits);
     shard->writer = archive_writer_new(options->archive);
     shard->group = g_array_new(FALSE, FALSE, sizeof(guint64));
+    shard->records = g_byte_array_new();
     needs_init(&shard->needs);
     atomic_store(&shard->oldest_needed, JOURNAL_NONE);
     int err = pthread_create(&shard->thread, NULL, run, shard);
@@ -345,16 +366,17 @@ void shard_free(Shard *shard) {
     open_traces_free(shard->traces);
     needs_clear(&shard->needs);
     g_array_unref(shard->group);
+    g_byte_array_unref(shard->records);
     g_clear_error(&shard->last_error);
     mailbox_free(shard->mailbox);
     g_free(shard);
 }
 
-void shard_put_spans(Shard *shard, GByteArray *records, JournalSegment *segment) {
-    Message *message = message_new(MESSAGE_SPANS, NULL);
-    message->item.size_bytes = records->len;
-    message->records = records;
-    message->segment = segment;
+void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment) {
+    Message *message = g_malloc(sizeof *message + fragments.size_bytes);
+    *message = (Message){.kind = MESSAGE_SPANS, .segment = segment, .fragments_bytes = fragments.size_bytes};
+    message->item.size_bytes = sizeof *message + fragments.size_bytes;
+    memcpy(message->fragments, fragments.data, fragments.size_bytes);
     journal_hold(segment);
     mailbox_put(shard->mailbox, &message->item);
 }

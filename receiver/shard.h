@@ -46,9 +46,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shard, shard_free)
 static inline guint shard_of(guint64 trace_id, guint n) { return (guint)((trace_id_hash(trace_id) >> 32) % n); }
 
 /* ---- any thread ---- */
-/* SpanRecs, one behind the other; the array is taken over. segment (may be NULL) is where the journal has them: the
- * shard keeps a hold of its own until it has noted what it needs. */
-void shard_put_spans(Shard *shard, GByteArray *records, JournalSegment *segment);
+/* Fragments (common/model/fragment.h), one behind the other; they are copied. segment (may be NULL) is where the
+ * journal has them: the shard keeps a hold of its own until it has noted what it needs. */
+void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment);
 gboolean shard_full(Shard *shard);
 
 /* Questions and orders; each gives one answer to the waiter when done, an error when the store fails. */

@@ -1,6 +1,7 @@
 #include "analyzer/archive/pack.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
@@ -18,11 +19,34 @@ typedef struct PackString {
     guint8 template_like;            /* as the key of a first annotation it must be escaped */
 } PackString;
 
+/* A string that needs no rule: as a name, a tracer id or a key it has one id. */
+typedef struct Remembered {
+    guint64 hash;     /* 0: free */
+    const char *text; /* the dictionary's */
+    guint32 length;
+    guint32 id;
+    guint8 plain_name; /* no rule is for it */
+    guint8 template_like;
+} Remembered;
+
+/* Spans of a batch that are of one trace, in the batch's order: a chain through 'next'. */
+typedef struct PackGroup {
+    guint64 trace;
+    guint32 first, last;
+} PackGroup;
+
 struct Packer {
     const NamingRules *rules;
     Dict *dict;
     GArray *strings; /* PackString, parallel to the batch's */
     GError *error;
+    Remembered *remembered; /* PACK_REMEMBERED; by hash, the newer one stays */
+    GArray *groups;         /* PackGroup */
+    GArray *next;           /* guint32, parallel to the batch's spans */
+    GArray *slots;          /* guint32: group + 1, by trace; 0: free; a power of two */
+    guint64 multiplier;     /* odd, random: a sender cannot choose ids that collide */
+    GArray *parents;        /* SpanId: those of one span that refer to something */
+    FragmentWriter writer;
 };
 
 const char *pack_result_text(PackResult result) {
@@ -46,12 +70,23 @@ Packer *packer_new(const NamingRules *rules, Dict *dict) {
     packer->rules = rules;
     packer->dict = dict;
     packer->strings = g_array_new(FALSE, TRUE, sizeof(PackString));
+    packer->remembered = g_new0(Remembered, PACK_REMEMBERED);
+    packer->groups = g_array_new(FALSE, FALSE, sizeof(PackGroup));
+    packer->next = g_array_new(FALSE, FALSE, sizeof(guint32));
+    packer->slots = g_array_new(FALSE, TRUE, sizeof(guint32));
+    packer->multiplier = ((guint64)g_random_int() << 32) | g_random_int() | 1;
+    packer->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
     return packer;
 }
 
 void packer_free(Packer *packer) {
     if (!packer) return;
     g_array_unref(packer->strings);
+    g_free(packer->remembered);
+    g_array_unref(packer->groups);
+    g_array_unref(packer->next);
+    g_array_unref(packer->slots);
+    g_array_unref(packer->parents);
     g_clear_error(&packer->error);
     g_free(packer);
 }
@@ -73,10 +108,57 @@ static PackResult intern(Packer *packer, const char *data, gsize length, guint32
     return PACK_STORE_FAILED;
 }
 
+/* ---- strings that came before ---- */
+
+static Remembered *remembered_slot(Packer *packer, guint64 hash) { return &packer->remembered[hash % PACK_REMEMBERED]; }
+
+static const Remembered *recall(Packer *packer, BatchString text, guint64 hash) {
+    const Remembered *seen = remembered_slot(packer, hash);
+    if (seen->hash != hash || seen->length != text.length || memcmp(seen->text, text.data, text.length) != 0)
+        return NULL;
+    return seen;
+}
+
+/* id is that of the text itself. */
+static void remember(Packer *packer, BatchString text, guint64 hash, guint32 id) {
+    NormalName normal = naming_normalise(packer->rules, text.data, text.length);
+    *remembered_slot(packer, hash) = (Remembered){
+        .hash = hash,
+        .text = dict_text(packer->dict, id, NULL),
+        .length = text.length,
+        .id = id,
+        .plain_name = normal.key == NULL,
+        .template_like = naming_is_template(text.data, text.length),
+    };
+}
+
+/* Never 0. */
+static guint64 text_hash(BatchString text) { return XXH3_64bits(text.data, text.length) | 1; }
+
+static gboolean name_recall(Packer *packer, PackString *entry, BatchString text, guint64 hash) {
+    const Remembered *seen = recall(packer, text, hash);
+    if (!seen || !seen->plain_name) return FALSE;
+    entry->name = seen->id;
+    entry->name_result = PACK_OK;
+    return TRUE;
+}
+
+static gboolean text_recall(Packer *packer, PackString *entry, BatchString text, guint64 hash) {
+    const Remembered *seen = recall(packer, text, hash);
+    if (!seen) return FALSE;
+    entry->id = seen->id;
+    entry->template_like = seen->template_like;
+    entry->text_result = PACK_OK;
+    return TRUE;
+}
+
 static PackResult text_lookup(Packer *packer, PackString *entry, BatchString text) {
     entry->text_known = TRUE;
+    const guint64 hash = text_hash(text);
+    if (text_recall(packer, entry, text, hash)) return PACK_OK;
     entry->template_like = text.length == 0 || naming_is_template(text.data, text.length);
     entry->text_result = intern(packer, text.data, text.length, &entry->id);
+    if (entry->text_result == PACK_OK && text.length > 0) remember(packer, text, hash, entry->id);
     return entry->text_result;
 }
 
@@ -84,9 +166,15 @@ static PackResult name_lookup(Packer *packer, PackString *entry, BatchString tex
     entry->name_known = TRUE;
     entry->name_result = PACK_NAME_TOO_LONG;
     if (text.length > LIMIT_NAME_BYTES) return entry->name_result;
+    const guint64 hash = text_hash(text);
+    if (name_recall(packer, entry, text, hash)) return PACK_OK;
     NormalName normal = naming_normalise(packer->rules, text.data, text.length);
     entry->name_result = intern(packer, normal.name, normal.name_length, &entry->name);
-    if (entry->name_result != PACK_OK || !normal.key) return entry->name_result;
+    if (entry->name_result != PACK_OK) return entry->name_result;
+    if (!normal.key) {
+        if (text.length > 0) remember(packer, text, hash, entry->name);
+        return PACK_OK;
+    }
     entry->number = normal.number;
     entry->number_length = (guint32)normal.number_length;
     entry->name_result = intern(packer, normal.key, strlen(normal.key), &entry->key);
@@ -238,6 +326,119 @@ PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArr
     };
     g_byte_array_set_size(out, start + size_bytes);
     return PACK_OK;
+}
+
+/* ---- the tight form ---- */
+
+/* The group of a trace, made when there is none yet; the table has 2^bits slots. */
+static guint32 group_of(Packer *packer, guint64 trace, guint bits, guint32 span) {
+    guint32 *slots = (guint32 *)(gpointer)packer->slots->data;
+    const guint mask = (1u << bits) - 1;
+    guint slot = (guint)((trace * packer->multiplier) >> (64 - bits));
+    for (; slots[slot] != 0; slot = (slot + 1) & mask)
+        if (g_array_index(packer->groups, PackGroup, slots[slot] - 1).trace == trace) return slots[slot] - 1;
+    PackGroup group = {trace, span, span};
+    g_array_append_val(packer->groups, group);
+    slots[slot] = packer->groups->len;
+    return packer->groups->len - 1;
+}
+
+#define END_OF_GROUP G_MAXUINT32
+
+guint packer_group(Packer *packer, const SpanBatch *batch) {
+    const guint n = batch->spans->len;
+    guint bits = 6;
+    while ((1u << bits) < 2 * n) bits++;
+    g_array_set_size(packer->groups, 0);
+    g_array_set_size(packer->next, n);
+    g_array_set_size(packer->slots, 0);
+    g_array_set_size(packer->slots, 1u << bits); /* cleared by growing */
+    guint32 *next = (guint32 *)(gpointer)packer->next->data;
+    guint32 at = 0;
+    for (guint32 i = 0; i < n; i++) {
+        const guint64 trace = batch_span(batch, i)->id.trace;
+        if (i == 0 || g_array_index(packer->groups, PackGroup, at).trace != trace)
+            at = group_of(packer, trace, bits, i);
+        PackGroup *group = &g_array_index(packer->groups, PackGroup, at);
+        next[group->last] = i; /* its own, when it is the first */
+        group->last = i;
+        next[i] = END_OF_GROUP;
+    }
+    return packer->groups->len;
+}
+
+guint64 packer_trace(const Packer *packer, guint group) {
+    return g_array_index(packer->groups, PackGroup, group).trace;
+}
+
+/* Parents that refer to something; most spans have one, in place. */
+static const SpanId *good_parents(Packer *packer, const SpanBatch *batch, const BatchSpan *span, guint16 *n) {
+    const SpanId *parents = &g_array_index(batch->parents, SpanId, span->parents_at);
+    *n = (guint16)span->n_parents;
+    if (span->n_parents == 0 || (span->n_parents == 1 && span_id_valid(*parents))) return parents;
+    g_array_set_size(packer->parents, 0);
+    for (guint32 k = 0; k < span->n_parents; k++)
+        if (span_id_valid(parents[k])) g_array_append_val(packer->parents, parents[k]);
+    *n = (guint16)packer->parents->len;
+    return (const SpanId *)(gconstpointer)packer->parents->data;
+}
+
+static void write_lists(Packer *packer, const SpanBatch *batch, const BatchSpan *span) {
+    for (guint32 k = 0; k < span->n_annotations; k++) {
+        const BatchAnnotation *a = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + k);
+        guint32 key = g_array_index(packer->strings, PackString, a->key).id;
+        fragment_annotation(&packer->writer, key, a->value.data, a->value.length);
+    }
+    for (guint32 k = 0; k < span->n_notes; k++) {
+        const BatchNote *note = &g_array_index(batch->notes, BatchNote, span->notes_at + k);
+        fragment_note(&packer->writer, note->time_ns, note->message.data, note->message.length);
+    }
+}
+
+static PackResult write_span(Packer *packer, const SpanBatch *batch, const BatchSpan *span) {
+    PackResult result = check_fixed(batch, span);
+    if (G_UNLIKELY(result != PACK_OK)) return result;
+    const PackString *name = string_entry(packer, batch, span->name, TRUE, &result);
+    if (G_UNLIKELY(!name)) return result;
+    const PackString *tracer = string_entry(packer, batch, span->tracer, FALSE, &result);
+    if (G_UNLIKELY(!tracer)) return result;
+    gsize unused = 0;
+    if (span->n_annotations + span->n_notes > 0) result = check_lists(packer, batch, span, &unused);
+    if (G_UNLIKELY(result != PACK_OK)) return result;
+
+    gboolean escape = !name->key && needs_escape(packer, batch, span);
+    SpanRec head = {
+        .flags = (guint16)span->flags,
+        .id = span->id,
+        .begin_ns = span->begin_ns,
+        .duration_ns = span->duration_ns,
+        .name = name->name,
+        .tracer = tracer->id,
+        .n_annotations = (guint16)(span->n_annotations + (name->key || escape ? 1 : 0)),
+        .n_notes = (guint16)span->n_notes,
+    };
+    const SpanId *parents = good_parents(packer, batch, span, &head.n_parents);
+    fragment_span(&packer->writer, &head, parents);
+    if (name->key)
+        fragment_annotation(&packer->writer, name->key, name->number, name->number_length);
+    else if (escape)
+        fragment_annotation(&packer->writer, 0, NULL, 0);
+    write_lists(packer, batch, span);
+    return PACK_OK;
+}
+
+gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GByteArray *out,
+                         guint32 refused[PACK_RESULT_COUNT]) {
+    const PackGroup *spans = &g_array_index(packer->groups, PackGroup, group);
+    fragment_begin(&packer->writer, out, spans->trace);
+    for (guint32 i = spans->first; i != END_OF_GROUP; i = g_array_index(packer->next, guint32, i)) {
+        PackResult result = write_span(packer, batch, batch_span(batch, i));
+        if (G_LIKELY(result == PACK_OK)) continue;
+        if (result == PACK_STORE_FAILED) return FALSE;
+        refused[result]++;
+    }
+    fragment_end(&packer->writer);
+    return TRUE;
 }
 
 PackedName pack_name_annotation(Dict *dict, const SpanRec *span, SpanAnnotation *first) {

@@ -1,8 +1,9 @@
 /* From the outside form of a span to the inside one: SpanBatch -> SpanRec.
  *
  * Every string of a batch's table is looked up once, when the first span that uses it is packed: names are normalised
- * (model/naming.h), names, tracer ids and annotation keys become dictionary ids. A span then costs a few copies and no
- * hashing.
+ * (model/naming.h), names, tracer ids and annotation keys become dictionary ids. Batches of one process repeat their
+ * strings, and those of many processes share most: the packer remembers what it looked up (PACK_REMEMBERED), so that
+ * the dictionary, its lock and the rules are asked for new strings only.
  *
  * What a normalised name lost is kept as the record's first annotation: key = the template, value = the number. So
  * that the way back (pack_name_annotation) is never in doubt, a span whose name was not normalised but whose own first
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "common/model/batch.h"
+#include "common/model/fragment.h"
 #include "common/model/naming.h"
 #include "common/store/dict.h"
 
@@ -37,6 +39,9 @@ typedef enum {
 /* For counters and messages: "zero id", "name too long", ...; static. */
 const char *pack_result_text(PackResult result);
 
+/* Strings a packer remembers, 32 bytes each: tracer ids of 3,000 hosts with several processes each, and all names. */
+#define PACK_REMEMBERED 32768u
+
 /* One thread at a time. Rules and dictionary must outlive the packer. */
 typedef struct Packer Packer;
 Packer *packer_new(const NamingRules *rules, Dict *dict);
@@ -50,6 +55,15 @@ void packer_begin_batch(Packer *packer, const SpanBatch *batch);
 /* Appends span i as one SpanRec, or leaves 'out' as it was and says why. Parents of id (0,0) refer to nothing and are
  * left out. */
 PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArray *out);
+
+/* The same in the tight form (model/fragment.h), all spans of a batch that are of one trace at a time, so that whoever
+ * keeps traces apart looks for each but once per batch. packer_group() sorts the batch's spans (after
+ * packer_begin_batch()) and returns how many traces there are; packer_fragment() appends the fragment of one, without
+ * those spans that are refused, which *refused counts by reason, or nothing when all are. FALSE: PACK_STORE_FAILED. */
+guint packer_group(Packer *packer, const SpanBatch *batch);
+guint64 packer_trace(const Packer *packer, guint group);
+gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GByteArray *out,
+                         guint32 refused[PACK_RESULT_COUNT]);
 
 /* What the dictionary said at the last PACK_STORE_FAILED; NULL when there was none since the last call. */
 GError *packer_take_error(Packer *packer);

@@ -242,6 +242,66 @@ static void build_refusal(const Refusal *test, SpanBatch *batch) {
     }
 }
 
+/* A fragment's spans as records. */
+static void unpack(const GByteArray *fragment, GByteArray *records) {
+    const FragmentHead *head = (const FragmentHead *)(gconstpointer)fragment->data;
+    g_autoptr(GByteArray) body = g_byte_array_new();
+    g_assert_cmpuint(fragment->len, ==, fragment_size_bytes(head));
+    g_byte_array_append(body, fragment_body(head), head->size_bytes);
+    g_byte_array_append(body, (const guint8 *)"slack---", FRAGMENT_SLACK_BYTES);
+    fragment_unpack(head->trace, body->data, head->size_bytes, records);
+}
+
+/* Both forms hold the same: the spans of each trace in the batch's order, the same refused for the same reasons. */
+static void assert_same_forms(Packer *packer, SpanBatch *batch) {
+    guint32 refused[PACK_RESULT_COUNT] = {0}, refused_singly[PACK_RESULT_COUNT] = {0};
+    guint n_spans = 0;
+    packer_begin_batch(packer, batch);
+    const guint n = packer_group(packer, batch);
+    for (guint group = 0; group < n; group++) {
+        g_autoptr(GByteArray) fragment = g_byte_array_new();
+        g_autoptr(GByteArray) records = g_byte_array_new(), singly = g_byte_array_new();
+        const guint64 trace = packer_trace(packer, group);
+        g_assert_true(packer_fragment(packer, batch, group, fragment, refused));
+        for (guint i = 0; i < batch->spans->len; i++) {
+            if (batch_span(batch, i)->id.trace != trace) continue;
+            refused_singly[packer_span(packer, batch, i, singly)]++;
+            n_spans++;
+        }
+        if (fragment->len > 0) unpack(fragment, records);
+        g_assert_cmpmem(records->data, records->len, singly->data, singly->len);
+    }
+    g_assert_cmpuint(n_spans, ==, batch->spans->len);
+    for (guint i = PACK_OK + 1; i < PACK_RESULT_COUNT; i++) g_assert_cmpuint(refused[i], ==, refused_singly[i]);
+}
+
+static void test_fragments(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(20201122);
+    g_autoptr(SpanBatch) batch = batch_new();
+    for (guint round = 0; round < 60; round++) {
+        const gint32 n = g_rand_int_range(rand, 1, 300), traces = g_rand_int_range(rand, 1, n + 1);
+        batch_clear(batch);
+        for (gint32 i = 0; i < n; i++) {
+            random_span(rand, batch, (guint)i);
+            BatchSpan *span = &g_array_index(batch->spans, BatchSpan, i);
+            span->id.trace = (guint64)g_rand_int_range(rand, 0, traces) << 32;
+            for (guint k = 0; k < span->n_parents; k++)
+                if (g_rand_boolean(rand))
+                    g_array_index(batch->parents, SpanId, span->parents_at + k).trace = span->id.trace;
+            if (g_rand_int_range(rand, 0, 10) == 0) span->begin_ns = G_MAXINT64;
+            if (g_rand_int_range(rand, 0, 10) == 0) span->name = batch->strings->len;
+        }
+        assert_same_forms(fixture.packer, batch);
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        batch_clear(batch);
+        build_refusal(&refusals[i], batch);
+        assert_same_forms(fixture.packer, batch);
+    }
+}
+
 static void test_refusals(void) {
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
@@ -362,6 +422,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/pack/names", test_names);
     g_test_add_func("/pack/way-back", test_way_back);
     g_test_add_func("/pack/refusals", test_refusals);
+    g_test_add_func("/pack/fragments", test_fragments);
     g_test_add_func("/pack/bad-slices", test_bad_slices);
     g_test_add_func("/pack/zero-parents", test_zero_parents);
     g_test_add_func("/pack/read-only-store", test_read_only_store);

@@ -150,14 +150,15 @@ GByteArray *fixture_frame(guint64 trace, guint64 first, guint n) {
     return frame;
 }
 
-GByteArray *fixture_records(guint64 trace, guint64 first, guint n) {
-    GByteArray *records = g_byte_array_new();
-    for (guint i = 0; i < n; i++) {
-        guint64 number = first + i;
-        SpanRec head = {.id = {trace, number}, .begin_ns = (gint64)(1000 + number), .duration_ns = 10};
+void fixture_put(Shard *shard, FixtureSpans spans, JournalSegment *segment) {
+    g_autoptr(GByteArray) records = g_byte_array_new(), fragment = g_byte_array_new();
+    for (guint i = 0; i < spans.n; i++) {
+        guint64 number = spans.first + i;
+        SpanRec head = {.id = {spans.trace, number}, .begin_ns = (gint64)(1000 + number), .duration_ns = 10};
         SpanBuilder builder = span_builder_begin(records, &head);
-        if (number != 1) span_builder_parent(&builder, (SpanId){trace, 1});
+        if (number != 1) span_builder_parent(&builder, (SpanId){spans.trace, 1});
         span_builder_end(&builder);
     }
-    return records;
+    fragment_pack(fragment, records->data, records->len);
+    shard_put_spans(shard, (Bytes){fragment->data, fragment->len}, segment);
 }

@@ -39,5 +39,9 @@ guint64 fixture_count(Fixture *fixture, Counter counter);
 
 /* The payload of a submit frame: n spans of one trace, numbered from first on; number 1 is the root. */
 GByteArray *fixture_frame(guint64 trace, guint64 first, guint n);
-/* Spans as shards get them. */
-GByteArray *fixture_records(guint64 trace, guint64 first, guint n);
+/* The same spans, as shards get them. */
+typedef struct FixtureSpans {
+    guint64 trace, first;
+    guint n;
+} FixtureSpans;
+void fixture_put(Shard *shard, FixtureSpans spans, JournalSegment *segment);

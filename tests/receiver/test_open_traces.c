@@ -8,20 +8,29 @@
 static const OpenLimits limits = {
     .idle_ns = 30 * SECOND, .max_age_ns = 300 * SECOND, .max_spans = 1000, .memory_bytes = 1 << 20};
 
-/* One span, or several of one trace, as records. */
-static void build(GByteArray *out, guint64 trace, guint64 number, guint64 parent) {
-    SpanRec head = {.id = {trace, number}, .begin_ns = (gint64)number};
+/* Times are kept in ticks of about a millisecond. */
+#define TICK (G_GINT64_CONSTANT(1) << 20)
+
+static void build(GByteArray *out, SpanId id, SpanId parent) {
+    SpanRec head = {.id = id, .begin_ns = (gint64)id.span};
     SpanBuilder builder = span_builder_begin(out, &head);
-    if (parent) span_builder_parent(&builder, (SpanId){trace, parent});
+    if (span_id_valid(parent)) span_builder_parent(&builder, parent);
     span_builder_end(&builder);
 }
 
-static OpenTrace *add(OpenTraces *traces, guint64 trace, guint64 number, guint64 parent, gint64 now_ns) {
+static OpenTrace *add_spans(OpenTraces *traces, const GByteArray *records, gint64 now_ns) {
+    g_autoptr(GByteArray) fragment = g_byte_array_new();
+    fragment_pack(fragment, records->data, records->len);
+    const FragmentHead *head = (const FragmentHead *)(gconstpointer)fragment->data;
+    g_assert_cmpuint(fragment_size_bytes(head), ==, fragment->len);
+    open_traces_expect(traces, &head, 1);
+    return open_traces_add(traces, head, now_ns);
+}
+
+static OpenTrace *add(OpenTraces *traces, SpanId id, guint64 parent, gint64 now_ns) {
     g_autoptr(GByteArray) records = g_byte_array_new();
-    build(records, trace, number, parent);
-    SpanRun run = span_run(records->data, records->len);
-    g_assert_cmpuint(run.n_spans, ==, 1);
-    return open_traces_add(traces, &run, now_ns);
+    build(records, id, (SpanId){parent ? id.trace : 0, parent});
+    return add_spans(traces, records, now_ns);
 }
 
 static void assert_due(OpenTraces *traces, gint64 now_ns, guint64 trace, DueReason why) {
@@ -36,51 +45,58 @@ static void assert_due(OpenTraces *traces, gint64 now_ns, guint64 trace, DueReas
     g_assert_cmpuint(due->id, ==, trace);
 }
 
-static void test_runs(void) {
-    g_autoptr(GByteArray) records = g_byte_array_new();
-    build(records, 1, 1, 0);
-    build(records, 1, 2, 1);
-    build(records, 2, 1, 7);
-    SpanRun run = span_run(records->data, records->len);
-    g_assert_cmpuint(run.n_spans, ==, 2);
-    g_assert_true(run.has_root);
-    run = span_run(records->data + run.size_bytes, records->len - run.size_bytes);
-    g_assert_cmpuint(run.n_spans, ==, 1);
-    g_assert_false(run.has_root);
-}
-
 static void test_parent_in_another_trace_is_a_root(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
     g_autoptr(GByteArray) records = g_byte_array_new();
-    SpanRec head = {.id = {5, 1}};
-    SpanBuilder builder = span_builder_begin(records, &head);
-    span_builder_parent(&builder, (SpanId){6, 1});
-    span_builder_end(&builder);
-    g_assert_true(span_run(records->data, records->len).has_root);
+    build(records, (SpanId){5, 1}, (SpanId){6, 1});
+    g_assert_true(add_spans(traces, records, 0)->has_root);
+    g_assert_false(add(traces, (SpanId){7, 2}, 1, 0)->has_root);
 }
 
 static void test_idle_and_age(void) {
     g_autoptr(OpenTraces) traces = open_traces_new(&limits);
-    g_assert_cmpint(open_traces_next_due_ns(traces), ==, G_MAXINT64);
-    add(traces, 1, 1, 0, 0);          /* with root */
-    add(traces, 2, 2, 1, 1 * SECOND); /* without */
-    g_assert_cmpint(open_traces_next_due_ns(traces), ==, 30 * SECOND);
+    g_assert_cmpint(open_traces_next_due_ns(traces, 0), ==, G_MAXINT64);
+    add(traces, (SpanId){1, 1}, 0, 0);          /* with root */
+    add(traces, (SpanId){2, 2}, 1, 1 * SECOND); /* without */
+    g_assert_cmpint(open_traces_next_due_ns(traces, 0), >=, 30 * SECOND);
+    g_assert_cmpint(open_traces_next_due_ns(traces, 0), <=, 30 * SECOND + 2 * TICK);
     assert_due(traces, 30 * SECOND - 1, 0, DUE_NOT);
-    add(traces, 1, 3, 1, 20 * SECOND); /* activity puts it off */
-    assert_due(traces, 30 * SECOND, 0, DUE_NOT);
-    assert_due(traces, 50 * SECOND, 1, DUE_IDLE);
+    add(traces, (SpanId){1, 3}, 1, 20 * SECOND); /* activity puts it off */
+    assert_due(traces, 31 * SECOND, 0, DUE_NOT);
+    assert_due(traces, 50 * SECOND - 1, 0, DUE_NOT);
+    assert_due(traces, 50 * SECOND + 2 * TICK, 1, DUE_IDLE);
     open_traces_remove(traces, open_traces_find(traces, 1));
     assert_due(traces, 300 * SECOND, 0, DUE_NOT);
-    assert_due(traces, 301 * SECOND, 2, DUE_AGE);
+    assert_due(traces, 301 * SECOND + 2 * TICK, 2, DUE_AGE);
     /* The root turns it into one that is complete when idle. */
-    add(traces, 2, 1, 0, 100 * SECOND);
-    assert_due(traces, 130 * SECOND, 2, DUE_IDLE);
+    g_autoptr(OpenTraces) others = open_traces_new(&limits);
+    add(others, (SpanId){2, 2}, 1, 1 * SECOND);
+    add(others, (SpanId){2, 1}, 0, 100 * SECOND);
+    assert_due(others, 130 * SECOND - 1, 0, DUE_NOT);
+    assert_due(others, 130 * SECOND + 2 * TICK, 2, DUE_IDLE);
+}
+
+/* A trace need not move in its list at each span; it closes by its last one all the same. */
+static void test_idle_counts_from_the_last_span(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    const gint64 last_ns = 57 * SECOND, other_ns = 30 * SECOND;
+    for (gint64 now_ns = 0; now_ns <= last_ns; now_ns += SECOND / 4) {
+        add(traces, (SpanId){1, (guint64)now_ns + 1}, 0, now_ns);
+        if (now_ns <= other_ns) add(traces, (SpanId){2, (guint64)now_ns + 1}, 0, now_ns);
+        assert_due(traces, now_ns, 0, DUE_NOT);
+    }
+    assert_due(traces, other_ns + 30 * SECOND - 1, 0, DUE_NOT);
+    assert_due(traces, other_ns + 30 * SECOND + 2 * TICK + limits.idle_ns / 16, 2, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 2));
+    assert_due(traces, last_ns + 30 * SECOND - 1, 0, DUE_NOT);
+    assert_due(traces, last_ns + 30 * SECOND + 2 * TICK, 1, DUE_IDLE);
 }
 
 static void test_late_span_does_not_wait_for_its_root(void) {
     g_autoptr(OpenTraces) traces = open_traces_new(&limits);
-    open_traces_remove(traces, add(traces, 7, 1, 0, 0));
-    add(traces, 7, 2, 1, 10 * SECOND);
-    assert_due(traces, 40 * SECOND, 7, DUE_IDLE);
+    open_traces_remove(traces, add(traces, (SpanId){7, 1}, 0, 0));
+    add(traces, (SpanId){7, 2}, 1, 10 * SECOND);
+    assert_due(traces, 40 * SECOND + 2 * TICK, 7, DUE_IDLE);
 }
 
 static void test_memory(void) {
@@ -89,10 +105,12 @@ static void test_memory(void) {
     guint64 n = 0;
     while (open_traces_bytes(traces) <= limits.memory_bytes) {
         n++;
+        now_ns += TICK;
         /* Every other one waits for its root: coldness counts, not completeness. */
-        add(traces, n, 2, n % 2 ? 0 : 1, now_ns++);
+        add(traces, (SpanId){n, 2}, n % 2 ? 0 : 1, now_ns);
     }
-    add(traces, 1, 3, 0, now_ns); /* the first is warm again */
+    now_ns += 10 * SECOND;
+    add(traces, (SpanId){1, 3}, 0, now_ns); /* the first is warm again */
     for (guint64 cold = 2; open_traces_bytes(traces) > limits.memory_bytes / 8 * 7; cold++) {
         assert_due(traces, now_ns, cold, DUE_MEMORY);
         open_traces_remove(traces, open_traces_find(traces, cold));
@@ -100,11 +118,20 @@ static void test_memory(void) {
     assert_due(traces, now_ns, 0, DUE_NOT);
 }
 
+static void test_full(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    for (guint64 i = 1; i <= limits.max_spans; i++) {
+        OpenTrace *trace = add(traces, (SpanId){1, i}, 0, 0);
+        g_assert_cmpint(open_trace_full(traces, trace), ==, i == limits.max_spans);
+    }
+}
+
 /* Thousands of traces with ids that collide in their low bits, opened and closed in random order. */
 static void test_against_a_model(void) {
     g_autoptr(OpenTraces) traces = open_traces_new(&limits);
     g_autoptr(GHashTable) model = g_hash_table_new(g_int64_hash, g_int64_equal); /* id -> number of spans */
     static guint64 ids[5000];
+    g_autoptr(GByteArray) records = g_byte_array_new();
     guint64 total = 0;
     for (guint i = 0; i < G_N_ELEMENTS(ids); i++) ids[i] = ((guint64)i << 40) | 0xff;
     for (guint step = 0; step < 200000; step++) {
@@ -112,9 +139,12 @@ static void test_against_a_model(void) {
         guint count = GPOINTER_TO_UINT(g_hash_table_lookup(model, id));
         OpenTrace *trace = open_traces_find(traces, *id);
         g_assert_cmpuint(trace ? trace->n_spans : 0, ==, count);
-        if (trace && g_test_rand_int_range(0, 4) == 0) {
+        if (trace && g_test_rand_int_range(0, 20) == 0) {
+            g_byte_array_set_size(records, 0);
+            open_traces_unpack(traces, trace, records);
+            g_assert_cmpuint(records->len, ==, count * sizeof(SpanRec));
             for (guint k = 0; k < count; k++) {
-                const SpanRec *span = (const SpanRec *)(trace->spans + k * sizeof(SpanRec));
+                const SpanRec *span = (const SpanRec *)(gconstpointer)(records->data + k * sizeof(SpanRec));
                 g_assert_cmpuint(span->id.trace, ==, *id);
                 g_assert_cmpuint(span->id.span, ==, k + 1);
             }
@@ -122,7 +152,7 @@ static void test_against_a_model(void) {
             g_hash_table_remove(model, id);
             total -= count;
         } else {
-            add(traces, *id, count + 1, 0, step);
+            add(traces, (SpanId){*id, count + 1}, 0, (gint64)step * TICK / 8);
             g_hash_table_insert(model, id, GUINT_TO_POINTER(count + 1));
             total++;
         }
@@ -130,10 +160,10 @@ static void test_against_a_model(void) {
     g_assert_cmpuint(open_traces_count(traces), ==, g_hash_table_size(model));
     g_assert_cmpuint(open_traces_spans(traces), ==, total);
     guint walked = 0;
-    gint64 before_ns = G_MININT64;
+    OpenTick before = 0;
     for (OpenTrace *t = open_traces_first(traces); t; t = open_traces_next(traces, t), walked++) {
-        g_assert_cmpint(t->opened_ns, >=, before_ns);
-        before_ns = t->opened_ns;
+        g_assert_cmpuint(t->opened, >=, before);
+        before = t->opened;
     }
     g_assert_cmpuint(walked, ==, open_traces_count(traces));
     while (open_traces_first(traces)) open_traces_remove(traces, open_traces_first(traces));
@@ -142,9 +172,10 @@ static void test_against_a_model(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/open-traces/runs", test_runs);
     g_test_add_func("/open-traces/foreign-parent", test_parent_in_another_trace_is_a_root);
     g_test_add_func("/open-traces/idle-and-age", test_idle_and_age);
+    g_test_add_func("/open-traces/last-span", test_idle_counts_from_the_last_span);
+    g_test_add_func("/open-traces/full", test_full);
     g_test_add_func("/open-traces/late", test_late_span_does_not_wait_for_its_root);
     g_test_add_func("/open-traces/memory", test_memory);
     g_test_add_func("/open-traces/model", test_against_a_model);

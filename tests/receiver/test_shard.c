@@ -7,7 +7,7 @@
 #include "common/base/error.h"
 
 static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
-    shard_put_spans(fixture->shards[0], fixture_records(trace, first, n), NULL);
+    fixture_put(fixture->shards[0], (FixtureSpans){trace, first, n}, NULL);
 }
 
 static guint64 stored_spans(Fixture *fixture) { return archive_totals(fixture->archive).spans; }
@@ -77,7 +77,7 @@ static void test_max_spans(void) {
 
 static void test_memory(void) {
     g_autoptr(Fixture) fixture = fixture_new();
-    fixture->limits.memory_bytes = 100000;
+    fixture->limits.memory_bytes = 30000;
     fixture_start(fixture, 1);
     for (guint64 trace = 1; trace <= 1000; trace++) put(fixture, trace, 1, 10);
     WAIT_FOR(shard_state(fixture->shards[0]).mailbox_bytes == 0);
@@ -92,7 +92,7 @@ static void test_store_fails_for_a_while(void) {
     fixture_start(fixture, 2);
     fixture_store_fails(TRUE);
     for (guint64 trace = 1; trace <= 20; trace++)
-        shard_put_spans(fixture->shards[trace % 2], fixture_records(trace, 1, 10), NULL);
+        fixture_put(fixture->shards[trace % 2], (FixtureSpans){trace, 1, 10}, NULL);
     WAIT_FOR(fixture_count(fixture, COUNTER_COMMIT_FAILURES) >= 4);
     g_assert_true(gate_is_shut_for(fixture->gate, GATE_STORE_FAILS));
     g_autofree char *why = gate_describe(fixture->gate);
@@ -123,7 +123,7 @@ static void test_shards_stop_together(void) {
     const gint64 patience_ns = 250 * NS_PER_MS;
     g_autoptr(Fixture) fixture = fixture_new();
     fixture_start(fixture, SHARDS);
-    for (guint i = 0; i < SHARDS; i++) shard_put_spans(fixture->shards[i], fixture_records(i + 1, 1, 10), NULL);
+    for (guint i = 0; i < SHARDS; i++) fixture_put(fixture->shards[i], (FixtureSpans){i + 1, 1, 10}, NULL);
     fixture_store_fails(TRUE);
     gint64 begin_ns = clock_monotonic_ns(clock_system());
     g_assert_false(shards_stop(fixture->shards, SHARDS, patience_ns, NULL));
@@ -173,7 +173,7 @@ static void test_needs_of_the_journal(void) {
     for (guint i = 0; i < G_N_ELEMENTS(traces); i++) {
         JournalSegment *segment = append(fixture);
         numbers[i] = journal_segment_number(segment);
-        shard_put_spans(shard, fixture_records(traces[i], i + 1, 1), segment);
+        fixture_put(shard, (FixtureSpans){traces[i], i + 1, 1}, segment);
         journal_release(segment);
     }
     g_assert_cmpuint(numbers[2], >, numbers[0]);

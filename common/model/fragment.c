@@ -1,0 +1,358 @@
+#include "common/model/fragment.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+
+enum {
+    MARK_TRACER = 1,
+    MARK_PARENTS = 6, /* two bits */
+    MARK_LISTS = 8,
+    MARK_KNOWN_ID = 16,
+    MARK_MILLISECONDS = 32,
+    MARK_FLAGS = 64,
+    MARK_LAST = 128, /* of its fragment */
+};
+enum { PARENTS_NONE, PARENTS_ONE = 2, PARENTS_KNOWN = 4, PARENTS_LIST = 6 };
+
+/* The most a span takes without parents and lists, and a body's head. */
+#define SPAN_MAX_BYTES  64u
+#define BODY_HEAD_BYTES 8u
+
+/* ---- numbers ---- */
+
+static inline guint64 zigzag(gint64 value) { return ((guint64)value << 1) ^ (guint64)(value >> 63); }
+static inline gint64 unzigzag(guint64 value) { return (gint64)((value >> 1) ^ -(value & 1)); }
+
+static inline guint8 *put_u64(guint8 *at, guint64 value) {
+    memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+
+static inline guint64 get_u64(const guint8 **at) {
+    guint64 value;
+    memcpy(&value, *at, sizeof value);
+    *at += sizeof value;
+    return value;
+}
+
+static inline guint8 *put_varint(guint8 *at, guint32 value) {
+    for (; value >= 0x80; value >>= 7) *at++ = (guint8)(value | 0x80);
+    *at++ = (guint8)value;
+    return at;
+}
+
+static inline guint32 get_varint(const guint8 **at) {
+    guint32 value = *(*at)++;
+    if (G_LIKELY(value < 0x80)) return value;
+    value &= 0x7f;
+    for (guint shift = 7;; shift += 7) {
+        const guint32 byte = *(*at)++;
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+    }
+}
+
+static inline guint length_of(guint64 value) { return (71 - (guint)__builtin_clzll(value | 1)) / 8 - (value == 0); }
+
+/* The low bytes of value; writes eight, of which the next item overwrites the rest. */
+static inline guint8 *put_low(guint8 *at, guint64 value, guint n_bytes) {
+    value = GUINT64_TO_LE(value);
+    memcpy(at, &value, sizeof value);
+    return at + n_bytes;
+}
+
+static inline guint64 get_low(const guint8 **at, guint n_bytes) {
+    guint64 value;
+    memcpy(&value, *at, sizeof value);
+    *at += n_bytes;
+    value = GUINT64_FROM_LE(value);
+    return n_bytes < 8 ? value & ((G_GUINT64_CONSTANT(1) << (8 * n_bytes)) - 1) : value;
+}
+
+static inline guint known_slot(guint64 id) { return (guint)(id * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) >> 59); }
+
+/* ---- writing ---- */
+
+static void grow(FragmentWriter *writer, gsize more_bytes) {
+    const gsize used = (gsize)(writer->at - writer->out->data);
+    g_byte_array_set_size(writer->out, (guint)(used + used / 2 + more_bytes + 256));
+    writer->at = writer->out->data + used;
+    writer->end = writer->out->data + writer->out->len;
+}
+
+static inline void need(FragmentWriter *writer, gsize more_bytes) {
+    if (G_UNLIKELY((gsize)(writer->end - writer->at) < more_bytes)) grow(writer, more_bytes);
+}
+
+void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
+    writer->out = out;
+    writer->start = out->len;
+    writer->at = out->data + out->len;
+    writer->end = writer->at;
+    writer->head = (FragmentHead){.trace = trace};
+    writer->tracer = 0;
+    writer->flags = 0;
+    writer->known = 0;
+    need(writer, sizeof(FragmentHead) + BODY_HEAD_BYTES + SPAN_MAX_BYTES);
+    writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
+}
+
+/* TRUE: it was known; *slot is where. */
+static inline gboolean mention(FragmentWriter *writer, guint64 id, guint *slot) {
+    *slot = known_slot(id);
+    if ((writer->known >> *slot & 1) && writer->ids[*slot] == id) return TRUE;
+    writer->known |= 1u << *slot;
+    writer->ids[*slot] = id;
+    return FALSE;
+}
+
+static guint8 *put_parents(FragmentWriter *writer, guint8 *at, const SpanRec *head, const SpanId *parents) {
+    at = put_varint(at, head->n_parents);
+    for (guint i = 0; i < head->n_parents; i++) at = put_u64(put_u64(at, parents[i].trace), parents[i].span);
+    gboolean inside = FALSE; /* a parent in another trace will never come to this one */
+    for (guint i = 0; i < head->n_parents; i++) inside = inside || parents[i].trace == writer->head.trace;
+    if (!inside) writer->head.has_root = 1;
+    return at;
+}
+
+/* Writes id and parents; returns the marks that say how. */
+static inline guint8 put_ids(FragmentWriter *writer, guint8 **place, const SpanRec *head, const SpanId *parents) {
+    guint8 *at = *place, marks = 0;
+    guint slot;
+    if (mention(writer, head->id.span, &slot)) {
+        *at++ = (guint8)slot;
+        marks = MARK_KNOWN_ID;
+    } else {
+        at = put_u64(at, head->id.span);
+    }
+    if (head->n_parents == 0) {
+        writer->head.has_root = 1;
+    } else if (head->n_parents > 1 || parents->trace != writer->head.trace) {
+        at = put_parents(writer, at, head, parents);
+        marks |= PARENTS_LIST;
+    } else if (mention(writer, parents->span, &slot)) {
+        *at++ = (guint8)slot;
+        marks |= PARENTS_KNOWN;
+    } else {
+        at = put_u64(at, parents->span);
+        marks |= PARENTS_ONE;
+    }
+    *place = at;
+    return marks;
+}
+
+static inline guint8 *put_times(FragmentWriter *writer, guint8 *at, const SpanRec *head, guint8 *marks) {
+    guint8 *lengths = writer->at + 1;
+    gint64 begin = (gint64)((guint64)head->begin_ns - (guint64)writer->begin_ns), duration = head->duration_ns;
+    writer->begin_ns = head->begin_ns;
+    if ((head->flags & SPAN_MILLISECONDS) && begin % NS_PER_MS == 0 && duration % NS_PER_MS == 0) {
+        begin /= NS_PER_MS;
+        duration /= NS_PER_MS;
+        *marks |= MARK_MILLISECONDS;
+    }
+    const guint64 first = zigzag(begin), second = zigzag(duration);
+    const guint n_first = length_of(first), n_second = length_of(second);
+    *lengths = (guint8)(n_first | n_second << 4);
+    return put_low(put_low(at, first, n_first), second, n_second);
+}
+
+void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *parents) {
+    need(writer, SPAN_MAX_BYTES + (gsize)head->n_parents * sizeof(SpanId));
+    if (writer->head.n_spans++ == 0) {
+        writer->begin_ns = head->begin_ns;
+        put_u64(writer->at - BODY_HEAD_BYTES, (guint64)head->begin_ns);
+    }
+    guint8 *at = writer->at + 2, marks = 0;
+    if (head->tracer != writer->tracer) {
+        at = put_varint(at, head->tracer);
+        writer->tracer = head->tracer;
+        marks = MARK_TRACER;
+    }
+    at = put_varint(at, head->name);
+    marks |= put_ids(writer, &at, head, parents);
+    at = put_times(writer, at, head, &marks);
+    if (head->flags != writer->flags) {
+        memcpy(at, &head->flags, sizeof head->flags);
+        at += sizeof head->flags;
+        writer->flags = head->flags;
+        marks |= MARK_FLAGS;
+    }
+    if (head->n_annotations + head->n_notes > 0) {
+        at = put_varint(put_varint(at, head->n_annotations), head->n_notes);
+        marks |= MARK_LISTS;
+    }
+    *writer->at = marks;
+    writer->last = (guint)(writer->at - writer->out->data);
+    writer->at = at;
+}
+
+void fragment_annotation(FragmentWriter *writer, guint32 key, const char *value, guint32 length) {
+    need(writer, SPAN_MAX_BYTES + length);
+    guint8 *at = put_varint(put_varint(writer->at, key), length);
+    if (length > 0) memcpy(at, value, length);
+    writer->at = at + length;
+}
+
+void fragment_note(FragmentWriter *writer, gint64 time_ns, const char *message, guint32 length) {
+    need(writer, SPAN_MAX_BYTES + length);
+    guint8 *at = put_varint(put_u64(writer->at, (guint64)time_ns), length);
+    if (length > 0) memcpy(at, message, length);
+    writer->at = at + length;
+}
+
+void fragment_end(FragmentWriter *writer) {
+    GByteArray *out = writer->out;
+    if (writer->head.n_spans == 0) {
+        g_byte_array_set_size(out, writer->start);
+        return;
+    }
+    need(writer, 8);
+    memset(writer->at, 0, 8);
+    out->data[writer->last] |= MARK_LAST;
+    const guint body = writer->start + (guint)sizeof(FragmentHead);
+    writer->head.size_bytes = (guint32)(writer->at - out->data) - body;
+    memcpy(out->data + writer->start, &writer->head, sizeof writer->head);
+    g_byte_array_set_size(out, writer->start + (guint)fragment_size_bytes(&writer->head));
+}
+
+void fragment_pack(GByteArray *out, const guint8 *records, gsize size_bytes) {
+    FragmentWriter writer;
+    for (gsize at = 0; at < size_bytes;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(records + at);
+        if (at == 0) fragment_begin(&writer, out, span->id.trace);
+        SpanCursor cursor = span_cursor(span);
+        SpanAnnotation annotation;
+        SpanNote note;
+        fragment_span(&writer, span, span_parents(span));
+        while (span_next_annotation(&cursor, &annotation))
+            fragment_annotation(&writer, annotation.key, annotation.value, annotation.length);
+        while (span_next_note(&cursor, &note)) fragment_note(&writer, note.time_ns, note.message, note.length);
+        at += span->size_bytes;
+    }
+    if (size_bytes > 0) fragment_end(&writer);
+}
+
+/* ---- reading ---- */
+
+typedef struct FragmentReader {
+    const guint8 *at;
+    guint64 trace;
+    gint64 begin_ns;
+    guint32 tracer;
+    guint16 flags;
+    guint64 ids[FRAGMENT_KNOWN];
+} FragmentReader;
+
+static inline guint64 read_id(FragmentReader *reader, gboolean known) {
+    if (known) return reader->ids[*reader->at++ % FRAGMENT_KNOWN];
+    const guint64 id = get_u64(&reader->at);
+    reader->ids[known_slot(id)] = id;
+    return id;
+}
+
+static guint8 *read_parents(FragmentReader *reader, guint8 marks, SpanRec *head) {
+    SpanId *parents = (SpanId *)(gpointer)(head + 1);
+    switch (marks & MARK_PARENTS) {
+    case PARENTS_NONE: return (guint8 *)parents;
+    case PARENTS_LIST:
+        memcpy(parents, reader->at, head->n_parents * sizeof *parents);
+        reader->at += head->n_parents * sizeof *parents;
+        break;
+    default: parents[0] = (SpanId){reader->trace, read_id(reader, (marks & MARK_PARENTS) == PARENTS_KNOWN)};
+    }
+    return (guint8 *)(parents + head->n_parents);
+}
+
+static void read_times(FragmentReader *reader, guint8 marks, guint8 lengths, SpanRec *head) {
+    gint64 begin = unzigzag(get_low(&reader->at, lengths & 15)),
+           duration = unzigzag(get_low(&reader->at, lengths >> 4));
+    if (marks & MARK_MILLISECONDS) {
+        begin *= NS_PER_MS;
+        duration *= NS_PER_MS;
+    }
+    reader->begin_ns = (gint64)((guint64)reader->begin_ns + (guint64)begin);
+    head->begin_ns = reader->begin_ns;
+    head->duration_ns = duration;
+}
+
+/* Makes room for so many bytes behind those in use; what 'place' points at moves along. */
+static guint8 *reserve(GByteArray *out, guint8 *place, gsize bytes) {
+    const gsize used = (gsize)(place - out->data);
+    if (G_UNLIKELY(used + bytes > out->len)) g_byte_array_set_size(out, (guint)(used + used / 2 + bytes + 1024));
+    return out->data + used;
+}
+
+static guint8 *copy_text(FragmentReader *reader, GByteArray *out, guint8 *at, guint32 length) {
+    const gsize room = ((gsize)length + 3) & ~(gsize)3;
+    at = reserve(out, at, room + SPAN_MAX_BYTES);
+    if (room == 0) return at;
+    memset(at + room - 4, 0, 4);
+    memcpy(at, reader->at, length);
+    reader->at += length;
+    return at + room;
+}
+
+static guint8 *read_lists(FragmentReader *reader, GByteArray *out, guint start, guint8 *at) {
+    const guint32 n_annotations = get_varint(&reader->at), n_notes = get_varint(&reader->at);
+    SpanRec *head = (SpanRec *)(gpointer)(out->data + start);
+    head->n_annotations = (guint16)n_annotations;
+    head->n_notes = (guint16)n_notes;
+    for (guint32 i = 0; i < n_annotations; i++) {
+        guint32 fixed[2];
+        fixed[0] = get_varint(&reader->at);
+        fixed[1] = get_varint(&reader->at);
+        memcpy(at, fixed, sizeof fixed);
+        at = copy_text(reader, out, at + sizeof fixed, fixed[1]);
+    }
+    for (guint32 i = 0; i < n_notes; i++) {
+        const guint64 time = get_u64(&reader->at);
+        const guint32 fixed[3] = {(guint32)time, (guint32)(time >> 32), get_varint(&reader->at)};
+        memcpy(at, fixed, sizeof fixed);
+        at = copy_text(reader, out, at + sizeof fixed, fixed[2]);
+    }
+    return at;
+}
+
+/* One span as a record at out->data + start; returns where it ends. TRUE in *last: it ends its fragment. */
+static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gboolean *last) {
+    const guint8 marks = *reader->at++, lengths = *reader->at++;
+    *last = (marks & MARK_LAST) != 0;
+    if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
+    SpanRec *head = (SpanRec *)(gpointer)reserve(out, out->data + start, sizeof *head + 2 * SPAN_MAX_BYTES);
+    *head = (SpanRec){.id.trace = reader->trace, .tracer = reader->tracer, .name = get_varint(&reader->at)};
+    head->id.span = read_id(reader, (marks & MARK_KNOWN_ID) != 0);
+    head->n_parents = (marks & MARK_PARENTS) != PARENTS_NONE;
+    if ((marks & MARK_PARENTS) == PARENTS_LIST) {
+        const guint16 n = (guint16)get_varint(&reader->at);
+        head =
+            (SpanRec *)(gpointer)reserve(out, (guint8 *)head, sizeof *head + n * sizeof(SpanId) + 2 * SPAN_MAX_BYTES);
+        head->n_parents = n;
+    }
+    guint8 *at = read_parents(reader, marks, head);
+    read_times(reader, marks, lengths, head);
+    if (marks & MARK_FLAGS) {
+        memcpy(&reader->flags, reader->at, sizeof reader->flags);
+        reader->at += sizeof reader->flags;
+    }
+    head->flags = reader->flags;
+    if (marks & MARK_LISTS) at = read_lists(reader, out, start, at);
+    memset(at, 0, 4); /* what precedes is a multiple of 4 long */
+    head = (SpanRec *)(gpointer)(out->data + start);
+    head->size_bytes = (guint32)(((gsize)(at - (guint8 *)head) + 7) & ~(gsize)7);
+    return start + head->size_bytes;
+}
+
+void fragment_unpack(guint64 trace, const guint8 *bodies, gsize size_bytes, GByteArray *out) {
+    FragmentReader reader = {.at = bodies, .trace = trace};
+    const guint8 *end = bodies + size_bytes;
+    guint place = out->len;
+    while (reader.at < end) {
+        reader.begin_ns = (gint64)get_u64(&reader.at);
+        reader.tracer = 0;
+        reader.flags = 0;
+        for (gboolean last = FALSE; !last;) place = read_span(&reader, out, place, &last);
+    }
+    g_assert(reader.at == end);
+    g_byte_array_set_size(out, place);
+}

@@ -1,0 +1,47 @@
+/* Memory for very many small things that come and go together: pieces of 64 bytes times a power of two, named by 32-bit
+ * references. A million open traces are some millions of pieces; malloc would spend 16 bytes on each, spread them
+ * between other things, and keep what lies between them.
+ *
+ * Blocks of 2 MiB (huge pages where the kernel has them: random access then costs no walk through page tables) are cut
+ * into pages of 64 KiB, each for pieces of one size. An empty page serves any size again; empty blocks go back to the
+ * system, but for a few. One thread. */
+#pragma once
+
+#include <glib.h>
+
+#define ARENA_UNIT_BYTES  64u
+#define ARENA_BLOCK_BYTES (2u * 1024 * 1024)
+/* Sizes are ARENA_UNIT_BYTES << 0 ... ARENA_UNIT_BYTES << (ARENA_CLASSES - 1): 64 bytes to 8 KiB. */
+#define ARENA_CLASSES 8u
+/* ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES is two to the power of this. */
+#define ARENA_BLOCK_SHIFT 15
+
+/* 0: none. */
+typedef guint32 ArenaRef;
+
+typedef struct Arena {
+    guint8 **blocks; /* [0] is NULL, as are those given back */
+    struct ArenaPage *pages;
+    guint n_blocks, blocks_room;
+    guint n_live, n_empty; /* blocks that are there, and those of them without a piece in use */
+    guint partial[ARENA_CLASSES];
+    guint empty;          /* pages without a piece in use: head of a list */
+    GArray *free_numbers; /* guint: of blocks given back */
+    gsize used_bytes;
+} Arena;
+
+void arena_init(Arena *arena);
+void arena_clear(Arena *arena);
+
+ArenaRef arena_take(Arena *arena, guint class);
+void arena_give(Arena *arena, ArenaRef ref);
+/* Of the piece. */
+guint arena_class(const Arena *arena, ArenaRef ref);
+/* Of all pieces in use. */
+static inline gsize arena_used_bytes(const Arena *arena) { return arena->used_bytes; }
+/* What the system sees. */
+static inline gsize arena_held_bytes(const Arena *arena) { return (gsize)arena->n_live * ARENA_BLOCK_BYTES; }
+
+static inline void *arena_at(const Arena *arena, ArenaRef ref) {
+    return arena->blocks[ref >> ARENA_BLOCK_SHIFT] + (gsize)(ref & ((1u << ARENA_BLOCK_SHIFT) - 1)) * ARENA_UNIT_BYTES;
+}

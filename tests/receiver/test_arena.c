@@ -1,0 +1,80 @@
+/* Pieces of all sizes, taken and given back in random order: none overlaps another, and memory goes back. */
+#include "receiver/arena.h"
+
+#include <string.h>
+
+typedef struct Piece {
+    ArenaRef ref;
+    guint class;
+    guint8 pattern;
+} Piece;
+
+static void fill(const Arena *arena, const Piece *piece) {
+    memset(arena_at(arena, piece->ref), piece->pattern, (gsize)ARENA_UNIT_BYTES << piece->class);
+}
+
+static void check(const Arena *arena, const Piece *piece) {
+    const guint8 *at = arena_at(arena, piece->ref);
+    for (gsize i = 0; i < (gsize)ARENA_UNIT_BYTES << piece->class; i++) g_assert_cmpuint(at[i], ==, piece->pattern);
+    g_assert_cmpuint(arena_class(arena, piece->ref), ==, piece->class);
+}
+
+static Piece take(Arena *arena, guint class) {
+    Piece piece = {arena_take(arena, class), class, (guint8)g_test_rand_int_range(1, 256)};
+    g_assert_cmpuint(piece.ref, !=, 0);
+    fill(arena, &piece);
+    return piece;
+}
+
+static void test_random(void) {
+    Arena arena;
+    arena_init(&arena);
+    g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
+    gsize used = 0;
+    for (guint step = 0; step < 200000; step++) {
+        /* Grows for a while, shrinks for a while. */
+        gboolean more = g_test_rand_int_range(0, 100) < (step / 20000 % 2 == 0 ? 65 : 35);
+        if (more || pieces->len == 0) {
+            Piece piece = take(&arena, (guint)g_test_rand_int_range(0, ARENA_CLASSES));
+            g_array_append_val(pieces, piece);
+            used += (gsize)ARENA_UNIT_BYTES << piece.class;
+        } else {
+            guint i = (guint)g_test_rand_int_range(0, (gint32)pieces->len);
+            Piece piece = g_array_index(pieces, Piece, i);
+            check(&arena, &piece);
+            arena_give(&arena, piece.ref);
+            used -= (gsize)ARENA_UNIT_BYTES << piece.class;
+            g_array_remove_index_fast(pieces, i);
+        }
+        g_assert_cmpuint(arena_used_bytes(&arena), ==, used);
+        g_assert_cmpuint(arena_held_bytes(&arena), >=, used);
+    }
+    for (guint i = 0; i < pieces->len; i++) check(&arena, &g_array_index(pieces, Piece, i));
+    arena_clear(&arena);
+}
+
+/* A page that held small pieces serves large ones later; what is empty goes back to the system. */
+static void test_memory_goes_back(void) {
+    enum { PIECES = 200000 };
+    Arena arena;
+    arena_init(&arena);
+    g_autofree ArenaRef *refs = g_new(ArenaRef, PIECES);
+    gsize held = 0;
+    for (guint class = 0; class < 3; class ++) {
+        const guint n = PIECES >> class;
+        for (guint i = 0; i < n; i++) refs[i] = arena_take(&arena, class);
+        if (class == 0) held = arena_held_bytes(&arena);
+        g_assert_cmpuint(arena_held_bytes(&arena), <=, held + ARENA_BLOCK_BYTES);
+        for (guint i = 0; i < n; i++) arena_give(&arena, refs[i]);
+        g_assert_cmpuint(arena_used_bytes(&arena), ==, 0);
+        g_assert_cmpuint(arena_held_bytes(&arena), <=, 4 * ARENA_BLOCK_BYTES);
+    }
+    arena_clear(&arena);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/arena/random", test_random);
+    g_test_add_func("/arena/goes-back", test_memory_goes_back);
+    return g_test_run();
+}
