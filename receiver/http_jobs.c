@@ -174,6 +174,8 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     gboolean good = waiter_wait(waiter, &closed, &error);
     order_end(jobs);
+    /* What cannot be joined keeps waiting, and the maintenance thread says why. */
+    if (good) archive_settle(sources->archive, NULL);
     if (good)
         post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
     else

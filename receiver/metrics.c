@@ -73,6 +73,8 @@ void metrics_write(StateSources *sources, GString *out) {
     g_string_append_printf(out, "plumbd_duplicate_spans_total %" G_GUINT64_FORMAT "\n", totals.duplicates);
     write_head(out, "late_spans_total", "counter", "Spans that came after their trace was stored");
     g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
+    write_gauge(out, "late_spans_waiting", "Late spans that are stored, but not with their traces yet",
+                (double)totals.late_waiting);
     write_gauge(out, "senders", "Senders heard of", state.senders);
     write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
     senders_foreach(sources->senders, write_sender_drops, out);

@@ -198,6 +198,11 @@ void account_count_stored(AccountTable *counted, const GPtrArray *spans) {
         account_add(counted, ((const SpanRec *)g_ptr_array_index(spans, i))->tracer, ACCOUNT_TAKEN, 1);
 }
 
+void account_count_waiting(AccountTable *counted, const GPtrArray *spans) {
+    for (guint i = 0; i < spans->len; i++)
+        account_add(counted, ((const SpanRec *)g_ptr_array_index(spans, i))->tracer, ACCOUNT_WAITING, 1);
+}
+
 typedef struct Comparison {
     const AccountTable *booked, *counted;
     AccountDiffers differs;
@@ -214,6 +219,9 @@ static void compare_booked(void *arg, guint32 tracer, const gint64 fields[ACCOUN
     account_get(comparison->counted, tracer, counted);
     gint64 booked = booked_as_stored(fields);
     if (booked != counted[ACCOUNT_TAKEN]) comparison->differs(comparison->arg, tracer, booked, counted[ACCOUNT_TAKEN]);
+    gint64 waiting = counted[ACCOUNT_WAITING];
+    if (fields[ACCOUNT_WAITING] != waiting)
+        comparison->differs(comparison->arg, tracer, fields[ACCOUNT_WAITING], waiting);
 }
 
 /* Those that no book knows at all. */
@@ -223,7 +231,7 @@ static void compare_counted(void *arg, guint32 tracer, const gint64 fields[ACCOU
     account_get(comparison->booked, tracer, booked);
     gboolean known = FALSE;
     for (guint field = 0; field < ACCOUNT_FIELDS; field++) known |= booked[field] != 0;
-    if (!known) comparison->differs(comparison->arg, tracer, 0, fields[ACCOUNT_TAKEN]);
+    if (!known) comparison->differs(comparison->arg, tracer, 0, fields[ACCOUNT_TAKEN] + fields[ACCOUNT_WAITING]);
 }
 
 gboolean account_check(StoreIter *meta, const AccountTable *counted, AccountDiffers differs, void *arg,

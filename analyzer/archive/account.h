@@ -25,6 +25,7 @@ typedef enum {
     ACCOUNT_THINNED,  /* removed to make room */
     ACCOUNT_EXPIRED,  /* removed for their age */
     ACCOUNT_REPEATED, /* came again, and changed nothing */
+    ACCOUNT_WAITING,  /* stored, but late, and not with their trace yet: will be taken or have come again */
     ACCOUNT_FIELDS_STORED,
     ACCOUNT_RECEIVED = ACCOUNT_FIELDS_STORED, /* since the start: came in, replays of the journal included */
     ACCOUNT_REPLAYED,                         /* since the start: the journal still had them, the store too */
@@ -66,7 +67,8 @@ void account_draft_discard(AccountDraft *draft);
 /* Reads the tables of all slots: elements of 'slots' are AccountTable, NULL where there is none. CORRUPT, IO. */
 gboolean account_load(StoreIter *meta, GPtrArray *slots, GError **error);
 
-/* For verify: counts stored spans as taken, and tells of every tracer id whose books say otherwise. */
+/* For verify: counts stored spans as taken or as waiting, and tells of every tracer id whose books say otherwise. */
 void account_count_stored(AccountTable *counted, const GPtrArray *spans);
+void account_count_waiting(AccountTable *counted, const GPtrArray *spans);
 typedef void (*AccountDiffers)(void *arg, guint32 tracer, gint64 booked, gint64 stored);
 gboolean account_check(StoreIter *meta, const AccountTable *counted, AccountDiffers differs, void *arg, GError **error);

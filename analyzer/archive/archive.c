@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
 #define BYTES_ANNOTATION "bytes"
@@ -96,12 +96,13 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->processes = process_table_new(archive->dict);
     archive->patterns = pattern_table_open(store, error);
     if (archive->patterns == NULL) return NULL;
-    if (!tolerance_load(archive, error) || !totals_load(archive, error)) return NULL;
+    if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error)) return NULL;
     return g_steal_pointer(&archive);
 }
 
 void archive_free(Archive *archive) {
     if (archive == NULL) return;
+    joiner_free(archive->joiner);
     pattern_table_free(archive->patterns);
     process_table_free(archive->processes);
     dict_free(archive->dict);
@@ -138,6 +139,8 @@ ArchiveTotals archive_totals(Archive *archive) {
         .patterns = archive_pattern_count(archive),
         .duplicates = __atomic_load_n(&archive->duplicates, __ATOMIC_RELAXED),
         .late_spans = __atomic_load_n(&archive->late_spans, __ATOMIC_RELAXED),
+        .late_expired = __atomic_load_n(&archive->late_expired, __ATOMIC_RELAXED),
+        .late_waiting = __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED),
         .first_ns = sum.first_ns,
         .last_ns = sum.last_ns,
     };

@@ -36,7 +36,9 @@ typedef struct ArchiveTotals {
     guint64 incomplete_traces;
     guint64 patterns;
     guint64 duplicates;       /* since the archive was opened: repeated spans that changed nothing */
-    guint64 late_spans;       /* since the archive was opened: spans that came after their trace was stored */
+    guint64 late_spans;       /* since the archive was opened: spans that came after their trace and joined it */
+    guint64 late_waiting;     /* now: stored, but not yet with their traces, repeats included; not in 'spans' */
+    guint64 late_expired;     /* since the archive was opened: late spans whose trace had been removed meanwhile */
     gint64 first_ns, last_ns; /* begin of the earliest, end of the latest; 0 when empty */
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
@@ -59,10 +61,10 @@ ArchiveWriter *archive_writer_new(Archive *archive);
 void archive_writer_free(ArchiveWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
 
-/* Takes all spans known of one trace (records one behind the other, n >= 1) into the group: joins them with what is
- * stored of that trace, assembles, compresses, counts. The bytes are not needed after the call. A span whose id is
- * stored already changes nothing, whatever its content. A trace that is in the group already commits the group first.
- * On error (reading or writing the store failed) the group is as before. */
+/* Takes spans of one trace (records one behind the other, n >= 1) into the group: assembles, compresses, counts. When
+ * something of that trace is stored already they are stored as late spans, which archive_settle() joins to it. The
+ * bytes are not needed after the call. A span whose id is stored already changes nothing in the end, whatever its
+ * content. On error (reading the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
 /* The next traces to be added may have been added before: after a crash the journal gives them again. Their spans that
@@ -73,12 +75,13 @@ gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
 /* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error);
 
-/* Statistics that a late span has made stale are marked in the store and computed anew from the traces by this call
- * (all of them; a no-op when none is). plumbd calls it every few seconds; readers need not: they see through marks. */
+/* Brings late spans to their traces and the statistics up to date with that (all of them; a no-op when none wait).
+ * plumbd calls it every few seconds. One call at a time works, others wait for it. On error what could be done is done,
+ * and the rest waits: a damaged trace keeps its own late spans waiting, not those of others. */
 gboolean archive_settle(Archive *archive, GError **error);
 
 /* ---- reading ---- */
-/* All stored spans of a trace, appended to 'spans'. NOT_FOUND when there is none. */
+/* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 
 /* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown. Number by id: 0 when
@@ -111,7 +114,7 @@ void archive_scan_summaries_only(ArchiveScan *scan);
 void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 /* FALSE at the end or on error. */
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
-/* Spans of the current record, appended. */
+/* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
 
 /* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows by
@@ -135,6 +138,7 @@ typedef struct VerifyHooks {
 } VerifyHooks;
 typedef struct VerifyResult {
     guint64 traces, spans, rows, differences;
+    guint64 waiting; /* late spans, beside 'spans' */
 } VerifyResult;
 /* TRUE when it ran through, with differences or without. */
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error);

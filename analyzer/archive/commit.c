@@ -118,6 +118,8 @@ static void group_clear(ArchiveWriter *writer) {
     g_array_set_size(writer->operands, 0);
     g_byte_array_set_size(writer->operand_bytes, 0);
     writer->max_pattern = 0;
+    writer->late_change = 0;
+    writer->any = FALSE;
     writer->sealed = FALSE;
 }
 
@@ -126,6 +128,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     pthread_rwlock_rdlock(&archive->gate);
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
+        __atomic_fetch_add(&archive->late_waiting, (guint64)writer->late_change, __ATOMIC_RELAXED);
         settle_note_operands(archive, writer->operands, writer->operand_bytes->data);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
@@ -138,8 +141,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
 }
 
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
-    gboolean no_traces = writer->traces.used == 0 && !writer->traces.has_zero;
-    if (no_traces && writer->draft.blocks->len == 0) return TRUE;
+    if (!writer->any) return TRUE;
     if (!writer->sealed) group_seal(writer);
     if (!group_write(writer, sync, error)) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);

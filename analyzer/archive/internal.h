@@ -43,7 +43,15 @@ struct Archive {
     GPtrArray *books;            /* AccountTable of each slot, or NULL */
     guint64 duplicates;          /* atomic */
     guint64 late_spans;          /* atomic */
+    guint64 late_expired;        /* atomic */
+    guint64 late_next;           /* atomic: number of the next entry of late spans */
+    guint64 late_waiting;        /* atomic: spans in such entries */
+    struct Joiner *joiner;       /* under settle_lock; NULL: none yet */
 };
+
+/* join.c: brings all waiting spans to their traces. Under settle_lock. */
+gboolean archive_join(Archive *archive, GError **error);
+void joiner_free(struct Joiner *joiner);
 
 /* The slots as the store has them. */
 gboolean totals_read(StoreIter *meta, GArray *slots, GError **error);

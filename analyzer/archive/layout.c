@@ -4,6 +4,8 @@
 
 #include "common/base/clock.h"
 
+#define REPLAYED_BIT 0x80000000u
+
 guint32 trace_second(gint64 begin_ns) {
     if (begin_ns < 0) return 0;
     gint64 second = begin_ns / NS_PER_SEC;
@@ -133,6 +135,36 @@ gboolean index_key_parse(Bytes stored, IndexKey *key) {
     key->hour = read_u32be(&r);
     key->bucket = read_u16be(&r);
     key->stamp = read_u64be(&r);
+    return TRUE;
+}
+
+LayoutKey late_key(const LateKey *key) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, key->trace_id, 8);
+    put_be(&out, key->number, 8);
+    return out;
+}
+
+gboolean late_key_parse(Bytes stored, LateKey *key) {
+    if (stored.size_bytes != LATE_KEY_BYTES) return FALSE;
+    ByteReader r = byte_reader(stored.data, stored.size_bytes);
+    key->trace_id = read_u64be(&r);
+    key->number = read_u64be(&r);
+    return TRUE;
+}
+
+void late_head_append(const LateHead *head, GByteArray *out) {
+    append_u32be(out, head->second);
+    append_u32be(out, head->n_spans | (head->replayed ? REPLAYED_BIT : 0));
+}
+
+gboolean late_head_parse(Bytes value, LateHead *head) {
+    if (value.size_bytes <= LATE_HEAD_BYTES) return FALSE;
+    ByteReader r = byte_reader(value.data, value.size_bytes);
+    head->second = read_u32be(&r);
+    guint32 n = read_u32be(&r);
+    head->replayed = (n & REPLAYED_BIT) != 0;
+    head->n_spans = n & ~REPLAYED_BIT;
     return TRUE;
 }
 

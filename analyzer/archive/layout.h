@@ -8,6 +8,8 @@
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
  *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32    stats_row_encode(); archive_merge()
+ *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
+ *                                                                             spans 31 bits; the packed spans
  *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      mark_value_append() for each host
  *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
@@ -15,6 +17,9 @@
  * The key has seconds where statistics have minutes because it costs nothing and keeps a scan in order of time with
  * one second's records in memory. A trace of more than max_trace_spans spans has several parts, numbered from 0, each
  * with a second of its own; all others have part 0 only.
+ *
+ * An entry in 'late' are spans that came after their trace was stored, as they came, until join.c brings them to the
+ * others. Numbers only grow. The second is that of the trace's part 0 at that time, or 0: where to look first.
  *
  * A mark in 'dirty' says: the statistics of this pattern in this minute, and those of the hour and the day around it,
  * count a record that has since been replaced, and how it was counted. What was counted is taken back, or, where that
@@ -32,6 +37,8 @@
 #define STATS_KEY_BYTES    15
 #define DIRTY_KEY_BYTES    22
 #define INDEX_KEY_BYTES    14
+#define LATE_KEY_BYTES     16
+#define LATE_HEAD_BYTES    8
 #define TOTALS_PREFIX      "totals/"
 #define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
 #define TOLERANCE_KEY      "clock-tolerance"
@@ -83,6 +90,22 @@ typedef struct IndexKey {
 } IndexKey;
 LayoutKey index_key(const IndexKey *key);
 gboolean index_key_parse(Bytes stored, IndexKey *key);
+
+typedef struct LateKey {
+    guint64 trace_id;
+    guint64 number;
+} LateKey;
+LayoutKey late_key(const LateKey *key);
+gboolean late_key_parse(Bytes stored, LateKey *key);
+
+/* The head of a value; the spans follow, 8-byte aligned relative to it. */
+typedef struct LateHead {
+    guint32 second;
+    guint32 n_spans;
+    gboolean replayed; /* from the journal, after a crash */
+} LateHead;
+void late_head_append(const LateHead *head, GByteArray *out);
+gboolean late_head_parse(Bytes value, LateHead *head);
 
 /* Value of a trace_id entry: n parts and the second of each. FALSE when its size is no multiple of 4, or 0. */
 gboolean trace_index_valid(Bytes value);

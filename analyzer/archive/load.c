@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
 /* How often archive_load() looks again when a writer has moved a record between two of its reads. */
@@ -73,14 +73,27 @@ static gboolean load_parts(Archive *archive, guint64 trace_id, GBytes *index, GB
     return TRUE;
 }
 
+/* What waits is read first: if it joins its trace meanwhile, it is there as well, and known. */
+static gboolean load_late(Archive *archive, guint64 trace_id, GByteArray *late, GError **error) {
+    if (!late_any(archive)) return TRUE;
+    g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_LATE);
+    return late_collect(iter, trace_id, late, error);
+}
+
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error) {
     g_autoptr(GBytes) seen = NULL;
+    g_autoptr(GByteArray) late = g_byte_array_new();
+    guint before = spans->len;
+    if (!load_late(archive, trace_id, late, error)) return FALSE;
     for (guint attempt = 0; attempt < LOAD_ATTEMPTS; attempt++) {
         g_autoptr(GBytes) index = NULL;
         g_autoptr(GError) local = NULL;
         if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
         if (index == NULL) return fail(error, PLUMB_ERROR_NOT_FOUND, "no trace %016" G_GINT64_MODIFIER "x", trace_id);
-        if (load_parts(archive, trace_id, index, spans, &local)) return TRUE;
+        if (load_parts(archive, trace_id, index, spans, &local)) {
+            if (late->len > 0) late_add_unknown(spans, before, late);
+            return TRUE;
+        }
         if (!g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) {
             g_propagate_error(error, g_steal_pointer(&local));
             return FALSE;

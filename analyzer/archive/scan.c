@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/late.h"
 #include "analyzer/archive/search.h"
 #include "common/base/error.h"
 
@@ -30,6 +30,7 @@ struct ArchiveScan {
     StoreIter *index; /* the same, until a plan takes it */
     SearchTerms *terms;
     SearchPlan *plan; /* NULL: every record of the period */
+    StoreIter *late;  /* the same; NULL: nothing waits */
     gboolean started, ended;
     guint steps_back; /* in this second */
     gboolean turned;  /* reads forwards, up to this key */
@@ -55,6 +56,7 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
     scan->index = store_iter_new(archive->store, FAMILY_INDEX);
+    if (late_any(archive)) scan->late = store_iter_new(archive->store, FAMILY_LATE);
     pthread_rwlock_unlock(&archive->gate);
     return scan;
 }
@@ -75,6 +77,7 @@ void archive_scan_free(ArchiveScan *scan) {
     store_iter_free(scan->index);
     store_iter_free(scan->iter);
     store_iter_free(scan->again);
+    g_clear_pointer(&scan->late, store_iter_free);
     g_array_unref(scan->entries);
     g_byte_array_unref(scan->kept);
     g_free(scan);
@@ -237,5 +240,15 @@ gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error
     g_return_val_if_fail(scan->current != NULL, FALSE);
     Bytes record;
     if (!entry_record(scan, scan->current, &record, error)) return FALSE;
-    return part_decode(scan->archive, record, scan->current->key.trace_id, spans, error);
+    const TraceKey *key = &scan->current->key;
+    guint before = spans->len;
+    if (!part_decode(scan->archive, record, key->trace_id, spans, error)) return FALSE;
+    if (scan->late == NULL || key->part != 0) return TRUE;
+    g_autoptr(GByteArray) late = g_byte_array_new();
+    if (!late_collect(scan->late, key->trace_id, late, error)) {
+        g_byte_array_set_size(spans, before);
+        return FALSE;
+    }
+    if (late->len > 0) late_add_unknown(spans, before, late);
+    return TRUE;
 }

@@ -282,9 +282,12 @@ static gboolean settle_next(Archive *archive, guint32 *minute, GError **error) {
 }
 
 gboolean archive_settle(Archive *archive, GError **error) {
-    gboolean ok = TRUE;
     pthread_mutex_lock(&archive->settle_lock);
+    gboolean ok = archive_join(archive, error);
+    if (!ok) error = NULL; /* the first one counts */
+    gboolean joined = ok;
+    ok = TRUE;
     for (guint32 minute = 0; ok && minute != G_MAXUINT32;) ok = settle_next(archive, &minute, error);
     pthread_mutex_unlock(&archive->settle_lock);
-    return ok;
+    return ok && joined;
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analyzer/archive/idset.h"
+#include "analyzer/archive/late.h"
 #include "analyzer/archive/ledger.h"
 #include "common/base/error.h"
 
@@ -16,7 +17,7 @@ typedef struct Verify {
     const VerifyHooks *hooks;
     VerifyResult result;
     guint64 expected_traces; /* for progress */
-    StoreIter *traces, *parts, *ids, *patterns, *dirty, *meta;
+    StoreIter *traces, *parts, *ids, *patterns, *dirty, *late, *meta;
     StoreIter *stats[KINDS][LEVEL_COUNT];
     Ledger *ledgers[KINDS][LEVEL_COUNT];
     StaleSet stale;
@@ -231,6 +232,23 @@ static gboolean check_ids(Verify *verify, gboolean one_by_one, GError **error) {
     return check_ids(verify, TRUE, error);
 }
 
+/* What waits must be readable, and in the books. */
+static gboolean check_late(Verify *verify, GError **error) {
+    for (gboolean more = store_iter_seek(verify->late, (Bytes){"", 0}); more; more = store_iter_next(verify->late)) {
+        LateKey key;
+        g_byte_array_set_size(verify->spans, 0);
+        g_ptr_array_set_size(verify->list, 0);
+        if (!late_key_parse(store_iter_key(verify->late), &key) ||
+            !late_spans(key.trace_id, store_iter_value(verify->late), verify->spans, verify->list)) {
+            difference(verify, "an entry of late spans is malformed");
+            continue;
+        }
+        account_count_waiting(verify->books, verify->list);
+        verify->result.waiting += verify->list->len;
+    }
+    return iter_finished(verify->late, error);
+}
+
 static gboolean keep_node(void *arg, const PatternNode *node) {
     (void)arg;
     (void)node;
@@ -292,6 +310,7 @@ static void verify_begin(Verify *verify) {
     verify->ids = store_iter_new(archive->store, FAMILY_TRACE_ID);
     verify->patterns = store_iter_new(archive->store, FAMILY_PATTERN);
     verify->dirty = store_iter_new(archive->store, FAMILY_DIRTY);
+    verify->late = store_iter_new(archive->store, FAMILY_LATE);
     verify->meta = store_iter_new(archive->store, FAMILY_META);
     for (guint kind = 0; kind < KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++)
@@ -321,6 +340,7 @@ static void verify_end(Verify *verify) {
     store_iter_free(verify->ids);
     store_iter_free(verify->patterns);
     store_iter_free(verify->dirty);
+    store_iter_free(verify->late);
     store_iter_free(verify->meta);
     for (guint kind = 0; kind < KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
@@ -351,7 +371,8 @@ static gboolean check_all(Verify *verify, GError **error) {
     if (!iter_finished(verify->dirty, error)) return FALSE;
     expect_replaced(verify);
     return check_patterns(verify, error) && check_traces(verify, error) && check_ids(verify, FALSE, error) &&
-           check_totals(verify, error) && account_check(verify->meta, verify->books, book_difference, verify, error);
+           check_late(verify, error) && check_totals(verify, error) &&
+           account_check(verify->meta, verify->books, book_difference, verify, error);
 }
 
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error) {

@@ -17,6 +17,8 @@ struct ArchiveWriter {
     IdSet traces;
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
+    gint64 late_change;  /* of the spans that wait: put down by this group, or (negative) joined */
+    gboolean any;        /* the group holds something */
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
@@ -30,7 +32,30 @@ struct ArchiveWriter {
 
     /* Scratch, to spare allocations. */
     StatsGroup *replaced; /* the pattern rows of a record that is replaced */
-    GPtrArray *given;     /* the spans of archive_writer_add() */
+    GPtrArray *given;     /* the spans of one trace, as they came */
     GPtrArray *fresh;     /* those not stored yet, distinct */
     GByteArray *index;    /* value of the trace's index entry */
 };
+
+/* What join.c shares with writer.c. */
+typedef struct PartPlace {
+    guint64 trace_id;
+    guint part;
+    guint32 flags; /* TRACE_PART or 0 */
+} PartPlace;
+
+static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {
+    return (const SpanRec *const *)(gconstpointer)(list->pdata + from);
+}
+/* Puts the record into the group; returns the number of its pattern. */
+guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version);
+/* Spans that no stored record joins become parts of their own, from place.part on. Returns whether one of them is
+ * incomplete. */
+gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrArray *spans);
+/* writer->index, as it is put with group_put_index(). */
+void index_set(GByteArray *index, guint part, guint32 second);
+void group_put_index(ArchiveWriter *writer, guint64 trace_id);
+/* In the books. */
+void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each);
+/* Of the spans that were given, 'kept' are with their trace now; the others came again. */
+void count_given(ArchiveWriter *writer, const GPtrArray *kept);

@@ -35,6 +35,9 @@ static void append_store(const json_t *store, const ShowOptions *options, GStrin
     g_autofree char *duplicates = count_of(store, "duplicates");
     g_autofree char *late = count_of(store, "late_spans");
     line(out, "since opened", g_strdup_printf("%s repeated spans, %s late spans", duplicates, late));
+    g_autofree char *waiting = count_of(store, "late_spans_waiting");
+    if (field_number(store, "late_spans_waiting") > 0)
+        line(out, "waiting", g_strdup_printf("%s late spans: stored, not in statistics yet", waiting));
 }
 
 /* "queue full 12, no receiver 3"; a new string, "" for none. */

@@ -19,6 +19,7 @@ typedef enum {
     FAMILY_STATS,    /* values are combined by StoreOptions.merge */
     FAMILY_DIRTY,    /* */
     FAMILY_INDEX,    /* what traces are searched by */
+    FAMILY_LATE,     /* spans that wait to join their traces */
     FAMILY_COUNT
 } StoreFamily;
 

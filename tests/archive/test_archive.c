@@ -4,10 +4,7 @@
 #include "analyzer/archive/internal.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "tests/archive/fixture.h"
-#include "tests/archive/traces.h"
-
-#define BASE_NS (G_GINT64_CONSTANT(1700000040) * NS_PER_SEC) /* the start of a minute */
+#include "tests/archive/case.h"
 
 /* The linker leads these calls here (tests.cmake): disks that fill up on demand. */
 gboolean __real_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
@@ -33,13 +30,6 @@ gboolean __wrap_dict_intern(Dict *dict, const char *data, gsize length, guint32 
     return fail(error, intern_failure, "refused");
 }
 
-typedef struct Case {
-    Fixture fixture;
-    TestWorld world;
-    ArchiveWriter *writer;
-    GByteArray *spans;
-} Case;
-
 /* What happens while a minute is computed anew, after its snapshot was taken. */
 static void (*meanwhile)(Case *c);
 static Case *meanwhile_case;
@@ -47,52 +37,6 @@ static Case *meanwhile_case;
 gboolean __wrap_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error) {
     if (meanwhile != NULL && !flat) meanwhile(meanwhile_case);
     return __real_recompute_rows(archive, what, flat, rows, error);
-}
-
-static void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
-    ArchiveOptions options = {NS_PER_MS, max_trace_spans};
-    fixture_open(&c->fixture, rocksdb, &options);
-    world_init(&c->world, 7, archive_dict(c->fixture.archive));
-    c->writer = archive_writer_new(c->fixture.archive);
-    c->spans = g_byte_array_new();
-}
-
-static void case_close(Case *c) {
-    archive_writer_free(c->writer);
-    g_byte_array_unref(c->spans);
-    world_clear(&c->world);
-    fixture_close(&c->fixture);
-}
-
-/* Empties the scratch and appends spans first .. last, each the child of the one before, a millisecond apart. */
-static GByteArray *chain(Case *c, guint64 trace, guint first, guint last) {
-    g_byte_array_set_size(c->spans, 0);
-    for (guint i = first; i <= last; i++) {
-        TestSpan span = {trace,     i, i - 1, c->world.names[i % 3], c->world.tracers[i % 4], BASE_NS + i * NS_PER_MS,
-                         NS_PER_SEC};
-        test_span_append(c->spans, &span);
-    }
-    return c->spans;
-}
-
-static void settle(Case *c) {
-    g_autoptr(GError) error = NULL;
-    archive_settle(c->fixture.archive, &error);
-    g_assert_no_error(error);
-}
-
-static guint loaded_spans(Case *c, guint64 trace) {
-    g_autoptr(GByteArray) spans = g_byte_array_new();
-    g_autoptr(GError) error = NULL;
-    archive_load(c->fixture.archive, trace, spans, &error);
-    g_assert_no_error(error);
-    return span_count(spans);
-}
-
-static GByteArray *copy_of(const GByteArray *bytes) {
-    GByteArray *copy = g_byte_array_new();
-    g_byte_array_append(copy, bytes->data, bytes->len);
-    return copy;
 }
 
 static void never_visited(void *arg, const StatsKey *key, StatsRow *row) {
@@ -143,9 +87,10 @@ static void test_repeats_change_nothing(void) {
     g_autoptr(GPtrArray) before = fixture_dump(&c.fixture);
     fixture_add(c.writer, chain(&c, 5, 1, 6));
     fixture_add(c.writer, chain(&c, 5, 2, 2));
-    gsize pending = archive_writer_pending_bytes(c.writer);
     fixture_commit(c.writer);
-    g_assert_cmpuint(archive_writer_pending_bytes(c.writer), ==, pending);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 7);
+    g_assert_cmpuint(loaded_spans(&c, 5), ==, 6);
+    commit_and_join(&c);
     g_autoptr(GPtrArray) after = fixture_dump(&c.fixture);
     assert_same_dump(before, after);
     ArchiveTotals totals = archive_totals(c.fixture.archive);
@@ -169,7 +114,7 @@ static void test_first_content_stays(void) {
         at += span->size_bytes;
     }
     fixture_add(c.writer, c.spans);
-    fixture_commit(c.writer);
+    commit_and_join(&c);
     g_autoptr(GPtrArray) after = fixture_dump(&c.fixture);
     assert_same_dump(before, after);
     g_assert_cmpuint(archive_totals(c.fixture.archive).duplicates, ==, 3);
@@ -193,6 +138,9 @@ static void test_late_root(void) {
     g_byte_array_append(all, c.spans->data, c.spans->len);
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
+    fixture_assert_sound(&c.fixture);
+    fixture_assert_traces(&c.fixture, traces);
+    commit_and_join(&c);
     g_assert_cmpuint(fixture_marks(&c.fixture), ==, 1);
     fixture_assert_sound(&c.fixture);
     fixture_assert_traces(&c.fixture, traces);
@@ -217,16 +165,16 @@ static void test_twice_in_one_group(void) {
     case_open(&c, FALSE, 0);
     fixture_add(c.writer, chain(&c, 5, 1, 3));
     fixture_add(c.writer, chain(&c, 6, 1, 3));
-    fixture_add(c.writer, chain(&c, 5, 3, 6)); /* commits the first two */
-    g_assert_cmpuint(archive_totals(c.fixture.archive).traces, ==, 2);
-    failing_writes = 1; /* the third add would have to commit, and cannot */
-    g_autoptr(GError) error = NULL;
-    chain(&c, 5, 7, 7);
-    g_assert_false(archive_writer_add(c.writer, 5, c.spans->data, c.spans->len, &error));
-    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
-    fixture_add(c.writer, c.spans);
+    fixture_add(c.writer, chain(&c, 5, 3, 6));
+    g_assert_cmpuint(archive_totals(c.fixture.archive).traces, ==, 0); /* nothing was written yet */
+    fixture_add(c.writer, chain(&c, 5, 7, 7));
     fixture_commit(c.writer);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 5);
     g_assert_cmpuint(loaded_spans(&c, 5), ==, 7);
+    fixture_assert_sound(&c.fixture);
+    commit_and_join(&c);
+    g_assert_cmpuint(loaded_spans(&c, 5), ==, 7);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 10);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -324,7 +272,7 @@ static void test_parts(void) {
     case_open(&c, FALSE, 4);
     for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
         fixture_add(c.writer, chain(&c, 5, steps[i].first, steps[i].last));
-        fixture_commit(c.writer);
+        commit_and_join(&c);
         g_assert_cmpuint(stored_parts(&c, 5), ==, steps[i].parts);
         g_assert_cmpuint(loaded_spans(&c, 5), ==, steps[i].spans);
         g_assert_cmpuint(archive_totals(c.fixture.archive).traces, ==, 1);
@@ -393,7 +341,7 @@ static void test_clock_tolerance_stays(void) {
     g_assert_cmpint(archive_clock_tolerance_ns(c.fixture.archive), ==, NS_PER_MS);
     c.writer = archive_writer_new(c.fixture.archive);
     fixture_add(c.writer, chain(&c, 1, 3, 7));
-    fixture_commit(c.writer);
+    commit_and_join(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -416,7 +364,7 @@ static void test_times_far_away(void) {
                 g_byte_array_append(traces->pdata[i], c.spans->data, c.spans->len);
             fixture_add(c.writer, c.spans);
         }
-        fixture_commit(c.writer);
+        commit_and_join(&c);
         fixture_assert_sound(&c.fixture);
     }
     fixture_assert_traces(&c.fixture, traces);
@@ -481,8 +429,8 @@ static void test_periods(void) {
         g_byte_array_append(traces->pdata[i], c.spans->data, c.spans->len);
         fixture_add(c.writer, c.spans);
     }
-    fixture_commit(c.writer);
-    g_assert_cmpuint(fixture_marks(&c.fixture), >, 300);
+    commit_and_join(&c);
+    g_assert_cmpuint(fixture_marks(&c.fixture), >, 250);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
     settle(&c);
@@ -509,7 +457,7 @@ static void late_call(Case *c, guint64 i, GPtrArray *traces) {
     test_span_append(c->spans, &more);
     g_byte_array_append(traces->pdata[i], c->spans->data, c->spans->len);
     fixture_add(c->writer, c->spans);
-    fixture_commit(c->writer);
+    commit_and_join(c);
 }
 
 /* Past DIST_EXACT_MAX values, the traces of some late spans can be taken back from the row of their old pattern, and
@@ -604,7 +552,7 @@ static void test_read_only_sees_through_marks(void) {
     fixture_add(c.writer, chain(&c, 1, 2, 4));
     fixture_commit(c.writer);
     fixture_add(c.writer, chain(&c, 1, 1, 1));
-    fixture_commit(c.writer);
+    commit_and_join(&c);
     g_ptr_array_add(traces, copy_of(chain(&c, 1, 1, 4)));
     g_autoptr(GError) error = NULL;
     StoreOptions options = {.path = c.fixture.folder, .read_only = TRUE, .merge = archive_merge};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/archive/internal.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
@@ -163,6 +164,13 @@ static void settle(Run *run) {
     g_assert_no_error(error);
 }
 
+/* Late spans go to their traces, the statistics stay as they are. */
+static void join(Run *run) {
+    g_autoptr(GError) error = NULL;
+    archive_join(run->fixture.archive, &error);
+    g_assert_no_error(error);
+}
+
 static void play(Run *run) {
     for (guint i = 0; i < run->deliveries->len; i++) {
         Delivery *delivery = run->deliveries->pdata[i];
@@ -171,6 +179,7 @@ static void play(Run *run) {
         g_ptr_array_add(run->journals[writer], delivery);
         if (pick(run, 4) == 0) writer_commit(run, writer);
         if (pick(run, 20) == 0) writer_crash(run, writer);
+        if (pick(run, 20) == 0) join(run);
         if (pick(run, 30) == 0) settle(run);
         if (pick(run, run->fixture.rocksdb ? 60 : 25) == 0) restart(run);
         if (pick(run, 20) == 0) fixture_assert_sound(&run->fixture);
@@ -235,6 +244,9 @@ static void run_one(guint32 seed, gboolean rocksdb) {
     writers_open(&run);
     play(&run);
 
+    fixture_assert_traces(&run.fixture, run.traces); /* whether they wait or not */
+    fixture_assert_sound(&run.fixture);
+    join(&run);
     fixture_assert_traces(&run.fixture, run.traces);
     g_assert_cmpuint(archive_totals(run.fixture.archive).spans, ==, run.spans_total);
     fixture_assert_sound(&run.fixture);

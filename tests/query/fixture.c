@@ -77,6 +77,8 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
     }
     archive_writer_commit(fixture->writer, FALSE, &error);
     g_assert_no_error(error);
+    archive_settle(fixture->archive, &error);
+    g_assert_no_error(error);
 }
 
 void fixture_store(Fixture *fixture, const SpanRow *rows, gsize n) {

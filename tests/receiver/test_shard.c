@@ -72,6 +72,9 @@ static void test_max_spans(void) {
     g_assert_true(fixture_flush(fixture, &closed));
     g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_SIZE), ==, 2);
     g_assert_cmpuint(closed, ==, 1);
+    g_assert_cmpuint(stored_spans(fixture), ==, 100); /* the others wait to join them */
+    g_assert_cmpuint(archive_totals(fixture->archive).late_waiting, ==, 150);
+    g_assert_true(archive_settle(fixture->archive, NULL));
     g_assert_cmpuint(stored_spans(fixture), ==, 250);
 }
 

@@ -1,0 +1,382 @@
+#include <string.h>
+
+#include "analyzer/archive/late.h"
+#include "analyzer/archive/writer.h"
+#include "common/base/error.h"
+
+/* Late spans wait in the order of trace ids. They are taken in batches; of each, the traces are brought into the order
+ * in which their records lie, so that records of one time are read one behind the other, and what follows is one group:
+ * the joined records, the statistics' differences, and the removal of what waited, in one atomic write. Nobody else
+ * replaces records, so nothing has to be locked, and what a crash interrupts begins anew.
+ *
+ * The record's place is known from when the spans came, but for traces whose record has moved since or has several
+ * parts: only these are looked up in the index. */
+
+/* Waiting spans in memory, about; those of one trace may be more, up to JOIN_TRACE_SPANS. */
+#define JOIN_BYTES       (8u << 20)
+#define JOIN_TRACE_SPANS 250000u
+/* Written at once. */
+#define JOIN_GROUP_BYTES (16u << 20)
+
+/* Waiting spans of one trace. */
+typedef struct LateTrace {
+    guint64 trace_id;
+    guint32 second;
+    guint32 n_spans; /* as the heads say */
+    gboolean replayed;
+    guint first, n; /* entries */
+    gsize at;       /* in the batch's bytes */
+    gsize size_bytes;
+} LateTrace;
+
+typedef struct Joiner {
+    Archive *archive;
+    ArchiveWriter *writer;
+    LateKey next;       /* where the next batch begins */
+    gboolean finished;  /* nothing waits from there on */
+    GArray *traces;     /* LateTrace of the batch */
+    GArray *entries;    /* LateKey */
+    GByteArray *bytes;  /* packed spans */
+    StoreIter *records; /* as they were when the batch was read */
+    GError *damage;     /* the first; the pass goes on */
+} Joiner;
+
+static Joiner *joiner_new(Archive *archive) {
+    Joiner *joiner = g_new0(Joiner, 1);
+    joiner->archive = archive;
+    joiner->writer = archive_writer_new(archive);
+    joiner->traces = g_array_new(FALSE, FALSE, sizeof(LateTrace));
+    joiner->entries = g_array_new(FALSE, FALSE, sizeof(LateKey));
+    joiner->bytes = g_byte_array_new();
+    return joiner;
+}
+
+void joiner_free(Joiner *joiner) {
+    if (joiner == NULL) return;
+    archive_writer_free(joiner->writer);
+    g_array_unref(joiner->traces);
+    g_array_unref(joiner->entries);
+    g_byte_array_unref(joiner->bytes);
+    g_free(joiner);
+}
+
+/* ---- one trace ---- */
+
+/* What is stored of a trace. */
+typedef struct StoredTrace {
+    guint64 trace_id;
+    guint parts;
+    GByteArray *spans; /* of the last part */
+    TraceSummary last;
+    gboolean others_incomplete; /* a part but the last */
+} StoredTrace;
+
+static void fresh_remove(SpanTable *fresh, const GByteArray *spans) {
+    for (gsize at = 0; at < spans->len;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
+        span_table_remove(fresh, span->id);
+        at += span->size_bytes;
+    }
+}
+
+/* Takes what is stored already out of 'fresh', one part in memory at a time; stops early when nothing is left. */
+static gboolean stored_load(Archive *archive, Bytes index, StoredTrace *stored, SpanTable *fresh, GError **error) {
+    for (guint part = 0; part < stored->parts && fresh->used > 0; part++) {
+        TraceKey key = {trace_index_second(index, part), stored->trace_id, (guint16)part};
+        g_byte_array_set_size(stored->spans, 0);
+        if (!part_load(archive, &key, stored->spans, &stored->last, error)) {
+            g_prefix_error(error, "joining late spans: ");
+            return FALSE;
+        }
+        fresh_remove(fresh, stored->spans);
+        if (part + 1 < stored->parts && stored->last.flags & TRACE_INCOMPLETE) stored->others_incomplete = TRUE;
+    }
+    return TRUE;
+}
+
+/* Which nodes of the new version stand for spans that the old one had. */
+static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
+    guint8 *counted = g_new0(guint8, tree->n_nodes);
+    for (guint32 i = 0; i < tree->n_nodes; i++) {
+        const guint8 *at = (const guint8 *)tree->span[i];
+        counted[i] = at != NULL && at >= old->data && at < old->data + old->len;
+    }
+    return counted;
+}
+
+static void append_replaced(void *arg, const StatsKey *key, StatsRow *row) { mark_value_append(arg, key->host, row); }
+
+/* Its pattern's rows count a record that is no more: a mark says so, and what to take back. */
+static void mark_replaced(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    stats_group_add_pattern(writer->replaced, old->tree, old->times, stored->last.pattern, old->node_of);
+    stats_group_foreach(writer->replaced, append_replaced, value);
+    stats_group_clear(writer->replaced);
+    DirtyMark mark = {stats_bucket(LEVEL_MINUTE, stored->last.begin_ns), stored->last.pattern, stored->trace_id,
+                      (guint16)(stored->parts - 1), stored->last.n_spans};
+    LayoutKey key = dirty_key(&mark);
+    store_batch_put(writer->batch, FAMILY_DIRTY, key_bytes(&key), (Bytes){value->data, value->len});
+}
+
+/* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
+static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
+    Archive *archive = writer->archive;
+    g_auto(TraceVersion) old = version_make(archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
+    for (guint i = 0; i < old_spans->len; i++) g_ptr_array_add(writer->fresh, g_ptr_array_index(old_spans, i));
+    g_auto(TraceVersion) joined =
+        version_make(archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
+
+    g_autofree guint8 *counted = counted_flags(joined.tree, stored->spans);
+    stats_group_retract_functions(writer->stats, old.tree, old.times);
+    stats_group_add_functions(writer->stats, joined.tree, joined.times, counted);
+
+    PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART};
+    guint32 number = group_put_record(writer, &place, &joined);
+    mark_replaced(writer, stored, &old);
+    stats_group_add_pattern(writer->stats, joined.tree, joined.times, number, joined.node_of);
+
+    guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
+    if (second != old_second) {
+        LayoutKey key = trace_key(&(TraceKey){old_second, stored->trace_id, (guint16)place.part});
+        store_batch_delete(writer->batch, FAMILY_TRACE, key_bytes(&key));
+        index_set(writer->index, place.part, second);
+        group_put_index(writer, stored->trace_id);
+    }
+    writer->change.spans += (gint64)joined.tree->n_spans - old.tree->n_spans;
+    return tree_incomplete(joined.tree);
+}
+
+/* A trace that gets its second part: the first one's record must say that it is a part. Nothing else changes. */
+static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
+    g_auto(TraceVersion) same =
+        version_make(writer->archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART}, &same);
+}
+
+/* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
+static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
+    g_autoptr(GPtrArray) old_spans = g_ptr_array_new();
+    if (!spans_point(stored->trace_id, (Bytes){stored->spans->data, stored->spans->len}, old_spans, error))
+        return FALSE;
+    guint n_fresh = writer->fresh->len;
+    gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
+    gboolean was_incomplete = stored->others_incomplete || last_incomplete;
+    gboolean fits = (guint64)stored->last.n_spans + n_fresh <= writer->archive->options.max_trace_spans;
+    gboolean incomplete = stored->others_incomplete;
+    if (fits || stored->parts == TRACE_MAX_PARTS) {
+        incomplete |= join_last(writer, stored, old_spans);
+    } else {
+        if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, old_spans);
+        incomplete |= last_incomplete;
+        incomplete |=
+            group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART}, writer->fresh);
+        group_put_index(writer, stored->trace_id);
+    }
+    writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);
+    __atomic_fetch_add(&writer->archive->late_spans, n_fresh, __ATOMIC_RELAXED);
+    return TRUE;
+}
+
+/* The record of a trace in one piece, where it was when the spans came. *found FALSE: it is not there any more, or the
+ * trace has parts. */
+static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored, gboolean *found, GError **error) {
+    LayoutKey key = trace_key(&(TraceKey){second, stored->trace_id, 0});
+    *found = FALSE;
+    if (!iter_seek_key(joiner->records, key)) return iter_finished(joiner->records, error);
+    Bytes at = store_iter_key(joiner->records), record = store_iter_value(joiner->records);
+    if (at.size_bytes != key.size_bytes || memcmp(at.data, key.bytes, key.size_bytes) != 0) return TRUE;
+    if (!record_summary(record, &stored->last, error)) return FALSE;
+    if (stored->last.flags & TRACE_PART) return TRUE;
+    if (!part_decode(joiner->archive, record, stored->trace_id, stored->spans, error)) return FALSE;
+    *found = TRUE;
+    return TRUE;
+}
+
+/* Takes out of 'fresh' what is stored, and leaves in writer->index the trace's entry, in 'stored' its last part. Parts
+ * are 0 when the trace is not stored any more. */
+static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *stored, SpanTable *fresh,
+                            GError **error) {
+    gboolean found = FALSE;
+    if (late->second != 0 && !record_read(joiner, late->second, stored, &found, error)) return FALSE;
+    if (found) {
+        stored->parts = 1;
+        fresh_remove(fresh, stored->spans);
+        index_set(joiner->writer->index, 0, late->second);
+        return TRUE;
+    }
+    g_autoptr(GBytes) index = NULL;
+    if (!trace_index_get(joiner->archive, late->trace_id, &index, error)) return FALSE;
+    if (index == NULL) return TRUE;
+    Bytes view = bytes_view(index);
+    stored->parts = trace_index_parts(view);
+    g_byte_array_append(joiner->writer->index, view.data, (guint)view.size_bytes);
+    return stored_load(joiner->archive, view, stored, fresh, error);
+}
+
+/* Their trace was removed meanwhile: they go the same way. */
+static void expire(Joiner *joiner, const GPtrArray *spans) {
+    count_spans(joiner->writer, spans, ACCOUNT_EXPIRED, 1);
+    __atomic_fetch_add(&joiner->archive->late_expired, spans->len, __ATOMIC_RELAXED);
+}
+
+/* Brings the spans to their trace, in the writer's group. */
+static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error) {
+    ArchiveWriter *writer = joiner->writer;
+    if (!archive_prepare(joiner->archive, writer->given, error)) return FALSE;
+    g_autoptr(GPtrArray) kept = g_ptr_array_new();
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    StoredTrace stored = {.trace_id = late->trace_id, .spans = spans};
+    SpanTable fresh;
+    span_table_init(&fresh, writer->given->len);
+    for (guint i = 0; i < writer->given->len; i++) span_table_add(&fresh, g_ptr_array_index(writer->given, i));
+    gboolean ok = stored_find(joiner, late, &stored, &fresh, error);
+    if (ok) span_table_list(&fresh, kept);
+    span_table_clear(&fresh);
+    if (!ok) return FALSE;
+    if (kept->len > 0 && stored.parts > 0) {
+        g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
+        if (!add_late(writer, &stored, error)) return FALSE;
+    } else if (stored.parts == 0) {
+        expire(joiner, kept);
+    }
+    writer->replaying = late->replayed;
+    count_spans(writer, writer->given, ACCOUNT_WAITING, -1);
+    count_given(writer, kept);
+    return TRUE;
+}
+
+static void entries_delete(Joiner *joiner, const LateTrace *late) {
+    for (guint i = 0; i < late->n; i++) {
+        LayoutKey key = late_key(&g_array_index(joiner->entries, LateKey, late->first + i));
+        store_batch_delete(joiner->writer->batch, FAMILY_LATE, key_bytes(&key));
+    }
+    joiner->writer->late_change -= late->n_spans;
+    joiner->writer->any = TRUE;
+    joiner->writer->sealed = FALSE;
+}
+
+static gboolean join_trace(Joiner *joiner, const LateTrace *late, GError **error) {
+    ArchiveWriter *writer = joiner->writer;
+    g_ptr_array_set_size(writer->given, 0);
+    g_ptr_array_set_size(writer->fresh, 0);
+    g_byte_array_set_size(writer->index, 0);
+    Bytes bytes = {joiner->bytes->data + late->at, late->size_bytes};
+    if (!spans_point(late->trace_id, bytes, writer->given, error) || writer->given->len != late->n_spans) {
+        g_clear_error(error);
+        return fail(error, PLUMB_ERROR_CORRUPT, "late spans of trace %016" G_GINT64_MODIFIER "x are malformed",
+                    late->trace_id);
+    }
+    if (!join_spans(joiner, late, error)) return FALSE;
+    entries_delete(joiner, late);
+    return TRUE;
+}
+
+/* ---- batches ---- */
+
+static gboolean batch_full(const Joiner *joiner, const LateKey *next) {
+    if (joiner->traces->len == 0) return FALSE;
+    const LateTrace *last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
+    if (last->trace_id != next->trace_id) return joiner->bytes->len >= JOIN_BYTES;
+    return last->n_spans >= JOIN_TRACE_SPANS;
+}
+
+static gboolean batch_take(Joiner *joiner, const LateKey *key, Bytes value, GError **error) {
+    LateHead head;
+    if (!late_head_parse(value, &head)) return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans is malformed");
+    LateTrace *last = NULL;
+    if (joiner->traces->len > 0) last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
+    if (last == NULL || last->trace_id != key->trace_id) {
+        LateTrace trace = {.trace_id = key->trace_id, .first = joiner->entries->len, .at = joiner->bytes->len};
+        g_array_append_val(joiner->traces, trace);
+        last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
+    }
+    last->second = MAX(last->second, head.second);
+    last->replayed |= head.replayed;
+    last->n_spans += head.n_spans;
+    last->n++;
+    last->size_bytes += value.size_bytes - LATE_HEAD_BYTES;
+    g_array_append_val(joiner->entries, *key);
+    g_byte_array_append(joiner->bytes, (const guint8 *)value.data + LATE_HEAD_BYTES,
+                        (guint)(value.size_bytes - LATE_HEAD_BYTES));
+    return TRUE;
+}
+
+static void damaged(Joiner *joiner, GError *error) {
+    if (joiner->damage == NULL)
+        joiner->damage = error;
+    else
+        g_error_free(error);
+}
+
+static gboolean batch_read(Joiner *joiner, GError **error) {
+    g_array_set_size(joiner->traces, 0);
+    g_array_set_size(joiner->entries, 0);
+    g_byte_array_set_size(joiner->bytes, 0);
+    g_autoptr(StoreIter) late = store_iter_new(joiner->archive->store, FAMILY_LATE);
+    gboolean more = iter_seek_key(late, late_key(&joiner->next));
+    for (; more; more = store_iter_next(late)) {
+        LateKey key;
+        if (!late_key_parse(store_iter_key(late), &key))
+            return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans has a malformed key");
+        joiner->next = key;
+        if (batch_full(joiner, &key)) return TRUE;
+        GError *bad = NULL;
+        if (!batch_take(joiner, &key, store_iter_value(late), &bad)) damaged(joiner, bad);
+    }
+    joiner->finished = TRUE;
+    return iter_finished(late, error);
+}
+
+static int by_place(gconstpointer a, gconstpointer b) {
+    const LateTrace *x = a, *y = b;
+    if (x->second != y->second) return x->second < y->second ? -1 : 1;
+    return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
+}
+
+static gboolean batch_join(Joiner *joiner, GError **error) {
+    g_array_sort(joiner->traces, by_place);
+    joiner->records = store_iter_new(joiner->archive->store, FAMILY_TRACE);
+    gboolean ok = TRUE;
+    for (guint i = 0; ok && i < joiner->traces->len; i++) {
+        GError *why = NULL;
+        if (join_trace(joiner, &g_array_index(joiner->traces, LateTrace, i), &why)) {
+            if (archive_writer_pending_bytes(joiner->writer) >= JOIN_GROUP_BYTES)
+                ok = archive_writer_commit(joiner->writer, FALSE, error);
+            continue;
+        }
+        ok = !g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_IO) &&
+             !g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        if (ok)
+            damaged(joiner, why);
+        else
+            g_propagate_error(error, why);
+    }
+    g_clear_pointer(&joiner->records, store_iter_free);
+    return ok;
+}
+
+static gboolean join_all(Joiner *joiner, GError **error) {
+    joiner->next = (LateKey){0, 0};
+    joiner->finished = FALSE;
+    /* What could not be written the last time still waits as well, and must not be joined twice. */
+    if (!archive_writer_commit(joiner->writer, FALSE, error)) return FALSE;
+    while (!joiner->finished) {
+        if (!batch_read(joiner, error) || !batch_join(joiner, error)) return FALSE;
+        if (!archive_writer_commit(joiner->writer, FALSE, error)) return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean archive_join(Archive *archive, GError **error) {
+    if (!late_any(archive)) return TRUE;
+    if (archive->joiner == NULL) archive->joiner = joiner_new(archive);
+    Joiner *joiner = archive->joiner;
+    gboolean ok = join_all(joiner, error);
+    GError *damage = g_steal_pointer(&joiner->damage);
+    if (damage == NULL) return ok;
+    if (ok)
+        g_propagate_error(error, damage);
+    else
+        g_error_free(damage);
+    return FALSE;
+}

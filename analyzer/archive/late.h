@@ -1,0 +1,22 @@
+/* Spans that came after their trace was stored. A writer puts them down as they are, in the same atomic write as the
+ * rest of its group; join.c brings them to their traces in the background. Until then they are seen by whoever asks for
+ * the spans of their trace, and counted as waiting, but not in statistics and summaries. */
+#pragma once
+
+#include "analyzer/archive/internal.h"
+
+/* One entry holds no more than this, or one span. */
+#define LATE_ENTRY_BYTES (1u << 20)
+
+/* Counts what waits and finds the next number: for archive_open(). */
+gboolean late_open(Archive *archive, GError **error);
+/* Adds entries to a batch. The number of spans in 'head' is not asked for. */
+void late_put(Archive *archive, StoreBatch *batch, const LateHead *head, Bytes spans);
+/* Any waiting? Any thread; cheap. */
+gboolean late_any(Archive *archive);
+/* The spans of one entry, appended and pointed at; FALSE, with both of no use, when it is malformed. */
+gboolean late_spans(guint64 trace_id, Bytes value, GByteArray *spans, GPtrArray *list);
+/* Appends what waits of a trace. */
+gboolean late_collect(StoreIter *late, guint64 trace_id, GByteArray *spans, GError **error);
+/* Appends to 'spans' what of 'late' is not among those from 'from' on, each span once. */
+void late_add_unknown(GByteArray *spans, guint from, const GByteArray *late);

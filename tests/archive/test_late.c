@@ -1,0 +1,138 @@
+/* Spans that come after their trace was stored: waiting, joining, and what may go wrong. */
+#include "analyzer/archive/internal.h"
+#include "common/base/error.h"
+#include "tests/archive/case.h"
+
+/* The linker leads this call here (tests.cmake): disks that fill up on demand. */
+gboolean __real_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
+gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
+
+static guint failing_writes;
+
+gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error) {
+    if (failing_writes == 0) return __real_store_write(store, batch, sync, error);
+    failing_writes--;
+    return fail(error, PLUMB_ERROR_NO_SPACE, "disk full");
+}
+
+/* Joining that cannot write changes nothing, and is tried again with what has come meanwhile. */
+static void test_join_on_a_full_disk(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, GPOINTER_TO_INT(rocksdb), 0);
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
+    fixture_commit(c.writer);
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 3, 6));
+    fixture_commit(c.writer);
+    g_autoptr(GPtrArray) before = fixture_dump(&c.fixture);
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < 2; i++) {
+        failing_writes = 1;
+        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        g_clear_error(&error);
+        g_autoptr(GPtrArray) after = fixture_dump(&c.fixture);
+        assert_same_dump(before, after);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 12);
+        fixture_assert_sound(&c.fixture);
+    }
+    fixture_add(c.writer, chain(&c, 2, 1, 1));
+    commit_and_join(&c);
+    for (guint64 trace = 1; trace <= 3; trace++) g_assert_cmpuint(loaded_spans(&c, trace), ==, trace == 2 ? 6 : 5);
+    ArchiveTotals totals = archive_totals(c.fixture.archive);
+    g_assert_cmpuint(totals.spans, ==, 16);
+    g_assert_cmpuint(totals.late_spans, ==, 7);
+    g_assert_cmpuint(totals.duplicates, ==, 6);
+    settle(&c);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+/* A damaged record keeps its own late spans waiting, for whoever repairs it, and nobody else's. */
+static void test_join_beside_damage(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
+    fixture_commit(c.writer);
+    LayoutKey key = trace_key(&(TraceKey){trace_second(BASE_NS), 2, 0});
+    g_autoptr(GBytes) record = NULL;
+    g_assert_true(store_get(c.fixture.store, FAMILY_TRACE, key_bytes(&key), &record, NULL));
+    g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
+    store_batch_put(batch, FAMILY_TRACE, key_bytes(&key), (Bytes){bytes_view(record).data, 20});
+    g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 1, 2));
+    fixture_commit(c.writer);
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < 2; i++) {
+        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        g_clear_error(&error);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 11);
+    }
+    store_batch_put(batch, FAMILY_TRACE, key_bytes(&key), bytes_view(record));
+    g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+    settle(&c);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 0);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+/* Late spans whose trace was removed meanwhile are removed too, and accounted for. */
+static void test_late_spans_of_a_removed_trace(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    fixture_add(c.writer, chain(&c, 1, 2, 4));
+    fixture_commit(c.writer);
+    fixture_add(c.writer, chain(&c, 1, 1, 2));
+    fixture_commit(c.writer);
+    g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
+    LayoutKey record = trace_key(&(TraceKey){trace_second(BASE_NS), 1, 0}), index = trace_id_key(1);
+    store_batch_delete(batch, FAMILY_TRACE, key_bytes(&record));
+    store_batch_delete(batch, FAMILY_TRACE_ID, key_bytes(&index));
+    g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+    settle(&c);
+    ArchiveTotals totals = archive_totals(c.fixture.archive);
+    g_assert_cmpuint(totals.late_waiting, ==, 0);
+    g_assert_cmpuint(totals.late_expired, ==, 2);
+    g_autoptr(AccountTable) books = account_table_new();
+    archive_books(c.fixture.archive, books);
+    gint64 fields[ACCOUNT_FIELDS];
+    account_sum(books, fields);
+    g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
+    g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, 2);
+    g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, 5);
+    case_close(&c);
+}
+
+/* A scan gives waiting spans too, with the trace that they will join. */
+static void test_scan_sees_waiting_spans(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
+    fixture_commit(c.writer);
+    fixture_add(c.writer, chain(&c, 2, 1, 2));
+    fixture_commit(c.writer);
+    g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, FALSE);
+    settle(&c); /* the scan sees what was there when it was made */
+    g_autoptr(GError) error = NULL;
+    guint64 id;
+    TraceSummary summary;
+    while (archive_scan_next(scan, &id, &summary, &error)) {
+        g_autoptr(GByteArray) spans = g_byte_array_new();
+        g_assert_true(archive_scan_spans(scan, spans, &error));
+        g_assert_cmpuint(span_count(spans), ==, id == 2 ? 4 : 3);
+        g_assert_cmpuint(summary.n_spans, ==, 3);
+    }
+    g_assert_no_error(error);
+    case_close(&c);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/late/full-disk/memory", GINT_TO_POINTER(FALSE), test_join_on_a_full_disk);
+    g_test_add_data_func("/late/full-disk/rocksdb", GINT_TO_POINTER(TRUE), test_join_on_a_full_disk);
+    g_test_add_func("/late/beside-damage", test_join_beside_damage);
+    g_test_add_func("/late/removed-trace", test_late_spans_of_a_removed_trace);
+    g_test_add_func("/late/scan", test_scan_sees_waiting_spans);
+    return g_test_run();
+}
