@@ -80,13 +80,45 @@ static guint32 process_of(const Cluster *c, guint32 place, guint64 random, guint
     return 2 * (guint32)((random >> 8) * (number + 1) % c->options.hosts) + 1;
 }
 
+static void put_path(OpState *state, guint32 folder, guint64 number) {
+    char *at = state->path;
+    memcpy(at, "/load/00/0000000000", 19);
+    at[6] = (char)('0' + folder / 10);
+    at[7] = (char)('0' + folder % 10);
+    for (guint i = 18; i > 8; i--, number /= 10) at[i] = (char)('0' + number % 10);
+    state->path_bytes = 19;
+}
+
 static void begin_op(Cluster *c, const Op *op, OpState *state) {
     guint64 random = next_random(&c->random);
-    for (guint32 place = 0; place < PLACES; place++) state->processes[place] = process_of(c, place, random, op->host);
+    for (guint32 place = 0; place < op->template->places; place++) {
+        state->processes[place] = process_of(c, place, random, op->host);
+        __builtin_prefetch(&c->fleet.processes[state->processes[place]]);
+    }
     state->stretch = c->stretch[random >> 40 & (STRETCHES - 1)];
     state->begin_ns = now_ns(c) - (gint64)(state->stretch * (double)op->template->duration_ns);
-    state->path_bytes = (guint32)g_snprintf(state->path, sizeof state->path, "/load/%u/%010" G_GUINT64_FORMAT,
-                                            op->host % 97, op->number * PATH_STEP % PATH_NUMBERS);
+    put_path(state, op->host % 97, op->number * PATH_STEP % PATH_NUMBERS);
+}
+
+/* Thousands of processes do not fit the processor's cache: what they write to next is fetched for all of an
+ * operation's at once, while its ids are drawn. */
+static void draw_ids(Cluster *c, const Op *op, const OpState *state) {
+    const guint32 n = op->template->count, places = op->template->places;
+    for (guint32 k = 0; k < n / 2; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    for (guint32 place = 0; place < places; place++) {
+        const Process *process = &c->fleet.processes[state->processes[place]];
+        __builtin_prefetch(process->frame);
+        __builtin_prefetch(process->local);
+        __builtin_prefetch(process->local + 32);
+    }
+    for (guint32 k = n / 2; k < n; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    for (guint32 place = 0; place < places; place++) {
+        const Frame *frame = c->fleet.processes[state->processes[place]].frame;
+        if (frame == NULL) continue;
+        for (guint32 ahead = 0; ahead < (place == PLACE_CLIENT ? 512u : 128u); ahead += 64)
+            __builtin_prefetch(frame->spans + frame->spans_bytes + ahead, 1);
+        __builtin_prefetch(frame->strings + frame->strings_bytes, 1);
+    }
 }
 
 static guint8 *put_values(Cluster *c, Process *process, const TemplateSpan *span, const OpState *state, guint8 *at) {
@@ -171,7 +203,7 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
 static gint64 say_op(Cluster *c, const Op *op) {
     OpState state;
     begin_op(c, op, &state);
-    for (guint32 k = 0; k < op->template->count; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    draw_ids(c, op, &state);
     for (guint32 k = op->first; k < op->end; k++) say_span(c, op, &state, k);
     fleet_made(&c->fleet);
     return state.begin_ns;
@@ -272,8 +304,25 @@ static void run_op(Cluster *c, Job *job) {
     if (job->task.length > 0 && --job->task_ops == 0) end_task(c, job);
 }
 
+static const Process *client_ahead(const Cluster *c, guint32 turns) {
+    const Job *job = &c->jobs[(c->turn + turns) % c->options.jobs];
+    return &c->fleet.processes[2 * (job->task.length > 0 ? job->task_host : job->host)];
+}
+
+/* As draw_ids() does, for the clients of the turns to come. */
+static void fetch_ahead(const Cluster *c) {
+    __builtin_prefetch(client_ahead(c, 6));
+    const Process *process = client_ahead(c, 4);
+    __builtin_prefetch(process->frame);
+    __builtin_prefetch(process->local);
+    const Frame *frame = client_ahead(c, 2)->frame;
+    if (frame == NULL) return;
+    for (guint32 at = 0; at < 512; at += 64) __builtin_prefetch(frame->spans + frame->spans_bytes + at, 1);
+}
+
 void cluster_step(Cluster *c) {
     Job *job = &c->jobs[c->turn];
+    fetch_ahead(c);
     c->turn = (c->turn + 1) % c->options.jobs;
     if (job->ops_left == 0) begin_job(c, job);
     for (guint32 i = 0; i < job->per_turn && job->ops_left > 0; i++, job->ops_left--) run_op(c, job);

@@ -57,8 +57,9 @@ void fleet_clear(Fleet *fleet) {
 }
 
 Frame *fleet_begin_frame(Fleet *fleet, Process *process) {
-    process->frame = frame_new(&fleet->pool);
-    process->frame->process = (guint32)(process - fleet->processes);
+    guint32 number = (guint32)(process - fleet->processes);
+    process->frame = frame_new(&fleet->pool, number >= 2 * fleet->options->hosts ? 2 : number % 2);
+    process->frame->process = number;
     memset(process->local, 0, fleet->set->strings->len * sizeof *process->local);
     return process->frame;
 }

@@ -40,18 +40,20 @@ EncodedId encoded_id(guint64 id) {
     return encoded;
 }
 
-Frame *frame_new(FramePool *pool) {
-    if (pool->free == NULL) pool->free = g_ptr_array_new();
-    Frame *frame = pool->free->len > 0 ? g_ptr_array_steal_index_fast(pool->free, pool->free->len - 1) : NULL;
+Frame *frame_new(FramePool *pool, guint32 kind) {
+    if (pool->free[kind] == NULL) pool->free[kind] = g_ptr_array_new();
+    GPtrArray *free = pool->free[kind];
+    Frame *frame = free->len > 0 ? g_ptr_array_steal_index_fast(free, free->len - 1) : NULL;
     if (frame == NULL) {
         frame = g_new0(Frame, 1);
-        frame->strings = g_byte_array_new();
+        frame->strings = g_malloc(FIRST_BYTES);
+        frame->strings_capacity = FIRST_BYTES;
         frame->head = g_byte_array_new();
         frame->spans = g_malloc(FIRST_BYTES);
         frame->capacity_bytes = FIRST_BYTES;
+        frame->kind = kind;
     }
-    frame->spans_bytes = frame->n_strings = frame->n_spans = frame->mark_bytes = 0;
-    g_byte_array_set_size(frame->strings, 0);
+    frame->spans_bytes = frame->strings_bytes = frame->n_strings = frame->n_spans = frame->mark_bytes = 0;
     frame->refs = 1;
     frame->acknowledged = 0;
     frame->late = FALSE;
@@ -59,29 +61,35 @@ Frame *frame_new(FramePool *pool) {
 }
 
 static void frame_destroy(Frame *frame) {
-    g_byte_array_unref(frame->strings);
+    g_free(frame->strings);
     g_byte_array_unref(frame->head);
     g_free(frame->spans);
     g_free(frame);
 }
 
 void frame_release(FramePool *pool, Frame *frame) {
-    if (--frame->refs == 0) g_ptr_array_add(pool->free, frame);
+    if (--frame->refs == 0) g_ptr_array_add(pool->free[frame->kind], frame);
 }
 
 void frame_pool_clear(FramePool *pool) {
-    if (pool->free == NULL) return;
-    for (guint i = 0; i < pool->free->len; i++) frame_destroy(pool->free->pdata[i]);
-    g_ptr_array_free(g_steal_pointer(&pool->free), TRUE);
+    for (guint kind = 0; kind < FRAME_KINDS; kind++) {
+        if (pool->free[kind] == NULL) continue;
+        for (guint i = 0; i < pool->free[kind]->len; i++) frame_destroy(pool->free[kind]->pdata[i]);
+        g_ptr_array_free(g_steal_pointer(&pool->free[kind]), TRUE);
+    }
 }
 
 guint32 frame_add_string(Frame *frame, const char *text, guint32 length, guint64 number) {
-    char digits[11];
-    guint32 n_digits = 0;
-    if (number != 0) n_digits = (guint32)g_snprintf(digits, sizeof digits, "%010" G_GUINT64_FORMAT, number);
-    append_varint(frame->strings, length + n_digits);
-    g_byte_array_append(frame->strings, (const guint8 *)text, length);
-    if (n_digits > 0) g_byte_array_append(frame->strings, (const guint8 *)digits, n_digits);
+    const guint32 n_digits = number != 0 ? 10 : 0, most = length + n_digits + 5;
+    if (frame->strings_bytes + most > frame->strings_capacity) {
+        frame->strings_capacity = 2 * (frame->strings_bytes + most);
+        frame->strings = g_realloc(frame->strings, frame->strings_capacity);
+    }
+    guint8 *at = put_varint(frame->strings + frame->strings_bytes, length + n_digits);
+    memcpy(at, text, length);
+    at += length;
+    for (guint i = n_digits; i > 0; i--, number /= 10) at[i - 1] = (guint8)('0' + number % 10);
+    frame->strings_bytes = (guint32)(at + n_digits - frame->strings);
     return frame->n_strings++;
 }
 
@@ -219,7 +227,7 @@ void frame_close_batch(Frame *frame, const FrameSender *sender) {
     at = put_list_head(at, frame->n_strings, COMPACT_STRING);
     g_byte_array_set_size(frame->head, 0);
     g_byte_array_append(frame->head, start, (guint)(at - start));
-    g_byte_array_append(frame->head, frame->strings->data, frame->strings->len);
+    g_byte_array_append(frame->head, frame->strings, frame->strings_bytes);
     at = start;
     *at++ = 1 << 4 | COMPACT_LIST;
     at = put_list_head(at, frame->n_spans, COMPACT_STRUCT);

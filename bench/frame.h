@@ -13,15 +13,17 @@ EncodedId encoded_id(guint64 id);
 
 /* Sent as head, spans, tail. Counted references: a batch that is sent again is in two queues. */
 typedef struct Frame {
-    GByteArray *strings; /* of the string table, while the batch is being filled */
-    GByteArray *head;
     guint8 *spans;
     guint32 spans_bytes, capacity_bytes;
-    guint8 tail[256];
-    guint32 tail_bytes;
     guint32 n_strings, n_spans;
     guint32 mark_at, mark_bytes; /* one span of it, which may be said twice */
+    guint8 *strings;             /* of the string table, while the batch is being filled */
+    guint32 strings_bytes, strings_capacity;
+    GByteArray *head;
+    guint8 tail[256];
+    guint32 tail_bytes;
     guint32 process;
+    guint32 kind;     /* of its pool */
     guint64 sequence; /* of its sender */
     guint refs;
     gint8 acknowledged; /* times */
@@ -32,12 +34,13 @@ static inline guint64 frame_bytes(const Frame *frame) {
     return (guint64)frame->head->len + frame->spans_bytes + frame->tail_bytes;
 }
 
-/* Frames of one size class, used again and again. One thread. */
+/* Frames used again and again, those of one kind of process apart: their sizes are alike. One thread. */
+#define FRAME_KINDS 3u
 typedef struct FramePool {
-    GPtrArray *free;
+    GPtrArray *free[FRAME_KINDS];
 } FramePool;
 
-Frame *frame_new(FramePool *pool);
+Frame *frame_new(FramePool *pool, guint32 kind);
 void frame_release(FramePool *pool, Frame *frame);
 void frame_pool_clear(FramePool *pool);
 

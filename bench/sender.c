@@ -21,6 +21,8 @@
 #define RECONNECT_NS (20 * NS_PER_MS)
 /* A NameNode's process has so many sending threads, each with a connection. */
 #define NAMENODE_THREADS 8u
+/* Asks for answers after so many batches. */
+#define HEAR_EACH 4u
 
 typedef struct Connection {
     int fd;               /* -1: lost */
@@ -42,6 +44,7 @@ struct Sender {
     guint32 lost, told; /* connections */
     gint64 heard_ns;    /* when something was acknowledged last */
     gint64 reconnect_ns;
+    guint32 pushed;
     GError *error;
     SenderCounts counts;
 };
@@ -277,7 +280,7 @@ void sender_push(Sender *sender, Frame *frame) {
     if (sender->unanswered_bytes == 0) sender->heard_ns = mono_ns();
     sender->unanswered_bytes += frame_bytes(frame);
     if (idle) send_some(sender, one);
-    sender_hear(sender, 0);
+    if (++sender->pushed % HEAR_EACH == 0) sender_hear(sender, 0);
     while (sender->error == NULL && sender->unanswered_bytes > sender->options.most_unanswered_bytes)
         sender_hear(sender, mono_ns() + 10 * NS_PER_MS);
 }

@@ -200,6 +200,7 @@ static void add_template(TemplateSet *set, const SpanBatch *model, const BatchSp
         add_notes(set, model, trace[i], &span);
         for (guint k = 0; k < span.n_notes; k++)
             g_array_index(set->notes, TemplateNote, span.notes_at + k).time_ns -= begin_ns;
+        one.places = MAX(one.places, span.place + 1u);
         one.duration_ns = MAX(one.duration_ns, span.begin_ns + span.duration_ns);
         g_array_append_val(set->spans, span);
     }

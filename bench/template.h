@@ -49,6 +49,7 @@ typedef struct TemplateSpan {
 typedef struct Template {
     guint32 first, count;
     gint64 duration_ns; /* of the whole */
+    guint32 places;     /* from 0 */
 } Template;
 
 /* A job: root, tasks below it when it is large, and operations drawn from 'ops'. */
