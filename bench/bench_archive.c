@@ -127,6 +127,38 @@ static void print_families(Bench *bench) {
     }
 }
 
+/* Where the bytes of the records are, column by column. */
+static void print_columns(Bench *bench) {
+    GError *error = NULL;
+    gsize records = 0;
+    RecordSizes sum = {.head = 0};
+    g_autoptr(StoreIter) iter = store_iter_new(bench->store, FAMILY_TRACE);
+    for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter), records++) {
+        TraceSummary summary;
+        RecordSizes one;
+        if (record_summary(store_iter_value(iter), &summary, &error))
+            record_sizes(store_iter_value(iter), archive_pattern(bench->archive, summary.pattern), &one, &error);
+        stop_on(error);
+        gsize *into = (gsize *)&sum;
+        for (guint i = 0; i < sizeof one / sizeof(gsize); i++) into[i] += ((const gsize *)&one)[i];
+    }
+    const struct {
+        const char *name;
+        gsize bytes;
+    } columns[] = {{"head", sum.head},
+                   {"counts", sum.counts},
+                   {"times", sum.times},
+                   {"tracers", sum.tracers},
+                   {"flags", sum.flags},
+                   {"parents", sum.parents},
+                   {"annotations", sum.annotations},
+                   {"ids", sum.ids}};
+    printf("%-12s %12s %12s   of %zu records\n", "column", "bytes/record", "bytes/span", records);
+    for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+        printf("%-12s %12.2f %12.3f\n", columns[i].name, (double)columns[i].bytes / (double)records,
+               (double)columns[i].bytes / (double)bench->n_spans);
+}
+
 static void no_visit(void *arg, const StatsKey *key, StatsRow *row) {
     (void)key;
     (void)row;
@@ -189,6 +221,7 @@ static void report(Bench *bench) {
     StoreUsage usage = store_usage(bench->store);
     printf("disk: %" G_GUINT64_FORMAT " bytes, %.1f a span\n", usage.disk_bytes, (double)usage.disk_bytes / spans);
     print_families(bench);
+    print_columns(bench);
     print_answers(bench);
 }
 

@@ -112,7 +112,7 @@ static void close_trace(Bench *bench, const Trace *trace) {
     guint32 number = 1 + pattern->id.bytes[0];
     stats_group_add_pattern(bench->group, tree, times, number, bench->node_of);
     at = lap(bench, STEP_PATTERNS, at);
-    const RecordHead head = {number, 0};
+    const RecordHead head = {.pattern_number = number};
     record_encode(tree, pattern, bench->node_of, &head, bench->out);
     lap(bench, STEP_RECORD, at);
     times_free(times);

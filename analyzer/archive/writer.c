@@ -69,7 +69,8 @@ void archive_writer_free(ArchiveWriter *writer) {
 guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version) {
     guint32 number = pattern_table_number(writer->archive->patterns, version->pattern);
     writer->max_pattern = MAX(writer->max_pattern, number);
-    RecordHead head = {number, place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0)};
+    RecordHead head = {.pattern_number = number,
+                       .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0)};
     record_encode(version->tree, version->pattern, version->node_of, &head, writer->records.bytes);
     TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
     LayoutKey key = trace_key(&at);

@@ -1,7 +1,9 @@
-/* Format of a trace record, version 1. Numbers are varints unless said otherwise; "signed" is zig-zag.
+/* Format of a trace record, version 2. Numbers are varints unless said otherwise; "signed" is zig-zag.
  *
- * Head: version (1 byte); bits (RECORD_...); pattern number; TraceFlags; number of spans; number of orphans; signed
- * begin of the trace; its length. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
+ * Head: version (1 byte); bits (RECORD_...); pattern number; number of spans; with RECORD_TRACE_FLAGS TraceFlags; with
+ * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, RecordHead.part
+ * and ids_at; signed begin of the trace; its length; with RECORD_DIRECTORY the bytes of counts and times, of tracers and
+ * flags, and (RECORD_PARENTS) of parents. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
  *
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
@@ -9,14 +11,12 @@
  *
  *   counts       (RECORD_COUNTS) for each pattern node but the first, for each place of its parent: siblings - 1, as
  *                runs; the change is the number itself. Without the column all are 0.
- *   ids          8 bytes big-endian: lower half of the span's id; of placeholders that of the missing id, 16 bytes
- *                with RECORD_FOREIGN.
- *   begins       signed: from the parent's begin (from the trace's where the parent is no span) or, for later
- *                siblings, from the sibling before: its end with RECORD_AFTER_END, else its begin.
- *   durations    signed with RECORD_REVERSED.
- *   tracers      as runs; the change is the dictionary id. Expected is: of the first place of a pattern node, the
- *                parent's tracer (where that is no span, the one before); if that was right, the same for the others,
- *                else the tracer of the place before.
+ *   times        bits (record_bits.h), two values for each span: its begin, signed, from the parent's begin (from the
+ *                trace's where the parent is no span) or, for later siblings, from the begin or the end of the sibling
+ *                before, whichever was nearer the last time; its duration, signed with RECORD_REVERSED. record_model.h
+ *                says which widths are expected. For the first child of the trace in a pattern node one bit instead:
+ *                1: it lasts as long as the trace; 0: the two values follow (expected widths: 0, the trace's length's).
+ *   tracers      as runs; expected is what record_model.h says; the change is tracer_token().
  *   flags        (RECORD_FLAGS) as runs; expected is the value before, at first 0.
  *   parents      (RECORD_PARENTS) as runs; expected is none for the trace's children, the missing id for those of a
  *                placeholder, else the tree's parent alone. The change is the number of parents, and per parent a
@@ -24,60 +24,43 @@
  *                record; else 2 + signed difference of its place to that of the parent before, at first to the tree's
  *                parent (or 0).
  *   annotations  (RECORD_ANNOTATED) as runs; expected are those of the place before of the same pattern node (at first
- *                none), and no notes. The change is a token: 0: the same keys as there; 1 + n: n keys (dictionary ids)
- *                follow. Then the values: token * 4 + kind; kind 0: text of 'token' bytes follows; 1: the decimal
- *                digits of 'token'; 2: of the number there + signed 'token'; 3: the same as there ('token' 0), or as
- *                the 'token'-th last of the texts of RECENT_MIN_BYTES and more that followed so far, the last
- *                RECENT_TEXTS of them. Then, with RECORD_NOTES: number of notes, for each: signed time from the span's
- *                begin, and a value that refers to nothing "there".
+ *                none), and no notes. The change is a token: KEYS_AS_BEFORE: the same keys as there; KEYS_OWN + n: n
+ *                keys (dictionary ids) follow; else it refers to one of the last RECENT_LISTS lists with keys of their
+ *                own: KEYS_RECENT + 2k: the keys of the k-th last one, whose place this list then takes; KEYS_RECENT +
+ *                2k + 1: keys and values of it. But for the last case then come the values: token * 8 + kind. VALUE_TEXT:
+ *                text of 'token' bytes follows; VALUE_NUMBER: the decimal digits of 'token'; VALUE_STEP: of the number
+ *                there + signed 'token'; VALUE_RECENT: the same as there ('token' 0), or as the 'token'-th last of the
+ *                texts of RECENT_MIN_BYTES and more that followed so far, the last RECENT_TEXTS of them; VALUE_PREFIX:
+ *                the first 'token' bytes of the last of these texts, then a VALUE_TEXT with the rest. Then, with
+ *                RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value that refers to
+ *                nothing "there".
+ *   ids          (but for DROPPED_IDS) 8 bytes big-endian: lower half of the span's id; of placeholders that of the
+ *                missing id, 16 bytes with RECORD_FOREIGN. They are last: nobody needs them to read another column.
  *
  * "As runs": how many places are as expected, then the change of the one that is not, and again; after the last place
- * nothing, but the length of a run that reaches it. Placeholders have ids only. What "as before" copies is limited by
+ * nothing, but the length of a run that reaches it. Placeholders have ids only. What references copy is limited by
  * record_may_copy(). */
-#include "analyzer/calltree/record.h"
-
 #include "analyzer/calltree/id_hash.h"
-#include "analyzer/calltree/record_form.h"
-#include "analyzer/calltree/varint.h"
-#include "common/base/error.h"
+#include "analyzer/calltree/record_encode.h"
+#include "analyzer/calltree/record_model.h"
 
 /* Nodes and pattern nodes up to which the scratch arrays lie on the C stack. */
 #define STACK_NODES 512u
 
 /* Longest encoding of a span without its variable part, which at most doubles, and of the head. */
-#define SPAN_BOUND_BYTES 96u
-#define HEAD_BOUND_BYTES 64u
-
-typedef struct Encoder {
-    const CallTree *tree;
-    const Pattern *pattern;
-    guint32 *first; /* per pattern node, and one more: its first place */
-    guint32 *node;  /* per place: node of the tree */
-    gint64 unit_ns;
-    guint32 bits;
-    guint8 *at;
-    guint64 run;
-} Encoder;
+#define SPAN_BOUND_BYTES 112u
+/* Of what is written beside it first: a run and a token, a run and flags, an id. */
+#define TRACER_BOUND_BYTES  16u
+#define FLAGS_BOUND_BYTES   16u
+#define ID_BOUND_BYTES      16u
+#define STREAMS_BOUND_BYTES (TRACER_BOUND_BYTES + FLAGS_BOUND_BYTES + ID_BOUND_BYTES)
+#define HEAD_BOUND_BYTES    128u
 
 static guint8 *put_u64(guint8 *at, guint64 value) {
     value = GUINT64_TO_BE(value);
     memcpy(at, &value, sizeof value);
     return at + sizeof value;
 }
-
-static inline void put(Encoder *e, guint64 value) { e->at = put_varint(e->at, value); }
-
-static inline void run_break(Encoder *e) {
-    put(e, e->run);
-    e->run = 0;
-}
-
-static void run_end(Encoder *e) {
-    if (e->run > 0) run_break(e);
-}
-
-static inline const SpanRec *span_at(const Encoder *e, guint32 place) { return e->tree->span[e->node[place]]; }
-static inline guint32 parent_at(const Encoder *e, guint32 place) { return e->tree->parent[e->node[place]]; }
 
 /* Counting sort of the nodes by their pattern nodes. Pre-order of the tree keeps siblings together, and pattern nodes
  * in the order of their parents' places. */
@@ -90,6 +73,8 @@ static void order_places(Encoder *e, const guint32 *node_of) {
     for (guint32 q = n_pattern; q > 0; q--) e->first[q] = e->first[q - 1];
     e->first[0] = 0;
 }
+
+/* ---- which columns there are ---- */
 
 static gboolean parents_plain(const CallTree *tree, guint32 node) {
     const SpanRec *span = tree->span[node];
@@ -108,14 +93,6 @@ static gboolean notes_whole_ms(const SpanRec *span) {
     return TRUE;
 }
 
-static guint32 foreign_missing(const CallTree *tree, guint64 trace_id) {
-    if (tree->counts.placeholders == 0) return 0;
-    for (guint32 i = 1; i < tree->n_nodes; i = tree->end[i]) {
-        if (tree->span[i] == NULL && tree->missing[i].trace != trace_id) return RECORD_FOREIGN;
-    }
-    return 0;
-}
-
 static guint64 trace_id_of(const CallTree *tree) {
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (tree->span[i] != NULL) return tree->span[i]->id.trace;
@@ -123,35 +100,47 @@ static guint64 trace_id_of(const CallTree *tree) {
     return 0;
 }
 
-/* Which columns there must be; returns the bytes of all spans. */
+static guint32 foreign_missing(const CallTree *tree) {
+    if (tree->counts.placeholders == 0) return 0;
+    guint64 trace_id = trace_id_of(tree);
+    for (guint32 i = 1; i < tree->n_nodes; i = tree->end[i]) {
+        if (tree->span[i] == NULL && tree->missing[i].trace != trace_id) return RECORD_FOREIGN;
+    }
+    return 0;
+}
+
+static gboolean whole_ms(const SpanRec *span) {
+    return span->begin_ns % 1000000 == 0 && span->duration_ns % 1000000 == 0 &&
+           (span->n_notes == 0 || notes_whole_ms(span));
+}
+
+/* Returns the bytes of all spans. */
 static gsize choose_columns(Encoder *e) {
     const CallTree *tree = e->tree;
-    gboolean whole_ms = TRUE;
+    gboolean ms = tree->end_ns % 1000000 == 0; /* the end may be what 64 bits hold at most */
     guint flags_or = 0, flags_and = G_MAXUINT16;
     gsize size_bytes = 0;
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
         if (span == NULL) continue;
-        whole_ms = whole_ms && span->begin_ns % 1000000 == 0 && span->duration_ns % 1000000 == 0;
+        ms = ms && whole_ms(span);
         flags_or |= span->flags;
         flags_and &= span->flags;
         size_bytes += span->size_bytes;
         if (span->duration_ns < 0) e->bits |= RECORD_REVERSED;
         if (span->n_annotations > 0) e->bits |= RECORD_ANNOTATED;
-        if (span->n_notes > 0) {
-            e->bits |= RECORD_ANNOTATED | RECORD_NOTES;
-            whole_ms = whole_ms && notes_whole_ms(span);
-        }
+        if (span->n_notes > 0) e->bits |= RECORD_ANNOTATED | RECORD_NOTES;
         if (!(e->bits & RECORD_PARENTS) && !parents_plain(tree, i)) e->bits |= RECORD_PARENTS;
     }
-    /* The end may be what 64 bits hold at most. */
-    if (whole_ms && tree->end_ns % 1000000 == 0) e->bits |= RECORD_MS;
+    if (ms) e->bits |= RECORD_MS;
     if (flags_or != flags_and || flags_or != record_usual_flags(e->bits)) e->bits |= RECORD_FLAGS;
     if (tree->n_nodes != e->pattern->n_nodes) e->bits |= RECORD_COUNTS;
-    e->bits |= foreign_missing(tree, trace_id_of(tree));
-    e->unit_ns = record_unit_ns(e->bits);
+    if (tree->n_spans >= DIRECTORY_SPANS) e->bits |= RECORD_DIRECTORY;
+    e->bits |= foreign_missing(tree);
     return size_bytes;
 }
+
+/* ---- columns ---- */
 
 /* The first place after 'place' that is no sibling of it. */
 static inline guint32 siblings_end(const Encoder *e, guint32 place, guint32 q_end) {
@@ -177,106 +166,142 @@ static void put_counts(Encoder *e) {
     run_end(e);
 }
 
-static void put_ids(Encoder *e) {
-    for (guint32 place = 1; place < e->tree->n_nodes; place++) {
-        const SpanRec *span = span_at(e, place);
-        if (span != NULL) {
-            e->at = put_u64(e->at, span->id.span);
-            continue;
-        }
+static inline Interval interval_of(const Encoder *e, const SpanRec *span) {
+    return (Interval){units_of(e, span->begin_ns), units_of(e, span->duration_ns)};
+}
+
+static Interval interval_of_trace(const Encoder *e) {
+    gint64 begin = units_of(e, e->tree->begin_ns);
+    return (Interval){begin, wrapping_sub(units_of(e, e->tree->end_ns), begin)};
+}
+
+/* Most traces last as long as their root. */
+static void put_root(const Encoder *e, BitWriter *bits, const Interval *trace, const Interval *own) {
+    guint64 duration = e->bits & RECORD_REVERSED ? zigzag_of(own->duration) : (guint64)own->duration;
+    gboolean whole = own->begin == trace->begin && own->duration == trace->duration;
+    bits_put(bits, whole, 1);
+    if (whole) return;
+    bits_put_value(bits, zigzag_of(wrapping_sub(own->begin, trace->begin)), 0);
+    bits_put_value(bits, duration, width_of((guint64)trace->duration));
+}
+
+static inline void put_begin(BitWriter *bits, TimeModel *model, const Interval *parent, const Interval *own) {
+    guint64 begin = zigzag_of(wrapping_sub(own->begin, parent->begin));
+    model_learn(&model->begin, &model->begin_known, bits_put_value(bits, begin, model_begin(model, parent)));
+}
+
+static inline void put_step(BitWriter *bits, TimeModel *model, const Interval *before, const Interval *own) {
+    guint64 step = zigzag_of(wrapping_sub(own->begin, model_step_from(model, before)));
+    model_learn_step(model, before, own->begin, bits_put_value(bits, step, model_step(model, before)));
+}
+
+static inline void put_duration(const Encoder *e, BitWriter *bits, TimeModel *model, const Interval *parent,
+                                const Interval *own) {
+    guint64 duration = e->bits & RECORD_REVERSED ? zigzag_of(own->duration) : (guint64)own->duration;
+    guint expected = model_duration(model, parent, own->begin);
+    model_learn(&model->duration, &model->duration_known, bits_put_value(bits, duration, expected));
+}
+
+/* Streams that grow side by side, so that each span is looked at once. */
+typedef struct Streams {
+    BitWriter times;
+    Encoder tracers; /* for its 'at' and 'run' */
+    Encoder flags;
+    guint8 *ids;
+    TracerModel tracer_model;
+    guint16 flags_before;
+} Streams;
+
+static inline void put_tracer(Streams *s, const SpanRec *span, const SpanRec *parent) {
+    const guint32 *parents = parent != NULL ? &parent->tracer : NULL;
+    if (span->tracer == tracer_model_expect(&s->tracer_model, parents)) {
+        s->tracers.run++;
+    } else {
+        guint64 token = tracer_token(&s->tracer_model, span->tracer);
+        run_break(&s->tracers);
+        put(&s->tracers, token);
+        tracer_written(&s->tracer_model, token, span->tracer);
+    }
+    tracer_model_learn(&s->tracer_model, parents, span->tracer);
+}
+
+static inline void put_flags(Streams *s, const SpanRec *span) {
+    if (span->flags == s->flags_before) {
+        s->flags.run++;
+        return;
+    }
+    run_break(&s->flags);
+    put(&s->flags, span->flags);
+    s->flags_before = span->flags;
+}
+
+static void put_missing(Streams *s, const Encoder *e, guint32 q) {
+    for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         SpanId missing = e->tree->missing[e->node[place]];
-        if (e->bits & RECORD_FOREIGN) e->at = put_u64(e->at, missing.trace);
-        e->at = put_u64(e->at, missing.span);
+        if (e->bits & RECORD_FOREIGN) s->ids = put_u64(s->ids, missing.trace);
+        s->ids = put_u64(s->ids, missing.span);
     }
 }
 
-static inline gboolean later_sibling(const Encoder *e, guint32 q, guint32 place) {
-    return place > e->first[q] && parent_at(e, place) == parent_at(e, place - 1);
-}
-
-static inline guint bits_of(gint64 value) { return 64u - (guint)__builtin_clzll(zigzag_of(value) | 1); }
-
-/* Calls one after the other start shortly after the end of the one before, calls side by side after its begin. */
-static void choose_reference(Encoder *e) {
-    if (!(e->bits & RECORD_COUNTS)) return;
-    guint64 after_begin = 0, after_end = 0;
-    for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
-        for (guint32 place = e->first[q] + 1; place < e->first[q + 1]; place++) {
-            const SpanRec *span = span_at(e, place), *before = span_at(e, place - 1);
-            if (span == NULL || !later_sibling(e, q, place)) continue;
-            gint64 step = wrapping_sub(span->begin_ns, before->begin_ns);
-            after_begin += bits_of(step);
-            after_end += bits_of(wrapping_sub(step, before->duration_ns));
-        }
-    }
-    if (after_end < after_begin) e->bits |= RECORD_AFTER_END;
-}
-
-static gint64 begin_reference(const Encoder *e, guint32 q, guint32 place) {
-    if (later_sibling(e, q, place)) {
-        const SpanRec *before = span_at(e, place - 1);
-        gint64 begin = before->begin_ns / e->unit_ns;
-        return e->bits & RECORD_AFTER_END ? wrapping_add(begin, before->duration_ns / e->unit_ns) : begin;
-    }
-    const SpanRec *parent = e->tree->span[parent_at(e, place)];
-    return (parent != NULL ? parent->begin_ns : e->tree->begin_ns) / e->unit_ns;
-}
-
-static void put_times(Encoder *e) {
-    for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
-        for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
-            const SpanRec *span = span_at(e, place);
-            if (span == NULL) break;
-            gint64 begin = span->begin_ns / e->unit_ns;
-            put(e, zigzag_of(wrapping_sub(begin, begin_reference(e, q, place))));
-        }
-    }
-    for (guint32 place = 1; place < e->tree->n_nodes; place++) {
+/* The places of one pattern node. */
+static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *trace) {
+    TimeModel model = {0};
+    Interval before = {0, 0};
+    guint32 parent_before = G_MAXUINT32;
+    tracer_model_node(&s->tracer_model, e->pattern, q);
+    for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         const SpanRec *span = span_at(e, place);
-        if (span == NULL) continue;
-        gint64 duration = span->duration_ns / e->unit_ns;
-        put(e, e->bits & RECORD_REVERSED ? zigzag_of(duration) : (guint64)duration);
+        guint32 parent_node = parent_at(e, place);
+        const SpanRec *parent = e->tree->span[parent_node];
+        const Interval around = parent != NULL ? interval_of(e, parent) : *trace, own = interval_of(e, span);
+        if (parent_node == 0 && place == e->first[q]) {
+            put_root(e, &s->times, trace, &own);
+        } else if (parent_node == parent_before) {
+            put_step(&s->times, &model, &before, &own);
+        } else {
+            put_begin(&s->times, &model, &around, &own);
+        }
+        if (parent_node != 0 || place > e->first[q]) put_duration(e, &s->times, &model, &around, &own);
+        put_tracer(s, span, parent);
+        if (e->bits & RECORD_FLAGS) put_flags(s, span);
+        s->ids = put_u64(s->ids, span->id.span);
+        before = own;
+        parent_before = parent_node;
     }
 }
 
-static void put_tracers(Encoder *e) {
-    guint32 before = 0;
+static inline void append(Encoder *e, const guint8 *from, const guint8 *end) {
+    memcpy(e->at, from, (gsize)(end - from));
+    e->at += end - from;
+}
+
+/* Lengths for the directory, and the place of the ids. */
+typedef struct Lengths {
+    gsize times, tracers, parents;
+} Lengths;
+
+static const guint8 *put_streams(Encoder *e, guint8 *beside, Lengths *lengths, const guint8 **ids_end) {
+    gsize n = e->tree->n_nodes;
+    guint8 *flags = beside + n * TRACER_BOUND_BYTES, *ids = flags + n * FLAGS_BOUND_BYTES, *start = e->at;
+    Streams s = {.times = {.at = e->at}, .tracers = {.at = beside}, .flags = {.at = flags}, .ids = ids};
+    const Interval trace = interval_of_trace(e);
     for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
-        gboolean as_parent = FALSE;
-        for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
-            const SpanRec *span = span_at(e, place);
-            if (span == NULL) break;
-            const SpanRec *parent = e->tree->span[parent_at(e, place)];
-            gboolean first = place == e->first[q];
-            guint32 expected = parent != NULL && (first || as_parent) ? parent->tracer : before;
-            if (first) as_parent = span->tracer == expected;
-            before = span->tracer;
-            if (span->tracer == expected) {
-                e->run++;
-                continue;
-            }
-            run_break(e);
-            put(e, span->tracer);
+        if (is_placeholder(e->pattern, q)) {
+            put_missing(&s, e, q);
+        } else {
+            put_node(&s, e, q, &trace);
         }
     }
-    run_end(e);
-}
-
-static void put_flags(Encoder *e) {
-    if (!(e->bits & RECORD_FLAGS)) return;
-    guint16 before = 0;
-    for (guint32 place = 1; place < e->tree->n_nodes; place++) {
-        const SpanRec *span = span_at(e, place);
-        if (span == NULL) continue;
-        if (span->flags == before) {
-            e->run++;
-            continue;
-        }
-        run_break(e);
-        put(e, span->flags);
-        before = span->flags;
-    }
-    run_end(e);
+    e->at = bits_end(&s.times);
+    lengths->times += (gsize)(e->at - start);
+    start = e->at;
+    run_end(&s.tracers);
+    run_end(&s.flags);
+    append(e, beside, s.tracers.at);
+    append(e, flags, s.flags.at);
+    lengths->tracers = (gsize)(e->at - start);
+    *ids_end = s.ids;
+    return ids;
 }
 
 /* ---- parents that the tree does not tell ---- */
@@ -353,140 +378,60 @@ static void put_parents(Encoder *e) {
     places_clear(&places);
 }
 
-/* ---- annotations and notes ---- */
+/* ---- the whole ---- */
 
-typedef struct Column {
-    const guint8 *start; /* of the column in the record */
-    guint64 copied;      /* bytes "as before" */
-    RecentTexts recent;
-} Column;
-
-static gboolean may_copy(const Encoder *e, Column *column, gsize size_bytes) {
-    if (!record_may_copy(column->copied, size_bytes, (gsize)(e->at - column->start))) return FALSE;
-    column->copied += size_bytes;
-    return TRUE;
-}
-
-static gboolean same_text(const char *a, guint32 a_length, const char *b, guint32 b_length) {
-    return a_length == b_length && memcmp(a, b, a_length) == 0;
-}
-
-static void put_text(Encoder *e, Column *column, const char *text, guint32 length) {
-    const RecentTexts *recent = &column->recent;
-    for (guint32 back = 1; back <= recent_known(recent); back++) {
-        guint32 at = (recent->n - back) % RECENT_TEXTS;
-        if (!same_text(recent->text[at], recent->length[at], text, length) || !may_copy(e, column, length)) continue;
-        put(e, (guint64)back << 2 | VALUE_AS_BEFORE);
-        return;
-    }
-    put(e, (guint64)length << 2 | VALUE_TEXT);
-    memcpy(e->at, text, length);
-    e->at += length;
-    recent_add(&column->recent, text, length);
-}
-
-/* before: NULL when there is no value to refer to. */
-static void put_value(Encoder *e, Column *column, const SpanAnnotation *value, const SpanAnnotation *before) {
-    gint64 number, number_before;
-    if (before != NULL && same_text(before->value, before->length, value->value, value->length) &&
-        may_copy(e, column, value->length)) {
-        put(e, VALUE_AS_BEFORE);
-        return;
-    }
-    if (!number_of_text(value->value, value->length, &number)) {
-        put_text(e, column, value->value, value->length);
-        return;
-    }
-    if (before != NULL && number_of_text(before->value, before->length, &number_before)) {
-        guint64 step = zigzag_of(number - number_before);
-        if (step < (guint64)number) {
-            put(e, step << 2 | VALUE_STEP);
-            return;
-        }
-    }
-    put(e, (guint64)number << 2 | VALUE_NUMBER);
-}
-
-static gboolean same_keys(const SpanRec *a, const SpanRec *b) {
-    if (a->n_annotations != b->n_annotations) return FALSE;
-    SpanCursor at_a = span_cursor(a), at_b = span_cursor(b);
-    SpanAnnotation of_a, of_b;
-    while (span_next_annotation(&at_a, &of_a) && span_next_annotation(&at_b, &of_b)) {
-        if (of_a.key != of_b.key) return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean all_as_before(const Encoder *e, Column *column, const SpanRec *span, const SpanRec *before) {
-    if (span->n_notes > 0) return FALSE;
-    if (span->n_annotations == 0) return before == NULL || before->n_annotations == 0;
-    if (before == NULL || before->n_annotations != span->n_annotations) return FALSE;
-    Bytes own = annotations_of(span), others = annotations_of(before);
-    if (own.size_bytes != others.size_bytes || memcmp(own.data, others.data, own.size_bytes) != 0) return FALSE;
-    return may_copy(e, column, own.size_bytes);
-}
-
-static void put_notes(Encoder *e, Column *column, const SpanRec *span) {
-    SpanCursor cursor = span_cursor(span);
-    SpanNote note;
-    put(e, span->n_notes);
-    while (span_next_note(&cursor, &note)) {
-        put(e, zigzag_of(wrapping_sub(note.time_ns / e->unit_ns, span->begin_ns / e->unit_ns)));
-        const SpanAnnotation message = {.value = note.message, .length = note.length};
-        put_value(e, column, &message, NULL);
-    }
-}
-
-static void put_span_annotations(Encoder *e, Column *column, const SpanRec *span, const SpanRec *before) {
-    gboolean keys_known = before != NULL ? same_keys(span, before) : span->n_annotations == 0;
-    SpanCursor cursor = span_cursor(span);
-    SpanAnnotation own, other;
-    if (keys_known) {
-        put(e, KEYS_AS_BEFORE);
-    } else {
-        put(e, 1 + (guint64)span->n_annotations);
-        while (span_next_annotation(&cursor, &own)) put(e, own.key);
-        cursor = span_cursor(span);
-    }
-    SpanCursor others = span_cursor(before != NULL ? before : span);
-    while (span_next_annotation(&cursor, &own)) {
-        gboolean refers = keys_known && span_next_annotation(&others, &other);
-        put_value(e, column, &own, refers ? &other : NULL);
-    }
-    if (e->bits & RECORD_NOTES) put_notes(e, column, span);
-}
-
-static void put_annotations(Encoder *e) {
-    if (!(e->bits & RECORD_ANNOTATED)) return;
-    Column column = {.start = e->at};
-    for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
-        const SpanRec *before = NULL;
-        for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
-            const SpanRec *span = span_at(e, place);
-            if (span == NULL) break;
-            if (all_as_before(e, &column, span, before)) {
-                e->run++;
-            } else {
-                run_break(e);
-                put_span_annotations(e, &column, span, before);
-            }
-            before = span;
-        }
-    }
-    run_end(e);
-}
-
-static void put_head(Encoder *e, const RecordHead *head) {
+static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths) {
     const CallTree *tree = e->tree;
     *e->at++ = RECORD_VERSION;
     put(e, e->bits);
     put(e, head->pattern_number);
-    put(e, head->flags);
     put(e, tree->n_spans);
-    put(e, tree->counts.orphans);
-    gint64 begin = tree->begin_ns / e->unit_ns, end = tree->end_ns / e->unit_ns;
-    put(e, zigzag_of(begin));
-    put(e, (guint64)end - (guint64)begin);
+    if (e->bits & RECORD_TRACE_FLAGS) put(e, head->flags);
+    if (e->bits & RECORD_ORPHANS) put(e, tree->counts.orphans);
+    if (e->bits & RECORD_DROPPED) put(e, head->dropped);
+    if (head->dropped & DROPPED_IDS) {
+        put(e, head->part);
+        put(e, head->ids_at);
+    }
+    const Interval trace = interval_of_trace(e);
+    put(e, zigzag_of(trace.begin));
+    put(e, (guint64)trace.duration);
+    if (e->bits & RECORD_DIRECTORY) {
+        put(e, lengths->times);
+        put(e, lengths->tracers);
+        if (e->bits & RECORD_PARENTS) put(e, lengths->parents);
+    }
+}
+
+static void put_ids(Encoder *e, const RecordHead *head, const guint8 *ids, const guint8 *end) {
+    if (!(head->dropped & DROPPED_IDS)) {
+        append(e, ids, end);
+    } else if (head->ids != NULL) {
+        g_byte_array_append(head->ids, ids, (guint)(end - ids));
+    }
+}
+
+/* Columns first, behind the longest head; then the head, and they are moved up to it. */
+static void put_record(Encoder *e, const RecordHead *head, guint8 *start, gsize span_bytes) {
+    guint8 *columns = start + HEAD_BOUND_BYTES;
+    Lengths lengths = {0, 0, 0};
+    const guint8 *ids_end;
+    e->at = columns;
+    put_counts(e);
+    lengths.times = (gsize)(e->at - columns);
+    gsize main_bytes = (gsize)e->tree->n_nodes * SPAN_BOUND_BYTES + 2 * span_bytes;
+    const guint8 *ids = put_streams(e, columns + main_bytes, &lengths, &ids_end);
+    guint8 *parents = e->at;
+    put_parents(e);
+    lengths.parents = (gsize)(e->at - parents);
+    if (e->bits & RECORD_ANNOTATED) record_put_annotations(e);
+    put_ids(e, head, ids, ids_end);
+    g_assert((gsize)(e->at - columns) <= main_bytes);
+    gsize size_bytes = (gsize)(e->at - columns);
+    e->at = start;
+    put_head(e, head, &lengths);
+    memmove(e->at, columns, size_bytes);
+    e->at += size_bytes;
 }
 
 void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *node_of, const RecordHead *head,
@@ -498,19 +443,12 @@ void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *
     e.node = e.first + pattern->n_nodes + 1;
     order_places(&e, node_of);
     gsize span_bytes = choose_columns(&e);
-    choose_reference(&e);
+    if (head->flags != 0) e.bits |= RECORD_TRACE_FLAGS;
+    if (tree->counts.orphans != 0) e.bits |= RECORD_ORPHANS;
+    if (head->dropped != 0) e.bits |= RECORD_DROPPED;
     guint start = out->len;
-    gsize bound = HEAD_BOUND_BYTES + (gsize)tree->n_nodes * SPAN_BOUND_BYTES + 2 * span_bytes;
+    gsize bound = HEAD_BOUND_BYTES + (gsize)tree->n_nodes * (SPAN_BOUND_BYTES + STREAMS_BOUND_BYTES) + 2 * span_bytes;
     g_byte_array_set_size(out, (guint)(start + bound));
-    e.at = out->data + start;
-    put_head(&e, head);
-    put_counts(&e);
-    put_ids(&e);
-    put_times(&e);
-    put_tracers(&e);
-    put_flags(&e);
-    put_parents(&e);
-    put_annotations(&e);
-    g_assert((gsize)(e.at - out->data) <= start + bound);
+    put_record(&e, head, out->data + start, span_bytes);
     g_byte_array_set_size(out, (guint)(e.at - out->data));
 }

@@ -1,5 +1,5 @@
 /* The stored form of one trace: its pattern's number, then columns in the order of the pattern. Loss-free: decoding
- * gives back every SpanRec, byte for byte. record.c describes the format. */
+ * gives back every SpanRec, byte for byte, but for what was dropped by choice. record.c describes the format. */
 #pragma once
 
 #include "analyzer/calltree/pattern.h"
@@ -10,6 +10,13 @@ typedef enum {
     TRACE_PART = 1 << 1,       /* closed in parts: this is one of several records of the trace */
 } TraceFlags;
 
+/* What was left out by choice, and is gone. */
+typedef enum {
+    DROPPED_IDS = 1 << 0,         /* ids of spans; decoding makes some up, the same at every reading */
+    DROPPED_ANNOTATIONS = 1 << 1, /* some or all */
+    DROPPED_NOTES = 1 << 2,
+} DroppedColumns;
+
 /* Readable without the pattern and without decoding the columns. */
 typedef struct TraceSummary {
     guint32 pattern; /* the store's number */
@@ -18,17 +25,63 @@ typedef struct TraceSummary {
     guint32 flags; /* TraceFlags */
     gint64 begin_ns;
     gint64 end_ns;
+    guint32 dropped; /* DroppedColumns */
+    guint32 ids_at;  /* with DROPPED_IDS: as in RecordHead */
 } TraceSummary;
 
 typedef struct RecordHead {
     guint32 pattern_number;
-    guint32 flags; /* TraceFlags */
+    guint32 flags;   /* TraceFlags */
+    guint32 dropped; /* DroppedColumns: the encoder leaves out ids itself, of the rest it is only told */
+    guint32 part;    /* with DROPPED_IDS: ids made up for other parts of the trace are others */
+    guint32 ids_at; /* with DROPPED_IDS: whatever tells the caller where he put the ids, for as long as he keeps them */
+    GByteArray *ids; /* with DROPPED_IDS: they are appended here; NULL: lost at once */
 } RecordHead;
 
 /* Appends the record. All spans of the tree must have the same upper half of their ids. */
 void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *node_of, const RecordHead *head,
                    GByteArray *out);
 gboolean record_summary(Bytes record, TraceSummary *summary, GError **error);
-/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. trace_id is part of the key, not of
- * the record. Error CORRUPT: nothing was appended. */
-gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans, GError **error);
+
+/* A record to be read. trace_id is part of the key, not of the record. ids: what RecordHead.ids was given, or
+ * {NULL, 0}. */
+typedef struct RecordSource {
+    Bytes record;
+    Bytes ids;
+    const Pattern *pattern;
+    guint64 trace_id;
+} RecordSource;
+
+/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. Error CORRUPT: nothing was appended. */
+gboolean record_decode_source(const RecordSource *source, GByteArray *spans, GError **error);
+static inline gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans,
+                                     GError **error) {
+    const RecordSource source = {record, {NULL, 0}, pattern, trace_id};
+    return record_decode_source(&source, spans, error);
+}
+
+/* ---- columns, one by one: without ids, and without what comes after those that are asked for ---- */
+
+/* A place of the record: place 0 is the trace, placeholders are no spans. They are ordered by pattern node; parents come
+ * first. */
+typedef struct RecordPlace {
+    guint32 node;   /* of the pattern */
+    guint32 parent; /* its place */
+    gint64 begin_ns;
+    gint64 duration_ns; /* negative when reversed */
+    guint32 tracer;
+    gboolean is_span;
+} RecordPlace;
+/* Appends a RecordPlace for each place to 'places'; without tracers these are 0 and their column is not read. */
+gboolean record_places(Bytes record, const Pattern *pattern, gboolean with_tracers, GArray *places, GError **error);
+
+/* Each annotation of each span, in the order of places, as long as 'visit' returns TRUE. The value may be used during
+ * the call only. */
+typedef gboolean (*RecordVisit)(void *arg, guint32 node, const SpanAnnotation *annotation);
+gboolean record_annotations(Bytes record, const Pattern *pattern, RecordVisit visit, void *arg, GError **error);
+
+/* Where the bytes of a record are. */
+typedef struct RecordSizes {
+    gsize head, counts, times, tracers, flags, parents, annotations, ids;
+} RecordSizes;
+gboolean record_sizes(Bytes record, const Pattern *pattern, RecordSizes *sizes, GError **error);

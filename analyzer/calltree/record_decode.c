@@ -1,112 +1,84 @@
-/* Reads the format that record.c describes. Nothing in a record is believed: every count is held against the bytes
- * that are left before memory is taken for it, so a record of n bytes never takes more than a fixed multiple of n. */
-#include <string.h>
-
-#include "analyzer/calltree/record_form.h"
-#include "analyzer/calltree/varint.h"
+#include "analyzer/calltree/record_model.h"
+#include "analyzer/calltree/record_read.h"
 #include "common/base/error.h"
-#include "common/base/limits.h"
 
-/* What a GByteArray can hold, far from its end. */
-#define DECODED_BOUND_BYTES (G_MAXUINT32 / 2)
+/* ---- the head ---- */
 
-typedef struct Place {
-    SpanId id;    /* of placeholders: the missing one */
-    gint64 begin; /* in units, as 'duration' */
-    gint64 duration;
-    guint32 parent; /* its place */
-    guint32 tracer;
-    guint32 parents_at; /* in Decoder.parents, when n_parents is not PARENTS_PLAIN */
-    guint32 n_parents;
-    guint16 flags;
-    gboolean is_span;
-} Place;
-
-#define PARENTS_PLAIN G_MAXUINT32
-
-typedef struct Decoder {
-    ByteReader reader;
-    const Pattern *pattern;
-    TraceSummary summary;
-    guint64 trace_id;
-    guint32 bits;
-    gint64 unit_ns;
-    guint32 *first; /* per pattern node, and one more: its first place */
-    Place *places;
-    guint32 n_places, places_room;
-    GArray *parents; /* SpanId */
-    gboolean run_known;
-    guint64 run;
-} Decoder;
-
-static gboolean to_ns(gint64 time, gint64 unit_ns, gint64 *time_ns) {
-    return !__builtin_mul_overflow(time, unit_ns, time_ns);
+static gboolean read_fields(ByteReader *reader, guint32 *field, guint n) {
+    for (guint i = 0; i < n; i++) {
+        guint64 value = get_varint(reader);
+        if (value > G_MAXUINT32) return FALSE;
+        field[i] = (guint32)value;
+    }
+    return !reader->failed;
 }
 
-/* Up to and including the length of the trace. */
-static gboolean read_head(ByteReader *reader, TraceSummary *summary, guint32 *bits) {
-    guint64 field[5];
-    for (guint i = 0; i < G_N_ELEMENTS(field); i++) field[i] = get_varint(reader);
-    gint64 begin = read_zigzag(reader);
-    guint64 length = get_varint(reader);
-    for (guint i = 0; i < G_N_ELEMENTS(field); i++) {
-        if (field[i] > G_MAXUINT32) return FALSE;
-    }
-    gint64 end = (gint64)((guint64)begin + length);
-    /* A span takes eight bytes at least. */
-    if (reader->failed || field[0] > RECORD_ALL || field[3] == 0 || field[3] > reader_left(reader) / 8 ||
-        field[4] > field[3] || end < begin) {
-        return FALSE;
-    }
-    TraceSummary read = {(guint32)field[1], (guint32)field[3], (guint32)field[4], (guint32)field[2], 0, 0};
-    gint64 unit_ns = record_unit_ns((guint32)field[0]);
-    if (!to_ns(begin, unit_ns, &read.begin_ns) || !to_ns(end, unit_ns, &read.end_ns)) return FALSE;
-    *summary = read;
-    *bits = (guint32)field[0];
-    return TRUE;
+/* What only some records have. */
+static gboolean read_extras(ByteReader *reader, RecordOpen *open) {
+    TraceSummary *summary = &open->summary;
+    if ((open->bits & RECORD_TRACE_FLAGS) && !read_fields(reader, &summary->flags, 1)) return FALSE;
+    if ((open->bits & RECORD_ORPHANS) && !read_fields(reader, &summary->orphans, 1)) return FALSE;
+    if ((open->bits & RECORD_DROPPED) && !read_fields(reader, &summary->dropped, 1)) return FALSE;
+    if (!(summary->dropped & DROPPED_IDS)) return TRUE;
+    return read_fields(reader, &open->part, 1) && read_fields(reader, &summary->ids_at, 1);
 }
 
-static gboolean open_record(Bytes record, ByteReader *reader, TraceSummary *summary, guint32 *bits, GError **error) {
-    *reader = byte_reader(record.data, record.size_bytes);
-    guint8 version = read_u8(reader);
+static gboolean read_period(ByteReader *reader, RecordOpen *open) {
+    gint64 begin = read_zigzag(reader), unit_ns = record_unit_ns(open->bits);
+    gint64 end = (gint64)((guint64)begin + get_varint(reader));
+    return !reader->failed && end >= begin && times_to_ns(begin, unit_ns, &open->summary.begin_ns) &&
+           times_to_ns(end, unit_ns, &open->summary.end_ns);
+}
+
+static gboolean read_directory(ByteReader *reader, RecordOpen *open) {
+    if (!(open->bits & RECORD_DIRECTORY)) return TRUE;
+    open->times_bytes = get_varint(reader);
+    open->tracers_bytes = get_varint(reader);
+    if (open->bits & RECORD_PARENTS) open->parents_bytes = get_varint(reader);
+    gsize left = reader_left(reader);
+    return !reader->failed && open->times_bytes <= left && open->tracers_bytes <= left - open->times_bytes &&
+           open->parents_bytes <= left - open->times_bytes - open->tracers_bytes;
+}
+
+/* How many spans the bytes that are left can hold: each has an id, or two times of two bits at least. */
+static guint64 spans_bound(const RecordOpen *open, const ByteReader *reader) {
+    gsize left = reader_left(reader);
+    return open->summary.dropped & DROPPED_IDS ? (guint64)left * 2 : left / 8;
+}
+
+static gboolean read_head(ByteReader *reader, RecordOpen *open) {
+    guint32 field[3];
+    if (!read_fields(reader, field, G_N_ELEMENTS(field)) || field[0] > RECORD_ALL) return FALSE;
+    open->bits = field[0];
+    open->summary.pattern = field[1];
+    open->summary.n_spans = field[2];
+    if (!read_extras(reader, open) || !read_period(reader, open) || !read_directory(reader, open)) return FALSE;
+    const TraceSummary *summary = &open->summary;
+    return summary->n_spans > 0 && summary->n_spans <= spans_bound(open, reader) &&
+           summary->orphans <= summary->n_spans;
+}
+
+gboolean record_open(Bytes record, RecordOpen *open, GError **error) {
+    RecordOpen read = {.start = record.data};
+    ByteReader reader = byte_reader(record.data, record.size_bytes);
+    guint8 version = read_u8(&reader);
     if (version > RECORD_VERSION) {
         return fail(error, PLUMB_ERROR_VERSION, "trace record of version %u; this program knows %u", version,
                     RECORD_VERSION);
     }
-    if (version != RECORD_VERSION || !read_head(reader, summary, bits)) {
+    if (version != RECORD_VERSION || !read_head(&reader, &read)) {
         return fail(error, PLUMB_ERROR_CORRUPT, "trace record of %zu bytes: malformed head", record.size_bytes);
     }
+    read.reader = reader;
+    *open = read;
     return TRUE;
 }
 
 gboolean record_summary(Bytes record, TraceSummary *summary, GError **error) {
-    ByteReader reader;
-    guint32 bits;
-    return open_record(record, &reader, summary, &bits, error);
-}
-
-/* ---- runs ---- */
-
-/* TRUE: the next place is as expected; FALSE: its change follows, or the record ended too soon. */
-static inline gboolean run_next(Decoder *d) {
-    if (!d->run_known) {
-        d->run = get_varint(&d->reader);
-        d->run_known = TRUE;
-    }
-    if (d->run > 0) {
-        d->run--;
-        return TRUE;
-    }
-    d->run_known = FALSE;
-    return FALSE;
-}
-
-/* A run must not be longer than what there is. */
-static gboolean run_end(Decoder *d) {
-    gboolean fine = !d->reader.failed && (!d->run_known || d->run == 0);
-    d->run_known = FALSE;
-    d->run = 0;
-    return fine;
+    RecordOpen open;
+    if (!record_open(record, &open, error)) return FALSE;
+    *summary = open.summary;
+    return TRUE;
 }
 
 /* ---- places ---- */
@@ -128,7 +100,7 @@ static gboolean read_places(Decoder *d) {
         const PatternNode *node = &d->pattern->nodes[q];
         gboolean is_span = node->name != NAME_MISSING;
         for (guint32 parent = d->first[node->parent]; parent < d->first[node->parent + 1]; parent++) {
-            gboolean single = !(d->bits & RECORD_COUNTS) || run_next(d);
+            gboolean single = !(d->open.bits & RECORD_COUNTS) || run_next(d);
             guint64 more = single ? 0 : get_varint(&d->reader);
             if (more >= d->places_room || (!single && more == 0)) return FALSE;
             if (!add_siblings(d, parent, 1 + more, is_span)) return FALSE;
@@ -136,90 +108,189 @@ static gboolean read_places(Decoder *d) {
         d->first[q + 1] = d->n_places;
         if (is_span) spans += d->first[q + 1] - d->first[q];
     }
-    return run_end(d) && spans == d->summary.n_spans;
+    return run_end(d) && spans == d->open.summary.n_spans;
 }
 
-static gboolean read_ids(Decoder *d) {
-    for (guint32 i = 1; i < d->n_places; i++) {
-        Place *place = &d->places[i];
-        gboolean foreign = !place->is_span && (d->bits & RECORD_FOREIGN);
-        place->id.trace = foreign ? read_u64be(&d->reader) : d->trace_id;
-        place->id.span = read_u64be(&d->reader);
-    }
-    return !d->reader.failed;
+static gsize ids_bytes(const Decoder *d) {
+    gsize spans = d->open.summary.n_spans, missing = d->n_places - 1 - spans;
+    return 8 * spans + (d->open.bits & RECORD_FOREIGN ? 16 : 8) * missing;
 }
 
-static inline gboolean later_sibling(const Decoder *d, guint32 q, guint32 i) {
-    return i > d->first[q] && d->places[i].parent == d->places[i - 1].parent;
+gboolean decoder_corrupt(const Decoder *d, GError **error) {
+    return fail(error, PLUMB_ERROR_CORRUPT, "trace record of %zu bytes: does not fit its pattern of %u nodes",
+                (gsize)(d->open.reader.end - d->open.start), d->pattern->n_nodes);
 }
 
-static void read_durations(Decoder *d) {
-    for (guint32 i = 1; i < d->n_places; i++) {
-        Place *place = &d->places[i];
-        if (!place->is_span) continue;
-        guint64 coded = get_varint(&d->reader);
-        place->duration = d->bits & RECORD_REVERSED ? zigzag_value(coded) : (gint64)coded;
-    }
-}
-
-/* From differences to begins, once the durations are known; then everything must fit into nanoseconds. */
-static gboolean resolve_begins(Decoder *d) {
-    gint64 trace_begin = d->summary.begin_ns / d->unit_ns, ns;
-    for (guint32 q = 1; q < d->pattern->n_nodes; q++) {
-        for (guint32 i = d->first[q]; i < d->first[q + 1]; i++) {
-            Place *place = &d->places[i];
-            if (!place->is_span) break;
-            gint64 from = d->places[place->parent].is_span ? d->places[place->parent].begin : trace_begin;
-            if (later_sibling(d, q, i)) {
-                from = d->places[i - 1].begin;
-                if (d->bits & RECORD_AFTER_END) from = wrapping_add(from, d->places[i - 1].duration);
-            }
-            place->begin = wrapping_add(from, place->begin);
-            if (!to_ns(place->begin, d->unit_ns, &ns) || !to_ns(place->duration, d->unit_ns, &ns)) return FALSE;
-        }
-    }
+gboolean decoder_begin(Decoder *d, Bytes record, const Pattern *pattern, GError **error) {
+    *d = (Decoder){.pattern = pattern};
+    if (!record_open(record, &d->open, error)) return FALSE;
+    d->reader = d->open.reader;
+    d->unit_ns = record_unit_ns(d->open.bits);
+    d->sizes.head = (gsize)(d->reader.at - d->open.start);
+    /* A placeholder has a child. */
+    guint64 room = 1 + MIN(spans_bound(&d->open, &d->reader), 2 * (guint64)d->open.summary.n_spans);
+    if (pattern->n_nodes > room) return decoder_corrupt(d, error);
+    d->places_room = (guint32)MIN(room, G_MAXUINT32);
+    d->places = g_new(Place, d->places_room);
+    d->first = g_new(guint32, (gsize)pattern->n_nodes + 1);
+    d->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
+    const guint8 *start = d->reader.at;
+    if (!read_places(d)) return decoder_corrupt(d, error);
+    d->sizes.counts = (gsize)(d->reader.at - start);
+    d->sizes.ids = d->open.summary.dropped & DROPPED_IDS ? 0 : ids_bytes(d);
+    if (d->sizes.ids > reader_left(&d->reader)) return decoder_corrupt(d, error);
+    d->reader.end -= d->sizes.ids;
     return TRUE;
 }
 
-static gboolean read_times(Decoder *d) {
-    for (guint32 i = 1; i < d->n_places; i++) {
-        if (d->places[i].is_span) d->places[i].begin = zigzag_value(get_varint(&d->reader));
-    }
-    read_durations(d);
-    return !d->reader.failed && resolve_begins(d);
+void decoder_clear(Decoder *d) {
+    g_free(d->places);
+    g_free(d->first);
+    if (d->parents != NULL) g_array_unref(d->parents);
 }
 
-static gboolean read_tracers(Decoder *d) {
-    guint32 before = 0;
+/* ---- times ---- */
+
+static inline void read_interval(const Decoder *d, BitReader *bits, TimeModel *model, guint32 i, const Interval *parent,
+                                 const Interval *before) {
+    Place *place = &d->places[i];
+    guint width;
+    if (before != NULL) {
+        gint64 from = model_step_from(model, before);
+        guint64 step = bits_get_value(bits, model_step(model, before), &width);
+        place->begin = wrapping_add(from, zigzag_value(step));
+        model_learn_step(model, before, place->begin, width);
+    } else {
+        guint64 begin = bits_get_value(bits, model_begin(model, parent), &width);
+        place->begin = wrapping_add(parent->begin, zigzag_value(begin));
+        model_learn(&model->begin, &model->begin_known, width);
+    }
+    guint64 duration = bits_get_value(bits, model_duration(model, parent, place->begin), &width);
+    place->duration = d->open.bits & RECORD_REVERSED ? zigzag_value(duration) : (gint64)duration;
+    model_learn(&model->duration, &model->duration_known, width);
+}
+
+static void read_root(const Decoder *d, BitReader *bits, Place *place, const Interval *trace) {
+    guint width;
+    place->begin = trace->begin;
+    place->duration = trace->duration;
+    if (bits_get(bits, 1) == 1) return;
+    place->begin = wrapping_add(trace->begin, zigzag_value(bits_get_value(bits, 0, &width)));
+    guint64 duration = bits_get_value(bits, width_of((guint64)trace->duration), &width);
+    place->duration = d->open.bits & RECORD_REVERSED ? zigzag_value(duration) : (gint64)duration;
+}
+
+/* The places of one pattern node; everything must fit into nanoseconds. */
+static gboolean read_node_times(const Decoder *d, BitReader *bits, guint32 q, const Interval *trace) {
+    TimeModel model = {0};
+    Interval before = {0, 0};
+    for (guint32 i = d->first[q]; i < d->first[q + 1] && !bits->failed; i++) {
+        Place *place = &d->places[i], *parent = &d->places[place->parent];
+        const Interval around = parent->is_span ? (Interval){parent->begin, parent->duration} : *trace;
+        gboolean later = i > d->first[q] && place->parent == d->places[i - 1].parent;
+        if (place->parent == 0 && i == d->first[q]) {
+            read_root(d, bits, place, trace);
+        } else {
+            read_interval(d, bits, &model, i, &around, later ? &before : NULL);
+        }
+        before = (Interval){place->begin, place->duration};
+        gint64 ns;
+        if (!times_to_ns(place->begin, d->unit_ns, &ns) || !times_to_ns(place->duration, d->unit_ns, &ns)) return FALSE;
+    }
+    return !bits->failed;
+}
+
+/* The directory, where there is one, must agree with what is read. */
+static gboolean column_is(const Decoder *d, gsize size_bytes, gsize said) {
+    return !(d->open.bits & RECORD_DIRECTORY) || size_bytes == said;
+}
+
+gboolean decoder_times(Decoder *d) {
+    gint64 begin = d->open.summary.begin_ns / d->unit_ns;
+    const Interval trace = {begin, wrapping_sub(d->open.summary.end_ns / d->unit_ns, begin)};
+    BitReader bits = bit_reader(d->reader.at, d->reader.end);
     for (guint32 q = 1; q < d->pattern->n_nodes; q++) {
-        gboolean as_parent = FALSE;
+        if (d->pattern->nodes[q].name != NAME_MISSING && !read_node_times(d, &bits, q, &trace)) return FALSE;
+    }
+    d->sizes.times = (gsize)(bits_read_end(&bits) - d->reader.at);
+    d->reader.at = bits_read_end(&bits);
+    return column_is(d, d->sizes.counts + d->sizes.times, d->open.times_bytes);
+}
+
+/* ---- tracers and flags ---- */
+
+static gboolean read_tracer(Decoder *d, TracerModel *model, guint32 i) {
+    Place *place = &d->places[i];
+    const Place *parent = &d->places[place->parent];
+    const guint32 *parents = parent->is_span ? &parent->tracer : NULL;
+    place->tracer = tracer_model_expect(model, parents);
+    if (!run_next(d)) {
+        guint64 token = get_varint(&d->reader);
+        if (!tracer_of_token(model, token, &place->tracer)) return FALSE;
+        tracer_written(model, token, place->tracer);
+    }
+    tracer_model_learn(model, parents, place->tracer);
+    return TRUE;
+}
+
+gboolean decoder_tracers(Decoder *d) {
+    TracerModel model = {.n_recent = 0};
+    const guint8 *start = d->reader.at;
+    for (guint32 q = 1; q < d->pattern->n_nodes; q++) {
+        if (d->pattern->nodes[q].name == NAME_MISSING) continue;
+        tracer_model_node(&model, d->pattern, q);
         for (guint32 i = d->first[q]; i < d->first[q + 1]; i++) {
-            Place *place = &d->places[i];
-            if (!place->is_span) break;
-            const Place *parent = &d->places[place->parent];
-            gboolean first = i == d->first[q];
-            guint32 expected = parent->is_span && (first || as_parent) ? parent->tracer : before;
-            guint64 tracer = run_next(d) ? expected : get_varint(&d->reader);
-            if (tracer > G_MAXUINT32) return FALSE;
-            if (first) as_parent = tracer == expected;
-            before = place->tracer = (guint32)tracer;
+            if (!read_tracer(d, &model, i)) return FALSE;
         }
     }
+    d->sizes.tracers = (gsize)(d->reader.at - start);
     return run_end(d);
 }
 
 static gboolean read_flags(Decoder *d) {
-    guint64 flags = d->bits & RECORD_FLAGS ? 0 : record_usual_flags(d->bits);
+    const guint8 *start = d->reader.at;
+    guint64 flags = d->open.bits & RECORD_FLAGS ? 0 : record_usual_flags(d->open.bits);
     for (guint32 i = 1; i < d->n_places; i++) {
         if (!d->places[i].is_span) continue;
-        if ((d->bits & RECORD_FLAGS) && !run_next(d)) flags = get_varint(&d->reader);
+        if ((d->open.bits & RECORD_FLAGS) && !run_next(d)) flags = get_varint(&d->reader);
         if (flags > G_MAXUINT16) return FALSE;
         d->places[i].flags = (guint16)flags;
     }
-    return run_end(d);
+    d->sizes.flags = (gsize)(d->reader.at - start);
+    return run_end(d) && column_is(d, d->sizes.tracers + d->sizes.flags, d->open.tracers_bytes);
 }
 
-/* ---- parents ---- */
+/* ---- ids and parents ---- */
+
+/* Ids of a record that lost its own: the same at every reading, others in every part, and not to be told from real ones
+ * by chance. */
+static guint64 made_up_id(const Decoder *d, guint32 i) {
+    guint64 z = d->trace_id + ((guint64)d->open.part << 32 | i) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+gboolean decoder_ids(Decoder *d, Bytes apart) {
+    gboolean dropped = (d->open.summary.dropped & DROPPED_IDS) != 0;
+    ByteReader reader = byte_reader(d->reader.end, d->sizes.ids);
+    if (dropped && apart.data != NULL) {
+        if (apart.size_bytes != ids_bytes(d)) return FALSE;
+        reader = byte_reader(apart.data, apart.size_bytes);
+        dropped = FALSE;
+    }
+    for (guint32 i = 1; i < d->n_places; i++) {
+        Place *place = &d->places[i];
+        place->id.trace = d->trace_id;
+        if (dropped) {
+            place->id.span = made_up_id(d, i);
+            continue;
+        }
+        if (!place->is_span && (d->open.bits & RECORD_FOREIGN)) place->id.trace = read_u64be(&reader);
+        place->id.span = read_u64be(&reader);
+    }
+    return !reader.failed;
+}
 
 static gboolean read_parent(Decoder *d, gint64 *before) {
     guint64 token = get_varint(&d->reader);
@@ -249,248 +320,44 @@ static gboolean read_parent_list(Decoder *d, Place *place) {
     return TRUE;
 }
 
-static gboolean read_parents(Decoder *d) {
-    if (!(d->bits & RECORD_PARENTS)) return TRUE;
-    for (guint32 i = 1; i < d->n_places; i++) {
+gboolean decoder_parents(Decoder *d) {
+    if (!read_flags(d)) return FALSE;
+    const guint8 *start = d->reader.at;
+    for (guint32 i = 1; i < d->n_places && (d->open.bits & RECORD_PARENTS); i++) {
         Place *place = &d->places[i];
         if (place->is_span && !run_next(d) && !read_parent_list(d, place)) return FALSE;
     }
-    return run_end(d);
+    d->sizes.parents = (gsize)(d->reader.at - start);
+    return run_end(d) && column_is(d, d->sizes.parents, d->open.parents_bytes);
 }
 
-/* ---- annotations and notes ---- */
-
-/* A value: borrowed from the record or, with text NULL, the digits of a number. */
-typedef struct Value {
-    const char *text;
-    gint64 number;
-    guint32 key;
-    guint32 length;
-} Value;
-
-typedef struct NoteValue {
-    gint64 time_ns;
-    Value message;
-} NoteValue;
-
-typedef struct Column {
-    const guint8 *start; /* of the column in the record */
-    guint64 copied;      /* bytes "as before" */
-    GArray *values;      /* Value: of the span before of the same pattern node, then of the span at hand */
-    GArray *notes;       /* NoteValue: of the span at hand */
-    RecentTexts recent;
-} Column;
-
-static guint32 padded(guint32 length) { return (length + 3) & ~3u; }
-
-static guint32 digits_of(gint64 number) {
-    guint32 digits = 1;
-    for (; number >= 10; number /= 10) digits++;
-    return digits;
-}
-
-static gsize values_bytes(const GArray *values) {
-    gsize size = 0;
-    for (guint i = 0; i < values->len; i++) size += 8 + padded(g_array_index(values, Value, i).length);
-    return size;
-}
-
-static gboolean may_copy(const Decoder *d, Column *column, gsize size_bytes) {
-    if (!record_may_copy(column->copied, size_bytes, (gsize)(d->reader.at - column->start))) return FALSE;
-    column->copied += size_bytes;
+gboolean decoder_to_annotations(Decoder *d) {
+    if (!(d->open.bits & RECORD_DIRECTORY)) {
+        return decoder_times(d) && decoder_tracers(d) && decoder_parents(d);
+    }
+    gsize before = d->open.times_bytes + d->open.tracers_bytes + d->open.parents_bytes;
+    if (before > (gsize)(d->reader.end - d->open.reader.at)) return FALSE;
+    d->reader.at = d->open.reader.at + before;
     return TRUE;
 }
 
-static gboolean read_text(Decoder *d, Column *column, guint64 length, Value *value) {
-    if (length > LIMIT_FRAME_BYTES) return FALSE;
-    value->text = (const char *)read_bytes(&d->reader, length);
-    value->length = (guint32)length;
-    if (value->text == NULL) return FALSE;
-    recent_add(&column->recent, value->text, value->length);
-    return TRUE;
-}
+/* ---- some columns only ---- */
 
-static gboolean copy_value(const Decoder *d, Column *column, gboolean known, guint64 back, Value *value) {
-    const RecentTexts *recent = &column->recent;
-    if (back == 0) return known && may_copy(d, column, value->length);
-    if (back > recent_known(recent)) return FALSE;
-    guint32 at = (recent->n - (guint32)back) % RECENT_TEXTS;
-    value->text = recent->text[at];
-    value->length = recent->length[at];
-    return may_copy(d, column, value->length);
-}
-
-/* *value: the one there before, when known. */
-static gboolean read_value(Decoder *d, Column *column, gboolean known, Value *value) {
-    guint64 token = get_varint(&d->reader), more = token >> 2;
-    switch (token & 3) {
-    case VALUE_TEXT: return read_text(d, column, more, value);
-    case VALUE_AS_BEFORE: return copy_value(d, column, known, more, value);
-    case VALUE_NUMBER: value->number = (gint64)more; break;
-    default:
-        if (!known || value->text != NULL) return FALSE;
-        value->number = wrapping_add(value->number, zigzag_value(more));
-    }
-    value->text = NULL;
-    value->length = value->number < 0 ? 0 : digits_of(value->number);
-    return !d->reader.failed && value->number >= 0;
-}
-
-static gboolean read_keys(Decoder *d, GArray *values, guint64 n) {
-    if (n > G_MAXUINT16 || n > reader_left(&d->reader)) return FALSE;
-    g_array_set_size(values, 0);
-    for (guint64 i = 0; i < n; i++) {
-        guint64 key = get_varint(&d->reader);
-        if (key > G_MAXUINT32) return FALSE;
-        Value value = {.key = (guint32)key};
-        g_array_append_val(values, value);
-    }
-    return TRUE;
-}
-
-static gboolean read_annotations(Decoder *d, Column *column) {
-    guint64 token = get_varint(&d->reader);
-    gboolean known = token == KEYS_AS_BEFORE;
-    if (!known && !read_keys(d, column->values, token - 1)) return FALSE;
-    for (guint i = 0; i < column->values->len; i++) {
-        if (!read_value(d, column, known, &g_array_index(column->values, Value, i))) return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean read_notes(Decoder *d, Column *column, const Place *place) {
-    guint64 n = get_varint(&d->reader);
-    if (n > G_MAXUINT16 || n > reader_left(&d->reader)) return FALSE;
-    for (guint64 i = 0; i < n; i++) {
-        NoteValue note = {0};
-        gint64 time = wrapping_add(place->begin, zigzag_value(get_varint(&d->reader)));
-        if (!to_ns(time, d->unit_ns, &note.time_ns) || !read_value(d, column, FALSE, &note.message)) return FALSE;
-        g_array_append_val(column->notes, note);
-    }
-    return TRUE;
-}
-
-static gboolean read_variable(Decoder *d, Column *column, const Place *place) {
-    g_array_set_size(column->notes, 0);
-    if (!(d->bits & RECORD_ANNOTATED)) return TRUE;
-    if (run_next(d)) return may_copy(d, column, values_bytes(column->values));
-    return read_annotations(d, column) && (!(d->bits & RECORD_NOTES) || read_notes(d, column, place));
-}
-
-/* ---- spans ---- */
-
-static guint8 *write_u32(guint8 *at, guint32 value) {
-    memcpy(at, &value, sizeof value);
-    return at + sizeof value;
-}
-
-static guint8 *write_text(guint8 *at, const Value *value) {
-    at = write_u32(at, value->length);
-    if (value->text != NULL) {
-        memcpy(at, value->text, value->length);
-    } else {
-        gint64 number = value->number;
-        for (guint32 i = value->length; i-- > 0; number /= 10) at[i] = (guint8)('0' + number % 10);
-    }
-    for (guint32 i = value->length; i < padded(value->length); i++) at[i] = 0;
-    return at + padded(value->length);
-}
-
-static guint8 *write_parents(const Decoder *d, const Place *place, guint8 *at) {
-    if (place->n_parents == PARENTS_PLAIN) {
-        if (place->parent == 0) return at;
-        memcpy(at, &d->places[place->parent].id, sizeof(SpanId));
-        return at + sizeof(SpanId);
-    }
-    if (place->n_parents == 0) return at;
-    gsize size_bytes = place->n_parents * sizeof(SpanId);
-    memcpy(at, &g_array_index(d->parents, SpanId, place->parents_at), size_bytes);
-    return at + size_bytes;
-}
-
-static gboolean write_span(const Decoder *d, const Column *column, guint32 name, const Place *place,
-                           GByteArray *spans) {
-    guint32 n_parents = place->n_parents != PARENTS_PLAIN ? place->n_parents : place->parent != 0 ? 1 : 0;
-    gsize size_bytes = sizeof(SpanRec) + n_parents * sizeof(SpanId) + values_bytes(column->values);
-    for (guint i = 0; i < column->notes->len; i++) {
-        size_bytes += 12 + padded(g_array_index(column->notes, NoteValue, i).message.length);
-    }
-    size_bytes = (size_bytes + 7) & ~(gsize)7;
-    guint start = spans->len;
-    if (size_bytes > DECODED_BOUND_BYTES - start) return FALSE;
-    g_byte_array_set_size(spans, start + (guint)size_bytes);
-    const SpanRec head = {
-        .size_bytes = (guint32)size_bytes,
-        .n_parents = (guint16)n_parents,
-        .flags = place->flags,
-        .id = place->id,
-        .begin_ns = place->begin * d->unit_ns,
-        .duration_ns = place->duration * d->unit_ns,
-        .name = name,
-        .tracer = place->tracer,
-        .n_annotations = (guint16)column->values->len,
-        .n_notes = (guint16)column->notes->len,
-    };
-    memcpy(spans->data + start, &head, sizeof head);
-    guint8 *at = write_parents(d, place, spans->data + start + sizeof head);
-    for (guint i = 0; i < column->values->len; i++) {
-        const Value *value = &g_array_index(column->values, Value, i);
-        at = write_text(write_u32(at, value->key), value);
-    }
-    for (guint i = 0; i < column->notes->len; i++) {
-        const NoteValue *note = &g_array_index(column->notes, NoteValue, i);
-        at = write_u32(write_u32(at, (guint32)(guint64)note->time_ns), (guint32)((guint64)note->time_ns >> 32));
-        at = write_text(at, &note->message);
-    }
-    memset(at, 0, (gsize)(spans->data + spans->len - at));
-    return TRUE;
-}
-
-static gboolean write_spans(Decoder *d, Column *column, GByteArray *spans) {
-    for (guint32 q = 1; q < d->pattern->n_nodes; q++) {
-        g_array_set_size(column->values, 0);
-        for (guint32 i = d->first[q]; i < d->first[q + 1]; i++) {
-            const Place *place = &d->places[i];
-            if (!place->is_span) break;
-            if (!read_variable(d, column, place)) return FALSE;
-            if (!write_span(d, column, d->pattern->nodes[q].name, place, spans)) return FALSE;
+gboolean record_places(Bytes record, const Pattern *pattern, gboolean with_tracers, GArray *places, GError **error) {
+    Decoder d;
+    guint before = places->len;
+    gboolean begun = decoder_begin(&d, record, pattern, error);
+    gboolean fine = begun && decoder_times(&d) && (!with_tracers || decoder_tracers(&d));
+    if (begun && !fine) decoder_corrupt(&d, error);
+    for (guint32 q = 0; q < pattern->n_nodes && fine; q++) {
+        for (guint32 i = d.first[q]; i < d.first[q + 1]; i++) {
+            const Place *from = &d.places[i];
+            const RecordPlace place = {
+                q, from->parent, from->begin * d.unit_ns, from->duration * d.unit_ns, from->tracer, from->is_span};
+            g_array_append_val(places, place);
         }
     }
-    return run_end(d) && reader_left(&d->reader) == 0;
-}
-
-static gboolean read_spans(Decoder *d, GByteArray *spans) {
-    Column column = {.start = d->reader.at};
-    column.values = g_array_new(FALSE, FALSE, sizeof(Value));
-    column.notes = g_array_new(FALSE, FALSE, sizeof(NoteValue));
-    gboolean fine = write_spans(d, &column, spans);
-    g_array_unref(column.values);
-    g_array_unref(column.notes);
+    decoder_clear(&d);
+    if (!fine) g_array_set_size(places, before);
     return fine;
-}
-
-static gboolean decode_body(Decoder *d, GByteArray *spans) {
-    /* Every place but the first has an id; a placeholder has a child. */
-    guint64 room = 1 + MIN(reader_left(&d->reader) / 8, 2 * (guint64)d->summary.n_spans);
-    if (d->pattern->n_nodes > room) return FALSE;
-    g_autofree Place *places = g_new(Place, room);
-    g_autofree guint32 *first = g_new(guint32, (gsize)d->pattern->n_nodes + 1);
-    g_autoptr(GArray) parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
-    d->places = places;
-    d->places_room = (guint32)room;
-    d->first = first;
-    d->parents = parents;
-    return read_places(d) && read_ids(d) && read_times(d) && read_tracers(d) && read_flags(d) && read_parents(d) &&
-           read_spans(d, spans);
-}
-
-gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans, GError **error) {
-    Decoder d = {.pattern = pattern, .trace_id = trace_id};
-    if (!open_record(record, &d.reader, &d.summary, &d.bits, error)) return FALSE;
-    d.unit_ns = record_unit_ns(d.bits);
-    guint before = spans->len;
-    if (decode_body(&d, spans)) return TRUE;
-    g_byte_array_set_size(spans, before);
-    return fail(error, PLUMB_ERROR_CORRUPT, "trace record of %zu bytes: does not fit its pattern of %u nodes",
-                record.size_bytes, pattern->n_nodes);
 }

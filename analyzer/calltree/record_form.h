@@ -4,21 +4,30 @@
 #include <string.h>
 
 #include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record_bits.h"
+#include "common/model/role.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION 2
 
 enum {
-    RECORD_MS = 1 << 0,        /* all times are whole milliseconds and stored as such */
-    RECORD_COUNTS = 1 << 1,    /* there is a column of counts */
-    RECORD_PARENTS = 1 << 2,   /* there is a column of parents */
-    RECORD_ANNOTATED = 1 << 3, /* there is a column of annotations */
-    RECORD_AFTER_END = 1 << 4, /* begins of later siblings count from the end of the one before, else from its begin */
-    RECORD_REVERSED = 1 << 5,  /* durations are zig-zag coded */
-    RECORD_FLAGS = 1 << 6,     /* there is a column of span flags; else all are those of record_usual_flags() */
-    RECORD_NOTES = 1 << 7,     /* annotations are followed by notes */
-    RECORD_FOREIGN = 1 << 8,   /* ids of missing parents have their upper halves */
-    RECORD_ALL = (1 << 9) - 1,
+    RECORD_MS = 1 << 0,          /* all times are whole milliseconds and stored as such */
+    RECORD_COUNTS = 1 << 1,      /* there is a column of counts */
+    RECORD_PARENTS = 1 << 2,     /* there is a column of parents */
+    RECORD_ANNOTATED = 1 << 3,   /* there is a column of annotations */
+    RECORD_DIRECTORY = 1 << 4,   /* the head says how long the columns are */
+    RECORD_REVERSED = 1 << 5,    /* durations are zig-zag coded */
+    RECORD_FLAGS = 1 << 6,       /* there is a column of span flags; else all are those of record_usual_flags() */
+    RECORD_TRACE_FLAGS = 1 << 7, /* the head has TraceFlags; else there are none */
+    RECORD_ORPHANS = 1 << 8,     /* the head has the number of orphans; else there are none */
+    RECORD_NOTES = 1 << 9,       /* annotations are followed by notes */
+    RECORD_FOREIGN = 1 << 10,    /* ids of missing parents have their upper halves */
+    RECORD_DROPPED = 1 << 11,    /* the head says what is gone */
+    RECORD_ALL = (1 << 12) - 1,
 };
+
+/* From this number of spans on a directory pays: two to four bytes, against reading all columns before the one that is
+ * wanted. */
+#define DIRECTORY_SPANS 16u
 
 static inline guint16 record_usual_flags(guint32 bits) { return bits & RECORD_MS ? SPAN_MILLISECONDS : 0; }
 static inline gint64 record_unit_ns(guint32 bits) { return bits & RECORD_MS ? 1000000 : 1; }
@@ -26,15 +35,19 @@ static inline gint64 record_unit_ns(guint32 bits) { return bits & RECORD_MS ? 10
 /* Tokens of parents: these two, or 2 + zig-zag of (place of the parent - place of the one before). */
 enum { PARENT_FOREIGN = 0, PARENT_UNKNOWN = 1, PARENT_PLACE = 2 };
 
-/* Tokens of annotations as a whole: these, or 1 + their number, and then their keys. */
-enum { KEYS_AS_BEFORE = 0 };
-
-/* Low two bits of the tokens of values. */
-enum { VALUE_TEXT = 0, VALUE_NUMBER = 1, VALUE_STEP = 2, VALUE_AS_BEFORE = 3 };
-
-/* Texts that were written out last, from this length on: a path stands at several places of a trace. */
+/* How many lists of annotations, texts and tracers can be referred to: the last ones that were written out. */
+#define RECENT_LISTS     8u
 #define RECENT_TEXTS     16u
-#define RECENT_MIN_BYTES 4u
+#define RECENT_TRACERS   16u
+#define RECENT_MIN_BYTES 4u /* a shorter text is not worth it */
+
+/* Tokens of annotations as a whole: these, or KEYS_OWN + their number, and then their keys. For the k-th recent list
+ * KEYS_RECENT + 2k: its keys; KEYS_RECENT + 2k + 1: all of it. */
+enum { KEYS_AS_BEFORE = 0, KEYS_RECENT = 1, KEYS_OWN = 1 + 2 * RECENT_LISTS };
+
+/* Low three bits of the tokens of values. */
+enum { VALUE_TEXT, VALUE_NUMBER, VALUE_STEP, VALUE_RECENT, VALUE_PREFIX, VALUE_KINDS };
+#define VALUE_KIND_BITS 3u
 
 typedef struct RecentTexts {
     const char *text[RECENT_TEXTS]; /* the i-th ever at i % RECENT_TEXTS; borrowed */
@@ -50,7 +63,7 @@ static inline void recent_add(RecentTexts *recent, const char *text, guint32 len
 
 static inline guint32 recent_known(const RecentTexts *recent) { return MIN(recent->n, RECENT_TEXTS); }
 
-/* How much "as before" may copy, all in all, at a place in the column of annotations: what a record decodes to stays in
+/* How much references may copy, all in all, at a place in the column of annotations: what a record decodes to stays in
  * proportion to its own size. */
 static inline gboolean record_may_copy(guint64 copied, guint64 more, gsize offset) {
     return copied + more <= (guint64)offset * 256 + 4096;

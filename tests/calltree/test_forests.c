@@ -28,7 +28,7 @@ static Made make(Compressor *compressor, GPtrArray *spans, gint64 tolerance_ns) 
     made.pattern = compressor_tree(compressor, made.tree, made.node_of);
     made.times = times_compute(made.tree);
     made.record = g_byte_array_new();
-    const RecordHead head = {7, tree_incomplete(made.tree) ? TRACE_INCOMPLETE : 0};
+    const RecordHead head = {.pattern_number = 7, .flags = tree_incomplete(made.tree) ? TRACE_INCOMPLETE : 0};
     record_encode(made.tree, made.pattern, made.node_of, &head, made.record);
     return made;
 }

@@ -13,16 +13,20 @@ typedef struct Made {
     GByteArray *record;
 } Made;
 
-static Made make(const World *world, const GByteArray *bytes) {
+static Made make_with(const World *world, const GByteArray *bytes, const RecordHead *head) {
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(Compressor) compressor = compressor_new(&world->lookup, 100);
     Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0)};
     g_autofree guint32 *node_of = g_new(guint32, made.tree->n_nodes);
     made.pattern = compressor_tree(compressor, made.tree, node_of);
     made.record = g_byte_array_new();
-    const RecordHead head = {3, TRACE_PART};
-    record_encode(made.tree, made.pattern, node_of, &head, made.record);
+    record_encode(made.tree, made.pattern, node_of, head, made.record);
     return made;
+}
+
+static Made make(const World *world, const GByteArray *bytes) {
+    const RecordHead head = {.pattern_number = 3, .flags = TRACE_PART};
+    return make_with(world, bytes, &head);
 }
 
 static void made_clear(Made *made) {
@@ -88,71 +92,78 @@ static void test_golden(void) {
     Made made = make(&world, bytes);
     g_autofree char *hex = hex_of(made.record);
     g_assert_cmpstr(hex, ==,
-                    "01"
-                    "1b"
+                    "02"
+                    "8b01"
+                    "03"
                     "03"
                     "02"
-                    "03"
-                    "00"
                     "0a"
                     "03" /* head */
                     "01"
                     "01" /* the root is single, the other is not */
-                    "0000000000000001"
-                    "0000000000000002"
-                    "0000000000000004" /* ids */
+                    /* Times, low bits first: 1: the root is the whole. Begin +1: wider by 2, so 1100, and the bit below
+                     * its highest: 0; duration 1: narrower by 1: 01. Begin at the end of the one before: narrower by 1:
+                     * 01; duration 1: as wide as expected: 00. */
+                    "8702"
                     "00"
-                    "02"
-                    "00" /* begins: 0, +1, 0 after the end */
-                    "03"
-                    "01"
-                    "01" /* durations */
+                    "8008"
+                    "02" /* tracers: 16 + 1008, then all as expected */
                     "00"
-                    "f007"
-                    "02" /* tracers: 1008, then all as expected */
-                    "00"
-                    "03"
+                    "13"
                     "0d"
                     "0e"
-                    "818001"
-                    "08"
+                    "818002"
+                    "10"
                     "2f61" /* 2 keys: 4096, "/a" */
                     "00"
-                    "02"
+                    "12"
                     "0d"
-                    "1d" /* 1 key: 7 */
+                    "39" /* 1 key: 7 */
                     "00"
                     "00"
-                    "0a"); /* the same key: 7 + 1 */
+                    "12" /* the same key: 7 + 1 */
+                    "0000000000000001"
+                    "0000000000000002"
+                    "0000000000000004"); /* ids */
     made_clear(&made);
 }
 
-/* A text of 4 bytes and more that was written out before is referred to: 1 << 2 | 3. */
+/* Texts of 4 bytes and more that were written out before are referred to, or the start of the last of them; lists by
+ * their keys, or as a whole. */
 static void test_golden_texts(void) {
+    static const char *const values[][2] = {{"/data", "abc"}, {"abc", "/data"}, {"/date", "abc"}, {"/date", "abc"}};
     World world;
     world_init(&world, 0);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
-    for (guint i = 1; i < 3; i++) {
+    for (guint i = 1; i < 5; i++) {
         SpanBuilder builder = begin(bytes, i, 0, 0, 0);
-        if (i == 2) span_builder_parent(&builder, (SpanId){TRACE, 1});
-        span_builder_annotation(&builder, 13, i == 1 ? "/data" : "abc", i == 1 ? 5 : 3);
-        span_builder_annotation(&builder, 14, i == 1 ? "abc" : "/data", i == 1 ? 3 : 5);
+        if (i > 1) span_builder_parent(&builder, (SpanId){TRACE, i - 1});
+        for (guint k = 0; k < 2; k++)
+            span_builder_annotation(&builder, 13 + k, values[i - 1][k], (guint32)strlen(values[i - 1][k]));
         span_builder_end(&builder);
     }
     Made made = make(&world, bytes);
     g_autofree char *hex = hex_of(made.record);
-    g_assert_true(g_str_has_suffix(hex, "00"
-                                        "030d0e"
-                                        "142f64617461"
-                                        "0c616263"
-                                        "00"
-                                        "030d0e"
-                                        "0c616263"
-                                        "07"));
+    static const char column[] = "00130d0e"     /* two keys of its own */
+                                 "282f64617461" /* 5 << 3: "/data" */
+                                 "18616263"     /* 3 << 3: "abc" */
+                                 "0001"         /* the keys of the last list */
+                                 "18616263"
+                                 "0b"     /* 1 << 3 | 3: the last text */
+                                 "0001"   /* the keys of the last list, which is the second one now */
+                                 "240865" /* 4 << 3 | 4: the first four bytes of the last text; 1 << 3: "e" */
+                                 "18616263"
+                                 "0002"; /* all of the last list */
+    gsize ids_at = strlen(hex) - 2 * 4 * 8;
+    hex[ids_at] = 0;
+    g_assert_true(g_str_has_suffix(hex, column));
     assert_loss_free(&world, bytes, TRACE);
-    made.record->data[made.record->len - 1] = 2 << 2 | 3; /* there is no second text */
-    g_autoptr(GByteArray) back = g_byte_array_new();
-    g_assert_false(decode(&made, TRACE, back, NULL));
+    static const guint8 wrong[] = {3, 4, 16, 0xff};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) { /* there is one list only */
+        made.record->data[ids_at / 2 - 1] = wrong[i];
+        g_autoptr(GByteArray) back = g_byte_array_new();
+        g_assert_false(decode(&made, TRACE, back, NULL));
+    }
     made_clear(&made);
 }
 
@@ -164,9 +175,9 @@ static void test_small(void) {
         gint64 begin_ns, duration_ns;
         guint flags, most;
     } cases[] = {
-        {G_GINT64_CONSTANT(1605956000123000000), 4000000, SPAN_MILLISECONDS, 28},
-        {G_GINT64_CONSTANT(1605956000123456789), 4123456, 0, 35},
-        {G_GINT64_CONSTANT(1605956000123000000), -4000000, SPAN_MILLISECONDS, 28},
+        {G_GINT64_CONSTANT(1605956000123000000), 4000000, SPAN_MILLISECONDS, 25},
+        {G_GINT64_CONSTANT(1605956000123456789), 4123456, 0, 31},
+        {G_GINT64_CONSTANT(1605956000123000000), -4000000, SPAN_MILLISECONDS, 27},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -253,7 +264,7 @@ static void test_repeated_value(void) {
     g_assert_cmpuint(made.record->len, >, 2 * LENGTH);
     g_assert_cmpuint(made.record->len, <, 20 * LENGTH);
     /* The same with one copy of the value for all. */
-    const guint8 start[] = {0, 2, 13};
+    const guint8 start[] = {0, 18, 13};
     const guint8 *column = made.record->data;
     while (memcmp(column + sizeof start + 3, text, 8) != 0) column++;
     g_assert_cmpmem(column, sizeof start, start, sizeof start);
@@ -278,6 +289,128 @@ static void test_parents(void) {
     assert_loss_free(&world, bytes, TRACE);
 }
 
+/* ---- columns one by one, and without ids ---- */
+
+static Bytes record_of(const Made *made) { return (Bytes){made->record->data, made->record->len}; }
+
+typedef struct Visited {
+    const GPtrArray *spans; /* in the order of the record */
+    guint span, annotation;
+    guint left; /* visits wanted */
+} Visited;
+
+static gboolean check_annotation(void *arg, guint32 node, const SpanAnnotation *annotation) {
+    Visited *visited = arg;
+    g_assert_cmpuint(node, >, 0);
+    while (visited->annotation >= ((const SpanRec *)visited->spans->pdata[visited->span])->n_annotations) {
+        visited->span++;
+        visited->annotation = 0;
+    }
+    SpanCursor cursor = span_cursor(visited->spans->pdata[visited->span]);
+    SpanAnnotation expected;
+    for (guint i = 0; i <= visited->annotation; i++) g_assert_true(span_next_annotation(&cursor, &expected));
+    visited->annotation++;
+    g_assert_cmpuint(annotation->key, ==, expected.key);
+    g_assert_cmpmem(annotation->value, annotation->length, expected.value, expected.length);
+    return --visited->left > 0;
+}
+
+static void check_columns(const Made *made, GRand *rand) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(RecordPlace));
+    g_autoptr(GError) error = NULL;
+    gboolean with_tracers = g_rand_boolean(rand);
+    decode(made, TRACE, bytes, &error);
+    record_places(record_of(made), made->pattern, with_tracers, places, &error);
+    g_assert_no_error(error);
+    g_autoptr(GPtrArray) spans = spans_in(bytes);
+    guint at = 0, annotations = 0;
+    for (guint i = 0; i < places->len; i++) {
+        const RecordPlace *place = &g_array_index(places, RecordPlace, i);
+        if (!place->is_span) continue;
+        const SpanRec *span = spans->pdata[at++];
+        g_assert_cmpuint(made->pattern->nodes[place->node].name, ==, span->name);
+        g_assert_cmpint(place->begin_ns, ==, span->begin_ns);
+        g_assert_cmpint(place->duration_ns, ==, span->duration_ns);
+        g_assert_cmpuint(place->tracer, ==, with_tracers ? span->tracer : 0);
+        g_assert_cmpuint(place->parent, <, i);
+        annotations += span->n_annotations;
+    }
+    g_assert_cmpuint(at, ==, spans->len);
+    guint want = annotations == 0 ? 1 : 1 + (guint)g_rand_int_range(rand, 0, (gint32)annotations);
+    Visited visited = {spans, 0, 0, want};
+    g_assert_true(record_annotations(record_of(made), made->pattern, check_annotation, &visited, &error));
+    g_assert_cmpuint(visited.left, ==, annotations == 0 ? 1 : 0);
+    RecordSizes sizes;
+    g_assert_true(record_sizes(record_of(made), made->pattern, &sizes, &error));
+    g_assert_cmpuint(sizes.head + sizes.counts + sizes.times + sizes.tracers + sizes.flags + sizes.parents +
+                         sizes.annotations + sizes.ids,
+                     ==, made->record->len);
+}
+
+/* Ids are made up: other ones for each span and each part, the same at every reading. All else is as it was. */
+static void check_made_up(const GByteArray *with, const GByteArray *without, GHashTable *seen) {
+    g_autoptr(GPtrArray) a = spans_in(with);
+    g_autoptr(GPtrArray) b = spans_in(without);
+    g_assert_cmpuint(a->len, ==, b->len);
+    for (guint i = 0; i < a->len; i++) {
+        const SpanRec *real = a->pdata[i], *made_up = b->pdata[i];
+        SpanRec head = *made_up;
+        g_assert_true(g_hash_table_add(seen, g_memdup2(&head.id.span, sizeof head.id.span)));
+        head.id = real->id;
+        g_assert_cmpmem(&head, sizeof head, real, sizeof *real);
+        Bytes own = {span_parents(real) + real->n_parents, 0}, other = {span_parents(made_up) + real->n_parents, 0};
+        own.size_bytes = other.size_bytes = real->size_bytes - sizeof *real - real->n_parents * sizeof(SpanId);
+        g_assert_cmpmem(own.data, own.size_bytes, other.data, other.size_bytes);
+    }
+}
+
+static void check_without_ids(const World *world, const GByteArray *bytes) {
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    Made whole = make(world, bytes);
+    g_autoptr(GByteArray) with = g_byte_array_new();
+    g_assert_true(decode(&whole, TRACE, with, NULL));
+    for (guint32 part = 0; part < 3; part++) {
+        g_autoptr(GByteArray) ids = g_byte_array_new();
+        const RecordHead head = {.dropped = DROPPED_IDS, .part = part, .ids_at = 100000 + part, .ids = ids};
+        Made made = make_with(world, bytes, &head);
+        TraceSummary summary;
+        g_autoptr(GError) error = NULL;
+        g_assert_true(record_summary(record_of(&made), &summary, &error));
+        g_assert_cmpuint(summary.dropped, ==, DROPPED_IDS);
+        g_assert_cmpuint(summary.ids_at, ==, 100000 + part);
+        g_autoptr(GByteArray) without = g_byte_array_new();
+        g_assert_true(decode(&made, TRACE, without, &error));
+        check_made_up(with, without, seen);
+        g_autoptr(GByteArray) back = g_byte_array_new();
+        RecordSource source = {record_of(&made), {ids->data, ids->len}, made.pattern, TRACE};
+        g_assert_true(record_decode_source(&source, back, &error));
+        g_assert_cmpmem(back->data, back->len, with->data, with->len);
+        source.ids.size_bytes--;
+        g_assert_false(record_decode_source(&source, back, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        made_clear(&made);
+    }
+    made_clear(&whole);
+}
+
+static void test_columns(void) {
+    World world;
+    world_init(&world, 0);
+    guint32 base = run_seed();
+    g_test_message("seed %u", base);
+    GRand *rand = g_rand_new_with_seed(base);
+    for (guint32 seed = base; seed != base + 500; seed++) {
+        const ForestOptions options = {seed % 4 == 0 ? 200 : 40, seed % 2 == 0};
+        g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+        Made made = make(&world, forest->bytes);
+        check_columns(&made, rand);
+        made_clear(&made);
+        check_without_ids(&world, forest->bytes);
+    }
+    g_rand_free(rand);
+}
+
 /* ---- what is no record ---- */
 
 /* Must give an error or some spans, and never read or write where it should not (the sanitizers watch). */
@@ -293,8 +426,8 @@ static void decode_anything(const Made *made, const guint8 *data, gsize size, gb
         g_assert_cmpuint(out->len, ==, 8);
         return;
     }
-    /* At most 257 times itself, and what a span takes at least per 8 bytes of id. */
-    g_assert_cmpuint(out->len, <=, 8 + 4096 + size * (257 + 16));
+    /* At most 257 times itself, and what a span takes at least per 8 bytes of id or, without ids, 4 bits of times. */
+    g_assert_cmpuint(out->len, <=, 8 + 4096 + size * (257 + 2 * sizeof(SpanRec) + 2 * sizeof(SpanId)));
     guint at = 8;
     while (at < out->len) at += ((const SpanRec *)(const void *)(out->data + at))->size_bytes;
     g_assert_cmpuint(at, ==, out->len);
@@ -346,7 +479,7 @@ static void test_version(void) {
     SpanBuilder builder = begin(bytes, 1, 0, 0, 0);
     span_builder_end(&builder);
     Made made = make(&world, bytes);
-    made.record->data[0] = 2;
+    made.record->data[0] = 3;
     g_autoptr(GError) error = NULL;
     g_autoptr(GByteArray) out = g_byte_array_new();
     g_assert_false(decode(&made, TRACE, out, &error));
@@ -366,11 +499,13 @@ static void test_claims(void) {
     span_builder_end(&builder);
     Made made = make(&world, bytes);
     static const guint8 claims[][16] = {
-        {1, 0, 3, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0, 0}, /* spans */
-        {1, 0, 3, 0, 0, 0, 0, 0},                            /* none */
-        {1, 2, 3, 0, 1, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f}, /* siblings */
-        {1, 0, 3, 0, 1, 2, 0, 0},                            /* more orphans than spans */
-        {1, 0, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 1, 0, 0, 0}, /* pattern number of 33 bits */
+        {2, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0},       /* spans */
+        {2, 0, 3, 0, 0, 0, 0, 0},                            /* none */
+        {2, 2, 3, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f},       /* siblings */
+        {2, 0x80, 2, 3, 1, 2, 0, 0},                         /* more orphans than spans */
+        {2, 0, 0xff, 0xff, 0xff, 0xff, 0x1f, 1, 0, 0},       /* pattern number of 33 bits */
+        {2, 0x90, 0, 3, 1, 0, 0, 0x7f, 0, 0},                /* a column longer than the record */
+        {2, 0x80, 0x10, 3, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* more spans than bits, without ids */
     };
     for (guint i = 0; i < G_N_ELEMENTS(claims); i++) decode_anything(&made, claims[i], sizeof claims[i], TRUE);
     made_clear(&made);
@@ -379,7 +514,7 @@ static void test_claims(void) {
         span_builder_end(&builder);
     }
     made = make(&world, bytes);
-    enum { AT_SPANS = 4 };
+    enum { AT_SPANS = 4 }; /* behind version, two bytes of bits, and pattern */
     g_assert_cmpuint(made.record->data[AT_SPANS], ==, 4);
     for (guint8 n = 1; n < 8; n++) {
         made.record->data[AT_SPANS] = n;
@@ -397,6 +532,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/record/annotations", test_annotations);
     g_test_add_func("/calltree/record/repeated value", test_repeated_value);
     g_test_add_func("/calltree/record/parents", test_parents);
+    g_test_add_func("/calltree/record/columns", test_columns);
     g_test_add_func("/calltree/record/damaged", test_damaged);
     g_test_add_func("/calltree/record/version", test_version);
     g_test_add_func("/calltree/record/claims", test_claims);

@@ -221,7 +221,7 @@ static gpointer run_extreme(gpointer data) {
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_autoptr(GByteArray) record = g_byte_array_new();
-    const RecordHead head = {1, 0};
+    const RecordHead head = {.pattern_number = 1};
     record_encode(tree, pattern, node_of, &head, record);
     g_autoptr(GByteArray) back = g_byte_array_new();
     g_assert_true(record_decode((Bytes){record->data, record->len}, pattern, TRACE, back, NULL));
