@@ -130,7 +130,8 @@ static void seed_trace(guint32 seed) {
     pattern_encode(pattern, stored);
     append_u16be(out, (guint16)stored->len);
     append_bytes(out, stored->data, stored->len);
-    const RecordHead head = {.pattern_number = 3, .flags = seed % 3 == 0 ? TRACE_PART : 0};
+    const RecordHead head = {
+        .pattern_number = 3, .flags = seed % 3 == 0 ? TRACE_PART : 0, .dropped = seed % 4 == 1 ? DROPPED_IDS : 0};
     record_encode(tree, pattern, node_of, &head, out);
     const Bytes record = {out->data + 2 + stored->len, out->len - 2 - stored->len};
     g_autoptr(GByteArray) spans = g_byte_array_new();

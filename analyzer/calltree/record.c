@@ -1,10 +1,10 @@
 /* Format of a trace record, version 2. Numbers are varints unless said otherwise; "signed" is zig-zag.
  *
  * Head: version (1 byte); bits (RECORD_...); pattern number; number of spans; with RECORD_TRACE_FLAGS TraceFlags; with
- * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, RecordHead.part
- * and ids_at; signed begin of the trace; its length; with RECORD_DIRECTORY the bytes of counts and times, of tracers and
- * flags, and (RECORD_PARENTS) of parents. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
- *
+ * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, part and
+ * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_DIRECTORY the bytes of counts and times, of
+ * tracers and flags, and (RECORD_PARENTS) of parents. Times are in units of 1 ns, or of 1 ms when the bits have
+ * RECORD_MS. 
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
  * one pattern node and one parent stand together. Places of one pattern node with the same parent are "siblings" here.
@@ -27,19 +27,21 @@
  *                none), and no notes. The change is a token: KEYS_AS_BEFORE: the same keys as there; KEYS_OWN + n: n
  *                keys (dictionary ids) follow; else it refers to one of the last RECENT_LISTS lists with keys of their
  *                own: KEYS_RECENT + 2k: the keys of the k-th last one, whose place this list then takes; KEYS_RECENT +
- *                2k + 1: keys and values of it. But for the last case then come the values: token * 8 + kind. VALUE_TEXT:
- *                text of 'token' bytes follows; VALUE_NUMBER: the decimal digits of 'token'; VALUE_STEP: of the number
- *                there + signed 'token'; VALUE_RECENT: the same as there ('token' 0), or as the 'token'-th last of the
- *                texts of RECENT_MIN_BYTES and more that followed so far, the last RECENT_TEXTS of them; VALUE_PREFIX:
- *                the first 'token' bytes of the last of these texts, then a VALUE_TEXT with the rest. Then, with
- *                RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value that refers to
- *                nothing "there".
+ *                2k + 1: keys and values of it. But for the last case then come the values: token * 8 + kind.
+ *                VALUE_TEXT: text of 'token' bytes follows; VALUE_NUMBER: the decimal digits of 'token'; VALUE_STEP: of
+ *                the number there + signed 'token'; VALUE_RECENT: the same as there ('token' 0), or as the 'token'-th
+ *                last of the texts of RECENT_MIN_BYTES and more that followed so far, the last RECENT_TEXTS of them;
+ *                VALUE_PREFIX: the first 'token' bytes of the last of these texts, then a VALUE_TEXT with the rest.
+ *                Then, with RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value
+ *                that refers to nothing "there".
  *   ids          (but for DROPPED_IDS) 8 bytes big-endian: lower half of the span's id; of placeholders that of the
  *                missing id, 16 bytes with RECORD_FOREIGN. They are last: nobody needs them to read another column.
  *
  * "As runs": how many places are as expected, then the change of the one that is not, and again; after the last place
  * nothing, but the length of a run that reaches it. Placeholders have ids only. What references copy is limited by
  * record_may_copy(). */
+#include "analyzer/calltree/record.h"
+
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/record_encode.h"
 #include "analyzer/calltree/record_model.h"

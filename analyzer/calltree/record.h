@@ -52,7 +52,8 @@ typedef struct RecordSource {
     guint64 trace_id;
 } RecordSource;
 
-/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. Error CORRUPT: nothing was appended. */
+/* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. Error CORRUPT: nothing was appended.
+ */
 gboolean record_decode_source(const RecordSource *source, GByteArray *spans, GError **error);
 static inline gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans,
                                      GError **error) {
@@ -62,8 +63,8 @@ static inline gboolean record_decode(Bytes record, const Pattern *pattern, guint
 
 /* ---- columns, one by one: without ids, and without what comes after those that are asked for ---- */
 
-/* A place of the record: place 0 is the trace, placeholders are no spans. They are ordered by pattern node; parents come
- * first. */
+/* A place of the record: place 0 is the trace, placeholders are no spans. They are ordered by pattern node; parents
+ * come first. */
 typedef struct RecordPlace {
     guint32 node;   /* of the pattern */
     guint32 parent; /* its place */

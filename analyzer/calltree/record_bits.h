@@ -1,8 +1,8 @@
 /* Streams of bits in trace records: low bits first, padded with zeros to whole bytes.
  *
  * A value is written as its width (the number of its bits without leading zeros), and the bits below the highest one.
- * The width is written as its zig-zag difference z to an expected one: z / 2 ones, a zero, and the lowest bit of z; from
- * 2 * WIDTH_ESCAPE on WIDTH_ESCAPE ones and the width itself in seven bits. */
+ * The width is written as its zig-zag difference z to an expected one: z / 2 ones, a zero, and the lowest bit of z;
+ * from 2 * WIDTH_ESCAPE on WIDTH_ESCAPE ones and the width itself in seven bits. */
 #pragma once
 
 #include <string.h>

@@ -151,20 +151,23 @@ void decoder_clear(Decoder *d) {
 
 /* ---- times ---- */
 
-static inline void read_interval(const Decoder *d, BitReader *bits, TimeModel *model, guint32 i, const Interval *parent,
-                                 const Interval *before) {
-    Place *place = &d->places[i];
+static void read_step(BitReader *bits, TimeModel *model, const Interval *before, Place *place) {
     guint width;
-    if (before != NULL) {
-        gint64 from = model_step_from(model, before);
-        guint64 step = bits_get_value(bits, model_step(model, before), &width);
-        place->begin = wrapping_add(from, zigzag_value(step));
-        model_learn_step(model, before, place->begin, width);
-    } else {
-        guint64 begin = bits_get_value(bits, model_begin(model, parent), &width);
-        place->begin = wrapping_add(parent->begin, zigzag_value(begin));
-        model_learn(&model->begin, &model->begin_known, width);
-    }
+    gint64 from = model_step_from(model, before);
+    guint64 step = bits_get_value(bits, model_step(model, before), &width);
+    place->begin = wrapping_add(from, zigzag_value(step));
+    model_learn_step(model, before, place->begin, width);
+}
+
+static void read_begin(BitReader *bits, TimeModel *model, const Interval *parent, Place *place) {
+    guint width;
+    guint64 begin = bits_get_value(bits, model_begin(model, parent), &width);
+    place->begin = wrapping_add(parent->begin, zigzag_value(begin));
+    model_learn(&model->begin, &model->begin_known, width);
+}
+
+static void read_duration(const Decoder *d, BitReader *bits, TimeModel *model, const Interval *parent, Place *place) {
+    guint width;
     guint64 duration = bits_get_value(bits, model_duration(model, parent, place->begin), &width);
     place->duration = d->open.bits & RECORD_REVERSED ? zigzag_value(duration) : (gint64)duration;
     model_learn(&model->duration, &model->duration_known, width);
@@ -185,13 +188,15 @@ static gboolean read_node_times(const Decoder *d, BitReader *bits, guint32 q, co
     TimeModel model = {0};
     Interval before = {0, 0};
     for (guint32 i = d->first[q]; i < d->first[q + 1] && !bits->failed; i++) {
-        Place *place = &d->places[i], *parent = &d->places[place->parent];
+        Place *place = &d->places[i];
+        const Place *parent = &d->places[place->parent];
         const Interval around = parent->is_span ? (Interval){parent->begin, parent->duration} : *trace;
-        gboolean later = i > d->first[q] && place->parent == d->places[i - 1].parent;
         if (place->parent == 0 && i == d->first[q]) {
             read_root(d, bits, place, trace);
         } else {
-            read_interval(d, bits, &model, i, &around, later ? &before : NULL);
+            gboolean later = i > d->first[q] && place->parent == d->places[i - 1].parent;
+            later ? read_step(bits, &model, &before, place) : read_begin(bits, &model, &around, place);
+            read_duration(d, bits, &model, &around, place);
         }
         before = (Interval){place->begin, place->duration};
         gint64 ns;
