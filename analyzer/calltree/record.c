@@ -4,7 +4,8 @@
  * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, part and
  * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_DIRECTORY the bytes of counts and times, of
  * tracers and flags, and (RECORD_PARENTS) of parents. Times are in units of 1 ns, or of 1 ms when the bits have
- * RECORD_MS. 
+ * RECORD_MS.
+ *
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
  * one pattern node and one parent stand together. Places of one pattern node with the same parent are "siblings" here.
