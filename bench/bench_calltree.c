@@ -1,25 +1,29 @@
 /* What closing a trace costs: each step of analyzer/calltree, per span, for traces of several sizes.
  *
- * bench_calltree [seconds per size]. Prints nanoseconds of CPU per span and bytes per span. */
+ * bench_calltree [seconds per size] [hosts]. Prints nanoseconds of CPU per span and bytes per span. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "analyzer/calltree/record.h"
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats_group.h"
 
 #define SHAPES       40u /* different traces of one size, so that the caches do not hold just one */
 #define KEY_BYTES    900u
 #define KEY_PATH     901u
-#define FIRST_TRACER 1000u
+#define FIRST_TRACER 10000u
+#define FIRST_HOST   2000u
+#define CLUSTER      16u /* tracers, and hosts, that the traces of one shape use */
+#define GROUP_BYTES  (24u << 20)
 
 typedef struct Trace {
     GByteArray *bytes;
     GPtrArray *spans;
 } Trace;
 
-enum { STEP_TREE, STEP_PATTERN, STEP_TIMES, STEP_FUNCTIONS, STEP_PATTERNS, STEP_RECORD, STEPS };
-static const char *const step_names[STEPS] = {"tree", "pattern", "times", "functions", "patterns", "record"};
+enum { STEP_TREE, STEP_PATTERN, STEP_TIMES, STEP_STATS, STEP_RECORD, STEP_SEAL, STEPS };
+static const char *const step_names[STEPS] = {"tree", "pattern", "times", "stats", "record", "sealing"};
 
 static const char *text_of(void *arg, guint32 id, gsize *length) {
     static char text[32];
@@ -31,7 +35,7 @@ static const char *text_of(void *arg, guint32 id, gsize *length) {
 static void process_of_tracer(void *arg, guint32 tracer, Role *role, guint32 *host) {
     (void)arg;
     *role = tracer % 4 == 0 ? ROLE_CLIENT : ROLE_DATANODE;
-    *host = 2000 + tracer % 16;
+    *host = FIRST_HOST + (tracer - FIRST_TRACER);
 }
 
 static guint32 bytes_key(void *arg) {
@@ -88,6 +92,9 @@ typedef struct Bench {
     StatsGroup *group;
     GByteArray *out;
     guint32 *node_of;
+    GHashTable *numbers; /* PatternId -> number */
+    guint64 value_bytes, values;
+    guint clusters, next_cluster;
     double ns[STEPS];
     gboolean stepwise; /* a clock call after each step */
 } Bench;
@@ -99,7 +106,48 @@ static double lap(Bench *bench, guint step, double since) {
     return now;
 }
 
+static guint id_hash(gconstpointer id) {
+    guint hash;
+    memcpy(&hash, id, sizeof hash);
+    return hash;
+}
+
+static gboolean id_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(PatternId)) == 0; }
+
+static guint32 number_of(Bench *bench, const Pattern *pattern) {
+    gpointer number = g_hash_table_lookup(bench->numbers, &pattern->id);
+    if (number != NULL) return GPOINTER_TO_UINT(number);
+    number = GUINT_TO_POINTER(1 + g_hash_table_size(bench->numbers));
+    g_hash_table_insert(bench->numbers, g_memdup2(&pattern->id, sizeof pattern->id), number);
+    return GPOINTER_TO_UINT(number);
+}
+
+/* The same trace, on other hosts. */
+static void move_trace(Bench *bench, const Trace *trace) {
+    if (bench->clusters < 2) return;
+    guint32 first = FIRST_TRACER + CLUSTER * (bench->next_cluster++ * 7919u % bench->clusters);
+    for (guint i = 0; i < trace->spans->len; i++) {
+        SpanRec *span = trace->spans->pdata[i];
+        span->tracer = first + (span->tracer - FIRST_TRACER) % CLUSTER;
+    }
+}
+
+static void count_value(void *arg, const StatsKey *key, Bytes value) {
+    Bench *bench = arg;
+    (void)key;
+    bench->value_bytes += value.size_bytes;
+    bench->values++;
+}
+
+static void seal_group(Bench *bench) {
+    double at = bench->stepwise ? cpu_ns() : 0;
+    stats_group_seal(bench->group, count_value, bench);
+    stats_group_clear(bench->group);
+    lap(bench, STEP_SEAL, at);
+}
+
 static void close_trace(Bench *bench, const Trace *trace) {
+    move_trace(bench, trace);
     double at = bench->stepwise ? cpu_ns() : 0;
     CallTree *tree = tree_build((const SpanRec *const *)(void *)trace->spans->pdata, trace->spans->len, 1000000);
     at = lap(bench, STEP_TREE, at);
@@ -107,11 +155,10 @@ static void close_trace(Bench *bench, const Trace *trace) {
     at = lap(bench, STEP_PATTERN, at);
     TreeTimes *times = times_compute(tree);
     at = lap(bench, STEP_TIMES, at);
-    stats_group_add_functions(bench->group, tree, times, NULL);
-    at = lap(bench, STEP_FUNCTIONS, at);
-    guint32 number = 1 + pattern->id.bytes[0];
-    stats_group_add_pattern(bench->group, tree, times, number, bench->node_of);
-    at = lap(bench, STEP_PATTERNS, at);
+    guint32 number = number_of(bench, pattern);
+    const StatsTrace stats = {tree, times, bench->node_of, number};
+    stats_group_add(bench->group, &stats);
+    at = lap(bench, STEP_STATS, at);
     const RecordHead head = {.pattern_number = number};
     record_encode(tree, pattern, bench->node_of, &head, bench->out);
     lap(bench, STEP_RECORD, at);
@@ -120,44 +167,46 @@ static void close_trace(Bench *bench, const Trace *trace) {
     tree_free(tree);
 }
 
-/* A group as the archive makes them, about 4 MiB of records; returns the bytes of records. */
+/* Groups as the archive makes them; returns the bytes of records. */
 static guint64 run_for(Bench *bench, const Trace *traces, double seconds, guint64 *n_traces) {
     guint64 bytes = 0;
     *n_traces = 0;
     for (double end = cpu_ns() + seconds * 1e9; cpu_ns() < end;) {
         for (guint i = 0; i < SHAPES; i++) close_trace(bench, &traces[i]);
         *n_traces += SHAPES;
-        if (bench->out->len < 4u << 20) continue;
+        if (bench->out->len + stats_group_size_bytes(bench->group) < GROUP_BYTES) continue;
         bytes += bench->out->len;
         g_byte_array_set_size(bench->out, 0);
-        stats_group_clear(bench->group);
+        seal_group(bench);
     }
     bytes += bench->out->len;
     g_byte_array_set_size(bench->out, 0);
-    stats_group_clear(bench->group);
+    seal_group(bench);
     return bytes;
 }
 
-static void bench_size(guint n, double seconds) {
+static void bench_size(guint n, double seconds, guint hosts) {
     Trace traces[SHAPES];
     GRand *rand = g_rand_new_with_seed(n);
     for (guint i = 0; i < SHAPES; i++) traces[i] = trace_new(n, i, rand);
-    Bench bench = {compressor_new(&lookup, 100000),
-                   stats_group_new(&lookup),
-                   g_byte_array_new(),
-                   g_new(guint32, 2 * n + 1),
-                   {0},
-                   FALSE};
+    Bench bench = {.compressor = compressor_new(&lookup, 100000),
+                   .group = stats_group_new(&lookup, TRUE),
+                   .out = g_byte_array_new(),
+                   .node_of = g_new(guint32, 2 * n + 1),
+                   .numbers = g_hash_table_new_full(id_hash, id_equal, g_free, NULL),
+                   .clusters = hosts / CLUSTER};
     guint64 n_traces;
     run_for(&bench, traces, seconds / 4, &n_traces);
+    bench.value_bytes = 0;
     double before = cpu_ns();
     guint64 bytes = run_for(&bench, traces, seconds, &n_traces);
     double spans = (double)n_traces * n, all = (cpu_ns() - before) / spans;
-    printf("%8u %8.0f %9.0f %9.1f   ", n, all * n, all, (double)bytes / spans);
+    printf("%8u %8.0f %9.0f %9.1f %9.1f   ", n, all * n, all, (double)bytes / spans, (double)bench.value_bytes / spans);
     bench.stepwise = TRUE;
     run_for(&bench, traces, seconds, &n_traces);
     for (guint s = 0; s < STEPS; s++) printf(" %9.0f", bench.ns[s] / ((double)n_traces * n));
     printf("\n");
+    g_hash_table_unref(bench.numbers);
     compressor_free(bench.compressor);
     stats_group_free(bench.group);
     g_byte_array_unref(bench.out);
@@ -172,9 +221,11 @@ static void bench_size(guint n, double seconds) {
 int main(int argc, char **argv) {
     static const guint sizes[] = {1, 3, 5, 20, 50, 500, 5000, 100000};
     double seconds = argc > 1 ? atof(argv[1]) : 0.4;
-    printf("   spans ns/trace   ns/span   B/span   of which, per span (with the clock's own cost):\n%39s", "");
+    guint hosts = argc > 2 ? (guint)strtoul(argv[2], NULL, 10) : CLUSTER;
+    printf("   spans ns/trace   ns/span   B/span  stats B/span, of which, per span (with the clock's own cost):\n%49s",
+           "");
     for (guint s = 0; s < STEPS; s++) printf(" %9s", step_names[s]);
     printf("\n");
-    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) bench_size(sizes[i], seconds);
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) bench_size(sizes[i], seconds, hosts);
     return 0;
 }

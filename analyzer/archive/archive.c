@@ -8,13 +8,11 @@
 #define BYTES_ANNOTATION "bytes"
 
 gboolean archive_merge(Bytes existing, const Bytes *operands, gsize n, GByteArray *out) {
-    g_autoptr(StatsRow) row = stats_row_new();
-    if (existing.data != NULL && !stats_row_merge_encoded(row, existing)) return FALSE;
-    for (gsize i = 0; i < n; i++) {
-        if (!stats_row_merge_encoded(row, operands[i])) return FALSE;
-    }
-    stats_row_encode(row, out);
-    return TRUE;
+    if (existing.data == NULL) return stats_value_merge(operands, n, out);
+    g_autofree Bytes *values = g_new(Bytes, n + 1);
+    values[0] = existing;
+    for (gsize i = 0; i < n; i++) values[i + 1] = operands[i];
+    return stats_value_merge(values, n + 1, out);
 }
 
 static const char *lookup_text(void *arg, guint32 id, gsize *length) {

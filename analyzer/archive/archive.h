@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analyzer/calltree/record.h"
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats_group.h"
 #include "common/store/dict.h"
 
 typedef struct ArchiveOptions {
@@ -117,18 +117,23 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
 
-/* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows by
- * (object, role, host), with no level and bucket in the key; the row may be used during the call only. Periods are
- * widened to whole minutes. */
+/* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows of
+ * all hosts together by (object, role), or rows of one host by (object, role, host), with neither level nor bucket nor
+ * cell in the key; the row may be used during the call only. Periods are widened to whole minutes. */
 typedef struct StatsFilter {
     StatsKind kind;
     gint64 since_ns, until_ns;
     guint32 object; /* 0: all */
-    guint32 host;   /* 0: all */
-    gint role;      /* -1: all; not asked of patterns */
+    gboolean by_host;
+    guint32 host; /* by_host: only this one; 0: each */
+    gint role;    /* -1: all; not asked of patterns */
 } StatsFilter;
-typedef void (*StatsVisit)(void *arg, const StatsKey *key, StatsRow *row);
-gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsVisit visit, void *arg, GError **error);
+gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg, GError **error);
+/* The rows by host one by one, as they are stored for each bucket and in no useful order, until visit returns FALSE: to
+ * learn which hosts there are. key->host is the host. */
+typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);
+gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
+                             GError **error);
 
 /* Recomputes every stored statistic from the stored spans and compares. */
 typedef struct VerifyHooks {

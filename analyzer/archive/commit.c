@@ -2,77 +2,33 @@
 
 #include "analyzer/archive/writer.h"
 
-/* Most groups lie within one minute or one hour: rows of coarser levels are then the finer ones once more, and need
- * neither be summed nor held beside them. */
-typedef struct Sealing {
-    ArchiveWriter *writer;
-    guint32 first_minute, last_minute;
-    StatsLevel summed; /* the coarsest level whose rows differ from those of the next finer one */
-    RowMap *coarse;    /* of hours up to that level */
-    GByteArray *value;
-} Sealing;
-
-static void note_minute(void *arg, const StatsKey *key, StatsRow *row) {
-    Sealing *sealing = arg;
-    (void)row;
-    sealing->first_minute = MIN(sealing->first_minute, key->bucket);
-    sealing->last_minute = MAX(sealing->last_minute, key->bucket);
-}
-
-static StatsKey key_at(const StatsKey *minute, StatsLevel level) {
-    StatsKey key = *minute;
-    key.level = level;
-    key.bucket = minute->bucket / level_minutes(level);
-    return key;
-}
-
-/* 'key' is of the row's level; the same value goes to coarser levels that hold nothing else. */
-static void merge_row(Sealing *sealing, const StatsKey *key, StatsRow *row) {
-    g_byte_array_set_size(sealing->value, 0);
-    stats_row_encode(row, sealing->value);
+static void seal_row(void *arg, const StatsKey *key, Bytes value) {
+    ArchiveWriter *writer = arg;
     StatsKey to = *key;
-    for (;;) {
+    for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
+        to.level = level;
+        to.bucket = key->bucket / level_minutes(level);
         LayoutKey stored = stats_key(&to);
-        store_batch_merge(sealing->writer->batch, FAMILY_STATS, key_bytes(&stored),
-                          (Bytes){sealing->value->data, sealing->value->len});
-        if (to.level < sealing->summed || to.level + 1 == LEVEL_COUNT) return;
-        to.level++;
-        to.bucket /= level_children(to.level);
+        store_batch_merge(writer->batch, FAMILY_STATS, key_bytes(&stored), value);
     }
+    if (key->cell != 0) return;
+    if (key->kind == STATS_FUNCTION) {
+        g_array_append_val(writer->functions, key->object);
+        return;
+    }
+    PatternOperand operand = {key->bucket, key->object, writer->operand_bytes->len, (guint)value.size_bytes};
+    g_array_append_val(writer->operands, operand);
+    g_byte_array_append(writer->operand_bytes, value.data, (guint)value.size_bytes);
 }
 
-static void seal_row(void *arg, const StatsKey *key, StatsRow *row) {
-    Sealing *sealing = arg;
-    ArchiveWriter *writer = sealing->writer;
-    merge_row(sealing, key, row);
-    if (key->kind == STATS_PATTERN) {
-        PatternOperand operand = {key->bucket, key->object, key->host, writer->operand_bytes->len, sealing->value->len};
-        g_array_append_val(writer->operands, operand);
-        g_byte_array_append(writer->operand_bytes, sealing->value->data, sealing->value->len);
-    } else if (stats_row_size(row) > 0) {
-        g_array_append_vals(writer->functions, key, 1);
-    }
-    for (StatsLevel level = LEVEL_HOUR; level <= sealing->summed; level++) {
-        StatsKey coarse = key_at(key, level);
-        stats_row_merge(row_map_get(sealing->coarse, &coarse), row);
-    }
+static void note_host(void *arg, guint32 host) {
+    ArchiveWriter *writer = arg;
+    g_array_append_val(writer->hosts, host);
 }
 
 static void seal_stats(ArchiveWriter *writer) {
-    g_autoptr(RowMap) coarse = row_map_new();
-    g_autoptr(GByteArray) value = g_byte_array_new();
-    Sealing sealing = {writer, G_MAXUINT32, 0, LEVEL_DAY, coarse, value};
-    stats_group_foreach(writer->stats, note_minute, &sealing);
-    while (sealing.summed > LEVEL_MINUTE) {
-        guint32 finer = level_minutes(sealing.summed - 1);
-        if (sealing.first_minute / finer != sealing.last_minute / finer) break;
-        sealing.summed--;
-    }
-    stats_group_foreach(writer->stats, seal_row, &sealing);
-    StatsKey key = {.level = LEVEL_MINUTE};
-    StatsRow *row = NULL;
-    for (gboolean more = row_map_seek(coarse, &key, &key, &row); more; more = row_map_next(coarse, &key, &row))
-        merge_row(&sealing, &key, row);
+    stats_group_seal(writer->stats, seal_row, writer);
+    stats_group_hosts(writer->stats, note_host, writer);
     stats_group_clear(writer->stats);
     writer->stats_idle_bytes = stats_group_size_bytes(writer->stats);
 }
@@ -115,6 +71,7 @@ static void group_clear(ArchiveWriter *writer) {
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);
+    g_array_set_size(writer->hosts, 0);
     g_array_set_size(writer->operands, 0);
     g_byte_array_set_size(writer->operand_bytes, 0);
     writer->max_pattern = 0;
@@ -146,7 +103,7 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     if (!group_write(writer, sync, error)) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     __atomic_store_n(&writer->archive->tolerance_stored, TRUE, __ATOMIC_RELAXED);
-    kind_set_add_all(&writer->archive->kinds, writer->functions);
+    kind_set_add(&writer->archive->kinds, writer->functions, writer->hosts);
     group_clear(writer);
     return TRUE;
 }

@@ -97,6 +97,10 @@ TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRe
 void version_clear(TraceVersion *version);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
 
+static inline StatsTrace version_stats(const TraceVersion *version, guint32 pattern) {
+    return (StatsTrace){version->tree, version->times, version->node_of, pattern};
+}
+
 /* Pattern rows of one minute, computed from the stored traces. */
 typedef struct Recompute {
     StoreIter *traces; /* over FAMILY_TRACE */
@@ -107,14 +111,13 @@ typedef struct Recompute {
 /* Adds the rows of all of these patterns to 'rows', with 'level' and 'bucket' 0 in their keys when 'flat'. */
 gboolean recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
 
-/* Adds stored rows of one pattern in one bucket, host by host, to 'rows' under key 'as' (host filled in). */
+/* Adds the stored row of one pattern in one bucket to 'rows' under key 'as'. */
 gboolean rows_add_stored(StoreIter *stats, const PatternRows *which, const StatsKey *as, RowMap *rows, GError **error);
 
 /* A commit tells settle what it has just written. Under the gate, shared. */
 typedef struct PatternOperand {
     guint32 minute;
     guint32 pattern;
-    guint32 host;
     guint at, size_bytes; /* in the operands' bytes */
 } PatternOperand;
 void settle_note_operands(Archive *archive, const GArray *operands, const guint8 *bytes);

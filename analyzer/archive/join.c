@@ -104,13 +104,19 @@ static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
     return counted;
 }
 
-static void append_replaced(void *arg, const StatsKey *key, StatsRow *row) { mark_value_append(arg, key->host, row); }
+static void append_replaced(void *arg, const StatsKey *key, Bytes value) {
+    (void)key;
+    g_byte_array_append(arg, value.data, (guint)value.size_bytes);
+}
 
-/* Its pattern's rows count a record that is no more: a mark says so, and what to take back. */
+/* Its pattern's rows count a record that is no more. From those by host it is taken back at once; of that of all hosts
+ * a mark says so, and what to take back. */
 static void mark_replaced(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
     g_autoptr(GByteArray) value = g_byte_array_new();
-    stats_group_add_pattern(writer->replaced, old->tree, old->times, stored->last.pattern, old->node_of);
-    stats_group_foreach(writer->replaced, append_replaced, value);
+    const StatsTrace trace = version_stats(old, stored->last.pattern);
+    stats_group_retract_pattern_hosts(writer->stats, &trace);
+    stats_group_add_pattern(writer->replaced, &trace);
+    stats_group_seal(writer->replaced, append_replaced, value);
     stats_group_clear(writer->replaced);
     DirtyMark mark = {stats_bucket(LEVEL_MINUTE, stored->last.begin_ns), stored->last.pattern, stored->trace_id,
                       (guint16)(stored->parts - 1), stored->last.n_spans};
@@ -133,7 +139,8 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
     PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART};
     guint32 number = group_put_record(writer, &place, &joined);
     mark_replaced(writer, stored, &old);
-    stats_group_add_pattern(writer->stats, joined.tree, joined.times, number, joined.node_of);
+    const StatsTrace trace = version_stats(&joined, number);
+    stats_group_add_pattern(writer->stats, &trace);
 
     guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
     if (second != old_second) {

@@ -15,19 +15,43 @@ void kind_set_clear(KindSet *set) {
     pthread_mutex_destroy(&set->lock);
 }
 
-void kind_set_add(KindSet *set, const StatsKey *key) {
-    g_hash_table_add(set->functions, GUINT_TO_POINTER(key->object));
-    if (key->host != 0) g_hash_table_add(set->hosts, GUINT_TO_POINTER(key->host));
+/* 0: processes that name no host. */
+static void add_ids(GHashTable *set, const GArray *ids) {
+    for (guint i = 0; i < ids->len; i++) {
+        guint32 id = g_array_index(ids, guint32, i);
+        if (id != 0) g_hash_table_add(set, GUINT_TO_POINTER(id));
+    }
 }
 
-void kind_set_add_all(KindSet *set, const GArray *keys) {
+void kind_set_add(KindSet *set, const GArray *functions, const GArray *hosts) {
     pthread_mutex_lock(&set->lock);
-    for (guint i = 0; i < keys->len; i++) kind_set_add(set, &g_array_index(keys, StatsKey, i));
+    add_ids(set->functions, functions);
+    add_ids(set->hosts, hosts);
     pthread_mutex_unlock(&set->lock);
 }
 
-static void add_stored(void *arg, const StatsKey *key, StatsRow *row) {
-    if (stats_row_size(row) > 0) g_array_append_vals(arg, key, 1);
+typedef struct Found {
+    GArray *functions;
+    GHashTable *seen; /* hosts */
+    GArray *hosts;
+} Found;
+
+static void add_function(void *arg, const StatsKey *key, StatsRow *row) {
+    if (stats_row_size(row) > 0) g_array_append_val(((Found *)arg)->functions, key->object);
+}
+
+static gboolean add_host(void *arg, const StatsKey *key, const StatsHosts *hosts) {
+    Found *found = arg;
+    (void)key;
+    if (g_hash_table_add(found->seen, GUINT_TO_POINTER(hosts->host))) g_array_append_val(found->hosts, hosts->host);
+    return TRUE;
+}
+
+static gboolean find_stored(Archive *archive, Found *found, GError **error) {
+    StatsFilter all = {.kind = STATS_FUNCTION, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
+    if (!archive_stats(archive, &all, add_function, found, error)) return FALSE;
+    all.by_host = TRUE;
+    return archive_stats_hosts(archive, &all, add_host, found, error);
 }
 
 gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error) {
@@ -37,10 +61,12 @@ gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error) {
     pthread_mutex_unlock(&set->lock);
     if (!complete) {
         /* Without the lock, so that nothing waits: what is written meanwhile adds itself. */
-        g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(StatsKey));
-        StatsFilter all = {.kind = STATS_FUNCTION, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
-        if (!archive_stats(archive, &all, add_stored, keys, error)) return FALSE;
-        kind_set_add_all(set, keys);
+        g_autoptr(GArray) functions = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autoptr(GArray) hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+        Found found = {functions, seen, hosts};
+        if (!find_stored(archive, &found, error)) return FALSE;
+        kind_set_add(set, functions, hosts);
     }
     pthread_mutex_lock(&set->lock);
     set->complete = TRUE;

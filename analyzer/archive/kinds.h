@@ -14,7 +14,5 @@ typedef struct KindSet {
 
 void kind_set_init(KindSet *set);
 void kind_set_clear(KindSet *set);
-/* The key of a row of a function. Under the lock. */
-void kind_set_add(KindSet *set, const StatsKey *key);
-/* Keys of rows that were written. */
-void kind_set_add_all(KindSet *set, const GArray *keys);
+/* Ids (guint32) of functions and hosts with rows that were written. */
+void kind_set_add(KindSet *set, const GArray *functions, const GArray *hosts);

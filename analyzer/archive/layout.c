@@ -63,9 +63,9 @@ LayoutKey stats_key(const StatsKey *key) {
     put_be(&out, key->level, 1);
     put_be(&out, key->kind, 1);
     put_be(&out, key->bucket, 4);
+    put_be(&out, key->cell, 2);
     put_be(&out, key->object, 4);
     put_be(&out, key->role, 1);
-    put_be(&out, key->host, 4);
     return out;
 }
 
@@ -75,10 +75,11 @@ gboolean stats_key_parse(Bytes stored, StatsKey *key) {
     key->level = read_u8(&r);
     key->kind = read_u8(&r);
     key->bucket = read_u32be(&r);
+    key->cell = read_u16be(&r);
     key->object = read_u32be(&r);
     key->role = read_u8(&r);
-    key->host = read_u32be(&r);
-    return key->level < LEVEL_COUNT && key->kind <= STATS_PATTERN;
+    key->host = 0;
+    return key->level < LEVEL_COUNT && key->kind <= STATS_PATTERN && key->role < ROLE_COUNT;
 }
 
 static int compare_u32(guint32 a, guint32 b) { return a < b ? -1 : a > b; }
@@ -87,6 +88,7 @@ int stats_key_compare(const StatsKey *a, const StatsKey *b) {
     int order = compare_u32(a->level, b->level);
     if (order == 0) order = compare_u32(a->kind, b->kind);
     if (order == 0) order = compare_u32(a->bucket, b->bucket);
+    if (order == 0) order = compare_u32(a->cell, b->cell);
     if (order == 0) order = compare_u32(a->object, b->object);
     if (order == 0) order = compare_u32(a->role, b->role);
     if (order == 0) order = compare_u32(a->host, b->host);

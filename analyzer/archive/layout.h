@@ -7,10 +7,10 @@
  *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
- *   stats     level u8, kind u8, bucket u32, object u32, role u8, host u32    stats_row_encode(); archive_merge()
+ *   stats     level u8, kind u8, bucket u32, cell u16, object u32, role u8    stats_value.c; archive_merge()
  *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
  *                                                                             spans 31 bits; the packed spans
- *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      mark_value_append() for each host
+ *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      stats_row_encode()
  *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
  * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
@@ -21,9 +21,10 @@
  * An entry in 'late' are spans that came after their trace was stored, as they came, until join.c brings them to the
  * others. Numbers only grow. The second is that of the trace's part 0 at that time, or 0: where to look first.
  *
- * A mark in 'dirty' says: the statistics of this pattern in this minute, and those of the hour and the day around it,
- * count a record that has since been replaced, and how it was counted. What was counted is taken back, or, where that
- * cannot be told (an extreme value goes), the minute is computed anew: in the store by settle.c, on the fly by rows.c.
+ * A mark in 'dirty' says: the row of all hosts of this pattern in this minute, and those of the hour and the day around
+ * it, count a record that has since been replaced, and how it was counted. (Rows by host are sums; what a replaced
+ * record has added to them is taken back with the replacement.) What was counted is taken back, or, where that cannot
+ * be told (an extreme value goes), the minute is computed anew: in the store by settle.c, on the fly by rows.c.
  * Until then the stored rows are those of the stored traces and of all marks together. The number of spans that the
  * replaced record had makes the key unique, since it only ever grows. */
 #pragma once
@@ -34,7 +35,7 @@
 #define TRACE_KEY_BYTES    14
 #define TRACE_ID_KEY_BYTES 8
 #define PATTERN_KEY_BYTES  4
-#define STATS_KEY_BYTES    15
+#define STATS_KEY_BYTES    13
 #define DIRTY_KEY_BYTES    22
 #define INDEX_KEY_BYTES    14
 #define LATE_KEY_BYTES     16

@@ -17,7 +17,7 @@ typedef struct LedgerOptions {
 Ledger *ledger_new(const LedgerOptions *options);
 void ledger_free(Ledger *ledger);
 /* A part of a row that should be there. */
-void ledger_expect(Ledger *ledger, const StatsKey *key, StatsRow *row);
+void ledger_expect(Ledger *ledger, const StatsKey *key, Bytes value);
 /* Nothing more comes for the buckets below 'until': compares and forgets them. G_MAXUINT32: all. *rows counts what was
  * compared. */
 gboolean ledger_close(Ledger *ledger, guint32 until, guint64 *rows, GError **error);

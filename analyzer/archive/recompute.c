@@ -36,7 +36,8 @@ static gboolean recompute_record(Recomputing *work, Bytes record, guint64 trace_
     if (!spans_point(trace_id, (Bytes){work->spans->data, work->spans->len}, work->list, error)) return FALSE;
     g_auto(TraceVersion) version = version_make(
         work->archive, work->compressor, (const SpanRec *const *)(gconstpointer)work->list->pdata, work->list->len);
-    stats_group_add_pattern(work->group, version.tree, version.times, summary.pattern, version.node_of);
+    const StatsTrace trace = version_stats(&version, summary.pattern);
+    stats_group_add_pattern(work->group, &trace);
     if (stats_group_size_bytes(work->group) > FLUSH_BYTES) {
         stats_group_foreach(work->group, keep_row, work);
         stats_group_clear(work->group);
@@ -70,7 +71,7 @@ static gboolean recompute_minute(Recomputing *work, const Recompute *what, GErro
 gboolean recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error) {
     Recomputing work = {.archive = archive, .flat = flat, .rows = rows};
     work.compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
-    work.group = stats_group_new(&archive->lookup);
+    work.group = stats_group_new(&archive->lookup, FALSE);
     work.spans = g_byte_array_new();
     work.list = g_ptr_array_new();
     gboolean ok = recompute_minute(&work, what, error);

@@ -8,69 +8,120 @@ typedef struct Reading {
     Archive *archive;
     const StatsFilter *filter;
     Snapshot snapshot;
-    StaleSet stale; /* marks of the period and the object */
-    RowMap *rows;   /* sums, with level and bucket 0 in the key */
+    StaleSet stale;            /* marks of the period and the object */
+    RowMap *rows;              /* sums, with level, bucket and cell 0 in the key */
+    StatsHostVisit visit_host; /* not NULL: instead of sums */
+    void *arg;
+    gboolean stopped; /* by visit_host */
 } Reading;
 
-static gboolean add_value(StoreIter *iter, const StatsKey *as, RowMap *rows, GError **error) {
-    if (stats_row_merge_encoded(row_map_get(rows, as), store_iter_value(iter))) return TRUE;
+static gboolean malformed_row(GError **error) {
     return fail(error, PLUMB_ERROR_CORRUPT, "a stored statistics row is malformed");
 }
 
+static gboolean add_value(StoreIter *iter, const StatsKey *as, RowMap *rows, GError **error) {
+    return stats_row_merge_encoded(row_map_get(rows, as), store_iter_value(iter)) || malformed_row(error);
+}
+
 gboolean rows_add_stored(StoreIter *stats, const PatternRows *which, const StatsKey *as, RowMap *rows, GError **error) {
-    StatsKey from = {which->level, STATS_PATTERN, which->bucket, which->pattern, 0, 0};
-    for (gboolean more = iter_seek_key(stats, stats_key(&from)); more; more = store_iter_next(stats)) {
-        StatsKey key, to = *as;
-        if (!stats_key_parse(store_iter_key(stats), &key)) break;
-        if (key.level != from.level || key.kind != from.kind || key.bucket != from.bucket || key.object != from.object)
-            break;
-        to.role = key.role;
-        to.host = key.host;
-        if (!add_value(stats, &to, rows, error)) return FALSE;
-    }
-    return iter_finished(stats, error);
+    StatsKey key = {.level = which->level, .kind = STATS_PATTERN, .bucket = which->bucket, .object = which->pattern};
+    LayoutKey stored = stats_key(&key);
+    if (!store_iter_seek(stats, key_bytes(&stored))) return iter_finished(stats, error);
+    Bytes at = store_iter_key(stats);
+    if (at.size_bytes != stored.size_bytes || memcmp(at.data, stored.bytes, at.size_bytes) != 0) return TRUE;
+    return add_value(stats, as, rows, error);
 }
 
-static gboolean row_wanted(const StatsFilter *filter, const StatsKey *key) {
-    if (filter->object != 0 && key->object != filter->object) return FALSE;
-    if (filter->host != 0 && key->host != filter->host) return FALSE;
-    return filter->kind == STATS_PATTERN || filter->role < 0 || key->role == (guint32)filter->role;
+/* ---- stored rows of a range ---- */
+
+/* Cells that a question is about. */
+static void wanted_cells(const StatsFilter *filter, guint32 *first, guint32 *last) {
+    *first = *last = 0;
+    if (!filter->by_host) return;
+    *first = filter->host != 0 ? stats_cell(filter->host) : 1;
+    *last = filter->host != 0 ? *first : STATS_CELLS_MAX;
 }
 
-/* With one object asked for, everything between its rows is jumped over. TRUE: the iterator was moved. */
-static gboolean jump(StoreIter *iter, const StatsFilter *filter, const StatsKey *at, gboolean *more) {
-    if (filter->object == 0 || at->object == filter->object) return FALSE;
-    StatsKey to = {at->level, at->kind, at->bucket, filter->object, 0, 0};
-    if (at->object > filter->object) {
-        if (at->bucket == G_MAXUINT32) *more = FALSE;
-        to.bucket++;
+/* Where to go on when a row is not wanted. FALSE: it is. */
+static gboolean skip_to(const StatsFilter *filter, const StatsKey *at, StatsKey *to) {
+    guint32 first, last;
+    wanted_cells(filter, &first, &last);
+    *to = (StatsKey){at->level, at->kind, at->bucket, filter->object, 0, at->cell, 0};
+    if (at->cell < first) {
+        to->cell = first;
+        return TRUE;
     }
-    if (*more) *more = iter_seek_key(iter, stats_key(&to));
+    gboolean passed = filter->object != 0 && at->object > filter->object;
+    if (at->cell <= last && !passed) return at->object < filter->object;
+    to->cell = at->cell < last ? at->cell + 1 : first;
+    if (at->cell >= last) to->bucket = at->bucket == G_MAXUINT32 ? at->bucket : at->bucket + 1;
+    if (to->bucket == at->bucket && at->cell >= last) to->kind++; /* no bucket follows: behind all of them */
     return TRUE;
 }
 
-/* Sums the rows of the buckets [from, until) of one level; those with a mark inside are left for add_marked(). */
-static gboolean read_range(Reading *reading, StatsLevel level, guint32 from, guint32 until, GError **error) {
-    if (from >= until) return TRUE;
+/* What to do with a stored value. FALSE: stop, with *error or without. */
+typedef gboolean (*ValueVisit)(void *arg, const StatsKey *key, Bytes value, GError **error);
+
+typedef struct Range {
+    StatsLevel level;
+    guint32 from, until; /* buckets */
+    ValueVisit visit;
+    void *arg;
+} Range;
+
+/* Visits the wanted values of a range of buckets. */
+static gboolean walk_range(Reading *reading, const Range *range, GError **error) {
+    if (range->from >= range->until || reading->stopped) return TRUE;
     StoreIter *iter = reading->snapshot.iters[FAMILY_STATS];
     const StatsFilter *filter = reading->filter;
-    StatsKey first = {level, filter->kind, from, filter->object, 0, 0};
-    gboolean more = iter_seek_key(iter, stats_key(&first));
-    while (more) {
-        StatsKey key;
-        if (!stats_key_parse(store_iter_key(iter), &key) || key.level != level || key.kind != filter->kind ||
-            key.bucket >= until)
+    StatsKey key = {.level = range->level, .kind = filter->kind, .bucket = range->from, .object = filter->object}, to;
+    guint32 last;
+    wanted_cells(filter, &key.cell, &last);
+    for (gboolean more = iter_seek_key(iter, stats_key(&key)); more;) {
+        if (!stats_key_parse(store_iter_key(iter), &key) || key.level != range->level || key.kind != filter->kind ||
+            key.bucket >= range->until)
             break;
-        if (jump(iter, filter, &key, &more)) continue;
-        gboolean stale = filter->kind == STATS_PATTERN &&
-                         stale_set_find(&reading->stale, &(PatternRows){level, key.bucket, key.object});
-        if (!stale && row_wanted(filter, &key)) {
-            StatsKey to = {LEVEL_MINUTE, key.kind, 0, key.object, key.role, key.host};
-            if (!add_value(iter, &to, reading->rows, error)) return FALSE;
+        if (skip_to(filter, &key, &to)) {
+            more = iter_seek_key(iter, stats_key(&to));
+            continue;
         }
+        gboolean role = filter->kind == STATS_PATTERN || filter->role < 0 || key.role == (guint32)filter->role;
+        if (role && !range->visit(range->arg, &key, store_iter_value(iter), error)) return FALSE;
+        if (reading->stopped) return TRUE;
         more = store_iter_next(iter);
     }
     return iter_finished(iter, error);
+}
+
+/* Hosts of a cell that are wanted, one by one. */
+static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
+    StatsHosts hosts;
+    stats_hosts_begin(&hosts, value);
+    while (!reading->stopped && stats_hosts_next(&hosts)) {
+        if (reading->filter->host != 0 && hosts.host != reading->filter->host) continue;
+        StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role, .host = hosts.host};
+        if (reading->visit_host != NULL)
+            reading->stopped = !reading->visit_host(reading->arg, &as, &hosts);
+        else if (!stats_hosts_merge(&hosts, row_map_get(reading->rows, &as)))
+            return malformed_row(error);
+    }
+    return !hosts.failed || malformed_row(error);
+}
+
+/* Rows with a mark inside are left for add_marked(). */
+static gboolean take_value(void *arg, const StatsKey *key, Bytes value, GError **error) {
+    Reading *reading = arg;
+    if (key->cell != 0) return visit_hosts(reading, key, value, error);
+    if (key->kind == STATS_PATTERN &&
+        stale_set_find(&reading->stale, &(PatternRows){key->level, key->bucket, key->object}))
+        return TRUE;
+    StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role};
+    return stats_row_merge_encoded(row_map_get(reading->rows, &as), value) || malformed_row(error);
+}
+
+static gboolean read_range(Reading *reading, StatsLevel level, guint32 from, guint32 until, GError **error) {
+    const Range range = {level, from, until, take_value, reading};
+    return walk_range(reading, &range, error);
 }
 
 /* The stale row of one pattern in one hour or day: from finer rows, but for the marked minutes. */
@@ -174,30 +225,37 @@ static gboolean reading_run(Reading *reading, GError **error) {
     if (filter->until_ns <= 0) until = from; /* earlier times count in bucket 0, but nobody asks for them */
     const guint32 minutes[2] = {from, until};
     StoreIter *dirty = reading->snapshot.iters[FAMILY_DIRTY];
-    if (filter->kind == STATS_PATTERN &&
+    if (filter->kind == STATS_PATTERN && !filter->by_host &&
         (!stale_set_load(&reading->stale, dirty, minutes, filter->object, error) || !iter_finished(dirty, error)))
         return FALSE;
     return read_period(reading, from, until, error) && add_marked_minutes(reading, error);
 }
 
-static void reading_visit(Reading *reading, StatsVisit visit, void *arg) {
-    StatsKey key = {.level = LEVEL_MINUTE};
-    StatsRow *row = NULL;
-    for (gboolean more = row_map_seek(reading->rows, &key, &key, &row); more;
-         more = row_map_next(reading->rows, &key, &row)) {
-        if (row_wanted(reading->filter, &key)) visit(arg, &key, row);
-    }
+static gboolean reading_do(Reading *reading, Archive *archive, const StatsFilter *filter, GError **error) {
+    static const StoreFamily families[] = {FAMILY_STATS, FAMILY_DIRTY, FAMILY_TRACE};
+    reading->archive = archive;
+    reading->filter = filter;
+    stale_set_init(&reading->stale);
+    snapshot_take(archive, families, filter->kind == STATS_PATTERN ? 3 : 1, &reading->snapshot);
+    gboolean ok = reading_run(reading, error);
+    snapshot_clear(&reading->snapshot);
+    stale_set_clear(&reading->stale);
+    return ok;
 }
 
-gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsVisit visit, void *arg, GError **error) {
-    static const StoreFamily families[] = {FAMILY_STATS, FAMILY_DIRTY, FAMILY_TRACE};
+gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg, GError **error) {
     g_autoptr(RowMap) rows = row_map_new();
-    Reading reading = {.archive = archive, .filter = filter, .rows = rows};
-    stale_set_init(&reading.stale);
-    snapshot_take(archive, families, filter->kind == STATS_PATTERN ? 3 : 1, &reading.snapshot);
-    gboolean ok = reading_run(&reading, error);
-    snapshot_clear(&reading.snapshot);
-    stale_set_clear(&reading.stale);
-    if (ok) reading_visit(&reading, visit, arg);
-    return ok;
+    Reading reading = {.rows = rows};
+    if (!reading_do(&reading, archive, filter, error)) return FALSE;
+    StatsKey key = {.level = LEVEL_MINUTE};
+    StatsRow *row = NULL;
+    for (gboolean more = row_map_seek(rows, &key, &key, &row); more; more = row_map_next(rows, &key, &row))
+        visit(arg, &key, row);
+    return TRUE;
+}
+
+gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
+                             GError **error) {
+    Reading reading = {.visit_host = visit, .arg = arg};
+    return reading_do(&reading, archive, filter, error);
 }

@@ -36,54 +36,43 @@ void settle_note_operands(Archive *archive, const GArray *operands, const guint8
     for (guint i = 0; i < operands->len; i++) {
         const PatternOperand *operand = &g_array_index(operands, PatternOperand, i);
         if (settling_find(settling, operand->minute, operand->pattern) < 0) continue;
-        StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, operand->minute, operand->pattern, 0, operand->host};
+        StatsKey key = {
+            .level = LEVEL_MINUTE, .kind = STATS_PATTERN, .bucket = operand->minute, .object = operand->pattern};
         stats_row_merge_encoded(row_map_get(settling->added, &key), (Bytes){bytes + operand->at, operand->size_bytes});
     }
     pthread_mutex_unlock(&settling->lock);
 }
 
-/* Adds the rows of one pattern and level to 'to', under level and bucket of 'as'. */
-static void rows_move(RowMap *from, const PatternRows *which, const StatsKey *as, RowMap *to) {
-    StatsKey key = {which->level, STATS_PATTERN, which->bucket, which->pattern, 0, 0};
-    StatsRow *row = NULL;
-    gboolean more = row_map_seek(from, &key, &key, &row);
-    for (; more && key.level == which->level && key.bucket == which->bucket && key.object == which->pattern;
-         more = row_map_next(from, &key, &row)) {
-        StatsKey to_key = *as;
-        to_key.host = key.host;
-        stats_row_merge(row_map_get(to, &to_key), row);
-    }
+static StatsKey row_key(const PatternRows *which) {
+    return (StatsKey){.level = which->level, .kind = STATS_PATTERN, .bucket = which->bucket, .object = which->pattern};
 }
 
-/* Replaces the stored rows of one pattern and bucket by those in 'rows' with the same level and bucket. */
-static gboolean rows_replace(StoreIter *stats, const PatternRows *which, RowMap *rows, StoreBatch *batch,
-                             GError **error) {
-    StatsKey from = {which->level, STATS_PATTERN, which->bucket, which->pattern, 0, 0};
-    for (gboolean more = iter_seek_key(stats, stats_key(&from)); more; more = store_iter_next(stats)) {
-        StatsKey key;
-        if (!stats_key_parse(store_iter_key(stats), &key) || key.level != from.level || key.kind != from.kind ||
-            key.bucket != from.bucket || key.object != from.object)
-            break;
-        store_batch_delete(batch, FAMILY_STATS, store_iter_key(stats));
-    }
-    if (!iter_finished(stats, error)) return FALSE;
-    g_autoptr(GByteArray) value = g_byte_array_new();
-    StatsKey key = from;
+/* Adds the row of one pattern and bucket to 'to', as 'as'. */
+static void rows_move(RowMap *from, const PatternRows *which, const StatsKey *as, RowMap *to) {
+    StatsKey key = row_key(which), found;
     StatsRow *row = NULL;
-    gboolean more = row_map_seek(rows, &from, &key, &row);
-    for (; more && key.level == from.level && key.bucket == from.bucket; more = row_map_next(rows, &key, &row)) {
-        g_byte_array_set_size(value, 0);
-        stats_row_encode(row, value);
-        LayoutKey stored = stats_key(&key);
-        store_batch_put(batch, FAMILY_STATS, key_bytes(&stored), (Bytes){value->data, value->len});
+    if (row_map_seek(from, &key, &found, &row) && stats_key_compare(&key, &found) == 0)
+        stats_row_merge(row_map_get(to, as), row);
+}
+
+/* Replaces the stored row of one pattern and bucket by that in 'rows', if there is one. */
+static void rows_replace(const PatternRows *which, RowMap *rows, StoreBatch *batch) {
+    StatsKey key = row_key(which), found;
+    StatsRow *row = NULL;
+    LayoutKey stored = stats_key(&key);
+    if (!row_map_seek(rows, &key, &found, &row) || stats_key_compare(&key, &found) != 0) {
+        store_batch_delete(batch, FAMILY_STATS, key_bytes(&stored));
+        return;
     }
-    return TRUE;
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    stats_row_encode(row, value);
+    store_batch_put(batch, FAMILY_STATS, key_bytes(&stored), (Bytes){value->data, value->len});
 }
 
 /* The rows of a coarser bucket, from the finer ones just computed and their stored neighbours. */
 static gboolean rows_roll_up(StoreIter *stats, const PatternRows *finer, RowMap *rows, RowMap *coarse, GError **error) {
     guint32 children = level_children(finer->level + 1);
-    StatsKey as = {finer->level + 1, STATS_PATTERN, finer->bucket / children, finer->pattern, 0, 0};
+    StatsKey as = row_key(&(PatternRows){finer->level + 1, finer->bucket / children, finer->pattern});
     for (guint32 i = 0; i < children; i++) {
         PatternRows child = {finer->level, as.bucket * children + i, finer->pattern};
         if (child.bucket == finer->bucket)
@@ -121,7 +110,7 @@ static void change_end(Change *change) {
 /* The stored rows of one level less what the marks say. *told FALSE: that cannot be told. */
 static gboolean change_subtract(Change *change, StatsLevel level, gboolean *told, GError **error) {
     const PatternRows *at = &change->at[level];
-    StatsKey as = {level, STATS_PATTERN, at->bucket, at->pattern, 0, 0};
+    StatsKey as = row_key(at);
     if (!rows_add_stored(change->stats, at, &as, change->rows[level], error)) return FALSE;
     *told = stale_set_subtract(change->stale, &change->at[LEVEL_MINUTE], &as, change->rows[level]);
     return TRUE;
@@ -145,7 +134,7 @@ static gboolean change_coarser(Change *change, gboolean subtract, GError **error
 static gboolean change_write(Change *change, GError **error) {
     g_autoptr(StoreBatch) batch = store_batch_new(change->archive->store);
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
-        if (!rows_replace(change->stats, &change->at[level], change->rows[level], batch, error)) return FALSE;
+        rows_replace(&change->at[level], change->rows[level], batch);
     }
     const GArray *marks = change->stale->marks;
     const PatternRows *minute = &change->at[LEVEL_MINUTE];
@@ -177,7 +166,7 @@ static gboolean write_computed(Archive *archive, Settling *settling, const Patte
                                GError **error) {
     Change change;
     const StaleSet *stale = settling->stale;
-    StatsKey as = {LEVEL_MINUTE, STATS_PATTERN, minute->bucket, minute->pattern, 0, 0};
+    StatsKey as = row_key(minute);
     pthread_rwlock_wrlock(&archive->gate);
     change_begin(&change, archive, stale, minute);
     rows_move(computed, minute, &as, change.rows[LEVEL_MINUTE]);

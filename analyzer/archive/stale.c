@@ -40,23 +40,9 @@ StaleRow *stale_set_find(const StaleSet *set, const PatternRows *row) {
     return g_hash_table_lookup(set->rows, &wanted);
 }
 
-void mark_value_append(GByteArray *value, guint32 host, StatsRow *row) {
-    g_autoptr(GByteArray) encoded = g_byte_array_new();
-    stats_row_encode(row, encoded);
-    append_varint(value, host);
-    append_varint(value, encoded->len);
-    append_bytes(value, encoded->data, encoded->len);
-}
-
 static gboolean mark_add(StaleSet *set, const DirtyMark *mark, Bytes value) {
-    ByteReader r = byte_reader(value.data, value.size_bytes);
-    while (reader_left(&r) > 0) {
-        guint64 host = read_varint(&r), size = read_varint(&r);
-        const guint8 *row = r.failed || host > G_MAXUINT32 ? NULL : read_bytes(&r, size);
-        if (row == NULL) return FALSE;
-        StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, mark->minute, mark->pattern, 0, (guint32)host};
-        if (!stats_row_merge_encoded(row_map_get(set->replaced, &key), (Bytes){row, size})) return FALSE;
-    }
+    StatsKey key = {.level = LEVEL_MINUTE, .kind = STATS_PATTERN, .bucket = mark->minute, .object = mark->pattern};
+    if (!stats_row_merge_encoded(row_map_get(set->replaced, &key), value)) return FALSE;
     g_array_append_val(set->marks, *mark);
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
         StaleRow stale = {{level, mark->minute / level_minutes(level), mark->pattern}, FALSE};
@@ -93,16 +79,12 @@ guint stale_set_first(const StaleSet *set, guint32 minute, guint32 pattern) {
 }
 
 gboolean stale_set_subtract(const StaleSet *set, const PatternRows *minute, const StatsKey *as, RowMap *rows) {
-    StatsKey key = {LEVEL_MINUTE, STATS_PATTERN, minute->bucket, minute->pattern, 0, 0};
+    StatsKey key = {.level = LEVEL_MINUTE, .kind = STATS_PATTERN, .bucket = minute->bucket, .object = minute->pattern};
+    StatsKey found;
     StatsRow *replaced = NULL;
-    gboolean more = row_map_seek(set->replaced, &key, &key, &replaced);
-    for (; more && key.bucket == minute->bucket && key.object == minute->pattern;
-         more = row_map_next(set->replaced, &key, &replaced)) {
-        StatsKey from = *as;
-        from.host = key.host;
-        StatsRow *row = row_map_get(rows, &from);
-        if (!stats_row_subtract(row, replaced)) return FALSE;
-        if (stats_row_size(row) == 0) row_map_remove(rows, &from);
-    }
+    if (!row_map_seek(set->replaced, &key, &found, &replaced) || stats_key_compare(&key, &found) != 0) return TRUE;
+    StatsRow *row = row_map_get(rows, as);
+    if (!stats_row_subtract(row, replaced)) return FALSE;
+    if (stats_row_size(row) == 0) row_map_remove(rows, as);
     return TRUE;
 }

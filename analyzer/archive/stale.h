@@ -5,7 +5,7 @@
 #include "analyzer/archive/rowmap.h"
 #include "common/store/store.h"
 
-/* Stored rows of one pattern in one bucket (one row a host). */
+/* The stored row of one pattern in one bucket, of all hosts together. */
 typedef struct PatternRows {
     StatsLevel level;
     guint32 bucket;
@@ -31,12 +31,9 @@ gboolean stale_set_load(StaleSet *set, StoreIter *dirty, const guint32 minutes[2
 StaleRow *stale_set_find(const StaleSet *set, const PatternRows *row); /* NULL: not stale */
 /* Position of the first mark of a minute and pattern, or where it would be. */
 guint stale_set_first(const StaleSet *set, guint32 minute, guint32 pattern);
-/* Takes what the marks of a minute and pattern say away from rows that have 'as' as their key but for the host. FALSE:
+/* Takes what the marks of a minute and pattern say away from the row with this key. FALSE:
  * what is left cannot be told, and the rows are of no use any more. */
 gboolean stale_set_subtract(const StaleSet *set, const PatternRows *minute, const StatsKey *as, RowMap *rows);
-
-/* The value of a mark: one row after another. */
-void mark_value_append(GByteArray *value, guint32 host, StatsRow *row);
 
 /* Length of a level's bucket in minutes, and in buckets of the next finer level. */
 guint32 level_minutes(StatsLevel level);

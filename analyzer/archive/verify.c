@@ -10,7 +10,9 @@
 
 #define KINDS           2
 #define PROGRESS_TRACES 1000
-#define TRACE_FORMAT    "trace %016" G_GINT64_MODIFIER "x"
+/* A minute may hold millions of traces: what is expected of it is put together from groups of this size. */
+#define GROUP_BYTES  (32u << 20)
+#define TRACE_FORMAT "trace %016" G_GINT64_MODIFIER "x"
 
 typedef struct Verify {
     Archive *archive;
@@ -47,25 +49,30 @@ static void difference(Verify *verify, const char *format, ...) {
 static void row_difference(void *arg, const StatsKey *key, const char *what) {
     static const char *const levels[LEVEL_COUNT] = {"minute", "hour", "day"};
     Verify *verify = arg;
+    const char *rows = key->cell == 0 ? "row" : "rows by host";
     if (key->kind == STATS_PATTERN) {
-        difference(verify, "row of pattern %u, %s %u, host %u %s", key->object, levels[key->level], key->bucket,
-                   key->host, what);
+        difference(verify, "%s of pattern %u, %s %u, cell %u: %s", rows, key->object, levels[key->level], key->bucket,
+                   key->cell, what);
     } else {
-        difference(verify, "row of function \"%s\" (%s), %s %u, host %u %s",
+        difference(verify, "%s of function \"%s\" (%s), %s %u, cell %u: %s", rows,
                    dict_text(verify->archive->dict, key->object, NULL), role_name((Role)key->role), levels[key->level],
-                   key->bucket, key->host, what);
+                   key->bucket, key->cell, what);
     }
 }
 
-static void expect_row(void *arg, const StatsKey *key, StatsRow *row) {
+static void expect_row(void *arg, const StatsKey *key, Bytes value) {
     Verify *verify = arg;
-    ledger_expect(verify->ledgers[key->kind][LEVEL_MINUTE], key, row);
+    ledger_expect(verify->ledgers[key->kind][LEVEL_MINUTE], key, value);
+}
+
+static void take_group(Verify *verify) {
+    stats_group_seal(verify->group, expect_row, verify);
+    stats_group_clear(verify->group);
 }
 
 /* Rows of the minutes below 'until' get nothing more. */
 static gboolean close_rows(Verify *verify, guint32 until, GError **error) {
-    stats_group_foreach(verify->group, expect_row, verify);
-    stats_group_clear(verify->group);
+    take_group(verify);
     for (guint kind = 0; kind < KINDS; kind++) {
         for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
             guint32 end = until == G_MAXUINT32 ? until : until / level_minutes(level);
@@ -188,8 +195,9 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     account_count_stored(verify->books, verify->list);
     check_summary(verify, key, &summary, &version);
     check_index(verify, key, &summary);
-    stats_group_add_functions(verify->group, version.tree, version.times, NULL);
-    stats_group_add_pattern(verify->group, version.tree, version.times, summary.pattern, version.node_of);
+    const StatsTrace trace = version_stats(&version, summary.pattern);
+    stats_group_add(verify->group, &trace);
+    if (stats_group_size_bytes(verify->group) > GROUP_BYTES) take_group(verify);
     return key->part != 0 || (summary.flags & TRACE_PART) == 0 || check_parts(verify, key->trace_id, error);
 }
 
@@ -327,7 +335,7 @@ static void verify_begin(Verify *verify) {
         }
     }
     verify->compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
-    verify->group = stats_group_new(&archive->lookup);
+    verify->group = stats_group_new(&archive->lookup, TRUE);
     verify->spans = g_byte_array_new();
     verify->list = g_ptr_array_new();
     verify->books = account_table_new();
@@ -362,7 +370,12 @@ static void expect_replaced(Verify *verify) {
     StatsKey key = {.level = LEVEL_MINUTE};
     StatsRow *row = NULL;
     gboolean more = row_map_seek(verify->stale.replaced, &key, &key, &row);
-    for (; more; more = row_map_next(verify->stale.replaced, &key, &row)) expect_row(verify, &key, row);
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    for (; more; more = row_map_next(verify->stale.replaced, &key, &row)) {
+        g_byte_array_set_size(value, 0);
+        stats_row_encode(row, value);
+        expect_row(verify, &key, (Bytes){value->data, value->len});
+    }
 }
 
 static gboolean check_all(Verify *verify, GError **error) {

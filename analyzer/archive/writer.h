@@ -22,7 +22,7 @@ struct ArchiveWriter {
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
-    GArray *functions;         /* StatsKey of the rows of functions that were sealed */
+    GArray *functions, *hosts; /* guint32: those with rows that were sealed */
     GArray *operands;          /* PatternOperand of those of patterns */
     GByteArray *operand_bytes; /* their values */
     guint16 slot;              /* of archive->slots; nobody else's */
@@ -31,7 +31,7 @@ struct ArchiveWriter {
     gboolean replaying;
 
     /* Scratch, to spare allocations. */
-    StatsGroup *replaced; /* the pattern rows of a record that is replaced */
+    StatsGroup *replaced; /* the pattern's row of a record that is replaced */
     GPtrArray *given;     /* the spans of one trace, as they came */
     GPtrArray *fresh;     /* those not stored yet, distinct */
     GByteArray *index;    /* value of the trace's index entry */

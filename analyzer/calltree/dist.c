@@ -10,24 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/calltree/dist_heap.h"
-#include "analyzer/calltree/varint.h"
+#include "analyzer/calltree/dist_code.h"
 
-#define SCALE       G_GUINT64_CONSTANT(1000000)
-#define LINEAR_BITS 7u /* values below 2^7 have a bucket each */
-#define OCTAVE_BITS 6u /* above, a power of two is cut into 2^6 buckets */
-#define LINEAR      (1u << LINEAR_BITS)
-#define OCTAVE      (1u << OCTAVE_BITS)
-#define BUCKETS     (LINEAR + (52 - LINEAR_BITS) * OCTAVE + 1)
 #define FEW_PENDING 4u
 
 G_STATIC_ASSERT(DIST_VALUE_MAX == G_GUINT64_CONSTANT(1) << 52);
-G_STATIC_ASSERT(BUCKETS <= 1u << 12 && DIST_EXACT_MAX <= G_MAXUINT8);
-
-typedef struct Bucket {
-    guint64 count;
-    guint32 number;
-} Bucket;
+G_STATIC_ASSERT(DIST_BUCKETS <= 1u << 12 && DIST_EXACT_MAX <= G_MAXUINT8);
 
 /* Values wait in 'pending' until it holds DIST_EXACT_MAX; one more, and all go to their buckets at once. So pending are
  * all values as long as there are no buckets, and adding a value costs little even when there are. */
@@ -41,39 +29,27 @@ struct DistValues {
     guint64 few[FEW_PENDING]; /* most rows of a group have few calls */
 };
 
-typedef unsigned __int128 Wide;
-
-static guint32 bucket_of(guint64 value) {
-    if (value < LINEAR) return (guint32)value;
-    guint32 power = 63u - (guint32)__builtin_clzll(value);
-    guint32 part = (guint32)(value >> (power - OCTAVE_BITS)) - OCTAVE;
-    return LINEAR + (power - LINEAR_BITS) * OCTAVE + part;
-}
-
 static guint64 bucket_middle(guint32 bucket) {
-    if (bucket < LINEAR) return bucket;
-    guint32 power = LINEAR_BITS + (bucket - LINEAR) / OCTAVE;
-    guint64 part = OCTAVE + (bucket - LINEAR) % OCTAVE;
-    guint64 width = (guint64)1 << (power - OCTAVE_BITS);
+    if (bucket < DIST_LINEAR) return bucket;
+    guint32 power = DIST_LINEAR_BITS + (bucket - DIST_LINEAR) / DIST_OCTAVE;
+    guint64 part = DIST_OCTAVE + (bucket - DIST_LINEAR) % DIST_OCTAVE;
+    guint64 width = (guint64)1 << (power - DIST_OCTAVE_BITS);
     return part * width + width / 2;
 }
 
 void dist_init(Dist *dist) { memset(dist, 0, sizeof *dist); }
 
-void dist_clear(Dist *dist) {
-    if (dist->values != NULL) {
-        if (dist->values->pending != dist->values->few) g_free(dist->values->pending);
-        g_free(dist->values->buckets);
-        g_free(dist->values);
-    }
-    dist_init(dist);
+static void free_values(Dist *dist) {
+    if (dist->values == NULL) return;
+    if (dist->values->pending != dist->values->few) g_free(dist->values->pending);
+    g_free(dist->values->buckets);
+    g_free(dist->values);
+    dist->values = NULL;
 }
 
-gsize dist_heap_bytes(const Dist *dist) {
-    const struct DistValues *values = dist->values;
-    if (values == NULL) return 0;
-    gsize pending = values->pending != values->few ? values->pending_room * sizeof *values->pending : 0;
-    return sizeof *values + pending + values->bucket_room * sizeof(Bucket);
+void dist_clear(Dist *dist) {
+    free_values(dist);
+    dist_init(dist);
 }
 
 static struct DistValues *values_of(Dist *dist) {
@@ -89,24 +65,17 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* At most DIST_EXACT_MAX of them, often nearly in order. */
-static void sort_pending(struct DistValues *values) {
-    guint64 *at = values->pending;
-    if (values->n_pending > 24) {
-        qsort(at, values->n_pending, sizeof *at, by_value);
+void dist_sort_values(guint64 *values, guint n) {
+    if (n > 24) {
+        qsort(values, n, sizeof *values, by_value);
         return;
     }
-    for (guint i = 1; i < values->n_pending; i++) {
-        guint64 value = at[i];
+    for (guint i = 1; i < n; i++) {
+        guint64 value = values[i];
         guint j = i;
-        for (; j > 0 && at[j - 1] > value; j--) at[j] = at[j - 1];
-        at[j] = value;
+        for (; j > 0 && values[j - 1] > value; j--) values[j] = values[j - 1];
+        values[j] = value;
     }
-}
-
-static guint64 saturating_add(guint64 a, guint64 b) {
-    guint64 sum = a + b;
-    return sum < a ? G_MAXUINT64 : sum;
 }
 
 /* Makes room for buckets that are not there yet, and puts them in: from the back, so that nothing is overwritten before
@@ -114,7 +83,7 @@ static guint64 saturating_add(guint64 a, guint64 b) {
 static void insert_buckets(struct DistValues *values, const Bucket *from, const guint16 *fresh, guint n) {
     guint total = values->n_buckets + n;
     if (total > values->bucket_room) {
-        guint room = MIN(MAX(total, values->bucket_room + values->bucket_room / 2u), BUCKETS);
+        guint room = MIN(MAX(total, values->bucket_room + values->bucket_room / 2u), DIST_BUCKETS);
         values->buckets = g_renew(Bucket, values->buckets, room);
         values->bucket_room = (guint16)room;
     }
@@ -133,7 +102,7 @@ static void insert_buckets(struct DistValues *values, const Bucket *from, const 
 
 /* Adds n buckets, ascending, to those there are. */
 static void merge_buckets(struct DistValues *values, const Bucket *from, guint n) {
-    guint16 fresh[BUCKETS];
+    guint16 fresh[DIST_BUCKETS];
     guint n_fresh = 0, i = 0;
     for (guint j = 0; j < n; j++) {
         while (i < values->n_buckets && values->buckets[i].number < from[j].number) i++;
@@ -197,9 +166,7 @@ static inline void push_value(struct DistValues *values, guint64 value) {
 }
 
 static void add_squares(Dist *dist, Wide squares) {
-    Wide have = (Wide)dist->squares_hi << 64 | dist->squares_lo;
-    Wide total = have + squares;
-    if (total < have) total = ~(Wide)0;
+    Wide total = saturating_add_wide((Wide)dist->squares_hi << 64 | dist->squares_lo, squares);
     dist->squares_hi = (guint64)(total >> 64);
     dist->squares_lo = (guint64)total;
 }
@@ -236,19 +203,20 @@ void dist_add(Dist *dist, guint64 value) {
     push_value(values_of(dist), value);
 }
 
-gsize dist_add_growth(Dist *dist, guint64 value) {
-    const struct DistValues *values = dist->values;
-    if (values != NULL && values->n_pending < values->pending_room) {
-        dist_add(dist, value);
-        return 0;
-    }
-    gsize before = dist_heap_bytes(dist);
-    dist_add(dist, value);
-    return dist_heap_bytes(dist) - before;
+static void merge_summary(Dist *into, const Dist *from) {
+    into->count = saturating_add(into->count, from->count);
+    into->sum = saturating_add(into->sum, from->sum);
+    add_squares(into, (Wide)from->squares_hi << 64 | from->squares_lo);
+    into->min = into->max = into->min_count = into->max_count = 0;
+    free_values(into);
 }
 
 void dist_merge(Dist *into, const Dist *from) {
     if (from->count == 0) return;
+    if (dist_is_summary(into) || dist_is_summary(from)) {
+        merge_summary(into, from);
+        return;
+    }
     note_min(into, from->min, from->min_count);
     note_max(into, from->max, from->max_count);
     into->count = saturating_add(into->count, from->count);
@@ -321,7 +289,7 @@ static gboolean subtract_sketch(Dist *into, const Dist *from) {
 
 gboolean dist_subtract(Dist *into, const Dist *from) {
     if (from->count == 0) return TRUE;
-    if (from->count > into->count) return FALSE;
+    if (from->count > into->count || dist_is_summary(into) || dist_is_summary(from)) return FALSE;
     if (is_exact(into)) return subtract_exact(into, from);
     return into->count - from->count > DIST_EXACT_MAX && subtract_sketch(into, from);
 }
@@ -351,11 +319,11 @@ static guint64 rank_of(const Dist *dist, double q) {
 }
 
 double dist_quantile(Dist *dist, double q) {
-    if (dist->count == 0) return 0;
+    if (dist->count == 0 || dist_is_summary(dist)) return 0;
     struct DistValues *values = dist->values;
     guint64 rank = rank_of(dist, q), seen = 0;
     if (is_exact(dist)) {
-        sort_pending(values);
+        dist_sort_values(values->pending, values->n_pending);
         return (double)values->pending[rank - 1];
     }
     flush_pending(values);
@@ -370,18 +338,23 @@ double dist_quantile(Dist *dist, double q) {
 
 /* ---- stored form ---- */
 
-static void encode_exact(struct DistValues *values, GByteArray *out) {
-    guint8 coded[VARINT_MAX_BYTES * (1 + DIST_EXACT_MAX)], *at = coded;
-    sort_pending(values);
+guint8 *dist_put_exact(guint8 *at, const guint64 *values, guint n) {
     gboolean scaled = TRUE;
-    for (guint i = 0; i < values->n_pending && scaled; i++) scaled = values->pending[i] % SCALE == 0;
-    guint64 unit = scaled ? SCALE : 1, before = 0;
-    at = put_varint(at, (guint64)values->n_pending * 2 + (scaled ? 1 : 0));
-    for (guint i = 0; i < values->n_pending; i++) {
-        at = put_varint(at, (values->pending[i] - before) / unit);
-        before = values->pending[i];
+    for (guint i = 0; i < n && scaled; i++) scaled = values[i] % DIST_SCALE == 0;
+    guint64 before = 0;
+    at = put_varint(at, (guint64)n * 2 + (scaled ? 1 : 0));
+    for (guint i = 0; i < n; i++) {
+        guint64 step = values[i] - before;
+        at = put_varint(at, scaled ? step / DIST_SCALE : step);
+        before = values[i];
     }
-    append_bytes(out, coded, (gsize)(at - coded));
+    return at;
+}
+
+static void encode_exact(struct DistValues *values, GByteArray *out) {
+    guint8 coded[DIST_EXACT_BYTES];
+    dist_sort_values(values->pending, values->n_pending);
+    append_bytes(out, coded, (gsize)(dist_put_exact(coded, values->pending, values->n_pending) - coded));
 }
 
 static void encode_sketch(const Dist *dist, const struct DistValues *values, GByteArray *out) {
@@ -413,8 +386,8 @@ void dist_encode(Dist *dist, GByteArray *out) {
     }
 }
 
-static gboolean merge_exact(Dist *into, ByteReader *reader, guint count, guint64 unit) {
-    guint64 values[DIST_EXACT_MAX], value = 0;
+gboolean dist_get_exact(ByteReader *reader, guint count, gboolean scaled, guint64 *values) {
+    guint64 unit = scaled ? DIST_SCALE : 1, value = 0;
     for (guint i = 0; i < count; i++) {
         guint64 step = get_varint(reader);
         if (reader->failed || step > DIST_VALUE_MAX / unit) return FALSE;
@@ -422,18 +395,17 @@ static gboolean merge_exact(Dist *into, ByteReader *reader, guint count, guint64
         if (value > DIST_VALUE_MAX) return FALSE;
         values[i] = value;
     }
-    for (guint i = 0; i < count; i++) dist_add(into, values[i]);
     return TRUE;
 }
 
 /* Buckets of 'count' values in all, ascending; returns how many, 0: malformed. */
 static guint read_buckets(Bucket *buckets, ByteReader *reader, guint64 count) {
     guint64 n = get_varint(reader), number = 0, total = 0;
-    if (n > BUCKETS || n > reader_left(reader) / 2) return 0;
+    if (n > DIST_BUCKETS || n > reader_left(reader) / 2) return 0;
     for (guint64 i = 0; i < n; i++) {
         guint64 step = get_varint(reader), calls = get_varint(reader);
         if (reader->failed || calls == 0 || calls > count - total) return 0;
-        if (step >= BUCKETS - number || (i > 0 && step == 0)) return 0;
+        if (step >= DIST_BUCKETS - number || (i > 0 && step == 0)) return 0;
         number += step;
         total += calls;
         buckets[i] = (Bucket){calls, (guint32)number};
@@ -442,40 +414,67 @@ static guint read_buckets(Bucket *buckets, ByteReader *reader, guint64 count) {
 }
 
 /* Can so many values be the least and the greatest? */
-static gboolean extremes_fit(const Dist *dist) {
-    const struct DistValues *values = dist->values;
-    const Bucket *first = &values->buckets[0], *last = &values->buckets[values->n_buckets - 1];
-    if (first->number != bucket_of(dist->min) || last->number != bucket_of(dist->max)) return FALSE;
-    if (dist->min == dist->max) return dist->min_count == dist->count && dist->max_count == dist->count;
-    if (dist->min_count == 0 || dist->min_count > first->count) return FALSE;
-    if (dist->max_count == 0 || dist->max_count > last->count) return FALSE;
-    return values->n_buckets > 1 || dist->max_count <= dist->count - dist->min_count;
+static gboolean extremes_fit(const SketchHead *head, const Bucket *buckets, guint n) {
+    const Bucket *first = &buckets[0], *last = &buckets[n - 1];
+    if (first->number != bucket_of(head->min) || last->number != bucket_of(head->max)) return FALSE;
+    if (head->min == head->max) return head->min_count == head->count && head->max_count == head->count;
+    if (head->min_count == 0 || head->min_count > first->count) return FALSE;
+    if (head->max_count == 0 || head->max_count > last->count) return FALSE;
+    return n > 1 || head->max_count <= head->count - head->min_count;
 }
 
-static gboolean merge_sketch(Dist *into, ByteReader *reader, guint64 count) {
-    Bucket buckets[BUCKETS];
+guint dist_get_sketch(ByteReader *reader, SketchHead *head, Bucket *buckets) {
+    head->sum = get_varint(reader);
+    head->squares_hi = get_varint(reader);
+    head->squares_lo = get_varint(reader);
+    head->min = get_varint(reader);
+    head->max = get_varint(reader);
+    if (reader->failed || head->min > head->max || head->max > DIST_VALUE_MAX) return 0;
+    guint n = read_buckets(buckets, reader, head->count);
+    head->min_count = get_varint(reader);
+    head->max_count = get_varint(reader);
+    if (reader->failed || n == 0 || !extremes_fit(head, buckets, n)) return 0;
+    Wide least = (Wide)head->count * head->min, most = (Wide)head->count * head->max;
+    if (head->sum > most || (head->sum < least && head->sum != G_MAXUINT64)) return 0;
+    return n;
+}
+
+static gboolean merge_sketch(Dist *into, ByteReader *reader, guint64 count, guint64 *sum) {
+    Bucket buckets[DIST_BUCKETS];
+    SketchHead head = {.count = count};
     struct DistValues values = {.buckets = buckets};
-    Dist sketch = {.count = count, .values = &values};
-    sketch.sum = get_varint(reader);
-    sketch.squares_hi = get_varint(reader);
-    sketch.squares_lo = get_varint(reader);
-    sketch.min = get_varint(reader);
-    sketch.max = get_varint(reader);
-    if (reader->failed || sketch.min > sketch.max || sketch.max > DIST_VALUE_MAX) return FALSE;
-    values.n_buckets = (guint16)read_buckets(buckets, reader, count);
-    sketch.min_count = get_varint(reader);
-    sketch.max_count = get_varint(reader);
-    if (reader->failed || values.n_buckets == 0 || !extremes_fit(&sketch)) return FALSE;
-    Wide least = (Wide)count * sketch.min, most = (Wide)count * sketch.max;
-    if (sketch.sum > most || (sketch.sum < least && sketch.sum != G_MAXUINT64)) return FALSE;
+    values.n_buckets = (guint16)dist_get_sketch(reader, &head, buckets);
+    if (values.n_buckets == 0) return FALSE;
+    Dist sketch = {.count = count,
+                   .sum = head.sum,
+                   .squares_hi = head.squares_hi,
+                   .squares_lo = head.squares_lo,
+                   .min = head.min,
+                   .max = head.max,
+                   .min_count = head.min_count,
+                   .max_count = head.max_count,
+                   .values = &values};
     dist_merge(into, &sketch);
+    *sum = head.sum;
+    return TRUE;
+}
+
+gboolean dist_merge_told(Dist *into, ByteReader *reader, guint64 *count, guint64 *sum) {
+    guint64 head = get_varint(reader), values[DIST_EXACT_MAX];
+    gboolean scaled = (head & 1) != 0;
+    *count = head / 2;
+    *sum = 0;
+    if (reader->failed || (scaled && (*count == 0 || *count > DIST_EXACT_MAX))) return FALSE;
+    if (*count > DIST_EXACT_MAX) return merge_sketch(into, reader, *count, sum);
+    if (!dist_get_exact(reader, (guint)*count, scaled, values)) return FALSE;
+    for (guint i = 0; i < *count; i++) {
+        dist_add(into, values[i]);
+        *sum += values[i];
+    }
     return TRUE;
 }
 
 gboolean dist_merge_encoded(Dist *into, ByteReader *reader) {
-    guint64 head = get_varint(reader), count = head / 2;
-    gboolean scaled = (head & 1) != 0;
-    if (reader->failed || (scaled && (count == 0 || count > DIST_EXACT_MAX))) return FALSE;
-    if (count > DIST_EXACT_MAX) return merge_sketch(into, reader, count);
-    return merge_exact(into, reader, (guint)count, scaled ? SCALE : 1);
+    guint64 count, sum;
+    return dist_merge_told(into, reader, &count, &sum);
 }

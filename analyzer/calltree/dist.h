@@ -20,8 +20,12 @@ typedef struct Dist {
     guint64 squares_hi, squares_lo; /* 128-bit sum of squares, saturates */
     guint64 min, max;               /* of count > 0 */
     guint64 min_count, max_count;   /* how many values are the minimum, the maximum */
-    struct DistValues *values;      /* owned; NULL: none */
+    struct DistValues *values;      /* owned; NULL: none, or of count > 0: */
 } Dist;
+
+/* A summary knows count, sum and sum of squares, but neither extremes nor quantiles (which are told as 0), and has no
+ * stored form. What a summary is merged with becomes one. */
+static inline gboolean dist_is_summary(const Dist *dist) { return dist->count > 0 && dist->values == NULL; }
 
 void dist_init(Dist *dist);
 void dist_clear(Dist *dist);

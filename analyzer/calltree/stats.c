@@ -1,25 +1,11 @@
-/* Stored form of a row: for each node with anything in it, ascending: its number, the first as it is, then less the one
- * before and 1 (varint); a varint of bits, one per field of NodeStats in its order, lowest first, that says which are
- * not empty or 0; these fields: a Dist as in dist.c, other fields as signed varints. The row ends with its value. */
+/* Rows in memory. Their values, and those of cells, are described in stats_value.c. */
 #include "analyzer/calltree/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/calltree/stats_code.h"
 #include "analyzer/calltree/stats_row.h"
-#include "analyzer/calltree/varint.h"
-
-#define DISTS    3
-#define COUNTERS 8
-
-/* Fields in stored order. */
-static Dist *dist_field(NodeStats *stats, guint i) {
-    return (Dist *[]){&stats->duration, &stats->bytes, &stats->rate}[i];
-}
-
-static gint64 *counter_fields(NodeStats *stats) { return &stats->self_ns; }
-
-G_STATIC_ASSERT(sizeof(NodeStats) == DISTS * sizeof(Dist) + COUNTERS * sizeof(gint64));
 
 gint64 stats_bucket_ns(StatsLevel level) {
     static const gint64 lengths[LEVEL_COUNT] = {
@@ -38,7 +24,7 @@ guint32 stats_bucket(StatsLevel level, gint64 time_ns) {
 void node_stats_init(NodeStats *stats) { memset(stats, 0, sizeof *stats); }
 
 void node_stats_clear(NodeStats *stats) {
-    for (guint i = 0; i < DISTS; i++) dist_clear(dist_field(stats, i));
+    for (guint i = 0; i < DISTS; i++) dist_clear(node_dist(stats, i));
     node_stats_init(stats);
 }
 
@@ -47,7 +33,7 @@ void node_stats_merge(NodeStats *into, const NodeStats *from) {
     dist_merge(&into->bytes, &from->bytes);
     dist_merge(&into->rate, &from->rate);
     const gint64 *more = &from->self_ns;
-    for (guint i = 0; i < COUNTERS; i++) counter_add(&counter_fields(into)[i], more[i]);
+    for (guint i = 0; i < COUNTERS; i++) node_counters(into)[i] = wrap_add(node_counters(into)[i], more[i]);
 }
 
 /* ---- rows ---- */
@@ -60,11 +46,6 @@ void stats_row_free(StatsRow *row) {
     if (row->entries != &row->single) g_free(row->entries);
     g_free(row->table);
     g_free(row);
-}
-
-gsize stats_row_bytes(const StatsRow *row) {
-    gsize entries = row->entries != &row->single ? row->room * sizeof(RowEntry) : 0;
-    return sizeof *row + entries + row->table_size * sizeof(guint32);
 }
 
 static void index_rows(StatsRow *row, guint32 size) {
@@ -139,14 +120,12 @@ void stats_row_merge(StatsRow *into, StatsRow *from) {
     }
 }
 
-static guint fields_in_use(NodeStats *stats);
-
 static gboolean subtract_node(NodeStats *from, NodeStats *what) {
     for (guint i = 0; i < DISTS; i++) {
-        if (!dist_subtract(dist_field(from, i), dist_field(what, i))) return FALSE;
+        if (!dist_subtract(node_dist(from, i), node_dist(what, i))) return FALSE;
     }
-    const gint64 *less = counter_fields(what);
-    for (guint i = 0; i < COUNTERS; i++) counter_add(&counter_fields(from)[i], (gint64)(0 - (guint64)less[i]));
+    const gint64 *less = node_counters(what);
+    for (guint i = 0; i < COUNTERS; i++) node_counters(from)[i] = wrap_sub(node_counters(from)[i], less[i]);
     return TRUE;
 }
 
@@ -154,7 +133,7 @@ static void drop_empty_nodes(StatsRow *row) {
     guint kept = 0;
     for (guint i = 0; i < row->n; i++) {
         RowEntry *entry = &row->entries[i];
-        if (fields_in_use(&entry->stats) == 0)
+        if (node_bits(&entry->stats) == 0)
             node_stats_clear(&entry->stats);
         else
             row->entries[kept++] = *entry;
@@ -172,66 +151,65 @@ gboolean stats_row_subtract(StatsRow *from, StatsRow *what) {
     return TRUE;
 }
 
-/* ---- stored form ---- */
-
-static guint fields_in_use(NodeStats *stats) {
-    guint bits = 0;
-    for (guint i = 0; i < DISTS; i++) bits |= (guint)(dist_field(stats, i)->count > 0) << i;
-    for (guint i = 0; i < COUNTERS; i++) bits |= (guint)(counter_fields(stats)[i] != 0) << (DISTS + i);
-    return bits;
-}
+/* ---- as values ---- */
 
 /* Nodes without anything are left out: what was added and taken back again leaves no trace, so the bytes depend on
  * the sums alone. */
 void stats_row_encode(StatsRow *row, GByteArray *out) {
     sort_entries(row);
+    append_u8(out, FORM_TOTAL);
     guint32 expected = 0;
     for (guint i = 0; i < row->n; i++) {
         NodeStats *stats = &row->entries[i].stats;
-        guint bits = fields_in_use(stats);
+        guint bits = node_bits(stats);
         if (bits == 0) continue;
-        guint8 coded[VARINT_MAX_BYTES * COUNTERS], *at = put_varint(coded, row->entries[i].node - expected);
+        append_varint(out, row->entries[i].node - expected);
         expected = row->entries[i].node + 1;
-        append_bytes(out, coded, (gsize)(put_varint(at, bits) - coded));
-        for (guint f = 0; f < DISTS; f++) {
-            if (bits >> f & 1) dist_encode(dist_field(stats, f), out);
-        }
-        at = coded;
-        for (guint f = 0; f < COUNTERS; f++) {
-            gint64 value = counter_fields(stats)[f];
-            if (value != 0) at = put_varint(at, (guint64)value << 1 ^ (guint64)(value >> 63));
-        }
-        append_bytes(out, coded, (gsize)(at - coded));
+        node_put(stats, bits, out);
     }
 }
 
-static gboolean merge_node(NodeStats *stats, ByteReader *reader) {
-    guint64 bits = get_varint(reader);
-    if (bits == 0 || bits >> (DISTS + COUNTERS) != 0) return FALSE;
-    for (guint f = 0; f < DISTS; f++) {
-        if (!(bits >> f & 1)) continue;
-        Dist *dist = dist_field(stats, f);
-        guint64 before = dist->count;
-        if (!dist_merge_encoded(dist, reader) || dist->count == before) return FALSE;
-    }
-    for (guint f = 0; f < COUNTERS; f++) {
-        if (!(bits >> (DISTS + f) & 1)) continue;
-        guint64 coded = get_varint(reader);
-        counter_add(&counter_fields(stats)[f], (gint64)(coded >> 1) ^ -(gint64)(coded & 1));
-    }
-    return !reader->failed;
-}
-
-gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored) {
-    if (stored.size_bytes == 0) return TRUE;
-    ByteReader reader = byte_reader(stored.data, stored.size_bytes);
+static gboolean merge_nodes(StatsRow *into, ByteReader *reader, gboolean sums) {
     guint64 expected = 0;
-    while (reader_left(&reader) > 0) {
-        guint64 node = get_varint(&reader);
-        if (reader.failed || expected > G_MAXUINT32 || node > G_MAXUINT32 - expected) return FALSE;
+    while (reader_left(reader) > 0) {
+        guint64 node = get_varint(reader);
+        if (reader->failed || expected > G_MAXUINT32 || node > G_MAXUINT32 - expected) return FALSE;
         node += expected;
-        if (!merge_node(stats_row_node(into, (guint32)node), &reader)) return FALSE;
+        NodeStats *stats = stats_row_node(into, (guint32)node);
+        NodeSums read = {.calls = 0};
+        if (sums && !node_sums_get(&read, reader)) return FALSE;
+        if (sums) node_sums_apply(&read, stats);
+        if (!sums && !node_get(stats, reader)) return FALSE;
         expected = node + 1;
     }
     return TRUE;
+}
+
+gboolean stats_row_merge_encoded(StatsRow *into, Bytes value) {
+    ByteReader reader = byte_reader(value.data, value.size_bytes);
+    return read_u8(&reader) == FORM_TOTAL && merge_nodes(into, &reader, FALSE);
+}
+
+gboolean stats_hosts_merge(const StatsHosts *hosts, StatsRow *into) {
+    ByteReader reader = byte_reader(hosts->row.data, hosts->row.size_bytes);
+    return merge_nodes(into, &reader, hosts->sums);
+}
+
+gboolean stats_value_visit(const StatsKey *key, Bytes value, StatsRowVisit visit, void *arg) {
+    if (key->cell == 0) {
+        g_autoptr(StatsRow) row = stats_row_new();
+        if (!stats_row_merge_encoded(row, value)) return FALSE;
+        visit(arg, key, row);
+        return TRUE;
+    }
+    StatsHosts hosts;
+    stats_hosts_begin(&hosts, value);
+    while (stats_hosts_next(&hosts)) {
+        g_autoptr(StatsRow) row = stats_row_new();
+        StatsKey of_host = *key;
+        of_host.host = hosts.host;
+        if (!stats_hosts_merge(&hosts, row)) return FALSE;
+        visit(arg, &of_host, row);
+    }
+    return !hosts.failed;
 }

@@ -1,11 +1,13 @@
 /* Statistics per function and per pattern node: what is kept, how it is merged, its stored form.
  * (docs/call-trees.md, "Statistics".)
  *
- * A row belongs to one key: (level, kind, time bucket, object, role, host). Its value holds NodeStats for some node
- * numbers: pattern nodes in a pattern's row, node 0 alone in a function's row. Rows of finer levels merge to those of
+ * Rows come in two sorts. A row of all hosts together holds NodeStats for some node numbers: pattern nodes in a
+ * pattern's row, node 0 alone in a function's row. Rows by host lie many in one value, that of a cell: a block of hosts
+ * whose ids are neighbours. A function's row of one host holds the same figures as that of all; a pattern's holds only
+ * sums, so that it can be taken back by subtraction, and no bytes per second. Rows of finer levels merge to those of
  * coarser ones. A function's call counts in the bucket of the call's own begin; a pattern's nodes all count in the
- * bucket of their trace's begin. Virtual nodes count too: the trace (node 0) from its first begin to its last end, a
- * placeholder from the first begin to the last end of its children. */
+ * bucket of their trace's begin. Virtual nodes, which have no host, count in a pattern's row of all hosts: the trace
+ * (node 0) from its first begin to its last end, a placeholder from the first begin to the last end of its children. */
 #pragma once
 
 #include "analyzer/calltree/dist.h"
@@ -21,12 +23,20 @@ typedef struct StatsKey {
     guint32 bucket; /* time since the epoch in units of the level; times outside are counted in the nearest bucket */
     guint32 object; /* dictionary id of the function, or the store's number of the pattern */
     guint32 role;   /* Role of a function; 0 for patterns */
-    guint32 host;   /* dictionary id; 0 for the virtual nodes of patterns */
+    guint32 cell;   /* 0: all hosts together; else stats_cell() of the hosts */
+    guint32 host;   /* of one row of a cell, in memory; no part of stored keys */
 } StatsKey;
+
+/* Few enough cells that a group of thousands of hosts writes few keys, small enough ones that a question about one host
+ * reads little: 3,000 hosts lie in some ten cells of 50 to 100 KB. (Processes take dictionary ids beside hosts.) */
+#define STATS_CELL_BITS 9u
+#define STATS_CELLS_MAX 65535u
+static inline guint32 stats_cell(guint32 host) { return 1 + MIN(host >> STATS_CELL_BITS, STATS_CELLS_MAX - 1); }
 
 gint64 stats_bucket_ns(StatsLevel level); /* length of a bucket */
 guint32 stats_bucket(StatsLevel level, gint64 time_ns);
 
+/* In a row of a pattern on one host the distributions are summaries (dist_is_summary()). */
 typedef struct NodeStats {
     Dist duration; /* ns; its count is the number of calls. Reversed spans count as 0 */
     Dist bytes;    /* of calls that recorded them */
@@ -57,28 +67,33 @@ void stats_row_merge(StatsRow *into, StatsRow *from);
 /* Takes back what was merged in, and drops nodes with nothing left. FALSE: what is left cannot be told
  * (dist_subtract()); the row must then be thrown away. */
 gboolean stats_row_subtract(StatsRow *from, StatsRow *what);
+/* The value of a row of all hosts together. */
 void stats_row_encode(StatsRow *row, GByteArray *out);
-/* FALSE: malformed; a part may have been merged, so *into is of no use then. */
-gboolean stats_row_merge_encoded(StatsRow *into, Bytes stored);
+/* FALSE: malformed, or no row of all hosts; a part may have been merged, so *into is of no use then. */
+gboolean stats_row_merge_encoded(StatsRow *into, Bytes value);
 
-/* Rows under construction, from many traces. */
-typedef struct StatsGroup StatsGroup;
-StatsGroup *stats_group_new(const Lookup *lookup);
-void stats_group_free(StatsGroup *group);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(StatsGroup, stats_group_free)
-void stats_group_clear(StatsGroup *group);
-gsize stats_group_size_bytes(const StatsGroup *group); /* memory held, roughly */
+/* ---- values: what is stored under a key ---- */
 
-/* Adds the spans of a tree to the rows of their functions (minute rows). counted, when not NULL, says for each node
- * whether an earlier version of this trace has counted it: then only what its neighbours can change is added (self
- * time, critical-path time, orphan and outside-parent counts), and the caller retracts the earlier version. */
-void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted);
-/* Takes back, of an earlier version of a trace, what its neighbours can change. */
-void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times);
-/* Adds a tree to the minute row of its pattern. */
-void stats_group_add_pattern(StatsGroup *group, const CallTree *tree, const TreeTimes *times, guint32 pattern,
-                             const guint32 *node_of);
+/* Combines values of one key, in any order and grouping. FALSE: malformed, or of keys of different sorts. */
+gboolean stats_value_merge(const Bytes *values, gsize n, GByteArray *out);
+/* Is nothing left in it? Such a value is as good as none. */
+gboolean stats_value_empty(Bytes value);
 
-/* Every row, in the order of the stored keys; the row may be used until the group changes. */
-typedef void (*StatsGroupVisit)(void *arg, const StatsKey *key, StatsRow *row);
-void stats_group_foreach(StatsGroup *group, StatsGroupVisit visit, void *arg);
+/* Walks the hosts of a cell's value, ascending: begin, then next until FALSE. */
+typedef struct StatsHosts {
+    guint32 host; /* the current one */
+    Bytes row;    /* its row */
+    gboolean sums;
+    gboolean failed; /* malformed: ask after the walk */
+    ByteReader reader;
+    guint64 expected;
+} StatsHosts;
+void stats_hosts_begin(StatsHosts *hosts, Bytes value);
+gboolean stats_hosts_next(StatsHosts *hosts);
+/* Adds the current host's row. FALSE: malformed. */
+gboolean stats_hosts_merge(const StatsHosts *hosts, StatsRow *into);
+
+/* A value taken apart: the row of all hosts, or one row for each host of a cell, with 'host' in the key. FALSE:
+ * malformed; some may have been visited. */
+typedef void (*StatsRowVisit)(void *arg, const StatsKey *key, StatsRow *row);
+gboolean stats_value_visit(const StatsKey *key, Bytes value, StatsRowVisit visit, void *arg);

@@ -1,127 +1,112 @@
-#include <stdlib.h>
+#include "analyzer/calltree/stats_group.h"
+
 #include <string.h>
 
-#include "analyzer/calltree/dist_heap.h"
 #include "analyzer/calltree/interval.h"
-#include "analyzer/calltree/process_cache.h"
-#include "analyzer/calltree/stats_row.h"
+#include "analyzer/calltree/stats_log.h"
 
-#define SMALL_BYTES 4096u
-#define FIRST_TABLE 256u
+/* What sealing takes beside the logs: 8 bytes for each number, sums for each target twice. */
+#define SEAL_VALUE_BYTES  8u
+#define SEAL_TARGET_BYTES 320u
 
-/* A StatsKey of a minute, packed: it is compared once per span. */
-typedef struct GroupKey {
-    guint32 bucket;
-    guint32 object;
-    guint32 host;
-    guint16 role;
-    guint16 kind;
-} GroupKey;
-
-typedef struct GroupSlot {
-    GroupKey key;
-    StatsRow *row; /* NULL: empty */
-} GroupSlot;
-
-struct StatsGroup {
-    ProcessCache processes;
-    GroupSlot *slots; /* open addressing, at most half full */
-    guint32 n_slots;
-    guint32 n_rows;
-    gsize rows_bytes; /* of rows, with all they hold */
-};
-
-StatsGroup *stats_group_new(const Lookup *lookup) {
+StatsGroup *stats_group_new(const Lookup *lookup, gboolean by_host) {
     StatsGroup *group = g_new0(StatsGroup, 1);
-    group->processes.lookup = lookup;
-    group->n_slots = FIRST_TABLE;
-    group->slots = g_new0(GroupSlot, FIRST_TABLE);
+    group->lookup = lookup;
+    group->by_host = by_host;
+    key_table_init(&group->hosts);
+    key_table_init(&group->patterns);
+    key_table_init(&group->functions);
+    key_table_init(&group->targets);
+    group->logs = g_array_new(FALSE, FALSE, sizeof(CallLog));
+    group->pattern_rows = g_array_new(FALSE, FALSE, sizeof(PatternRow));
+    group->target_list = g_array_new(FALSE, FALSE, sizeof(Target));
+    group->arena.blocks = g_ptr_array_new_with_free_func(g_free);
     return group;
 }
 
-static void free_rows(StatsGroup *group) {
-    for (guint32 i = 0; i < group->n_slots; i++) stats_row_free(group->slots[i].row);
+void stats_group_clear(StatsGroup *group) {
+    for (guint i = 0; i < group->pattern_rows->len; i++)
+        g_free(g_array_index(group->pattern_rows, PatternRow, i).targets);
+    key_table_empty(&group->hosts);
+    key_table_empty(&group->patterns);
+    key_table_empty(&group->functions);
+    key_table_empty(&group->targets);
+    g_array_set_size(group->logs, 0);
+    g_array_set_size(group->pattern_rows, 0);
+    g_array_set_size(group->target_list, 0);
+    memset(group->tracers, 0, sizeof group->tracers);
+    group->virtual = (CallLog){.host = 0};
+    group->arena.in_use = group->arena.at = 0;
+    group->pattern_bytes = group->values = 0;
 }
 
 void stats_group_free(StatsGroup *group) {
     if (group == NULL) return;
-    free_rows(group);
-    g_free(group->slots);
+    stats_group_clear(group);
+    key_table_clear(&group->hosts);
+    key_table_clear(&group->patterns);
+    key_table_clear(&group->functions);
+    key_table_clear(&group->targets);
+    g_array_unref(group->logs);
+    g_array_unref(group->pattern_rows);
+    g_array_unref(group->target_list);
+    g_ptr_array_unref(group->arena.blocks);
     g_free(group);
 }
 
-void stats_group_clear(StatsGroup *group) {
-    free_rows(group);
-    memset(group->slots, 0, group->n_slots * sizeof *group->slots);
-    group->n_rows = 0;
-    group->rows_bytes = 0;
-}
-
 gsize stats_group_size_bytes(const StatsGroup *group) {
-    return sizeof *group + group->n_slots * sizeof(GroupSlot) + group->rows_bytes;
+    gsize tables = key_table_bytes(&group->hosts) + key_table_bytes(&group->patterns) +
+                   key_table_bytes(&group->functions) + key_table_bytes(&group->targets);
+    gsize lists = group->logs->len * sizeof(CallLog) + group->pattern_rows->len * sizeof(PatternRow) +
+                  group->target_list->len * (sizeof(Target) + SEAL_TARGET_BYTES);
+    return sizeof *group + tables + lists + group->arena.in_use * (gsize)ARENA_BLOCK_BYTES + group->pattern_bytes +
+           group->values * SEAL_VALUE_BYTES;
 }
 
-/* ---- finding rows ---- */
-
-/* Buckets and hosts are few, objects follow each other: multiplying spreads them well enough. */
-static inline guint32 hash_key(const GroupKey *key) {
-    guint64 h = ((guint64)key->bucket << 32 | key->object) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    h ^= h >> 32;
-    h = (h ^ ((guint64)key->host << 32 | (guint32)key->role << 16 | key->kind)) *
-        G_GUINT64_CONSTANT(0xd6e8feb86659fd93);
-    return (guint32)(h >> 32);
+void stats_group_hosts(const StatsGroup *group, void (*visit)(void *arg, guint32 host), void *arg) {
+    for (guint i = 0; i < group->logs->len; i++) visit(arg, g_array_index(group->logs, CallLog, i).host);
 }
 
-static inline gboolean same_key(const GroupKey *a, const GroupKey *b) { return memcmp(a, b, sizeof *a) == 0; }
+/* ---- what a call belongs to ---- */
 
-static inline GroupSlot *find_slot(GroupSlot *slots, guint32 n_slots, const GroupKey *key) {
-    guint32 at = hash_key(key) & (n_slots - 1);
-    while (slots[at].row != NULL && !same_key(&slots[at].key, key)) at = (at + 1) & (n_slots - 1);
-    return &slots[at];
-}
-
-static void grow_slots(StatsGroup *group) {
-    guint32 n = group->n_slots * 2;
-    GroupSlot *slots = g_new0(GroupSlot, n);
-    for (guint32 i = 0; i < group->n_slots; i++) {
-        if (group->slots[i].row != NULL) *find_slot(slots, n, &group->slots[i].key) = group->slots[i];
+/* Host and role of a process, asked once for many calls. */
+static const TracerEntry *tracer_entry(StatsGroup *group, guint32 tracer) {
+    TracerEntry *entry = &group->tracers[tracer % TRACER_CACHE];
+    if (entry->known && entry->tracer == tracer) return entry;
+    Role role = ROLE_LOCAL;
+    guint32 host = 0;
+    group->lookup->process(group->lookup->arg, tracer, &role, &host);
+    guint32 log = key_table_number(&group->hosts, (const guint32[4]){host});
+    if (log == group->logs->len) {
+        CallLog made = {.host = host};
+        g_array_append_val(group->logs, made);
     }
-    g_free(group->slots);
-    group->slots = slots;
-    group->n_slots = n;
+    *entry = (TracerEntry){tracer, role, log, TRUE};
+    return entry;
 }
 
-static StatsRow *group_row(StatsGroup *group, const GroupKey *key) {
-    GroupSlot *slot = find_slot(group->slots, group->n_slots, key);
-    if (slot->row != NULL) return slot->row;
-    StatsRow *row = stats_row_new();
-    *slot = (GroupSlot){*key, row};
-    group->rows_bytes += stats_row_bytes(row);
-    if (++group->n_rows * 2 > group->n_slots) grow_slots(group);
-    return row;
+static guint32 target_number(StatsGroup *group, const Target *target) {
+    const guint32 key[4] = {target->pattern, target->node, target->function, (guint32)target->hosts_only};
+    guint32 number = key_table_number(&group->targets, key);
+    if (number == group->target_list->len) g_array_append_vals(group->target_list, target, 1);
+    return number;
 }
 
-static NodeStats *row_node(StatsGroup *group, StatsRow *row, guint32 node) {
-    RowEntry *entry = row_find(row, node);
-    if (entry != NULL) return &entry->stats;
-    gsize before = stats_row_bytes(row);
-    NodeStats *stats = stats_row_node(row, node);
-    group->rows_bytes += stats_row_bytes(row) - before;
-    return stats;
+static guint32 function_row(StatsGroup *group, const SpanRec *span, guint32 role) {
+    return key_table_number(&group->functions,
+                            (const guint32[4]){stats_bucket(LEVEL_MINUTE, span->begin_ns), span->name, role});
 }
 
-static NodeStats *function_stats(StatsGroup *group, const SpanRec *span) {
-    const ProcessEntry *process = process_of(&group->processes, span->tracer);
-    guint32 bucket = stats_bucket(LEVEL_MINUTE, span->begin_ns);
-    GroupKey key = {bucket, span->name, process->host, process->role, STATS_FUNCTION};
-    return row_node(group, group_row(group, &key), 0);
+static guint32 pattern_row(StatsGroup *group, guint32 minute, guint32 pattern) {
+    guint32 number = key_table_number(&group->patterns, (const guint32[4]){minute, pattern});
+    if (number == group->pattern_rows->len) {
+        PatternRow made = {NULL, 0};
+        g_array_append_val(group->pattern_rows, made);
+    }
+    return number;
 }
 
 /* ---- what a span adds ---- */
-
-static void add_value(StatsGroup *group, Dist *dist, guint64 value) {
-    group->rows_bytes += dist_add_growth(dist, value);
-}
 
 /* Decimal digits and nothing else; what does not fit 64 bits is the greatest that does. */
 static gboolean parse_bytes(const SpanAnnotation *annotation, guint64 *bytes) {
@@ -148,52 +133,44 @@ static gboolean bytes_of(const SpanRec *span, guint32 key, guint64 *bytes) {
     return FALSE;
 }
 
-static void add_bytes(StatsGroup *group, NodeStats *stats, guint64 bytes, gint64 duration_ns) {
-    add_value(group, &stats->bytes, bytes);
-    if (bytes == 0) counter_add(&stats->zero_byte_calls, 1);
-    if (bytes < SMALL_BYTES) counter_add(&stats->small_calls, 1);
-    if (duration_ns == 0) return;
-    unsigned __int128 rate = (unsigned __int128)bytes * 1000000000u / (guint64)duration_ns;
-    add_value(group, &stats->rate, (guint64)MIN(rate, DIST_VALUE_MAX));
+static guint32 bytes_key_of(const StatsGroup *group) { return group->lookup->bytes_key(group->lookup->arg); }
+
+/* What its neighbours in the tree can change. */
+static inline Call call_place(const CallTree *tree, const TreeTimes *times, guint32 node) {
+    Call call = {.self_ns = times->self_ns[node], .critical_ns = times->critical_ns[node]};
+    if (tree->flags[node] & NODE_OUTSIDE_PARENT) call.flags |= CALL_OUTSIDE;
+    if (tree->flags[node] & NODE_ORPHAN) call.flags |= CALL_ORPHAN;
+    return call;
 }
 
 /* What the span alone says. */
-static void add_call(StatsGroup *group, NodeStats *stats, const SpanRec *span, guint32 bytes_key) {
-    gint64 duration_ns = span_length_ns(span);
-    guint64 bytes;
-    add_value(group, &stats->duration, (guint64)duration_ns);
-    if (bytes_of(span, bytes_key, &bytes)) add_bytes(group, stats, bytes, duration_ns);
-    if (span->flags & SPAN_MILLISECONDS) counter_add(&stats->millisecond_calls, 1);
-    if (span->duration_ns < 0) counter_add(&stats->reversed_calls, 1);
+static inline void call_own(Call *call, const SpanRec *span, guint32 bytes_key) {
+    call->duration_ns = (guint64)span_length_ns(span);
+    if (bytes_of(span, bytes_key, &call->bytes)) call->flags |= CALL_BYTES;
+    if (span->flags & SPAN_MILLISECONDS) call->flags |= CALL_MILLISECONDS;
+    if (span->duration_ns < 0) call->flags |= CALL_REVERSED;
 }
 
-/* What its neighbours in the tree can change; sign -1 takes it back. */
-static void add_place(NodeStats *stats, const CallTree *tree, const TreeTimes *times, guint32 node, gint sign) {
-    counter_add(&stats->self_ns, sign * times->self_ns[node]);
-    counter_add(&stats->critical_ns, sign * times->critical_ns[node]);
-    if (tree->flags[node] & NODE_OUTSIDE_PARENT) counter_add(&stats->outside_parent_calls, sign);
-    if (tree->flags[node] & NODE_ORPHAN) counter_add(&stats->orphan_calls, sign);
+static inline void count_call(StatsGroup *group, CallLog *log, const Call *call) {
+    log_put(log, &group->arena, call);
+    Target *target = &g_array_index(group->target_list, Target, call->target);
+    if (call->flags & CALL_PLACE || target->hosts_only) return;
+    target->calls++;
+    group->values++;
+    if (!(call->flags & CALL_BYTES)) return;
+    target->byte_calls++;
+    target->rates += call->duration_ns > 0;
+    group->values += 2;
 }
 
-static guint32 bytes_key_of(const StatsGroup *group) {
-    const Lookup *lookup = group->processes.lookup;
-    return lookup->bytes_key(lookup->arg);
+static inline CallLog *log_of(StatsGroup *group, const TracerEntry *process) {
+    return &g_array_index(group->logs, CallLog, process->log);
 }
 
-void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted) {
-    guint32 bytes_key = bytes_key_of(group);
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] == NULL) continue;
-        NodeStats *stats = function_stats(group, tree->span[i]);
-        if (counted == NULL || !counted[i]) add_call(group, stats, tree->span[i], bytes_key);
-        add_place(stats, tree, times, i, 1);
-    }
-}
-
-void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times) {
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] != NULL) add_place(function_stats(group, tree->span[i]), tree, times, i, -1);
-    }
+static void count_virtual(StatsGroup *group, guint32 row, guint32 node, gint64 length_ns) {
+    Target target = {.pattern = row, .node = node, .function = NOTHING};
+    Call call = {.target = target_number(group, &target), .duration_ns = (guint64)length_ns};
+    count_call(group, &group->virtual, &call);
 }
 
 /* A missing parent lasted at least from its first child's begin to its last child's end. */
@@ -206,51 +183,114 @@ static gint64 placeholder_ns(const CallTree *tree, guint32 node) {
     return interval_ns(begin_ns, end_ns);
 }
 
-void stats_group_add_pattern(StatsGroup *group, const CallTree *tree, const TreeTimes *times, guint32 pattern,
-                             const guint32 *node_of) {
-    guint32 bytes_key = bytes_key_of(group);
-    GroupKey key = {stats_bucket(LEVEL_MINUTE, tree->begin_ns), pattern, 0, 0, STATS_PATTERN};
-    StatsRow *virtual = group_row(group, &key), *row = virtual;
-    add_value(group, &row_node(group, virtual, 0)->duration, (guint64)interval_ns(tree->begin_ns, tree->end_ns));
+/* ---- traces ---- */
+
+static void reach_nodes(StatsGroup *group, guint32 row, const StatsTrace *trace) {
+    PatternRow *pattern = &g_array_index(group->pattern_rows, PatternRow, row);
+    guint32 n_nodes = 0;
+    for (guint32 i = 0; i < trace->tree->n_nodes; i++) n_nodes = MAX(n_nodes, trace->node_of[i] + 1);
+    if (n_nodes <= pattern->n_nodes) return;
+    pattern->targets = g_renew(guint32, pattern->targets, n_nodes);
+    memset(pattern->targets + pattern->n_nodes, 0, (n_nodes - pattern->n_nodes) * sizeof *pattern->targets);
+    group->pattern_bytes += (n_nodes - pattern->n_nodes) * sizeof *pattern->targets;
+    pattern->n_nodes = n_nodes;
+}
+
+/* The target of a call whose node was not met in this minute before, or that began in another. */
+static guint32 find_target(StatsGroup *group, guint32 row, const SpanRec *span, const TracerEntry *process,
+                           guint32 node) {
+    Target target = {.pattern = row, .node = node, .function = function_row(group, span, process->role)};
+    return target_number(group, &target);
+}
+
+void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
+    const CallTree *tree = trace->tree;
+    guint32 bytes_key = bytes_key_of(group), minute = stats_bucket(LEVEL_MINUTE, tree->begin_ns);
+    guint32 row = pattern_row(group, minute, trace->pattern);
+    reach_nodes(group, row, trace);
+    guint32 *targets = g_array_index(group->pattern_rows, PatternRow, row).targets;
+    const gint64 minute_ns = stats_bucket_ns(LEVEL_MINUTE), begin_ns = (gint64)minute * minute_ns;
+    count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
+        guint32 node = trace->node_of[i];
         if (span == NULL) {
-            NodeStats *stats = row_node(group, virtual, node_of[i]);
-            add_value(group, &stats->duration, (guint64)placeholder_ns(tree, i));
+            count_virtual(group, row, node, placeholder_ns(tree, i));
             continue;
         }
-        guint32 host = process_of(&group->processes, span->tracer)->host;
-        if (host != key.host) {
-            key.host = host;
-            row = group_row(group, &key);
+        const TracerEntry *process = tracer_entry(group, span->tracer);
+        Call call = call_place(tree, trace->times, i);
+        call_own(&call, span, bytes_key);
+        gboolean same_minute = span->begin_ns >= begin_ns && span->begin_ns - begin_ns < minute_ns;
+        if (same_minute && targets[node] != 0) {
+            call.target = targets[node] - 1;
+        } else {
+            call.target = find_target(group, row, span, process, node);
+            if (same_minute) targets[node] = call.target + 1;
         }
-        NodeStats *stats = row_node(group, row, node_of[i]);
-        add_call(group, stats, span, bytes_key);
-        add_place(stats, tree, times, i, 1);
+        count_call(group, log_of(group, process), &call);
     }
 }
 
-/* ---- all rows ---- */
-
-static int by_key(const void *a, const void *b) {
-    const GroupKey *x = &(*(GroupSlot *const *)a)->key, *y = &(*(GroupSlot *const *)b)->key;
-    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
-    if (x->bucket != y->bucket) return x->bucket < y->bucket ? -1 : 1;
-    if (x->object != y->object) return x->object < y->object ? -1 : 1;
-    if (x->role != y->role) return x->role < y->role ? -1 : 1;
-    return (x->host > y->host) - (x->host < y->host);
+static void add_function(StatsGroup *group, const SpanRec *span, Call *call) {
+    const TracerEntry *process = tracer_entry(group, span->tracer);
+    Target target = {.pattern = NOTHING, .node = NOTHING, .function = function_row(group, span, process->role)};
+    call->target = target_number(group, &target);
+    count_call(group, log_of(group, process), call);
 }
 
-void stats_group_foreach(StatsGroup *group, StatsGroupVisit visit, void *arg) {
-    g_autofree GroupSlot **ordered = g_new(GroupSlot *, group->n_rows);
-    guint32 n = 0;
-    for (guint32 i = 0; i < group->n_slots; i++) {
-        if (group->slots[i].row != NULL) ordered[n++] = &group->slots[i];
+void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted) {
+    guint32 bytes_key = bytes_key_of(group);
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        if (tree->span[i] == NULL) continue;
+        Call call = call_place(tree, times, i);
+        if (counted == NULL || !counted[i])
+            call_own(&call, tree->span[i], bytes_key);
+        else
+            call.flags |= CALL_PLACE;
+        add_function(group, tree->span[i], &call);
     }
-    if (n > 0) qsort(ordered, n, sizeof *ordered, by_key);
-    for (guint32 i = 0; i < n; i++) {
-        const GroupKey *key = &ordered[i]->key;
-        const StatsKey full = {LEVEL_MINUTE, (StatsKind)key->kind, key->bucket, key->object, key->role, key->host};
-        visit(arg, &full, ordered[i]->row);
+}
+
+void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times) {
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        if (tree->span[i] == NULL) continue;
+        Call call = call_place(tree, times, i);
+        call.flags |= CALL_PLACE | CALL_NEGATIVE;
+        add_function(group, tree->span[i], &call);
     }
+}
+
+static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target target, guint32 flags) {
+    guint32 bytes_key = bytes_key_of(group);
+    for (guint32 i = 1; i < trace->tree->n_nodes; i++) {
+        const SpanRec *span = trace->tree->span[i];
+        if (span == NULL) continue;
+        const TracerEntry *process = tracer_entry(group, span->tracer);
+        Call call = call_place(trace->tree, trace->times, i);
+        call_own(&call, span, bytes_key);
+        call.flags |= flags;
+        target.node = trace->node_of[i];
+        call.target = target_number(group, &target);
+        count_call(group, log_of(group, process), &call);
+    }
+}
+
+static guint32 row_of_trace(StatsGroup *group, const StatsTrace *trace) {
+    return pattern_row(group, stats_bucket(LEVEL_MINUTE, trace->tree->begin_ns), trace->pattern);
+}
+
+void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace) {
+    const CallTree *tree = trace->tree;
+    guint32 row = row_of_trace(group, trace);
+    count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        if (tree->span[i] == NULL) count_virtual(group, row, trace->node_of[i], placeholder_ns(tree, i));
+    }
+    add_pattern_calls(group, trace, (Target){.pattern = row, .function = NOTHING}, 0);
+}
+
+void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trace) {
+    Target target = {.pattern = row_of_trace(group, trace), .function = NOTHING, .hosts_only = TRUE};
+    add_pattern_calls(group, trace, target, CALL_NEGATIVE);
 }

@@ -20,8 +20,6 @@ struct StatsRow {
     RowEntry single;
 };
 
-gsize stats_row_bytes(const StatsRow *row); /* without what Dists hold */
-
 static inline guint32 row_hash(guint32 node) { return (node * 0x9e3779b1u) >> 7; }
 
 static inline RowEntry *row_find(StatsRow *row, guint32 node) {
@@ -38,6 +36,3 @@ static inline RowEntry *row_find(StatsRow *row, guint32 node) {
     }
     return NULL;
 }
-
-/* Sums of differences wrap, so that what was added can be taken back in any order. */
-static inline void counter_add(gint64 *counter, gint64 more) { *counter = (gint64)((guint64)*counter + (guint64)more); }

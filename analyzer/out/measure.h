@@ -13,7 +13,7 @@ typedef enum {
 
 /* Fills columns[0..n) and returns n. */
 guint measure_columns(MeasureSet set, TableColumn *columns);
-/* As many cells; empty ones for what the measure does not have. */
+/* As many cells: "-" for what the measure does not have, empty ones for groups that it does not have. */
 void measure_cells(Table *table, const Style *style, MeasureSet set, const json_t *measure);
 
 /* "3 orphans, 2 reversed, 1 outside parent"; a new string, "" when there is nothing to say. */

@@ -83,6 +83,14 @@ double measure_value(const MeasureField *field, NodeStats *stats) {
     }
 }
 
+/* A summary has no extremes and quantiles; one without squares has no deviation either. */
+static gboolean field_known(const MeasureField *field, const NodeStats *stats) {
+    const Dist *dist = (const Dist *)((const guint8 *)stats + field->offset);
+    if (field->kind == OF_COUNTER || !dist_is_summary(dist)) return TRUE;
+    if (field->kind == OF_STDDEV) return dist->sum == 0 || (dist->squares_hi | dist->squares_lo) != 0;
+    return field->kind == OF_COUNT || field->kind == OF_SUM || field->kind == OF_MEAN;
+}
+
 /* Sums and counts are exact: they do not go through a double. */
 static json_int_t whole_value(const MeasureField *field, NodeStats *stats) {
     const void *at = (const guint8 *)stats + field->offset;
@@ -110,11 +118,13 @@ void measure_add(json_t *row, NodeStats *stats) {
         gsize skip = groups[g].name ? strlen(groups[g].name) + 1 : 0;
         for (gsize i = 0; i < groups[g].n; i++) {
             const MeasureField *field = &groups[g].fields[i];
+            if (!field_known(field, stats)) continue;
             json_int_t value = whole_value(field, stats);
             if (field->nonzero_only && value == 0) continue;
             json_object_set_new(object, field->name + skip, json_integer(value));
         }
     }
     json_object_set_new(row, "resolution_ns", json_integer(measure_resolution_ns(stats)));
+    if (dist_is_summary(&stats->duration)) return;
     json_object_set_new(row, "exact_quantiles", json_boolean(stats->duration.count <= DIST_EXACT_MAX));
 }

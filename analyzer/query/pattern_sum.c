@@ -30,15 +30,35 @@ static void add_host(NodeSum *node, guint32 host) {
     node->hosts[node->n_hosts++] = host;
 }
 
-void pattern_sum_add(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row) {
+static gboolean is_virtual(const Pattern *pattern, guint32 node) {
+    return node == 0 || pattern->nodes[node].name == NAME_MISSING;
+}
+
+void pattern_sum_add(PatternSum *sum, const guint32 *map, StatsRow *row, gboolean virtual_only) {
     for (guint i = 0; i < stats_row_size(row); i++) {
         guint32 number;
         NodeStats *stats = stats_row_at(row, i, &number);
         if (map) number = map[number];
-        if (number >= sum->pattern->n_nodes) continue;
+        if (number >= sum->pattern->n_nodes || (virtual_only && !is_virtual(sum->pattern, number))) continue;
         node_stats_merge(&sum->nodes[number].stats, stats);
-        if (number > 0 && stats->duration.count > 0) add_host(&sum->nodes[number], host);
     }
+}
+
+void pattern_sum_add_host(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row) {
+    for (guint i = 0; i < stats_row_size(row); i++) {
+        guint32 number;
+        const NodeStats *stats = stats_row_at(row, i, &number);
+        if (map) number = map[number];
+        if (number > 0 && number < sum->pattern->n_nodes && stats->duration.count > 0)
+            add_host(&sum->nodes[number], host);
+    }
+}
+
+gboolean pattern_sum_hosts_full(const PatternSum *sum) {
+    for (guint32 i = 1; i < sum->pattern->n_nodes; i++) {
+        if (sum->nodes[i].n_hosts < NODE_HOSTS_MAX && !is_virtual(sum->pattern, i)) return FALSE;
+    }
+    return TRUE;
 }
 
 PatternSum *pattern_sum_filter(PatternSum *sum, const Pattern *filtered, const guint32 *map) {
@@ -52,15 +72,21 @@ PatternSum *pattern_sum_filter(PatternSum *sum, const Pattern *filtered, const g
     return result;
 }
 
-static void add_group_row(void *arg, const StatsKey *key, StatsRow *row) { pattern_sum_add(arg, NULL, key->host, row); }
+static void add_group_row(void *arg, const StatsKey *key, StatsRow *row) {
+    if (key->cell == 0)
+        pattern_sum_add(arg, NULL, row, FALSE);
+    else
+        pattern_sum_add_host(arg, NULL, key->host, row);
+}
 
 PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const CallTree *tree,
                                  const TreeTimes *times) {
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
-    g_autoptr(StatsGroup) group = stats_group_new(archive_lookup(archive));
+    g_autoptr(StatsGroup) group = stats_group_new(archive_lookup(archive), TRUE);
     PatternSum *sum = pattern_sum_new(pattern);
-    stats_group_add_pattern(group, tree, times, 1, node_of);
+    const StatsTrace trace = {tree, times, node_of, 1};
+    stats_group_add_pattern(group, &trace);
     stats_group_foreach(group, add_group_row, sum);
     return sum;
 }

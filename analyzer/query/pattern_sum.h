@@ -23,9 +23,13 @@ PatternSum *pattern_sum_new(const Pattern *pattern);
 void pattern_sum_free(PatternSum *sum);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PatternSum, pattern_sum_free)
 
-/* Adds a row of one host. map says where the nodes of the row's pattern went (compressor_filter); NULL: they are the
- * sum's own. */
-void pattern_sum_add(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row);
+/* Adds a row. map says where the nodes of the row's pattern went (compressor_filter); NULL: they are the sum's own.
+ * virtual_only: only those that are no calls, the trace and placeholders. */
+void pattern_sum_add(PatternSum *sum, const guint32 *map, StatsRow *row, gboolean virtual_only);
+/* Notes which nodes a host has calls of. */
+void pattern_sum_add_host(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row);
+/* Has every node as many hosts as are named? */
+gboolean pattern_sum_hosts_full(const PatternSum *sum);
 
 /* What is left of a sum when nodes are dropped and merged as map says. */
 PatternSum *pattern_sum_filter(PatternSum *sum, const Pattern *filtered, const guint32 *map);

@@ -175,14 +175,9 @@ static gboolean diff_periods(Diff *diff, json_t *answer, GError **error) {
 
 /* ---- trees ---- */
 
-typedef struct HostSum {
-    PatternSum *sum;
-    guint32 host;
-} HostSum;
-
 static void sum_row(void *arg, const StatsKey *key, StatsRow *row) {
-    HostSum *into = arg;
-    if (into->host == 0 || key->host == into->host) pattern_sum_add(into->sum, NULL, key->host, row);
+    (void)key;
+    pattern_sum_add(arg, NULL, row, FALSE);
 }
 
 static gboolean add_pattern(Diff *diff, const char *name, const Period *period, TreeUnion *tree, GError **error) {
@@ -191,13 +186,14 @@ static gboolean add_pattern(Diff *diff, const char *name, const Period *period, 
     const Pattern *pattern = archive_pattern(diff->archive, number);
     if (!pattern) return fail(error, PLUMB_ERROR_CORRUPT, "pattern %u is not readable", number);
     g_autoptr(PatternSum) sum = pattern_sum_new(pattern);
-    HostSum into = {sum, diff->host};
     StatsFilter filter = {.kind = STATS_PATTERN,
                           .since_ns = period->since_ns,
                           .until_ns = period->until_ns,
                           .object = number,
+                          .by_host = diff->host != 0,
+                          .host = diff->host,
                           .role = -1};
-    if (!archive_stats(diff->archive, &filter, sum_row, &into, error)) return FALSE;
+    if (diff->host != G_MAXUINT32 && !archive_stats(diff->archive, &filter, sum_row, sum, error)) return FALSE;
     tree_union_add(tree, strcmp(name, "b") == 0, sum);
     return TRUE;
 }

@@ -2,7 +2,8 @@
  *
  * With many patterns there are two passes over the statistics: the first weighs every pattern, keeping a few numbers of
  * each; the second sums the nodes of those that are shown. So memory depends on how many are shown, not on how many
- * there are. With few, one pass does both. */
+ * there are. With few, one pass does both. Each pass reads the rows of all hosts together; with a host, which tells what
+ * of a trace is no call, and then the rows of that host, which tell its calls. */
 #include <string.h>
 
 #include "analyzer/query/forest.h"
@@ -108,10 +109,6 @@ static Member *member_of(Forest *forest, guint32 number) {
     return member;
 }
 
-static gboolean wrong_host(const Forest *forest, const StatsKey *key) {
-    return forest->filter->host != 0 && key->host != forest->filter->host;
-}
-
 static gboolean is_placeholder(const Forest *forest, guint32 number, guint32 node) {
     const Pattern *stored = archive_pattern(forest->archive, number);
     return node < stored->n_nodes && stored->nodes[node].name == NAME_MISSING;
@@ -122,8 +119,8 @@ static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
     Forest *forest = arg;
     Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
     if (!member || !member->shown || !member->shown->sum) return;
-    if (key->host != 0 && wrong_host(forest, key)) return;
-    pattern_sum_add(member->shown->sum, member->map, key->host, row);
+    pattern_sum_add(member->shown->sum, member->map, row, forest->filter->host != 0 && key->host == 0);
+    if (key->host != 0) pattern_sum_add_host(member->shown->sum, member->map, key->host, row);
 }
 
 /* The first pass. */
@@ -135,10 +132,10 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
     for (guint i = 0; i < stats_row_size(row); i++) {
         guint32 node;
         const NodeStats *stats = stats_row_at(row, i, &node);
-        if (node == 0) {
+        if (node == 0 && key->host == 0) {
             weight->traces += stats->duration.count;
             weight->total_ns += (gint64)MIN(stats->duration.sum, (guint64)(G_MAXINT64 - weight->total_ns));
-        } else if (!wrong_host(forest, key) && (!member->map || member->map[node] != G_MAXUINT32)) {
+        } else if (key->host == forest->filter->host && (!member->map || member->map[node] != G_MAXUINT32)) {
             if (!is_placeholder(forest, key->object, node)) weight->spans += stats->duration.count;
             weight->critical_ns += stats->critical_ns;
         }
@@ -147,6 +144,30 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
 }
 
 /* ---- what is shown ---- */
+
+static gboolean note_hosts(void *arg, const StatsKey *key, const StatsHosts *hosts) {
+    const Member *member = arg;
+    g_autoptr(StatsRow) row = stats_row_new();
+    if (stats_hosts_merge(hosts, row)) pattern_sum_add_host(member->shown->sum, member->map, key->host, row);
+    return !pattern_sum_hosts_full(member->shown->sum);
+}
+
+/* Which hosts the nodes of the listed patterns ran on; with a host it is known already. */
+static gboolean find_hosts(Forest *forest, const StatsFilter *all, GError **error) {
+    StatsFilter filter = *all;
+    GHashTableIter iter;
+    gpointer number, data;
+    if (forest->filter->host != 0) return TRUE;
+    filter.by_host = TRUE;
+    g_hash_table_iter_init(&iter, forest->members);
+    while (g_hash_table_iter_next(&iter, &number, &data)) {
+        const Member *member = data;
+        if (!member->shown || !member->shown->listed || pattern_sum_hosts_full(member->shown->sum)) continue;
+        filter.object = GPOINTER_TO_UINT(number);
+        if (!archive_stats_hosts(forest->archive, &filter, note_hosts, data, error)) return FALSE;
+    }
+    return TRUE;
+}
 
 static gboolean find_examples(Forest *forest, guint missing, GError **error) {
     const Period *period = &forest->filter->period;
@@ -238,6 +259,16 @@ static guint count_listed(const Forest *forest, const Asked *asked, guint visibl
     return n;
 }
 
+/* One pass: the rows of all hosts together and, with a host, its own. */
+static gboolean read_rows(Forest *forest, const StatsFilter *all, StatsRowVisit visit, GError **error) {
+    StatsFilter filter = *all;
+    if (!archive_stats(forest->archive, &filter, visit, forest, error)) return FALSE;
+    if (forest->filter->host == 0) return TRUE;
+    filter.by_host = TRUE;
+    filter.host = forest->filter->host;
+    return archive_stats(forest->archive, &filter, visit, forest, error);
+}
+
 static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder *order, json_t *answer,
                                 GError **error) {
     const ForestFilter *filter = forest->filter;
@@ -247,7 +278,7 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
                           .object = filter->pattern,
                           .role = -1};
     gboolean none = filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32;
-    if (!none && !archive_stats(forest->archive, &stored, weigh, forest, error)) return FALSE;
+    if (!none && !read_rows(forest, &stored, weigh, error)) return FALSE;
     guint visible = count_visible(forest);
     g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);
 
@@ -257,8 +288,8 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
         shown->listed = TRUE;
         if (!shown->sum) shown->sum = pattern_sum_new(shown->pattern);
     }
-    if (n > 0 && !forest->one_pass && !archive_stats(forest->archive, &stored, sum_nodes, forest, error)) return FALSE;
-    if (!find_examples(forest, n, error)) return FALSE;
+    if (n > 0 && !forest->one_pass && !read_rows(forest, &stored, sum_nodes, error)) return FALSE;
+    if (!find_hosts(forest, &stored, error) || !find_examples(forest, n, error)) return FALSE;
     add_totals(forest, visible, answer);
     if (n < visible) json_object_set_new(answer, "more", json_true());
     json_t *list = json_array();

@@ -49,6 +49,7 @@ gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArr
         .since_ns = filter->period.since_ns,
         .until_ns = filter->period.until_ns,
         .object = filter->function,
+        .by_host = filter->by_host || filter->host != 0,
         .host = filter->host,
         .role = __builtin_popcount(filter->roles) == 1 ? __builtin_ctz(filter->roles) : -1,
     };

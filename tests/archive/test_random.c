@@ -154,7 +154,8 @@ static void assert_random_stats(Run *run) {
     if (filter.kind == STATS_FUNCTION && pick(run, 3) == 0) filter.role = (gint)pick(run, ROLE_COUNT);
     if (filter.kind == STATS_PATTERN && pick(run, 3) == 0)
         filter.object = 1 + pick(run, archive_pattern_count(run->fixture.archive));
-    if (pick(run, 3) == 0) filter.host = dict_find(archive_dict(run->fixture.archive), "10.0.0.2", 8);
+    filter.by_host = pick(run, 2) == 0;
+    if (filter.by_host && pick(run, 2) == 0) filter.host = dict_find(archive_dict(run->fixture.archive), "10.0.0.2", 8);
     fixture_assert_stats(&run->fixture, &filter, run->traces);
 }
 

@@ -70,7 +70,7 @@ static void *settle_often(void *arg) {
 
 static void sum_traces(void *arg, const StatsKey *key, StatsRow *row) {
     guint64 *calls = arg;
-    if (key->host != 0) return;
+    (void)key;
     guint32 node = 0;
     for (guint i = 0; i < stats_row_size(row); i++) {
         const NodeStats *stats = stats_row_at(row, i, &node);

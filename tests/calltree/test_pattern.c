@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/compressor.h"
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats_group.h"
 #include "common/base/error.h"
 #include "tests/calltree/forest.h"
 
@@ -261,7 +261,7 @@ typedef struct Rows {
 
 static void collect_row(void *arg, const StatsKey *key, StatsRow *row) {
     Rows *rows = arg;
-    if (key->kind != STATS_PATTERN || key->host == 0) return;
+    if (key->kind != STATS_PATTERN || key->cell == 0) return;
     rows->n = stats_row_size(row);
     for (guint i = 0; i < rows->n && i < 4; i++) {
         guint32 node;
@@ -303,8 +303,9 @@ static void test_long_read(void) {
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_assert_cmpuint(pattern->n_nodes, ==, 3);
     g_autoptr(TreeTimes) times = times_compute(tree);
-    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup);
-    stats_group_add_pattern(group, tree, times, 1, node_of);
+    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
+    const StatsTrace trace = {tree, times, node_of, 1};
+    stats_group_add_pattern(group, &trace);
     Rows rows = {0};
     stats_group_foreach(group, collect_row, &rows);
     g_assert_cmpuint(rows.n, ==, 2);

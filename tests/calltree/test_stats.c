@@ -1,7 +1,8 @@
 /* Statistics against sums made by hand, and what must hold of merging and of late spans. */
 #include <string.h>
 
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats_code.h"
+#include "analyzer/calltree/stats_group.h"
 #include "tests/calltree/forest.h"
 
 #define FORESTS 3000u
@@ -28,27 +29,51 @@ static void made_clear(Made *made) {
     g_free(made->node_of);
 }
 
-static guint32 pattern_number(const Pattern *pattern) { return 1 + pattern->id.bytes[0]; }
+static guint id_hash(gconstpointer id) {
+    guint hash;
+    memcpy(&hash, id, sizeof hash);
+    return hash;
+}
 
-static void add_all(StatsGroup *group, const Made *made) {
+static gboolean id_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(PatternId)) == 0; }
+
+/* As the store does: one number for each id. */
+static guint32 pattern_number(const Pattern *pattern) {
+    static GHashTable *numbers;
+    if (numbers == NULL) numbers = g_hash_table_new_full(id_hash, id_equal, g_free, NULL);
+    gpointer number = g_hash_table_lookup(numbers, &pattern->id);
+    if (number == NULL) {
+        number = GUINT_TO_POINTER(1 + g_hash_table_size(numbers));
+        g_hash_table_insert(numbers, g_memdup2(&pattern->id, sizeof pattern->id), number);
+    }
+    return GPOINTER_TO_UINT(number);
+}
+
+static StatsTrace stats_trace(const Made *made) {
+    return (StatsTrace){made->tree, made->times, made->node_of, pattern_number(made->pattern)};
+}
+
+/* In one go, or functions and pattern each for itself. */
+static void add_all(StatsGroup *group, const Made *made, gboolean at_once) {
+    const StatsTrace trace = stats_trace(made);
+    if (at_once) {
+        stats_group_add(group, &trace);
+        return;
+    }
     stats_group_add_functions(group, made->tree, made->times, NULL);
-    stats_group_add_pattern(group, made->tree, made->times, pattern_number(made->pattern), made->node_of);
+    stats_group_add_pattern(group, &trace);
 }
 
 /* ---- groups as bytes ---- */
 
-static void append_row(void *arg, const StatsKey *key, StatsRow *row) {
-    GByteArray *out = arg;
-    g_autoptr(GByteArray) bytes = g_byte_array_new();
-    stats_row_encode(row, bytes);
-    if (bytes->len == 0) return;
-    append_bytes(out, key, sizeof *key);
-    append_bytes(out, bytes->data, bytes->len);
+static void append_value(void *arg, const StatsKey *key, Bytes value) {
+    append_bytes(arg, key, sizeof *key);
+    append_bytes(arg, value.data, value.size_bytes);
 }
 
 static GByteArray *group_bytes(StatsGroup *group) {
     GByteArray *out = g_byte_array_new();
-    stats_group_foreach(group, append_row, out);
+    stats_group_seal(group, append_value, out);
     return out;
 }
 
@@ -61,6 +86,7 @@ static gboolean same_bytes(const GByteArray *a, const GByteArray *b) {
 typedef struct Sums {
     guint64 calls, total, least, greatest, byte_calls, bytes, rates;
     gint64 self, critical, zero, small, millisecond, reversed, outside, orphan;
+    Wide squares;
 } Sums;
 
 static void sum_of_span(Sums *sums, const Made *made, const World *world, guint32 i) {
@@ -70,6 +96,7 @@ static void sum_of_span(Sums *sums, const Made *made, const World *world, guint3
     sums->greatest = MAX(sums->greatest, duration);
     sums->calls++;
     sums->total += duration;
+    sums->squares += (Wide)duration * duration;
     sums->self += made->times->self_ns[i];
     sums->critical += made->times->critical_ns[i];
     sums->millisecond += span->flags & SPAN_MILLISECONDS ? 1 : 0;
@@ -95,16 +122,21 @@ typedef struct Check {
     guint32 seed;
     const Made *made;
     const World *world;
-    guint rows, functions;
+    guint rows, functions, placeholders;
     /* Of all pattern rows, by function: what compression must not change. */
     Sums by_name[WORLD_NAMES], by_name_compressed[WORLD_NAMES];
 } Check;
 
-static void check_sums(guint32 seed, const NodeStats *stats, const Sums *sums) {
+static void check_sums(guint32 seed, const NodeStats *stats, const Sums *sums, gboolean summary) {
     forest_check(seed, stats->duration.count == sums->calls && stats->duration.sum == sums->total);
-    forest_check(seed, stats->duration.min == sums->least && stats->duration.max == sums->greatest);
+    Wide squares = (Wide)stats->duration.squares_hi << 64 | stats->duration.squares_lo;
+    forest_check(seed, squares == sums->squares);
     forest_check(seed, stats->bytes.count == sums->byte_calls && stats->bytes.sum == sums->bytes);
-    forest_check(seed, stats->rate.count == sums->rates);
+    forest_check(seed, dist_is_summary(&stats->duration) == summary);
+    if (!summary) {
+        forest_check(seed, stats->duration.min == sums->least && stats->duration.max == sums->greatest);
+        forest_check(seed, stats->rate.count == sums->rates);
+    }
     forest_check(seed, stats->self_ns == sums->self && stats->critical_ns == sums->critical);
     forest_check(seed, stats->zero_byte_calls == sums->zero && stats->small_calls == sums->small);
     forest_check(seed, stats->millisecond_calls == sums->millisecond && stats->reversed_calls == sums->reversed);
@@ -116,25 +148,31 @@ static gboolean in_function_row(const Check *check, const StatsKey *key, const S
     guint32 host;
     check->world->lookup.process(check->world->lookup.arg, span->tracer, &role, &host);
     gint64 minute = span->begin_ns < 0 ? 0 : span->begin_ns / G_GINT64_CONSTANT(60000000000);
-    return span->name == key->object && role == key->role && host == key->host && minute == key->bucket;
+    gboolean on_host = key->cell == 0 || (host == key->host && key->cell == stats_cell(host));
+    return span->name == key->object && role == key->role && on_host && minute == key->bucket;
 }
 
 static gboolean in_pattern_row(const Check *check, const StatsKey *key, const SpanRec *span) {
     Role role;
     guint32 host;
     check->world->lookup.process(check->world->lookup.arg, span->tracer, &role, &host);
-    return host == key->host;
+    return key->cell == 0 || (host == key->host && key->cell == stats_cell(host));
 }
 
-static void check_virtual_row(Check *check, StatsRow *row) {
+/* The trace itself, and placeholders: in rows of all hosts together only. */
+static gboolean is_virtual(const Check *check, guint32 node) {
+    return node == 0 || check->made->pattern->nodes[node].name == NAME_MISSING;
+}
+
+static void check_virtual(Check *check, const StatsKey *key, guint32 node, const NodeStats *stats) {
     const CallTree *tree = check->made->tree;
-    guint32 node;
-    NodeStats *trace = stats_row_at(row, 0, &node);
-    forest_check(check->seed, node == 0 && trace->duration.count == 1);
-    forest_check(check->seed, trace->duration.sum == (guint64)(tree->end_ns - tree->begin_ns));
-    guint64 placeholders = 0;
-    for (guint i = 1; i < stats_row_size(row); i++) placeholders += stats_row_at(row, i, &node)->duration.count;
-    forest_check(check->seed, placeholders == tree->counts.placeholders);
+    forest_check(check->seed, key->cell == 0);
+    if (node == 0) {
+        forest_check(check->seed, stats->duration.count == 1);
+        forest_check(check->seed, stats->duration.sum == (guint64)(tree->end_ns - tree->begin_ns));
+        return;
+    }
+    check->placeholders += stats->duration.count;
 }
 
 static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
@@ -143,14 +181,14 @@ static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
     gboolean function = key->kind == STATS_FUNCTION;
     check->rows++;
     check->functions += function;
-    if (!function && key->host == 0) {
-        check_virtual_row(check, row);
-        return;
-    }
     for (guint r = 0; r < stats_row_size(row); r++) {
         guint32 node;
         NodeStats *stats = stats_row_at(row, r, &node);
         Sums sums = {0};
+        if (!function && is_virtual(check, node)) {
+            check_virtual(check, key, node, stats);
+            continue;
+        }
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             if (tree->span[i] == NULL) continue;
             gboolean counts = function ? in_function_row(check, key, tree->span[i])
@@ -158,8 +196,8 @@ static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
             if (counts) sum_of_span(&sums, check->made, check->world, i);
         }
         forest_check(check->seed, sums.calls > 0);
-        check_sums(check->seed, stats, &sums);
-        if (function) continue;
+        check_sums(check->seed, stats, &sums, !function && key->cell != 0);
+        if (function || key->cell != 0) continue;
         guint32 name = check->made->pattern->nodes[node].name;
         for (guint n = 0; n < WORLD_NAMES; n++) {
             if (world_name(check->world, n) != name) continue;
@@ -193,8 +231,8 @@ static void check_late_spans(guint32 seed, const World *world, Compressor *compr
                              gint64 tolerance_ns) {
     g_autoptr(GPtrArray) early = g_ptr_array_new();
     for (guint i = 0; i < 1 + seed % forest->spans->len; i++) g_ptr_array_add(early, forest->spans->pdata[i]);
-    g_autoptr(StatsGroup) late = stats_group_new(&world->lookup);
-    g_autoptr(StatsGroup) at_once = stats_group_new(&world->lookup);
+    g_autoptr(StatsGroup) late = stats_group_new(&world->lookup, TRUE);
+    g_autoptr(StatsGroup) at_once = stats_group_new(&world->lookup, TRUE);
     Made first = make(compressor, early, tolerance_ns), all = make(compressor, forest->spans, tolerance_ns);
     g_autofree guint8 *counted = g_new0(guint8, all.tree->n_nodes);
     for (guint32 i = 1; i < all.tree->n_nodes; i++) {
@@ -218,7 +256,7 @@ static void test_forests(void) {
     World world;
     world_init(&world, 0);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
-    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup);
+    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
     gsize empty_bytes = stats_group_size_bytes(group);
@@ -226,10 +264,11 @@ static void test_forests(void) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
         Made made = make(compressor, forest->spans, tolerance_ns);
-        add_all(group, &made);
-        forest_check(seed, stats_group_size_bytes(group) >= empty_bytes + sizeof(NodeStats));
+        add_all(group, &made, seed % 2 == 0);
+        forest_check(seed, stats_group_size_bytes(group) >= empty_bytes + 100);
         Check check = {.seed = seed, .made = &made, .world = &world};
         stats_group_foreach(group, check_row, &check);
+        forest_check(seed, check.placeholders == made.tree->counts.placeholders);
         forest_check(seed, check.functions > 0 && check.rows > check.functions);
         check_compression(&check);
         if (!forest->conflicts) check_late_spans(seed, &world, compressor, forest, tolerance_ns);
@@ -238,79 +277,116 @@ static void test_forests(void) {
     }
 }
 
-typedef struct Merger {
-    GHashTable *rows; /* StatsKey as bytes -> StatsRow */
-    gboolean by_bytes;
-} Merger;
+/* Values by key. */
+typedef GHashTable Values;
 
-static void merge_row(void *arg, const StatsKey *key, StatsRow *row) {
-    Merger *merger = arg;
+static Values *values_new(void) {
+    return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+                                 (GDestroyNotify)g_byte_array_unref);
+}
+
+static void merge_value(void *arg, const StatsKey *key, Bytes value) {
+    Values *values = arg;
+    GBytes *name = g_bytes_new(key, sizeof *key);
+    const GByteArray *before = g_hash_table_lookup(values, name);
+    GByteArray *sum = g_byte_array_new();
+    const Bytes both[2] = {value, before != NULL ? (Bytes){before->data, before->len} : value};
+    g_assert_true(stats_value_merge(both, before != NULL ? 2 : 1, sum));
+    g_hash_table_replace(values, name, sum);
+}
+
+static void take_value(void *arg, const StatsKey *key, Bytes value) {
+    Values *values = arg;
     g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
-    StatsRow *into = g_hash_table_lookup(merger->rows, name);
-    if (into == NULL) g_hash_table_insert(merger->rows, g_bytes_ref(name), into = stats_row_new());
-    if (!merger->by_bytes) {
-        stats_row_merge(into, row);
-        return;
+    const GByteArray *is = g_hash_table_lookup(values, name);
+    g_assert_nonnull(is);
+    g_assert_cmpmem(is->data, is->len, value.data, value.size_bytes);
+    g_hash_table_remove(values, name);
+}
+
+/* All that is in 'values' is in the group, and nothing else; what is empty is as good as not there. */
+static void assert_same_values(Values *values, StatsGroup *group) {
+    stats_group_seal(group, take_value, values);
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init(&iter, values);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const GByteArray *left = value;
+        g_assert_true(stats_value_empty((Bytes){left->data, left->len}));
     }
-    g_autoptr(GByteArray) bytes = g_byte_array_new();
-    stats_row_encode(row, bytes);
-    g_assert_true(stats_row_merge_encoded(into, (Bytes){bytes->data, bytes->len}));
 }
 
-static void compare_row(void *arg, const StatsKey *key, StatsRow *row) {
-    Merger *merger = arg;
-    g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
-    StatsRow *merged = g_hash_table_lookup(merger->rows, name);
-    g_assert_nonnull(merged);
-    g_autoptr(GByteArray) a = g_byte_array_new();
-    g_autoptr(GByteArray) b = g_byte_array_new();
-    stats_row_encode(row, a);
-    stats_row_encode(merged, b);
-    g_assert_cmpmem(a->data, a->len, b->data, b->len);
-    g_hash_table_remove(merger->rows, name);
+enum { PARTS = 7 };
+
+typedef struct Parts {
+    StatsGroup *groups[PARTS];
+    Values *values[PARTS];
+} Parts;
+
+static void merge_all(Values *into, Values *from) {
+    GHashTableIter iter;
+    gpointer name, value;
+    g_hash_table_iter_init(&iter, from);
+    while (g_hash_table_iter_next(&iter, &name, &value)) {
+        const GByteArray *bytes = value;
+        merge_value(into, g_bytes_get_data(name, NULL), (Bytes){bytes->data, bytes->len});
+    }
 }
 
-/* The statistics of parts, merged, are those of the whole, to the byte: whatever the parts and their order. */
-static void test_merging(void) {
+/* The statistics of parts, merged, are those of the whole, to the byte: whatever the parts, their order and grouping. */
+static void test_merging(gconstpointer n_hosts) {
     World world;
     world_init(&world, 0);
-    enum { PARTS = 4 };
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
-    g_autoptr(StatsGroup) whole = stats_group_new(&world.lookup);
-    StatsGroup *parts[PARTS];
-    for (guint p = 0; p < PARTS; p++) parts[p] = stats_group_new(&world.lookup);
+    g_autoptr(StatsGroup) whole = stats_group_new(&world.lookup, TRUE);
+    Parts parts;
+    for (guint p = 0; p < PARTS; p++) parts.groups[p] = stats_group_new(&world.lookup, TRUE);
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
     g_test_message("seed %u", base);
     for (guint32 seed = base; seed != base + 1500; seed++) {
+        if (n_hosts != NULL) world.first_tracer = 4 * (seed * 7919 % GPOINTER_TO_UINT(n_hosts));
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         Made made = make(compressor, forest->spans, 0);
-        add_all(whole, &made);
-        add_all(parts[g_random_int_range(0, PARTS)], &made);
+        add_all(whole, &made, TRUE);
+        add_all(parts.groups[g_random_int_range(0, PARTS)], &made, seed % 2 == 0);
         made_clear(&made);
     }
-    Merger merger = {.rows = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
-                                                   (GDestroyNotify)stats_row_free)};
-    for (guint p = PARTS; p-- > 0;) {
-        merger.by_bytes = p % 2;
-        stats_group_foreach(parts[p], merge_row, &merger);
-        stats_group_free(parts[p]);
+    for (guint p = 0; p < PARTS; p++) {
+        parts.values[p] = values_new();
+        stats_group_seal(parts.groups[p], merge_value, parts.values[p]);
+        stats_group_free(parts.groups[p]);
     }
-    stats_group_foreach(whole, compare_row, &merger);
-    g_assert_cmpuint(g_hash_table_size(merger.rows), ==, 0);
-    g_hash_table_unref(merger.rows);
+    for (guint left = PARTS; left > 1; left--) {
+        guint from = (guint)g_random_int_range(0, (gint32)left), into = (guint)g_random_int_range(0, (gint32)left - 1);
+        if (into >= from) into++;
+        merge_all(parts.values[into], parts.values[from]);
+        g_hash_table_unref(parts.values[from]);
+        parts.values[from] = parts.values[left - 1];
+        if (into == left - 1) into = from;
+    }
+    assert_same_values(parts.values[0], whole);
+    g_hash_table_unref(parts.values[0]);
 }
 
-static void subtract_row(void *arg, const StatsKey *key, StatsRow *row) {
-    Merger *merger = arg;
+static void subtract_row(void *arg, const StatsKey *key, Bytes value) {
+    Values *values = arg;
     g_autoptr(GBytes) name = g_bytes_new(key, sizeof *key);
-    StatsRow *from = g_hash_table_lookup(merger->rows, name);
+    const GByteArray *from = g_hash_table_lookup(values, name);
     g_assert_nonnull(from);
-    g_assert_true(stats_row_subtract(from, row));
-    if (stats_row_size(from) == 0) g_hash_table_remove(merger->rows, name);
+    if (key->cell != 0) return;
+    g_autoptr(StatsRow) row = stats_row_new();
+    g_autoptr(StatsRow) less = stats_row_new();
+    g_assert_true(stats_row_merge_encoded(row, (Bytes){from->data, from->len}));
+    g_assert_true(stats_row_merge_encoded(less, value));
+    g_assert_true(stats_row_subtract(row, less));
+    GByteArray *left = g_byte_array_new();
+    stats_row_encode(row, left);
+    g_hash_table_replace(values, g_bytes_ref(name), left);
 }
 
-/* Two traces less one of them are the other one, to the byte. */
+/* Two traces less one of them are the other one, to the byte: rows of all hosts by subtraction, rows of patterns by
+ * host by adding it with a minus sign, and rows of functions by host are never taken back. */
 static void test_subtracting(void) {
     World world;
     world_init(&world, 0);
@@ -319,23 +395,30 @@ static void test_subtracting(void) {
     guint32 base = run_seed();
     g_test_message("seed %u", base);
     for (guint32 seed = base; seed != base + 1000; seed++) {
-        g_autoptr(StatsGroup) both = stats_group_new(&world.lookup);
-        g_autoptr(StatsGroup) one = stats_group_new(&world.lookup);
-        g_autoptr(StatsGroup) other = stats_group_new(&world.lookup);
+        g_autoptr(StatsGroup) one = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(StatsGroup) other = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(StatsGroup) back = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(GHashTable) values = values_new();
         for (guint i = 0; i < 2; i++) {
             g_autoptr(Forest) forest = forest_new(&world, seed + i, &options);
             Made made = make(compressor, forest->spans, 0);
-            add_all(both, &made);
-            add_all(i == 0 ? one : other, &made);
+            const StatsTrace trace = stats_trace(&made);
+            stats_group_add_pattern(i == 0 ? one : other, &trace);
+            if (i == 0) stats_group_retract_pattern_hosts(seed % 2 == 0 ? back : other, &trace);
             made_clear(&made);
         }
-        Merger merger = {.rows = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
-                                                       (GDestroyNotify)stats_row_free)};
-        stats_group_foreach(both, merge_row, &merger);
-        stats_group_foreach(one, subtract_row, &merger);
-        stats_group_foreach(other, compare_row, &merger);
-        g_assert_cmpuint(g_hash_table_size(merger.rows), ==, 0);
-        g_hash_table_unref(merger.rows);
+        stats_group_seal(one, merge_value, values);
+        stats_group_seal(other, merge_value, values);
+        stats_group_seal(back, merge_value, values);
+        stats_group_seal(one, subtract_row, values);
+        if (seed % 2 == 0) assert_same_values(values, other);
+        g_autoptr(StatsGroup) alone = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(Forest) forest = forest_new(&world, seed + 1, &options);
+        Made made = make(compressor, forest->spans, 0);
+        const StatsTrace trace = stats_trace(&made);
+        stats_group_add_pattern(alone, &trace);
+        if (seed % 2 == 1) assert_same_values(values, alone);
+        made_clear(&made);
     }
 }
 
@@ -383,34 +466,36 @@ static void test_golden(void) {
     dist_add(&stats_row_node(row, 2)->bytes, 0);
     stats_row_node(row, 2)->zero_byte_calls = 1;
     stats_row_node(row, 2)->small_calls = 1;
-    /* node 2: bits 1, 5, 6; a scaled 0; 1; 1. Node 5, two further on: bits 0, 3, 10; 7; 7; -1. */
+    /* A row of all hosts. Node 2: bits 1, 7, 8; a scaled 0; 1; 1. Node 5, two further on: bits 0, 5 (no time on the
+     * critical path), 12; 7; -1. */
     g_autofree char *hex = hex_of(row);
     g_assert_cmpstr(hex, ==,
+                    "01"
                     "02"
-                    "62"
+                    "8203"
                     "0300"
                     "02"
                     "02"
                     "02"
-                    "8908"
+                    "a120"
                     "0207"
-                    "0e"
                     "01");
     dist_add(&stats_row_node(row, 0)->duration, 3000000);
     g_autofree char *with_first = hex_of(row);
     g_assert_cmpstr(with_first, ==,
+                    "01"
                     "00"
-                    "01"
+                    "09" /* bits 0, 3: no self time */
                     "0303"
+                    "809bee02" /* 3,000,000 more than it */
                     "01"
-                    "62"
+                    "8203"
                     "0300"
                     "02"
                     "02"
                     "02"
-                    "8908"
+                    "a120"
                     "0207"
-                    "0e"
                     "01");
 }
 
@@ -419,15 +504,36 @@ static const struct {
     guint8 bytes[12];
     guint n;
 } malformed[] = {
-    {"no bits", {0}, 1},
-    {"bits of 0", {0, 0}, 2},
-    {"unknown bits", {0, 0x80, 0x10}, 3},
-    {"no distribution", {0, 1}, 2},
-    {"empty distribution", {0, 1, 0}, 3},
-    {"malformed distribution", {0, 1, 4, 5}, 4},
-    {"no counter", {0, 8}, 2},
-    {"node too large", {0x80, 0x80, 0x80, 0x80, 0x10, 8, 2}, 7},
-    {"next node too large", {5, 8, 2, 0xfa, 0xff, 0xff, 0xff, 0x0f, 8, 2}, 10},
+    {"nothing", {0}, 0},
+    {"unknown form", {4}, 1},
+    {"no bits", {1, 0}, 2},
+    {"bits of 0", {1, 0, 0}, 3},
+    {"unknown bits", {1, 0, 0x80, 0x80, 1}, 5},
+    {"bits of sums", {1, 0, 0x80, 0x40}, 4},
+    {"on the critical path and not", {1, 0, 0x30, 2}, 4},
+    {"milliseconds twice", {1, 0, 0xc0, 4, 2}, 5},
+    {"no distribution", {1, 0, 1}, 3},
+    {"empty distribution", {1, 0, 1, 0}, 4},
+    {"malformed distribution", {1, 0, 1, 4, 5}, 5},
+    {"no counter", {1, 0, 8}, 3},
+    {"node too large", {1, 0x80, 0x80, 0x80, 0x80, 0x10, 8, 2}, 8},
+    {"next node too large", {1, 5, 8, 2, 0xfa, 0xff, 0xff, 0xff, 0x0f, 8, 2}, 11},
+};
+
+static const struct {
+    const char *what;
+    guint8 bytes[12];
+    guint n;
+} malformed_cells[] = {
+    {"no form", {0}, 0},
+    {"form of a row", {1}, 1},
+    {"no length", {2, 5}, 2},
+    {"no row", {2, 5, 0}, 3},
+    {"row cut", {3, 5, 3, 0, 0}, 5},
+    {"host too large", {3, 0x80, 0x80, 0x80, 0x80, 0x10, 2, 0, 1}, 9},
+    {"row with a distribution cut", {2, 5, 2, 0, 1}, 5},
+    {"sums without bits", {3, 5, 2, 0, 0}, 5},
+    {"sums cut", {3, 5, 2, 0, 1}, 5},
 };
 
 static void test_malformed(void) {
@@ -437,6 +543,14 @@ static void test_malformed(void) {
         if (stats_row_merge_encoded(row, (Bytes){malformed[i].bytes, malformed[i].n})) {
             g_error("accepted: %s", malformed[i].what);
         }
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(malformed_cells); i++) {
+        StatsHosts hosts;
+        g_autoptr(StatsRow) row = stats_row_new();
+        gboolean good = TRUE;
+        stats_hosts_begin(&hosts, (Bytes){malformed_cells[i].bytes, malformed_cells[i].n});
+        while (good && stats_hosts_next(&hosts)) good = stats_hosts_merge(&hosts, row);
+        if (good && !hosts.failed) g_error("accepted: %s", malformed_cells[i].what);
     }
 }
 
@@ -460,7 +574,8 @@ static void test_wide_row(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/stats/forests", test_forests);
-    g_test_add_func("/calltree/stats/merging", test_merging);
+    g_test_add_data_func("/calltree/stats/merging/few hosts", GUINT_TO_POINTER(0), test_merging);
+    g_test_add_data_func("/calltree/stats/merging/3000 hosts", GUINT_TO_POINTER(3000), test_merging);
     g_test_add_func("/calltree/stats/subtracting", test_subtracting);
     g_test_add_func("/calltree/stats/buckets", test_buckets);
     g_test_add_func("/calltree/stats/golden", test_golden);

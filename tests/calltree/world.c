@@ -57,12 +57,15 @@ void world_init(World *world, guint32 number) {
     G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 17); /* a prime: every stride will do */
     world->first = 1 + number * 40;
     world->stride = strides[number % G_N_ELEMENTS(strides)];
+    world->first_tracer = 0;
     world->lookup = (Lookup){text_of, process_of_tracer, bytes_key, world};
 }
 
 const char *world_name_text(guint i) { return texts[i]; }
 guint32 world_name(const World *world, guint i) { return id_of(world, i); }
-guint32 world_tracer(const World *world, guint i) { return FIRST_TRACER + world->first + i * TRACER_STRIDE; }
+guint32 world_tracer(const World *world, guint i) {
+    return FIRST_TRACER + world->first + (world->first_tracer + i) * TRACER_STRIDE;
+}
 guint32 world_bytes_key(const World *world) { return id_of(world, WORLD_NAMES); }
 guint32 world_key(const World *world, guint i) { return id_of(world, WORLD_NAMES + 1 + i); }
 

@@ -9,8 +9,9 @@
 
 typedef struct World {
     Lookup lookup;
-    guint32 first;  /* id of the first text */
-    guint32 stride; /* between the ids of neighbouring texts; coprime with the number of texts */
+    guint32 first;        /* id of the first text */
+    guint32 stride;       /* between the ids of neighbouring texts; coprime with the number of texts */
+    guint32 first_tracer; /* number of what world_tracer(world, 0) says: 4 more are another host; 0 at first */
 } World;
 
 /* number: any; worlds of different numbers differ in ids. */

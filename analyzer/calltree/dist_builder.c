@@ -1,0 +1,159 @@
+#include "analyzer/calltree/dist_builder.h"
+
+#include <string.h>
+
+/* So many values of at most DIST_VALUE_MAX are summed before their sums can overflow. */
+#define CHUNK 1024u
+
+static void note_min(SketchHead *head, guint64 value, guint64 times) {
+    if (head->count == 0 || value < head->min) {
+        head->min = value;
+        head->min_count = times;
+    } else if (value == head->min) {
+        head->min_count = saturating_add(head->min_count, times);
+    }
+}
+
+static void note_max(SketchHead *head, guint64 value, guint64 times) {
+    if (head->count == 0 || value > head->max) {
+        head->max = value;
+        head->max_count = times;
+    } else if (value == head->max) {
+        head->max_count = saturating_add(head->max_count, times);
+    }
+}
+
+static inline void count_bucket(DistBuilder *builder, guint32 number, guint64 count) {
+    builder->counts[number] = saturating_add(builder->counts[number], count);
+    builder->used[number / 64] |= (guint64)1 << (number % 64);
+}
+
+static void make_dense(DistBuilder *builder) {
+    if (builder->dense) return;
+    builder->dense = TRUE;
+    for (guint i = 0; i < builder->head.count; i++) count_bucket(builder, bucket_of(builder->few[i]), 1);
+}
+
+/* At most CHUNK of them. */
+static void add_sums(DistBuilder *builder, const guint64 *values, gsize n) {
+    SketchHead *head = &builder->head;
+    guint64 sum = 0, min = values[0], max = values[0], min_count = 0, max_count = 0;
+    Wide squares = 0;
+    for (gsize i = 0; i < n; i++) {
+        guint64 value = values[i];
+        sum += value;
+        squares += (Wide)value * value;
+        min = MIN(min, value);
+        max = MAX(max, value);
+    }
+    for (gsize i = 0; i < n; i++) {
+        min_count += values[i] == min;
+        max_count += values[i] == max;
+    }
+    note_min(head, min, min_count);
+    note_max(head, max, max_count);
+    head->count += n;
+    head->sum = saturating_add(head->sum, sum);
+    builder->squares = saturating_add_wide(builder->squares, squares);
+}
+
+void dist_builder_add(DistBuilder *builder, const guint64 *values, gsize n) {
+    for (gsize left = n; left > 0;) {
+        gsize now = MIN(left, CHUNK);
+        if (!builder->dense && builder->head.count + now <= DIST_EXACT_MAX) {
+            memcpy(builder->few + builder->head.count, values, now * sizeof *values);
+        } else {
+            make_dense(builder);
+            for (gsize i = 0; i < now; i++) {
+                guint32 number = bucket_of(values[i]);
+                builder->counts[number] += builder->counts[number] != G_MAXUINT64;
+                builder->used[number / 64] |= (guint64)1 << (number % 64);
+            }
+        }
+        add_sums(builder, values, now);
+        values += now;
+        left -= now;
+    }
+}
+
+static gboolean add_sketch(DistBuilder *builder, ByteReader *reader, guint64 count, guint64 *sum) {
+    Bucket buckets[DIST_BUCKETS];
+    SketchHead more = {.count = count};
+    guint n = dist_get_sketch(reader, &more, buckets);
+    if (n == 0) return FALSE;
+    make_dense(builder);
+    for (guint i = 0; i < n; i++) count_bucket(builder, buckets[i].number, buckets[i].count);
+    SketchHead *head = &builder->head;
+    note_min(head, more.min, more.min_count);
+    note_max(head, more.max, more.max_count);
+    head->count = saturating_add(head->count, more.count);
+    head->sum = saturating_add(head->sum, more.sum);
+    builder->squares = saturating_add_wide(builder->squares, (Wide)more.squares_hi << 64 | more.squares_lo);
+    *sum = more.sum;
+    return TRUE;
+}
+
+gboolean dist_builder_add_encoded(DistBuilder *builder, ByteReader *reader, guint64 *count, guint64 *sum) {
+    guint64 head = get_varint(reader), values[DIST_EXACT_MAX];
+    gboolean scaled = (head & 1) != 0;
+    *count = head / 2;
+    *sum = 0;
+    if (reader->failed || (scaled && (*count == 0 || *count > DIST_EXACT_MAX))) return FALSE;
+    if (*count > DIST_EXACT_MAX) return add_sketch(builder, reader, *count, sum);
+    if (!dist_get_exact(reader, (guint)*count, scaled, values)) return FALSE;
+    for (guint i = 0; i < *count; i++) *sum += values[i];
+    dist_builder_add(builder, values, (gsize)*count);
+    return TRUE;
+}
+
+static guint count_used(const DistBuilder *builder) {
+    guint n = 0;
+    for (guint w = 0; w < DIST_BUILDER_WORDS; w++) n += (guint)__builtin_popcountll(builder->used[w]);
+    return n;
+}
+
+static guint8 *put_buckets(DistBuilder *builder, guint8 *at) {
+    guint32 before = 0;
+    for (guint w = 0; w < DIST_BUILDER_WORDS; w++) {
+        for (guint64 bits = builder->used[w]; bits != 0; bits &= bits - 1) {
+            guint32 number = w * 64 + (guint32)__builtin_ctzll(bits);
+            at = put_varint(at, number - before);
+            at = put_varint(at, builder->counts[number]);
+            builder->counts[number] = 0;
+            before = number;
+        }
+        builder->used[w] = 0;
+    }
+    return at;
+}
+
+static void put_dense(DistBuilder *builder, GByteArray *out) {
+    const SketchHead *head = &builder->head;
+    const guint64 first[] = {head->count * 2,           head->sum, (guint64)(builder->squares >> 64),
+                             (guint64)builder->squares, head->min, head->max,
+                             count_used(builder)};
+    guint start = out->len, n_numbers = (guint)G_N_ELEMENTS(first) + 2 * (guint)first[6] + 2;
+    g_byte_array_set_size(out, start + VARINT_MAX_BYTES * n_numbers);
+    guint8 *at = out->data + start;
+    for (guint i = 0; i < G_N_ELEMENTS(first); i++) at = put_varint(at, first[i]);
+    at = put_buckets(builder, at);
+    at = put_varint(at, head->min_count);
+    at = put_varint(at, head->max_count);
+    g_byte_array_set_size(out, (guint)(at - out->data));
+}
+
+void dist_builder_put(DistBuilder *builder, GByteArray *out) {
+    guint8 coded[DIST_EXACT_BYTES];
+    if (builder->head.count == 0) {
+        append_varint(out, 0);
+    } else if (builder->dense) {
+        put_dense(builder, out);
+    } else {
+        guint n = (guint)builder->head.count;
+        dist_sort_values(builder->few, n);
+        append_bytes(out, coded, (gsize)(dist_put_exact(coded, builder->few, n) - coded));
+    }
+    builder->head = (SketchHead){.count = 0};
+    builder->squares = 0;
+    builder->dense = FALSE;
+}

@@ -1,0 +1,25 @@
+/* A distribution that is summed once, written once and then empty again: from plain values, or from stored forms. Its
+ * counts lie in a table with an entry per bucket, so adding costs a few instructions however many buckets are in use;
+ * that table is 24 KB, so a builder is for one distribution after the other, a Dist for many side by side. */
+#pragma once
+
+#include "analyzer/calltree/dist_code.h"
+
+#define DIST_BUILDER_WORDS ((DIST_BUCKETS + 63) / 64)
+
+/* All zero is empty. */
+typedef struct DistBuilder {
+    SketchHead head; /* but for its squares: */
+    Wide squares;
+    gboolean dense; /* counts, not few */
+    guint64 few[DIST_EXACT_MAX];
+    guint64 used[DIST_BUILDER_WORDS]; /* bit of each bucket whose count is not 0 */
+    guint64 counts[DIST_BUCKETS];
+} DistBuilder;
+
+/* Values above DIST_VALUE_MAX are for the caller to cut. */
+void dist_builder_add(DistBuilder *builder, const guint64 *values, gsize n);
+/* FALSE: malformed; the builder is then of no use. *count and *sum are told of what was added. */
+gboolean dist_builder_add_encoded(DistBuilder *builder, ByteReader *reader, guint64 *count, guint64 *sum);
+/* Appends what dist_encode() would, and is empty again. */
+void dist_builder_put(DistBuilder *builder, GByteArray *out);

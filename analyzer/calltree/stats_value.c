@@ -1,0 +1,172 @@
+/* A value begins with a byte for its form.
+ *
+ * Row of all hosts together (FORM_TOTAL): for each node with anything in it, ascending: its number, the first as it is,
+ * then less the one before and 1 (varint), and its figures as in stats_code.c, with distributions. The row ends with
+ * its value.
+ *
+ * Cell (FORM_HOSTS, FORM_HOST_SUMS): for each host with anything in its row, ascending: its id, the first as it is,
+ * then less the one before and 1 (varint), the length of its row (varint), its row: nodes as above, with distributions
+ * in FORM_HOSTS and sums alone in FORM_HOST_SUMS.
+ *
+ * Values are merged as streams. The row of a host that is in one of them only, as most are when there are many hosts,
+ * is copied as it is; no row is ever built in memory. */
+#include "analyzer/calltree/stats_code.h"
+
+typedef struct Source {
+    ByteReader reader;
+    guint64 at;       /* the current node, or host; G_MAXUINT64 at the end */
+    guint64 expected; /* the least that can follow */
+    Bytes row;        /* of the current host */
+} Source;
+
+typedef struct Merging {
+    ValueForm form;
+    NodeBuilder *builder; /* made when it is needed */
+    Source *rows;         /* as many as there are values */
+    GByteArray *row;
+} Merging;
+
+static gboolean source_step(Source *source) {
+    source->at = G_MAXUINT64;
+    if (reader_left(&source->reader) == 0) return TRUE;
+    guint64 step = get_varint(&source->reader);
+    if (source->reader.failed || source->expected > G_MAXUINT32 || step > G_MAXUINT32 - source->expected) return FALSE;
+    source->at = source->expected + step;
+    source->expected = source->at + 1;
+    return TRUE;
+}
+
+static guint64 least(const Source *sources, gsize n) {
+    guint64 at = G_MAXUINT64;
+    for (gsize i = 0; i < n; i++) at = MIN(at, sources[i].at);
+    return at;
+}
+
+/* ---- nodes ---- */
+
+/* Sums one node over the sources that have it. FALSE: malformed. */
+static gboolean merge_sums(Source *sources, gsize n, guint64 node, NodeSums *sums) {
+    for (gsize i = 0; i < n; i++) {
+        if (sources[i].at != node) continue;
+        if (!node_sums_get(sums, &sources[i].reader) || !source_step(&sources[i])) return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean merge_builder(Source *sources, gsize n, guint64 node, NodeBuilder *builder) {
+    for (gsize i = 0; i < n; i++) {
+        if (sources[i].at != node) continue;
+        if (!node_builder_get(builder, &sources[i].reader) || !source_step(&sources[i])) return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean merge_rows(Merging *merging, Source *sources, gsize n, GByteArray *out) {
+    guint64 expected = 0;
+    for (gsize i = 0; i < n; i++) {
+        if (!source_step(&sources[i])) return FALSE;
+    }
+    if (merging->form != FORM_HOST_SUMS && merging->builder == NULL) merging->builder = g_new0(NodeBuilder, 1);
+    for (guint64 node; (node = least(sources, n)) != G_MAXUINT64;) {
+        if (merging->form == FORM_HOST_SUMS) {
+            NodeSums sums = {.calls = 0};
+            if (!merge_sums(sources, n, node, &sums)) return FALSE;
+            if (node_sums_empty(&sums)) continue;
+            append_varint(out, node - expected);
+            node_sums_put(&sums, out);
+        } else {
+            if (!merge_builder(sources, n, node, merging->builder)) return FALSE;
+            guint bits = node_builder_bits(merging->builder);
+            if (bits == 0) continue;
+            append_varint(out, node - expected);
+            node_builder_put(merging->builder, bits, out);
+        }
+        expected = node + 1;
+    }
+    return TRUE;
+}
+
+/* ---- hosts ---- */
+
+static gboolean host_step(Source *source) {
+    if (!source_step(source)) return FALSE;
+    if (source->at == G_MAXUINT64) return TRUE;
+    guint64 size_bytes = get_varint(&source->reader);
+    const guint8 *row = source->reader.failed ? NULL : read_bytes(&source->reader, size_bytes);
+    source->row = (Bytes){row, size_bytes};
+    return row != NULL && size_bytes > 0;
+}
+
+/* The row of one host: *row is that of the only source that has it, or the sum. */
+static gboolean merge_host(Merging *merging, Source *sources, gsize n, guint64 host, Bytes *row) {
+    gsize n_rows = 0;
+    for (gsize i = 0; i < n; i++) {
+        if (sources[i].at != host) continue;
+        *row = sources[i].row;
+        merging->rows[n_rows++] = (Source){.reader = byte_reader(row->data, row->size_bytes)};
+        if (!host_step(&sources[i])) return FALSE;
+    }
+    if (n_rows == 1) return TRUE;
+    g_byte_array_set_size(merging->row, 0);
+    if (!merge_rows(merging, merging->rows, n_rows, merging->row)) return FALSE;
+    *row = (Bytes){merging->row->data, merging->row->len};
+    return TRUE;
+}
+
+static gboolean merge_hosts(Merging *merging, Source *sources, gsize n, GByteArray *out) {
+    guint64 expected = 0;
+    for (gsize i = 0; i < n; i++) {
+        if (!host_step(&sources[i])) return FALSE;
+    }
+    for (guint64 host; (host = least(sources, n)) != G_MAXUINT64;) {
+        Bytes row;
+        if (!merge_host(merging, sources, n, host, &row)) return FALSE;
+        if (row.size_bytes == 0) continue;
+        guint8 head[2 * VARINT_MAX_BYTES], *at = put_varint(head, host - expected);
+        append_bytes(out, head, (gsize)(put_varint(at, row.size_bytes) - head));
+        append_bytes(out, row.data, row.size_bytes);
+        expected = host + 1;
+    }
+    return TRUE;
+}
+
+gboolean stats_value_merge(const Bytes *values, gsize n, GByteArray *out) {
+    g_autofree Source *sources = g_new0(Source, n);
+    g_autofree Source *rows = g_new0(Source, n);
+    g_autoptr(GByteArray) row = g_byte_array_new();
+    Merging merging = {.rows = rows, .row = row};
+    for (gsize i = 0; i < n; i++) {
+        sources[i].reader = byte_reader(values[i].data, values[i].size_bytes);
+        guint8 form = read_u8(&sources[i].reader);
+        if (form < FORM_TOTAL || form > FORM_HOST_SUMS || (i > 0 && form != merging.form)) return FALSE;
+        merging.form = form;
+    }
+    append_u8(out, merging.form);
+    gboolean ok =
+        merging.form == FORM_TOTAL ? merge_rows(&merging, sources, n, out) : merge_hosts(&merging, sources, n, out);
+    g_free(merging.builder);
+    return ok;
+}
+
+gboolean stats_value_empty(Bytes value) { return value.size_bytes <= 1; }
+
+/* ---- reading cells ---- */
+
+void stats_hosts_begin(StatsHosts *hosts, Bytes value) {
+    *hosts = (StatsHosts){.reader = byte_reader(value.data, value.size_bytes)};
+    guint8 form = read_u8(&hosts->reader);
+    hosts->sums = form == FORM_HOST_SUMS;
+    hosts->failed = form != FORM_HOSTS && form != FORM_HOST_SUMS;
+}
+
+gboolean stats_hosts_next(StatsHosts *hosts) {
+    if (hosts->failed) return FALSE;
+    Source source = {.reader = hosts->reader, .expected = hosts->expected};
+    hosts->failed = !host_step(&source);
+    if (hosts->failed || source.at == G_MAXUINT64) return FALSE;
+    hosts->reader = source.reader;
+    hosts->expected = source.expected;
+    hosts->host = (guint32)source.at;
+    hosts->row = source.row;
+    return TRUE;
+}
