@@ -18,7 +18,12 @@ static void add_totals(json_t *store, const ArchiveTotals *totals) {
 static void add_usage(json_t *store, const StoreUsage *usage, guint64 spans) {
     json_object_set_new(store, "disk_bytes", json_count(usage->disk_bytes));
     if (usage->free_bytes != G_MAXUINT64) json_object_set_new(store, "free_bytes", json_count(usage->free_bytes));
-    if (spans == 0 || usage->disk_bytes == 0) return;
+    if (usage->disk_bytes == 0) return;
+    json_t *families = json_object();
+    for (StoreFamily family = 0; family < FAMILY_COUNT; family++)
+        json_object_set_new(families, store_family_name(family), json_count(usage->family_bytes[family]));
+    json_object_set_new(store, "family_bytes", families);
+    if (spans == 0) return;
     double per_span = (double)usage->disk_bytes / (double)spans;
     json_object_set_new(store, "bytes_per_span", json_real((double)(gint64)(per_span * 10 + 0.5) / 10));
 }

@@ -98,13 +98,15 @@ Bytes store_iter_value(const StoreIter *iter);
 gboolean store_iter_error(StoreIter *iter, GError **error);
 
 typedef struct StoreUsage {
-    guint64 disk_bytes;   /* all files of the store, its log included */
-    guint64 live_bytes;   /* estimate of what compaction would leave */
-    guint64 memory_bytes; /* write buffers, cache, indexes */
-    guint64 free_bytes;   /* free on the file system that holds it; G_MAXUINT64 for memory */
-    gboolean stalled;     /* the engine asks writers to slow down or stop */
+    guint64 disk_bytes;                 /* all files of the store, its log included */
+    guint64 live_bytes;                 /* estimate of what compaction would leave */
+    guint64 memory_bytes;               /* write buffers, cache, indexes */
+    guint64 free_bytes;                 /* free on the file system that holds it; G_MAXUINT64 for memory */
+    guint64 family_bytes[FAMILY_COUNT]; /* in files, what is to be deleted left out; 0 for memory */
+    gboolean stalled;                   /* the engine asks writers to slow down or stop */
 } StoreUsage;
 StoreUsage store_usage(Store *store);
+const char *store_family_name(StoreFamily family);
 /* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */
 gboolean store_flush(Store *store, gboolean compact, GError **error);
 

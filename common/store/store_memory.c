@@ -222,7 +222,7 @@ static StoreUsage memory_usage(Store *base) {
     pthread_rwlock_rdlock(&store->lock);
     gsize size_bytes = store->size_bytes;
     pthread_rwlock_unlock(&store->lock);
-    return (StoreUsage){0, size_bytes, size_bytes, G_MAXUINT64, FALSE};
+    return (StoreUsage){.live_bytes = size_bytes, .memory_bytes = size_bytes, .free_bytes = G_MAXUINT64};
 }
 
 /* ---- batches ---- */

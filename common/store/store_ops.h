@@ -61,4 +61,3 @@ gboolean store_value_is_bad(const void *data, gsize size_bytes);
 void store_merge_or_bad(StoreMerge merge, Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
 
 gboolean store_fail_bad_value(StoreFamily family, GError **error);
-const char *store_family_name(StoreFamily family);

@@ -56,6 +56,7 @@ StoreUsage rocks_usage(Store *base) {
                             property(store, (StoreFamily)i, "rocksdb.cur-size-all-mem-tables");
         usage.memory_bytes += property(store, (StoreFamily)i, "rocksdb.size-all-mem-tables") +
                               property(store, (StoreFamily)i, "rocksdb.estimate-table-readers-mem");
+        usage.family_bytes[i] = property(store, (StoreFamily)i, "rocksdb.live-sst-files-size");
     }
     usage.stalled = property(store, FAMILY_META, "rocksdb.is-write-stopped") > 0 ||
                     property(store, FAMILY_META, "rocksdb.actual-delayed-write-rate") > 0;
