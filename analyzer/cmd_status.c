@@ -2,25 +2,30 @@
 #include "analyzer/option_sets.h"
 
 static CliExit run(Invocation *invocation) {
-    g_autoptr(Ask) ask = invocation_ask(invocation, "status");
+    gboolean senders = option_flag(invocation, "senders");
+    g_autoptr(Ask) ask = invocation_ask(invocation, senders ? "senders" : "status");
     CliExit exit_code = CLI_OK;
     json_t *document = invocation_answer(invocation, ask, "asking for the status", &exit_code);
     if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, show_status, &options);
+    exit_code = invocation_print(invocation, document, senders ? show_senders : show_status, &options);
     json_decref(document);
     return exit_code;
 }
 
-static const Option options[] = {OPTION_THE_END};
+static const Option options[] = {
+    {"senders", OPTION_FLAG, NULL, NULL, "what became of each process's spans", NULL},
+    OPTION_THE_END,
+};
 
 const Command command_status = {
     .name = "status",
     .arguments = "",
     .summary = "what plumbd does and holds: rates, open and stored traces, drops, lag",
     .about = "Shows rates, open traces, stored traces, spans, patterns, bytes per span, lag, and what was dropped or\n"
-             "refused, by reason and by sender. With --store: what the store holds.",
-    .example = "  plumb status\n  plumb status --server 10.0.0.7:9096 --json\n",
+             "refused, by reason and by sender; and the accounts: what became of every span. --senders shows them for\n"
+             "each process. With --store: what the store holds.",
+    .example = "  plumb status\n  plumb status --senders\n  plumb status --server 10.0.0.7:9096 --json\n",
     .options = options,
     .run = run,
 };

@@ -23,6 +23,7 @@ struct Daemon {
     CounterSet *counters;
     Counters *own_counters;
     Senders *senders;
+    Books *books;
     SharedText sampling; /* of the settings */
     Rate *rate;
     NamingRules *rules;
@@ -81,6 +82,8 @@ static void start_shards(Daemon *daemon) {
             .archive = daemon->archive,
             .gate = daemon->gate,
             .counters = daemon->counters,
+            .books = daemon->books,
+            .replayed = journal_usage(daemon->journal).newest,
             .mailbox_bytes = s->queue_bytes,
             .limits = share_of(s),
             .sync = s->ack == ACK_FSYNC,
@@ -97,6 +100,7 @@ static void start_service(Daemon *daemon) {
         .gate = daemon->gate,
         .counters = daemon->counters,
         .senders = daemon->senders,
+        .books = daemon->books,
         .journal = daemon->journal,
         .rate = daemon->rate,
         .sampling = &daemon->sampling,
@@ -129,6 +133,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->counters = counter_set_new();
     daemon->own_counters = counter_set_add(daemon->counters);
     daemon->senders = senders_new();
+    daemon->books = books_new(daemon->archive);
     daemon->rate = rate_new();
     gate_set(daemon->gate, GATE_STARTING, "starting: what the journal holds is being recovered");
     start_shards(daemon);
@@ -149,6 +154,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .sync = ack == ACK_FSYNC,
         .gate = daemon->gate,
         .senders = daemon->senders,
+        .books = daemon->books,
         .sampling = &daemon->sampling,
     };
 }
@@ -250,6 +256,7 @@ void daemon_free(Daemon *daemon) {
     net_free(daemon->net);
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
+    books_free(daemon->books);
     archive_free(daemon->archive);
     store_close(daemon->store);
     journal_close(daemon->journal);

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/status.h"
+#include "receiver/status_accounts.h"
 
 struct HttpJob {
     JobKind kind;
@@ -159,6 +160,7 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
         return;
     }
     if (strcmp(job->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
+    if (strcmp(job->question, "senders") == 0) accounts_senders(sources, document);
     post_json(jobs, job, 200, document);
 }
 

@@ -10,8 +10,9 @@ typedef struct PendingReply {
     GByteArray *out;
     WireHeader header;
     WireReply reply;
-    gboolean exception; /* reply.message says what */
-    gboolean committed; /* FALSE: hangs on the next commit */
+    gboolean exception;  /* reply.message says what */
+    SenderEntry *sender; /* of a batch that is being taken */
+    guint32 refused[PACK_RESULT_COUNT];
 } PendingReply;
 
 struct Intake {
@@ -22,10 +23,11 @@ struct Intake {
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
-    GArray *frames;                     /* JournalRecord, not yet written */
-    GArray *replies;                    /* PendingReply */
-    guint n_committed;                  /* of replies */
-    guint64 refused[PACK_RESULT_COUNT]; /* since the last commit */
+    GArray *frames;    /* JournalRecord, not yet written */
+    GArray *replies;   /* PendingReply */
+    guint n_committed; /* of replies */
+    GArray *runs;      /* PackRun: whose spans were packed since the last commit */
+    BookPage *page;
     gboolean unsynced;
 };
 
@@ -40,6 +42,8 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->marks = g_new0(gsize, options->n_shards);
     intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
     intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
+    intake->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
+    intake->page = books_page(options->books);
     return intake;
 }
 
@@ -50,6 +54,7 @@ void intake_free(Intake *intake) {
     g_free(intake->marks);
     g_array_unref(intake->frames);
     g_array_unref(intake->replies);
+    g_array_unref(intake->runs);
     packer_free(intake->packer);
     batch_free(intake->batch);
     g_free(intake);
@@ -136,6 +141,8 @@ static gboolean pack_batch(Intake *intake, guint32 refused[PACK_RESULT_COUNT], G
         g_propagate_prefixed_error(error, packer_take_error(intake->packer), "cannot write to the dictionary: ");
         return FALSE;
     }
+    const GArray *runs = packer_runs(intake->packer);
+    g_array_append_vals(intake->runs, runs->data, runs->len);
     update_pending(intake);
     return TRUE;
 }
@@ -171,13 +178,14 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
     WireReply reply = reply_make(REPLY_OK, "");
     describe_refused(refused, &reply);
     reply.accepted = (gint32)intake->batch->spans->len - reply.refused;
-    for (int i = 0; i < PACK_RESULT_COUNT; i++) intake->refused[i] += refused[i];
     if (reply.accepted > 0 && intake->options.journal) {
         JournalRecord record = journal_record(frame);
         g_array_append_val(intake->frames, record);
     }
     queue_reply(intake, out, header, &reply);
-    senders_note(intake->options.senders, &intake->batch->sender, clock_wall_ns(clock_system()));
+    PendingReply *pending = &g_array_index(intake->replies, PendingReply, intake->replies->len - 1);
+    memcpy(pending->refused, refused, sizeof refused);
+    pending->sender = senders_note(intake->options.senders, &intake->batch->sender, clock_wall_ns(clock_system()));
     return INTAKE_TAKEN;
 }
 
@@ -208,6 +216,12 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
 #define FRAGMENTS_KEPT_BYTES (4u * 1024 * 1024)
 
 static void hand_over(Intake *intake, JournalSegment *segment) {
+    book_page_begin(intake->page);
+    for (guint i = 0; i < intake->runs->len; i++) {
+        const PackRun *run = &g_array_index(intake->runs, PackRun, i);
+        book_page_add(intake->page, run->tracer, ACCOUNT_RECEIVED, run->spans);
+    }
+    g_array_set_size(intake->runs, 0);
     for (guint i = 0; i < intake->options.n_shards; i++) {
         GByteArray *fragments = intake->fragments[i];
         if (fragments->len == 0) continue;
@@ -218,21 +232,24 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
         }
         g_byte_array_set_size(intake->fragments[i], 0);
     }
+    book_page_end(intake->page);
     intake->pending_bytes = 0;
 }
 
-static void count_commit(Intake *intake) {
-    guint64 batches = 0, spans = 0;
-    for (guint i = intake->n_committed; i < intake->replies->len; i++) {
-        const PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
-        if (pending->exception || pending->reply.status != REPLY_OK) continue;
-        batches++;
-        spans += (guint64)pending->reply.accepted;
-    }
-    counter_add(intake->counters, COUNTER_BATCHES, batches);
+static void count_batch(Intake *intake, PendingReply *pending) {
+    guint64 spans = (guint64)pending->reply.accepted;
+    counter_add(intake->counters, COUNTER_BATCHES, 1);
     counter_add(intake->counters, COUNTER_SPANS, spans);
     for (int i = 0; i < PACK_RESULT_COUNT; i++)
-        if (intake->refused[i]) counter_add(intake->counters, (Counter)(COUNTER_REFUSED + i), intake->refused[i]);
+        if (pending->refused[i]) counter_add(intake->counters, (Counter)(COUNTER_REFUSED + i), pending->refused[i]);
+    senders_took(intake->options.senders, g_steal_pointer(&pending->sender), spans, pending->refused);
+}
+
+static void count_commit(Intake *intake) {
+    for (guint i = intake->n_committed; i < intake->replies->len; i++) {
+        PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->sender) count_batch(intake, pending);
+    }
 }
 
 /* What was OK since 'from' is not: the sender has to send it again. */
@@ -244,6 +261,7 @@ static void take_back(Intake *intake, guint from, const GError *error) {
     for (guint i = from; i < intake->replies->len; i++) {
         PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
         if (pending->exception || pending->reply.status != REPLY_OK) continue;
+        if (pending->sender) senders_took(intake->options.senders, g_steal_pointer(&pending->sender), 0, NULL);
         pending->reply = reply_later(INTAKE_WAIT_SHUT_MS, why);
         counter_add(intake->counters, COUNTER_TRY_LATER, 1);
     }
@@ -264,12 +282,12 @@ gboolean intake_commit(Intake *intake) {
         intake->unsynced = intake->unsynced || n > 0;
     } else {
         memset(intake->marks, 0, intake->options.n_shards * sizeof *intake->marks);
+        g_array_set_size(intake->runs, 0);
         roll_back(intake);
         intake->pending_bytes = 0;
         take_back(intake, intake->n_committed, error);
     }
     g_array_set_size(intake->frames, 0);
-    memset(intake->refused, 0, sizeof intake->refused);
     intake->n_committed = intake->replies->len;
     return good;
 }

@@ -8,6 +8,7 @@
 
 #include "analyzer/archive/pack.h"
 #include "common/wire/message.h"
+#include "receiver/books.h"
 #include "receiver/counters.h"
 #include "receiver/gate.h"
 #include "receiver/journal.h"
@@ -30,6 +31,7 @@ typedef struct IntakeOptions {
     gboolean sync;    /* ack = fsync */
     Gate *gate;
     Senders *senders;
+    Books *books;
     const SharedText *sampling; /* the policy of each reply; empty: none */
 } IntakeOptions;
 

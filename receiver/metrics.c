@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "receiver/accounts.h"
+
 static void write_head(GString *out, const char *name, const char *type, const char *help) {
     g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
 }
@@ -48,6 +50,22 @@ static void write_sender_drops(void *arg, const SenderInfo *info) {
     }
 }
 
+static void write_accounts(GString *out, StateSources *sources) {
+    Accounts accounts = accounts_read(sources);
+    const BookSums *sums = &accounts.sums;
+    const struct {
+        const char *state;
+        gint64 spans;
+    } states[] = {{"received", sums->received}, {"stored", sums->stored},      {"open", sums->open},
+                  {"waiting", sums->waiting},   {"repeated", sums->repeated},  {"thinned", sums->thinned},
+                  {"expired", sums->expired},   {"set_aside", sums->set_aside}};
+    write_head(out, "account_spans", "gauge", "What became of every span: received is the sum of the others");
+    for (guint i = 0; i < G_N_ELEMENTS(states); i++)
+        g_string_append_printf(out, "plumbd_account_spans{state=\"%s\"} %" G_GINT64_FORMAT "\n", states[i].state,
+                               states[i].spans);
+    write_gauge(out, "accounts_agree", "1 when the sums of the accounts agree", accounts.agree);
+}
+
 void metrics_write(StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
@@ -71,6 +89,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "stored_patterns", "Patterns in the store", (double)totals.patterns);
     write_head(out, "duplicate_spans_total", "counter", "Spans that came again and changed nothing");
     g_string_append_printf(out, "plumbd_duplicate_spans_total %" G_GUINT64_FORMAT "\n", totals.duplicates);
+    write_accounts(out, sources);
     write_head(out, "late_spans_total", "counter", "Spans that came after their trace was stored");
     g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
     write_gauge(out, "late_spans_waiting", "Late spans that are stored, but not with their traces yet",

@@ -39,6 +39,7 @@ struct Shard {
     pthread_t thread;
     Mailbox *mailbox;
     Counters *counters;
+    BookPage *page;
 
     /* of the thread alone */
     OpenTraces *traces;
@@ -71,7 +72,7 @@ static void publish(Shard *shard) {
         oldest_ns = shard->group_oldest_ns;
     atomic_store(&shard->oldest_ns, oldest_ns);
     atomic_store(&shard->n_traces, open_traces_count(shard->traces));
-    atomic_store(&shard->n_spans, open_traces_spans(shard->traces) + shard->group_spans);
+    atomic_store(&shard->n_spans, open_traces_spans(shard->traces) + archive_writer_pending_spans(shard->writer));
     atomic_store(&shard->n_bytes, open_traces_bytes(shard->traces) + archive_writer_pending_bytes(shard->writer));
     atomic_store(&shard->oldest_needed, needs_oldest(&shard->needs));
 }
@@ -135,6 +136,11 @@ static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *wh
         return FALSE;
     }
     counter_add(shard->counters, COUNTER_SPANS_SET_ASIDE, trace->n_spans);
+    for (gsize at = 0; at < records.size_bytes;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(shard->records->data + at);
+        book_page_add(shard->page, span->tracer, ACCOUNT_ASIDE, 1);
+        at += span->size_bytes;
+    }
     log_message(LOG_LEVEL_ERROR,
                 "trace %016" G_GINT64_MODIFIER "x cannot be stored (%s): its %u new spans were appended to %s; "
                 "`plumb import` takes them in once the store is repaired",
@@ -156,6 +162,7 @@ static void unpack(Shard *shard, const OpenTrace *trace) {
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     g_autoptr(GError) error = NULL;
     unpack(shard, trace);
+    archive_writer_replaying(shard->writer, trace->oldest_segment <= shard->options.replayed);
     if (archive_writer_add(shard->writer, trace->id, shard->records->data, shard->records->len, &error)) {
         gint64 now_ns = now_monotonic_ns();
         gint64 opened_ns = open_trace_opened_ns(trace, now_ns);
@@ -308,6 +315,7 @@ static void *run(void *arg) {
     pthread_setname_np(pthread_self(), name);
     while (!shard->stopping) {
         MailItem *items = mailbox_take(shard->mailbox, wait_ms(shard));
+        book_page_begin(shard->page);
         while (items) {
             Message *message = (Message *)items;
             gsize size_bytes = items->size_bytes;
@@ -319,6 +327,7 @@ static void *run(void *arg) {
         }
         if (!shard->stopping) store_due(shard);
         publish(shard);
+        book_page_end(shard->page);
     }
     return NULL;
 }
@@ -330,6 +339,7 @@ Shard *shard_start(const ShardOptions *options) {
     shard->options = *options;
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
+    shard->page = books_page(options->books);
     shard->traces = open_traces_new(&options->limits);
     shard->writer = archive_writer_new(options->archive);
     shard->group = g_array_new(FALSE, FALSE, sizeof(guint64));

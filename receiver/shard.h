@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
+#include "receiver/books.h"
 #include "receiver/counters.h"
 #include "receiver/gate.h"
 #include "receiver/journal.h"
@@ -26,10 +27,12 @@ typedef struct ShardOptions {
     Archive *archive;
     Gate *gate;
     CounterSet *counters;
+    Books *books;
     gsize mailbox_bytes;
     OpenLimits limits;     /* memory_bytes is this shard's share */
     gboolean sync;         /* groups survive a power cut before the journal lets go of them */
     const char *aside_dir; /* where spans go that the store will never take */
+    guint64 replayed;      /* spans in journal segments up to this number may be stored already */
 } ShardOptions;
 
 typedef struct Shard Shard;

@@ -1,6 +1,7 @@
 /* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made. */
 #pragma once
 
+#include "receiver/books.h"
 #include "receiver/counters.h"
 #include "receiver/gate.h"
 #include "receiver/journal.h"
@@ -22,6 +23,7 @@ typedef struct StateSources {
     Gate *gate;
     CounterSet *counters;
     Senders *senders;
+    Books *books;
     Journal *journal;
     Rate *rate;
     const SharedText *sampling;

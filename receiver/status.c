@@ -1,5 +1,7 @@
 #include "receiver/status.h"
 
+#include "receiver/status_accounts.h"
+
 static json_t *group_of(const State *state, CounterGroup group) {
     json_t *object = json_object();
     for (int i = 0; i < COUNTER_COUNT; i++) {
@@ -10,10 +12,14 @@ static json_t *group_of(const State *state, CounterGroup group) {
     return object;
 }
 
+/* More are not shown here, so that this answer stays small: GET /api/v1/senders has them all. */
+#define SENDERS_SHOWN 1024u
+
 static void append_sender(void *arg, const SenderInfo *info) {
     json_t *drops = json_object();
     for (guint32 i = 0; i < info->n_drops; i++)
         json_object_set_new(drops, info->drops[i].reason, json_integer(info->drops[i].spans));
+    if (info->name[0] == '\0' || json_array_size(arg) >= SENDERS_SHOWN) return;
     json_array_append_new(arg, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "sender", info->name, "spans_sent",
                                          (json_int_t)info->spans_sent, "spans_queued", (json_int_t)info->spans_queued,
                                          "last_seen_time_ns", (json_int_t)info->last_seen_ns, "repeated_batches",
@@ -54,6 +60,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);
     json_object_set_new(object, "sampling", json_string(state.sampling));
+    json_object_set_new(object, "accounting", accounts_status(sources));
     json_t *senders = json_array();
     senders_foreach(sources->senders, append_sender, senders);
     json_object_set_new(object, "senders", senders);

@@ -77,6 +77,7 @@ static void group_clear(ArchiveWriter *writer) {
     writer->max_pattern = 0;
     writer->late_change = 0;
     writer->any = FALSE;
+    writer->pending_spans = 0;
     writer->sealed = FALSE;
 }
 

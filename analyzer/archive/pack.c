@@ -47,6 +47,7 @@ struct Packer {
     guint64 multiplier;     /* odd, random: a sender cannot choose ids that collide */
     GArray *parents;        /* SpanId: those of one span that refer to something */
     FragmentWriter writer;
+    GArray *runs; /* PackRun of the batch */
 };
 
 const char *pack_result_text(PackResult result) {
@@ -76,6 +77,7 @@ Packer *packer_new(const NamingRules *rules, Dict *dict) {
     packer->slots = g_array_new(FALSE, TRUE, sizeof(guint32));
     packer->multiplier = ((guint64)g_random_int() << 32) | g_random_int() | 1;
     packer->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
+    packer->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
     return packer;
 }
 
@@ -87,6 +89,7 @@ void packer_free(Packer *packer) {
     g_array_unref(packer->next);
     g_array_unref(packer->slots);
     g_array_unref(packer->parents);
+    g_array_unref(packer->runs);
     g_clear_error(&packer->error);
     g_free(packer);
 }
@@ -94,6 +97,7 @@ void packer_free(Packer *packer) {
 void packer_begin_batch(Packer *packer, const SpanBatch *batch) {
     g_array_set_size(packer->strings, 0); /* so that growing clears all entries */
     g_array_set_size(packer->strings, batch->strings->len);
+    g_array_set_size(packer->runs, 0);
 }
 
 GError *packer_take_error(Packer *packer) { return g_steal_pointer(&packer->error); }
@@ -395,6 +399,19 @@ static void write_lists(Packer *packer, const SpanBatch *batch, const BatchSpan 
     }
 }
 
+static void count_run(Packer *packer, guint32 tracer) {
+    const guint n = packer->runs->len;
+    PackRun *last = n > 0 ? &g_array_index(packer->runs, PackRun, n - 1) : NULL;
+    if (G_LIKELY(last && last->tracer == tracer)) {
+        last->spans++;
+        return;
+    }
+    PackRun run = {tracer, 1};
+    g_array_append_val(packer->runs, run);
+}
+
+const GArray *packer_runs(const Packer *packer) { return packer->runs; }
+
 static PackResult write_span(Packer *packer, const SpanBatch *batch, const BatchSpan *span) {
     PackResult result = check_fixed(batch, span);
     if (G_UNLIKELY(result != PACK_OK)) return result;
@@ -424,6 +441,7 @@ static PackResult write_span(Packer *packer, const SpanBatch *batch, const Batch
     else if (escape)
         fragment_annotation(&packer->writer, 0, NULL, 0);
     write_lists(packer, batch, span);
+    count_run(packer, head.tracer);
     return PACK_OK;
 }
 

@@ -65,6 +65,13 @@ guint64 packer_trace(const Packer *packer, guint group);
 gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GByteArray *out,
                          guint32 refused[PACK_RESULT_COUNT]);
 
+/* Of which processes the spans of the batch's fragments are: PackRun, as they came one behind the other. */
+typedef struct PackRun {
+    guint32 tracer;
+    guint32 spans;
+} PackRun;
+const GArray *packer_runs(const Packer *packer);
+
 /* What the dictionary said at the last PACK_STORE_FAILED; NULL when there was none since the last call. */
 GError *packer_take_error(Packer *packer);
 

@@ -122,6 +122,7 @@ void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField fie
 
 void count_given(ArchiveWriter *writer, const GPtrArray *kept) {
     guint64 again = writer->given->len - kept->len;
+    writer->pending_spans += writer->given->len;
     count_spans(writer, kept, ACCOUNT_TAKEN, 1);
     if (again == 0) return;
     AccountField field = writer->replaying ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED;
@@ -193,6 +194,8 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 }
 
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying) { writer->replaying = replaying; }
+
+guint64 archive_writer_pending_spans(const ArchiveWriter *writer) { return writer->pending_spans; }
 
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
     if (!writer->any) return 0;

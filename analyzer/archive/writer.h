@@ -28,6 +28,7 @@ struct ArchiveWriter {
     guint16 slot;              /* of archive->slots; nobody else's */
     AccountTable *books;       /* of the slot */
     AccountDraft draft;        /* what the group adds to them */
+    guint64 pending_spans;     /* given since the last commit */
     gboolean replaying;
 
     /* Scratch, to spare allocations. */

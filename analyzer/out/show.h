@@ -17,6 +17,9 @@ typedef struct ShowOptions {
 typedef void (*Show)(const json_t *document, const ShowOptions *options, GString *out);
 
 void show_status(const json_t *document, const ShowOptions *options, GString *out);
+void show_senders(const json_t *document, const ShowOptions *options, GString *out);
+/* A section of the two above; nothing without "accounting". */
+void show_accounts(const json_t *accounting, const ShowOptions *options, GString *out);
 void show_functions(const json_t *document, const ShowOptions *options, GString *out);
 void show_forest(const json_t *document, const ShowOptions *options, GString *out);
 void show_traces(const json_t *document, const ShowOptions *options, GString *out);

@@ -165,6 +165,7 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     char *sampling = show_text(style, receiver, "sampling");
     if (*sampling == '\0') g_free(g_steal_pointer(&sampling));
     line(out, "sampling", sampling != NULL ? sampling : g_strdup("as each sender is configured"));
+    show_accounts(field_object(receiver, "accounting"), options, out);
     append_senders(field_list(receiver, "senders"), options, out);
 }
 

@@ -16,6 +16,7 @@ typedef struct Question {
 
 static const Question questions[] = {
     {"status", answer_status, (const char *const[]){NULL}},
+    {"senders", answer_senders, (const char *const[]){NULL}},
     {"functions", answer_functions, ALLOW("since", "until", "host", "role", "function", "by", "sort", "limit")},
     {"forest", answer_forest,
      ALLOW("since", "until", "host", "role", "function", "exclude", "level", "pattern", "sort", "limit")},

@@ -20,6 +20,7 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
 
 /* One per question (query_<name>.c): a new reference, or NULL with *error. */
 json_t *answer_status(const Asked *asked, GError **error);
+json_t *answer_senders(const Asked *asked, GError **error);
 json_t *answer_functions(const Asked *asked, GError **error);
 json_t *answer_forest(const Asked *asked, GError **error);
 json_t *answer_traces(const Asked *asked, GError **error);

@@ -13,6 +13,7 @@ CASES = {
     "status": ("status.json", ["status"], {}),
     "status_60": ("status.json", ["status"], {"COLUMNS": "60"}),
     "status_store": ("status_store.json", ["status"], {}),
+    "senders": ("senders.json", ["status", "--senders"], {}),
     "functions": ("functions.json", ["functions"], {}),
     "functions_80": ("functions.json", ["functions"], {"COLUMNS": "80"}),
     "functions_40": ("functions.json", ["functions"], {"COLUMNS": "40"}),

@@ -32,7 +32,7 @@ def measures():
 
 
 def test_every_question_is_described():
-    assert len(ALLOWED) == 8
+    assert len(ALLOWED) == 9
     assert set(ALLOWED) < set(SECTIONS)
 
 

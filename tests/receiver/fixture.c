@@ -54,6 +54,7 @@ Fixture *fixture_new(void) {
     fixture->gate = gate_new();
     fixture->counters = counter_set_new();
     fixture->senders = senders_new();
+    fixture->books = books_new(fixture->archive);
     fixture->rules = naming_rules_new(naming_default_templates, &error);
     g_assert_no_error(error);
     gint64 hour_ns = G_GINT64_CONSTANT(3600000000000);
@@ -73,6 +74,7 @@ void fixture_start(Fixture *fixture, guint n_shards) {
             .archive = fixture->archive,
             .gate = fixture->gate,
             .counters = fixture->counters,
+            .books = fixture->books,
             .mailbox_bytes = fixture->mailbox_bytes,
             .limits = fixture->limits,
             .aside_dir = fixture->folder,
@@ -99,6 +101,7 @@ void fixture_free(Fixture *fixture) {
         shard_free(fixture->shards[i]);
     }
     g_free(fixture->shards);
+    books_free(fixture->books);
     archive_free(fixture->archive);
     store_close(fixture->store);
     journal_close(fixture->journal);
@@ -120,6 +123,7 @@ IntakeOptions fixture_intake(const Fixture *fixture) {
         .journal = fixture->journal,
         .gate = fixture->gate,
         .senders = fixture->senders,
+        .books = fixture->books,
         .sampling = &fixture->sampling,
     };
 }

@@ -11,6 +11,7 @@ typedef struct Fixture {
     Gate *gate;
     CounterSet *counters;
     Senders *senders;
+    Books *books;
     NamingRules *rules;
     Shard **shards;
     guint n_shards;

@@ -10,15 +10,24 @@ static void note(Senders *senders, const char *name, gint64 sequence, gint64 sen
     BatchDrop drop = {text("queue full"), dropped};
     if (dropped >= 0) g_array_append_val(drops, drop);
     BatchSender said = {text(name), sequence, sent, 3, drops};
-    senders_note(senders, &said, sequence);
+    senders_took(senders, senders_note(senders, &said, sequence), 2, NULL);
 }
 
-static SenderInfo last;
+static SenderInfo last, others;
 static guint visited;
 static void keep(void *arg, const SenderInfo *info) {
     (void)arg;
+    if (info->name[0] == '\0') {
+        others = *info;
+        return;
+    }
     last = *info;
     visited++;
+}
+
+static const char *last_named;
+static void keep_named(void *arg, const SenderInfo *info) {
+    if (strcmp(info->name, last_named) == 0) keep(arg, info);
 }
 
 static void test_totals(void) {
@@ -50,6 +59,28 @@ static void test_bounds(void) {
     visited = 0;
     senders_foreach(senders, keep, NULL);
     g_assert_cmpuint(visited, ==, SENDERS_MAX);
+    /* What they sent, and what was taken from them, is not forgotten. */
+    g_assert_cmpint(others.spans_sent, ==, 101);
+    g_assert_cmpuint(others.received, ==, 2 * 101);
+}
+
+/* Who has a batch on its way is not evicted. */
+static void test_held(void) {
+    g_autoptr(Senders) senders = senders_new();
+    const guint32 refused[PACK_RESULT_COUNT] = {[PACK_ZERO_ID] = 3};
+    BatchSender said = {.sender = text("held"), .sequence = 1, .spans_sent = 7};
+    SenderEntry *held = senders_note(senders, &said, 1);
+    for (guint i = 0; i < SENDERS_MAX + 5; i++) {
+        g_autofree char *name = g_strdup_printf("sender %u", i);
+        note(senders, name, i + 2, 1, -1);
+    }
+    senders_took(senders, held, 4, refused);
+    note(senders, "held", 2, 11, -1);
+    last_named = "held";
+    senders_foreach(senders, keep_named, NULL);
+    g_assert_cmpuint(last.received, ==, 6);
+    g_assert_cmpuint(last.refused[PACK_ZERO_ID], ==, 3);
+    g_assert_cmpint(last.spans_sent, ==, 11);
 }
 
 static void test_long_names_are_cut_between_characters(void) {
@@ -64,7 +95,7 @@ static void test_long_names_are_cut_between_characters(void) {
         g_array_append_val(drops, drop);
     }
     BatchSender said = {text(name->str), 2, 1, 0, drops};
-    senders_note(senders, &said, 1);
+    senders_took(senders, senders_note(senders, &said, 1), 1, NULL);
     senders_foreach(senders, keep, NULL);
     g_assert_cmpuint(strlen(last.name), ==, 255);
     g_assert_true(g_utf8_validate(last.name, -1, NULL));
@@ -75,6 +106,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/senders/totals", test_totals);
     g_test_add_func("/senders/bounds", test_bounds);
+    g_test_add_func("/senders/held", test_held);
     g_test_add_func("/senders/long-names", test_long_names_are_cut_between_characters);
     return g_test_run();
 }

@@ -1,0 +1,73 @@
+#include "receiver/status_accounts.h"
+
+#include "analyzer/query/sender_rows.h"
+#include "receiver/accounts.h"
+
+static void set_integer(json_t *object, const char *name, gint64 value) {
+    json_object_set_new(object, name, json_integer(value));
+}
+
+json_t *accounts_status(StateSources *sources) {
+    Accounts accounts = accounts_read(sources);
+    const BookSums *sums = &accounts.sums;
+    json_t *object = json_object();
+    set_integer(object, "received", sums->received);
+    set_integer(object, "stored", sums->stored);
+    set_integer(object, "open", sums->open);
+    set_integer(object, "waiting", sums->waiting);
+    set_integer(object, "repeated", sums->repeated);
+    set_integer(object, "thinned", sums->thinned);
+    set_integer(object, "expired", sums->expired);
+    set_integer(object, "set_aside", sums->set_aside);
+    set_integer(object, "replayed", sums->replayed);
+    set_integer(object, "refused", (gint64)accounts.refused);
+    json_object_set_new(object, "settled", json_boolean(accounts.settled));
+    json_object_set_new(object, "agree", json_boolean(accounts.agree));
+    return object;
+}
+
+/* ---- by process ---- */
+
+typedef struct Rows {
+    Archive *archive;
+    json_t *rows;
+} Rows;
+
+static void add_books(void *arg, guint32 tracer, const BookSums *sums) {
+    const Rows *rows = arg;
+    json_t *row = sender_rows_get(rows->rows, rows->archive, tracer);
+    sender_row_add(row, "received", sums->received);
+    sender_row_add(row, "stored", sums->stored);
+    sender_row_add(row, "open", sums->open);
+    sender_row_add(row, "waiting", sums->waiting);
+    sender_row_add(row, "repeated", sums->repeated);
+    sender_row_add(row, "thinned", sums->thinned);
+    sender_row_add(row, "expired", sums->expired);
+    sender_row_add(row, "set_aside", sums->set_aside);
+}
+
+static void add_said(void *arg, const SenderInfo *info) {
+    const Rows *rows = arg;
+    json_t *row = sender_rows_named(rows->rows, info->name);
+    sender_row_add(row, "sent", info->spans_sent);
+    sender_row_add(row, "queued", info->spans_queued);
+    sender_row_add(row, "repeated_batches", (gint64)info->repeated);
+    sender_row_add(row, "received_since_start", (gint64)info->received);
+    sender_row_max(row, "last_seen_time_ns", info->last_seen_ns);
+    for (guint32 i = 0; i < info->n_drops; i++)
+        sender_row_count(row, "drops", info->drops[i].reason, info->drops[i].spans);
+    for (guint i = 0; i < PACK_RESULT_COUNT; i++) {
+        const char *reason = pack_result_text((PackResult)i);
+        if (info->refused[i] > 0) sender_row_count(row, "refused", reason, (gint64)info->refused[i]);
+    }
+}
+
+void accounts_senders(StateSources *sources, json_t *document) {
+    json_auto_t *table = json_object();
+    Rows rows = {sources->archive, table};
+    BookSums all;
+    books_read(sources->books, add_books, &rows, &all);
+    senders_foreach(sources->senders, add_said, &rows);
+    sender_rows_finish(table, document);
+    json_object_set_new(document, "accounting", accounts_status(sources));
+}
