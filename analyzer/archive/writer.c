@@ -122,7 +122,6 @@ void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField fie
 
 void count_given(ArchiveWriter *writer, const GPtrArray *kept) {
     guint64 again = writer->given->len - kept->len;
-    writer->pending_spans += writer->given->len;
     count_spans(writer, kept, ACCOUNT_TAKEN, 1);
     if (again == 0) return;
     AccountField field = writer->replaying ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED;
@@ -188,6 +187,7 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
         add_new(writer, trace_id);
         id_set_add(&writer->traces, trace_id);
     }
+    writer->pending_spans += writer->given->len;
     writer->any = TRUE;
     writer->sealed = FALSE;
     return TRUE;
