@@ -94,6 +94,12 @@ gboolean store_flush(Store *store, gboolean compact, GError **error) {
     return store->read_only || store->ops->flush(store, compact, error);
 }
 
+guint64 store_next_mark(Store *store) { return store->ops->next_mark(store); }
+gboolean store_set_mark(Store *store, gboolean flush, GError **error) {
+    return store->read_only || store->ops->set_mark(store, flush, error);
+}
+guint64 store_reached_mark(Store *store) { return store->ops->reached_mark(store); }
+
 gboolean store_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error) {
     if (store->read_only) return fail(error, PLUMB_ERROR_IO, "store: it is open for reading only");
     return store->ops->reclaim(store, family, from, until, error);

@@ -2,7 +2,7 @@
  * behind it, one test suite for both.
  *
  * Keys sort as unsigned bytes. A batch is written whole or not at all and survives kill -9 from the moment
- * store_write() returned; with sync, a power cut too. All functions may be called from any thread; a StoreIter belongs
+ * store_write() returned; with sync, a power cut too (without a log, when a later mark is reached). All functions may be called from any thread; a StoreIter belongs
  * to one thread and sees the store as it was when the iterator was made. */
 #pragma once
 
@@ -40,6 +40,7 @@ typedef struct StoreOptions {
     const char *path;         /* folder; made when missing, unless read_only */
     gboolean read_only;       /* opens beside a running writer; sees what was there when it was opened */
     StoreMerge merge;         /* of FAMILY_STATS; NULL: merging fails */
+    gboolean no_log;          /* a crash may take what was written since a mark: see store_set_mark() */
     StoreExpired expired;     /* of TRACE, TRACE_ID and INDEX; NULL: nothing goes by itself */
     void *expired_arg;        /* outlives the store */
     gsize write_buffer_bytes; /* 0: default */
@@ -109,6 +110,18 @@ StoreUsage store_usage(Store *store);
 const char *store_family_name(StoreFamily family);
 /* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */
 gboolean store_flush(Store *store, gboolean compact, GError **error);
+
+/* ---- without a log: for those who can write again what a crash takes ----
+ * What is written lies in memory until the engine writes out its buffers, all families to the same point: because they
+ * are full, or by store_flush(), or asked by store_set_mark(). A crash takes all batches after some point and none
+ * before. A mark is reached when what was written before it survives kill -9 and a power cut. With a log, and in
+ * memory, every mark is reached. */
+/* The number that the next mark will have: it covers every write that returned before this call. */
+guint64 store_next_mark(Store *store);
+/* flush: asks the engine to write out its buffers now; it does so in the background. */
+gboolean store_set_mark(Store *store, gboolean flush, GError **error);
+/* Number of the last mark reached. Reads a little: not for each span. */
+guint64 store_reached_mark(Store *store);
 
 /* ---- space; both make what was written before safe first ---- */
 /* After store_batch_delete_range() of the same range was written: gives back at once what whole files hold of it. The

@@ -188,6 +188,16 @@ static gboolean memory_sync(Store *store, GError **error) {
     return TRUE;
 }
 
+static guint64 memory_mark(Store *store) {
+    (void)store;
+    return 0;
+}
+
+static gboolean memory_set_mark(Store *store, gboolean flush, GError **error) {
+    (void)flush;
+    return memory_sync(store, error);
+}
+
 static gboolean memory_flush(Store *store, gboolean compact, GError **error) {
     (void)compact;
     return memory_sync(store, error);
@@ -335,6 +345,9 @@ static const StoreOps memory_ops = {
     .batch_delete_range = memory_batch_delete_range,
     .reclaim = memory_reclaim,
     .compact = memory_compact,
+    .next_mark = memory_mark,
+    .set_mark = memory_set_mark,
+    .reached_mark = memory_mark,
     .iter_new = memory_iter_new,
     .iter_free = memory_iter_free,
     .iter_seek = memory_iter_seek,

@@ -12,6 +12,9 @@ typedef struct StoreOps {
     gboolean (*flush)(Store *store, gboolean compact, GError **error);
     gboolean (*reclaim)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
     gboolean (*compact)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+    guint64 (*next_mark)(Store *store);
+    gboolean (*set_mark)(Store *store, gboolean flush, GError **error);
+    guint64 (*reached_mark)(Store *store);
 
     StoreBatch *(*batch_new)(Store *store);
     void (*batch_free)(StoreBatch *batch);

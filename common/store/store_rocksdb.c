@@ -217,7 +217,8 @@ static gboolean open_all(RocksStore *store, GError **error) {
 
 static void rocks_close(Store *base) {
     RocksStore *store = (RocksStore *)base;
-    /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all. */
+    /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all; or the caller,
+     * when there is no log. */
     gboolean seal = store->db != NULL && !store->base.read_only && rocks_flush(base, FALSE, NULL);
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);
@@ -226,6 +227,7 @@ static void rocks_close(Store *base) {
     if (seal) seal_write(store->path);
     rocks_options_clear(&store->options);
     guard_clear(&store->guard);
+    marks_clear(store);
     rocksdb_readoptions_destroy(store->reading);
     rocksdb_writeoptions_destroy(store->writing);
     rocksdb_writeoptions_destroy(store->writing_sync);
@@ -261,7 +263,7 @@ gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **err
     rocksdb_writebatch_t *ops = rocks_batch_writes(store, (RocksBatch *)batch);
     char *text = NULL;
     guard_enter(&store->guard, (RocksBatch *)batch);
-    rocksdb_write(store->db, sync ? store->writing_sync : store->writing, ops, &text);
+    rocksdb_write(store->db, sync && !store->no_log ? store->writing_sync : store->writing, ops, &text);
     guard_leave(&store->guard);
     rocksdb_writebatch_destroy(ops);
     return text == NULL || fail_engine(store->path, text, error);
@@ -269,20 +271,26 @@ gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **err
 
 static gboolean rocks_sync(Store *base, GError **error) {
     RocksStore *store = (RocksStore *)base;
+    if (store->no_log) return rocks_flush_marked(store, error);
     char *text = NULL;
     rocksdb_flush_wal(store->db, 1, &text);
     return text == NULL || fail_engine(store->path, text, error);
 }
 
-gboolean rocks_flush(Store *base, gboolean compact, GError **error) {
-    RocksStore *store = (RocksStore *)base;
+static gboolean flush_logged(RocksStore *store, GError **error) {
     rocksdb_flushoptions_t *waiting = rocksdb_flushoptions_create();
     rocksdb_flushoptions_set_wait(waiting, 1);
     char *text = NULL;
     for (guint i = 0; i < FAMILY_COUNT && text == NULL; i++)
         rocksdb_flush_cf(store->db, waiting, store->families[i], &text);
     rocksdb_flushoptions_destroy(waiting);
-    if (text != NULL) return fail_engine(store->path, text, error);
+    return text == NULL || fail_engine(store->path, text, error);
+}
+
+/* Compaction only while nobody writes: store_compact() says why. */
+gboolean rocks_flush(Store *base, gboolean compact, GError **error) {
+    RocksStore *store = (RocksStore *)base;
+    if (!(store->no_log ? rocks_flush_marked(store, error) : flush_logged(store, error))) return FALSE;
     if (!compact) return TRUE;
     rocksdb_compactoptions_t *forced = rocksdb_compactoptions_create();
     rocksdb_compactoptions_set_bottommost_level_compaction(forced, COMPACT_BOTTOMMOST_FORCE);
@@ -364,6 +372,9 @@ static const StoreOps rocks_ops = {
     .batch_delete_range = rocks_batch_delete_range,
     .reclaim = rocks_reclaim,
     .compact = rocks_compact,
+    .next_mark = rocks_next_mark,
+    .set_mark = rocks_set_mark,
+    .reached_mark = rocks_reached_mark,
     .iter_new = rocks_iter_new,
     .iter_free = rocks_iter_free,
     .iter_seek = rocks_iter_seek,
@@ -395,7 +406,13 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     store->writing = rocksdb_writeoptions_create();
     store->writing_sync = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(store->writing_sync, 1);
-    if (open_all(store, error)) return &store->base;
+    store->no_log = options->no_log && !options->read_only;
+    rocksdb_writeoptions_disable_WAL(store->writing, store->no_log);
+    marks_init(store);
+    if (open_all(store, error)) {
+        marks_start(store);
+        return &store->base;
+    }
     rocks_close(&store->base);
     return NULL;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "common/store/store_ops.h"
 #include "common/store/store_rocksdb_options.h"
@@ -32,6 +33,11 @@ typedef struct RocksStore {
     rocksdb_writeoptions_t *writing;
     rocksdb_writeoptions_t *writing_sync;
     RocksGuard guard;
+
+    gboolean no_log;
+    rocksdb_readoptions_t *reading_disk; /* what memory alone holds is not seen */
+    pthread_mutex_t marking;             /* one mark after the other */
+    _Atomic guint64 marked, reached;     /* numbers of the last mark begun, and of the last known to be on disk */
 } RocksStore;
 
 /* One call of store_batch_put(), _delete(), _merge() or _delete_range(), of which the value is the end of the range. */
@@ -75,6 +81,17 @@ gboolean rocks_check_space(const RocksStore *store, gsize batch_bytes, GError **
 StoreUsage rocks_usage(Store *store);
 gboolean rocks_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
 gboolean rocks_compact(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+
+guint64 rocks_property(const RocksStore *store, StoreFamily family, const char *name);
+
+/* store_rocksdb_flush.c */
+void marks_init(RocksStore *store);
+void marks_start(RocksStore *store); /* when it is open */
+void marks_clear(RocksStore *store);
+guint64 rocks_next_mark(Store *store);
+gboolean rocks_set_mark(Store *store, gboolean flush, GError **error);
+guint64 rocks_reached_mark(Store *store);
+gboolean rocks_flush_marked(RocksStore *store, GError **error);
 
 /* store_rocksdb.c */
 gboolean rocks_flush(Store *store, gboolean compact, GError **error);

@@ -8,8 +8,6 @@
 
 #define DEFAULT_WRITE_BUFFER_BYTES (64u << 20)
 #define DEFAULT_CACHE_BYTES        (64u << 20)
-/* RocksDB takes no less. */
-#define MIN_WRITE_BUFFER_BYTES (64u << 10)
 /* A full buffer is flushed while the next one fills. */
 #define WRITE_BUFFERS 2
 /* Log that is replayed after a crash: at about 100 MB/s two seconds. Small families would else hold on to it for ever.
@@ -38,7 +36,7 @@ typedef struct FamilySetup {
 } FamilySetup;
 
 static const FamilySetup setups[FAMILY_COUNT] = {
-    [FAMILY_META] = {1, 4, FALSE},
+    [FAMILY_META] = {0, 4, FALSE},
     [FAMILY_DICT] = {1, 16, FALSE},
     /* Records of one minute lie together and look alike. */
     [FAMILY_TRACE] = {6, 64, FALSE},
@@ -166,8 +164,8 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
                                          StoreMerge merge) {
     const FamilySetup *setup = &setups[family];
     rocksdb_options_t *options = rocksdb_options_create();
-    rocksdb_options_set_write_buffer_size(options,
-                                          MAX(buffers_bytes * setup->buffer_parts / 16, MIN_WRITE_BUFFER_BYTES));
+    gsize buffer_bytes = buffers_bytes * setup->buffer_parts / 16;
+    rocksdb_options_set_write_buffer_size(options, MAX(buffer_bytes, META_WRITE_BUFFER_BYTES));
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
     rocksdb_options_set_compression(options, rocksdb_zstd_compression);
     rocksdb_options_set_compression_options(options, ZSTD_WINDOW_DEFAULT, ZSTD_LEVEL, 0, 0);
@@ -210,6 +208,7 @@ void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
         made->reserve_bytes += rocksdb_options_get_write_buffer_size(made->family[i]) * WRITE_BUFFERS;
     }
     set_database(made->family[FAMILY_META], buffers_bytes, options->read_only);
+    rocksdb_options_set_atomic_flush(made->family[FAMILY_META], options->no_log && !options->read_only);
 }
 
 void rocks_options_clear(RocksOptions *made) {

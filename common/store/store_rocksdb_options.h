@@ -7,6 +7,9 @@ typedef struct rocksdb_options_t rocksdb_options_t;
 typedef struct rocksdb_cache_t rocksdb_cache_t;
 typedef struct rocksdb_compactionfilter_t rocksdb_compactionfilter_t;
 
+/* RocksDB takes no less. What is in META is small; a flush is asked for by filling it. */
+#define META_WRITE_BUFFER_BYTES (64u << 10)
+
 typedef struct RocksOptions {
     rocksdb_options_t *family[FAMILY_COUNT]; /* FAMILY_META's also hold what concerns the database as a whole */
     rocksdb_compactionfilter_t *filter[FAMILY_COUNT];

@@ -29,7 +29,7 @@ gboolean rocks_check_space(const RocksStore *store, gsize batch_bytes, GError **
                 store->path, (double)free_now / mib, (double)needed / mib);
 }
 
-static guint64 property(const RocksStore *store, StoreFamily family, const char *name) {
+guint64 rocks_property(const RocksStore *store, StoreFamily family, const char *name) {
     guint64 value = 0;
     return rocksdb_property_int_cf(store->db, store->families[family], name, &value) == 0 ? value : 0;
 }
@@ -52,14 +52,14 @@ StoreUsage rocks_usage(Store *base) {
     free_bytes(store, &usage.free_bytes);
     usage.memory_bytes = rocksdb_cache_get_usage(store->options.cache);
     for (guint i = 0; i < FAMILY_COUNT; i++) {
-        usage.live_bytes += property(store, (StoreFamily)i, "rocksdb.estimate-live-data-size") +
-                            property(store, (StoreFamily)i, "rocksdb.cur-size-all-mem-tables");
-        usage.memory_bytes += property(store, (StoreFamily)i, "rocksdb.size-all-mem-tables") +
-                              property(store, (StoreFamily)i, "rocksdb.estimate-table-readers-mem");
-        usage.family_bytes[i] = property(store, (StoreFamily)i, "rocksdb.live-sst-files-size");
+        usage.live_bytes += rocks_property(store, (StoreFamily)i, "rocksdb.estimate-live-data-size") +
+                            rocks_property(store, (StoreFamily)i, "rocksdb.cur-size-all-mem-tables");
+        usage.memory_bytes += rocks_property(store, (StoreFamily)i, "rocksdb.size-all-mem-tables") +
+                              rocks_property(store, (StoreFamily)i, "rocksdb.estimate-table-readers-mem");
+        usage.family_bytes[i] = rocks_property(store, (StoreFamily)i, "rocksdb.live-sst-files-size");
     }
-    usage.stalled = property(store, FAMILY_META, "rocksdb.is-write-stopped") > 0 ||
-                    property(store, FAMILY_META, "rocksdb.actual-delayed-write-rate") > 0;
+    usage.stalled = rocks_property(store, FAMILY_META, "rocksdb.is-write-stopped") > 0 ||
+                    rocks_property(store, FAMILY_META, "rocksdb.actual-delayed-write-rate") > 0;
     return usage;
 }
 

@@ -5,10 +5,17 @@
 #include "common/base/error.h"
 #include "tests/store/fixture.h"
 
+static Store *open_without_log(const StoreOptions *options, GError **error) {
+    StoreOptions changed = *options;
+    changed.no_log = TRUE;
+    return store_open_rocksdb(&changed, error);
+}
+
 static const struct {
     const char *name;
     StoreOpen open;
-} implementations[] = {{"memory", store_open_memory}, {"rocksdb", store_open_rocksdb}};
+} implementations[] = {
+    {"memory", store_open_memory}, {"rocksdb", store_open_rocksdb}, {"rocksdb-no-log", open_without_log}};
 
 static Store *open_new(gconstpointer data, const char *folder) {
     const guint i = GPOINTER_TO_UINT(data);
@@ -443,6 +450,45 @@ static void test_threads(gconstpointer data) {
     folder_remove(folder);
 }
 
+/* ---- marks ---- */
+
+static void wait_reached(Store *store, guint64 mark) {
+    while (store_reached_mark(store) < mark) g_usleep(1000);
+}
+
+static void test_marks(gconstpointer data) {
+    char *folder = folder_new();
+    g_autoptr(Store) store = open_new(data, folder);
+    gboolean no_log = GPOINTER_TO_UINT(data) == 2;
+    for (guint round = 0; round < 3; round++) {
+        put(store, FAMILY_TRACE, "a", "1");
+        guint64 mark = store_next_mark(store);
+        if (no_log) g_assert_cmpuint(store_reached_mark(store), <, mark);
+        g_assert_true(store_set_mark(store, FALSE, NULL));
+        if (no_log) g_assert_cmpuint(store_next_mark(store), ==, mark + 1);
+        if (no_log) g_assert_cmpuint(store_reached_mark(store), <, mark); /* nothing asked for it */
+        if (round < 2) {
+            g_assert_true(store_set_mark(store, TRUE, NULL));
+            wait_reached(store, mark);
+        } else {
+            g_assert_true(store_flush(store, FALSE, NULL));
+            g_assert_cmpuint(store_reached_mark(store), >=, mark);
+        }
+        if (round != 1) continue;
+        store_close(store);
+        store = open_new(data, folder);
+        g_assert_cmpuint(store_reached_mark(store), >=, mark);
+    }
+    /* Full buffers are written out without being asked. */
+    guint64 mark = store_next_mark(store);
+    g_assert_true(store_set_mark(store, FALSE, NULL));
+    g_autofree char *large = g_strnfill(64 << 10, 'v');
+    for (guint i = 0; i < 64; i++) put(store, FAMILY_TRACE, "b", large);
+    wait_reached(store, mark);
+    g_clear_pointer(&store, store_close);
+    folder_remove(folder);
+}
+
 /* ---- ranges ---- */
 
 static void assert_keys(Store *store, StoreFamily family, const char *expected) {
@@ -577,6 +623,7 @@ int main(int argc, char **argv) {
         {"iterator-snapshot", test_iterator_sees_its_moment},
         {"model", test_against_a_model},
         {"threads", test_threads},
+        {"marks", test_marks},
         {"deleted-ranges", test_deleted_ranges},
         {"expired-entries", test_expired_entries},
         {"usage", test_usage},

@@ -76,11 +76,12 @@ static void assert_no_space(Store *store, StoreBatch *batch) {
     g_assert_cmpuint(store_batch_size_bytes(batch), ==, size);
 }
 
-static void test_refused_in_time(void) {
+static void test_refused_in_time(gconstpointer no_log) {
     char *disk = disk_new();
     if (disk == NULL) return;
     g_autofree char *folder = g_build_filename(disk, "store", NULL);
-    const StoreOptions options = small_options(folder);
+    StoreOptions options = small_options(folder);
+    options.no_log = no_log != NULL;
     g_autoptr(Store) store = open_ok(&options);
     put(store, FAMILY_STATS, "sum", "0");
     fill(disk, 1 << 20);
@@ -100,11 +101,12 @@ static void test_refused_in_time(void) {
 }
 
 /* Others took the last of the disk: RocksDB itself runs into it. */
-static void test_engine_recovers(void) {
+static void test_engine_recovers(gconstpointer no_log) {
     char *disk = disk_new();
     if (disk == NULL) return;
     g_autofree char *folder = g_build_filename(disk, "store", NULL);
-    const StoreOptions options = small_options(folder);
+    StoreOptions options = small_options(folder);
+    options.no_log = no_log != NULL;
     g_autoptr(Store) store = open_ok(&options);
     put(store, FAMILY_STATS, "sum", "0");
     fill(disk, 0);
@@ -171,11 +173,12 @@ static void test_closed_when_full(void) {
 }
 
 /* A store that fills its disk alone keeps all it said it has, also when it is closed and opened on the full disk. */
-static void test_fills_alone(void) {
+static void test_fills_alone(gconstpointer no_log) {
     char *disk = disk_new();
     if (disk == NULL) return;
     g_autofree char *folder = g_build_filename(disk, "store", NULL);
-    const StoreOptions options = small_options(folder);
+    StoreOptions options = small_options(folder);
+    options.no_log = no_log != NULL;
     g_autoptr(Store) store = open_ok(&options);
     g_autofree guint32 *value = g_new(guint32, 8192);
     guint written = 0;
@@ -426,10 +429,13 @@ int main(int argc, char **argv) {
     /* Some hundred stores are opened here: in memory where there is such a place, for the time that disks take. */
     if (access("/dev/shm", W_OK) == 0) g_setenv("TMPDIR", "/dev/shm", FALSE);
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/full-disk/refused-in-time", test_refused_in_time);
-    g_test_add_func("/full-disk/engine-recovers", test_engine_recovers);
+    g_test_add_data_func("/full-disk/refused-in-time", NULL, test_refused_in_time);
+    g_test_add_data_func("/full-disk/refused-in-time-without-log", "no log", test_refused_in_time);
+    g_test_add_data_func("/full-disk/engine-recovers", NULL, test_engine_recovers);
+    g_test_add_data_func("/full-disk/engine-recovers-without-log", "no log", test_engine_recovers);
     g_test_add_func("/full-disk/closed-when-full", test_closed_when_full);
-    g_test_add_func("/full-disk/fills-alone", test_fills_alone);
+    g_test_add_data_func("/full-disk/fills-alone", NULL, test_fills_alone);
+    g_test_add_data_func("/full-disk/fills-alone-without-log", "no log", test_fills_alone);
     g_test_add_func("/damage/missing-files", test_missing_files);
     g_test_add_func("/damage/cut-manifest", test_cut_manifest);
     g_test_add_func("/damage/cut-manifest-after-kill", test_cut_manifest_after_kill);
