@@ -1,6 +1,7 @@
 #include "receiver/daemon.h"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -48,6 +49,7 @@ static gboolean open_store(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     StoreOptions store = {.path = s->store_path,
                           .merge = archive_merge,
+                          .no_log = s->ack != ACK_MEMORY, /* the journal has it until it is on disk */
                           .write_buffer_bytes = s->store_buffer_bytes,
                           .cache_bytes = s->store_cache_bytes};
     daemon->store = store_open_rocksdb(&store, error);
@@ -86,7 +88,6 @@ static void start_shards(Daemon *daemon) {
             .replayed = journal_usage(daemon->journal).newest,
             .mailbox_bytes = s->queue_bytes,
             .limits = share_of(s),
-            .sync = s->ack == ACK_FSYNC,
             .aside_dir = s->journal_path,
         };
         daemon->shards[daemon->n_shards] = shard_start(&options);
@@ -226,13 +227,28 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
 
 /* ---- the end ---- */
 
+/* The journal can go only when the store needs it no more. */
+static gboolean make_safe(Store *store, gint64 until_ns, GError **error) {
+    for (;;) {
+        g_autoptr(GError) problem = NULL;
+        if (store_sync(store, &problem)) return TRUE;
+        if (clock_monotonic_ns(clock_system()) >= until_ns) {
+            g_propagate_error(error, g_steal_pointer(&problem));
+            return FALSE;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = SHARD_RETRY_MIN_NS}, NULL);
+    }
+}
+
 gboolean daemon_stop(Daemon *daemon, GError **error) {
     gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
     if (daemon->net) net_stop(daemon->net);
     g_autoptr(GError) problem = NULL;
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);
-    gboolean good = shards_stop(daemon->shards, daemon->n_shards, daemon->settings->stop_timeout_ns, &problem);
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
+    gboolean good = shards_stop(daemon->shards, daemon->n_shards, daemon->settings->stop_timeout_ns, &problem) &&
+                    make_safe(daemon->store, until_ns, &problem);
     maintenance_trim(&daemon->sources);
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);

@@ -178,6 +178,8 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     order_end(jobs);
     /* What cannot be joined keeps waiting, and the maintenance thread says why. */
     if (good) archive_settle(sources->archive, NULL);
+    /* Who asks wants them on disk, where `plumb --store` sees them. */
+    good = good && store_sync(archive_store(sources->archive), &error);
     if (good)
         post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
     else

@@ -10,6 +10,12 @@
 #define ROUND_NS  (250 * NS_PER_MS)
 #define SETTLE_NS (5 * NS_PER_SEC)
 
+/* The mark that the store was last asked to reach, and when to ask again even so. */
+typedef struct Flushing {
+    guint64 asked;
+    gint64 again_ns;
+} Flushing;
+
 struct Maintenance {
     MaintenanceOptions options;
     pthread_t thread;
@@ -21,14 +27,23 @@ struct Maintenance {
 
 /* ---- journal ---- */
 
+typedef struct Trim {
+    StateSources *sources;
+    guint64 reached_mark; /* read before, as the journal's lock is held while segments are looked at */
+} Trim;
+
 static guint64 oldest_needed(void *arg) {
-    const StateSources *sources = arg;
+    const Trim *trim = arg;
     guint64 oldest = JOURNAL_NONE;
-    for (guint i = 0; i < sources->n_shards; i++) oldest = MIN(oldest, shard_needs(sources->shards[i]));
+    for (guint i = 0; i < trim->sources->n_shards; i++)
+        oldest = MIN(oldest, shard_needs(trim->sources->shards[i], trim->reached_mark));
     return oldest;
 }
 
-void maintenance_trim(StateSources *sources) { journal_trim(sources->journal, oldest_needed, sources); }
+void maintenance_trim(StateSources *sources) {
+    Trim trim = {sources, store_reached_mark(archive_store(sources->archive))};
+    journal_trim(sources->journal, oldest_needed, &trim);
+}
 
 static void bound_journal(StateSources *sources, guint64 limit_bytes) {
     JournalUsage usage = journal_usage(sources->journal);
@@ -40,6 +55,27 @@ static void bound_journal(StateSources *sources, guint64 limit_bytes) {
     if (usage.bytes <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
     guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
     for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
+}
+
+/* Asks the store to write out its memory when that keeps the journal from getting shorter. */
+static void flush_store(StateSources *sources, Flushing *flushing, guint64 journal_limit_bytes) {
+    static LogLimit limit;
+    Store *store = archive_store(sources->archive);
+    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = 0;
+    for (guint i = 0; i < sources->n_shards; i++) {
+        gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
+        if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;
+    }
+    if (since_ns == 0) return;
+    gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
+    gboolean due =
+        now_ns - since_ns >= MAINTENANCE_FLUSH_NS || journal_usage(sources->journal).bytes > journal_limit_bytes / 2;
+    gboolean flush = due && !under_way;
+    guint64 mark = store_next_mark(store);
+    g_autoptr(GError) error = NULL;
+    if (!store_set_mark(store, flush, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "the store cannot write out what it has in memory: %s", error->message);
+    if (flush) *flushing = (Flushing){mark, now_ns + MAINTENANCE_FLUSH_NS};
 }
 
 static void probe_journal(StateSources *sources) {
@@ -109,6 +145,7 @@ static void *run(void *arg) {
     StateSources *sources = maintenance->options.sources;
     pthread_setname_np(pthread_self(), "maintenance");
     gint64 settle_ns = 0;
+    Flushing flushing = {0, 0};
     MaintenanceLimits limits;
     for (guint round = 0; wait_round(maintenance, &limits); round++) {
         watch_space(&maintenance->options, limits.min_free_bytes);
@@ -119,6 +156,7 @@ static void *run(void *arg) {
         /* What is being replayed is looked up by position. */
         if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
         maintenance_trim(sources);
+        flush_store(sources, &flushing, limits.journal_limit_bytes);
         if (round % 4 == 0) bound_journal(sources, limits.journal_limit_bytes);
         gint64 now_ns = clock_monotonic_ns(clock_system());
         if (now_ns < settle_ns) continue;

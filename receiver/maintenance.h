@@ -1,8 +1,14 @@
-/* What has to happen every now and then, on a thread of its own: stored journal segments go, free space is watched, a
- * failing journal is tried again, stale statistics are settled, the rate is sampled. */
+/* What has to happen every now and then, on a thread of its own: the store is asked to write out its memory, journal
+ * segments that nothing needs go, free space is watched, a failing journal is tried again, stale statistics are
+ * settled, the rate is sampled. */
 #pragma once
 
+#include "common/base/clock.h"
 #include "receiver/state.h"
+
+/* So long may the journal have to keep what lies in the store's memory, when that does not fill up before: what a start
+ * after kill -9 has to take in again, and how far behind `plumb --store` may be. */
+#define MAINTENANCE_FLUSH_NS (10 * NS_PER_SEC)
 
 typedef struct MaintenanceOptions {
     StateSources *sources;

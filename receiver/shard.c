@@ -10,6 +10,7 @@
 #include "receiver/log.h"
 #include "receiver/mailbox.h"
 #include "receiver/needs.h"
+#include "receiver/unflushed.h"
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
 #define RECORDS_KEPT_BYTES (8u * 1024 * 1024)
@@ -56,6 +57,7 @@ struct Shard {
     gboolean stopping;
 
     /* for others to read */
+    Unflushed unflushed;
     _Atomic guint64 oldest_needed;
     _Atomic guint64 n_traces, n_spans, n_bytes;
     _Atomic gint64 oldest_ns;
@@ -106,10 +108,15 @@ static void note_failure(Shard *shard, GError *error) {
 static gboolean commit(Shard *shard) {
     if (shard->group->len == 0) return TRUE;
     GError *error = NULL;
-    if (!archive_writer_commit(shard->writer, shard->options.sync, &error)) {
+    if (!archive_writer_commit(shard->writer, FALSE, &error)) {
         note_failure(shard, error);
         return FALSE;
     }
+    guint64 oldest = JOURNAL_NONE;
+    for (guint i = 0; i < shard->group->len; i++) oldest = MIN(oldest, g_array_index(shard->group, guint64, i));
+    /* Before publish() tells that the shard needs them no more: shard_needs() looks there first. */
+    unflushed_add(&shard->unflushed, store_next_mark(archive_store(shard->options.archive)), oldest,
+                  now_monotonic_ns());
     counter_add(shard->counters, COUNTER_COMMITS, 1);
     counter_add(shard->counters, COUNTER_SPANS_STORED, shard->group_spans);
     for (guint i = 0; i < shard->group->len; i++) needs_remove(&shard->needs, g_array_index(shard->group, guint64, i));
@@ -345,6 +352,7 @@ Shard *shard_start(const ShardOptions *options) {
     shard->group = g_array_new(FALSE, FALSE, sizeof(guint64));
     shard->records = g_byte_array_new();
     needs_init(&shard->needs);
+    unflushed_init(&shard->unflushed);
     atomic_store(&shard->oldest_needed, JOURNAL_NONE);
     int err = pthread_create(&shard->thread, NULL, run, shard);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
@@ -375,6 +383,7 @@ void shard_free(Shard *shard) {
     archive_writer_free(shard->writer);
     open_traces_free(shard->traces);
     needs_clear(&shard->needs);
+    unflushed_clear(&shard->unflushed);
     g_array_unref(shard->group);
     g_byte_array_unref(shard->records);
     g_clear_error(&shard->last_error);
@@ -415,7 +424,12 @@ void shard_set_limits(Shard *shard, const OpenLimits *limits) {
     mailbox_put(shard->mailbox, &message->item);
 }
 
-guint64 shard_needs(Shard *shard) { return atomic_load(&shard->oldest_needed); }
+guint64 shard_needs(Shard *shard, guint64 reached_mark) {
+    guint64 open = atomic_load(&shard->oldest_needed);
+    return MIN(open, unflushed_needs(&shard->unflushed, reached_mark));
+}
+
+gint64 shard_unflushed_since_ns(Shard *shard) { return unflushed_since_ns(&shard->unflushed); }
 
 ShardState shard_state(Shard *shard) {
     return (ShardState){

@@ -30,7 +30,6 @@ typedef struct ShardOptions {
     Books *books;
     gsize mailbox_bytes;
     OpenLimits limits;     /* memory_bytes is this shard's share */
-    gboolean sync;         /* groups survive a power cut before the journal lets go of them */
     const char *aside_dir; /* where spans go that the store will never take */
     guint64 replayed;      /* spans in journal segments up to this number may be stored already */
 } ShardOptions;
@@ -60,8 +59,12 @@ void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter); /* store
 void shard_store_segments(Shard *shard, guint64 up_to_number);          /* all traces that need these; no answer */
 void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no answer */
 
-/* The oldest journal segment that traces not yet stored need; JOURNAL_NONE: none. */
-guint64 shard_needs(Shard *shard);
+/* The oldest journal segment that traces need which are not stored yet, or only in the store's memory when this mark of
+ * the store has been reached; JOURNAL_NONE: none. */
+guint64 shard_needs(Shard *shard, guint64 reached_mark);
+/* When the first group was written of those that the last shard_needs() found in the store's memory only, or that have
+ * come since; monotonic. 0: there is none. */
+gint64 shard_unflushed_since_ns(Shard *shard);
 
 typedef struct ShardState {
     guint64 traces, spans, bytes, mailbox_bytes;

@@ -217,8 +217,8 @@ static gboolean open_all(RocksStore *store, GError **error) {
 
 static void rocks_close(Store *base) {
     RocksStore *store = (RocksStore *)base;
-    /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all; or the caller,
-     * when there is no log. */
+    /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all; or the
+     * caller, when there is no log. */
     gboolean seal = store->db != NULL && !store->base.read_only && rocks_flush(base, FALSE, NULL);
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);

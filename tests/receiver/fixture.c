@@ -23,6 +23,15 @@ static gboolean damaged_get(Store *store, StoreFamily family, Bytes key, GBytes 
     return real_get(store, family, key, value, error);
 }
 
+static _Atomic guint64 next_mark;
+
+static guint64 told_mark(Store *store) {
+    (void)store;
+    return atomic_load(&next_mark);
+}
+
+void fixture_next_mark(guint64 mark) { atomic_store(&next_mark, mark); }
+
 void fixture_store_damaged(gboolean damaged) { atomic_store(&store_damaged, damaged); }
 
 void fixture_store_fails(gboolean fails) { atomic_store(&store_fails, fails); }
@@ -44,6 +53,8 @@ Fixture *fixture_new(void) {
     failing_ops.write = failing_write;
     real_get = failing_ops.get;
     failing_ops.get = damaged_get;
+    fixture_next_mark(0);
+    failing_ops.next_mark = told_mark;
     fixture->store->ops = &failing_ops;
     ArchiveOptions archive = {.clock_tolerance_ns = 0, .max_trace_spans = 0};
     fixture->archive = archive_open(fixture->store, &archive, &error);

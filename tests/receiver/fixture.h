@@ -32,6 +32,8 @@ IntakeOptions fixture_intake(const Fixture *fixture);
 void fixture_store_fails(gboolean fails);
 /* Reading from the store finds damage, until it is called again. */
 void fixture_store_damaged(gboolean damaged);
+/* The mark that covers what the store has been given up to now. */
+void fixture_next_mark(guint64 mark);
 gboolean fixture_flush(Fixture *fixture, guint64 *closed);
 guint64 fixture_count(Fixture *fixture, Counter counter);
 /* Waits until a condition holds; a test that waits for ever is ended by ctest. */

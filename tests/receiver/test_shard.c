@@ -170,7 +170,7 @@ static void test_needs_of_the_journal(void) {
     g_autoptr(Fixture) fixture = fixture_new();
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
-    g_assert_cmpuint(shard_needs(shard), ==, JOURNAL_NONE);
+    g_assert_cmpuint(shard_needs(shard, 0), ==, JOURNAL_NONE);
     static const guint64 traces[] = {1, 1, 2, 1, 2, 3};
     guint64 numbers[G_N_ELEMENTS(traces)];
     for (guint i = 0; i < G_N_ELEMENTS(traces); i++) {
@@ -181,23 +181,55 @@ static void test_needs_of_the_journal(void) {
     }
     g_assert_cmpuint(numbers[2], >, numbers[0]);
     WAIT_FOR(shard_state(shard).spans == 6);
-    g_assert_cmpuint(shard_needs(shard), ==, numbers[0]);
+    g_assert_cmpuint(shard_needs(shard, 0), ==, numbers[0]);
     guint64 closed;
     Waiter *waiter = waiter_new(1);
     shard_store_trace(shard, 1, waiter);
     g_assert_true(waiter_wait(waiter, &closed, NULL));
-    g_assert_cmpuint(shard_needs(shard), ==, numbers[2]);
+    g_assert_cmpuint(shard_needs(shard, 0), ==, numbers[2]);
     shard_store_segments(shard, numbers[2]);
-    WAIT_FOR(shard_needs(shard) == numbers[5]);
+    WAIT_FOR(shard_needs(shard, 0) == numbers[5]);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_JOURNAL), ==, 1);
     g_assert_true(fixture_flush(fixture, NULL));
-    g_assert_cmpuint(shard_needs(shard), ==, JOURNAL_NONE);
+    g_assert_cmpuint(shard_needs(shard, 0), ==, JOURNAL_NONE);
+}
+
+/* What the store has only in memory, the journal must keep. */
+static void test_needs_until_on_disk(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    guint64 numbers[4];
+    for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        fixture_next_mark(5 + i / 2);
+        JournalSegment *segment = append(fixture), *next = append(fixture);
+        numbers[i] = journal_segment_number(segment);
+        shard_put_spans(shard, fixture_records(2 * i + 1, 1, 1), next);
+        shard_put_spans(shard, fixture_records(2 * i + 2, 1, 1), segment);
+        journal_release(segment);
+        journal_release(next);
+        g_assert_true(fixture_flush(fixture, NULL));
+    }
+    g_assert_cmpuint(shard_needs(shard, 4), ==, numbers[0]);
+    gint64 since_ns = shard_unflushed_since_ns(shard);
+    g_assert_cmpint(since_ns, >, 0);
+    g_assert_cmpuint(shard_needs(shard, 5), ==, numbers[2]);
+    g_assert_cmpint(shard_unflushed_since_ns(shard), >=, since_ns);
+    /* An open trace needs its segments beside those. */
+    JournalSegment *segment = append(fixture);
+    shard_put_spans(shard, fixture_records(99, 1, 1), segment);
+    WAIT_FOR(shard_state(shard).spans == 1);
+    g_assert_cmpuint(shard_needs(shard, 5), ==, numbers[2]);
+    g_assert_cmpuint(shard_needs(shard, 6), ==, journal_segment_number(segment));
+    g_assert_cmpint(shard_unflushed_since_ns(shard), ==, 0);
+    journal_release(segment);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/shard/flush", test_flush);
     g_test_add_func("/shard/one-trace", test_one_trace);
+    g_test_add_func("/shard/needs-until-on-disk", test_needs_until_on_disk);
     g_test_add_func("/shard/idle", test_idle);
     g_test_add_func("/shard/limits", test_limits_can_change);
     g_test_add_func("/shard/max-spans", test_max_spans);
