@@ -2,8 +2,8 @@
  * behind it, one test suite for both.
  *
  * Keys sort as unsigned bytes. A batch is written whole or not at all and survives kill -9 from the moment
- * store_write() returned; with sync, a power cut too (without a log, when a later mark is reached). All functions may be
- * called from any thread; a StoreIter belongs to one thread and sees the store as it was when the iterator was made. */
+ * store_write() returned; with sync, a power cut too (without a log, when a later mark is reached). All functions may
+ * be called from any thread; a StoreIter belongs to one thread and sees the store as it was when it was made. */
 #pragma once
 
 #include <glib.h>

@@ -204,8 +204,8 @@ static void test_needs_until_on_disk(void) {
         fixture_next_mark(5 + i / 2);
         JournalSegment *segment = append(fixture), *next = append(fixture);
         numbers[i] = journal_segment_number(segment);
-        shard_put_spans(shard, fixture_records(2 * i + 1, 1, 1), next);
-        shard_put_spans(shard, fixture_records(2 * i + 2, 1, 1), segment);
+        fixture_put(shard, (FixtureSpans){2 * i + 1, 1, 1}, next);
+        fixture_put(shard, (FixtureSpans){2 * i + 2, 1, 1}, segment);
         journal_release(segment);
         journal_release(next);
         g_assert_true(fixture_flush(fixture, NULL));
@@ -217,7 +217,7 @@ static void test_needs_until_on_disk(void) {
     g_assert_cmpint(shard_unflushed_since_ns(shard), >=, since_ns);
     /* An open trace needs its segments beside those. */
     JournalSegment *segment = append(fixture);
-    shard_put_spans(shard, fixture_records(99, 1, 1), segment);
+    fixture_put(shard, (FixtureSpans){99, 1, 1}, segment);
     WAIT_FOR(shard_state(shard).spans == 1);
     g_assert_cmpuint(shard_needs(shard, 5), ==, numbers[2]);
     g_assert_cmpuint(shard_needs(shard, 6), ==, journal_segment_number(segment));
