@@ -11,6 +11,7 @@
  *   http         HTTP connections                          event loop; an eventfd for answers of query threads
  *   query        the question at hand                      the queue of questions
  *   maintenance  nothing                                   a timed wait
+ *   upkeep       replaces records, sums up statistics      a timed wait
  *
  *   net-N  --records (one message per shard and round)-->  shard-N  --groups-->  store
  *     |                                                       ^

@@ -6,9 +6,9 @@
 
 #include "common/base/clock.h"
 #include "receiver/log.h"
+#include "receiver/upkeep.h"
 
-#define ROUND_NS  (250 * NS_PER_MS)
-#define SETTLE_NS (5 * NS_PER_SEC)
+#define ROUND_NS (250 * NS_PER_MS)
 
 /* The mark that the store was last asked to reach, and when to ask again even so. */
 typedef struct Flushing {
@@ -19,6 +19,7 @@ typedef struct Flushing {
 struct Maintenance {
     MaintenanceOptions options;
     pthread_t thread;
+    Upkeep *upkeep;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     MaintenanceLimits limits; /* under the lock */
@@ -115,15 +116,6 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
         log_message(LOG_LEVEL_NOTICE, "there is enough free space again");
 }
 
-/* ---- statistics ---- */
-
-static void settle(StateSources *sources) {
-    static LogLimit limit;
-    g_autoptr(GError) error = NULL;
-    if (!archive_settle(sources->archive, &error))
-        log_limited(&limit, LOG_LEVEL_WARNING, "statistics of late spans wait: %s", error->message);
-}
-
 /* ---- the thread ---- */
 
 /* FALSE: stop. */
@@ -144,7 +136,6 @@ static void *run(void *arg) {
     Maintenance *maintenance = arg;
     StateSources *sources = maintenance->options.sources;
     pthread_setname_np(pthread_self(), "maintenance");
-    gint64 settle_ns = 0;
     Flushing flushing = {0, 0};
     MaintenanceLimits limits;
     for (guint round = 0; wait_round(maintenance, &limits); round++) {
@@ -158,10 +149,6 @@ static void *run(void *arg) {
         maintenance_trim(sources);
         flush_store(sources, &flushing, limits.journal_limit_bytes);
         if (round % 4 == 0) bound_journal(sources, limits.journal_limit_bytes);
-        gint64 now_ns = clock_monotonic_ns(clock_system());
-        if (now_ns < settle_ns) continue;
-        settle(sources);
-        settle_ns = clock_monotonic_ns(clock_system()) + SETTLE_NS;
     }
     return NULL;
 }
@@ -179,6 +166,7 @@ Maintenance *maintenance_start(const MaintenanceOptions *options, const Maintena
     watch_space(options, limits->min_free_bytes);
     int err = pthread_create(&maintenance->thread, NULL, run, maintenance);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    maintenance->upkeep = upkeep_start(options->sources);
     return maintenance;
 }
 
@@ -190,6 +178,7 @@ void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *l
 
 void maintenance_stop(Maintenance *maintenance) {
     if (!maintenance) return;
+    upkeep_stop(maintenance->upkeep);
     pthread_mutex_lock(&maintenance->lock);
     maintenance->stopping = TRUE;
     pthread_cond_signal(&maintenance->changed);

@@ -84,6 +84,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
     archive->books = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
     gate_init(&archive->gate);
+    roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     pthread_mutex_init(&archive->settle_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
@@ -94,7 +95,9 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->processes = process_table_new(archive->dict);
     archive->patterns = pattern_table_open(store, error);
     if (archive->patterns == NULL) return NULL;
-    if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error)) return NULL;
+    if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error) ||
+        !roll_up_load(&archive->roll_up, store, error))
+        return NULL;
     return g_steal_pointer(&archive);
 }
 
@@ -109,6 +112,7 @@ void archive_free(Archive *archive) {
     pthread_mutex_destroy(&archive->totals_lock);
     kind_set_clear(&archive->kinds);
     pthread_mutex_destroy(&archive->settle_lock);
+    roll_up_clear(&archive->roll_up);
     pthread_rwlock_destroy(&archive->gate);
     g_free(archive);
 }
@@ -175,8 +179,9 @@ gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **erro
 }
 
 void snapshot_take(Archive *archive, const StoreFamily *families, guint n, Snapshot *snapshot) {
-    *snapshot = (Snapshot){{NULL}};
+    *snapshot = (Snapshot){.iters = {NULL}};
     pthread_rwlock_wrlock(&archive->gate);
+    memcpy(snapshot->rolled_below, archive->roll_up.rolled_below, sizeof snapshot->rolled_below);
     for (guint i = 0; i < n; i++) snapshot->iters[families[i]] = store_iter_new(archive->store, families[i]);
     pthread_rwlock_unlock(&archive->gate);
 }

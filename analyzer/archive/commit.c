@@ -2,12 +2,15 @@
 
 #include "analyzer/archive/writer.h"
 
+/* Rows of hours and days come from the roll-up; those that are there already get their share at once. */
 static void seal_row(void *arg, const StatsKey *key, Bytes value) {
     ArchiveWriter *writer = arg;
+    const guint32 *added_below = writer->archive->roll_up.added_below;
     StatsKey to = *key;
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
         to.level = level;
         to.bucket = key->bucket / level_minutes(level);
+        if (level != LEVEL_MINUTE && to.bucket >= added_below[level]) break;
         LayoutKey stored = stats_key(&to);
         store_batch_merge(writer->batch, FAMILY_STATS, key_bytes(&stored), value);
     }
@@ -98,10 +101,21 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     return written;
 }
 
+void note_unwritten(ArchiveWriter *writer, gboolean unwritten) {
+    if (unwritten == writer->unwritten) return;
+    writer->unwritten = unwritten;
+    __atomic_fetch_add(&writer->archive->roll_up.unwritten, unwritten ? 1 : -1, __ATOMIC_RELAXED);
+}
+
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
     if (!writer->any) return TRUE;
+    RollUp *roll_up = &writer->archive->roll_up;
+    pthread_rwlock_rdlock(&roll_up->sealing);
     if (!writer->sealed) group_seal(writer);
-    if (!group_write(writer, sync, error)) return FALSE;
+    gboolean written = group_write(writer, sync, error);
+    note_unwritten(writer, !written);
+    pthread_rwlock_unlock(&roll_up->sealing);
+    if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     __atomic_store_n(&writer->archive->tolerance_stored, TRUE, __ATOMIC_RELAXED);
     kind_set_add(&writer->archive->kinds, writer->functions, writer->hosts);

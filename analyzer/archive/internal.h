@@ -9,6 +9,7 @@
 #include "analyzer/archive/layout.h"
 #include "analyzer/archive/patterns.h"
 #include "analyzer/archive/processes.h"
+#include "analyzer/archive/rollup.h"
 #include "analyzer/archive/rowmap.h"
 #include "analyzer/archive/stale.h"
 
@@ -34,8 +35,9 @@ struct Archive {
     /* Writers commit under a shared lock; who needs the store to stand still (several iterators that agree, a row
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
     pthread_rwlock_t gate;
-    pthread_mutex_t settle_lock; /* one archive_settle() at a time; taken before the gate */
-    struct Settling *settling;   /* under the gate */
+    pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
+    RollUp roll_up;
+    struct Settling *settling; /* under the gate */
     KindSet kinds;
 
     pthread_mutex_t totals_lock; /* of the slots */
@@ -58,7 +60,8 @@ gboolean totals_read(StoreIter *meta, GArray *slots, GError **error);
 
 /* Iterators over families that show one and the same state of the store. */
 typedef struct Snapshot {
-    StoreIter *iters[FAMILY_COUNT]; /* of the families asked for; owned */
+    StoreIter *iters[FAMILY_COUNT];    /* of the families asked for; owned */
+    guint32 rolled_below[LEVEL_COUNT]; /* rows of coarser levels may be read below these buckets */
 } Snapshot;
 void snapshot_take(Archive *archive, const StoreFamily *families, guint n, Snapshot *snapshot);
 void snapshot_clear(Snapshot *snapshot);

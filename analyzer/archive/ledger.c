@@ -28,11 +28,17 @@ void ledger_free(Ledger *ledger) {
     g_free(ledger);
 }
 
+static gboolean below(const StatsKey *key, guint32 until) { return until == G_MAXUINT32 || key->bucket < until; }
+
 void ledger_expect(Ledger *ledger, const StatsKey *key, Bytes value) {
     StatsKey *as = g_new(StatsKey, 1);
     *as = *key;
     as->level = ledger->options.level;
     as->bucket = key->bucket / (level_minutes(as->level) / level_minutes(key->level));
+    if (!below(as, ledger->options.below)) {
+        g_free(as);
+        return;
+    }
     const GByteArray *before = g_tree_lookup(ledger->expected, as);
     GByteArray *sum = g_byte_array_new();
     const Bytes values[2] = {value, before != NULL ? (Bytes){before->data, before->len} : value};
@@ -50,7 +56,8 @@ static GByteArray *first_expected(const Ledger *ledger, StatsKey *key) {
 
 static void stored_look(Ledger *ledger, gboolean more) {
     ledger->more = more && stats_key_parse(store_iter_key(ledger->options.stored), &ledger->stored) &&
-                   ledger->stored.level == ledger->options.level && ledger->stored.kind == ledger->options.kind;
+                   ledger->stored.level == ledger->options.level && ledger->stored.kind == ledger->options.kind &&
+                   below(&ledger->stored, ledger->options.below);
 }
 
 static void stored_start(Ledger *ledger) {
@@ -73,8 +80,6 @@ static void rows_compare(const Ledger *ledger, const StatsKey *key, const GByteA
     else if (stored.size_bytes != expected->len || memcmp(stored.data, expected->data, expected->len) != 0)
         differs(ledger, key, "does not agree with the stored spans");
 }
-
-static gboolean below(const StatsKey *key, guint32 until) { return until == G_MAXUINT32 || key->bucket < until; }
 
 gboolean ledger_close(Ledger *ledger, guint32 until, guint64 *rows, GError **error) {
     stored_start(ledger);

@@ -8,6 +8,7 @@ typedef struct Ledger Ledger;
 typedef struct LedgerOptions {
     StatsLevel level;
     StatsKind kind;
+    guint32 below;     /* only buckets below this one have rows */
     StoreIter *stored; /* over FAMILY_STATS; borrowed, nobody else's */
     Ledger *coarser;   /* gets every row that is complete; NULL: none */
     void (*difference)(void *arg, const StatsKey *key, const char *what);

@@ -201,11 +201,12 @@ static gboolean read_level(Reading *reading, StatsLevel level, guint32 from, gui
     return read_range(reading, level, from, until, error) && add_marked(reading, level, from, until, error);
 }
 
-/* Cuts [from, until) into days inside, hours around them, minutes at the edges. */
+/* Cuts [from, until) into days inside, hours around them, minutes at the edges and where nothing is rolled. */
 static gboolean read_period(Reading *reading, guint32 from, guint32 until, GError **error) {
-    guint32 hour_from = (from + 59) / 60, hour_until = until / 60;
+    const guint32 *rolled_below = reading->snapshot.rolled_below;
+    guint32 hour_from = (from + 59) / 60, hour_until = MIN(until / 60, rolled_below[LEVEL_HOUR]);
     if (hour_from >= hour_until) return read_level(reading, LEVEL_MINUTE, from, until, error);
-    guint32 day_from = (hour_from + 23) / 24, day_until = hour_until / 24;
+    guint32 day_from = (hour_from + 23) / 24, day_until = MIN(hour_until / 24, rolled_below[LEVEL_DAY]);
     if (!read_level(reading, LEVEL_MINUTE, from, hour_from * 60, error)) return FALSE;
     if (day_from >= day_until) {
         if (!read_level(reading, LEVEL_HOUR, hour_from, hour_until, error)) return FALSE;

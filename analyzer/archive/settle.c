@@ -107,6 +107,11 @@ static void change_end(Change *change) {
     for (guint level = 0; level < LEVEL_COUNT; level++) row_map_free(change->rows[level]);
 }
 
+/* Others have no rows yet, or rows that nobody reads. */
+static gboolean is_rolled(const Change *change, StatsLevel level) {
+    return level == LEVEL_MINUTE || change->at[level].bucket < change->archive->roll_up.rolled_below[level];
+}
+
 /* The stored rows of one level less what the marks say. *told FALSE: that cannot be told. */
 static gboolean change_subtract(Change *change, StatsLevel level, gboolean *told, GError **error) {
     const PatternRows *at = &change->at[level];
@@ -119,6 +124,7 @@ static gboolean change_subtract(Change *change, StatsLevel level, gboolean *told
 /* Hour and day, when the minute's rows are as they shall be. 'subtract': the marks are all that changes. */
 static gboolean change_coarser(Change *change, gboolean subtract, GError **error) {
     for (StatsLevel level = LEVEL_HOUR; level < LEVEL_COUNT; level++) {
+        if (!is_rolled(change, level)) return TRUE;
         gboolean told = FALSE;
         if (subtract && !change_subtract(change, level, &told, error)) return FALSE;
         if (told) continue;
@@ -134,7 +140,7 @@ static gboolean change_coarser(Change *change, gboolean subtract, GError **error
 static gboolean change_write(Change *change, GError **error) {
     g_autoptr(StoreBatch) batch = store_batch_new(change->archive->store);
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
-        rows_replace(&change->at[level], change->rows[level], batch);
+        if (is_rolled(change, level)) rows_replace(&change->at[level], change->rows[level], batch);
     }
     const GArray *marks = change->stale->marks;
     const PatternRows *minute = &change->at[LEVEL_MINUTE];

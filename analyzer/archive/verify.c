@@ -32,6 +32,7 @@ typedef struct Verify {
     GHashTable *incomplete_parts; /* ids of traces in parts, one of them incomplete */
     guint64 records;
     gboolean ids_differ;
+    guint32 rolled_below[LEVEL_COUNT];
     guint32 minute; /* rows of minutes before are closed */
 } Verify;
 
@@ -313,6 +314,7 @@ static void verify_begin(Verify *verify) {
     Archive *archive = verify->archive;
     verify->expected_traces = archive_totals(archive).traces;
     pthread_rwlock_wrlock(&archive->gate);
+    memcpy(verify->rolled_below, archive->roll_up.rolled_below, sizeof verify->rolled_below);
     verify->traces = store_iter_new(archive->store, FAMILY_TRACE);
     verify->parts = store_iter_new(archive->store, FAMILY_TRACE);
     verify->ids = store_iter_new(archive->store, FAMILY_TRACE_ID);
@@ -330,7 +332,13 @@ static void verify_begin(Verify *verify) {
     for (guint kind = 0; kind < KINDS; kind++) {
         Ledger *coarser = NULL;
         for (guint level = LEVEL_COUNT; level-- > 0;) {
-            LedgerOptions options = {level, kind, verify->stats[kind][level], coarser, row_difference, verify};
+            LedgerOptions options = {.level = level,
+                                     .kind = kind,
+                                     .below = verify->rolled_below[level],
+                                     .stored = verify->stats[kind][level],
+                                     .coarser = coarser,
+                                     .difference = row_difference,
+                                     .arg = verify};
             coarser = verify->ledgers[kind][level] = ledger_new(&options);
         }
     }

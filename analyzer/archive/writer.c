@@ -46,6 +46,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
 
 void archive_writer_free(ArchiveWriter *writer) {
     if (writer == NULL) return;
+    note_unwritten(writer, FALSE);
     pthread_mutex_lock(&writer->archive->totals_lock);
     g_array_index(writer->archive->slots, TotalsSlot, writer->slot).taken = FALSE;
     pthread_mutex_unlock(&writer->archive->totals_lock);

@@ -19,6 +19,7 @@ struct ArchiveWriter {
     guint32 max_pattern; /* greatest number used */
     gint64 late_change;  /* of the spans that wait: put down by this group, or (negative) joined */
     gboolean any;        /* the group holds something */
+    gboolean unwritten;  /* it was sealed and could not be written: no roll-up begins before it is */
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
@@ -56,6 +57,7 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
 /* writer->index, as it is put with group_put_index(). */
 void index_set(GByteArray *index, guint part, guint32 second);
 void group_put_index(ArchiveWriter *writer, guint64 trace_id);
+void note_unwritten(ArchiveWriter *writer, gboolean unwritten);
 /* In the books. */
 void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each);
 /* Of the spans that were given, 'kept' are with their trace now; the others came again. */

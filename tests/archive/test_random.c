@@ -172,6 +172,15 @@ static void join(Run *run) {
     g_assert_no_error(error);
 }
 
+/* At some time within or after that of the traces. */
+static void roll_up(Run *run, gint64 now_ns) {
+    g_autoptr(GError) error = NULL;
+    archive_roll_up(run->fixture.archive, now_ns, &error);
+    g_assert_no_error(error);
+}
+
+static gint64 some_time_ns(Run *run) { return BASE_NS + (gint64)pick(run, 100) * 60 * NS_PER_MINUTE; }
+
 static void play(Run *run) {
     for (guint i = 0; i < run->deliveries->len; i++) {
         Delivery *delivery = run->deliveries->pdata[i];
@@ -182,6 +191,7 @@ static void play(Run *run) {
         if (pick(run, 20) == 0) writer_crash(run, writer);
         if (pick(run, 20) == 0) join(run);
         if (pick(run, 30) == 0) settle(run);
+        if (pick(run, 20) == 0) roll_up(run, some_time_ns(run));
         if (pick(run, run->fixture.rocksdb ? 60 : 25) == 0) restart(run);
         if (pick(run, 20) == 0) fixture_assert_sound(&run->fixture);
     }
@@ -197,6 +207,7 @@ static void assert_like_in_one_go(Run *run) {
     for (guint i = 0; i < run->traces->len; i++) fixture_add(writer, run->traces->pdata[i]);
     fixture_commit(writer);
     archive_writer_free(writer);
+    g_assert_true(archive_roll_up(once.archive, BASE_NS + 30 * 24 * 60 * NS_PER_MINUTE, NULL));
     fixture_assert_sound(&once);
     g_autoptr(GPtrArray) expected = fixture_dump(&once);
     g_autoptr(GPtrArray) is = fixture_dump(&run->fixture);
@@ -256,7 +267,10 @@ static void run_one(guint32 seed, gboolean rocksdb) {
     g_assert_cmpuint(fixture_marks(&run.fixture), ==, 0);
     fixture_assert_sound(&run.fixture);
     if (!run.parts) {
-        for (guint i = 0; i < 4; i++) assert_random_stats(&run);
+        for (guint i = 0; i < 2; i++) assert_random_stats(&run);
+        roll_up(&run, BASE_NS + 30 * 24 * 60 * NS_PER_MINUTE);
+        fixture_assert_sound(&run.fixture);
+        for (guint i = 0; i < 3; i++) assert_random_stats(&run);
         assert_like_in_one_go(&run);
     }
     run_clear(&run);

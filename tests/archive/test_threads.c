@@ -60,9 +60,14 @@ static gboolean done(Shared *shared) { return __atomic_load_n(&shared->done, __A
 
 static void *settle_often(void *arg) {
     Shared *shared = arg;
+    gint64 now_ns = BASE_NS;
     while (!done(shared)) {
         g_autoptr(GError) error = NULL;
         archive_settle(shared->fixture.archive, &error);
+        g_assert_no_error(error);
+        /* Their hours are over one by one. */
+        now_ns += 5 * NS_PER_MINUTE;
+        archive_roll_up(shared->fixture.archive, now_ns, &error);
         g_assert_no_error(error);
     }
     return NULL;

@@ -1,0 +1,87 @@
+#include "receiver/upkeep.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "analyzer/archive/rollup.h"
+#include "common/base/clock.h"
+#include "receiver/log.h"
+
+/* From the end of one pass to the next: late spans come in many small pieces, and are joined the cheaper the more of
+ * their trace have come. */
+#define PASS_NS (5 * NS_PER_SEC)
+/* Until it is ready. */
+#define READY_NS (250 * NS_PER_MS)
+
+struct Upkeep {
+    StateSources *sources;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    gboolean stopping; /* under the lock */
+};
+
+/* FALSE: stop. */
+static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + ns;
+    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    pthread_mutex_lock(&upkeep->lock);
+    int waited = 0;
+    while (!upkeep->stopping && waited == 0) waited = pthread_cond_timedwait(&upkeep->changed, &upkeep->lock, &until);
+    gboolean go_on = !upkeep->stopping;
+    pthread_mutex_unlock(&upkeep->lock);
+    return go_on;
+}
+
+static void settle(Archive *archive) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!archive_settle(archive, &error)) log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+}
+
+static void roll_up(Archive *archive) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!archive_roll_up(archive, clock_wall_ns(clock_system()), &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
+}
+
+static void *run(void *arg) {
+    Upkeep *upkeep = arg;
+    pthread_setname_np(pthread_self(), "upkeep");
+    gint64 pause_ns = READY_NS;
+    while (wait_ns(upkeep, pause_ns)) {
+        if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+        settle(upkeep->sources->archive);
+        roll_up(upkeep->sources->archive);
+        pause_ns = PASS_NS;
+    }
+    return NULL;
+}
+
+Upkeep *upkeep_start(StateSources *sources) {
+    Upkeep *upkeep = g_new0(Upkeep, 1);
+    upkeep->sources = sources;
+    pthread_mutex_init(&upkeep->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&upkeep->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int err = pthread_create(&upkeep->thread, NULL, run, upkeep);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    return upkeep;
+}
+
+void upkeep_stop(Upkeep *upkeep) {
+    if (upkeep == NULL) return;
+    archive_hurry(upkeep->sources->archive);
+    pthread_mutex_lock(&upkeep->lock);
+    upkeep->stopping = TRUE;
+    pthread_cond_signal(&upkeep->changed);
+    pthread_mutex_unlock(&upkeep->lock);
+    pthread_join(upkeep->thread, NULL);
+    pthread_cond_destroy(&upkeep->changed);
+    pthread_mutex_destroy(&upkeep->lock);
+    g_free(upkeep);
+}

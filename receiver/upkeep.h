@@ -1,0 +1,11 @@
+/* What becomes of spans after they are stored: late ones are joined to their traces, statistics are settled and summed
+ * up by hours and days. A thread of its own, since a pass may take long and others must not wait for it. */
+#pragma once
+
+#include "receiver/state.h"
+
+typedef struct Upkeep Upkeep;
+/* Works as soon as the receiver is ready. */
+Upkeep *upkeep_start(StateSources *sources);
+/* Waits for the pass under way: a batch of late spans, at most. */
+void upkeep_stop(Upkeep *upkeep);
