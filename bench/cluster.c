@@ -231,7 +231,7 @@ static void say_frame_span(Cluster *c, const Job *job, guint32 name, gboolean ro
 
 static double draw_spans(Cluster *c) {
     double unit = unit_of(next_random(&c->random)), within = unit_of(next_random(&c->random));
-    if (unit < SINGLE_SHARE) return 0;
+    if (unit < SINGLE_SHARE || c->options.captured_only) return 0;
     if (unit < SINGLE_SHARE + MIDDLE_SHARE) return MIDDLE_LEAST * pow(MIDDLE_MOST / MIDDLE_LEAST, within);
     return MIN(MIDDLE_MOST * pow(1 - within, -1 / POWER), (double)c->options.largest_spans);
 }
@@ -239,7 +239,7 @@ static double draw_spans(Cluster *c) {
 static guint32 draw_template(Cluster *c) {
     guint64 random = next_random(&c->random);
     guint32 others = c->set->templates->len - c->set->captured;
-    if (unit_of(random) >= METHODS_SHARE) return (guint32)(random % c->set->captured);
+    if (unit_of(random) >= METHODS_SHARE || c->options.captured_only) return (guint32)(random % c->set->captured);
     return c->set->captured + (guint32)(random % others);
 }
 

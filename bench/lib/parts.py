@@ -1,0 +1,362 @@
+"""The parts of bench/run. Each takes the Bench, prints its tables and returns its figures."""
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from lib.daemon import BUILD, MIB, ROOT, Plumbd, Sampler, check_ledger, ledger_of, load, load_command
+from lib.readers import Reader
+from lib.table import pairs, spread, table
+
+DAY_S = 86400
+SECOND_NS = 10**9
+
+
+def cost_since(plumbd, before, spans):
+    """us of CPU per span by kind of thread, and in all."""
+    now = plumbd.cpu_by_thread()
+    return {kind: (now[kind] - before.get(kind, 0)) * 1e6 / spans for kind in sorted(now) if now[kind] > before.get(kind, 0)}
+
+
+def growth_rows(samples, begun_with):
+    """CPU per span in the stretch before each power of ten (its last half), from the samples of one long load."""
+    rows, mark = [], 1_000_000
+    while mark <= begun_with + samples[-1]["spans"] - samples[0]["spans"]:
+        low, high = (next((s for s in samples if begun_with + s["spans"] - samples[0]["spans"] >= m), None) for m in (mark / 2, mark))
+        if low and high and high["spans"] - low["spans"] > mark / 10:
+            rows.append({"stored": mark, "spans/s": (high["spans"] - low["spans"]) / (high["time"] - low["time"]),
+                         "us CPU per span": (high["cpu_s"] - low["cpu_s"]) * 1e6 / (high["spans"] - low["spans"]),
+                         "resident MiB": high["rss"] / MIB})
+        mark *= 10
+    return rows
+
+
+def store_figures(plumbd):
+    store = plumbd.status()["store"]
+    families = {name: size / store["spans"] for name, size in store.get("family_bytes", {}).items() if size > 0}
+    return {"spans": store["spans"], "traces": store["traces"], "patterns": store["patterns"],
+            "bytes per span": store["disk_bytes"] / store["spans"]}, families
+
+
+def sustained(bench):
+    """The load as fast as it is taken, into one store that is kept for the parts after it."""
+    spans = bench.spans or max(int(bench.rate * bench.seconds(0.35)), 2_000_000)
+    bench.need_space(spans)
+    plumbd = bench.store_for("sustained")
+    cpu, threads = plumbd.cpu_seconds(), plumbd.cpu_by_thread()
+    with Sampler(plumbd) as sampler:
+        begun = time.monotonic()
+        ledger = load(plumbd, spans, "--seed", 1)
+        acknowledged_s = time.monotonic() - begun
+        flush_s = plumbd.flush()
+    received = ledger["acknowledged"]
+    by_thread = cost_since(plumbd, threads, received)
+    bench.rate = ledger["spans_per_s"]
+    figures = {
+        "spans": ledger["spans"], "spans/s acknowledged": received / acknowledged_s,
+        "spans/s until all is stored": received / (acknowledged_s + flush_s),
+        "us CPU of plumbd per span": (plumbd.cpu_seconds() - cpu) * 1e6 / received,
+        "us CPU of the client per span": ledger["client_cpu_us_per_span"],
+        "resident MiB, most": max(r["rss"] for r in sampler.rows) / MIB,
+        "open traces, most": max(r["open_traces"] for r in sampler.rows),
+        "wire bytes per span": ledger["wire_bytes_per_span"],
+        "journal bytes per span": plumbd.metric("journal_written_bytes_total") / received,
+        "batches told to wait": ledger["try_later"], **check_ledger(plumbd, [ledger])}
+    store, families = store_figures(plumbd)
+    growth = growth_rows(sampler.rows, 0)
+    pairs(f"Sustained: {ledger['spans']:,} spans as fast as they are taken", figures)
+    table("CPU by kind of thread", [{"thread": k, "us per span": v} for k, v in by_thread.items()])
+    if growth:
+        table("Growth: cost in the last half before so many spans", growth)
+    pairs("Stored", store)
+    table("Stored, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
+    return {"figures": figures, "threads": by_thread, "growth": growth, "store": store, "families": families, "samples": sampler.rows}
+
+
+def settled(bench):
+    """What is left to do after the load: late spans joined, files compacted; and the size then."""
+    plumbd = bench.store_for("sustained")
+    cpu = plumbd.cpu_seconds()
+    begun = time.monotonic()
+    plumbd.settle(bench.seconds(0.1))
+    store, families = store_figures(plumbd)
+    figures = {"seconds": time.monotonic() - begun, "us CPU per span": (plumbd.cpu_seconds() - cpu) * 1e6 / store["spans"], **store}
+    pairs("Settled: what is done after the load", figures)
+    table("Settled, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
+    return {"figures": figures, "families": families}
+
+
+def readers(bench):
+    """The rate with 8 readers that ask without pause against none, in turns."""
+    plumbd = bench.store_for("sustained")
+    if plumbd.status()["store"]["spans"] == 0:
+        load(plumbd, 2_000_000, "--seed", 2)
+        plumbd.flush()
+    turns, seconds = 6, bench.seconds(0.1) / 6
+    spans = max(int(bench.rate * seconds), 300_000)
+    rates, answers = {True: [], False: []}, []
+    for turn in range(turns):
+        reading = turn % 2 == 1
+        if reading:
+            reader = subprocess.Popen([sys.executable, str(ROOT / "bench/lib/readers.py"), plumbd.http, "8"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
+            reader.stdout.readline()
+        rates[reading].append(load(plumbd, spans, "--seed", 100 + turn)["spans_per_s"])
+        if reading:
+            answers.append(json.loads(reader.communicate()[0].splitlines()[-1]))
+    ratio = sum(rates[True]) / sum(rates[False])
+    figures = {"spans/s without": spread(rates[False]), "spans/s with 8 readers": spread(rates[True]), "ratio": ratio,
+               "answers per second": spread([a["answers_per_s"] for a in answers])}
+    pairs(f"Ingest while 8 readers ask without pause ({turns} turns of {spans:,} spans)", figures)
+    table("How long the readers' questions took meanwhile, ms", [{"question": k, "median (least to most)": v} for k, v in answers[-1]["ms"].items()])
+    return {"figures": figures, "rates": {str(k): v for k, v in rates.items()}, "answers": answers}
+
+
+def acks(bench):
+    """How long an acknowledgement takes at half of the greatest rate, and at a tenth."""
+    plumbd, rows = bench.store_for("sustained"), []
+    for share in (0.5, 0.1):
+        rate = int(bench.rate * share)
+        ledger = load(plumbd, max(rate * bench.seconds(0.04), 100_000), "--rate", rate, "--seed", int(1000 * share))
+        rows.append({"offered spans/s": rate, "taken spans/s": ledger["spans_per_s"], "p50 ms": ledger["ack_p50_ms"],
+                     "p99 ms": ledger["ack_p99_ms"], "longest ms": ledger["ack_max_ms"], "told to wait": ledger["try_later"]})
+    table("Acknowledgements", rows)
+    return rows
+
+
+def restart(bench):
+    """kill -9 under full load, again and again: seconds until spans are taken, and whether any were lost or counted twice."""
+    plumbd, rows, ledgers = bench.own_store("restart"), [], []
+    spans = int(bench.rate * bench.seconds(0.08) / 3)
+    for turn in range(3):
+        client = subprocess.Popen(load_command(plumbd, spans, "--seed", 500 + turn), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        goal = plumbd.status()["receiver"]["spans_received"] + spans / 2
+        while client.poll() is None and plumbd.status()["receiver"]["spans_received"] < goal:
+            time.sleep(0.1)
+        journal = plumbd.status()["receiver"]["journal_bytes"]
+        plumbd.kill()
+        ready_s = plumbd.start()
+        out, err = client.communicate()
+        ledgers.append(ledger_of(subprocess.CompletedProcess([], client.returncode, out, err)))
+        rows.append({"turn": turn + 1, "journal MiB": journal / MIB, "seconds until ready": ready_s,
+                     "recovered spans": plumbd.status()["receiver"]["recovered_spans"], "lost connections": ledgers[-1]["lost_connections"]})
+    plumbd.flush()
+    table("kill -9 under full load", rows)
+    account = account_after_kill(plumbd, ledgers)
+    pairs("Accounted after all of them", account)
+    bench.drop(plumbd)
+    return {"turns": rows, "account": account}
+
+
+def account_after_kill(plumbd, ledgers):
+    """Repeats are counted since the last start only; the stored spans are what counts."""
+    stored, sent = plumbd.status()["store"]["spans"], sum(l["spans"] for l in ledgers)
+    return {"sent": sent, "stored": stored, "accounted": sent == stored}
+
+
+def open_traces(bench):
+    """Resident memory with a million traces open, while others come and go."""
+    plumbd = bench.own_store("open")
+    held_open = 1_010_000  # some of them lose all that they were to hold: 0.5 % of the spans are never sent
+    others = max(int(bench.rate * bench.seconds(0.03)), 1_000_000)
+    with Sampler(plumbd, 0.5) as sampler:
+        ledger = load(plumbd, others, "--open", held_open, "--hold", 3, "--seed", 4)
+        plumbd.flush()
+    most = max(r["open_traces"] for r in sampler.rows)
+    held = [r["rss"] for r in sampler.rows if r["open_traces"] >= 1_000_000]
+    figures = {"traces begun and held": held_open, "other spans meanwhile": others, "open traces, most": most,
+               "resident MiB with a million open, most": max(held) / MIB if held else "never a million at once",
+               "resident MiB, most": max(r["rss"] for r in sampler.rows) / MIB, **check_ledger(plumbd, [ledger])}
+    pairs("A million open traces", figures)
+    bench.drop(plumbd)
+    return {"figures": figures, "samples": sampler.rows}
+
+
+def ask_often(plumbd, questions, runs):
+    reader, rows = Reader(plumbd.http), []
+    for name, paths in questions.items():
+        times = []
+        for i in range(runs):
+            took, body = reader.ask(paths[i % len(paths)])
+            if body is None:
+                sys.exit(f"bench: {paths[0]}: too busy")
+            times.append(took)
+        rows.append({"question": name, "first ms": times[0], "median (least to most) ms": spread(times), "bytes": len(body)})
+    return rows
+
+
+def day_questions(plumbd, since, until):
+    day, some_hours = f"since={since}&until={until}", []
+    for hour in range(4, 20, 4):
+        some_hours += json.loads(plumbd.get(f"/api/v1/traces?since={since + hour * 3600 * SECOND_NS}&until={since + (hour * 3600 + 60) * SECOND_NS}&limit=5"))["traces"]
+    picked = random.Random(1).sample(some_hours, min(len(some_hours), 12))
+    span_paths = []
+    for trace in picked:
+        body = plumbd.get(f"/api/v1/trace?id={trace['trace']}&limit=200").decode()
+        span_paths += re.findall(r'"(?:path|src|dst)": ?"([^"]+)"', body)[:1]
+    return {
+        "functions, the day": [f"/api/v1/functions?{day}"],
+        "functions, an hour": [f"/api/v1/functions?since={since + 7200 * SECOND_NS}&until={since + 10800 * SECOND_NS}"],
+        "functions by host, the day (100 rows)": [f"/api/v1/functions?{day}&by=host&limit=100"],
+        "functions of a host, the day": [f"/api/v1/functions?{day}&host={t['host']}" for t in picked],
+        "forest, the day": [f"/api/v1/forest?{day}"],
+        "trace by id": [f"/api/v1/trace?id={t['trace']}" for t in picked],
+        "traces by function, the day": [f"/api/v1/traces?{day}&function=ClientProtocol%23{m}" for m in ("concat", "truncate", "getXAttrs")],
+        "traces by host, the day": [f"/api/v1/traces?{day}&host={t['host']}" for t in picked],
+        "traces by path, the day": [f"/api/v1/traces?{day}&path={p}" for p in span_paths] or ["/api/v1/traces?path=/none"],
+        "traces by a path that there is not": [f"/api/v1/traces?{day}&path=/load/none/here"],
+        "traces by duration, the day": [f"/api/v1/traces?{day}&min_duration={d}" for d in ("10s", "60s", "100ms")],
+        "slowest traces of an hour": [f"/api/v1/traces?since={since + 7200 * SECOND_NS}&until={since + 10800 * SECOND_NS}&min_duration=1s&sort=duration_ns"],
+        "status": ["/api/v1/status"],
+    }
+
+
+def day(bench):
+    """A store whose spans lie over a day, and how long questions about the day take."""
+    spans = bench.spans or max(int(bench.rate * bench.seconds(0.25)), 1_000_000)
+    bench.need_space(spans)
+    plumbd = bench.store_for("day")
+    rate = spans / DAY_S
+    begin = (time.time_ns() // (DAY_S * SECOND_NS) - 1) * DAY_S * SECOND_NS
+    # So many spans in a batch as at full speed, though the cluster makes them more slowly.
+    ledger = load(plumbd, spans, "--cluster-rate", rate, "--flush", min(1.5e6, spans / 4) / rate, "--late-by", 600, "--begin", begin, "--seed", 9)
+    plumbd.flush()
+    plumbd.settle(bench.seconds(0.1))
+    store, families = store_figures(plumbd)
+    rows = ask_often(plumbd, day_questions(plumbd, begin, begin + DAY_S * SECOND_NS), 7)
+    pairs("A day's spans", {**store, **check_ledger(plumbd, [ledger]), "resident MiB": plumbd.memory_bytes("VmRSS") / MIB})
+    table("A day's spans, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
+    table("Time to answer, asked over HTTP, 7 times", rows)
+    return {"store": store, "families": families, "answers": rows}
+
+
+def answers(bench):
+    """The same questions of the store that the sustained load left."""
+    plumbd = bench.store_for("sustained")
+    store = plumbd.status()["store"]
+    rows = ask_often(plumbd, day_questions(plumbd, store["first_time_ns"], store["last_time_ns"] + 1), 5)
+    table(f"Time to answer over {store['spans']:,} spans of a few minutes, ms", rows)
+    return rows
+
+
+def export_bytes(plumbd):
+    total = 0
+    with urllib.request.urlopen(f"http://{plumbd.http}/api/v1/export", timeout=3600) as reply:
+        while chunk := reply.read(MIB):
+            total += len(chunk)
+    return total
+
+
+def knows_setting(name):
+    section, key = name.split(".")
+    help_text = subprocess.run([str(BUILD / "receiver/plumbd"), "--help-config"], capture_output=True, text=True).stdout
+    return re.search(rf"\[{section}\](?:(?!\n\[).)*\n#{key}=", help_text, re.S) is not None
+
+
+def space(bench):
+    """Bytes of a smaller store: everything kept, ids dropped; times in milliseconds; JSON lines and the forest; what verify says."""
+    spans, rows = min(max(int(bench.rate * bench.seconds(0.03)), 1_000_000), 5_000_000), []
+    cases = {"everything kept": ()}
+    if knows_setting("store.keep"):
+        cases["ids dropped"] = ("store.keep=annotations",)
+    for name, settings in cases.items():
+        plumbd = bench.own_store("space", *settings)
+        ledger = load(plumbd, spans, "--seed", 6)
+        plumbd.flush()
+        plumbd.settle(60)
+        verify = json.loads(plumbd.get("/api/v1/verify"))
+        forest = len(plumbd.get("/api/v1/forest?limit=0"))
+        store, families = store_figures(plumbd)
+        json_bytes = export_bytes(plumbd)
+        rows.append({"case": name, **store, "JSON lines, bytes per span": json_bytes / store["spans"],
+                     "forest, bytes of JSON": forest, "JSON lines / forest": json_bytes / forest,
+                     "verify: differences": verify["differences"], **check_ledger(plumbd, [ledger])})
+        table(f"By family, {name}", [{"family": k, "bytes per span": v} for k, v in families.items()])
+        bench.drop(plumbd)
+    for row in rows:
+        pairs(f"Space: {row.pop('case')}", row)
+    rows.append(captured_space(bench))
+    return rows
+
+
+def captured_space(bench):
+    """The same for copies of the captured traces alone: no losses, repeats or late spans, so only their own shapes."""
+    plumbd = bench.own_store("captured")
+    kind = ("--late", 0, "--repeated", 0, "--withheld", 0, "--captured", "--hosts", 16, "--seed", 7)
+    load(plumbd, 2_000_000, *kind)
+    plumbd.flush()
+    plumbd.settle(60)
+    store, _ = store_figures(plumbd)
+    json_bytes, forest = export_bytes(plumbd), len(plumbd.get("/api/v1/forest?limit=0"))
+    row = {**store, "JSON lines, bytes per span": json_bytes / store["spans"], "forest, bytes of JSON": forest, "JSON lines / forest": json_bytes / forest}
+    pairs("Copies of the captured traces, nothing lost, late or repeated, 16 hosts", row)
+    bench.drop(plumbd)
+    return row
+
+
+def flame(bench):
+    """Where plumbd's CPU goes, by part of the program, from perf's samples of a load."""
+    from lib.flame import profile
+    plumbd = bench.own_store("flame")
+    seconds = max(bench.seconds(0.05), 10)
+    client = subprocess.Popen(load_command(plumbd, bench.rate * seconds * 1.5 + 1_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True)
+    time.sleep(min(seconds / 4, 10))
+    rows = profile(plumbd, seconds, bench.folder)
+    client.send_signal(signal.SIGTERM)
+    client.wait()
+    client.stdout.close()
+    table("Where the CPU goes", rows["parts"])
+    table("Functions that take most", rows["symbols"])
+    bench.drop(plumbd)
+    return rows
+
+
+PARTS = {"sustained": sustained, "settled": settled, "answers": answers, "acks": acks, "readers": readers, "restart": restart,
+         "open": open_traces, "space": space, "flame": flame, "day": day}
+
+
+class Bench:
+    def __init__(self, folder, minutes, spans):
+        self.folder, self.minutes, self.spans = Path(folder), minutes, spans
+        self.rate = 0
+        self.running = {}
+
+    def seconds(self, share):
+        return self.minutes * 60 * share
+
+    def need_space(self, spans, bytes_per_span=80):
+        free = shutil.disk_usage(self.folder).free
+        needed = spans * bytes_per_span + 3 * 2**30
+        if free < needed:
+            sys.exit(f"bench: {self.folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
+                     "give another --folder, or less --spans or --minutes")
+
+    def own_store(self, name, *settings):
+        folder = self.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        self.running[name] = Plumbd(folder, *settings)
+        return self.running[name]
+
+    def store_for(self, name):
+        """The store that several parts use, one such at a time: the others are removed first, to make room."""
+        if name not in self.running:
+            for other in list(self.running.values()):
+                self.drop(other)
+            self.own_store(name)
+        return self.running[name]
+
+    def drop(self, plumbd):
+        plumbd.kill()
+        shutil.rmtree(plumbd.folder, ignore_errors=True)
+        self.running = {name: one for name, one in self.running.items() if one is not plumbd}
+
+    def calibrate(self):
+        plumbd = self.own_store("calibrate")
+        self.rate = load(plumbd, 1_500_000, "--seed", 3)["spans_per_s"]
+        self.drop(plumbd)
