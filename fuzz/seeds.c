@@ -10,6 +10,7 @@
 #include "tests/calltree/forest.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
+#include "tests/wire/packs.h"
 
 static const char *folder;
 
@@ -66,11 +67,24 @@ static void seed_batches(void) {
             NewerOptions options = {.protocol = compact ? PROTOCOL_COMPACT : PROTOCOL_BINARY, .version = 1};
             options.extras = seed == 1;
             options.reversed = seed == 2;
-            options.needs = seed == 3 ? 2 : 0;
+            options.needs = seed == 3 ? WIRE_VERSION + 1 : 0;
             g_autofree char *name = g_strdup_printf("%s-%u", compact ? "compact" : "binary", seed);
             g_autoptr(GByteArray) frame = newer_submit(batch, &options);
             write_body("batch", name, frame);
         }
+}
+
+static void seed_packs(void) {
+    for (guint seed = 0; seed < 6; seed++) {
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+        g_autoptr(SpanBatch) batch = seed < 4 ? batches_random(rand, seed + 1) : batches_typical(rand, 10);
+        g_autoptr(GPtrArray) packs = packs_random(rand, batch);
+        const NewerOptions options = {
+            .protocol = seed % 2 == 0 ? PROTOCOL_COMPACT : PROTOCOL_BINARY, .version = 2, .needs = 2, .packs = packs};
+        g_autofree char *name = g_strdup_printf("packs-%u", seed);
+        g_autoptr(GByteArray) frame = newer_submit(batch, &options);
+        write_body("batch", name, frame);
+    }
 }
 
 static const char plain_seed[] = /* compact: one span of every field */
@@ -167,6 +181,7 @@ int main(int argc, char **argv) {
     folder = argv[1];
     seed_frames();
     seed_batches();
+    seed_packs();
     seed_plain();
     seed_json();
     seed_journal();

@@ -16,7 +16,7 @@ namespace java io.plumbline.wire
 namespace c_glib Plumb
 namespace py plumbline.wire
 
-const i32 WIRE_VERSION = 1
+const i32 WIRE_VERSION = 2
 
 /* Times of the span were counted in milliseconds at the source. */
 const i32 FLAG_MILLISECONDS = 1
@@ -64,12 +64,38 @@ struct Sender {
   5: optional list<Drop> drops
 }
 
+/* Spans in few bytes, as a thread of a process wrote them one after the other: a binary. Since version 2; a batch with packs
+ * `needs` it. A pack refers to the batch's strings and to nothing else outside of it. It consists of
+ *   varint spans; varint names; names times varint index into Batch.strings; and then each span:
+ *
+ *   varint shape              what it has in common with others: 1 to n is one that an earlier span of the pack defined and
+ *                             kept, in that order; n + 1 is defined here and kept; 0 is defined here for this span alone
+ *   its definition, if here   name function; name tracer; varint annotations; for each: u8 kind (0 text, 1 number), name key
+ *   u8 bits                   1 trace is the last span's; 2 one parent, of this trace, the last that bit 4 gave; 4 one
+ *                             parent, of this trace, given here; 8 lists follow; 16 milliseconds
+ *   i64 trace                 without bit 1
+ *   i64 span
+ *   i64 parent                with bit 4
+ *   varint n, (i64 trace, i64 span) each      with bit 8: parents
+ *   signed begin              less the last span's
+ *   signed duration
+ *   value of each annotation  number: signed, less its last in this shape, as decimal digits in the end.
+ *                             text: varint 0: the last in this shape; else length + 1, bytes
+ *   varint n, (signed time less the span's begin, text) each      with bit 8: notes
+ *
+ * A varint has seven bits in each byte, the lowest first, the top bit saying that more follow; signed ones are zigzag (0, -1,
+ * 1, -2, ...). i64 are eight bytes, the lowest first. A text is a varint length and UTF-8. A name is varint 0 and a text, or
+ * 1 + its place among the pack's names. What is last, where nothing came before, is 0; sums wrap round. Limits are those of
+ * spans; repeated texts count with their length, up to 32 MiB in a batch. */
+typedef binary Pack
+
 struct Batch {
   1: i32 version,
   2: optional i32 needs,        // absent: 1
   3: list<string> strings,
-  4: list<Span> spans,
-  5: optional Sender sender
+  4: list<Span> spans,          // before those of packs
+  5: optional Sender sender,
+  6: optional list<Pack> packs
 }
 
 /* Self-contained spans, for simple clients; cost of decoding does not matter here. Ids are 32 hex digits. */

@@ -198,6 +198,7 @@ static gboolean for_newer(const WireVersions *versions) { return versions->needs
 
 static void read_batch(Decoder *d, WireVersions *versions) {
     ThriftReader *r = &d->r;
+    ThriftReader packs = {.at = NULL};
     guint32 seen = 0;
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
         switch (for_newer(versions) && field.id > FIELD_NEEDS ? 0 : field_key(&field)) {
@@ -212,6 +213,10 @@ static void read_batch(Decoder *d, WireVersions *versions) {
         case FIELD_KEY(5, TYPE_STRUCT):
             if (first_time(r, seen, SEEN(5))) read_sender(r, &d->batch->sender);
             break;
+        case FIELD_KEY(6, TYPE_LIST): /* when all strings are there */
+            if (first_time(r, seen, SEEN(6))) packs = *r;
+            thrift_skip(r, TYPE_LIST, TRUE);
+            break;
         default: thrift_skip(r, field.type, TRUE); continue;
         }
         seen |= SEEN(field.id);
@@ -223,6 +228,9 @@ static void read_batch(Decoder *d, WireVersions *versions) {
     thrift_require(r, seen, SEEN(1) | SEEN(3) | SEEN(4));
     if (d->strings_used > d->batch->strings->len)
         thrift_fault(r, PLUMB_ERROR_INPUT, "an index points outside the table of strings");
+    if (packs.at == NULL || r->fault != NULL) return;
+    packs_decode(&packs, d->batch);
+    if (packs.fault != NULL) thrift_fault(r, packs.code, packs.fault);
 }
 
 gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersions *versions, GError **error) {

@@ -32,5 +32,9 @@ void thrift_require(ThriftReader *r, guint32 seen, guint32 required);
 /* A note of a span: the same struct in both calls. */
 void thrift_note(ThriftReader *r, BatchNote *note);
 
+/* The spans of a list of packs, after those that the batch has. Its table of strings is complete; names that stand in
+ * packs are added to it. */
+void packs_decode(ThriftReader *list, SpanBatch *batch);
+
 /* Is the whole of the bytes one struct, with nothing left over? */
 gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error);

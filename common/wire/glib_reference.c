@@ -4,6 +4,7 @@
 
 #include "common/wire/codec.h"
 #include "common/wire/glib_transport.h"
+#include "common/wire/pack_reference.h"
 #include "plumb_plumb_types.h"
 
 static gpointer repair_classes(gpointer unused) {
@@ -113,6 +114,10 @@ static gboolean take_batch(const PlumbBatch *from, SpanBatch *batch, WireVersion
         if (!take_strings(from->strings, batch, error)) return FALSE;
         for (guint i = 0; i < from->spans->len; i++)
             if (!take_span(g_ptr_array_index(from->spans, i), batch, error)) return FALSE;
+        for (guint i = 0; from->__isset_packs && i < from->packs->len; i++) {
+            const GByteArray *pack = g_ptr_array_index(from->packs, i);
+            pack_reference((Bytes){pack->data, pack->len}, batch);
+        }
         if (from->__isset_sender && !take_sender(from->sender, batch, error)) return FALSE;
     }
     *versions = found;

@@ -9,7 +9,7 @@
 #include "common/model/batch.h"
 #include "common/wire/frame.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 
 typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_UNKNOWN } WireCall;
 

@@ -233,6 +233,23 @@ static void put_sender(const Writer *w) {
     done(w->thrift);
 }
 
+static void put_packs(const Writer *w) {
+    const GPtrArray *packs = w->options->packs;
+    list_begin(w->thrift, 6, T_STRING, packs->len);
+    for (guint i = 0; i < packs->len; i++) {
+        const GByteArray *pack = g_ptr_array_index(packs, i);
+        thrift_protocol_write_binary(w->thrift, pack->data, pack->len, NULL);
+    }
+    list_end(w->thrift);
+}
+
+static void put_spans(const Writer *w) {
+    const guint n = w->options->packs == NULL ? w->batch->spans->len : 0;
+    list_begin(w->thrift, 4, T_STRUCT, n);
+    for (guint i = 0; i < n; i++) write_span(w, batch_span(w->batch, i));
+    list_end(w->thrift);
+}
+
 static void put_batch_field(const Writer *w, gint16 id) {
     const SpanBatch *batch = w->batch;
     switch (id) {
@@ -245,12 +262,10 @@ static void put_batch_field(const Writer *w, gint16 id) {
         for (guint i = 0; i < batch->strings->len; i++) write_text(w->thrift, batch_string(batch, i));
         list_end(w->thrift);
         break;
-    case 4:
-        list_begin(w->thrift, 4, T_STRUCT, batch->spans->len);
-        for (guint i = 0; i < batch->spans->len; i++) write_span(w, batch_span(batch, i));
-        list_end(w->thrift);
-        break;
-    default: put_sender(w);
+    case 4: put_spans(w); break;
+    case 5: put_sender(w); break;
+    default:
+        if (w->options->packs != NULL) put_packs(w);
     }
 }
 
@@ -277,10 +292,10 @@ GByteArray *newer_submit(const SpanBatch *batch, const NewerOptions *options) {
     put_extras(&w, 2);
     field(w.thrift, T_STRUCT, 1);
     begin(w.thrift);
-    for (gint16 i = 1; i <= 5; i++) {
-        const gint16 id = options->reversed ? (gint16)(6 - i) : i;
+    for (gint16 i = 1; i <= 6; i++) {
+        const gint16 id = options->reversed ? (gint16)(7 - i) : i;
         if ((options->leave_out_of_batch >> id & 1) == 0) put_batch_field(&w, id);
-        put_extras(&w, 6);
+        put_extras(&w, 7);
     }
     end(w.thrift);
     done(w.thrift);

@@ -12,6 +12,7 @@ typedef struct NewerOptions {
     gint32 needs;               /* 0: left out */
     guint32 leave_out;          /* bit i: field i of each span is left out */
     guint32 leave_out_of_batch; /* likewise of the batch */
+    const GPtrArray *packs;     /* GByteArray; not NULL: they have the spans, and the batch's list has none */
 } NewerOptions;
 
 /* A whole frame with a submit call. */
