@@ -50,7 +50,7 @@ public final class Hooks {
     /** Records what is known at the call; null is left out. */
     public static void values(Object token, Point point, Object a, Object b, Object c, Object d) {
         try {
-            record((OpenScope) token, point.enterKeys, a, b, c, d);
+            record((OpenScope) token, point.enter, a, b, c, d);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.VALUE, e);
         }
@@ -60,7 +60,7 @@ public final class Hooks {
     public static void end(Object token, Point point, Object a, Object b, Object c, Object d, Throwable thrown) {
         OpenScope scope = (OpenScope) token;
         try {
-            record(scope, point.exitKeys, a, b, c, d);
+            record(scope, point.exit, a, b, c, d);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.VALUE, e);
         }
@@ -84,19 +84,19 @@ public final class Hooks {
         }
     }
 
-    private static void record(OpenScope scope, java.util.List<String> keys, Object a, Object b, Object c, Object d) {
-        int n = keys.size();
+    private static void record(OpenScope scope, String[] keys, Object a, Object b, Object c, Object d) {
+        int n = keys.length;
         if (n > 0) {
-            value(scope, keys.get(0), a);
+            value(scope, keys[0], a);
         }
         if (n > 1) {
-            value(scope, keys.get(1), b);
+            value(scope, keys[1], b);
         }
         if (n > 2) {
-            value(scope, keys.get(2), c);
+            value(scope, keys[2], c);
         }
         if (n > 3) {
-            value(scope, keys.get(3), d);
+            value(scope, keys[3], d);
         }
     }
 

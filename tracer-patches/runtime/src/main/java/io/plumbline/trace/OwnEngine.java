@@ -41,7 +41,7 @@ public final class OwnEngine extends Engine {
             state.unsampled = true;
             return state.unsampledRoot;
         }
-        return OwnScope.begun(state, point.name, Tracers.ofRole(point.role), state.newId()).entered(state);
+        return OwnScope.begun(state, point.name, Tracers.of(point), state.newId()).entered(state);
     }
 
     private static boolean wanted(Point point) {
@@ -95,7 +95,7 @@ public final class OwnEngine extends Engine {
     }
 
     private static String tracer(SpanRef parent, Point point) {
-        return parent instanceof OwnRef ? ((OwnRef) parent).tracer : Tracers.ofRole(point.role);
+        return parent instanceof OwnRef ? ((OwnRef) parent).tracer : Tracers.of(point);
     }
 
     @Override

@@ -17,6 +17,7 @@ public final class OwnTracer {
 
     private final String name;
     private final boolean inherits;
+    private volatile Tracers.Id id;
 
     private OwnTracer(String name, boolean inherits) {
         this.name = name;
@@ -30,6 +31,15 @@ public final class OwnTracer {
 
     public String name() {
         return name;
+    }
+
+    private String id() {
+        Tracers.Id before = id;
+        Tracers.Id known = Tracers.id(name, before);
+        if (known != before) {
+            id = known;
+        }
+        return Tracers.text(known);
     }
 
     /** Hadoop's configuration became known. */
@@ -69,7 +79,7 @@ public final class OwnTracer {
         OwnScope above = state.current();
         if (above != null) {
             boolean sameTracer = inherits || description.startsWith(SEND_BLOCK);
-            return OwnEngine.child(state, above, description, sameTracer ? above.span().tracer() : Tracers.id(name));
+            return OwnEngine.child(state, above, description, sameTracer ? above.span().tracer() : id());
         }
         Sampling sampling = Sampling.current();
         if (state.unsampled || sampling.never() || description.startsWith(SEND_BLOCK)) {
@@ -79,7 +89,7 @@ public final class OwnTracer {
             state.unsampled = true;
             return state.unsampledRoot;
         }
-        return OwnScope.begun(state, description, Tracers.id(name), state.newId()).entered(state);
+        return OwnScope.begun(state, description, id(), state.newId()).entered(state);
     }
 
     /**
@@ -111,7 +121,7 @@ public final class OwnTracer {
     /** Operations of the data transfer protocol are DataNodes' work, whoever's tracer opens them. */
     private String tracerOf(String description) {
         boolean operation = description.startsWith("Op") && description.endsWith("Proto");
-        return Tracers.id(operation ? DATANODE : name);
+        return operation ? Tracers.id(DATANODE) : id();
     }
 
     /** One more parent for a span that was just begun. */
@@ -134,7 +144,7 @@ public final class OwnTracer {
             }
             ThreadState state = ThreadState.get();
             LiveSpan live = new LiveSpan();
-            live.start(state.threadId, text(description), Tracers.id(name), trace, state.newId(), System.nanoTime());
+            live.start(state.threadId, text(description), id(), trace, state.newId(), System.nanoTime());
             live.data.parent(trace, span);
             live.share();
             live.waitForActivation();

@@ -25,6 +25,11 @@ public final class Point {
     /** Keys of the values recorded at the call and at the return, in the order in which woven code passes them. */
     public final List<String> enterKeys;
     public final List<String> exitKeys;
+    /** The same, for the way that every call goes. */
+    final String[] enter;
+    final String[] exit;
+    /** What a root's process is called, while that holds. */
+    volatile Tracers.Id tracer;
     /** An engine's own, set at most once: a cached decision that depends on the name alone. */
     volatile Object local;
     /** {@link Sampling}'s own: what the policy in force says of this function. */
@@ -36,6 +41,17 @@ public final class Point {
         this.flags = flags;
         this.enterKeys = Collections.unmodifiableList(enterKeys);
         this.exitKeys = Collections.unmodifiableList(exitKeys);
+        enter = interned(enterKeys);
+        exit = interned(exitKeys);
+    }
+
+    /** Equal keys of all functions are one object: they are mostly told apart by that. */
+    private static String[] interned(List<String> keys) {
+        String[] interned = new String[keys.size()];
+        for (int i = 0; i < interned.length; i++) {
+            interned[i] = keys.get(i).intern();
+        }
+        return interned;
     }
 
     public boolean mayBeRoot() {

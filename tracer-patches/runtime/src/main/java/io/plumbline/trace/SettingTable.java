@@ -40,7 +40,7 @@ final class SettingTable {
             sender("queue.spans", "Spans that wait to be sent, at most."),
             sender("queue.bytes", "Memory of the spans that wait, at most."),
             sender("batch.spans", "Spans sent at once, at most."),
-            sender("batch.bytes", "Their size; the span that passes it is the last."),
+            sender("batch.bytes", "Their size, at most, each measured as if it stood alone; a larger span goes alone."),
             sender("flush.interval.ms", "A batch that is not full is sent after this time."),
             sender("connect.timeout.ms", "For one connection."),
             sender("io.timeout.ms", "For a whole batch to be sent, and again for its whole answer."),

@@ -21,7 +21,45 @@ final class Tracers {
         TRACER_OF_ROLE.put("journalnode", "JournalNode");
     }
 
+    /** Another one since the settings changed. */
+    private static volatile Object generation = new Object();
+
+    /** A name that holds as long as the settings do. */
+    static final class Id {
+        private final String text;
+        private final Object of;
+
+        private Id(String text, Object of) {
+            this.text = text;
+            this.of = of;
+        }
+    }
+
     private Tracers() {
+    }
+
+    /** Of a function that is a root. */
+    static String of(Point point) {
+        Id known = point.tracer;
+        if (known == null || known.of != generation) {
+            Object of = generation;
+            known = new Id(ofRole(point.role), of);
+            point.tracer = known;
+        }
+        return known.text;
+    }
+
+    /** Of a tracer of that name. @param known what this returned the last time; null at first */
+    static Id id(String name, Id known) {
+        if (known != null && known.of == generation) {
+            return known;
+        }
+        Object of = generation;
+        return new Id(id(name), of);
+    }
+
+    static String text(Id id) {
+        return id.text;
     }
 
     /** @param name of the tracer, such as "FSClient" */
@@ -47,5 +85,6 @@ final class Tracers {
     /** The settings changed. */
     static void forget() {
         IDS.clear();
+        generation = new Object();
     }
 }

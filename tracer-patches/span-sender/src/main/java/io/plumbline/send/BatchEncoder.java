@@ -13,51 +13,57 @@ import org.apache.thrift.protocol.TStruct;
 import org.apache.thrift.protocol.TType;
 
 /**
- * Spans of the queue to a frame with a call of {@code submit}. The spans are translated once, when they are taken; the
- * frame around them is made anew when another version is to be spoken. One thread.
+ * Chunks of the queue to a frame with a call of {@code submit}. They are copied when they are taken; the frame around
+ * them is made anew, and the spans are translated, when an older version is to be spoken. One thread.
  */
 final class BatchEncoder {
     static final String METHOD = "submit";
     private static final TStruct STRUCT = new TStruct("");
     private static final TField ARGUMENT = new TField("batch", TType.STRUCT, (short) 1);
     private static final TField VERSION = new TField("version", TType.I32, (short) 1);
+    private static final TField NEEDS = new TField("needs", TType.I32, (short) 2);
     private static final TField STRINGS = new TField("strings", TType.LIST, (short) 3);
     private static final TField SPANS = new TField("spans", TType.LIST, (short) 4);
     private static final TField SENDER = new TField("sender", TType.STRUCT, (short) 5);
-    /** Receivers take 200,000; one span adds at most 4,098. */
-    private static final int MAX_STRINGS = 150_000;
+    private static final TField PACKS = new TField("packs", TType.LIST, (short) 6);
+    /** From this version on, receivers understand packs. */
+    private static final int VERSION_WITH_PACKS = 2;
+    /** Receivers take 200,000; the last chunk adds at most some 54,000. */
+    private static final int MAX_STRINGS = 140_000;
 
     private final SenderOptions options;
+    private final Packs packs = new Packs();
     private final FrameBuffer translated = new FrameBuffer();
     private final FrameBuffer frame = new FrameBuffer();
     private final TProtocol out;
+    private final FieldWriter elements;
     private final SpanTranslator translator;
+    /** Of the batch; null: it has no span. */
+    private String firstTracer;
     /** In the batch. */
     private int spans;
-    /** Out of the queue for it. */
-    private int taken;
-    /** Of the queue, in the batch. */
-    private long bytes;
+    /** What they are measured by. */
+    private long weight;
 
     BatchEncoder(SenderOptions options) {
         this.options = options;
         this.out = options.protocol.over(frame);
+        this.elements = options.protocol.writer(frame);
         this.translator = new SpanTranslator(options.protocol.writer(translated));
     }
 
     /**
-     * Takes up to a batch's worth of what is ready in the queue. Returns how many spans these are. When it throws, the
-     * spans taken are lost ({@link #lost}).
+     * Takes up to a batch's worth of what is ready in the queue: whole chunks. Returns how many spans these are. When it
+     * throws, the spans taken are lost ({@link #lost}).
      */
     int take(SpanQueue queue) {
-        translated.reset();
-        translator.reset();
+        packs.reset();
+        firstTracer = null;
         spans = 0;
-        taken = 0;
-        bytes = 0;
+        weight = 0;
         Chunk chunk = queue.takeChunks();
-        while (chunk != null && !full()) {
-            chunk = read(chunk, queue);
+        while (chunk != null && hasRoom(chunk)) {
+            chunk = take(chunk, queue);
             if (chunk == null) {
                 chunk = queue.takeChunks();
             }
@@ -66,44 +72,40 @@ final class BatchEncoder {
         return spans;
     }
 
-    /** As much of the chunk as the batch takes. Returns the chunk to go on with, or null at the last one's end. */
-    private Chunk read(Chunk chunk, SpanQueue queue) {
-        int start = chunk.start;
-        long before = bytes;
-        int inside = chunk.spans;
+    private boolean hasRoom(Chunk chunk) {
+        return spans == 0 || spans + chunk.spans <= options.batchSpans && weight + chunk.weight <= options.batchBytes
+                && packs.strings() + chunk.writtenOut <= MAX_STRINGS;
+    }
+
+    /** Returns the chunk to go on with, or null after the last one. */
+    private Chunk take(Chunk chunk, SpanQueue queue) {
+        Chunk next = chunk.next;
         boolean done = false;
+        queue.countRemoved(chunk.spans, chunk.weight);
+        spans += chunk.spans;
+        weight += chunk.weight;
         try {
-            while (chunk.spans > 0 && !full()) {
-                translator.translate(chunk);
-                spans++;
-                bytes = before + chunk.start - start;
+            if (chunk.spans > 0) {
+                firstTracer = firstTracer == null ? chunk.firstTracer : firstTracer;
+                packs.add(chunk);
             }
             done = true;
         } finally {
-            int end = done ? chunk.start : chunk.end;
-            int left = done ? chunk.spans : 0;
-            taken += inside - left;
-            queue.countRemoved(inside - left, end - start);
             if (!done) {
-                queue.putBackChunks(queue.done(chunk));
+                queue.putBackChunks(next);
             }
         }
-        return chunk.spans > 0 ? chunk : queue.done(chunk);
+        return queue.done(chunk);
     }
 
     /** Spans taken by the call that threw. */
     int lost() {
-        return taken;
-    }
-
-    private boolean full() {
-        return spans >= options.batchSpans || spans > 0 && bytes + translator.stringBytes() >= options.batchBytes
-                || translator.strings().size() >= MAX_STRINGS;
+        return spans;
     }
 
     /** The process of the first span taken; null when there was none. */
     String firstTracer() {
-        return translator.firstTracer();
+        return firstTracer;
     }
 
     /** What the batch says about its sender. */
@@ -124,7 +126,15 @@ final class BatchEncoder {
             out.writeMessageBegin(new TMessage(METHOD, TMessageType.CALL, (int) sequence));
             out.writeStructBegin(STRUCT);
             out.writeFieldBegin(ARGUMENT);
-            writeBatch(sender, version);
+            out.writeStructBegin(STRUCT);
+            i32(VERSION, version);
+            if (version >= VERSION_WITH_PACKS && spans > 0) {
+                writePacks(sender);
+            } else {
+                writeSpans(sender);
+            }
+            out.writeFieldStop();
+            out.writeStructEnd();
             out.writeFieldEnd();
             out.writeFieldStop();
             out.writeStructEnd();
@@ -136,27 +146,54 @@ final class BatchEncoder {
         }
     }
 
-    private void writeBatch(Sender sender, int version) throws TException {
-        out.writeStructBegin(STRUCT);
-        out.writeFieldBegin(VERSION);
-        out.writeI32(version);
+    private void i32(TField field, int value) throws TException {
+        out.writeFieldBegin(field);
+        out.writeI32(value);
         out.writeFieldEnd();
-        out.writeFieldBegin(STRINGS);
-        out.writeListBegin(new TList(TType.STRING, translator.strings().size()));
-        for (String text : translator.strings()) {
+    }
+
+    private void writePacks(Sender sender) throws TException {
+        i32(NEEDS, VERSION_WITH_PACKS);
+        writeStrings(packs.table());
+        writeList(SPANS, TType.STRUCT, 0);
+        writeSender(sender);
+        writeList(PACKS, TType.STRING, packs.size());
+        for (int i = 0; i < packs.size(); i++) {
+            elements.element(packs.bytes(), packs.begin(i), packs.end(i) - packs.begin(i));
+        }
+    }
+
+    /** As all versions understand them. */
+    private void writeSpans(Sender sender) throws TException {
+        translated.reset();
+        translator.reset(packs.table());
+        for (int i = 0; i < packs.size(); i++) {
+            translator.translate(packs.bytes(), packs.begin(i), packs.end(i));
+        }
+        writeStrings(translator.strings());
+        writeList(SPANS, TType.STRUCT, spans);
+        frame.write(translated.bytes, 0, translated.length);
+        writeSender(sender);
+    }
+
+    private void writeStrings(java.util.List<String> strings) throws TException {
+        writeList(STRINGS, TType.STRING, strings.size());
+        for (String text : strings) {
             out.writeString(text);
         }
+    }
+
+    /** Only its head; the end of a field or list is nothing in either protocol. */
+    private void writeList(TField field, byte type, int n) throws TException {
+        out.writeFieldBegin(field);
+        out.writeListBegin(new TList(type, n));
         out.writeListEnd();
         out.writeFieldEnd();
-        out.writeFieldBegin(SPANS);
-        out.writeListBegin(new TList(TType.STRUCT, spans));
-        frame.write(translated.bytes, 0, translated.length);
-        out.writeListEnd();
-        out.writeFieldEnd();
+    }
+
+    private void writeSender(Sender sender) throws TException {
         out.writeFieldBegin(SENDER);
         sender.write(out);
         out.writeFieldEnd();
-        out.writeFieldStop();
-        out.writeStructEnd();
     }
 }

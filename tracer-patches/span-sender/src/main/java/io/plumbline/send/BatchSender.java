@@ -35,7 +35,8 @@ final class BatchSender implements Runnable {
     private volatile String introducedAs = "";
     private volatile boolean closing;
     private volatile long closeDeadline;
-    /** What is spoken: ours, until a receiver says that it is older. */
+    private final int ownVersion;
+    /** What is spoken: ours, unless the receiver said that it is older. */
     private int version;
     private long sequence;
     private long reportedDrops;
@@ -61,7 +62,8 @@ final class BatchSender implements Runnable {
         this.pause = host.pause;
         this.startedAt = host.startedAt;
         this.askNanos = TimeUnit.MILLISECONDS.toNanos(host.askMs);
-        this.version = host.wireVersion;
+        this.ownVersion = host.wireVersion;
+        this.version = ownVersion;
         this.link = new Link(options);
         this.backoff = new Backoff(options.retryMinMs, options.retryMaxMs, Math::random);
         this.encoder = new BatchEncoder(options);
@@ -252,6 +254,7 @@ final class BatchSender implements Runnable {
             return reply;
         } catch (IOException e) {
             counters.failures.incrementAndGet();
+            version = ownVersion; // it may come back as a newer one
             fail("spans wait for a receiver: " + e.getMessage(), null);
             failedReceivers++;
             failedWhileClosing += begunWhileClosing ? 1 : 0;

@@ -61,4 +61,11 @@ final class BinaryWriter extends FieldWriter {
         out.putInt(length);
         out.write(from, offset, length);
     }
+
+    @Override
+    void element(byte[] from, int offset, int length) {
+        out.makeRoom(MOST);
+        out.putInt(length);
+        out.write(from, offset, length);
+    }
 }

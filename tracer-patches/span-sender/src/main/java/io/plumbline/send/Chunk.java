@@ -1,38 +1,44 @@
 package io.plumbline.send;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
- * A piece of the queue: spans in a compact form of our own ({@link SpanWriter} writes, {@link SpanTranslator} reads),
- * and the few names that they refer to. Belongs to one thread at a time, which hands it on whole.
- *
- * <p>Names (of functions, processes, annotation keys) repeat from span to span: the chunk holds each string once, in a
- * small hash table, and spans hold its place in it. What finds no room there is written out in the span.
+ * A piece of the queue: spans in the form in which they go to the receiver ({@link SpanWriter} writes them), and what the
+ * next of them can refer to. Belongs to one thread at a time, which hands it on whole.
  */
 final class Chunk {
     /** A thread starts with the smallest; one that fills it gets a larger one next. */
     static final int[] SIZES = {1 << 10, 4 << 10, 16 << 10};
     /** No size of these: made for one large span. */
     static final int LARGE = SIZES.length;
-    /** Longer names are written out, lest small chunks keep much memory alive. */
-    static final int MAX_NAME_CHARS = 128;
-    /** In place of a name's number: the name itself follows. */
-    static final int WRITTEN_OUT = 255;
-    private static final int[] NAME_SLOTS = {32, 64, 128, 128};
-    /** Object headers, and the table's references with the strings' share. */
-    private static final int OVERHEAD = 128;
+    private static final int[] MOST_NAMES = {32, 64, 64, 16};
+    private static final int[] MOST_SHAPES = {8, 16, 32, 4};
+    private static final int[] MOST_VALUES = {24, 48, 64, 16};
+    /** Object headers, and the rest of this object. */
+    private static final int OVERHEAD = 200;
 
     final int level;
     final byte[] array;
+    /** Of the same bytes, the lowest first. */
     final ByteBuffer bytes;
-    final String[] names;
-    private int nameCount;
+    final NameTable names;
+    final Shapes shapes;
     /** Where the next span goes. */
     int end;
-    /** Where the next span to read is. */
-    int start;
-    /** Between start and end. */
     int spans;
+    /** What the spans are measured by: bytes that each surely suffices with when it stands alone. */
+    long weight;
+    /** Names that are among the spans and not in the table. */
+    int writtenOut;
+    /** The process of the first span. */
+    String firstTracer;
+    /** Of the last span: its trace and begin, and the last parent that stood for itself. */
+    long trace;
+    long begin;
+    long parent;
+    /** A span is being written; stays so where that broke off, and then no more go into this chunk. */
+    boolean writing;
     /** Spans that may still be written into it: reserved in the queue's count. */
     int credits;
     /** Texts cut in the span that is being written. */
@@ -43,12 +49,13 @@ final class Chunk {
     Chunk(int level, int capacity) {
         this.level = level;
         array = new byte[capacity];
-        bytes = ByteBuffer.wrap(array);
-        names = new String[NAME_SLOTS[level]];
+        bytes = ByteBuffer.wrap(array).order(ByteOrder.LITTLE_ENDIAN);
+        names = new NameTable(MOST_NAMES[level]);
+        shapes = new Shapes(MOST_SHAPES[level], MOST_VALUES[level]);
     }
 
     static long cost(int level, int capacity) {
-        return capacity + OVERHEAD + 8L * NAME_SLOTS[level];
+        return capacity + OVERHEAD + 8L * MOST_NAMES[level] + Shapes.cost(MOST_SHAPES[level], MOST_VALUES[level]);
     }
 
     long cost() {
@@ -56,51 +63,22 @@ final class Chunk {
     }
 
     int room() {
-        return array.length - end;
-    }
-
-    /** The number of a name; WRITTEN_OUT when the table does not take it. */
-    int nameId(String name) {
-        if (name.length() > MAX_NAME_CHARS) {
-            return WRITTEN_OUT;
-        }
-        int hash = name.hashCode();
-        int mask = names.length - 1;
-        int i = (hash ^ hash >>> 16 ^ hash >>> 7) & mask;
-        while (true) {
-            String known = names[i];
-            if (known == name) {
-                return i;
-            }
-            if (known == null) {
-                return addName(name, i);
-            }
-            if (known.equals(name)) {
-                return i;
-            }
-            i = i + 1 & mask;
-        }
-    }
-
-    /** A quarter of the table stays empty, so that a search ends. */
-    private int addName(String name, int slot) {
-        if (4 * nameCount >= 3 * names.length) {
-            return WRITTEN_OUT;
-        }
-        nameCount++;
-        names[slot] = name;
-        return slot;
+        return writing ? 0 : array.length - end;
     }
 
     /** For its next use. */
     void clear() {
-        if (nameCount > 0) {
-            java.util.Arrays.fill(names, null);
-        }
-        nameCount = 0;
-        start = 0;
+        names.clear();
+        shapes.clear();
         end = 0;
         spans = 0;
+        weight = 0;
+        writtenOut = 0;
+        firstTracer = null;
+        trace = 0;
+        begin = 0;
+        parent = 0;
+        writing = false;
         credits = 0;
         next = null;
     }

@@ -72,4 +72,11 @@ final class CompactWriter extends FieldWriter {
         out.putVarint(length);
         out.write(from, offset, length);
     }
+
+    @Override
+    void element(byte[] from, int offset, int length) {
+        out.makeRoom(FrameBuffer.MAX_VARINT);
+        out.putVarint(length);
+        out.write(from, offset, length);
+    }
 }

@@ -19,4 +19,7 @@ abstract class FieldWriter {
 
     /** A binary, or a string in UTF-8: they look the same. */
     abstract void binary(int field, byte[] from, int offset, int length);
+
+    /** A binary in a list of them, whose head was written elsewhere. */
+    abstract void element(byte[] from, int offset, int length);
 }

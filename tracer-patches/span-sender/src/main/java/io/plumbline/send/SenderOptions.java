@@ -11,9 +11,9 @@ public final class SenderOptions {
     static final Key QUEUE_SPANS = new Key("queue.spans", 100_000, 1, 100_000_000);
     static final Key QUEUE_BYTES = new Key("queue.bytes", 32 << 20, 64 << 10, Integer.MAX_VALUE);
     /** Receivers take 200,000; small batches keep the loss of a kill -9 of this process small. */
-    static final Key BATCH_SPANS = new Key("batch.spans", 2_000, 1, 10_000);
+    static final Key BATCH_SPANS = new Key("batch.spans", 10_000, 1, 10_000);
     /** Twice this and the largest span together stay below the receivers' limit of 32 MiB for a frame. */
-    static final Key BATCH_BYTES = new Key("batch.bytes", 1 << 20, 1, 4 << 20);
+    static final Key BATCH_BYTES = new Key("batch.bytes", 2 << 20, 1, 4 << 20);
     static final Key FLUSH_MS = new Key("flush.interval.ms", 500, 1, 3_600_000);
     static final Key CONNECT_MS = new Key("connect.timeout.ms", 3_000, 1, 3_600_000);
     static final Key IO_MS = new Key("io.timeout.ms", 20_000, 1, 3_600_000);

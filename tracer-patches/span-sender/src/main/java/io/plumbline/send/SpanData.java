@@ -88,7 +88,8 @@ public final class SpanData {
     /** A key comes once, as in HTrace: a later value takes the place of the earlier one. */
     private int annotation(String key) {
         for (int i = 0; i < annotationCount; i++) {
-            if (keys[i].equals(key)) {
+            String known = keys[i];
+            if (known == key || known.hashCode() == key.hashCode() && known.equals(key)) {
                 return i;
             }
         }

@@ -19,6 +19,8 @@ final class SpanQueue {
     private static final int CREDITS_PART = 16;
     /** So many new threads since the sender looked are a reason to look: threads that end leave chunks behind. */
     private static final int MANY_THREADS = 1024;
+    /** A chunk with so many names of its own is handed over: receivers take 200,000 in a batch, and one span adds 4,098. */
+    private static final int MANY_NAMES = 50_000;
     /** Instead of the bytes that a span needs. */
     private static final int TOO_LARGE = -1;
     private static final int WRITTEN = 0;
@@ -155,7 +157,7 @@ final class SpanQueue {
         try {
             chunk.credits--;
             own.countAccepted();
-            full = chunk.spans >= batchSpans || chunk.end >= batchBytes;
+            full = chunk.spans >= batchSpans || chunk.weight >= batchBytes || chunk.writtenOut >= MANY_NAMES;
         } finally {
             if (!full) {
                 own.set(chunk);
@@ -178,7 +180,7 @@ final class SpanQueue {
             chunk.credits = 0;
         }
         int spans = chunk.spans;
-        int bytes = chunk.end;
+        long bytes = chunk.weight;
         Chunk head;
         do {
             head = inbox.get();
@@ -239,8 +241,8 @@ final class SpanQueue {
         return reversed;
     }
 
-    /** Spans of a chunk were read. The sender's thread. */
-    void countRemoved(int spans, int bytes) {
+    /** The spans of a chunk were read. @param bytes its weight. The sender's thread. */
+    void countRemoved(int spans, long bytes) {
         removed.addAndGet(spans);
         readySpans.addAndGet(-spans);
         readyBytes.addAndGet(-bytes);
@@ -266,7 +268,7 @@ final class SpanQueue {
         long spans = 0;
         for (Chunk chunk = list; chunk != null;) {
             spans += chunk.spans;
-            countRemoved(chunk.spans, chunk.end - chunk.start);
+            countRemoved(chunk.spans, chunk.weight);
             chunk = done(chunk);
         }
         return spans;

@@ -2,16 +2,15 @@ package io.plumbline.send;
 
 import io.plumbline.wire.plumbConstants;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Spans of chunks ({@link SpanWriter} has their form) to Span structures of idl/plumb.thrift, field by field, with the
- * table of strings that they refer to. One thread.
+ * Packs to Span structures of idl/plumb.thrift, field by field, for receivers of version 1. One thread.
  */
 final class SpanTranslator {
     /** Fields of Span, of a parent, an annotation and a note. */
@@ -30,90 +29,135 @@ final class SpanTranslator {
     private static final int VALUE = 2;
     private static final int NOTE_TIME = 1;
     private static final int MESSAGE = 2;
-    /** Most bytes of a UTF-16 unit in UTF-8. */
-    private static final int WORST = 3;
 
-    private final Map<String, Integer> index = new HashMap<>();
-    private final List<String> strings = new ArrayList<>();
-    private long stringBytes;
-    /** Place in the chunk's table to place in the batch's, plus 1. */
-    private final int[] known = new int[Chunk.WRITTEN_OUT];
-    private final Decimal decimal = new Decimal();
     private final FieldWriter out;
-    private String firstTracer;
-    private Chunk chunk;
+    private final Decimal decimal = new Decimal();
+    private final List<String> strings = new ArrayList<>();
+    private final Map<String, Integer> index = new HashMap<>();
+    private final List<Kept> shapes = new ArrayList<>();
+    private byte[] bytes;
+    private ByteBuffer longs;
     private int at;
+    private int[] names;
+    private long trace;
+    private long parent;
+    private long begin;
+
+    /** A shape, and what its values were last. */
+    private static final class Kept {
+        int function;
+        int tracer;
+        boolean[] textual;
+        int[] keys;
+        long[] numbers;
+        int[] texts;
+        int[] lengths;
+    }
 
     SpanTranslator(FieldWriter out) {
         this.out = out;
     }
 
-    /** For the next batch. */
-    void reset() {
+    /** For the next batch, whose packs share this table. */
+    void reset(List<String> table) {
         index.clear();
         strings.clear();
-        stringBytes = 0;
-        firstTracer = null;
-        chunk = null;
+        strings.addAll(table);
+        for (int i = 0; i < table.size(); i++) {
+            index.put(table.get(i), i);
+        }
     }
 
-    /** Of all spans since reset(). */
+    /** The table and what was written out among the spans. */
     List<String> strings() {
         return strings;
     }
 
-    /** The process of the first span since reset(); null when there was none. */
-    String firstTracer() {
-        return firstTracer;
-    }
-
-    /** How much the strings may take in UTF-8. */
-    long stringBytes() {
-        return stringBytes;
-    }
-
-    /** The next span of the chunk. */
-    void translate(Chunk from) {
-        if (chunk != from) {
-            chunk = from;
-            Arrays.fill(known, 0);
+    /** One pack. */
+    void translate(byte[] from, int start, int end) {
+        bytes = from;
+        longs = ByteBuffer.wrap(from).order(ByteOrder.LITTLE_ENDIAN);
+        at = start;
+        shapes.clear();
+        trace = 0;
+        parent = 0;
+        begin = 0;
+        int spans = number();
+        names = new int[number()];
+        for (int i = 0; i < names.length; i++) {
+            names[i] = number();
         }
-        ByteBuffer in = from.bytes;
-        int head = from.start;
-        long trace = in.getLong(head + 1);
-        int parents = in.getShort(head + 33);
-        int annotations = in.getShort(head + 35);
-        int notes = in.getShort(head + 37);
-        int parentsAt = head + SpanWriter.HEAD;
-        at = parentsAt + 16 * parents;
+        for (int i = 0; i < spans; i++) {
+            span();
+        }
+        if (at != end) {
+            throw new IllegalStateException("a pack of " + (end - start) + " bytes ends after " + (at - start));
+        }
+    }
+
+    private void span() {
+        Kept shape = shape();
+        int bits = bytes[at++];
+        if ((bits & SpanWriter.SAME_TRACE) == 0) {
+            trace = i64();
+        }
         out.beginStruct();
         out.i64(TRACE, trace);
-        out.i64(SPAN, in.getLong(head + 9));
-        out.i64(BEGIN, in.getLong(head + 17));
-        out.i64(DURATION, in.getLong(head + 25));
-        out.i32(NAME, name());
-        int tracer = name();
-        out.i32(TRACER, tracer);
-        if (firstTracer == null) {
-            firstTracer = strings.get(tracer);
+        out.i64(SPAN, i64());
+        if ((bits & SpanWriter.ONE_PARENT) != 0) {
+            parent = i64();
         }
-        writeParents(trace, parentsAt, parents);
-        writeAnnotations(annotations);
-        writeNotes(notes);
-        if ((in.get(head) & SpanWriter.FLAG_MILLISECONDS) != 0) {
+        boolean lists = (bits & SpanWriter.LISTS) != 0;
+        int parents = lists ? number() : 0;
+        int parentsAt = at;
+        at += 16 * parents;
+        begin += signed();
+        out.i64(BEGIN, begin);
+        out.i64(DURATION, signed());
+        out.i32(NAME, shape.function);
+        out.i32(TRACER, shape.tracer);
+        if ((bits & (SpanWriter.ONE_PARENT | SpanWriter.SAME_PARENT)) != 0) {
+            out.i64(FIRST_PARENT, parent);
+        }
+        parents(parentsAt, parents);
+        values(shape);
+        notes(lists ? number() : 0);
+        if ((bits & SpanWriter.MILLISECONDS) != 0) {
             out.i32(FLAGS, plumbConstants.FLAG_MILLISECONDS);
         }
         out.endStruct();
-        from.start = at;
-        from.spans--;
+    }
+
+    private Kept shape() {
+        int number = number();
+        if (number != SpanWriter.ALONE && number <= shapes.size()) {
+            return shapes.get(number - 1);
+        }
+        Kept shape = new Kept();
+        shape.function = name();
+        shape.tracer = name();
+        int n = number();
+        shape.textual = new boolean[n];
+        shape.keys = new int[n];
+        shape.numbers = new long[n];
+        shape.texts = new int[n];
+        shape.lengths = new int[n];
+        for (int i = 0; i < n; i++) {
+            shape.textual[i] = bytes[at++] == SpanWriter.KIND_TEXT;
+            shape.keys[i] = name();
+        }
+        if (number != SpanWriter.ALONE) {
+            shapes.add(shape);
+        }
+        return shape;
     }
 
     /** A first parent of the same trace, the usual case, is one number. */
-    private void writeParents(long trace, int from, int parents) {
+    private void parents(int from, int parents) {
         int place = from;
         int rest = parents;
-        if (parents > 0 && chunk.bytes.getLong(from) == trace) {
-            out.i64(FIRST_PARENT, chunk.bytes.getLong(from + 8));
+        if (rest > 0 && longs.getLong(place) == trace) {
+            out.i64(FIRST_PARENT, longs.getLong(place + 8));
             place += 16;
             rest--;
         }
@@ -123,77 +167,94 @@ final class SpanTranslator {
         out.list(PARENTS, rest);
         for (int i = 0; i < rest; i++, place += 16) {
             out.beginStruct();
-            out.i64(TRACE, chunk.bytes.getLong(place));
-            out.i64(SPAN, chunk.bytes.getLong(place + 8));
+            out.i64(TRACE, longs.getLong(place));
+            out.i64(SPAN, longs.getLong(place + 8));
             out.endStruct();
         }
     }
 
-    private void writeAnnotations(int n) {
-        if (n == 0) {
+    private void values(Kept shape) {
+        if (shape.keys.length == 0) {
             return;
         }
-        out.list(ANNOTATIONS, n);
-        for (int i = 0; i < n; i++) {
+        out.list(ANNOTATIONS, shape.keys.length);
+        for (int i = 0; i < shape.keys.length; i++) {
             out.beginStruct();
-            out.i32(KEY, name());
-            int kind = chunk.array[at++];
-            if (kind == SpanWriter.KIND_NUMBER) {
-                int start = decimal.put(chunk.bytes.getLong(at));
-                out.binary(VALUE, decimal.digits, start, decimal.digits.length - start);
-                at += 8;
+            out.i32(KEY, shape.keys[i]);
+            if (shape.textual[i]) {
+                text(shape, i);
+                out.binary(VALUE, bytes, shape.texts[i], shape.lengths[i]);
             } else {
-                text(VALUE);
+                shape.numbers[i] += signed();
+                int start = decimal.put(shape.numbers[i]);
+                out.binary(VALUE, decimal.digits, start, decimal.digits.length - start);
             }
             out.endStruct();
         }
     }
 
-    private void writeNotes(int n) {
+    private void text(Kept shape, int value) {
+        int length = number();
+        if (length != SpanWriter.SAME_TEXT) {
+            shape.texts[value] = at;
+            shape.lengths[value] = length - 1;
+            at += length - 1;
+        }
+    }
+
+    private void notes(int n) {
         if (n == 0) {
             return;
         }
         out.list(NOTES, n);
         for (int i = 0; i < n; i++) {
             out.beginStruct();
-            out.i64(NOTE_TIME, chunk.bytes.getLong(at));
-            at += 8;
-            text(MESSAGE);
+            out.i64(NOTE_TIME, begin + signed());
+            int length = number();
+            out.binary(MESSAGE, bytes, at, length);
+            at += length;
             out.endStruct();
         }
     }
 
-    /** UTF-8 already: passed on as it is. */
-    private void text(int field) {
-        int length = chunk.bytes.getInt(at);
-        out.binary(field, chunk.array, at + 4, length);
-        at += 4 + length;
-    }
-
-    /** The place of the name that comes next in the batch's table. */
     private int name() {
-        int id = chunk.array[at++] & 0xff;
-        if (id == Chunk.WRITTEN_OUT) {
-            int length = chunk.bytes.getInt(at);
-            String text = new String(chunk.array, at + 4, length, StandardCharsets.UTF_8);
-            at += 4 + length;
-            return intern(text);
+        int number = number();
+        if (number > 0) {
+            return names[number - 1];
         }
-        if (known[id] == 0) {
-            known[id] = intern(chunk.names[id]) + 1;
+        int length = number();
+        String text = new String(bytes, at, length, StandardCharsets.UTF_8);
+        at += length;
+        Integer known = index.get(text);
+        if (known != null) {
+            return known;
         }
-        return known[id] - 1;
+        strings.add(text);
+        index.put(text, strings.size() - 1);
+        return strings.size() - 1;
     }
 
-    private int intern(String text) {
-        Integer place = index.get(text);
-        if (place != null) {
-            return place;
+    private long i64() {
+        at += 8;
+        return longs.getLong(at - 8);
+    }
+
+    private int number() {
+        return (int) varint();
+    }
+
+    private long signed() {
+        return Varint.signed(varint());
+    }
+
+    private long varint() {
+        long sum = 0;
+        for (int shift = 0;; shift += 7) {
+            byte next = bytes[at++];
+            sum |= (next & 0x7fL) << shift;
+            if (next >= 0) {
+                return sum;
+            }
         }
-        int next = strings.size();
-        strings.add(text.indexOf('\0') < 0 ? text : text.replace('\0', '\uFFFD'));
-        stringBytes += (long) WORST * text.length();
-        index.put(text, next);
-        return next;
     }
 }

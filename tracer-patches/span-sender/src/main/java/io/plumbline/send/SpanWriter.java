@@ -1,27 +1,34 @@
 package io.plumbline.send;
 
-import java.nio.ByteBuffer;
-
 /**
- * Copies a span to the end of a chunk, in the application's thread. The form, numbers big-endian:
- *
- * <pre>
- *   u8 flags; i64 trace, span, beginNs, durationNs; u16 parents, annotations, notes;
- *   parents: i64 trace, span each;
- *   name and tracer: u8 number in the chunk's table, or 255, i32 length, UTF-8;
- *   annotations: key as a name; u8 kind; i64, or i32 length and UTF-8;
- *   notes: i64 time; i32 length, UTF-8
- * </pre>
+ * Writes a span to the end of a chunk, in the application's thread, as it will lie in a pack of the batch: idl/plumb.thrift
+ * has the form. What a span has in common with those before it in the chunk is not said again.
  */
 final class SpanWriter {
     /** A span of more is not taken, by {@link #weight}. Receivers take frames of 32 MiB; Hadoop is far below. */
     static final long MAX_WEIGHT = 4 << 20;
     /** Receivers take no more parents, annotations or notes of one span. */
     static final int MAX_LIST = 4096;
-    static final int FLAG_MILLISECONDS = 1;
+    /** The byte that says how a span begins. */
+    static final int SAME_TRACE = 1;
+    static final int SAME_PARENT = 2;
+    static final int ONE_PARENT = 4;
+    static final int LISTS = 8;
+    static final int MILLISECONDS = 16;
+    /** In place of a shape's number: it is defined in the span, for that alone. */
+    static final int ALONE = 0;
     static final int KIND_TEXT = 0;
     static final int KIND_NUMBER = 1;
-    static final int HEAD = 1 + 4 * 8 + 3 * 2;
+    /** In place of a text's length, which is one more: it is that of the last span of this shape. */
+    static final int SAME_TEXT = 0;
+    /** Of a span without names and lists. */
+    private static final int HEAD = 5 + 1 + 3 * 8 + 2 * Varint.MOST;
+    private static final int COUNT = 5;
+    /** Texts up to this length need not be looked at to tell how many bytes surely suffice. */
+    private static final int SHORT = 64;
+    /** Longer ones are not kept to be compared with. */
+    private static final int MAX_KEPT = 128;
+    private static final int WORST = 3;
 
     private final Counters counters;
 
@@ -31,110 +38,167 @@ final class SpanWriter {
 
     /** FALSE when it has no room; the chunk then holds what it held before. */
     boolean write(SpanData span, Chunk chunk) {
-        int parents = Math.min(span.parents(), MAX_LIST);
         int annotations = Math.min(span.annotations(), MAX_LIST);
-        int notes = Math.min(span.notes(), MAX_LIST);
-        if (chunk.room() < HEAD + 16 * parents) {
+        Shape shape = chunk.shapes.find(span);
+        int need = needOfRest(span, annotations);
+        if (chunk.room() < (shape != null ? need : need + needOfNames(span, annotations))) {
             return false;
         }
+        chunk.writing = true;
         chunk.cuts = 0;
-        int at = putHead(span, chunk.bytes, chunk.end);
-        putCounts(chunk.bytes, at, parents, annotations, notes);
-        at = putParents(span, parents, chunk.bytes, at + 6);
+        int at = shape != null ? Varint.put(chunk.array, chunk.end, shape.number) : -1;
+        if (shape == null) {
+            shape = chunk.shapes.add(span);
+            at = putDefinition(span, annotations, shape, chunk, chunk.end);
+        }
+        at = putIds(span, chunk, at);
+        at = Varint.putSigned(chunk.array, at, span.beginNs - chunk.begin);
+        at = Varint.putSigned(chunk.array, at, span.durationNs);
+        at = putValues(span, annotations, shape, chunk, at);
+        at = putNotes(span, chunk, at);
+        finish(span, need, chunk, at);
+        return true;
+    }
+
+    private void finish(SpanData span, int need, Chunk chunk, int end) {
+        if (chunk.spans++ == 0) {
+            chunk.firstTracer = Shapes.orEmpty(span.tracer);
+        }
+        chunk.begin = span.beginNs;
+        chunk.trace = span.trace;
+        chunk.weight += need;
+        chunk.end = end;
+        chunk.writing = false;
+        if (chunk.cuts > 0) {
+            counters.shortened.addAndGet(chunk.cuts);
+        }
+    }
+
+    private static int putDefinition(SpanData span, int annotations, Shape shape, Chunk chunk, int from) {
+        int at = Varint.put(chunk.array, from, shape == null ? ALONE : shape.number);
         at = putName(span.name, chunk, at);
         at = putName(span.tracer, chunk, at);
-        for (int i = 0; i < annotations && at >= 0; i++) {
-            at = putAnnotation(span, i, chunk, at);
+        at = Varint.put(chunk.array, at, annotations);
+        for (int i = 0; i < annotations; i++) {
+            chunk.array[at] = (byte) (span.text(i) != null ? KIND_TEXT : KIND_NUMBER);
+            at = putName(span.key(i), chunk, at + 1);
         }
-        for (int i = 0; i < notes && at >= 0; i++) {
-            at = putNote(span, i, chunk, at);
-        }
-        if (at < 0) {
-            return false;
-        }
-        chunk.end = at;
-        chunk.spans++;
-        int cuts = chunk.cuts + cut(span.parents()) + cut(span.annotations()) + cut(span.notes());
-        if (cuts > 0) {
-            counters.shortened.addAndGet(cuts);
-        }
-        return true;
+        chunk.cuts += cut(span.annotations());
+        return at;
     }
 
     private static int cut(int listed) {
         return listed > MAX_LIST ? 1 : 0;
     }
 
-    private static int putHead(SpanData span, ByteBuffer out, int at) {
-        out.put(at, (byte) (span.milliseconds ? FLAG_MILLISECONDS : 0));
-        out.putLong(at + 1, span.trace);
-        out.putLong(at + 9, span.span);
-        out.putLong(at + 17, span.beginNs);
-        out.putLong(at + 25, span.durationNs);
-        return at + 33;
+    private static int putName(String nameOrNull, Chunk chunk, int at) {
+        String name = Shapes.orEmpty(nameOrNull);
+        int number = chunk.names.number(name);
+        if (number != NameTable.NONE) {
+            return Varint.put(chunk.array, at, number + 1);
+        }
+        chunk.writtenOut++;
+        chunk.array[at] = 0;
+        return putText(name, Utf8.MAX_NAME_BYTES, 0, chunk, at + 1);
     }
 
-    private static void putCounts(ByteBuffer out, int at, int parents, int annotations, int notes) {
-        out.putShort(at, (short) parents);
-        out.putShort(at + 2, (short) annotations);
-        out.putShort(at + 4, (short) notes);
+    private static int putIds(SpanData span, Chunk chunk, int from) {
+        int parents = span.parents();
+        int bits = (span.trace == chunk.trace ? SAME_TRACE : 0) | (span.milliseconds ? MILLISECONDS : 0);
+        if (parents > 1 || span.notes() > 0 || parents == 1 && span.parentTrace(0) != span.trace) {
+            bits |= LISTS;
+        } else if (parents == 1) {
+            bits |= span.parentSpan(0) == chunk.parent ? SAME_PARENT : ONE_PARENT;
+        }
+        int at = from;
+        chunk.array[at++] = (byte) bits;
+        if ((bits & SAME_TRACE) == 0) {
+            chunk.bytes.putLong(at, span.trace);
+            at += 8;
+        }
+        chunk.bytes.putLong(at, span.span);
+        at += 8;
+        if ((bits & ONE_PARENT) != 0) {
+            chunk.parent = span.parentSpan(0);
+            chunk.bytes.putLong(at, chunk.parent);
+            at += 8;
+        }
+        return (bits & LISTS) != 0 ? putParents(span, chunk, at) : at;
     }
 
-    private static int putParents(SpanData span, int parents, ByteBuffer out, int at) {
+    private static int putParents(SpanData span, Chunk chunk, int from) {
+        int parents = Math.min(span.parents(), MAX_LIST);
+        int at = Varint.put(chunk.array, from, parents);
         for (int i = 0; i < parents; i++) {
-            out.putLong(at, span.parentTrace(i));
-            out.putLong(at + 8, span.parentSpan(i));
+            chunk.bytes.putLong(at, span.parentTrace(i));
+            chunk.bytes.putLong(at + 8, span.parentSpan(i));
             at += 16;
+        }
+        chunk.cuts += cut(span.parents());
+        return at;
+    }
+
+    private static int putValues(SpanData span, int annotations, Shape shapeOrNull, Chunk chunk, int from) {
+        Shapes shapes = chunk.shapes;
+        int at = from;
+        for (int i = 0; i < annotations; i++) {
+            String text = span.text(i);
+            if (shapeOrNull == null) {
+                at = text == null ? Varint.putSigned(chunk.array, at, span.number(i))
+                        : putText(text, Utf8.MAX_VALUE_BYTES, 1, chunk, at);
+            } else if (text == null) {
+                int value = shapeOrNull.first + i;
+                long number = span.number(i);
+                at = Varint.putSigned(chunk.array, at, number - shapes.numbers[value]);
+                shapes.numbers[value] = number;
+            } else {
+                at = putTextOfShape(text, shapes, shapeOrNull.first + i, chunk, at);
+            }
         }
         return at;
     }
 
-    private static int putName(String nameOrNull, Chunk chunk, int at) {
-        if (at < 0 || at >= chunk.array.length) {
-            return -1;
+    private static int putTextOfShape(String text, Shapes shapes, int value, Chunk chunk, int at) {
+        if (text.equals(shapes.texts[value])) {
+            chunk.array[at] = SAME_TEXT;
+            return at + 1;
         }
-        String name = nameOrNull == null ? "" : nameOrNull;
-        int id = chunk.nameId(name);
-        chunk.array[at] = (byte) id;
-        return id == Chunk.WRITTEN_OUT ? putText(name, Utf8.MAX_NAME_BYTES, chunk, at + 1) : at + 1;
+        shapes.texts[value] = text.length() <= MAX_KEPT ? text : null;
+        return putText(text, Utf8.MAX_VALUE_BYTES, 1, chunk, at);
     }
 
-    private static int putAnnotation(SpanData span, int i, Chunk chunk, int before) {
-        int at = putName(span.key(i), chunk, before);
-        if (at < 0 || chunk.array.length - at < 9) {
-            return -1;
+    private static int putNotes(SpanData span, Chunk chunk, int from) {
+        if (span.notes() == 0 && span.parents() <= 1
+                && (span.parents() == 0 || span.parentTrace(0) == span.trace)) {
+            return from;
         }
-        String text = span.text(i);
-        if (text != null) {
-            chunk.array[at] = KIND_TEXT;
-            return putText(text, Utf8.MAX_VALUE_BYTES, chunk, at + 1);
+        int notes = Math.min(span.notes(), MAX_LIST);
+        int at = Varint.put(chunk.array, from, notes);
+        for (int i = 0; i < notes; i++) {
+            at = Varint.putSigned(chunk.array, at, span.noteTime(i) - span.beginNs);
+            at = putText(span.note(i), Utf8.MAX_VALUE_BYTES, 0, chunk, at);
         }
-        chunk.array[at] = KIND_NUMBER;
-        chunk.bytes.putLong(at + 1, span.number(i));
-        return at + 9;
+        chunk.cuts += cut(span.notes());
+        return at;
     }
 
-    private static int putNote(SpanData span, int i, Chunk chunk, int at) {
-        if (chunk.array.length - at < 8) {
-            return -1;
-        }
-        chunk.bytes.putLong(at, span.noteTime(i));
-        return putText(span.note(i), Utf8.MAX_VALUE_BYTES, chunk, at + 8);
-    }
-
-    private static int putText(String text, int maxBytes, Chunk chunk, int at) {
-        if (chunk.array.length - at < 4) {
-            return -1;
-        }
-        int end = Utf8.put(text, maxBytes, chunk.array, at + 4);
+    /** @param plus what is added to the length that stands before it */
+    private static int putText(String text, int maxBytes, int plus, Chunk chunk, int at) {
+        int guessed = Varint.size(Math.min(text.length(), maxBytes) + plus); // right, if it is ASCII
+        int end = Utf8.put(text, maxBytes, chunk.array, at + guessed);
         if (end < 0) {
-            return -1;
+            throw new IllegalStateException("no room was left for a text");
         }
-        chunk.bytes.putInt(at, end - at - 4);
+        int length = end - at - guessed;
+        int size = Varint.size(length + plus);
+        if (size != guessed) {
+            System.arraycopy(chunk.array, at + guessed, chunk.array, at + size, length);
+        }
+        Varint.put(chunk.array, at, length + plus);
         if (Utf8.exceeds(text, maxBytes)) {
             chunk.cuts++;
         }
-        return end;
+        return at + size + length;
     }
 
     /** What a span is measured by, before anything of it is cut: bytes in a JVM that holds it as objects. */
@@ -155,19 +219,43 @@ final class SpanWriter {
 
     /** Bytes that surely suffice for it in a chunk. */
     static int need(SpanData span) {
-        long sum = HEAD + 16L * Math.min(span.parents(), MAX_LIST);
-        sum += nameNeed(span.name) + nameNeed(span.tracer);
-        for (int i = 0; i < Math.min(span.annotations(), MAX_LIST); i++) {
-            sum += nameNeed(span.key(i)) + 9;
-            sum += span.text(i) == null ? 0 : Math.min(Utf8.length(span.text(i)), Utf8.MAX_VALUE_BYTES);
-        }
-        for (int i = 0; i < Math.min(span.notes(), MAX_LIST); i++) {
-            sum += 12 + Math.min(Utf8.length(span.note(i)), Utf8.MAX_VALUE_BYTES);
-        }
-        return (int) sum; // by MAX_WEIGHT, far below 2^31
+        int annotations = Math.min(span.annotations(), MAX_LIST);
+        return needOfRest(span, annotations) + needOfNames(span, annotations);
     }
 
-    private static long nameNeed(String name) {
-        return 5 + (name == null ? 0 : Math.min(Utf8.length(name), Utf8.MAX_NAME_BYTES));
+    private static int needOfNames(SpanData span, int annotations) {
+        int sum = COUNT + COUNT + nameNeed(span.name) + nameNeed(span.tracer);
+        for (int i = 0; i < annotations; i++) {
+            sum += 1 + nameNeed(span.key(i));
+        }
+        return sum; // by MAX_WEIGHT, far below 2^31
+    }
+
+    private static int nameNeed(String name) {
+        return name == null ? COUNT : 1 + textNeed(name, Utf8.MAX_NAME_BYTES);
+    }
+
+    private static int textNeed(String text, int maxBytes) {
+        int chars = text.length();
+        return COUNT + (chars <= SHORT ? WORST * chars : (int) Math.min(Utf8.length(text), maxBytes));
+    }
+
+    private static int needOfRest(SpanData span, int annotations) {
+        int sum = HEAD;
+        for (int i = 0; i < annotations; i++) {
+            String text = span.text(i);
+            sum += text == null ? Varint.MOST : textNeed(text, Utf8.MAX_VALUE_BYTES);
+        }
+        int parents = span.parents();
+        int notes = span.notes();
+        return parents <= 1 && notes == 0 ? sum + 2 * (COUNT + 8) : sum + needOfLists(span, parents, notes);
+    }
+
+    private static int needOfLists(SpanData span, int parents, int notes) {
+        int sum = COUNT + 16 * Math.min(parents, MAX_LIST) + COUNT;
+        for (int i = 0; i < Math.min(notes, MAX_LIST); i++) {
+            sum += Varint.MOST + textNeed(span.note(i), Utf8.MAX_VALUE_BYTES);
+        }
+        return sum;
     }
 }

@@ -237,17 +237,35 @@ class DeliveryTest {
     void speaksTheVersionOfAnOlderReceiver() throws Exception {
         try (ThriftReceiver server = new ThriftReceiver().answer(Status.VERSION, 0);
                 Rig rig = new Rig(server.address())) {
-            rig.host.wireVersion = 2;
             rig.start();
             rig.send(0, 1);
             Batch first = server.next();
             Batch again = server.next();
             assertEquals(2, first.getVersion());
             assertEquals(1, again.getVersion());
+            assertEquals(2, first.getNeeds());
+            assertFalse(again.isSetNeeds());
             assertEquals(first.getSender(), again.getSender());
             assertEquals(first.getSpans(), again.getSpans());
+            assertEquals(1, again.getSpansSize());
             rig.send(1, 2);
             assertEquals(1, server.next().getVersion(), "from here on");
+        }
+    }
+
+    @Test
+    void speaksItsOwnVersionAgainAfterTheReceiverHasGone() throws Exception {
+        try (ThriftReceiver old = new ThriftReceiver().answer(Status.VERSION, 0);
+                ThriftReceiver other = new ThriftReceiver();
+                Rig rig = new Rig(old.address() + "," + other.address()).start()) {
+            rig.send(0, 1);
+            old.next();
+            assertEquals(1, old.next().getVersion());
+            old.kill();
+            rig.send(1, 2);
+            other.next();
+            rig.send(2, 3);
+            assertEquals(2, other.next().getVersion());
         }
     }
 

@@ -24,7 +24,7 @@ import org.apache.thrift.transport.TMemoryBuffer;
 import org.apache.thrift.transport.TMemoryInputTransport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** From SpanData through the queue to the wire's bytes, without a connection. */
 class FormTest {
@@ -43,8 +43,8 @@ class FormTest {
         return new SenderOptions(settings::get);
     }
 
-    private static SpanReceiver.submit_args encode(BatchEncoder encoder, WireProtocol protocol) throws Exception {
-        EncodedBatch encoded = encoder.encode(BatchEncoder.sender("me", 5, 6, 7, Map.of("why", 8L)), 1);
+    private static SpanReceiver.submit_args encode(BatchEncoder encoder, WireProtocol protocol, int version) throws Exception {
+        EncodedBatch encoded = encoder.encode(BatchEncoder.sender("me", 5, 6, 7, Map.of("why", 8L)), version);
         byte[] frame = new byte[encoded.bytes().remaining()];
         encoded.bytes().get(frame);
         TProtocol in = protocol.over(new TMemoryInputTransport(frame, 4, frame.length - 4));
@@ -61,6 +61,9 @@ class FormTest {
         assertEquals(frame.length - 4, again.length());
         assertArrayEquals(java.util.Arrays.copyOfRange(frame, 4, frame.length),
                 java.util.Arrays.copyOf(again.getArray(), again.length()));
+        assertEquals(version == 1, args.getBatch().isSetSpans() && !args.getBatch().isSetPacks());
+        assertEquals(version == 1 ? 0 : 2, args.getBatch().getNeeds());
+        args.setBatch(Unpack.unpacked(args.getBatch()));
         return args;
     }
 
@@ -133,8 +136,8 @@ class FormTest {
     }
 
     @ParameterizedTest
-    @EnumSource(WireProtocol.class)
-    void whateverIsInASpanArrives(WireProtocol protocol) throws Exception {
+    @CsvSource({"COMPACT, 1", "COMPACT, 2", "BINARY, 1", "BINARY, 2"})
+    void whateverIsInASpanArrives(WireProtocol protocol, int version) throws Exception {
         Random random = new Random(42);
         SenderOptions options = options("protocol", protocol.text(), "batch.spans", "100");
         SpanQueue queue = queue(options);
@@ -152,7 +155,7 @@ class FormTest {
             while (arrived < 250) {
                 assertTrue(encoder.take(queue) <= 100);
                 assertTrue(encoder.firstTracer() != null);
-                Batch batch = encode(encoder, protocol).getBatch();
+                Batch batch = encode(encoder, protocol, version).getBatch();
                 for (Span span : batch.getSpans()) {
                     assertSame(sent.get(arrived++), span, batch.getStrings());
                 }
@@ -178,7 +181,7 @@ class FormTest {
         assertNull(queue.offer(span));
         queue.collect();
         assertEquals(1, encoder.take(queue));
-        Batch batch = encode(encoder, WireProtocol.COMPACT).getBatch();
+        Batch batch = encode(encoder, WireProtocol.COMPACT, 2).getBatch();
         Span wire = batch.getSpans().get(0);
         assertEquals("n".repeat(1024), batch.getStrings().get(wire.getName()));
         assertEquals("", batch.getStrings().get(wire.getTracer()));

@@ -79,7 +79,8 @@ public final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
     }
 
     @Override
-    public Reply submit(Batch batch) {
+    public Reply submit(Batch sent) {
+        Batch batch = Unpack.unpacked(sent);
         batches.add(batch);
         Function<Batch, Reply> answer = answers.poll();
         return answer != null ? answer.apply(batch) : ok(batch);

@@ -1,0 +1,78 @@
+package io.plumbline.send;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The packs of one batch (idl/plumb.thrift has the form): chunks as they were written, each with its names. One thread. */
+final class Packs {
+    private final FrameBuffer buffer = new FrameBuffer();
+    private final Map<String, Integer> index = new HashMap<>();
+    private final List<String> table = new ArrayList<>();
+    private int[] ends = new int[16];
+    private int count;
+    private int writtenOut;
+
+    void reset() {
+        buffer.reset();
+        index.clear();
+        table.clear();
+        count = 0;
+        writtenOut = 0;
+    }
+
+    void add(Chunk chunk) {
+        int names = chunk.names.size();
+        buffer.makeRoom((2 + names) * Varint.MOST + chunk.end);
+        buffer.putVarint(chunk.spans);
+        buffer.putVarint(names);
+        for (int i = 0; i < names; i++) {
+            buffer.putVarint(place(chunk.names.get(i)));
+        }
+        buffer.write(chunk.array, 0, chunk.end);
+        writtenOut += chunk.writtenOut;
+        if (count == ends.length) {
+            ends = Arrays.copyOf(ends, 2 * count);
+        }
+        ends[count++] = buffer.length;
+    }
+
+    private int place(String name) {
+        Integer known = index.get(name);
+        if (known != null) {
+            return known;
+        }
+        int next = table.size();
+        table.add(name.indexOf('\0') < 0 ? name : name.replace('\0', '\uFFFD'));
+        index.put(name, next);
+        return next;
+    }
+
+    int size() {
+        return count;
+    }
+
+    byte[] bytes() {
+        return buffer.bytes;
+    }
+
+    int begin(int pack) {
+        return pack == 0 ? 0 : ends[pack - 1];
+    }
+
+    int end(int pack) {
+        return ends[pack];
+    }
+
+    /** The names that packs share, in the order of their numbers. */
+    List<String> table() {
+        return table;
+    }
+
+    /** How many there are, with those that stand among the spans. */
+    int strings() {
+        return table.size() + writtenOut;
+    }
+}
