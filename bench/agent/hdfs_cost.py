@@ -7,7 +7,9 @@
 Three clusters run side by side, each a NameNode, DataNodes and a client in JVMs of their own: two without the agent (the
 difference between those is the noise) and one with it, whose policy changes while it runs. The same work goes to one after
 the other in changing order, the others being idle. All starts anew a few times, since no two runs of a JVM compile alike.
-What counts is the processor time of the processes; bench/README.md says how to read it."""
+What the policies differ by is measured in one and the same cluster, in pairs; and how many functions are called is counted in
+a cluster of its own, which records every one. What counts is the processor time of the processes; bench/README.md says how
+to read it."""
 import argparse
 import json
 import os
@@ -40,7 +42,11 @@ MEMORY = "/dev/shm"
 # After a command: what threads in the background still do for it (flush interval of the sender: 0.5 s) counts.
 SETTLE_SECONDS = 0.6
 AGENTS = {"never": "never", "1 %": "0.01", "everything": "always"}
-MODES = ("absent", "absent, again", *AGENTS)
+ABSENT = ("absent", "absent, again")
+MODES = (*ABSENT, *AGENTS)
+BUILT_IN = ROOT / "tracer-patches/agent/src/main/resources/io/plumbline/weave/functions.conf"
+# What may be left out of a tree, though it was called.
+LEFT_OUT = " unless-leaf"
 
 # name: (command, unit)
 WORK = {
@@ -57,6 +63,12 @@ WORK = {
 def cpu_ns(pid):
     """Processor time of a process, all its threads, also those that ended (CPUCLOCK_SCHED of that process)."""
     return time.clock_gettime_ns(((~pid) << 3) | 2)
+
+
+def command(name, options):
+    """About a second of work for a size of 256."""
+    size = options.size // 8 * 8
+    return WORK[name][0].format(mb=size, times=max(1, size // 21), preads=16 * size, ops=15 * size // 24 * 24)
 
 
 class Site:
@@ -97,8 +109,9 @@ class Bench:
         self.plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
         stack.callback(self.plumbd.clean_up)
         receiver = "%s:%d" % self.plumbd.thrift
-        kinds = {"absent": None, "absent, again": None,
-                 "agent": Agent({"receivers": receiver, "sampling": "never", "propagation": "on"})}
+        kinds = {"agent": Agent({"receivers": receiver, "sampling": "never", "propagation": "on"})}
+        if options.absent:
+            kinds.update(dict.fromkeys(ABSENT))
         order = list(kinds)
         random.shuffle(order)
         self.sites = {kind: Site(stack, folder / kind.replace(", ", "-"), classes, options, kinds[kind])
@@ -111,11 +124,6 @@ class Bench:
         if mode in AGENTS:
             self.site(mode).tell(f"policy {AGENTS[mode]}")
 
-    def command(self, name):
-        """About a second of work for a size of 256."""
-        size = self.options.size // 8 * 8
-        return WORK[name][0].format(mb=size, times=max(1, size // 21), preads=16 * size, ops=15 * size // 24 * 24)
-
     def warm_up(self):
         """Each kind of work, traced and not, until the compilers are through with it."""
         def work(site, policies):
@@ -124,7 +132,7 @@ class Bench:
                     for policy in policies:
                         if policy:
                             site.tell(f"policy {policy}")
-                        site.tell(self.command(name))
+                        site.tell(command(name, self.options))
 
         with ThreadPoolExecutor() as pool:
             done = [pool.submit(work, site, ("always", "never") if site.traced else (None, None))
@@ -138,7 +146,7 @@ class Bench:
         self.set_policy(mode)
         before, plumbd = site.clocks(), cpu_ns(self.plumbd.process.pid)
         spans = self.plumbd.receiver()["spans_received"]
-        seconds, units = site.tell(self.command(name))
+        seconds, units = site.tell(command(name, self.options))
         time.sleep(SETTLE_SECONDS)
         after = site.clocks()
         if site.traced:
@@ -151,14 +159,53 @@ class Bench:
         row["spans"] = (self.plumbd.receiver()["spans_received"] - spans) / units
         return row
 
+    def in_any_order(self, name, modes):
+        modes = list(modes)
+        random.shuffle(modes)
+        return {mode: self.measure(name, mode) for mode in modes}
+
     def rounds(self, figures):
         for _ in range(self.options.rounds):
             for name in self.options.work:
-                modes = list(MODES)
-                random.shuffle(modes)
-                row = {mode: self.measure(name, mode) for mode in modes}
-                figures[name].append(row)
+                row = self.in_any_order(name, MODES if self.options.absent else AGENTS)
+                pairs = [row, *(self.in_any_order(name, AGENTS) for _ in range(self.options.pairs - 1))]
+                figures[name].append({**row, "pairs": [{mode: pair[mode] for mode in AGENTS} for pair in pairs]})
         figures["dropped"].append(self.site("never").tell("drain")[1])
+
+
+def everything_listed(path):
+    """A list that records what the built-in one leaves out when nothing was traced below it. Site lines come first."""
+    section, lines = "", []
+    for line in BUILT_IN.read_text().splitlines():
+        section = line if line.startswith("[") else section
+        if LEFT_OUT in line and not line.startswith("#"):
+            lines += [section, line.replace(LEFT_OUT, "")]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def count_calls(folder, classes, options):
+    """Name of the work: calls of traced functions a unit."""
+    folder.mkdir()
+    calls = {}
+    with ExitStack() as stack:
+        build = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
+        plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
+        stack.callback(plumbd.clean_up)
+        functions = everything_listed(folder / "functions.conf")
+        agent = Agent({"receivers": "%s:%d" % plumbd.thrift, "sampling": "always", "functions": functions,
+                       "queue.spans": 10_000_000, "queue.bytes": 1 << 28})
+        site = Site(stack, folder / "cluster", classes, options, agent)
+        for name in options.work:
+            for _ in range(2):  # the first makes the files that are read
+                site.tell("drain")
+                time.sleep(2 * SETTLE_SECONDS)
+                before = plumbd.receiver()["spans_received"]
+                units = site.tell(command(name, options))[1]
+                site.tell("drain")
+                time.sleep(2 * SETTLE_SECONDS)
+            calls[name] = (plumbd.receiver()["spans_received"] - before) / units
+    return calls
 
 
 # ---- figures ----
@@ -193,8 +240,8 @@ def table(head, lines):
         print("| " + " | ".join(line) + " |", flush=True)
 
 
-def report(figures, options):
-    work = {name: figures[name] for name in options.work}
+def against_absent(work, options):
+    """Median over rounds, each against the clusters without the agent."""
     shown = MODES[1:]
     titles = [f"{mode}, %" for mode in shown]
     print(f"\n### Processor time of client, NameNode and DataNodes against no agent; Hadoop {options.version}\n\n"
@@ -203,21 +250,68 @@ def report(figures, options):
     table(["work", "without agent", *titles],
           [[name, f"{number(median(rows, 'absent', 'all'))} us/{WORK[name][1]}",
             *(interval(list(ratios(rows, mode, "all"))) for mode in shown)] for name, rows in work.items()])
+    print("\n### Throughput, a unit being a MB or an operation a second")
+    table(["work", "without agent, per s", *titles],
+          [[name, number(median(rows, "absent", "rate")), *(interval(list(ratios(rows, mode, "rate"))) for mode in shown)]
+           for name, rows in work.items()])
+
+
+def differences(rows, mode, field="all"):
+    """Of each pair, what this policy costs more than never in the same cluster, in us per unit."""
+    return [pair[mode][field] - pair["never"][field] for row in rows for pair in row["pairs"]]
+
+
+def paired(work):
+    """The policies against each other, in the same JVMs."""
+    pairs = sum(len(row["pairs"]) for row in next(iter(work.values())))
+    print(f"\n### The agent's policies against *never*, in the same processes\n\nMedian difference of {pairs} pairs, "
+          "and 90 % confidence of it, in % of never.")
+
+    def cell(rows, mode):
+        base = median(rows, "never", "all")
+        return interval([100 * one / base for one in differences(rows, mode)])
+
+    table(["work", "never", "1 %, %", "everything, %", "spans per unit", "us per span"],
+          [[name, f"{number(median(rows, 'never', 'all'))} us/{WORK[name][1]}", cell(rows, "1 %"),
+            cell(rows, "everything"), number(median(rows, "everything", "spans")), per_span(rows)]
+           for name, rows in work.items()])
+
+
+def bounds(work, calls, call_ns):
+    """What not sampling costs at most, by counting instead of comparing."""
+    never_ns, drawn_ns = call_ns
+    print(f"\n### What not sampling costs at most\n\nCalls of traced functions per unit (counted), each {never_ns:.1f} ns "
+          f"with *never* and {drawn_ns:.1f} ns with a fraction (the dearest of the calls measured), of the processor time per "
+          "unit; at 1 %, one hundredth of what everything costs is added.")
+    lines = []
+    for name, rows in work.items():
+        base = median(rows, "absent" if "absent" in rows[0] else "never", "all")
+        everything = max(0.0, statistics.median(differences(rows, "everything")))
+        never, drawn = (calls[name] * ns / 1e3 for ns in (never_ns, drawn_ns))
+        lines.append([name, number(calls[name]), f"{number(base)} us/{WORK[name][1]}", f"{100 * never / base:.2f}",
+                      f"{100 * (drawn + everything / 100) / base:.2f}"])
+    table(["work", "calls per unit", "processor time", "never, %", "1 %, %"], lines)
+
+
+def report(figures, options):
+    work = {name: figures[name] for name in options.work}
+    if options.absent:
+        against_absent(work, options)
+    paired(work)
+    if options.call_ns:
+        bounds(work, figures["calls"], options.call_ns)
+    modes = MODES if options.absent else tuple(AGENTS)
     print("\n### The same by process, medians in us per unit")
-    table(["work", "process", *MODES],
-          [[name, process, *(number(median(rows, mode, process)) for mode in MODES)]
+    table(["work", "process", *modes],
+          [[name, process, *(number(median(rows, mode, process)) for mode in modes)]
            for name, rows in work.items() for process in ("client", "namenode", "datanodes", "plumbd")])
-    print("\n### Throughput, a unit being a MB or an operation a second, and spans")
-    table(["work", "without agent, per s", *titles, "spans per unit", "us per span"],
-          [[name, number(median(rows, "absent", "rate")), *(interval(list(ratios(rows, mode, "rate"))) for mode in shown),
-            number(median(rows, "everything", "spans")), per_span(rows)] for name, rows in work.items()])
     print(f"\nSpans dropped by the clients, by start: {', '.join(f'{n:,.0f}' for n in figures['dropped'])}.")
 
 
 def per_span(rows):
     """What everything costs more than nothing, of the processes traced, per span."""
     spans = median(rows, "everything", "spans")
-    more = median(rows, "everything", "all") - median(rows, "never", "all")
+    more = statistics.median(differences(rows, "everything"))
     return f"{more / spans:.2f}" if spans else "-"
 
 
@@ -233,9 +327,14 @@ def arguments():
     parser.add_argument("--size", type=int, help="MB of a write; the rest goes with it (256; quick: 128)")
     parser.add_argument("--folder", default=MEMORY if os.access(MEMORY, os.W_OK) else None,
                         help="for the clusters (default: in memory, in %(default)s)")
+    parser.add_argument("--pairs", type=int, help="policies of the agent compared with each other, a round (2; quick: 2)")
+    parser.add_argument("--no-absent", dest="absent", action="store_false", help="no clusters without the agent: only its "
+                        "policies against each other")
+    parser.add_argument("--call-ns", nargs=2, type=float, metavar=("NEVER", "DRAWN"), help="what a traced function costs that "
+                        "is not sampled, as bench/agent/run --only calls finds it: for the bounds")
     parser.add_argument("--json", metavar="FILE", help="all figures of all rounds")
     options = parser.parse_args()
-    usual = {"starts": (3, 1), "rounds": (3, 3), "warm_ups": (2, 2), "size": (256, 128)}
+    usual = {"starts": (3, 1), "rounds": (3, 3), "warm_ups": (2, 2), "size": (256, 128), "pairs": (2, 2)}
     for name, values in usual.items():
         if getattr(options, name) is None:
             setattr(options, name, values[options.quick])
@@ -255,6 +354,8 @@ def main():
                 bench.warm_up()
                 bench.rounds(figures)
             shutil.rmtree(folder / str(start))
+        if options.call_ns:
+            figures["calls"] = count_calls(folder / "counted", classes, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if options.json:

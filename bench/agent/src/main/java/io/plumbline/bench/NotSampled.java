@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.State;
 public class NotSampled {
     private static final int CALLS = 16;
 
-    @Param({"plain", "never", "1e-9", "1e-9;seen"})
+    @Param({"plain", "never", "never;seen", "1e-9", "1e-9;seen"})
     public String policy;
 
     private Functions functions;
