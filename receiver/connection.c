@@ -25,7 +25,7 @@ struct Connection {
     gsize partial_bytes, partial_capacity;
     gsize needed_bytes; /* of partial, to get on */
     GByteArray *out;
-    gboolean touched, dead, paused;
+    gboolean touched, dead, paused, reading;
     gint64 last_ns;          /* when the peer last sent something */
     gint64 frame_since_ns;   /* when the first byte of partial came */
     gint64 unread_since_ns;  /* when 'out' stopped moving; 0: it is empty */
@@ -41,13 +41,22 @@ static void touch(Connection *connection) {
     g_ptr_array_add(connection->context->touched, connection);
 }
 
+static void read_on(Connection *connection, gboolean on) {
+    if (connection->reading == on) return;
+    connection->reading = on;
+    if (on)
+        event_add(connection->readable, NULL);
+    else
+        event_del(connection->readable);
+}
+
 /* Closes it at the end of the round: replies in flight point into it. */
 static void give_up(Connection *connection, Counter reason) {
     static LogLimit limit;
     if (connection->dead) return;
     connection->dead = TRUE;
     touch(connection);
-    event_del(connection->readable);
+    read_on(connection, FALSE);
     event_del(connection->writable);
     event_del(connection->resume);
     if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
@@ -96,7 +105,7 @@ static void connection_free(Connection *connection) {
 
 static void pause_reading(Connection *connection, gint32 ms) {
     struct timeval wait = {ms / 1000, ms % 1000 * 1000};
-    event_del(connection->readable);
+    read_on(connection, FALSE);
     evtimer_add(connection->resume, &wait);
     connection->paused = TRUE;
 }
@@ -173,7 +182,6 @@ static gsize take_frames(Connection *connection, Bytes stream) {
         }
         give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
     }
-    intake_commit(connection->context->intake);
     if (pause_ms > 0 && !connection->dead) pause_reading(connection, pause_ms);
     return at;
 }
@@ -181,6 +189,7 @@ static gsize take_frames(Connection *connection, Bytes stream) {
 static void take_stream(Connection *connection, const guint8 *start, gsize size_bytes) {
     gboolean was_partial = connection->partial_bytes > 0;
     gsize taken = take_frames(connection, (Bytes){start, size_bytes});
+    if (was_partial && taken > 0) intake_commit(connection->context->intake); /* its frames are about to move */
     if (connection->dead) return;
     if (taken > 0 || !was_partial) connection->frame_since_ns = connection->last_ns;
     keep_rest(connection, start + taken, size_bytes - taken);
@@ -201,8 +210,9 @@ static void on_readable(evutil_socket_t fd, short what, void *arg) {
         give_up(connection, COUNTER_CLOSED_BUFFERS);
         return;
     }
-    guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch;
-    gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_SCRATCH_BYTES;
+    if (!partial && NET_SCRATCH_BYTES - context->scratch_used < NET_READ_BYTES) connections_answer(context, FALSE);
+    guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch + context->scratch_used;
+    gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_READ_BYTES;
     ssize_t got = recv(fd, into, room, 0);
     if (got <= 0) {
         on_end(connection, got, errno);
@@ -211,7 +221,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg) {
     counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
     connection->last_ns = now_monotonic_ns();
     if (!partial) {
-        take_stream(connection, context->scratch, (gsize)got);
+        context->scratch_used += (gsize)got; /* its frames stay there until they are in the journal */
+        take_stream(connection, into, (gsize)got);
         return;
     }
     connection->partial_bytes += (gsize)got;
@@ -224,7 +235,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg) {
     connection->paused = FALSE;
     connection->last_ns = now_monotonic_ns(); /* the wait was ours, not the peer's */
     connection->frame_since_ns = connection->last_ns;
-    if (!connection->unread_since_ns) event_add(connection->readable, NULL);
+    if (!connection->unread_since_ns) read_on(connection, TRUE);
     if (connection->partial_bytes > 0) take_stream(connection, connection->partial, connection->partial_bytes);
 }
 
@@ -246,12 +257,12 @@ static void send_out(Connection *connection) {
     }
     if (connection->dead) return;
     if (out->len == 0) {
-        if (!connection->paused) event_add(connection->readable, NULL);
+        if (!connection->paused) read_on(connection, TRUE);
         return;
     }
     /* A peer that does not read its replies is not read from either. */
     if (!connection->unread_since_ns) connection->unread_since_ns = now_monotonic_ns();
-    event_del(connection->readable);
+    read_on(connection, FALSE);
     event_add(connection->writable, NULL);
     if (out->len > NET_OUT_BYTES_MAX) give_up(connection, COUNTER_CLOSED_UNREAD);
 }
@@ -261,14 +272,27 @@ static void on_writable(evutil_socket_t fd, short what, void *arg) {
     send_out(arg);
 }
 
-void connections_flush(NetContext *context) {
+static void flush(NetContext *context, gboolean round_ends) {
+    guint kept = 0;
     for (guint i = 0; i < context->touched->len; i++) {
         Connection *connection = g_ptr_array_index(context->touched, i);
-        send_out(connection);
+        if (!connection->dead) send_out(connection);
+        if (connection->dead && !round_ends) {
+            context->touched->pdata[kept++] = connection; /* somebody up the stack may be at work on it */
+            continue;
+        }
         connection->touched = FALSE;
         if (connection->dead) connection_free(connection);
     }
-    g_ptr_array_set_size(context->touched, 0);
+    g_ptr_array_set_size(context->touched, (gint)kept);
+}
+
+void connections_answer(NetContext *context, gboolean round_ends) {
+    intake_commit(context->intake);
+    context->scratch_used = 0;
+    if (!round_ends && intake_syncs(context->intake)) return; /* one sync for the whole round */
+    intake_finish(context->intake);
+    flush(context, round_ends);
 }
 
 /* ---- life ---- */
@@ -294,7 +318,7 @@ void connection_open(NetContext *context, int fd) {
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         g_strlcpy(connection->peer, "a peer that is gone", sizeof connection->peer);
     counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
-    event_add(connection->readable, NULL);
+    read_on(connection, TRUE);
 }
 
 static void tick(Connection *connection, gint64 now_ns) {
@@ -319,5 +343,5 @@ void connections_tick(NetContext *context, gint64 now_ns) {
 
 void connections_close_all(NetContext *context) {
     for (GList *at = context->connections.head; at; at = at->next) give_up(at->data, COUNTER_COUNT);
-    connections_flush(context);
+    flush(context, TRUE);
 }

@@ -1,15 +1,19 @@
 /* One sender's connection, on one network thread. Private to the network files.
  *
  * Bytes are read into the thread's scratch buffer, and frames are cut and decoded right there; only the cut-off end of
- * a frame is kept, in a buffer of the connection that grows as bytes come, never by what a length declares. */
+ * a frame is kept, in a buffer of the connection that grows as bytes come, never by what a length declares. Frames of
+ * many connections lie in scratch one behind the other until it is full or the round ends: they share one write to
+ * the journal and one message to each shard, and then all are answered. */
 #pragma once
 
 #include <event2/event.h>
 
 #include "receiver/intake.h"
 
-/* A read takes at most this much: large enough to make system calls rare, small enough to stay in the cache. */
-#define NET_SCRATCH_BYTES (256u * 1024)
+/* Small enough to stay in the cache: what is decoded is written to the journal a moment later. */
+#define NET_SCRATCH_BYTES (512u * 1024)
+/* A read takes at most this much: large enough to make system calls rare. */
+#define NET_READ_BYTES (256u * 1024)
 /* Packed spans that wait for the journal. */
 #define NET_PENDING_BYTES (1024u * 1024)
 /* Replies a peer has not read; one is about 60 bytes. */
@@ -35,6 +39,7 @@ typedef struct NetContext {
     Counters *counters;
     NetLimits limits;
     guint8 *scratch;         /* NET_SCRATCH_BYTES */
+    gsize scratch_used;      /* by frames that wait for the journal */
     _Atomic gsize *buffered; /* of all threads */
     GQueue connections;      /* Connection */
     GPtrArray *touched;      /* have output, or are to be closed, at the end of this round */
@@ -42,8 +47,9 @@ typedef struct NetContext {
 
 /* Takes over the descriptor. */
 void connection_open(NetContext *context, int fd);
-/* At the end of a round, after intake_finish(): sends what there is, frees what is done. */
-void connections_flush(NetContext *context);
+/* Commits what was taken, and answers it: when scratch is full, and at the end of a round, where connections that are
+ * done with are freed too. */
+void connections_answer(NetContext *context, gboolean round_ends);
 /* Time-outs and memory of idle buffers. */
 void connections_tick(NetContext *context, gint64 now_ns);
 void connections_close_all(NetContext *context);

@@ -69,6 +69,8 @@ Pressure intake_pressure(const Intake *intake) {
 
 gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
 
+gboolean intake_syncs(const Intake *intake) { return intake->options.sync; }
+
 /* ---- replies ---- */
 
 static WireReply reply_make(ReplyStatus status, const char *message) {

@@ -1,9 +1,10 @@
 /* From a frame to the shards: header, decoding, journal, packing, reply. One Intake per network thread; it knows no
  * sockets.
  *
- * Per readable connection: intake_frame() for each frame, then intake_commit(), which writes all their bytes to the
- * journal at once and hands the spans to the shards; frames must stay in place until then. Per round of the event loop:
- * intake_finish(), which syncs the journal when the replies promise that, and only then writes the replies. */
+ * intake_frame() for each frame; now and then intake_commit(), which writes the bytes of all since the last one to the
+ * journal at once and hands the spans to the shards; frames must stay in place until then. After a commit, at the
+ * latest at the end of a round of the event loop: intake_finish(), which syncs the journal when the replies promise
+ * that, and only then writes the replies. */
 #pragma once
 
 #include "analyzer/archive/pack.h"
@@ -59,6 +60,8 @@ gsize intake_pending_bytes(const Intake *intake);
 /* FALSE: the journal could not be written; what was taken since the last commit will be answered TRY_LATER. */
 gboolean intake_commit(Intake *intake);
 void intake_finish(Intake *intake);
+/* Does intake_finish() wait for the disk? */
+gboolean intake_syncs(const Intake *intake);
 
 /* Recovery: hands the spans of a frame that the journal holds in 'segment' to the shards, without reply and without
  * looking at the gate. *spans is how many. Errors: INPUT, LIMIT (a frame that was refused when it came), NO_SPACE, IO.

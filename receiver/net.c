@@ -124,9 +124,8 @@ static void *run(void *arg) {
     pthread_setname_np(pthread_self(), name);
     while (!atomic_load(&thread->net->stopping)) {
         event_base_loop(thread->context.base, EVLOOP_ONCE);
-        intake_finish(thread->context.intake);
         guint before = thread->context.connections.length;
-        connections_flush(&thread->context);
+        connections_answer(&thread->context, TRUE);
         if (before != thread->context.connections.length) update_count(thread);
     }
     connections_close_all(&thread->context);
