@@ -26,6 +26,10 @@ static GByteArray *write_segment(ByteReader *input, GArray *ends) {
         const gsize end = out->len;
         g_array_append_val(ends, end);
     }
+    guint8 mark[JOURNAL_RECORD_HEADER_BYTES];
+    journal_end_encode(SALT, out->len, mark);
+    append_bytes(out, mark, sizeof mark);
+    append_bytes(out, "what the file held before", 25);
     return out;
 }
 
@@ -44,7 +48,8 @@ static guint read_segment(Bytes damaged, const GByteArray *written, const GArray
             g_assert_true(memcmp(payload.data, written->data + end - payload.size_bytes, payload.size_bytes) == 0);
         accounted += JOURNAL_RECORD_HEADER_BYTES + payload.size_bytes;
     }
-    g_assert_cmpuint(accounted + reader.damaged_bytes + reader.torn_bytes, ==, damaged.size_bytes);
+    g_assert_cmpuint(accounted + reader.damaged_bytes + reader.torn_bytes + reader.unused_bytes, ==,
+                     damaged.size_bytes);
     g_assert_true((reader.damages > 0) == (reader.damaged_bytes > 0));
     if (reader.damages > 0) g_assert_cmpuint(reader.first_damage, <, damaged.size_bytes);
     return found;

@@ -16,8 +16,12 @@
 
 #define SEGMENT_PREFIX "plumb-"
 #define SEGMENT_SUFFIX ".journal"
-/* Records of one writev: two vectors each, and IOV_MAX is 1024. */
-#define WRITE_RECORDS 512
+#define SPARE_PREFIX   "spare-"
+/* Records of one write: two vectors each, one for the end mark, and IOV_MAX is 1024. */
+#define WRITE_RECORDS 500
+/* Files that are done with and kept for the next segments, and after how many trims those go that were not used. */
+#define SPARE_BYTES (G_GINT64_CONSTANT(512) * 1024 * 1024)
+#define SPARE_TRIMS 240u
 /* Less free space than this is as good as none. */
 #define PROBE_BYTES (1024 * 1024)
 
@@ -41,7 +45,11 @@ struct Journal {
     guint found;     /* of them, at the front, were there when the journal was opened */
     guint64 last_number;
     guint64 last_size_bytes;
-    int fd; /* of the current segment; -1: the next append begins one */
+    int fd;              /* of the current segment; -1: the next append begins one */
+    GQueue spares;       /* char *: paths */
+    guint64 last_spare;  /* the highest number in their names */
+    guint spares_unused; /* the least there were since the last look, and the trims since then */
+    guint spare_trims;
     guint64 salt;
     guint64 appended, synced_up_to; /* records since the start */
     guint64 failed_up_to;           /* of these a sync has failed: some may not survive a power cut */
@@ -73,6 +81,12 @@ static gboolean parse_name(const char *name, guint64 *number) {
     return *number > 0 && strcmp(end, SEGMENT_SUFFIX) == 0;
 }
 
+static gboolean parse_spare(const char *name, guint64 *number) {
+    if (!g_str_has_prefix(name, SPARE_PREFIX) || !g_str_has_suffix(name, SEGMENT_SUFFIX)) return FALSE;
+    *number = g_ascii_strtoull(name + strlen(SPARE_PREFIX), NULL, 16);
+    return TRUE;
+}
+
 static gint compare_segments(gconstpointer a, gconstpointer b, gpointer unused) {
     (void)unused;
     const JournalSegment *x = a, *y = b;
@@ -86,12 +100,12 @@ static gboolean read_header(const JournalSegment *segment, JournalHeader *header
                                  error);
 }
 
-/* A segment of a newer version must stop the start before anything is changed. */
+/* A segment of another version must stop the start before anything is changed. */
 static gboolean check_version(const JournalSegment *segment, GError **error) {
     g_autoptr(GError) problem = NULL;
     JournalHeader header;
     if (!read_header(segment, &header, &problem) && g_error_matches(problem, PLUMB_ERROR, PLUMB_ERROR_VERSION))
-        return fail(error, PLUMB_ERROR_VERSION, "journal segment %s was made by a newer plumbd: %s; start that one",
+        return fail(error, PLUMB_ERROR_VERSION, "journal segment %s was made by another plumbd: %s; start that one",
                     segment->path, problem->message);
     return TRUE;
 }
@@ -103,6 +117,10 @@ static gboolean take_stock(Journal *journal, GError **error) {
     const char *name;
     while ((name = g_dir_read_name(folder))) {
         guint64 number;
+        if (parse_spare(name, &number)) {
+            g_queue_push_tail(&journal->spares, g_build_filename(journal->path, name, NULL));
+            journal->last_spare = MAX(journal->last_spare, number);
+        }
         if (!parse_name(name, &number)) continue;
         JournalSegment *segment = g_new0(JournalSegment, 1);
         segment->number = number;
@@ -132,6 +150,7 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
     pthread_mutex_init(&journal->lock, NULL);
     pthread_cond_init(&journal->synced, NULL);
     g_queue_init(&journal->segments);
+    g_queue_init(&journal->spares);
     journal->made = !g_file_test(journal->path, G_FILE_TEST_EXISTS);
     if (g_mkdir_with_parents(journal->path, 0700) != 0) {
         fail_errno(error, errno, "cannot make the journal folder %s", journal->path);
@@ -141,11 +160,20 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
     return g_steal_pointer(&journal);
 }
 
+static void drop_spares(Journal *journal, guint n) {
+    for (; n > 0 && !g_queue_is_empty(&journal->spares); n--) {
+        g_autofree char *path = g_queue_pop_tail(&journal->spares);
+        unlink(path);
+    }
+}
+
 void journal_close(Journal *journal) {
     if (!journal) return;
+    drop_spares(journal, journal->spares.length);
     if (journal->fd >= 0) close(journal->fd);
     if (journal->lock_fd >= 0) close(journal->lock_fd);
     g_queue_clear_full(&journal->segments, segment_free);
+    g_queue_clear_full(&journal->spares, g_free);
     pthread_cond_destroy(&journal->synced);
     pthread_mutex_destroy(&journal->lock);
     g_free(journal->path);
@@ -195,11 +223,12 @@ void journal_mark_damaged(Journal *journal, JournalSegment *segment) {
 
 /* ---- appending; all with the lock held ---- */
 
-static gboolean write_all(int fd, struct iovec *vectors, int n, GError **error) {
+static gboolean write_all(int fd, gsize offset, struct iovec *vectors, int n, GError **error) {
     while (n > 0) {
-        ssize_t done = writev(fd, vectors, n);
+        ssize_t done = pwritev(fd, vectors, n, (off_t)offset);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return fail_errno(error, errno, "cannot write to the journal");
+        offset += (gsize)done;
         while (n > 0 && (gsize)done >= vectors->iov_len) {
             done -= (ssize_t)vectors->iov_len;
             vectors++;
@@ -220,31 +249,66 @@ static void sync_folder(const Journal *journal) {
     close(fd);
 }
 
-static gboolean begin_segment(Journal *journal, GError **error) {
-    JournalHeader header = {journal->last_number + 1, 0, journal->last_number, journal->last_size_bytes};
-    if (getrandom(&header.salt, sizeof header.salt, 0) != sizeof header.salt)
-        return fail_errno(error, errno, "no random numbers");
-    g_autofree char *name = g_strdup_printf(SEGMENT_PREFIX "%016" G_GINT64_MODIFIER "x" SEGMENT_SUFFIX, header.number);
-    g_autofree char *path = g_build_filename(journal->path, name, NULL);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0) return fail_errno(error, errno, "cannot make the journal segment %s", path);
-    guint8 bytes[JOURNAL_HEADER_BYTES];
+/* A file to write a segment into: one that is done with, whose pages and blocks are there already, or a new one. What
+ * it held is no part of the new segment, whose records have another salt. */
+static int open_file(Journal *journal, char **path, GError **error) {
+    *path = g_queue_pop_head(&journal->spares);
+    journal->spares_unused = MIN(journal->spares_unused, journal->spares.length);
+    int fd = *path ? open(*path, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd >= 0) return fd;
+    g_free(*path);
+    g_autofree char *name =
+        g_strdup_printf(SPARE_PREFIX "%" G_GINT64_MODIFIER "x" SEGMENT_SUFFIX, ++journal->last_spare);
+    *path = g_build_filename(journal->path, name, NULL);
+    fd = open(*path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) fail_errno(error, errno, "cannot make the journal segment %s", *path);
+    return fd;
+}
+
+/* Never over a file that is there. */
+static gboolean rename_to_new(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return TRUE;
+    if (errno != EINVAL && errno != ENOSYS) return FALSE;
+    /* The file system does not know the flag. */
+    if (link(from, to) != 0) return FALSE;
+    unlink(from);
+    return TRUE;
+}
+
+/* The name comes last: a file that has it has its header. */
+static gboolean name_file(const Journal *journal, int fd, const char *path, JournalSegment *segment, GError **error) {
+    JournalHeader header = {segment->number, journal->salt, journal->last_number, journal->last_size_bytes};
+    guint8 bytes[JOURNAL_HEADER_BYTES], end[JOURNAL_RECORD_HEADER_BYTES];
     journal_header_encode(&header, bytes);
-    struct iovec vector = {bytes, sizeof bytes};
-    if (!write_all(fd, &vector, 1, error)) {
+    journal_end_encode(journal->salt, sizeof bytes, end);
+    struct iovec vectors[] = {{bytes, sizeof bytes}, {end, sizeof end}};
+    if (!write_all(fd, 0, vectors, G_N_ELEMENTS(vectors), error)) return FALSE;
+    g_autofree char *name =
+        g_strdup_printf(SEGMENT_PREFIX "%016" G_GINT64_MODIFIER "x" SEGMENT_SUFFIX, segment->number);
+    segment->path = g_build_filename(journal->path, name, NULL);
+    segment->size_bytes = sizeof bytes;
+    if (rename_to_new(path, segment->path)) return TRUE;
+    return fail_errno(error, errno, "cannot make the journal segment %s", segment->path);
+}
+
+static gboolean begin_segment(Journal *journal, GError **error) {
+    if (getrandom(&journal->salt, sizeof journal->salt, 0) != sizeof journal->salt)
+        return fail_errno(error, errno, "no random numbers");
+    g_autofree char *path = NULL;
+    int fd = open_file(journal, &path, error);
+    if (fd < 0) return FALSE;
+    JournalSegment *segment = g_new0(JournalSegment, 1);
+    segment->number = journal->last_number + 1;
+    if (!name_file(journal, fd, path, segment, error)) {
         close(fd);
         unlink(path);
+        segment_free(segment);
         return FALSE;
     }
     if (journal->sync) sync_folder(journal);
-    JournalSegment *segment = g_new0(JournalSegment, 1);
-    segment->number = header.number;
-    segment->path = g_steal_pointer(&path);
-    segment->size_bytes = sizeof bytes;
     g_queue_push_tail(&journal->segments, segment);
-    journal->last_number = header.number;
-    journal->last_size_bytes = sizeof bytes;
-    journal->salt = header.salt;
+    journal->last_number = segment->number;
+    journal->last_size_bytes = segment->size_bytes;
     journal->fd = fd;
     return TRUE;
 }
@@ -271,8 +335,8 @@ static gboolean ready_segment(Journal *journal, GError **error) {
 }
 
 static gboolean append_some(Journal *journal, const JournalRecord *records, gsize n, gsize *offset, GError **error) {
-    guint8 heads[WRITE_RECORDS][JOURNAL_RECORD_HEADER_BYTES];
-    struct iovec vectors[2 * WRITE_RECORDS];
+    guint8 heads[WRITE_RECORDS + 1][JOURNAL_RECORD_HEADER_BYTES];
+    struct iovec vectors[2 * WRITE_RECORDS + 1];
     gsize at = *offset;
     for (gsize i = 0; i < n; i++) {
         journal_record_encode(&records[i], journal->salt, at, heads[i]);
@@ -280,9 +344,21 @@ static gboolean append_some(Journal *journal, const JournalRecord *records, gsiz
         vectors[2 * i + 1] = (struct iovec){(void *)records[i].payload.data, records[i].payload.size_bytes};
         at += JOURNAL_RECORD_HEADER_BYTES + records[i].payload.size_bytes;
     }
-    if (!write_all(journal->fd, vectors, (int)(2 * n), error)) return FALSE;
+    journal_end_encode(journal->salt, at, heads[n]);
+    vectors[2 * n] = (struct iovec){heads[n], JOURNAL_RECORD_HEADER_BYTES};
+    if (!write_all(journal->fd, *offset, vectors, (int)(2 * n + 1), error)) return FALSE;
     *offset = at;
     return TRUE;
+}
+
+/* What was written of an append that failed must not be replayed as if it had been taken; when it cannot be taken back,
+ * at least nothing is to follow it. */
+static void take_back(Journal *journal, gsize size_bytes) {
+    guint8 end[JOURNAL_RECORD_HEADER_BYTES];
+    struct iovec vector = {end, sizeof end};
+    journal_end_encode(journal->salt, size_bytes, end);
+    if (ftruncate(journal->fd, (off_t)size_bytes) != 0 || !write_all(journal->fd, size_bytes, &vector, 1, NULL))
+        leave_segment(journal);
 }
 
 static gboolean append_locked(Journal *journal, const JournalRecord *records, gsize n, GError **error) {
@@ -291,9 +367,7 @@ static gboolean append_locked(Journal *journal, const JournalRecord *records, gs
     gsize offset = current->size_bytes;
     for (gsize i = 0; i < n; i += WRITE_RECORDS) {
         if (append_some(journal, records + i, MIN(n - i, WRITE_RECORDS), &offset, error)) continue;
-        /* What was written of it must not be replayed as if it had been taken; when it cannot be taken back, at least
-         * nothing is to follow it. */
-        if (ftruncate(journal->fd, (off_t)current->size_bytes) != 0) leave_segment(journal);
+        take_back(journal, current->size_bytes);
         return FALSE;
     }
     current->size_bytes = journal->last_size_bytes = offset;
@@ -393,13 +467,37 @@ JournalUsage journal_usage(Journal *journal) {
     return usage;
 }
 
-static void dispose_file(const JournalSegment *segment) {
-    if (!segment->damaged) {
-        unlink(segment->path);
+static void dispose_file(Journal *journal, const JournalSegment *segment) {
+    if (segment->damaged) {
+        g_autofree char *kept = g_strconcat(segment->path, ".damaged", NULL);
+        (void)!rename(segment->path, kept); /* else it stays, and the next start reports it again */
         return;
     }
-    g_autofree char *kept = g_strconcat(segment->path, ".damaged", NULL);
-    (void)!rename(segment->path, kept); /* else it stays, and the next start reports it again */
+    if (journal->spares.length < (guint)(SPARE_BYTES / (gint64)journal->segment_bytes)) {
+        g_autofree char *name =
+            g_strdup_printf(SPARE_PREFIX "%" G_GINT64_MODIFIER "x" SEGMENT_SUFFIX, ++journal->last_spare);
+        g_autofree char *path = g_build_filename(journal->path, name, NULL);
+        if (rename_to_new(segment->path, path)) {
+            g_queue_push_tail(&journal->spares, g_steal_pointer(&path));
+            return;
+        }
+    }
+    unlink(segment->path);
+}
+
+/* Those that were not needed for a while. */
+static void trim_spares(Journal *journal) {
+    if (++journal->spare_trims < SPARE_TRIMS) return;
+    drop_spares(journal, journal->spares_unused);
+    journal->spare_trims = 0;
+    journal->spares_unused = journal->spares.length;
+}
+
+void journal_drop_spares(Journal *journal) {
+    pthread_mutex_lock(&journal->lock);
+    drop_spares(journal, journal->spares.length);
+    journal->spares_unused = 0;
+    pthread_mutex_unlock(&journal->lock);
 }
 
 void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg) {
@@ -412,8 +510,9 @@ void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg) {
             if (atomic_load(&oldest->holds) > 0 || oldest->number >= needed_from(arg)) break;
         }
         g_queue_pop_head(&journal->segments);
-        dispose_file(oldest);
+        dispose_file(journal, oldest);
         segment_free(oldest);
     }
+    trim_spares(journal);
     pthread_mutex_unlock(&journal->lock);
 }

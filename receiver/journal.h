@@ -4,9 +4,11 @@
  * all network threads: one order for all, so that "stored up to segment n" is one number, and one write(2) for all
  * frames that a thread found readable. The lock is held for that write; checksums are computed before.
  *
- * A segment is deleted when nothing in it is needed any more: no message on its way to a shard holds it, and all shards
- * say that what they still have to store begins in a later one (journal_trim). A segment in which damage was found is
- * renamed to *.damaged instead. */
+ * A segment is done with when nothing in it is needed any more: no message on its way to a shard holds it, and all
+ * shards say that what they still have to store begins in a later one (journal_trim). Its file becomes a later segment:
+ * writing over pages that are in memory and blocks that are allocated costs a fifth of writing a new file (0.07 against
+ * 0.35 ns a byte and more). At most 512 MiB of such spare files wait ("spare-<n>.journal"); what is not used for a
+ * minute is deleted. A segment in which damage was found is renamed to *.damaged instead. */
 #pragma once
 
 #include "receiver/journal_format.h"
@@ -24,9 +26,9 @@ typedef struct Journal Journal;
 typedef struct JournalSegment JournalSegment;
 
 /* Locks the folder and takes stock of the segments that are there; writes nothing else. Errors: BUSY, IO, VERSION (a
- * segment of a newer version). */
+ * segment of another version). */
 Journal *journal_open(const JournalOptions *options, GError **error);
-/* Leaves all segments where they are. */
+/* Leaves all segments where they are; spare files go. */
 void journal_close(Journal *journal);
 /* Closes it, and removes the folder when journal_open() made it and nothing was written: a start that fails leaves
  * nothing half made. */
@@ -70,5 +72,8 @@ JournalUsage journal_usage(Journal *journal);
 
 /* Deletes segments, oldest first, up to the first that is held or whose number is >= the answer of 'needed_from' (asked
  * anew for each segment, after its holds were seen to be gone). The current segment goes too when nothing needs it. */
+/* Deletes spare files: their space is wanted. */
+void journal_drop_spares(Journal *journal);
+
 typedef guint64 (*JournalNeeds)(void *arg);
 void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg);

@@ -45,8 +45,8 @@ gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error
     if (file.size_bytes < JOURNAL_HEADER_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
     if (memcmp(at, magic, sizeof magic) != 0) return fail(error, PLUMB_ERROR_CORRUPT, "not a journal segment");
     if (XXH3_64bits(at, 48) != get_u64(at + 48)) return fail(error, PLUMB_ERROR_CORRUPT, "the header fails its check");
-    if (get_u32(at + 8) > JOURNAL_FORMAT_VERSION)
-        return fail(error, PLUMB_ERROR_VERSION, "format version %u, this plumbd knows up to %u", get_u32(at + 8),
+    if (get_u32(at + 8) != JOURNAL_FORMAT_VERSION)
+        return fail(error, PLUMB_ERROR_VERSION, "format version %u, this plumbd knows %u", get_u32(at + 8),
                     JOURNAL_FORMAT_VERSION);
     *header = (JournalHeader){
         .number = get_u64(at + 16),
@@ -61,6 +61,8 @@ JournalRecord journal_record(Bytes payload) {
     return (JournalRecord){payload, XXH3_64bits(payload.data, payload.size_bytes)};
 }
 
+#define END_LENGTH G_MAXUINT32
+
 static guint64 head_check(const guint8 head[16], guint64 salt, guint64 offset) {
     guint8 input[32];
     put_u64(input, offset);
@@ -74,6 +76,13 @@ void journal_record_encode(const JournalRecord *record, guint64 salt, guint64 of
     put_u32(out, (guint32)record->payload.size_bytes);
     put_u32(out + 4, 0);
     put_u64(out + 8, record->checksum);
+    put_u64(out + 16, head_check(out, salt, offset));
+}
+
+void journal_end_encode(guint64 salt, guint64 offset, guint8 out[JOURNAL_RECORD_HEADER_BYTES]) {
+    put_u32(out, END_LENGTH);
+    put_u32(out + 4, 0);
+    put_u64(out + 8, 0);
     put_u64(out + 16, head_check(out, salt, offset));
 }
 
@@ -93,44 +102,49 @@ static void note_damage(JournalReader *reader, gsize until) {
 static gboolean head_good(const JournalReader *reader, gsize at) {
     if (reader->size_bytes - at < JOURNAL_RECORD_HEADER_BYTES) return FALSE;
     const guint8 *head = reader->data + at;
-    return head_check(head, reader->header.salt, at) == get_u64(head + 16);
+    /* The zeros first: cheap, and most places in a payload do not have them. */
+    return get_u32(head + 4) == 0 && head_check(head, reader->header.salt, at) == get_u64(head + 16);
 }
 
-/* Where the next good head is; the end when there is none. */
-static gsize next_good_head(const JournalReader *reader) {
-    gsize at = reader->at + 1;
+/* Where the next good head is, from 'at' on; the end when there is none. */
+static gsize next_good_head(const JournalReader *reader, gsize at) {
     while (at + JOURNAL_RECORD_HEADER_BYTES <= reader->size_bytes && !head_good(reader, at)) at++;
     return at + JOURNAL_RECORD_HEADER_BYTES <= reader->size_bytes ? at : reader->size_bytes;
 }
 
-static void note_torn(JournalReader *reader) {
+/* What is at reader->at is bad, up to the next good head, which lies at 'from' or later. */
+static void note_bad(JournalReader *reader, gsize from) {
+    const gsize next = from < reader->size_bytes ? next_good_head(reader, from) : reader->size_bytes;
+    if (next < reader->size_bytes) {
+        note_damage(reader, next);
+        return;
+    }
     reader->torn_bytes = reader->size_bytes - reader->at;
     reader->at = reader->size_bytes;
 }
 
+static gboolean at_end_mark(JournalReader *reader) {
+    if (get_u32(reader->data + reader->at) != END_LENGTH) return FALSE;
+    reader->unused_bytes = reader->size_bytes - reader->at;
+    reader->at = reader->size_bytes;
+    return TRUE;
+}
+
 gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
     while (reader->at < reader->size_bytes) {
-        if (reader->size_bytes - reader->at < JOURNAL_RECORD_HEADER_BYTES) {
-            note_torn(reader);
-            break;
-        }
         if (!head_good(reader, reader->at)) {
-            note_damage(reader, next_good_head(reader));
+            note_bad(reader, reader->at + 1);
             continue;
         }
+        if (at_end_mark(reader)) break;
         const guint8 *head = reader->data + reader->at;
-        gsize length = get_u32(head);
-        gsize end = reader->at + JOURNAL_RECORD_HEADER_BYTES + length;
-        if (end > reader->size_bytes) {
-            note_torn(reader);
-            break;
-        }
-        if (XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {
-            note_damage(reader, end);
+        const gsize length = get_u32(head), left = reader->size_bytes - reader->at - JOURNAL_RECORD_HEADER_BYTES;
+        if (length > left || XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {
+            note_bad(reader, reader->at + JOURNAL_RECORD_HEADER_BYTES + MIN(length, left));
             continue;
         }
         *payload = (Bytes){head + JOURNAL_RECORD_HEADER_BYTES, length};
-        reader->at = end;
+        reader->at += JOURNAL_RECORD_HEADER_BYTES + length;
         return TRUE;
     }
     return FALSE;

@@ -104,6 +104,7 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
     const char *path = store <= journal ? options->store_path : options->journal_path;
     guint64 least = MIN(store, journal);
     g_autofree char *why = NULL;
+    if (least < min_free_bytes && options->uses_journal) journal_drop_spares(options->sources->journal);
     if (least < min_free_bytes)
         why =
             g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "

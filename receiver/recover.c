@@ -82,11 +82,11 @@ static void report_reader(Recovery *recovery, JournalSegment *segment, const Jou
 }
 
 /* Nothing after it was ever written here, so nothing else can be missing. */
-static void report_torn(const JournalSegment *segment, gsize bytes) {
+static void report_torn(const JournalSegment *segment) {
     log_message(LOG_LEVEL_NOTICE,
-                "%s ends in %" G_GSIZE_FORMAT " bytes of a batch that was being written when plumbd was ended; unless "
-                "the machine went down with it, its sender had no reply and sends it again",
-                journal_segment_path(segment), bytes);
+                "%s ends in a batch that was being written when plumbd was ended; unless the machine went down with "
+                "it, its sender had no reply and sends it again",
+                journal_segment_path(segment));
 }
 
 static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
@@ -100,6 +100,8 @@ static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
     }
     Bytes file = {g_mapped_file_get_contents(map), g_mapped_file_get_length(map)};
     guint64 once_bytes = journal_found_size_once(recovery->options->journal, i);
+    /* What is behind its end mark is of another time. */
+    if (once_bytes > 0) file.size_bytes = MIN(file.size_bytes, once_bytes + JOURNAL_RECORD_HEADER_BYTES);
     JournalReader reader = {0};
     gboolean good = TRUE;
     if (journal_reader_init(&reader, file, &problem)) {
@@ -111,7 +113,7 @@ static gboolean recover_segment(Recovery *recovery, guint i, GError **error) {
     if (good && file.size_bytes < once_bytes)
         note_damage(recovery, segment, once_bytes - file.size_bytes, "its end is missing");
     else if (good && reader.torn_bytes > 0)
-        report_torn(segment, reader.torn_bytes);
+        report_torn(segment);
     recovery->result.segments++;
     recovery->result.bytes += file.size_bytes;
     if (good) journal_release(segment);

@@ -65,6 +65,7 @@ static GArray *read_all(const char *folder, guint *damages) {
         Bytes file = {g_mapped_file_get_contents(map), g_mapped_file_get_length(map)};
         guint64 once = journal_found_size_once(journal, i);
         if (file.size_bytes < once) ++*damages;
+        if (once > 0) file.size_bytes = MIN(file.size_bytes, once + JOURNAL_RECORD_HEADER_BYTES);
         JournalReader reader;
         if (!journal_reader_init(&reader, file, NULL)) {
             ++*damages;
@@ -146,18 +147,27 @@ static void test_every_damage(void) {
         g_assert_true(g_file_set_contents(path, bad, (gssize)size, NULL));
         guint damages;
         g_autoptr(GArray) seen = read_all(folder, &damages);
-        g_assert_cmpuint(damages, ==, 1);
-        g_assert_cmpuint(seen->len, ==, at < JOURNAL_HEADER_BYTES ? 0 : 7);
+        const gboolean end_mark = at >= size - JOURNAL_RECORD_HEADER_BYTES; /* no record is lost with it */
+        g_assert_cmpuint(damages, ==, end_mark ? 0 : 1);
+        g_assert_cmpuint(seen->len, ==, at < JOURNAL_HEADER_BYTES ? 0 : end_mark ? 8 : 7);
     }
     for (gsize length = JOURNAL_HEADER_BYTES; length < size; length++) {
         g_assert_true(g_file_set_contents(path, good, (gssize)length, NULL));
         guint damages;
         g_autoptr(GArray) seen = read_all(folder, &damages);
         assert_numbers(seen, seen->len);
-        g_assert_cmpuint(seen->len, <, 8);
+        g_assert_cmpuint(seen->len, <, length < size - JOURNAL_RECORD_HEADER_BYTES ? 8 : 9);
         g_assert_cmpuint(damages, ==, 0);
     }
     remove_folder(folder);
+}
+
+static guint files_of(const char *folder, const char *prefix) {
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    guint n = 0;
+    while ((name = g_dir_read_name(dir))) n += g_str_has_prefix(name, prefix);
+    return n;
 }
 
 static void test_newer_version(void) {
@@ -239,6 +249,65 @@ static void test_trim(void) {
     guint damages;
     g_autoptr(GArray) seen = read_all(folder, &damages);
     assert_numbers(seen, 1);
+    remove_folder(folder);
+}
+
+/* What a file held before is never taken for a part of the segment that it holds now, however far that has come. */
+static void test_files_are_used_again(void) {
+    char *folder = make_folder();
+    for (guint n = 0; n < 60; n++) {
+        Journal *journal = open_journal(folder, 1024, FALSE);
+        needed = JOURNAL_NONE;
+        append(journal, 1000, 100);
+        const guint used = journal_usage(journal).segments;
+        journal_trim(journal, needs, NULL);
+        g_assert_cmpuint(files_of(folder, "spare-"), ==, used);
+        append(journal, 0, n);
+        g_assert_cmpuint(files_of(folder, "spare-") + files_of(folder, "plumb-"), ==, used);
+        /* As a kill leaves it: with its spare files. */
+        char *copy = make_folder();
+        g_autofree char *command = g_strdup_printf("sh -c 'cp %s/plumb-* %s/ 2>/dev/null || true'", folder, copy);
+        g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
+        guint damages;
+        g_autoptr(GArray) seen = read_all(copy, &damages);
+        assert_numbers(seen, n);
+        g_assert_cmpuint(damages, ==, 0);
+        remove_folder(copy);
+        journal_trim(journal, needs, NULL);
+        journal_drop_spares(journal);
+        g_assert_cmpuint(files_of(folder, "spare-") + files_of(folder, "plumb-"), ==, 0);
+        journal_close(journal);
+    }
+    remove_folder(folder);
+}
+
+/* A write into a used file that was not finished is no damage, wherever it stopped; what was taken before it is. */
+static void test_unfinished_write_in_a_used_file(void) {
+    char *folder = make_folder();
+    Journal *journal = open_journal(folder, 1 << 20, FALSE);
+    needed = JOURNAL_NONE;
+    append(journal, 1000, 40);
+    journal_trim(journal, needs, NULL);
+    g_autofree char *path = g_build_filename(folder, "plumb-0000000000000002.journal", NULL);
+    g_autofree char *before = NULL, *after = NULL;
+    gsize size_before, size;
+    append(journal, 0, 7);
+    g_assert_true(g_file_get_contents(path, &before, &size_before, NULL));
+    const gsize from = journal_usage(journal).bytes;
+    append(journal, 7, 1);
+    const gsize to = journal_usage(journal).bytes;
+    g_assert_true(g_file_get_contents(path, &after, &size, NULL));
+    journal_close(journal);
+    g_assert_cmpuint(size, ==, size_before);
+    for (gsize stopped = from; stopped < to; stopped++) {
+        g_autofree char *file = g_memdup2(before, size);
+        memcpy(file, after, stopped);
+        g_assert_true(g_file_set_contents(path, file, (gssize)size, NULL));
+        guint damages;
+        g_autoptr(GArray) seen = read_all(folder, &damages);
+        assert_numbers(seen, 7);
+        g_assert_cmpuint(damages, ==, 0);
+    }
     remove_folder(folder);
 }
 
@@ -345,6 +414,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/journal/one-at-a-time", test_one_at_a_time);
     g_test_add_func("/journal/discard", test_discard);
     g_test_add_func("/journal/trim", test_trim);
+    g_test_add_func("/journal/used-again", test_files_are_used_again);
+    g_test_add_func("/journal/unfinished", test_unfinished_write_in_a_used_file);
     g_test_add_func("/journal/found", test_found_segments_are_held_until_replayed);
     g_test_add_func("/journal/failed-write", test_failed_write);
     g_test_add_func("/journal/threads", test_threads);
