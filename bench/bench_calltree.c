@@ -1,6 +1,7 @@
 /* What closing a trace costs: each step of analyzer/calltree, per span, for traces of several sizes.
  *
- * bench_calltree [seconds per size] [hosts]. Prints nanoseconds of CPU per span and bytes per span. */
+ * bench_calltree [seconds per size [hosts [spans]]]. Prints nanoseconds of CPU per span and bytes per span, warm and,
+ * what counts in a daemon, with spans that have left the caches since they came. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
 
-#define SHAPES       40u /* different traces of one size, so that the caches do not hold just one */
+#define SHAPES       40u         /* different traces of one size, so that the caches do not hold just one */
+#define COLD_BYTES   (96u << 20) /* more than the caches hold */
 #define KEY_BYTES    900u
 #define KEY_PATH     901u
 #define FIRST_TRACER 10000u
@@ -185,6 +187,41 @@ static guint64 run_for(Bench *bench, const Trace *traces, double seconds, guint6
     return bytes;
 }
 
+static void trace_clear(Trace *trace) {
+    g_byte_array_unref(trace->bytes);
+    g_ptr_array_unref(trace->spans);
+}
+
+static Trace trace_copy(const Trace *from) {
+    Trace trace = {g_byte_array_sized_new(from->bytes->len), g_ptr_array_new()};
+    g_byte_array_append(trace.bytes, from->bytes->data, from->bytes->len);
+    for (guint i = 0; i < from->spans->len; i++)
+        g_ptr_array_add(trace.spans, trace.bytes->data + ((guint8 *)from->spans->pdata[i] - from->bytes->data));
+    return trace;
+}
+
+/* CPU per span of traces that are each closed once, long after they were made. */
+static double run_cold(Bench *bench, const Trace *traces, guint n) {
+    guint copies = MAX(1, COLD_BYTES / (traces[0].bytes->len * SHAPES));
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Trace));
+    for (guint c = 0; c < copies * SHAPES; c++) {
+        Trace copy = trace_copy(&traces[c % SHAPES]);
+        g_array_append_val(all, copy);
+    }
+    double before = cpu_ns();
+    for (guint i = 0; i < all->len; i++) {
+        close_trace(bench, &g_array_index(all, Trace, i));
+        if (bench->out->len + stats_group_size_bytes(bench->group) < GROUP_BYTES) continue;
+        g_byte_array_set_size(bench->out, 0);
+        seal_group(bench);
+    }
+    double ns = (cpu_ns() - before) / ((double)all->len * n);
+    for (guint i = 0; i < all->len; i++) trace_clear(&g_array_index(all, Trace, i));
+    g_byte_array_set_size(bench->out, 0);
+    seal_group(bench);
+    return ns;
+}
+
 static void bench_size(guint n, double seconds, guint hosts) {
     Trace traces[SHAPES];
     GRand *rand = g_rand_new_with_seed(n);
@@ -201,7 +238,8 @@ static void bench_size(guint n, double seconds, guint hosts) {
     double before = cpu_ns();
     guint64 bytes = run_for(&bench, traces, seconds, &n_traces);
     double spans = (double)n_traces * n, all = (cpu_ns() - before) / spans;
-    printf("%8u %8.0f %9.0f %9.1f %9.1f   ", n, all * n, all, (double)bytes / spans, (double)bench.value_bytes / spans);
+    double stats_bytes = (double)bench.value_bytes / spans, cold = run_cold(&bench, traces, n);
+    printf("%8u %8.0f %9.0f %9.0f %9.1f %9.1f   ", n, all * n, all, cold, (double)bytes / spans, stats_bytes);
     bench.stepwise = TRUE;
     run_for(&bench, traces, seconds, &n_traces);
     for (guint s = 0; s < STEPS; s++) printf(" %9.0f", bench.ns[s] / ((double)n_traces * n));
@@ -212,20 +250,22 @@ static void bench_size(guint n, double seconds, guint hosts) {
     g_byte_array_unref(bench.out);
     g_free(bench.node_of);
     g_rand_free(rand);
-    for (guint i = 0; i < SHAPES; i++) {
-        g_byte_array_unref(traces[i].bytes);
-        g_ptr_array_unref(traces[i].spans);
-    }
+    for (guint i = 0; i < SHAPES; i++) trace_clear(&traces[i]);
 }
 
 int main(int argc, char **argv) {
     static const guint sizes[] = {1, 3, 5, 20, 50, 500, 5000, 100000};
     double seconds = argc > 1 ? atof(argv[1]) : 0.4;
     guint hosts = argc > 2 ? (guint)strtoul(argv[2], NULL, 10) : CLUSTER;
-    printf("   spans ns/trace   ns/span   B/span  stats B/span, of which, per span (with the clock's own cost):\n%49s",
+    guint only = argc > 3 ? (guint)strtoul(argv[3], NULL, 10) : 0;
+    printf("   spans ns/trace   ns/span      cold    B/span  stats B/span, of which, per span (with the clock's own "
+           "cost):\n"
+           "%59s",
            "");
     for (guint s = 0; s < STEPS; s++) printf(" %9s", step_names[s]);
     printf("\n");
-    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) bench_size(sizes[i], seconds, hosts);
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        if (only == 0 || only == sizes[i]) bench_size(sizes[i], seconds, hosts);
+    }
     return 0;
 }

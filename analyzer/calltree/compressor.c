@@ -49,7 +49,10 @@ static void begin_tree(Compressor *compressor, guint32 n_nodes) {
     const Shapes *shapes = &compressor->shapes;
     if (shapes->n_shapes > compressor->max_shapes || shapes_bytes(shapes) > compressor->max_bytes) {
         /* The table of a fresh start counts too: a tiny bound must not reset for nothing but that. */
-        if (shapes->n_shapes > 0) shapes_reset(&compressor->shapes);
+        if (shapes->n_shapes > 0) {
+            shapes_reset(&compressor->shapes);
+            memset(compressor->leaves, 0, sizeof compressor->leaves);
+        }
     }
     scratch_reserve(compressor, n_nodes);
 }
@@ -102,12 +105,28 @@ static guint32 list_children(Compressor *compressor, const guint32 *end, guint32
     return n;
 }
 
+static inline guint32 leaf_shape(Compressor *compressor, ShapeRoot root) {
+    guint32 at = (root.name * 8u + root.role * 3u + root.kind) % LEAF_CACHE_SIZE;
+    LeafEntry *entry = &compressor->leaves[at];
+    if (entry->shape_1 != 0 && entry->root.name == root.name && entry->root.role == root.role &&
+        entry->root.kind == root.kind) {
+        return entry->shape_1 - 1;
+    }
+    guint32 shape = shapes_intern(&compressor->shapes, root, NULL, 0);
+    *entry = (LeafEntry){root, shape + 1};
+    return shape;
+}
+
 /* A forest in pre-order whose roots are in compressor->root: its pattern, and for each node its pattern node. */
 static Pattern *compress(Compressor *compressor, const guint32 *parent, const guint32 *end, guint32 *node_of) {
     Shapes *shapes = &compressor->shapes;
     guint32 n = end[0], *shape = compressor->shape;
     for (guint32 i = n; i-- > 0;) {
-        guint32 children = end[i] == i + 1 ? 0 : list_children(compressor, end, i);
+        if (end[i] == i + 1) {
+            shape[i] = leaf_shape(compressor, compressor->root[i]);
+            continue;
+        }
+        guint32 children = list_children(compressor, end, i);
         shape[i] = shapes_intern(shapes, compressor->root[i], compressor->list, children);
     }
     node_of[0] = 0;

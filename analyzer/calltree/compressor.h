@@ -4,8 +4,17 @@
 #include "analyzer/calltree/process_cache.h"
 #include "analyzer/calltree/shapes.h"
 
+#define LEAF_CACHE_SIZE 512u /* a power of two; functions without calls below them mostly fit */
+
+/* Most spans are leaves, and their shape is known from their root alone. */
+typedef struct LeafEntry {
+    ShapeRoot root;
+    guint32 shape_1; /* its number + 1; 0: empty */
+} LeafEntry;
+
 struct Compressor {
     Shapes shapes;
+    LeafEntry leaves[LEAF_CACHE_SIZE];
     ProcessCache processes;
     gsize max_bytes;
     guint32 max_shapes;

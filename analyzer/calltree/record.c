@@ -59,7 +59,7 @@
 #define STREAMS_BOUND_BYTES (TRACER_BOUND_BYTES + FLAGS_BOUND_BYTES + ID_BOUND_BYTES)
 #define HEAD_BOUND_BYTES    128u
 
-static guint8 *put_u64(guint8 *at, guint64 value) {
+static inline guint8 *put_u64(guint8 *at, guint64 value) {
     value = GUINT64_TO_BE(value);
     memcpy(at, &value, sizeof value);
     return at + sizeof value;
@@ -79,12 +79,9 @@ static void order_places(Encoder *e, const guint32 *node_of) {
 
 /* ---- which columns there are ---- */
 
-static gboolean parents_plain(const CallTree *tree, guint32 node) {
-    const SpanRec *span = tree->span[node];
-    guint32 parent = tree->parent[node];
-    if (parent == 0) return span->n_parents == 0;
-    if (span->n_parents != 1) return FALSE;
-    return span_id_equal(span_parents(span)[0], tree->span[parent] ? tree->span[parent]->id : tree->missing[parent]);
+/* The parent in the tree is the first one that is known, or stands for the first; but cycles are cut. */
+static inline gboolean parents_plain(const CallTree *tree, guint32 node) {
+    return tree->span[node]->n_parents == (tree->parent[node] != 0);
 }
 
 static gboolean notes_whole_ms(const SpanRec *span) {
@@ -248,6 +245,7 @@ static void put_missing(Streams *s, const Encoder *e, guint32 q) {
 
 /* The places of one pattern node. */
 static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *trace) {
+    BitWriter bits = s->times;
     TimeModel model = {0};
     Interval before = {0, 0};
     guint32 parent_before = G_MAXUINT32;
@@ -258,19 +256,19 @@ static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *tr
         const SpanRec *parent = e->tree->span[parent_node];
         const Interval around = parent != NULL ? interval_of(e, parent) : *trace, own = interval_of(e, span);
         if (parent_node == 0 && place == e->first[q]) {
-            put_root(e, &s->times, trace, &own);
-        } else if (parent_node == parent_before) {
-            put_step(&s->times, &model, &before, &own);
+            put_root(e, &bits, trace, &own);
         } else {
-            put_begin(&s->times, &model, &around, &own);
+            gboolean later = parent_node == parent_before;
+            later ? put_step(&bits, &model, &before, &own) : put_begin(&bits, &model, &around, &own);
+            put_duration(e, &bits, &model, &around, &own);
         }
-        if (parent_node != 0 || place > e->first[q]) put_duration(e, &s->times, &model, &around, &own);
         put_tracer(s, span, parent);
         if (e->bits & RECORD_FLAGS) put_flags(s, span);
         s->ids = put_u64(s->ids, span->id.span);
         before = own;
         parent_before = parent_node;
     }
+    s->times = bits;
 }
 
 static inline void append(Encoder *e, const guint8 *from, const guint8 *end) {

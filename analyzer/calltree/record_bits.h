@@ -21,7 +21,7 @@ typedef struct BitWriter {
 } BitWriter;
 
 /* n <= 56; value < 2^n */
-static inline void bits_put(BitWriter *writer, guint64 value, guint n) {
+G_ALWAYS_INLINE static inline void bits_put(BitWriter *writer, guint64 value, guint n) {
     writer->pending |= value << writer->n_pending;
     writer->n_pending += n;
     guint64 coded = GUINT64_TO_LE(writer->pending);
@@ -34,26 +34,33 @@ static inline void bits_put(BitWriter *writer, guint64 value, guint n) {
 /* The first byte after the stream. */
 static inline guint8 *bits_end(const BitWriter *writer) { return writer->at + (writer->n_pending > 0); }
 
-/* Returns the width. */
-static inline guint bits_put_value(BitWriter *writer, guint64 value, guint expected) {
-    guint width = width_of(value), below = width > 1 ? width - 1 : 0;
-    gint step = (gint)width - (gint)expected;
-    guint z = (guint)(step >= 0 ? 2 * step : -2 * step - 1), ones = z / 2;
-    guint64 code = (G_GUINT64_CONSTANT(1) << ones) - 1, low = value & ((G_GUINT64_CONSTANT(1) << below) - 1);
-    guint n = ones + 2;
+/* Where it does not fit 56 bits. */
+G_GNUC_UNUSED G_NO_INLINE static void bits_put_wide(BitWriter *writer, guint64 value, guint width, guint z) {
+    guint below = width > 1 ? width - 1 : 0, ones = z / 2;
+    guint64 low = value & ((G_GUINT64_CONSTANT(1) << below) - 1);
     if (ones < WIDTH_ESCAPE) {
-        code |= (guint64)(z & 1) << (ones + 1);
+        bits_put(writer, ((1u << ones) - 1) | (guint64)(z & 1) << (ones + 1), ones + 2);
     } else {
-        code = ((1u << WIDTH_ESCAPE) - 1) | width << WIDTH_ESCAPE;
-        n = WIDTH_ESCAPE + 7;
+        bits_put(writer, ((1u << WIDTH_ESCAPE) - 1) | width << WIDTH_ESCAPE, WIDTH_ESCAPE + 7);
     }
-    if (n + below <= 56) {
-        bits_put(writer, code | low << n, n + below);
-        return width;
-    }
-    bits_put(writer, code, n);
     bits_put(writer, low & G_MAXUINT32, MIN(below, 32));
     if (below > 32) bits_put(writer, low >> 32, below - 32);
+}
+
+/* Returns the width. */
+G_ALWAYS_INLINE static inline guint bits_put_value(BitWriter *writer, guint64 value, guint expected) {
+    guint width = width_of(value), below = width - (width > 0);
+    gint step = (gint)width - (gint)expected;
+    guint z = (guint)step << 1 ^ (guint)(step >> 31), ones = z / 2;
+    if (ones >= WIDTH_ESCAPE || below > 56 - WIDTH_ESCAPE - 1) {
+        BitWriter copy = *writer; /* which needs an address: the writer itself may stay in registers */
+        bits_put_wide(&copy, value, width, z);
+        *writer = copy;
+        return width;
+    }
+    guint64 code = ((1u << ones) - 1) | (z & 1) << (ones + 1);
+    guint64 low = value & ((G_GUINT64_CONSTANT(1) << below) - 1);
+    bits_put(writer, code | low << (ones + 2), ones + 2 + below);
     return width;
 }
 

@@ -45,32 +45,48 @@ static void children_add(Children *children, const Child *child) {
     children->items[children->n++] = *child;
 }
 
-/* What is left of the node's own time when the union of its children's is taken away. Children come in order of
- * begin, so one sweep does it. */
-static gint64 self_time(const CallTree *tree, guint32 node) {
-    const SpanRec *span = tree->span[node];
-    gint64 end_ns = span_end_ns(span), covered_to = span->begin_ns, covered = 0;
-    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
-        gint64 from = MAX(tree->span[c]->begin_ns, covered_to);
-        gint64 to = MIN(span_end_ns(tree->span[c]), end_ns);
-        if (to <= from) continue;
-        covered += to - from;
-        covered_to = to;
+/* By insertion where there are few: most calls that overlap are nearly in order. */
+static void children_order(Children *children) {
+    enum { FEW = 24 };
+    if (children->ordered) return;
+    if (children->n > FEW) {
+        qsort(children->items, children->n, sizeof(Child), by_end);
+        return;
     }
-    return span_length_ns(span) - covered;
+    for (gsize i = 1; i < children->n; i++) {
+        Child item = children->items[i];
+        gsize at = i;
+        for (; at > 0 && by_end(&children->items[at - 1], &item) > 0; at--)
+            children->items[at] = children->items[at - 1];
+        children->items[at] = item;
+    }
+}
+
+/* One sweep over the children, which come in order of begin: collects what of them lies in the node's window, and
+ * returns what is left of its own time when the union of theirs is taken away. */
+static gint64 self_time(const CallTree *tree, guint32 node, const TreeTimes *times, Children *children) {
+    gint64 window_from = times->self_ns[node], window_to = times->critical_ns[node];
+    gint64 end_ns = tree->to_ns[node], covered_to = tree->from_ns[node], covered = 0;
+    children->n = 0;
+    children->ordered = TRUE;
+    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
+        gint64 from_ns = tree->from_ns[c], to_ns = tree->to_ns[c];
+        gint64 from = MAX(from_ns, covered_to), to = MIN(to_ns, end_ns);
+        if (to > from) {
+            covered += to - from;
+            covered_to = to;
+        }
+        const Child child = {MAX(from_ns, window_from), MIN(to_ns, window_to), c};
+        if (child.begin_ns < child.end_ns) children_add(children, &child);
+    }
+    return tree->to_ns[node] - tree->from_ns[node] - covered;
 }
 
 /* Walks back from the window's end; hands each child that was waited for its window (in self_ns and critical_ns) and
  * returns the time that is the node's own. */
-static gint64 critical_time(const CallTree *tree, guint32 node, TreeTimes *times, Children *children) {
+static gint64 critical_time(guint32 node, TreeTimes *times, Children *children) {
     gint64 begin_ns = times->self_ns[node], cursor = times->critical_ns[node], own = 0;
-    children->n = 0;
-    children->ordered = TRUE;
-    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
-        Child child = {MAX(tree->span[c]->begin_ns, begin_ns), MIN(span_end_ns(tree->span[c]), cursor), c};
-        if (child.begin_ns < child.end_ns) children_add(children, &child);
-    }
-    if (!children->ordered) qsort(children->items, children->n, sizeof(Child), by_end);
+    children_order(children);
     for (gsize i = children->n; i-- > 0;) {
         const Child *child = &children->items[i];
         if (child->end_ns > cursor) continue;
@@ -94,17 +110,20 @@ TreeTimes *times_compute(const CallTree *tree) {
     children.items = children.few;
     children.room = G_N_ELEMENTS(children.few);
     for (guint32 node = 1; node < n; node++) {
-        const SpanRec *span = tree->span[node];
-        if (span == NULL) continue;
+        if (tree->span[node] == NULL) continue;
         if (tree->span[tree->parent[node]] == NULL) {
-            times->self_ns[node] = span->begin_ns;
-            times->critical_ns[node] = span_end_ns(span);
+            times->self_ns[node] = tree->from_ns[node];
+            times->critical_ns[node] = tree->to_ns[node];
         }
-        gboolean leaf = tree->end[node] == node + 1;
         gint64 window_ns = times->critical_ns[node] - times->self_ns[node];
-        gint64 critical = leaf || window_ns == 0 ? window_ns : critical_time(tree, node, times, &children);
-        times->self_ns[node] = leaf ? span_length_ns(span) : self_time(tree, node);
-        times->critical_ns[node] = critical;
+        if (tree->end[node] == node + 1) {
+            times->critical_ns[node] = window_ns;
+            times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
+            continue;
+        }
+        gint64 self_ns = self_time(tree, node, times, &children);
+        times->critical_ns[node] = window_ns == 0 ? 0 : critical_time(node, times, &children);
+        times->self_ns[node] = self_ns;
     }
     children_clear(&children);
     return times;

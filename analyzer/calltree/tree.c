@@ -10,6 +10,20 @@
 
 #define NO_SLOT 0u /* the trace is nobody's child, sibling or known parent */
 
+typedef struct Slot {
+    SpanId id; /* of a span or of a missing parent */
+    gint64 begin_ns;
+    gint64 end_ns;
+    const SpanRec *span;
+    guint32 parent;
+    guint32 first_child;
+    guint32 last_child;
+    guint32 next_sibling;
+    guint32 node; /* 0: not numbered yet */
+    guint8 flags;
+    guint8 unordered; /* its children are not in order of begin */
+} Slot;
+
 typedef struct Sorted {
     gint64 begin_ns;
     guint32 slot;
@@ -20,30 +34,21 @@ typedef struct Builder {
     guint32 n_slots; /* with slot 0 */
     guint32 table_mask;
     guint32 *table; /* open addressing: id -> slot */
-    SpanId *id;     /* of spans and of missing parents */
-    gint64 *begin_ns;
-    const SpanRec **span;
-    guint32 *parent;
-    guint32 *first_child;
-    guint32 *next_sibling;
-    guint32 *node; /* 0: not numbered yet */
-    guint8 *flags;
-    Sorted *sorted;
-    Sorted *merged;
+    Slot *slots;
+    guint32 n_unordered; /* slots with children out of order */
     TreeCounts counts;
 } Builder;
 
 /* Up to this many spans the scratch arrays lie on the C stack: most traces are small, and malloc would be most of
  * their cost. */
-#define STACK_SPANS         32u
-#define SLOT_BYTES          (sizeof(SpanId) + 2 * sizeof(gint64) + 4 * sizeof(guint32) + 2 * sizeof(Sorted) + 1)
-#define STACK_TABLE         128u
-#define STACK_SCRATCH_BYTES ((1 + 2 * STACK_SPANS) * SLOT_BYTES + STACK_TABLE * sizeof(guint32) + 64)
+#define STACK_SPANS         64u
+#define STACK_TABLE         256u
+#define STACK_SCRATCH_BYTES ((1 + 2 * STACK_SPANS) * sizeof(Slot) + STACK_TABLE * sizeof(guint32))
 
 /* Where the id is in the table, or the empty place where it would be. At most 2/3 of the places are ever taken. */
 static inline guint32 *table_place(const Builder *b, SpanId id, guint64 secret) {
     guint32 at = span_id_hash(id, secret) & b->table_mask;
-    while (b->table[at] != NO_SLOT && !span_id_equal(b->id[b->table[at]], id)) at = (at + 1) & b->table_mask;
+    while (b->table[at] != NO_SLOT && !span_id_equal(b->slots[b->table[at]].id, id)) at = (at + 1) & b->table_mask;
     return &b->table[at];
 }
 
@@ -53,42 +58,19 @@ static guint32 table_size(gsize n) {
     return size;
 }
 
-static gsize scratch_bytes(gsize n) { return (1 + 2 * n) * SLOT_BYTES + table_size(n) * sizeof(guint32) + 64; }
-
-static void *carve(guint8 **at, gsize count, gsize size) {
-    void *piece = *at;
-    *at += (count * size + 7) & ~(gsize)7;
-    return piece;
-}
+static gsize scratch_bytes(gsize n) { return (1 + 2 * n) * sizeof(Slot) + table_size(n) * sizeof(guint32); }
 
 static void builder_init(Builder *b, guint8 *scratch, gsize n) {
-    gsize slots = 1 + 2 * n; /* every span may miss a parent of its own */
-    memset(b, 0, sizeof *b);
-    b->id = carve(&scratch, slots, sizeof *b->id);
-    b->begin_ns = carve(&scratch, slots, sizeof *b->begin_ns);
-    b->span = carve(&scratch, slots, sizeof *b->span);
-    b->sorted = carve(&scratch, slots, sizeof *b->sorted);
-    b->merged = carve(&scratch, slots, sizeof *b->merged);
-    b->parent = carve(&scratch, slots, sizeof *b->parent);
-    b->first_child = carve(&scratch, slots, sizeof *b->first_child);
-    b->next_sibling = carve(&scratch, slots, sizeof *b->next_sibling);
-    b->node = carve(&scratch, slots, sizeof *b->node);
     guint32 size = table_size(n);
-    b->table = carve(&scratch, size, sizeof *b->table);
-    b->flags = carve(&scratch, slots, sizeof *b->flags);
+    *b = (Builder){.slots = (Slot *)(void *)scratch, .n_slots = 1, .table_mask = size - 1};
+    b->table = (guint32 *)(void *)(b->slots + 1 + 2 * n); /* every span may miss a parent of its own */
+    b->slots[0] = (Slot){.span = NULL};
     memset(b->table, 0, size * sizeof *b->table);
-    b->table_mask = size - 1;
-    b->span[0] = NULL;
-    b->flags[0] = 0;
-    b->n_slots = 1;
 }
 
-static guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
-    guint32 slot = b->n_slots++;
-    b->id[slot] = id;
-    b->span[slot] = span;
-    b->flags[slot] = 0;
-    return slot;
+static inline guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
+    b->slots[b->n_slots] = (Slot){.id = id, .span = span};
+    return b->n_slots++;
 }
 
 /* Of records with one id the least is kept, so that the order of arrival does not matter. */
@@ -98,15 +80,15 @@ static void keep_spans(Builder *b, const SpanRec *const *spans, gsize n) {
         guint32 *place = table_place(b, spans[i]->id, secret);
         if (*place == NO_SLOT) {
             *place = add_slot(b, spans[i]->id, spans[i]);
-        } else if (span_rec_compare(spans[i], b->span[*place]) < 0) {
-            b->span[*place] = spans[i];
+        } else if (span_rec_compare(spans[i], b->slots[*place].span) < 0) {
+            b->slots[*place].span = spans[i];
         }
     }
     b->n_spans = b->n_slots - 1;
     if (b->n_spans == n) return;
     guint32 same = 0;
     for (gsize i = 0; i < n; i++) {
-        const SpanRec *kept = b->span[*table_place(b, spans[i]->id, secret)];
+        const SpanRec *kept = b->slots[*table_place(b, spans[i]->id, secret)].span;
         same += kept == spans[i] || span_rec_compare(kept, spans[i]) == 0;
     }
     b->counts.duplicates = same - b->n_spans;
@@ -126,8 +108,7 @@ static guint32 placeholder_of(Builder *b, SpanId missing, guint64 secret) {
     guint32 *place = table_place(b, missing, secret);
     if (*place == NO_SLOT) {
         *place = add_slot(b, missing, NULL);
-        b->begin_ns[*place] = G_MAXINT64;
-        b->parent[*place] = 0;
+        b->slots[*place].begin_ns = G_MAXINT64;
         b->counts.placeholders++;
     }
     return *place;
@@ -135,31 +116,39 @@ static guint32 placeholder_of(Builder *b, SpanId missing, guint64 secret) {
 
 static void find_parents(Builder *b) {
     guint64 secret = span_id_secret();
-    for (guint32 slot = 1; slot <= b->n_spans; slot++) {
-        const SpanRec *span = b->span[slot];
-        b->begin_ns[slot] = span->begin_ns;
-        b->parent[slot] = 0;
+    for (guint32 i = 1; i <= b->n_spans; i++) {
+        Slot *slot = &b->slots[i];
+        const SpanRec *span = slot->span;
+        slot->begin_ns = span->begin_ns;
+        slot->end_ns = span_end_ns(span);
         if (span->duration_ns < 0) {
-            b->flags[slot] |= NODE_REVERSED;
+            slot->flags |= NODE_REVERSED;
             b->counts.reversed++;
         }
         if (span->n_parents == 0) {
             b->counts.roots++;
             continue;
         }
-        b->parent[slot] = known_parent(b, span, secret);
-        if (b->parent[slot] != NO_SLOT) continue;
-        guint32 placeholder = placeholder_of(b, span_parents(span)[0], secret);
-        if (span->begin_ns < b->begin_ns[placeholder]) b->begin_ns[placeholder] = span->begin_ns;
-        b->parent[slot] = placeholder;
-        b->flags[slot] |= NODE_ORPHAN;
+        slot->parent = known_parent(b, span, secret);
+        if (slot->parent != NO_SLOT) continue;
+        slot->parent = placeholder_of(b, span_parents(span)[0], secret);
+        Slot *placeholder = &b->slots[slot->parent];
+        placeholder->begin_ns = MIN(placeholder->begin_ns, span->begin_ns);
+        slot->flags |= NODE_ORPHAN;
         b->counts.orphans++;
     }
 }
 
+/* ---- children, in order of begin, then id: no two are equal ---- */
+
+static inline gboolean slot_after(const Slot *x, const Slot *y) {
+    if (x->begin_ns != y->begin_ns) return x->begin_ns > y->begin_ns;
+    return span_id_compare(x->id, y->id) > 0;
+}
+
 static inline gboolean comes_after(const Builder *b, const Sorted *x, const Sorted *y) {
     if (x->begin_ns != y->begin_ns) return x->begin_ns > y->begin_ns;
-    return span_id_compare(b->id[x->slot], b->id[y->slot]) > 0;
+    return span_id_compare(b->slots[x->slot].id, b->slots[y->slot].id) > 0;
 }
 
 static void insertion_sort(const Builder *b, Sorted *items, gsize n) {
@@ -183,98 +172,144 @@ static void merge_runs(const Builder *b, const Sorted *from, gsize middle, gsize
     }
 }
 
-/* All slots but 0 by begin, then id: no two are equal. */
-static void sort_slots(Builder *b) {
+/* Sorts the items; returns where they are then, which may be 'other'. */
+static Sorted *sort_items(const Builder *b, Sorted *items, Sorted *other, gsize n) {
     enum { RUN = 12 };
-    gsize n = b->n_slots - 1;
-    for (gsize i = 0; i < n; i++) b->sorted[i] = (Sorted){b->begin_ns[i + 1], (guint32)i + 1};
-    for (gsize at = 0; at < n; at += RUN) insertion_sort(b, b->sorted + at, MIN(RUN, n - at));
+    for (gsize at = 0; at < n; at += RUN) insertion_sort(b, items + at, MIN(RUN, n - at));
     for (gsize run = RUN; run < n; run *= 2) {
         for (gsize at = 0; at < n; at += 2 * run) {
             gsize size = MIN(2 * run, n - at);
-            merge_runs(b, b->sorted + at, MIN(run, size), size, b->merged + at);
+            merge_runs(b, items + at, MIN(run, size), size, other + at);
         }
-        Sorted *swap = b->sorted;
-        b->sorted = b->merged;
-        b->merged = swap;
+        Sorted *swap = items;
+        items = other;
+        other = swap;
     }
+    return items;
 }
 
+static void order_children(Builder *b, Slot *parent, Sorted *items, Sorted *other) {
+    gsize n = 0;
+    for (guint32 slot = parent->first_child; slot != NO_SLOT; slot = b->slots[slot].next_sibling)
+        items[n++] = (Sorted){b->slots[slot].begin_ns, slot};
+    const Sorted *sorted = sort_items(b, items, other, n);
+    for (gsize i = 0; i + 1 < n; i++) b->slots[sorted[i].slot].next_sibling = sorted[i + 1].slot;
+    b->slots[sorted[n - 1].slot].next_sibling = NO_SLOT;
+    parent->first_child = sorted[0].slot;
+    parent->last_child = sorted[n - 1].slot;
+    parent->unordered = FALSE;
+}
+
+/* Puts the slots below their parents. Spans come in some order of time, mostly: at one of the ends is the place of
+ * most. */
 static void link_children(Builder *b) {
-    memset(b->first_child, 0, b->n_slots * sizeof *b->first_child);
-    for (gsize i = b->n_slots - 1; i-- > 0;) {
-        guint32 slot = b->sorted[i].slot;
-        guint32 parent = b->parent[slot];
-        b->next_sibling[slot] = b->first_child[parent];
-        b->first_child[parent] = slot;
+    for (guint32 i = 1; i < b->n_slots; i++) {
+        Slot *slot = &b->slots[i], *parent = &b->slots[slot->parent];
+        if (parent->first_child == NO_SLOT) {
+            parent->first_child = parent->last_child = i;
+        } else if (!slot_after(slot, &b->slots[parent->first_child])) {
+            slot->next_sibling = parent->first_child;
+            parent->first_child = i;
+        } else {
+            Slot *last = &b->slots[parent->last_child];
+            if (slot_after(last, slot) && !parent->unordered) {
+                parent->unordered = TRUE;
+                b->n_unordered++;
+            }
+            last->next_sibling = i;
+            parent->last_child = i;
+        }
+    }
+    if (b->n_unordered == 0) return;
+    g_autofree Sorted *items = g_new(Sorted, 2 * (gsize)b->n_slots);
+    for (guint32 i = 0; i < b->n_slots; i++) {
+        if (b->slots[i].unordered) order_children(b, &b->slots[i], items, items + b->n_slots);
     }
 }
 
 /* Numbers the slots that hang under slot 0, in pre-order. FALSE: not all do, there is a cycle. */
 static gboolean number_nodes(Builder *b, CallTree *tree) {
-    memset(b->node, 0, b->n_slots * sizeof *b->node);
-    guint32 next = 1, slot = b->first_child[0];
-    while (slot != NO_SLOT) {
+    guint32 next = 1, at = b->slots[0].first_child;
+    while (at != NO_SLOT) {
+        Slot *slot = &b->slots[at];
         guint32 node = next++;
-        b->node[slot] = node;
-        tree->parent[node] = b->node[b->parent[slot]];
-        tree->span[node] = b->span[slot];
-        tree->flags[node] = b->flags[slot];
-        tree->missing[node] = b->span[slot] == NULL ? b->id[slot] : (SpanId){0, 0};
-        if (b->first_child[slot] != NO_SLOT) {
-            slot = b->first_child[slot];
+        slot->node = node;
+        tree->parent[node] = b->slots[slot->parent].node;
+        tree->span[node] = slot->span;
+        tree->flags[node] = slot->flags;
+        gboolean virtual = slot->span == NULL;
+        tree->missing[node] = virtual ? slot->id : (SpanId){0, 0};
+        tree->from_ns[node] = virtual ? 0 : slot->begin_ns;
+        tree->to_ns[node] = virtual ? 0 : slot->end_ns;
+        if (slot->first_child != NO_SLOT) {
+            at = slot->first_child;
             continue;
         }
         tree->end[node] = next;
-        while (slot != 0 && b->next_sibling[slot] == NO_SLOT) {
-            slot = b->parent[slot];
-            tree->end[b->node[slot]] = next;
+        while (at != 0 && slot->next_sibling == NO_SLOT) {
+            at = slot->parent;
+            slot = &b->slots[at];
+            tree->end[slot->node] = next;
         }
-        if (slot != 0) slot = b->next_sibling[slot];
+        if (at != 0) at = slot->next_sibling;
     }
     tree->end[0] = next;
     return next == b->n_slots;
 }
 
-/* Follows the parents from 'slot', leaving 'mark' in node[], until it meets the trace, a mark of its own (a cycle:
+/* Follows the parents from 'at', leaving 'mark' in the slots, until it meets the trace, a mark of its own (a cycle:
  * returns a slot of it) or somebody else's (returns 0). */
-static guint32 find_cycle(Builder *b, guint32 slot, guint32 mark) {
-    while (slot != 0 && b->node[slot] == 0) {
-        b->node[slot] = mark;
-        slot = b->parent[slot];
+static guint32 find_cycle(Builder *b, guint32 at, guint32 mark) {
+    while (at != 0 && b->slots[at].node == 0) {
+        b->slots[at].node = mark;
+        at = b->slots[at].parent;
     }
-    return slot != 0 && b->node[slot] == mark ? slot : 0;
+    return at != 0 && b->slots[at].node == mark ? at : 0;
+}
+
+static void unlink_all(Builder *b) {
+    for (guint32 i = 0; i < b->n_slots; i++) {
+        Slot *slot = &b->slots[i];
+        slot->first_child = slot->last_child = slot->next_sibling = NO_SLOT;
+        slot->node = 0;
+    }
+    b->n_unordered = 0;
 }
 
 static void cut_cycles(Builder *b) {
-    memset(b->node, 0, b->n_slots * sizeof *b->node);
+    unlink_all(b);
     for (guint32 start = 1; start <= b->n_spans; start++) {
         guint32 member = find_cycle(b, start, start);
         if (member == 0) continue;
         guint32 least = member;
-        for (guint32 at = b->parent[member]; at != member; at = b->parent[at]) {
-            if (span_id_compare(b->id[at], b->id[least]) < 0) least = at;
+        for (guint32 at = b->slots[member].parent; at != member; at = b->slots[at].parent) {
+            if (span_id_compare(b->slots[at].id, b->slots[least].id) < 0) least = at;
         }
-        b->parent[least] = 0;
-        b->flags[least] |= NODE_CYCLE_CUT;
+        b->slots[least].parent = 0;
+        b->slots[least].flags |= NODE_CYCLE_CUT;
         b->counts.cycles++;
     }
+    unlink_all(b);
 }
 
 static CallTree *tree_new(guint32 n_nodes) {
     gsize n = n_nodes;
     gsize head = (sizeof(CallTree) + 7) & ~(gsize)7;
-    guint8 *block = g_malloc(head + n * (sizeof(SpanId) + sizeof(SpanRec *) + 2 * sizeof(guint32) + 1));
+    guint8 *block =
+        g_malloc(head + n * (sizeof(SpanId) + sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1));
     CallTree *tree = (CallTree *)(void *)block;
     memset(tree, 0, sizeof *tree);
     tree->n_nodes = n_nodes;
     tree->missing = (SpanId *)(void *)(block + head);
     tree->span = (const SpanRec **)(void *)(tree->missing + n);
-    tree->parent = (guint32 *)(void *)(tree->span + n);
+    tree->from_ns = (gint64 *)(void *)(tree->span + n);
+    tree->to_ns = tree->from_ns + n;
+    tree->parent = (guint32 *)(void *)(tree->to_ns + n);
     tree->end = tree->parent + n;
     tree->flags = (guint8 *)(tree->end + n);
     tree->missing[0] = (SpanId){0, 0};
     tree->span[0] = NULL;
+    tree->from_ns[0] = tree->to_ns[0] = 0;
     tree->parent[0] = 0;
     tree->flags[0] = 0;
     return tree;
@@ -290,15 +325,14 @@ static gint64 saturating_add(gint64 a, gint64 b) {
 static void compare_times(CallTree *tree, gint64 tolerance_ns) {
     gint64 begin_ns = G_MAXINT64, end_ns = G_MININT64;
     for (guint32 i = 1; i < tree->n_nodes; i++) {
-        const SpanRec *span = tree->span[i];
-        if (span == NULL) continue;
-        gint64 span_end = span_end_ns(span);
-        begin_ns = MIN(begin_ns, span->begin_ns);
-        end_ns = MAX(end_ns, span_end);
-        const SpanRec *parent = tree->span[tree->parent[i]];
-        if (parent == NULL) continue;
-        if (span->begin_ns < saturating_add(parent->begin_ns, -tolerance_ns) ||
-            span_end > saturating_add(span_end_ns(parent), tolerance_ns)) {
+        guint32 parent = tree->parent[i];
+        if (tree->span[i] == NULL) continue;
+        gint64 from_ns = tree->from_ns[i], to_ns = tree->to_ns[i];
+        begin_ns = MIN(begin_ns, from_ns);
+        end_ns = MAX(end_ns, to_ns);
+        if (tree->span[parent] == NULL) continue;
+        if (from_ns < saturating_add(tree->from_ns[parent], -tolerance_ns) ||
+            to_ns > saturating_add(tree->to_ns[parent], tolerance_ns)) {
             tree->flags[i] |= NODE_OUTSIDE_PARENT;
             tree->counts.outside_parent++;
         }
@@ -308,14 +342,13 @@ static void compare_times(CallTree *tree, gint64 tolerance_ns) {
 }
 
 CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns) {
-    guint64 on_stack[(STACK_SCRATCH_BYTES + 7) / 8];
+    _Alignas(Slot) guint8 on_stack[STACK_SCRATCH_BYTES];
     gboolean small = n <= STACK_SPANS;
     g_autofree guint8 *on_heap = small ? NULL : g_malloc(scratch_bytes(n));
     Builder b;
-    builder_init(&b, small ? (guint8 *)on_stack : on_heap, n);
+    builder_init(&b, small ? on_stack : on_heap, n);
     keep_spans(&b, spans, n);
     find_parents(&b);
-    sort_slots(&b);
     link_children(&b);
     CallTree *tree = tree_new(b.n_slots);
     if (!number_nodes(&b, tree)) {

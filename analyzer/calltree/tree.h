@@ -40,6 +40,8 @@ typedef struct CallTree {
     guint8 *flags;        /* NodeFlags */
     const SpanRec **span; /* NULL for node 0 and for placeholders; borrowed from the input */
     SpanId *missing;      /* of placeholders: the id they stand for; else (0,0) */
+    gint64 *from_ns; /* begin and end of the span (interval.h), 0 for virtual nodes: what walks over the times needs */
+    gint64 *to_ns;   /* only these */
     TreeCounts counts;
     gint64 begin_ns; /* least begin and greatest end of all spans */
     gint64 end_ns;
