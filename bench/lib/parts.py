@@ -305,8 +305,10 @@ def flame(bench):
     from lib.flame import profile
     plumbd = bench.own_store("flame")
     seconds = max(bench.seconds(0.05), 10)
-    client = subprocess.Popen(load_command(plumbd, bench.rate * seconds * 1.5 + 1_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True)
-    time.sleep(min(seconds / 4, 10))
+    client = subprocess.Popen(load_command(plumbd, bench.rate * seconds * 2 + 8_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while client.poll() is None and time.monotonic() < deadline and sum(plumbd.status()["receiver"]["closed_traces"].values()) < 20_000:
+        time.sleep(0.5)  # memory fills first; what happens to every span begins when traces are closed
     rows = profile(plumbd, seconds, bench.folder)
     client.send_signal(signal.SIGTERM)
     client.wait()
