@@ -96,7 +96,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->patterns = pattern_table_open(store, error);
     if (archive->patterns == NULL) return NULL;
     if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error) ||
-        !roll_up_load(&archive->roll_up, store, error))
+        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error))
         return NULL;
     return g_steal_pointer(&archive);
 }

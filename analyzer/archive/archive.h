@@ -145,7 +145,8 @@ typedef struct VerifyHooks {
 } VerifyHooks;
 typedef struct VerifyResult {
     guint64 traces, spans, rows, differences;
-    guint64 waiting; /* late spans, beside 'spans' */
+    guint64 unchecked; /* rows that count traces that were removed since: only their number is compared */
+    guint64 waiting;   /* late spans, beside 'spans' */
 } VerifyResult;
 /* TRUE when it ran through, with differences or without. */
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error);

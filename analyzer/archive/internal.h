@@ -40,16 +40,20 @@ struct Archive {
     struct Settling *settling; /* under the gate */
     KindSet kinds;
 
-    pthread_mutex_t totals_lock; /* of the slots */
-    GArray *slots;               /* TotalsSlot; their sum are the totals */
-    GPtrArray *books;            /* AccountTable of each slot, or NULL */
-    guint64 duplicates;          /* atomic */
-    guint64 late_spans;          /* atomic */
-    guint64 late_expired;        /* atomic */
-    guint64 late_next;           /* atomic: number of the next entry of late spans */
-    guint64 late_waiting;        /* atomic: spans in such entries */
-    struct Joiner *joiner;       /* under settle_lock; NULL: none yet */
+    pthread_mutex_t totals_lock;    /* of the slots */
+    GArray *slots;                  /* TotalsSlot; their sum are the totals */
+    GPtrArray *books;               /* AccountTable of each slot, or NULL */
+    guint64 duplicates;             /* atomic */
+    guint64 late_spans;             /* atomic */
+    guint64 late_expired;           /* atomic */
+    guint64 late_next;              /* atomic: number of the next entry of late spans */
+    guint64 late_waiting;           /* atomic: spans in such entries */
+    guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
+    struct Joiner *joiner;          /* under settle_lock; NULL: none yet */
 };
+
+/* retain.c: what is noted of removed statistics, for archive_open(). */
+gboolean retain_load(Archive *archive, GError **error);
 
 /* join.c: brings all waiting spans to their traces. Under settle_lock. */
 gboolean archive_join(Archive *archive, GError **error);

@@ -4,6 +4,8 @@
  *   family    key                                                             value
  *   meta      "totals/", slot u16                                             a writer's share: StoredTotals
  *   meta      "clock-tolerance"                                               zig-zag varint, ns
+ *   meta      "kept-from"                                                     first bucket of each level, varints
+ *   meta      "account/", "removed/", ...                                     account.h, removed.h
  *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
@@ -45,6 +47,7 @@
 #define TOLERANCE_KEY      "clock-tolerance"
 /* Parts are numbered in 16 bits: 65,535 parts of a million spans. */
 #define TRACE_MAX_PARTS 65535u
+#define KEPT_FROM_KEY   "kept-from"
 
 typedef struct LayoutKey {
     guint8 bytes[24]; /* the longest key, rounded up */

@@ -218,12 +218,23 @@ static gboolean read_period(Reading *reading, guint32 from, guint32 until, GErro
     return read_level(reading, LEVEL_MINUTE, hour_until * 60, until, error);
 }
 
+/* Where finer rows have been removed for their age, the period is widened to what coarser ones tell. */
+static void widen(const Archive *archive, guint32 *from, guint32 *until) {
+    for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_DAY; level++) {
+        guint64 kept = (guint64)__atomic_load_n(&archive->kept_from[level], __ATOMIC_RELAXED) * level_minutes(level);
+        guint32 unit = level_minutes(level + 1);
+        if (*from < kept) *from -= *from % unit;
+        if (*until<kept && * until> * from) *until += (unit - *until % unit) % unit;
+    }
+}
+
 static gboolean reading_run(Reading *reading, GError **error) {
     const StatsFilter *filter = reading->filter;
     if (filter->until_ns <= filter->since_ns) return TRUE;
     guint32 from = stats_bucket(LEVEL_MINUTE, filter->since_ns);
     guint32 until = stats_bucket(LEVEL_MINUTE, filter->until_ns - 1) + 1;
     if (filter->until_ns <= 0) until = from; /* earlier times count in bucket 0, but nobody asks for them */
+    widen(reading->archive, &from, &until);
     const guint32 minutes[2] = {from, until};
     StoreIter *dirty = reading->snapshot.iters[FAMILY_DIRTY];
     if (filter->kind == STATS_PATTERN && !filter->by_host &&

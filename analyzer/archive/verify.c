@@ -3,6 +3,7 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/ledger.h"
+#include "analyzer/archive/verify_removed.h"
 #include "common/base/error.h"
 
 /* Everything is read from one state of the store. Traces come in order of time, so a minute's rows are complete when
@@ -23,6 +24,8 @@ typedef struct Verify {
     StoreIter *stats[KINDS][LEVEL_COUNT];
     Ledger *ledgers[KINDS][LEVEL_COUNT];
     StaleSet stale;
+    RemovedCheck *removed;
+    StoreIter *counts; /* its rows */
     Compressor *compressor;
     StatsGroup *group;
     GByteArray *spans;
@@ -50,6 +53,10 @@ static void difference(Verify *verify, const char *format, ...) {
 static void row_difference(void *arg, const StatsKey *key, const char *what) {
     static const char *const levels[LEVEL_COUNT] = {"minute", "hour", "day"};
     Verify *verify = arg;
+    if (removed_check_explains(verify->removed, key)) {
+        verify->result.unchecked++;
+        return;
+    }
     const char *rows = key->cell == 0 ? "row" : "rows by host";
     if (key->kind == STATS_PATTERN) {
         difference(verify, "%s of pattern %u, %s %u, cell %u: %s", rows, key->object, levels[key->level], key->bucket,
@@ -194,6 +201,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
                      verify->list->len);
     count_trace(verify, key, &summary);
     account_count_stored(verify->books, verify->list);
+    removed_check_note(verify->removed, &summary, verify->list);
     check_summary(verify, key, &summary, &version);
     check_index(verify, key, &summary);
     const StatsTrace trace = version_stats(&version, summary.pattern);
@@ -292,9 +300,13 @@ static gboolean check_totals(Verify *verify, GError **error) {
     for (guint i = 0; i < slots->len; i++) stored_totals_add(&stored, &g_array_index(slots, TotalsSlot, i).totals);
     verify->totals.incomplete_traces += g_hash_table_size(verify->incomplete_parts);
     const StoredTotals *counted = &verify->totals;
+    gboolean times_agree = stored.first_ns == counted->first_ns && stored.last_ns == counted->last_ns;
+    /* The totals keep the times of what was removed. */
+    if (removed_check_any(verify->removed))
+        times_agree =
+            counted->traces == 0 || (stored.first_ns <= counted->first_ns && stored.last_ns >= counted->last_ns);
     if (stored.traces != counted->traces || stored.spans != counted->spans ||
-        stored.incomplete_traces != counted->incomplete_traces || stored.first_ns != counted->first_ns ||
-        stored.last_ns != counted->last_ns)
+        stored.incomplete_traces != counted->incomplete_traces || !times_agree)
         difference(verify,
                    "totals: %" G_GINT64_FORMAT " traces, %" G_GINT64_FORMAT " spans, %" G_GINT64_FORMAT
                    " incomplete are noted, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " are stored",
@@ -310,6 +322,8 @@ static void book_difference(void *arg, guint32 tracer, gint64 booked, gint64 sto
                booked, stored);
 }
 
+static void count_difference(void *arg, const char *what) { difference(arg, "%s", what); }
+
 static void verify_begin(Verify *verify) {
     Archive *archive = verify->archive;
     verify->expected_traces = archive_totals(archive).traces;
@@ -322,6 +336,7 @@ static void verify_begin(Verify *verify) {
     verify->dirty = store_iter_new(archive->store, FAMILY_DIRTY);
     verify->late = store_iter_new(archive->store, FAMILY_LATE);
     verify->meta = store_iter_new(archive->store, FAMILY_META);
+    verify->counts = store_iter_new(archive->store, FAMILY_STATS);
     for (guint kind = 0; kind < KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++)
             verify->stats[kind][level] = store_iter_new(archive->store, FAMILY_STATS);
@@ -358,6 +373,8 @@ static void verify_end(Verify *verify) {
     store_iter_free(verify->dirty);
     store_iter_free(verify->late);
     store_iter_free(verify->meta);
+    store_iter_free(verify->counts);
+    removed_check_free(verify->removed);
     for (guint kind = 0; kind < KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
             ledger_free(verify->ledgers[kind][level]);
@@ -390,10 +407,13 @@ static gboolean check_all(Verify *verify, GError **error) {
     static const guint32 all_minutes[2] = {0, G_MAXUINT32};
     if (!stale_set_load(&verify->stale, verify->dirty, all_minutes, 0, error)) return FALSE;
     if (!iter_finished(verify->dirty, error)) return FALSE;
+    verify->removed = removed_check_new(verify->archive, verify->meta, verify->counts, error);
+    if (verify->removed == NULL) return FALSE;
     expect_replaced(verify);
     return check_patterns(verify, error) && check_traces(verify, error) && check_ids(verify, FALSE, error) &&
            check_late(verify, error) && check_totals(verify, error) &&
-           account_check(verify->meta, verify->books, book_difference, verify, error);
+           account_check(verify->meta, verify->books, book_difference, verify, error) &&
+           removed_check_finish(verify->removed, &verify->stale, count_difference, verify, error);
 }
 
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error) {

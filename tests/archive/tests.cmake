@@ -14,3 +14,4 @@ set_tests_properties(test_archive_threads PROPERTIES ENVIRONMENT G_SLICE=always-
 target_link_options(test_archive_random PRIVATE -Wl,--wrap=stats_row_subtract)
 target_link_options(test_archive_threads PRIVATE -Wl,--wrap=stats_row_subtract)
 plumb_test(test_archive_search SOURCES ${archive_tests}/test_search.c LINK test_archive_fixture plumb_archive)
+plumb_test(test_archive_retain SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive)

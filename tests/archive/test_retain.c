@@ -1,0 +1,190 @@
+/* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
+#include "analyzer/archive/account.h"
+#include "analyzer/archive/internal.h"
+#include "analyzer/archive/retain.h"
+#include "common/base/error.h"
+#include "tests/archive/case.h"
+
+#define HOUR_NS (60 * NS_PER_MINUTE)
+#define DAY_NS  (24 * HOUR_NS)
+#define TRACES  240u /* one an hour: ten days */
+
+static gint64 begin_of(guint trace) { return BASE_NS + trace * HOUR_NS; }
+
+/* Trace 1 .. n, odd ones included, one an hour. Some are in parts: a second before, and an hour after. */
+static void fill(Case *c) {
+    for (guint trace = 1; trace <= TRACES; trace++) {
+        TraceShape shape = {
+            .max_spans = 30, .begin_ns = begin_of(trace), .duration_ns = NS_PER_SEC, .odd = trace % 5 == 0};
+        if (trace % 50 == 0)
+            shape = (TraceShape){.max_spans = 400, .begin_ns = begin_of(trace), .duration_ns = 2 * HOUR_NS};
+        world_trace(&c->world, trace, &shape, c->spans);
+        fixture_add(c->writer, c->spans);
+        if (trace % 20 == 0) fixture_commit(c->writer);
+    }
+    fixture_commit(c->writer);
+    settle(c);
+}
+
+static RetainResult retain(Case *c, const RetainAges *ages, gint64 now_ns, guint max_records) {
+    g_autoptr(GError) error = NULL;
+    RetainResult sum = {0};
+    do {
+        RetainResult result;
+        archive_retain(c->fixture.archive, ages, now_ns, max_records, &result, &error);
+        g_assert_no_error(error);
+        sum.traces += result.traces;
+        sum.spans += result.spans;
+        sum.damaged += result.damaged;
+        sum.more = result.more;
+    } while (sum.more);
+    return sum;
+}
+
+static gint64 sum_calls_total;
+static void add_calls(void *arg, const StatsKey *key, StatsRow *row) {
+    (void)key;
+    *(gint64 *)arg += (gint64)stats_row_node(row, 0)->duration.count;
+}
+
+static gint64 calls(Case *c, gint64 since_ns, gint64 until_ns) {
+    StatsFilter filter = {.kind = STATS_FUNCTION, .since_ns = since_ns, .until_ns = until_ns, .role = -1};
+    g_autoptr(GError) error = NULL;
+    sum_calls_total = 0;
+    archive_stats(c->fixture.archive, &filter, add_calls, &sum_calls_total, &error);
+    g_assert_no_error(error);
+    return sum_calls_total;
+}
+
+static void books(Case *c, gint64 fields[ACCOUNT_FIELDS]) {
+    g_autoptr(AccountTable) sum = account_table_new();
+    archive_books(c->fixture.archive, sum);
+    account_sum(sum, fields);
+}
+
+static void test_traces(gconstpointer data) {
+    Case c;
+    case_open(&c, data != NULL, 100);
+    fill(&c);
+    ArchiveTotals before = archive_totals(c.fixture.archive);
+    gint64 all_calls = calls(&c, G_MININT64, G_MAXINT64);
+    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    /* Nothing is past its age by a clock of then. */
+    g_assert_cmpuint(retain(&c, &ages, begin_of(7 * 24), 1000).traces, ==, 0);
+    RetainResult gone = retain(&c, &ages, begin_of(TRACES) + 1000 * DAY_NS, 7);
+    ArchiveTotals after = archive_totals(c.fixture.archive);
+    g_assert_cmpuint(gone.traces, >=, 70);
+    g_assert_cmpuint(gone.traces, <=, 73);
+    g_assert_cmpuint(after.traces, ==, before.traces - gone.traces);
+    g_assert_cmpuint(after.spans, ==, before.spans - gone.spans);
+    gint64 fields[ACCOUNT_FIELDS];
+    books(&c, fields);
+    g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
+    g_assert_cmpint(fields[ACCOUNT_TAKEN] - fields[ACCOUNT_EXPIRED], ==, after.spans);
+    /* Statistics are as they were. */
+    g_assert_cmpint(calls(&c, G_MININT64, G_MAXINT64), ==, all_calls);
+    fixture_assert_sound(&c.fixture);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_assert_false(archive_load(c.fixture.archive, 1, spans, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+    g_assert_cmpuint(loaded_spans(&c, TRACES), >, 0);
+    /* Again: nothing. After a reopening, the same. */
+    g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 0);
+    archive_writer_free(c.writer);
+    fixture_reopen(&c.fixture);
+    c.writer = archive_writer_new(c.fixture.archive);
+    if (data != NULL) {
+        fixture_assert_sound(&c.fixture);
+        books(&c, fields);
+        g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
+    }
+    case_close(&c);
+}
+
+/* Minutes go, hours tell the same. */
+static void test_levels(void) {
+    Case c;
+    case_open(&c, TRUE, 100);
+    fill(&c);
+    gint64 cut_ns = begin_of(TRACES / 2) / HOUR_NS * HOUR_NS;
+    gint64 before = calls(&c, G_MININT64, cut_ns), after = calls(&c, cut_ns, G_MAXINT64);
+    gint64 day = calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS);
+    RetainAges ages = {.traces_ns = 2 * DAY_NS, .level_ns = {3 * DAY_NS, 0, 0}};
+    RetainResult gone = retain(&c, &ages, G_MAXINT64, 100);
+    g_assert_cmpuint(gone.traces, >, 150);
+    fixture_assert_sound(&c.fixture);
+    g_assert_cmpint(calls(&c, G_MININT64, cut_ns), ==, before);
+    g_assert_cmpint(calls(&c, cut_ns, G_MAXINT64), ==, after);
+    g_assert_cmpint(calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS), ==, day);
+    /* Half an hour is not kept apart any more: the whole one is told. */
+    gint64 hour_ns = begin_of(10) / HOUR_NS * HOUR_NS;
+    g_assert_cmpint(calls(&c, hour_ns + 20 * NS_PER_MINUTE, hour_ns + 21 * NS_PER_MINUTE), ==,
+                    calls(&c, hour_ns, hour_ns + HOUR_NS));
+    /* Hours and days go, too, when they are to. */
+    ages.level_ns[LEVEL_HOUR] = 4 * DAY_NS;
+    ages.level_ns[LEVEL_DAY] = 6 * DAY_NS;
+    retain(&c, &ages, G_MAXINT64, 100);
+    g_assert_cmpint(calls(&c, G_MININT64, begin_of(TRACES) - 8 * DAY_NS), ==, 0);
+    g_assert_cmpint(calls(&c, cut_ns, G_MAXINT64), >, 0);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+/* What comes late for a removed trace is told from what is lost. */
+static void test_late_for_removed(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    fill(&c);
+    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    retain(&c, &ages, G_MAXINT64, 1000);
+    TraceShape shape = {.max_spans = 30, .begin_ns = begin_of(1), .duration_ns = NS_PER_SEC};
+    world_trace(&c.world, 1, &shape, c.spans);
+    fixture_add(c.writer, c.spans);
+    fixture_commit(c.writer);
+    settle(&c);
+    fixture_assert_sound(&c.fixture);
+    retain(&c, &ages, G_MAXINT64, 1000);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+static void test_space_comes_back(void) {
+    Case c;
+    case_open(&c, TRUE, 0);
+    for (guint trace = 1; trace <= 4000; trace++) {
+        TraceShape shape = {.max_spans = 60, .begin_ns = begin_of(trace / 20), .duration_ns = NS_PER_SEC};
+        world_trace(&c.world, trace, &shape, c.spans);
+        fixture_add(c.writer, c.spans);
+    }
+    fixture_commit(c.writer);
+    g_autoptr(GError) error = NULL;
+    store_flush(c.fixture.store, TRUE, &error);
+    g_assert_no_error(error);
+    StoreUsage before = store_usage(c.fixture.store);
+    RetainAges ages = {.traces_ns = DAY_NS};
+    RetainResult gone = retain(&c, &ages, G_MAXINT64, 500);
+    g_assert_cmpuint(gone.traces, >, 3000);
+    archive_compact(c.fixture.archive, G_MAXINT64, &error);
+    g_assert_no_error(error);
+    StoreUsage after = store_usage(c.fixture.store);
+    static const StoreFamily families[] = {FAMILY_TRACE, FAMILY_TRACE_ID, FAMILY_INDEX};
+    for (guint i = 0; i < G_N_ELEMENTS(families); i++) {
+        guint64 was = before.family_bytes[families[i]], is = after.family_bytes[families[i]];
+        g_test_message("%s: %u KB, %u KB with %u of 4000 traces removed", store_family_name(families[i]),
+                       (guint)(was >> 10), (guint)(is >> 10), (guint)gone.traces);
+        g_assert_cmpuint(is, <, was / 4);
+    }
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/retain/traces/memory", NULL, test_traces);
+    g_test_add_data_func("/retain/traces/rocksdb", "", test_traces);
+    g_test_add_func("/retain/levels", test_levels);
+    g_test_add_func("/retain/late-for-removed", test_late_for_removed);
+    g_test_add_func("/retain/space", test_space_comes_back);
+    return g_test_run();
+}
