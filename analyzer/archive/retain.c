@@ -127,6 +127,9 @@ static guint32 first_kept(StatsLevel level, gint64 age_ns, gint64 end_ns) {
 }
 
 static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, GError **error) {
+    /* Finer rows are what coarser ones are made of. */
+    if (level + 1 < LEVEL_COUNT)
+        until = MIN(until, archive->roll_up.rolled_below[level + 1] * level_children(level + 1));
     if (until <= archive->kept_from[level]) return TRUE;
     g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
     for (StatsKind kind = STATS_FUNCTION; kind <= STATS_PATTERN; kind++) {

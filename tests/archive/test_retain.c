@@ -24,6 +24,9 @@ static void fill(Case *c) {
     }
     fixture_commit(c->writer);
     settle(c);
+    g_autoptr(GError) error = NULL;
+    archive_roll_up(c->fixture.archive, G_MAXINT64, &error);
+    g_assert_no_error(error);
 }
 
 static RetainResult retain(Case *c, const RetainAges *ages, gint64 now_ns, guint max_records) {
