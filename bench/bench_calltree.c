@@ -155,7 +155,7 @@ static void close_trace(Bench *bench, const Trace *trace) {
     at = lap(bench, STEP_TREE, at);
     Pattern *pattern = compressor_tree(bench->compressor, tree, bench->node_of);
     at = lap(bench, STEP_PATTERN, at);
-    TreeTimes *times = times_compute(tree);
+    TreeTimes *times = times_compute(tree, bench->node_of);
     at = lap(bench, STEP_TIMES, at);
     guint32 number = number_of(bench, pattern);
     const StatsTrace stats = {tree, times, bench->node_of, number};

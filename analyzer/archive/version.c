@@ -2,9 +2,9 @@
 
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n) {
     TraceVersion version = {.tree = tree_build(spans, n, archive->options.clock_tolerance_ns)};
-    version.times = times_compute(version.tree);
     version.node_of = g_new(guint32, version.tree->n_nodes);
     version.pattern = compressor_tree(compressor, version.tree, version.node_of);
+    version.times = times_compute(version.tree, version.node_of);
     return version;
 }
 

@@ -21,8 +21,8 @@
  *   flags        (RECORD_FLAGS) as runs; expected is the value before, at first 0.
  *   parents      (RECORD_PARENTS) as runs; expected is none for the trace's children, the missing id for those of a
  *                placeholder, else the tree's parent alone. The change is the number of parents, and per parent a
- *                token: 0 and 16 bytes: an id of another trace; 1 and 8 bytes: an id of this trace that is not in the
- *                record; else 2 + signed difference of its place to that of the parent before, at first to the tree's
+ *                token: 0 and 16 bytes: an id of another trace; 1 and 8 bytes: an id of this trace that has no place;
+ *                else 2 + signed difference of its place to that of the parent before, at first to the tree's
  *                parent (or 0).
  *   annotations  (RECORD_ANNOTATED) as runs; expected are those of the place before of the same pattern node (at first
  *                none), and no notes. The change is a token: KEYS_AS_BEFORE: the same keys as there; KEYS_OWN + n: n
@@ -307,7 +307,13 @@ static const guint8 *put_streams(Encoder *e, guint8 *beside, Lengths *lengths, c
 
 /* ---- parents that the tree does not tell ---- */
 
-/* id -> place, for spans; 0: none. */
+/* Of a placeholder: the missing one. */
+static inline SpanId id_at(const Encoder *e, guint32 place) {
+    const SpanRec *span = span_at(e, place);
+    return span != NULL ? span->id : e->tree->missing[e->node[place]];
+}
+
+/* id -> place; 0: none. */
 typedef struct Places {
     guint32 *table;
     guint32 mask;
@@ -317,8 +323,7 @@ typedef struct Places {
 
 static guint32 *places_at(const Encoder *e, const Places *places, SpanId id) {
     guint32 at = span_id_hash(id, places->secret) & places->mask;
-    while (places->table[at] != 0 && !span_id_equal(span_at(e, places->table[at])->id, id))
-        at = (at + 1) & places->mask;
+    while (places->table[at] != 0 && !span_id_equal(id_at(e, places->table[at]), id)) at = (at + 1) & places->mask;
     return &places->table[at];
 }
 
@@ -331,8 +336,7 @@ static void places_init(Places *places, const Encoder *e) {
     places->place_of = g_new(guint32, n);
     for (guint32 place = 0; place < n; place++) {
         places->place_of[e->node[place]] = place;
-        const SpanRec *span = span_at(e, place);
-        if (span != NULL) *places_at(e, places, span->id) = place;
+        if (place > 0) *places_at(e, places, id_at(e, place)) = place;
     }
 }
 

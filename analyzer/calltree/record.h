@@ -12,7 +12,7 @@ typedef enum {
 
 /* What was left out by choice, and is gone. */
 typedef enum {
-    DROPPED_IDS = 1 << 0,         /* ids of spans; decoding makes some up, the same at every reading */
+    DROPPED_IDS = 1 << 0,         /* ids of spans; decoding makes some up, ascending in the order of places */
     DROPPED_ANNOTATIONS = 1 << 1, /* some or all */
     DROPPED_NOTES = 1 << 2,
 } DroppedColumns;
@@ -26,7 +26,8 @@ typedef struct TraceSummary {
     gint64 begin_ns;
     gint64 end_ns;
     guint32 dropped; /* DroppedColumns */
-    guint32 ids_at;  /* with DROPPED_IDS: as in RecordHead */
+    guint32 part;    /* with DROPPED_IDS, and ids_at: as in RecordHead */
+    guint32 ids_at;
 } TraceSummary;
 
 typedef struct RecordHead {

@@ -20,7 +20,7 @@ static gboolean read_extras(ByteReader *reader, RecordOpen *open) {
     if ((open->bits & RECORD_ORPHANS) && !read_fields(reader, &summary->orphans, 1)) return FALSE;
     if ((open->bits & RECORD_DROPPED) && !read_fields(reader, &summary->dropped, 1)) return FALSE;
     if (!(summary->dropped & DROPPED_IDS)) return TRUE;
-    return read_fields(reader, &open->part, 1) && read_fields(reader, &summary->ids_at, 1);
+    return read_fields(reader, &summary->part, 1) && read_fields(reader, &summary->ids_at, 1);
 }
 
 static gboolean read_period(ByteReader *reader, RecordOpen *open) {
@@ -267,13 +267,12 @@ static gboolean read_flags(Decoder *d) {
 
 /* ---- ids and parents ---- */
 
-/* Ids of a record that lost its own: the same at every reading, others in every part, and not to be told from real ones
- * by chance. */
+/* Ids of a record that lost its own ascend with its places: the same at every reading, and others in every part. */
 static guint64 made_up_id(const Decoder *d, guint32 i) {
-    guint64 z = d->trace_id + ((guint64)d->open.part << 32 | i) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+    guint64 z = d->trace_id + (d->open.summary.part + 1) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return ((z ^ z >> 31) & ~(guint64)G_MAXUINT32) | i;
 }
 
 gboolean decoder_ids(Decoder *d, Bytes apart) {
@@ -305,7 +304,7 @@ static gboolean read_parent(Decoder *d, gint64 *before) {
         id.span = read_u64be(&d->reader);
     } else {
         gint64 at = wrapping_add(*before, zigzag_value(token - PARENT_PLACE));
-        if (at < 1 || at >= d->n_places || !d->places[at].is_span) return FALSE;
+        if (at < 1 || at >= d->n_places) return FALSE;
         id = d->places[at].id;
         *before = at;
     }

@@ -24,7 +24,6 @@ typedef struct Place {
 typedef struct RecordOpen {
     TraceSummary summary;
     guint32 bits;
-    guint32 part;
     const guint8 *start;                             /* of the record */
     gsize times_bytes, tracers_bytes, parents_bytes; /* with RECORD_DIRECTORY */
     ByteReader reader;                               /* at the columns */

@@ -8,7 +8,9 @@
 typedef struct Child {
     gint64 begin_ns;
     gint64 end_ns;
+    gint64 from_ns; /* its own begin */
     guint32 node;
+    guint32 pattern_node;
 } Child;
 
 /* Children in a window of a node, as they are looked at: the last first. */
@@ -18,6 +20,7 @@ typedef struct Children {
     gsize n;
     gsize room;
     gboolean ordered; /* as by_end() wants it */
+    const guint32 *node_of;
 } Children;
 
 static void children_clear(Children *children) {
@@ -29,6 +32,8 @@ static int by_end(const void *a, const void *b) {
     const Child *x = a, *y = b;
     if (x->end_ns != y->end_ns) return x->end_ns < y->end_ns ? -1 : 1;
     if (x->begin_ns != y->begin_ns) return x->begin_ns > y->begin_ns ? -1 : 1;
+    if (x->from_ns != y->from_ns) return x->from_ns > y->from_ns ? -1 : 1;
+    if (x->pattern_node != y->pattern_node) return x->pattern_node > y->pattern_node ? -1 : 1;
     return x->node > y->node ? -1 : 1;
 }
 
@@ -76,7 +81,8 @@ static gint64 self_time(const CallTree *tree, guint32 node, const TreeTimes *tim
             covered += to - from;
             covered_to = to;
         }
-        const Child child = {MAX(from_ns, window_from), MIN(to_ns, window_to), c};
+        const guint32 pattern_node = children->node_of != NULL ? children->node_of[c] : 0;
+        const Child child = {MAX(from_ns, window_from), MIN(to_ns, window_to), from_ns, c, pattern_node};
         if (child.begin_ns < child.end_ns) children_add(children, &child);
     }
     return tree->to_ns[node] - tree->from_ns[node] - covered;
@@ -100,13 +106,14 @@ static gint64 critical_time(guint32 node, TreeTimes *times, Children *children) 
 
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
  * empty: it was not. Parents come before their children. */
-TreeTimes *times_compute(const CallTree *tree) {
+TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
     gsize n = tree->n_nodes;
     TreeTimes *times = g_malloc0(sizeof(TreeTimes) + 2 * n * sizeof(gint64));
     times->n_nodes = tree->n_nodes;
     times->self_ns = (gint64 *)(void *)(times + 1);
     times->critical_ns = times->self_ns + n;
     Children children;
+    children.node_of = node_of;
     children.items = children.few;
     children.room = G_N_ELEMENTS(children.few);
     for (guint32 node = 1; node < n; node++) {

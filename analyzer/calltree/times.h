@@ -12,7 +12,9 @@ typedef struct TreeTimes {
 /* Critical path: from the end of a root backwards, the child that ends last before the cursor is what the parent waited
  * for; the gap between that child's end and the cursor is the parent's own. Children are clipped to their parent's
  * window. For every child of the trace or of a placeholder the critical times of its subtree add up to its duration.
- * Reversed spans count as of duration 0. docs/call-trees.md, "Times", says which of several children is taken. */
-TreeTimes *times_compute(const CallTree *tree);
+ * Reversed spans count as of duration 0. docs/call-trees.md, "Times", says which of several children is taken: what
+ * begins and ends together is taken in the order of the pattern, which does not depend on ids. node_of: as of
+ * compressor_tree(); NULL, where no statistics are taken: in the order of the tree. */
+TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of);
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

@@ -19,7 +19,7 @@ TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
     view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
-    view->times = times_compute(view->tree);
+    view->times = times_compute(view->tree, NULL);
     return g_steal_pointer(&view);
 }
 

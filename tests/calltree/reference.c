@@ -178,6 +178,8 @@ static RefNode *last_to_end(RefNode *node, gint64 from, gint64 to, gint64 cursor
         RefNode *child = node->children->pdata[i];
         if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
         gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
+        if (last != NULL && end == last_end && begin == last_begin && child->span->begin_ns == last->span->begin_ns)
+            better = child->pattern_node < last->pattern_node; /* else the first in the tree */
         if (!better) continue;
         last = child;
         last_begin = begin;

@@ -302,7 +302,7 @@ static void test_long_read(void) {
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_assert_cmpuint(pattern->n_nodes, ==, 3);
-    g_autoptr(TreeTimes) times = times_compute(tree);
+    g_autoptr(TreeTimes) times = times_compute(tree, node_of);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
     const StatsTrace trace = {tree, times, node_of, 1};
     stats_group_add_pattern(group, &trace);

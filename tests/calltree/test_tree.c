@@ -105,7 +105,7 @@ static void test_case(gconstpointer data) {
         g_autoptr(GPtrArray) spans = spans_in(bytes);
         spans_shuffle(spans, order);
         g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
-        g_autoptr(TreeTimes) times = times_compute(tree);
+        g_autoptr(TreeTimes) times = times_compute(tree, NULL);
         g_autofree char *text = tree_text(tree, NULL);
         g_assert_cmpstr(text, ==, c->tree);
         g_assert_cmpmem(&tree->counts, sizeof tree->counts, &c->counts, sizeof c->counts);
@@ -144,7 +144,7 @@ static void test_times(gconstpointer data) {
     for (guint i = 0; i < G_N_ELEMENTS(c->rows) && c->rows[i].id != 0; i++) add_row(bytes, &c->rows[i]);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
-    g_autoptr(TreeTimes) times = times_compute(tree);
+    g_autoptr(TreeTimes) times = times_compute(tree, NULL);
     g_autofree char *text = tree_text(tree, times);
     g_assert_cmpstr(text, ==, c->times);
 }
@@ -216,7 +216,7 @@ static gpointer run_extreme(gpointer data) {
     g_assert_cmpuint(tree->n_spans, ==, extreme->n);
     g_assert_cmpuint(tree->counts.cycles, ==, extreme->cycles);
     g_assert_cmpuint(tree->counts.orphans, ==, extreme->orphans);
-    g_autoptr(TreeTimes) times = times_compute(tree);
+    g_autoptr(TreeTimes) times = times_compute(tree, NULL);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 1000);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
