@@ -67,6 +67,8 @@ def sustained(bench):
         "open traces, most": max(r["open_traces"] for r in sampler.rows),
         "wire bytes per span": ledger["wire_bytes_per_span"],
         "journal bytes per span": plumbd.metric("journal_written_bytes_total") / received,
+        "spans of a batch": received / ledger["batches"],
+        "written to disk, bytes per span": plumbd.written_bytes() / received,
         "batches told to wait": ledger["try_later"], **check_ledger(plumbd, [ledger])}
     store, families = store_figures(plumbd)
     growth = growth_rows(sampler.rows, 0)
@@ -270,13 +272,15 @@ def space(bench):
         ledger = load(plumbd, spans, "--seed", 6)
         plumbd.flush()
         plumbd.settle(60)
+        begun = time.monotonic()
         verify = json.loads(plumbd.get("/api/v1/verify"))
+        verify_s = time.monotonic() - begun
         forest = len(plumbd.get("/api/v1/forest?limit=0"))
         store, families = store_figures(plumbd)
         json_bytes = export_bytes(plumbd)
         rows.append({"case": name, **store, "JSON lines, bytes per span": json_bytes / store["spans"],
                      "forest, bytes of JSON": forest, "JSON lines / forest": json_bytes / forest,
-                     "verify: differences": verify["differences"], **check_ledger(plumbd, [ledger])})
+                     "verify: differences": verify["differences"], "verify: us per span": verify_s * 1e6 / store["spans"], **check_ledger(plumbd, [ledger])})
         table(f"By family, {name}", [{"family": k, "bytes per span": v} for k, v in families.items()])
         bench.drop(plumbd)
     for row in rows:
