@@ -28,7 +28,7 @@ typedef struct Job {
     const Recipe *recipe; /* NULL: a single operation */
     guint32 template;
     guint64 ops_left, spans;
-    guint32 per_turn, task_ops;
+    guint32 per_turn, task_ops, op; /* op: of the job or of its task, in the recipe's order */
     guint32 host, task_host;
     gint64 begin_ns, task_begin_ns;
     gboolean has_tasks;
@@ -280,6 +280,7 @@ static void end_job(Cluster *c, Job *job) {
 static void begin_task(Cluster *c, Job *job) {
     job->task = encoded_id(next_random(&c->random));
     job->task_ops = OPS_OF_TASK;
+    job->op = 0;
     job->task_host = (guint32)(next_random(&c->random) % c->options.hosts);
     job->task_begin_ns = now_ns(c);
 }
@@ -288,7 +289,7 @@ static void run_op(Cluster *c, Job *job) {
     static const EncodedId none;
     const Recipe *recipe = job->recipe;
     if (job->has_tasks && job->task.length == 0) begin_task(c, job);
-    guint32 number = recipe != NULL ? recipe->ops[next_random(&c->random) % recipe->n_ops] : job->template;
+    guint32 number = recipe != NULL ? recipe->ops[job->op++ % recipe->n_ops] : job->template;
     Op op = {.template = &g_array_index(c->set->templates, Template, number),
              .trace = &job->trace,
              .parent = recipe == NULL         ? &none

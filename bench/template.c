@@ -49,8 +49,7 @@ static const char *const methods[] = {
 #define METHOD_OF_SHAPE  "getFileInfo"
 #define ROOT_OF_METHODS  "FileSystemShell#run"
 
-/* Name of the root, of its tasks, and what they do: last parts of captured roots' names, or methods ("*": all of
- * them). */
+/* Name of the root, of its tasks, and what they do: last parts of captured roots' names, or methods. */
 static const char *const jobs[][3] = {
     {"SparkJob#save", "ResultTask#runTask", "write mkdirs rename stat delete"},
     {"SparkJob#collect", "ResultTask#runTask", "pread stat"},
@@ -67,7 +66,7 @@ static const char *const jobs[][3] = {
     {"DistCp#execute", "CopyMapper#map", "read write setReplication setTimes setXAttr getXAttrs"},
     {"FlumeSink#process", "BucketWriter#append", "append log"},
     {"SnapshotJob#run", "SnapshotJob#copy", "createSnapshot renameSnapshot deleteSnapshot list tree"},
-    {"FsShell#recursive", "FsShell#processPath", "list tree stat getContentSummary delete mkdirs missing *"},
+    {"FsShell#recursive", "FsShell#processPath", "list tree stat getContentSummary delete mkdirs missing"},
 };
 
 static guint32 add_string(TemplateSet *set, const char *text, gboolean tracer, gboolean numbered) {
@@ -267,7 +266,7 @@ static gboolean add_methods(TemplateSet *set, GError **error) {
 }
 
 static gboolean does(const TemplateSet *set, guint32 template, const char *word) {
-    if (template >= set->captured) return *word == '*' || strcmp(methods[template - set->captured], word) == 0;
+    if (template >= set->captured) return strcmp(methods[template - set->captured], word) == 0;
     const char *name = root_name(set, template), *hash = strchr(name, '#');
     return hash != NULL && strcmp(hash + 1, word) == 0;
 }

@@ -10,7 +10,7 @@
 #define PLACE_NAMENODE  1u
 #define PLACE_DATANODE  2u
 #define PLACES          16u
-#define RECIPE_MOST_OPS 64u
+#define RECIPE_MOST_OPS 16u
 
 /* A string of the tables: a function's name, an annotation's key, or a tracer's name, to which each process adds
  * "/host/pid". */
@@ -52,7 +52,8 @@ typedef struct Template {
     guint32 places;     /* from 0 */
 } Template;
 
-/* A job: root, tasks below it when it is large, and operations drawn from 'ops'. */
+/* A job: root, tasks below it when it is large, and operations, which follow the order of 'ops' again and again, as a
+ * program's steps do. */
 typedef struct Recipe {
     guint32 root, task; /* strings */
     guint32 ops[RECIPE_MOST_OPS];
