@@ -20,6 +20,8 @@ typedef struct Remover {
 
 void remover_init(Remover *remover, Archive *archive, AccountField why);
 void remover_clear(Remover *remover);
+/* *may FALSE: statistics of late spans are not settled, and some of that may need the traces. */
+gboolean remover_may(const Remover *remover, gboolean *may, GError **error);
 /* Adds a record to the group, and its trace's index entry when it is the trace's only one. A record that is damaged is
  * left where it is: CORRUPT. */
 gboolean remover_take(Remover *remover, const TraceKey *key, Bytes record, GError **error);

@@ -106,13 +106,14 @@ static gboolean retain_traces(Archive *archive, guint32 until, guint max_records
     if (empty) return TRUE;
     Pass pass = {.until = until, .left = max_records};
     remover_init(&pass.remover, archive, ACCOUNT_EXPIRED);
-    gboolean ok = expire_traces(&pass, error);
+    gboolean may = FALSE;
+    gboolean ok = remover_may(&pass.remover, &may, error) && (!may || expire_traces(&pass, error));
     result->traces = pass.remover.traces;
     result->spans = pass.remover.spans;
     result->damaged = pass.damaged;
     result->more = pass.more;
     remover_clear(&pass.remover);
-    return ok && (pass.more || reclaim(archive, until, error));
+    return ok && (pass.more || !may || reclaim(archive, until, error));
 }
 
 /* ---- statistics ---- */

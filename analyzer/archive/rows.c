@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/removed.h"
 #include "common/base/error.h"
 
 /* One question under way. */
@@ -157,6 +158,15 @@ static gboolean add_marked_minute(Reading *reading, const PatternRows *minute, g
 
 static gboolean recompute_minute_of(Reading *reading, guint32 minute, const GArray *patterns, GError **error) {
     if (patterns->len == 0) return TRUE;
+    gboolean removed = FALSE;
+    if (!removed_any(reading->archive->store, minute, &removed, error)) return FALSE;
+    for (guint i = 0; removed && i < patterns->len; i++) { /* the traces are not all there: what is stored must do */
+        guint32 pattern = g_array_index(patterns, guint32, i);
+        StatsKey as = {.kind = STATS_PATTERN, .object = pattern};
+        PatternRows which = {LEVEL_MINUTE, minute, pattern};
+        if (!rows_add_stored(reading->snapshot.iters[FAMILY_STATS], &which, &as, reading->rows, error)) return FALSE;
+    }
+    if (removed) return TRUE;
     Recompute what = {reading->snapshot.iters[FAMILY_TRACE], minute, (const guint32 *)(gconstpointer)patterns->data,
                       patterns->len};
     return recompute_rows(reading->archive, &what, TRUE, reading->rows, error);

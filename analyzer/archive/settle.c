@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/removed.h"
 #include "common/base/error.h"
 
 /* What a mark says is taken back from the stored rows of its pattern: a few small reads and one small write. Where what
@@ -236,6 +237,26 @@ static gboolean compute_anew(Archive *archive, guint32 minute, const GArray *pat
     return ok;
 }
 
+/* ---- minutes of which traces were removed ---- */
+
+/* They cannot be computed anew. Their rows go on counting the replaced records too, and these are noted as removed. */
+static gboolean leave_as_is(Archive *archive, const StaleSet *stale, guint32 minute, const GArray *patterns,
+                            GError **error) {
+    g_autoptr(RemovedSet) removed = removed_set_new();
+    g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
+    for (guint i = 0; i < patterns->len; i++) {
+        guint32 pattern = g_array_index(patterns, guint32, i);
+        for (guint k = stale_set_first(stale, minute, pattern); k < stale->marks->len; k++) {
+            const DirtyMark *mark = &g_array_index(stale->marks, DirtyMark, k);
+            if (mark->minute != minute || mark->pattern != pattern) break;
+            removed_set_add_trace(removed, minute, pattern, mark->n_spans);
+            LayoutKey key = dirty_key(mark);
+            store_batch_delete(batch, FAMILY_DIRTY, key_bytes(&key));
+        }
+    }
+    return removed_set_put(removed, archive->store, batch, error) && store_write(archive->store, batch, FALSE, error);
+}
+
 /* ---- minute by minute ---- */
 
 static gboolean settle_minute(Archive *archive, const StaleSet *stale, guint32 minute, GError **error) {
@@ -249,7 +270,10 @@ static gboolean settle_minute(Archive *archive, const StaleSet *stale, guint32 m
         if (!take_back(archive, stale, &at, &told, error)) return FALSE;
         if (!told) g_array_append_val(untold, pattern);
     }
-    return untold->len == 0 || compute_anew(archive, minute, untold, error);
+    if (untold->len == 0) return TRUE;
+    gboolean removed = FALSE;
+    if (!removed_any(archive->store, minute, &removed, error)) return FALSE;
+    return removed ? leave_as_is(archive, stale, minute, untold, error) : compute_anew(archive, minute, untold, error);
 }
 
 /* The first marked minute >= *minute; G_MAXUINT32 when there is none (no time reaches it). */
