@@ -19,8 +19,8 @@ PUT = ["put", "put"]  # the command, and the shell's own name for running it
 
 
 @pytest.fixture
-def plumbd(plumbd_program, tmp_path):
-    plumbd = start_plumbd(plumbd_program, tmp_path / "plumbd")
+def plumbd(request, plumbd_program, tmp_path):
+    plumbd = start_plumbd(plumbd_program, tmp_path / "plumbd", **getattr(request, "param", {}))
     yield plumbd
     plumbd.clean_up()
 
@@ -41,9 +41,10 @@ def local_spans(cluster):
     return [span for file in cluster.work.glob("*.spans") for span in json_values(file.read_text())]
 
 
+@pytest.mark.parametrize("plumbd", [{"senders__sampling": "always"}], indirect=True)
 def test_the_operators_receivers_go_on(plumbd, plumbd_program, tmp_path):
     """Our jar configured as before, and HTrace's own files beside it: each span comes once to plumbd and once to a file, in
-    HTrace's own form, whatever the agent has put into it."""
+    HTrace's own form, whatever the agent has put into it. What plumbd answers about sampling holds for the agent."""
     address = "{}:{}".format(*plumbd.thrift)
     other = start_plumbd(plumbd_program, tmp_path / "other")  # where the agent would send
     agent = Agent({"receivers": "{}:{}".format(*other.thrift), "sampling": "always"})
@@ -51,6 +52,8 @@ def test_the_operators_receivers_go_on(plumbd, plumbd_program, tmp_path):
                  class_path=sample_class_path(receiver_jar()), agent=agent) as cluster:
         shell(cluster, "-put", str(ROOT / "LICENSE"), "/license")
         cluster.wait_all_sent()
+        agent_bean = cluster.jmx("namenode", "io.plumbline:type=Agent")[0]
+        assert (agent_bean["SamplingSource"], agent_bean["Sampling"]) == ("receiver", "always")
     plumbd.flush()
     exported, written = plumbd.export(), local_spans(cluster)
     assert len(exported) == len({span["a"] for span in exported}) > 0

@@ -5,6 +5,7 @@ import io.plumbline.send.SenderMXBean;
 import io.plumbline.send.SenderOptions;
 import io.plumbline.send.SpanSender;
 import io.plumbline.send.TracerNames;
+import java.util.function.Consumer;
 import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.Span;
 import org.apache.htrace.core.SpanReceiver;
@@ -66,6 +67,11 @@ public class PlumbSpanReceiver extends SpanReceiver {
         } catch (Throwable e) {
             sender.countDropped(DropReason.UNREADABLE);
         }
+    }
+
+    /** Called with what the answers to its batches say of sampling; the agent beside it calls this by its name. */
+    public void onSampling(Consumer<String> listener) {
+        sender.onSampling(listener);
     }
 
     /** Sends what is queued, for at most the time configured, and counts what was left. Called again, does nothing. */

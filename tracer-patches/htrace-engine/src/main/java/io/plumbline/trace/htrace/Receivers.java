@@ -4,6 +4,8 @@ import io.plumbline.send.SenderOptions;
 import io.plumbline.send.SpanSender;
 import io.plumbline.trace.Sampling;
 import io.plumbline.trace.Settings;
+import io.plumbline.trace.Trouble;
+import java.util.function.Consumer;
 import org.apache.htrace.core.SpanReceiver;
 import org.apache.htrace.core.TracerPool;
 
@@ -20,7 +22,10 @@ final class Receivers {
         AgentReceiver ours = null;
         boolean configured = false;
         for (SpanReceiver receiver : pool.getReceivers()) {
-            configured |= receiver.getClass().getName().equals(CONFIGURED);
+            if (receiver.getClass().getName().equals(CONFIGURED)) {
+                configured = true;
+                heed(receiver);
+            }
             ours = receiver instanceof AgentReceiver ? (AgentReceiver) receiver : ours;
         }
         if (configured && ours != null) {
@@ -34,6 +39,18 @@ final class Receivers {
     static void added(TracerPool pool, SpanReceiver receiver) {
         if (receiver.getClass().getName().equals(CONFIGURED)) {
             install(pool);
+        }
+    }
+
+    /** What it hears of sampling holds for the agent too. An older jar's class does not tell. */
+    private static void heed(SpanReceiver receiver) {
+        try {
+            Consumer<String> listener = Sampling.current()::fromReceiver;
+            receiver.getClass().getMethod("onSampling", Consumer.class).invoke(receiver, listener);
+        } catch (NoSuchMethodException e) {
+            // then only the settings decide
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
         }
     }
 
