@@ -26,11 +26,12 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "script/hdfs")]
+sys.path[:0] = [str(ROOT), str(ROOT / "script/hdfs"), str(ROOT / "bench/agent")]
 
 from attach import Agent  # noqa: E402
 from cluster import Cluster  # noqa: E402
 from jars import compile_java  # noqa: E402
+from sink import Sink  # noqa: E402
 from tests.conftest import Plumbd  # noqa: E402
 
 # As in production: both compilers, G1, room for what is young.
@@ -71,6 +72,44 @@ def command(name, options):
     return WORK[name][0].format(mb=size, times=max(1, size // 21), preads=16 * size, ops=15 * size // 24 * 24)
 
 
+class PlumbdReceiver:
+    """The real one, on the same processors."""
+
+    def __init__(self, stack, folder):
+        build = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
+        self.plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
+        stack.callback(self.plumbd.clean_up)
+        self.address = "%s:%d" % self.plumbd.thrift
+
+    def spans(self):
+        return self.receiver.spans()
+
+    def cpu_ns(self):
+        return cpu_ns(self.plumbd.process.pid)
+
+    def settle(self):
+        """What it still has to do belongs to this work, not to the next."""
+        self.plumbd.flush()
+
+
+class SinkReceiver:
+    """One that forgets what it gets."""
+
+    def __init__(self, stack, _folder):
+        self.sink = stack.enter_context(Sink())
+        self.address = self.sink.address
+        self.spans = self.sink.spans
+
+    def cpu_ns(self):
+        return time.process_time_ns()  # its threads are ours
+
+    def settle(self):
+        pass
+
+
+RECEIVERS = {"sink": SinkReceiver, "plumbd": PlumbdReceiver}
+
+
 class Site:
     """A cluster and its client, with or without the agent."""
 
@@ -105,11 +144,8 @@ class Bench:
 
     def __init__(self, stack, folder, classes, options):
         self.options = options
-        build = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
-        self.plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
-        stack.callback(self.plumbd.clean_up)
-        receiver = "%s:%d" % self.plumbd.thrift
-        kinds = {"agent": Agent({"receivers": receiver, "sampling": "never", "propagation": "on"})}
+        self.receiver = RECEIVERS[options.receiver](stack, folder)
+        kinds = {"agent": Agent({"receivers": self.receiver.address, "sampling": "never", "propagation": "on"})}
         if options.absent:
             kinds.update(dict.fromkeys(ABSENT))
         order = list(kinds)
@@ -144,19 +180,19 @@ class Bench:
     def measure(self, name, mode):
         site = self.site(mode)
         self.set_policy(mode)
-        before, plumbd = site.clocks(), cpu_ns(self.plumbd.process.pid)
-        spans = self.plumbd.receiver()["spans_received"]
+        before, receiver = site.clocks(), self.receiver.cpu_ns()
+        spans = self.receiver.spans()
         seconds, units = site.tell(command(name, self.options))
         time.sleep(SETTLE_SECONDS)
         after = site.clocks()
         if site.traced:
             site.tell("drain")
-            self.plumbd.flush()  # what it still has to do belongs to this work, not to the next
+            self.receiver.settle()
         row = {process: (after[process] - before[process]) / 1e3 / units for process in after}
         row["all"] = sum(row.values())
-        row["plumbd"] = (cpu_ns(self.plumbd.process.pid) - plumbd) / 1e3 / units
+        row["receiver"] = (self.receiver.cpu_ns() - receiver) / 1e3 / units
         row["rate"] = units / seconds
-        row["spans"] = (self.plumbd.receiver()["spans_received"] - spans) / units
+        row["spans"] = (self.receiver.spans() - spans) / units
         return row
 
     def in_any_order(self, name, modes):
@@ -189,22 +225,20 @@ def count_calls(folder, classes, options):
     folder.mkdir()
     calls = {}
     with ExitStack() as stack:
-        build = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
-        plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
-        stack.callback(plumbd.clean_up)
+        receiver = SinkReceiver(stack, folder)
         functions = everything_listed(folder / "functions.conf")
-        agent = Agent({"receivers": "%s:%d" % plumbd.thrift, "sampling": "always", "functions": functions,
+        agent = Agent({"receivers": receiver.address, "sampling": "always", "functions": functions,
                        "queue.spans": 10_000_000, "queue.bytes": 1 << 28})
         site = Site(stack, folder / "cluster", classes, options, agent)
         for name in options.work:
             for _ in range(2):  # the first makes the files that are read
                 site.tell("drain")
                 time.sleep(2 * SETTLE_SECONDS)
-                before = plumbd.receiver()["spans_received"]
+                before = receiver.spans()
                 units = site.tell(command(name, options))[1]
                 site.tell("drain")
                 time.sleep(2 * SETTLE_SECONDS)
-            calls[name] = (plumbd.receiver()["spans_received"] - before) / units
+            calls[name] = (receiver.spans() - before) / units
     return calls
 
 
@@ -304,7 +338,7 @@ def report(figures, options):
     print("\n### The same by process, medians in us per unit")
     table(["work", "process", *modes],
           [[name, process, *(number(median(rows, mode, process)) for mode in modes)]
-           for name, rows in work.items() for process in ("client", "namenode", "datanodes", "plumbd")])
+           for name, rows in work.items() for process in ("client", "namenode", "datanodes", "receiver")])
     print(f"\nSpans dropped by the clients, by start: {', '.join(f'{n:,.0f}' for n in figures['dropped'])}.")
 
 
@@ -327,6 +361,8 @@ def arguments():
     parser.add_argument("--size", type=int, help="MB of a write; the rest goes with it (256; quick: 128)")
     parser.add_argument("--folder", default=MEMORY if os.access(MEMORY, os.W_OK) else None,
                         help="for the clusters (default: in memory, in %(default)s)")
+    parser.add_argument("--receiver", choices=RECEIVERS, default="sink", help="of the spans: one that forgets them, or plumbd, "
+                        "which takes its share of the processors (default %(default)s)")
     parser.add_argument("--pairs", type=int, help="policies of the agent compared with each other, a round (2; quick: 2)")
     parser.add_argument("--no-absent", dest="absent", action="store_false", help="no clusters without the agent: only its "
                         "policies against each other")
