@@ -7,11 +7,14 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "receiver/http_jobs.h"
@@ -211,8 +214,17 @@ static void ask(Http *http, struct evhttp_request *request, const char *question
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_closed, job);
 }
 
+/* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
+static void set_no_delay(struct evhttp_request *request) {
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    const int on = 1;
+    setsockopt(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), IPPROTO_TCP, TCP_NODELAY, &on,
+               sizeof on);
+}
+
 static void on_request(struct evhttp_request *request, void *arg) {
     Http *http = arg;
+    set_no_delay(request);
     counter_add(http->options.counters, COUNTER_HTTP_REQUESTS, 1);
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const char *path = uri ? evhttp_uri_get_path(uri) : NULL;

@@ -193,28 +193,36 @@ def ask_often(plumbd, questions, runs):
     return rows
 
 
-def day_questions(plumbd, since, until):
-    day, some_hours = f"since={since}&until={until}", []
-    for hour in range(4, 20, 4):
-        some_hours += json.loads(plumbd.get(f"/api/v1/traces?since={since + hour * 3600 * SECOND_NS}&until={since + (hour * 3600 + 60) * SECOND_NS}&limit=5"))["traces"]
-    picked = random.Random(1).sample(some_hours, min(len(some_hours), 12))
-    span_paths = []
-    for trace in picked:
+def some_traces(plumbd, since, until):
+    """A dozen from here and there, each with a path that one of its spans names."""
+    found, step = [], (until - since) // 10
+    for part in range(1, 10, 2):
+        begin = since + part * step
+        found += json.loads(plumbd.get(f"/api/v1/traces?since={begin}&until={begin + min(step, 60 * SECOND_NS)}&limit=8"))["traces"]
+    found = random.Random(1).sample(found, min(len(found), 12))
+    for trace in found:
         body = plumbd.get(f"/api/v1/trace?id={trace['trace']}&limit=200").decode()
-        span_paths += re.findall(r'"(?:path|src|dst)": ?"([^"]+)"', body)[:1]
+        trace["paths"] = re.findall(r'"(?:path|src|dst)": ?"([^"]+)"', body)
+    return found
+
+
+def questions_about(plumbd, since, until):
+    picked = some_traces(plumbd, since, until)
+    day, hour = f"since={since}&until={until}", f"since={since + (until - since) // 12}&until={since + (until - since) // 8}"
+    paths = [t["paths"][0] for t in picked if t["paths"]]
     return {
-        "functions, the day": [f"/api/v1/functions?{day}"],
-        "functions, an hour": [f"/api/v1/functions?since={since + 7200 * SECOND_NS}&until={since + 10800 * SECOND_NS}"],
-        "functions by host, the day (100 rows)": [f"/api/v1/functions?{day}&by=host&limit=100"],
-        "functions of a host, the day": [f"/api/v1/functions?{day}&host={t['host']}" for t in picked],
-        "forest, the day": [f"/api/v1/forest?{day}"],
+        "functions, all": [f"/api/v1/functions?{day}"],
+        "functions, a part of it": [f"/api/v1/functions?{hour}"],
+        "functions by host, all (100 rows)": [f"/api/v1/functions?{day}&by=host&limit=100"],
+        "functions of a host, all": [f"/api/v1/functions?{day}&host={t['host']}" for t in picked],
+        "forest, all": [f"/api/v1/forest?{day}"],
         "trace by id": [f"/api/v1/trace?id={t['trace']}" for t in picked],
-        "traces by function, the day": [f"/api/v1/traces?{day}&function=ClientProtocol%23{m}" for m in ("concat", "truncate", "getXAttrs")],
-        "traces by host, the day": [f"/api/v1/traces?{day}&host={t['host']}" for t in picked],
-        "traces by path, the day": [f"/api/v1/traces?{day}&path={p}" for p in span_paths] or ["/api/v1/traces?path=/none"],
+        "traces by function, all": [f"/api/v1/traces?{day}&function=ClientProtocol%23{m}" for m in ("concat", "truncate", "getXAttrs")],
+        "traces by host, all": [f"/api/v1/traces?{day}&host={t['host']}" for t in picked],
+        "traces by path, all": [f"/api/v1/traces?{day}&path={p}" for p in paths],
         "traces by a path that there is not": [f"/api/v1/traces?{day}&path=/load/none/here"],
-        "traces by duration, the day": [f"/api/v1/traces?{day}&min_duration={d}" for d in ("10s", "60s", "100ms")],
-        "slowest traces of an hour": [f"/api/v1/traces?since={since + 7200 * SECOND_NS}&until={since + 10800 * SECOND_NS}&min_duration=1s&sort=duration_ns"],
+        "traces by duration, all": [f"/api/v1/traces?{day}&min_duration={d}" for d in ("10s", "60s", "100ms")],
+        "slowest traces of a part of it": [f"/api/v1/traces?{hour}&min_duration=1s&sort=duration_ns"],
         "status": ["/api/v1/status"],
     }
 
@@ -231,7 +239,7 @@ def day(bench):
     plumbd.flush()
     plumbd.settle(bench.seconds(0.1))
     store, families = store_figures(plumbd)
-    rows = ask_often(plumbd, day_questions(plumbd, begin, begin + DAY_S * SECOND_NS), 7)
+    rows = ask_often(plumbd, questions_about(plumbd, begin, begin + DAY_S * SECOND_NS), 7)
     pairs("A day's spans", {**store, **check_ledger(plumbd, [ledger]), "resident MiB": plumbd.memory_bytes("VmRSS") / MIB})
     table("A day's spans, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
     table("Time to answer, asked over HTTP, 7 times", rows)
@@ -242,7 +250,7 @@ def answers(bench):
     """The same questions of the store that the sustained load left."""
     plumbd = bench.store_for("sustained")
     store = plumbd.status()["store"]
-    rows = ask_often(plumbd, day_questions(plumbd, store["first_time_ns"], store["last_time_ns"] + 1), 5)
+    rows = ask_often(plumbd, questions_about(plumbd, store["first_time_ns"], store["last_time_ns"] + 1), 5)
     table(f"Time to answer over {store['spans']:,} spans of a few minutes, ms", rows)
     return rows
 
