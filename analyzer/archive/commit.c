@@ -3,25 +3,28 @@
 #include "analyzer/archive/writer.h"
 
 /* Rows of hours and days come from the roll-up; those that are there already get their share at once. */
-static void seal_row(void *arg, const StatsKey *key, Bytes value) {
-    ArchiveWriter *writer = arg;
+static void merge_row(ArchiveWriter *writer, const StatsKey *key, Bytes value) {
     const guint32 *added_below = writer->archive->roll_up.added_below;
     StatsKey to = *key;
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
         to.level = level;
         to.bucket = key->bucket / level_minutes(level);
-        if (level != LEVEL_MINUTE && to.bucket >= added_below[level]) break;
+        if (level != LEVEL_MINUTE && to.bucket >= added_below[level]) return;
         LayoutKey stored = stats_key(&to);
         store_batch_merge(writer->batch, FAMILY_STATS, key_bytes(&stored), value);
     }
-    if (key->cell != 0) return;
-    if (key->kind == STATS_FUNCTION) {
-        g_array_append_val(writer->functions, key->object);
-        return;
-    }
-    PatternOperand operand = {key->bucket, key->object, writer->operand_bytes->len, (guint)value.size_bytes};
-    g_array_append_val(writer->operands, operand);
-    g_byte_array_append(writer->operand_bytes, value.data, (guint)value.size_bytes);
+}
+
+static void seal_row(void *arg, const StatsKey *key, Bytes value) {
+    ArchiveWriter *writer = arg;
+    merge_row(writer, key, value);
+    if (key->kind == STATS_FUNCTION && key->cell == 0) g_array_append_val(writer->functions, key->object);
+}
+
+static void seal_taken(void *arg, const StatsKey *key, Bytes value) {
+    StatsKey taken = *key;
+    taken.kind = STATS_TAKEN;
+    merge_row(arg, &taken, value);
 }
 
 static void note_host(void *arg, guint32 host) {
@@ -33,7 +36,9 @@ static void seal_stats(ArchiveWriter *writer) {
     stats_group_seal(writer->stats, seal_row, writer);
     stats_group_hosts(writer->stats, note_host, writer);
     stats_group_clear(writer->stats);
-    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats);
+    stats_group_seal(writer->taken, seal_taken, writer);
+    stats_group_clear(writer->taken);
+    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
 }
 
 static void seal_tolerance(ArchiveWriter *writer) {
@@ -75,8 +80,6 @@ static void group_clear(ArchiveWriter *writer) {
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);
     g_array_set_size(writer->hosts, 0);
-    g_array_set_size(writer->operands, 0);
-    g_byte_array_set_size(writer->operand_bytes, 0);
     writer->max_pattern = 0;
     writer->late_change = 0;
     writer->any = FALSE;
@@ -90,7 +93,6 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
         __atomic_fetch_add(&archive->late_waiting, (guint64)writer->late_change, __ATOMIC_RELAXED);
-        settle_note_operands(archive, writer->operands, writer->operand_bytes->data);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;

@@ -11,7 +11,6 @@
 #include "analyzer/archive/processes.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/rowmap.h"
-#include "analyzer/archive/stale.h"
 
 #define DEFAULT_MAX_TRACE_SPANS 1000000u
 /* Shapes that a compressor may keep: about 100 bytes each. */
@@ -37,7 +36,6 @@ struct Archive {
     pthread_rwlock_t gate;
     pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
     RollUp roll_up;
-    struct Settling *settling; /* under the gate */
     KindSet kinds;
 
     pthread_mutex_t totals_lock;    /* of the slots */
@@ -107,24 +105,3 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
 static inline StatsTrace version_stats(const TraceVersion *version, guint32 pattern) {
     return (StatsTrace){version->tree, version->times, version->node_of, pattern};
 }
-
-/* Pattern rows of one minute, computed from the stored traces. */
-typedef struct Recompute {
-    StoreIter *traces; /* over FAMILY_TRACE */
-    guint32 minute;
-    const guint32 *patterns; /* ascending */
-    guint n_patterns;
-} Recompute;
-/* Adds the rows of all of these patterns to 'rows', with 'level' and 'bucket' 0 in their keys when 'flat'. */
-gboolean recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
-
-/* Adds the stored row of one pattern in one bucket to 'rows' under key 'as'. */
-gboolean rows_add_stored(StoreIter *stats, const PatternRows *which, const StatsKey *as, RowMap *rows, GError **error);
-
-/* A commit tells settle what it has just written. Under the gate, shared. */
-typedef struct PatternOperand {
-    guint32 minute;
-    guint32 pattern;
-    guint at, size_bytes; /* in the operands' bytes */
-} PatternOperand;
-void settle_note_operands(Archive *archive, const GArray *operands, const guint8 *bytes);

@@ -32,13 +32,14 @@ typedef struct LateTrace {
 typedef struct Joiner {
     Archive *archive;
     ArchiveWriter *writer;
-    LateKey next;       /* where the next batch begins */
-    gboolean finished;  /* nothing waits from there on */
-    GArray *traces;     /* LateTrace of the batch */
-    GArray *entries;    /* LateKey */
-    GByteArray *bytes;  /* packed spans */
-    StoreIter *records; /* as they were when the batch was read */
-    GError *damage;     /* the first; the pass goes on */
+    LateKey next;                   /* where the next batch begins */
+    gboolean finished;              /* nothing waits from there on */
+    GArray *traces;                 /* LateTrace of the batch */
+    GArray *entries;                /* LateKey */
+    GByteArray *bytes;              /* packed spans */
+    StoreIter *records;             /* as they were when the batch was read */
+    GError *damage;                 /* the first; the pass goes on */
+    guint64 joined, again, expired; /* of the group: spans that are counted since the archive was opened */
 } Joiner;
 
 static Joiner *joiner_new(Archive *archive) {
@@ -58,6 +59,26 @@ void joiner_free(Joiner *joiner) {
     g_array_unref(joiner->entries);
     g_byte_array_unref(joiner->bytes);
     g_free(joiner);
+}
+
+static void count(guint64 *counter, guint64 n, gboolean back) {
+    __atomic_fetch_add(counter, back ? 0 - n : n, __ATOMIC_RELAXED);
+}
+
+/* On failure nothing of the group is left, as nothing of it is in the store: it is made anew next time, from what is
+ * stored then. */
+static gboolean group_commit(Joiner *joiner, GError **error) {
+    Archive *archive = joiner->archive;
+    gboolean ok = archive_writer_commit(joiner->writer, FALSE, error);
+    if (!ok) {
+        archive_writer_free(joiner->writer);
+        joiner->writer = archive_writer_new(archive);
+        count(&archive->late_spans, joiner->joined, TRUE);
+        count(&archive->duplicates, joiner->again, TRUE);
+        count(&archive->late_expired, joiner->expired, TRUE);
+    }
+    joiner->joined = joiner->again = joiner->expired = 0;
+    return ok;
 }
 
 /* ---- one trace ---- */
@@ -104,24 +125,12 @@ static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
     return counted;
 }
 
-static void append_replaced(void *arg, const StatsKey *key, Bytes value) {
-    (void)key;
-    g_byte_array_append(arg, value.data, (guint)value.size_bytes);
-}
-
-/* Its pattern's rows count a record that is no more. From those by host it is taken back at once; of that of all hosts
- * a mark says so, and what to take back. */
-static void mark_replaced(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
-    g_autoptr(GByteArray) value = g_byte_array_new();
+/* Its pattern's rows count a record that is no more. Those by host are sums, from which it is subtracted; for that of
+ * all hosts there is a row of what was taken away. */
+static void take_away(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
     const StatsTrace trace = version_stats(old, stored->last.pattern);
     stats_group_retract_pattern_hosts(writer->stats, &trace);
-    stats_group_add_pattern(writer->replaced, &trace);
-    stats_group_seal(writer->replaced, append_replaced, value);
-    stats_group_clear(writer->replaced);
-    DirtyMark mark = {stats_bucket(LEVEL_MINUTE, stored->last.begin_ns), stored->last.pattern, stored->trace_id,
-                      (guint16)(stored->parts - 1), stored->last.n_spans};
-    LayoutKey key = dirty_key(&mark);
-    store_batch_put(writer->batch, FAMILY_DIRTY, key_bytes(&key), (Bytes){value->data, value->len});
+    stats_group_add_pattern(writer->taken, &trace);
 }
 
 /* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
@@ -138,7 +147,7 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
 
     PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART};
     guint32 number = group_put_record(writer, &place, &joined);
-    mark_replaced(writer, stored, &old);
+    take_away(writer, stored, &old);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
 
@@ -180,7 +189,6 @@ static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GErro
         group_put_index(writer, stored->trace_id);
     }
     writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);
-    __atomic_fetch_add(&writer->archive->late_spans, n_fresh, __ATOMIC_RELAXED);
     return TRUE;
 }
 
@@ -223,7 +231,8 @@ static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *
 /* Their trace was removed meanwhile: they go the same way. */
 static void expire(Joiner *joiner, const GPtrArray *spans) {
     count_spans(joiner->writer, spans, ACCOUNT_EXPIRED, 1);
-    __atomic_fetch_add(&joiner->archive->late_expired, spans->len, __ATOMIC_RELAXED);
+    count(&joiner->archive->late_expired, spans->len, FALSE);
+    joiner->expired += spans->len;
 }
 
 /* Brings the spans to their trace, in the writer's group. */
@@ -243,12 +252,15 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     if (kept->len > 0 && stored.parts > 0) {
         g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
         if (!add_late(writer, &stored, error)) return FALSE;
+        count(&joiner->archive->late_spans, kept->len, FALSE);
+        joiner->joined += kept->len;
     } else if (stored.parts == 0) {
         expire(joiner, kept);
     }
     writer->replaying = late->replayed;
     count_spans(writer, writer->given, ACCOUNT_WAITING, -1);
     count_given(writer, kept);
+    joiner->again += writer->given->len - kept->len;
     return TRUE;
 }
 
@@ -347,8 +359,7 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
     for (guint i = 0; ok && i < joiner->traces->len; i++) {
         GError *why = NULL;
         if (join_trace(joiner, &g_array_index(joiner->traces, LateTrace, i), &why)) {
-            if (archive_writer_pending_bytes(joiner->writer) >= JOIN_GROUP_BYTES)
-                ok = archive_writer_commit(joiner->writer, FALSE, error);
+            if (archive_writer_pending_bytes(joiner->writer) >= JOIN_GROUP_BYTES) ok = group_commit(joiner, error);
             continue;
         }
         ok = !g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_IO) &&
@@ -365,11 +376,11 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
 static gboolean join_all(Joiner *joiner, GError **error) {
     joiner->next = (LateKey){0, 0};
     joiner->finished = FALSE;
-    /* What could not be written the last time still waits as well, and must not be joined twice. */
-    if (!archive_writer_commit(joiner->writer, FALSE, error)) return FALSE;
     while (!joiner->finished) {
-        if (!batch_read(joiner, error) || !batch_join(joiner, error)) return FALSE;
-        if (!archive_writer_commit(joiner->writer, FALSE, error)) return FALSE;
+        if (!batch_read(joiner, error)) return FALSE;
+        gboolean ok = batch_join(joiner, error);
+        /* What could be read is joined, whatever befell the rest. */
+        if (!group_commit(joiner, ok ? error : NULL) || !ok) return FALSE;
     }
     return TRUE;
 }
@@ -386,4 +397,11 @@ gboolean archive_join(Archive *archive, GError **error) {
     else
         g_error_free(damage);
     return FALSE;
+}
+
+gboolean archive_settle(Archive *archive, GError **error) {
+    pthread_mutex_lock(&archive->settle_lock);
+    gboolean ok = archive_join(archive, error);
+    pthread_mutex_unlock(&archive->settle_lock);
+    return ok;
 }

@@ -18,6 +18,16 @@ void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last) {
     *last = (guint32)MIN(from + 59, G_MAXUINT32);
 }
 
+guint32 level_minutes(StatsLevel level) {
+    static const guint32 minutes[LEVEL_COUNT] = {1, 60, 60 * 24};
+    return minutes[level];
+}
+
+guint32 level_children(StatsLevel level) {
+    static const guint32 children[LEVEL_COUNT] = {0, 60, 24};
+    return children[level];
+}
+
 static void put_be(LayoutKey *key, guint64 value, guint size_bytes) {
     for (guint i = size_bytes; i-- > 0;) key->bytes[key->size_bytes++] = (guint8)(value >> (8 * i));
 }
@@ -79,7 +89,7 @@ gboolean stats_key_parse(Bytes stored, StatsKey *key) {
     key->object = read_u32be(&r);
     key->role = read_u8(&r);
     key->host = 0;
-    return key->level < LEVEL_COUNT && key->kind <= STATS_PATTERN && key->role < ROLE_COUNT;
+    return key->level < LEVEL_COUNT && key->kind < STATS_KINDS && key->role < ROLE_COUNT;
 }
 
 static int compare_u32(guint32 a, guint32 b) { return a < b ? -1 : a > b; }
@@ -100,27 +110,6 @@ LayoutKey totals_key(guint16 slot) {
     memcpy(out.bytes, TOTALS_PREFIX, sizeof TOTALS_PREFIX - 1);
     put_be(&out, slot, 2);
     return out;
-}
-
-LayoutKey dirty_key(const DirtyMark *mark) {
-    LayoutKey out = {.size_bytes = 0};
-    put_be(&out, mark->minute, 4);
-    put_be(&out, mark->pattern, 4);
-    put_be(&out, mark->trace_id, 8);
-    put_be(&out, mark->part, 2);
-    put_be(&out, mark->n_spans, 4);
-    return out;
-}
-
-gboolean dirty_key_parse(Bytes stored, DirtyMark *mark) {
-    if (stored.size_bytes != DIRTY_KEY_BYTES) return FALSE;
-    ByteReader r = byte_reader(stored.data, stored.size_bytes);
-    mark->minute = read_u32be(&r);
-    mark->pattern = read_u32be(&r);
-    mark->trace_id = read_u64be(&r);
-    mark->part = read_u16be(&r);
-    mark->n_spans = read_u32be(&r);
-    return TRUE;
 }
 
 LayoutKey index_key(const IndexKey *key) {

@@ -12,7 +12,6 @@
  *   stats     level u8, kind u8, bucket u32, cell u16, object u32, role u8    stats_value.c; archive_merge()
  *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
  *                                                                             spans 31 bits; the packed spans
- *   dirty     minute u32, pattern u32, trace id u64, part u16, spans u32      stats_row_encode()
  *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
  * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
@@ -21,14 +20,7 @@
  * with a second of its own; all others have part 0 only.
  *
  * An entry in 'late' are spans that came after their trace was stored, as they came, until join.c brings them to the
- * others. Numbers only grow. The second is that of the trace's part 0 at that time, or 0: where to look first.
- *
- * A mark in 'dirty' says: the row of all hosts of this pattern in this minute, and those of the hour and the day around
- * it, count a record that has since been replaced, and how it was counted. (Rows by host are sums; what a replaced
- * record has added to them is taken back with the replacement.) What was counted is taken back, or, where that cannot
- * be told (an extreme value goes), the minute is computed anew: in the store by settle.c, on the fly by rows.c.
- * Until then the stored rows are those of the stored traces and of all marks together. The number of spans that the
- * replaced record had makes the key unique, since it only ever grows. */
+ * others. Numbers only grow. The second is that of the trace's part 0 at that time, or 0: where to look first. */
 #pragma once
 
 #include "analyzer/calltree/stats.h"
@@ -38,7 +30,6 @@
 #define TRACE_ID_KEY_BYTES 8
 #define PATTERN_KEY_BYTES  4
 #define STATS_KEY_BYTES    13
-#define DIRTY_KEY_BYTES    22
 #define INDEX_KEY_BYTES    14
 #define LATE_KEY_BYTES     16
 #define LATE_HEAD_BYTES    8
@@ -77,15 +68,9 @@ gboolean stats_key_parse(Bytes stored, StatsKey *key);
 int stats_key_compare(const StatsKey *a, const StatsKey *b);
 LayoutKey totals_key(guint16 slot);
 
-typedef struct DirtyMark {
-    guint32 minute;
-    guint32 pattern;
-    guint64 trace_id;
-    guint16 part;
-    guint32 n_spans;
-} DirtyMark;
-LayoutKey dirty_key(const DirtyMark *mark);
-gboolean dirty_key_parse(Bytes stored, DirtyMark *mark);
+/* Length of a level's bucket in minutes, and in buckets of the next finer level. */
+guint32 level_minutes(StatsLevel level);
+guint32 level_children(StatsLevel level);
 
 typedef struct IndexKey {
     guint32 hour;   /* of the records' begin */

@@ -15,12 +15,6 @@ void remover_clear(Remover *remover) {
     g_clear_pointer(&remover->places, g_array_unref);
 }
 
-gboolean remover_may(const Remover *remover, gboolean *may, GError **error) {
-    g_autoptr(StoreIter) dirty = store_iter_new(remover->archive->store, FAMILY_DIRTY);
-    *may = !store_iter_seek(dirty, (Bytes){"", 0});
-    return iter_finished(dirty, error);
-}
-
 /* Whose spans they are, and in which minutes their calls count. */
 static gboolean count_record(Remover *remover, Bytes record, const TraceSummary *summary, GError **error) {
     const Pattern *pattern = archive_pattern(remover->archive, summary->pattern);

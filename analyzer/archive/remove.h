@@ -1,6 +1,6 @@
 /* Takes trace records out of the store, with everything that follows: index entries, totals, the books by process, and
  * what is noted of the minute (removed.h). Statistics stay. One group at a time, written whole or not at all; only under
- * Archive.settle_lock, with no marks of stale statistics waiting. */
+ * Archive.settle_lock. */
 #pragma once
 
 #include "analyzer/archive/internal.h"
@@ -20,8 +20,6 @@ typedef struct Remover {
 
 void remover_init(Remover *remover, Archive *archive, AccountField why);
 void remover_clear(Remover *remover);
-/* *may FALSE: statistics of late spans are not settled, and some of that may need the traces. */
-gboolean remover_may(const Remover *remover, gboolean *may, GError **error);
 /* Adds a record to the group, and its trace's index entry when it is the trace's only one. A record that is damaged is
  * left where it is: CORRUPT. */
 gboolean remover_take(Remover *remover, const TraceKey *key, Bytes record, GError **error);

@@ -164,14 +164,6 @@ gboolean removed_set_put(const RemovedSet *set, Store *store, StoreBatch *batch,
     return TRUE;
 }
 
-gboolean removed_any(Store *store, guint32 minute, gboolean *any, GError **error) {
-    LayoutKey key = removed_key(minute);
-    g_autoptr(GBytes) stored = NULL;
-    if (!store_get(store, FAMILY_META, key_bytes(&key), &stored, error)) return FALSE;
-    *any = stored != NULL;
-    return TRUE;
-}
-
 void removed_delete(guint32 until, StoreBatch *batch) {
     LayoutKey first = removed_key(0), end = removed_key(until);
     store_batch_delete_range(batch, FAMILY_META, key_bytes(&first), key_bytes(&end));

@@ -41,7 +41,5 @@ const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 p
 gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error);
 /* Adds the set to what is stored of its minutes, in the batch. */
 gboolean removed_set_put(const RemovedSet *set, Store *store, StoreBatch *batch, GError **error);
-/* Was anything removed of a minute? Once its rows are past their age, that is not known any more. */
-gboolean removed_any(Store *store, guint32 minute, gboolean *any, GError **error);
 /* Forgets the minutes below 'until'. */
 void removed_delete(guint32 until, StoreBatch *batch);

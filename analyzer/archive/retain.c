@@ -106,14 +106,13 @@ static gboolean retain_traces(Archive *archive, guint32 until, guint max_records
     if (empty) return TRUE;
     Pass pass = {.until = until, .left = max_records};
     remover_init(&pass.remover, archive, ACCOUNT_EXPIRED);
-    gboolean may = FALSE;
-    gboolean ok = remover_may(&pass.remover, &may, error) && (!may || expire_traces(&pass, error));
+    gboolean ok = expire_traces(&pass, error);
     result->traces = pass.remover.traces;
     result->spans = pass.remover.spans;
     result->damaged = pass.damaged;
     result->more = pass.more;
     remover_clear(&pass.remover);
-    return ok && (pass.more || !may || reclaim(archive, until, error));
+    return ok && (pass.more || reclaim(archive, until, error));
 }
 
 /* ---- statistics ---- */
@@ -133,7 +132,7 @@ static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, 
         until = MIN(until, archive->roll_up.rolled_below[level + 1] * level_children(level + 1));
     if (until <= archive->kept_from[level]) return TRUE;
     g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
-    for (StatsKind kind = STATS_FUNCTION; kind <= STATS_PATTERN; kind++) {
+    for (StatsKind kind = STATS_FUNCTION; kind < STATS_KINDS; kind++) {
         LayoutKey first = stats_key(&(StatsKey){.level = level, .kind = kind});
         LayoutKey end = stats_key(&(StatsKey){.level = level, .kind = kind, .bucket = until});
         store_batch_delete_range(batch, FAMILY_STATS, key_bytes(&first), key_bytes(&end));

@@ -20,7 +20,6 @@
 #define BATCH_BYTES     (4u << 20)
 #define PREFIX_BYTES    6u /* of a stored key: level, kind, bucket */
 #define MAX_CHILDREN    60u
-#define KINDS           2u
 
 void roll_up_init(RollUp *roll_up) {
     pthread_rwlockattr_t attributes;
@@ -67,7 +66,7 @@ static gboolean stopped(const RollUp *roll_up) { return __atomic_load_n(&roll_up
 /* The first bucket from 'from' on with rows of a level; G_MAXUINT32: none. */
 static gboolean first_bucket(StoreIter *stats, StatsLevel level, guint32 from, guint32 *first, GError **error) {
     *first = G_MAXUINT32;
-    for (guint kind = 0; kind < KINDS; kind++) {
+    for (guint kind = 0; kind < STATS_KINDS; kind++) {
         StatsKey key = {.level = level, .kind = kind, .bucket = from};
         if (iter_seek_key(stats, stats_key(&key)) && stats_key_parse(store_iter_key(stats), &key) &&
             key.level == level && key.kind == kind)
@@ -107,7 +106,7 @@ static gboolean next_bucket(Rolling *rolling, StoreIter *stats, gint64 now_ns, g
 static gboolean delete_leftovers(Rolling *rolling, StoreIter *stats, GError **error) {
     const guint32 *rolled = rolling->archive->roll_up.rolled_below;
     for (StatsLevel level = LEVEL_HOUR; level <= rolling->level; level++) {
-        for (guint kind = 0; kind < KINDS; kind++) {
+        for (guint kind = 0; kind < STATS_KINDS; kind++) {
             StatsKey key = {.level = level, .kind = kind, .bucket = rolled[level]};
             gboolean more = iter_seek_key(stats, stats_key(&key));
             for (; more; more = store_iter_next(stats)) {
@@ -234,7 +233,7 @@ static gboolean roll_next(Archive *archive, gint64 now_ns, gboolean *found, GErr
     rolling.batch = store_batch_new(archive->store);
     rolling.value = g_byte_array_new();
     gboolean ok = begin_alone(&rolling, now_ns, found, error);
-    for (StatsKind kind = 0; ok && *found && kind < KINDS; kind++) ok = sum_kind(&rolling, kind, error);
+    for (StatsKind kind = 0; ok && *found && kind < STATS_KINDS; kind++) ok = sum_kind(&rolling, kind, error);
     if (ok && *found && !stopped(&archive->roll_up)) ok = finish(&rolling, error);
     for (guint i = 0; i < rolling.n; i++) store_iter_free(rolling.children[i]);
     store_batch_free(rolling.batch);

@@ -255,12 +255,11 @@ static gboolean advance(Thinner *thinner, Remover *remover, gboolean *more, GErr
 
 gboolean thinner_step(Thinner *thinner, guint max_records, ThinResult *result, GError **error) {
     Remover remover;
-    gboolean may = FALSE, more = TRUE;
+    gboolean ok = TRUE, more = TRUE;
     thinner->left = MAX(max_records, 1);
     pthread_mutex_lock(&thinner->archive->settle_lock);
     remover_init(&remover, thinner->archive, ACCOUNT_THINNED);
-    gboolean ok = remover_may(&remover, &may, error);
-    while (ok && may && more && thinner->left > 0) {
+    while (ok && more && thinner->left > 0) {
         gboolean leaves = thinner->stage == THIN_LEAVE;
         ok = advance(thinner, &remover, &more, error);
         if (leaves) break; /* an hour's work was done: others may have their turn */

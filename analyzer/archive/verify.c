@@ -9,7 +9,6 @@
 /* Everything is read from one state of the store. Traces come in order of time, so a minute's rows are complete when
  * the first trace of a later minute comes (calls that begin in later minutes than their trace wait in the ledger). */
 
-#define KINDS           2
 #define PROGRESS_TRACES 1000
 /* A minute may hold millions of traces: what is expected of it is put together from groups of this size. */
 #define GROUP_BYTES  (32u << 20)
@@ -20,10 +19,9 @@ typedef struct Verify {
     const VerifyHooks *hooks;
     VerifyResult result;
     guint64 expected_traces; /* for progress */
-    StoreIter *traces, *parts, *ids, *patterns, *dirty, *late, *meta;
-    StoreIter *stats[KINDS][LEVEL_COUNT];
-    Ledger *ledgers[KINDS][LEVEL_COUNT];
-    StaleSet stale;
+    StoreIter *traces, *parts, *ids, *patterns, *taken, *late, *meta;
+    StoreIter *stats[STATS_KINDS][LEVEL_COUNT];
+    Ledger *ledgers[STATS_KINDS][LEVEL_COUNT];
     RemovedCheck *removed;
     StoreIter *counts; /* its rows */
     Compressor *compressor;
@@ -58,7 +56,7 @@ static void row_difference(void *arg, const StatsKey *key, const char *what) {
         return;
     }
     const char *rows = key->cell == 0 ? "row" : "rows by host";
-    if (key->kind == STATS_PATTERN) {
+    if (key->kind != STATS_FUNCTION) {
         difference(verify, "%s of pattern %u, %s %u, cell %u: %s", rows, key->object, levels[key->level], key->bucket,
                    key->cell, what);
     } else {
@@ -78,10 +76,28 @@ static void take_group(Verify *verify) {
     stats_group_clear(verify->group);
 }
 
+/* What was taken away from rows of patterns since they were counted is in these rows still, beside what the stored
+ * traces add to them. That nothing else was taken follows from both being right. */
+static gboolean expect_taken(Verify *verify, guint32 until, GError **error) {
+    StatsKey key = {.level = LEVEL_MINUTE, .kind = STATS_TAKEN, .bucket = verify->minute};
+    gboolean more = iter_seek_key(verify->taken, stats_key(&key));
+    for (; more; more = store_iter_next(verify->taken)) {
+        if (!stats_key_parse(store_iter_key(verify->taken), &key) || key.level != LEVEL_MINUTE ||
+            key.kind != STATS_TAKEN || (key.bucket >= until && until != G_MAXUINT32))
+            break;
+        Bytes value = store_iter_value(verify->taken);
+        expect_row(verify, &key, value);
+        key.kind = STATS_PATTERN;
+        expect_row(verify, &key, value);
+    }
+    return iter_finished(verify->taken, error);
+}
+
 /* Rows of the minutes below 'until' get nothing more. */
 static gboolean close_rows(Verify *verify, guint32 until, GError **error) {
     take_group(verify);
-    for (guint kind = 0; kind < KINDS; kind++) {
+    if (!expect_taken(verify, until, error)) return FALSE;
+    for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
             guint32 end = until == G_MAXUINT32 ? until : until / level_minutes(level);
             if (!ledger_close(verify->ledgers[kind][level], end, &verify->result.rows, error)) return FALSE;
@@ -333,18 +349,17 @@ static void verify_begin(Verify *verify) {
     verify->parts = store_iter_new(archive->store, FAMILY_TRACE);
     verify->ids = store_iter_new(archive->store, FAMILY_TRACE_ID);
     verify->patterns = store_iter_new(archive->store, FAMILY_PATTERN);
-    verify->dirty = store_iter_new(archive->store, FAMILY_DIRTY);
+    verify->taken = store_iter_new(archive->store, FAMILY_STATS);
     verify->late = store_iter_new(archive->store, FAMILY_LATE);
     verify->meta = store_iter_new(archive->store, FAMILY_META);
     verify->counts = store_iter_new(archive->store, FAMILY_STATS);
-    for (guint kind = 0; kind < KINDS; kind++) {
+    for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++)
             verify->stats[kind][level] = store_iter_new(archive->store, FAMILY_STATS);
     }
     pthread_rwlock_unlock(&archive->gate);
 
-    stale_set_init(&verify->stale);
-    for (guint kind = 0; kind < KINDS; kind++) {
+    for (guint kind = 0; kind < STATS_KINDS; kind++) {
         Ledger *coarser = NULL;
         for (guint level = LEVEL_COUNT; level-- > 0;) {
             LedgerOptions options = {.level = level,
@@ -370,18 +385,17 @@ static void verify_end(Verify *verify) {
     store_iter_free(verify->parts);
     store_iter_free(verify->ids);
     store_iter_free(verify->patterns);
-    store_iter_free(verify->dirty);
+    store_iter_free(verify->taken);
     store_iter_free(verify->late);
     store_iter_free(verify->meta);
     store_iter_free(verify->counts);
     removed_check_free(verify->removed);
-    for (guint kind = 0; kind < KINDS; kind++) {
+    for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
             ledger_free(verify->ledgers[kind][level]);
             store_iter_free(verify->stats[kind][level]);
         }
     }
-    stale_set_clear(&verify->stale);
     compressor_free(verify->compressor);
     stats_group_free(verify->group);
     g_byte_array_unref(verify->spans);
@@ -390,30 +404,13 @@ static void verify_end(Verify *verify) {
     g_hash_table_unref(verify->incomplete_parts);
 }
 
-/* Stored rows still count what the marks say. */
-static void expect_replaced(Verify *verify) {
-    StatsKey key = {.level = LEVEL_MINUTE};
-    StatsRow *row = NULL;
-    gboolean more = row_map_seek(verify->stale.replaced, &key, &key, &row);
-    g_autoptr(GByteArray) value = g_byte_array_new();
-    for (; more; more = row_map_next(verify->stale.replaced, &key, &row)) {
-        g_byte_array_set_size(value, 0);
-        stats_row_encode(row, value);
-        expect_row(verify, &key, (Bytes){value->data, value->len});
-    }
-}
-
 static gboolean check_all(Verify *verify, GError **error) {
-    static const guint32 all_minutes[2] = {0, G_MAXUINT32};
-    if (!stale_set_load(&verify->stale, verify->dirty, all_minutes, 0, error)) return FALSE;
-    if (!iter_finished(verify->dirty, error)) return FALSE;
     verify->removed = removed_check_new(verify->archive, verify->meta, verify->counts, error);
     if (verify->removed == NULL) return FALSE;
-    expect_replaced(verify);
     return check_patterns(verify, error) && check_traces(verify, error) && check_ids(verify, FALSE, error) &&
            check_late(verify, error) && check_totals(verify, error) &&
            account_check(verify->meta, verify->books, book_difference, verify, error) &&
-           removed_check_finish(verify->removed, &verify->stale, count_difference, verify, error);
+           removed_check_finish(verify->removed, count_difference, verify, error);
 }
 
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error) {

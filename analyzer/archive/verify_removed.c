@@ -68,21 +68,11 @@ gboolean removed_check_explains(const RemovedCheck *check, const StatsKey *key) 
 
 typedef struct Finish {
     RemovedCheck *check;
-    const StaleSet *stale;
     RemovedDiffers differs;
     void *arg;
     GError **error;
     gboolean failed;
 } Finish;
-
-static guint64 stale_marks(const StaleSet *stale, guint32 minute, guint32 pattern) {
-    guint64 n = 0;
-    for (guint i = stale_set_first(stale, minute, pattern); i < stale->marks->len; i++, n++) {
-        const DirtyMark *mark = &g_array_index(stale->marks, DirtyMark, i);
-        if (mark->minute != minute || mark->pattern != pattern) break;
-    }
-    return n;
-}
 
 /* Calls that the rows of all hosts count of a minute: of one object (a pattern's node 0 are its traces), or of all. */
 static gboolean counted(Finish *finish, const StatsKey *which, guint64 *calls) {
@@ -121,18 +111,20 @@ static void finish_minute(void *arg, guint32 minute, const RemovedMinute *remove
     for (guint i = 0; !finish->failed && i < removed->patterns->len; i++) {
         const RemovedPattern *pattern = &g_array_index(removed->patterns, RemovedPattern, i);
         StatsKey row = {.level = LEVEL_MINUTE, .kind = STATS_PATTERN, .bucket = minute, .object = pattern->pattern};
+        guint64 taken = 0;
         finish->failed = !counted(finish, &row, &is);
+        row.kind = STATS_TAKEN;
+        finish->failed = finish->failed || !counted(finish, &row, &taken);
         if (finish->failed) return;
         guint64 place = place_of(minute, pattern->pattern);
         there = GPOINTER_TO_SIZE(g_hash_table_lookup(check->traces, &place));
         g_autofree char *traces = g_strdup_printf("traces of pattern %u in minute %u", pattern->pattern, minute);
-        compare(finish, traces, is, there + stale_marks(finish->stale, minute, pattern->pattern), pattern->traces);
+        compare(finish, traces, is - taken, there, pattern->traces);
     }
 }
 
-gboolean removed_check_finish(RemovedCheck *check, const StaleSet *stale, RemovedDiffers differs, void *arg,
-                              GError **error) {
-    Finish finish = {check, stale, differs, arg, error, FALSE};
+gboolean removed_check_finish(RemovedCheck *check, RemovedDiffers differs, void *arg, GError **error) {
+    Finish finish = {check, differs, arg, error, FALSE};
     removed_set_foreach(check->removed, finish_minute, &finish);
     return !finish.failed;
 }

@@ -18,6 +18,5 @@ gboolean removed_check_explains(const RemovedCheck *check, const StatsKey *key);
 gboolean removed_check_any(const RemovedCheck *check);
 
 typedef void (*RemovedDiffers)(void *arg, const char *what);
-/* Compares the counts. 'stale': what rows count besides. */
-gboolean removed_check_finish(RemovedCheck *check, const StaleSet *stale, RemovedDiffers differs, void *arg,
-                              GError **error);
+/* Compares the counts. */
+gboolean removed_check_finish(RemovedCheck *check, RemovedDiffers differs, void *arg, GError **error);

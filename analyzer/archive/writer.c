@@ -25,7 +25,8 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->archive = archive;
     writer->compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
     writer->stats = stats_group_new(&archive->lookup, TRUE);
-    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats);
+    writer->taken = stats_group_new(&archive->lookup, FALSE);
+    writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
     writer->batch = store_batch_new(archive->store);
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
@@ -33,11 +34,8 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     id_set_init(&writer->traces);
     writer->functions = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
-    writer->operands = g_array_new(FALSE, FALSE, sizeof(PatternOperand));
-    writer->operand_bytes = g_byte_array_new();
     writer->slot = slot_take(archive, &writer->books);
     account_draft_init(&writer->draft);
-    writer->replaced = stats_group_new(&archive->lookup, FALSE);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->index = g_byte_array_new();
@@ -58,11 +56,9 @@ void archive_writer_free(ArchiveWriter *writer) {
     postings_free(writer->postings);
     id_set_clear(&writer->traces);
     account_draft_clear(&writer->draft);
-    stats_group_free(writer->replaced);
+    stats_group_free(writer->taken);
     g_array_unref(writer->functions);
     g_array_unref(writer->hosts);
-    g_array_unref(writer->operands);
-    g_byte_array_unref(writer->operand_bytes);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
     g_byte_array_unref(writer->index);
@@ -202,5 +198,5 @@ gsize archive_writer_pending_bytes(const ArchiveWriter *writer) {
     if (!writer->any) return 0;
     return store_batch_size_bytes(writer->batch) + puts_size_bytes(&writer->records) +
            puts_size_bytes(&writer->index_entries) + postings_size_bytes(writer->postings) +
-           stats_group_size_bytes(writer->stats) - writer->stats_idle_bytes;
+           stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken) - writer->stats_idle_bytes;
 }

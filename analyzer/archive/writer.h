@@ -10,6 +10,7 @@ struct ArchiveWriter {
     Archive *archive;
     Compressor *compressor;
     StatsGroup *stats;           /* of the traces added since the last seal */
+    StatsGroup *taken;           /* what replaced records had added to their patterns' rows of all hosts */
     gsize stats_idle_bytes;      /* what it takes when empty: it keeps its tables */
     Puts records, index_entries; /* the same */
     Postings *postings;          /* of the records */
@@ -24,8 +25,6 @@ struct ArchiveWriter {
      * until something is added. */
     gboolean sealed;
     GArray *functions, *hosts; /* guint32: those with rows that were sealed */
-    GArray *operands;          /* PatternOperand of those of patterns */
-    GByteArray *operand_bytes; /* their values */
     guint16 slot;              /* of archive->slots; nobody else's */
     AccountTable *books;       /* of the slot */
     AccountDraft draft;        /* what the group adds to them */
@@ -33,10 +32,9 @@ struct ArchiveWriter {
     gboolean replaying;
 
     /* Scratch, to spare allocations. */
-    StatsGroup *replaced; /* the pattern's row of a record that is replaced */
-    GPtrArray *given;     /* the spans of one trace, as they came */
-    GPtrArray *fresh;     /* those not stored yet, distinct */
-    GByteArray *index;    /* value of the trace's index entry */
+    GPtrArray *given;  /* the spans of one trace, as they came */
+    GPtrArray *fresh;  /* those not stored yet, distinct */
+    GByteArray *index; /* value of the trace's index entry */
 };
 
 /* What join.c shares with writer.c. */

@@ -228,70 +228,90 @@ void dist_merge(Dist *into, const Dist *from) {
     for (guint i = 0; i < others->n_pending; i++) push_value(values, others->pending[i]);
 }
 
-static gboolean is_exact(const Dist *dist) { return dist->count <= DIST_EXACT_MAX; }
+static gboolean is_exact(const Dist *dist) { return dist->values->n_buckets == 0; }
 
-static gboolean subtract_exact(Dist *into, const Dist *from) {
+gboolean dist_is_exact(const Dist *dist) { return dist->values == NULL ? dist->count == 0 : is_exact(dist); }
+
+static gboolean take_exact(Dist *from, const Dist *what) {
     guint64 left[DIST_EXACT_MAX];
-    guint n = into->values->n_pending;
-    memcpy(left, into->values->pending, n * sizeof *left);
-    for (guint i = 0; i < from->values->n_pending; i++) {
+    guint n = from->values->n_pending;
+    memcpy(left, from->values->pending, n * sizeof *left);
+    for (guint i = 0; i < what->values->n_pending; i++) {
         guint at = 0;
-        while (at < n && left[at] != from->values->pending[i]) at++;
+        while (at < n && left[at] != what->values->pending[i]) at++;
         if (at == n) return FALSE;
         left[at] = left[--n];
     }
-    dist_clear(into);
-    for (guint i = 0; i < n; i++) dist_add(into, left[i]);
+    dist_clear(from);
+    for (guint i = 0; i < n; i++) dist_add(from, left[i]);
     return TRUE;
 }
 
 /* Takes buckets away, if they are all there. */
-static gboolean subtract_buckets(struct DistValues *values, const struct DistValues *from) {
+static gboolean take_buckets(struct DistValues *values, const struct DistValues *what) {
     guint i = 0;
-    for (guint j = 0; j < from->n_buckets; j++) {
-        while (i < values->n_buckets && values->buckets[i].number < from->buckets[j].number) i++;
-        if (i == values->n_buckets || values->buckets[i].number != from->buckets[j].number) return FALSE;
-        if (values->buckets[i].count < from->buckets[j].count) return FALSE;
+    for (guint j = 0; j < what->n_buckets; j++) {
+        while (i < values->n_buckets && values->buckets[i].number < what->buckets[j].number) i++;
+        if (i == values->n_buckets || values->buckets[i].number != what->buckets[j].number) return FALSE;
+        if (values->buckets[i].count < what->buckets[j].count) return FALSE;
     }
     guint kept = 0;
     for (guint at = 0, j = 0; at < values->n_buckets; at++) {
         Bucket bucket = values->buckets[at];
-        if (j < from->n_buckets && from->buckets[j].number == bucket.number) bucket.count -= from->buckets[j++].count;
+        if (j < what->n_buckets && what->buckets[j].number == bucket.number) bucket.count -= what->buckets[j++].count;
         if (bucket.count > 0) values->buckets[kept++] = bucket;
     }
     values->n_buckets = (guint16)kept;
     return TRUE;
 }
 
-static gboolean subtract_sketch(Dist *into, const Dist *from) {
-    Wide squares = (Wide)into->squares_hi << 64 | into->squares_lo;
-    Wide less = (Wide)from->squares_hi << 64 | from->squares_lo;
-    if (into->sum == G_MAXUINT64 || squares == ~(Wide)0 || from->sum > into->sum || less > squares) return FALSE;
-    if (from->min < into->min || (from->min == into->min && from->min_count >= into->min_count)) return FALSE;
-    if (from->max > into->max || (from->max == into->max && from->max_count >= into->max_count)) return FALSE;
+/* The least and the greatest of what is left, when the last of them went: a single value and equal ones are their
+ * mean, others lie in the first and the last bucket. */
+static void tell_extremes(Dist *dist, gboolean min_gone, gboolean max_gone) {
+    const struct DistValues *values = dist->values;
+    guint64 mean = dist->sum / dist->count;
+    gboolean equal = values->n_buckets == 1 && dist_stddev(dist) == 0;
+    if (min_gone) dist->min = equal ? mean : MIN(bucket_middle(values->buckets[0].number), mean);
+    if (max_gone) dist->max = equal ? mean : MAX(bucket_middle(values->buckets[values->n_buckets - 1].number), mean);
+    dist->min = MIN(dist->min, dist->max); /* sums that stand at their limits tell no mean */
+    if (min_gone) dist->min_count = 1;
+    if (max_gone) dist->max_count = 1;
+}
+
+static gboolean take_sketch(Dist *from, const Dist *what) {
+    Wide squares = (Wide)from->squares_hi << 64 | from->squares_lo;
+    Wide less = (Wide)what->squares_hi << 64 | what->squares_lo;
+    if (what->sum > from->sum || less > squares) return FALSE;
     Dist copy;
     dist_init(&copy);
-    dist_merge(&copy, from);
+    dist_merge(&copy, what);
     flush_pending(copy.values);
-    flush_pending(into->values);
-    gboolean good = subtract_buckets(into->values, copy.values);
+    flush_pending(from->values);
+    gboolean good = take_buckets(from->values, copy.values);
     dist_clear(&copy);
-    if (!good) return FALSE;
-    if (from->min == into->min) into->min_count -= from->min_count;
-    if (from->max == into->max) into->max_count -= from->max_count;
-    into->count -= from->count;
-    into->sum -= from->sum;
+    if (!good || (from->values->n_buckets == 0) != (from->count == what->count)) return FALSE;
+    if (from->count == what->count) {
+        dist_clear(from);
+        return TRUE;
+    }
+    from->count -= what->count;
+    from->sum -= what->sum;
     squares -= less;
-    into->squares_hi = (guint64)(squares >> 64);
-    into->squares_lo = (guint64)squares;
+    from->squares_hi = (guint64)(squares >> 64);
+    from->squares_lo = (guint64)squares;
+    gboolean min_gone = what->min < from->min || (what->min == from->min && what->min_count >= from->min_count);
+    gboolean max_gone = what->max > from->max || (what->max == from->max && what->max_count >= from->max_count);
+    if (what->min == from->min && !min_gone) from->min_count -= what->min_count;
+    if (what->max == from->max && !max_gone) from->max_count -= what->max_count;
+    tell_extremes(from, min_gone, max_gone);
     return TRUE;
 }
 
-gboolean dist_subtract(Dist *into, const Dist *from) {
-    if (from->count == 0) return TRUE;
-    if (from->count > into->count || dist_is_summary(into) || dist_is_summary(from)) return FALSE;
-    if (is_exact(into)) return subtract_exact(into, from);
-    return into->count - from->count > DIST_EXACT_MAX && subtract_sketch(into, from);
+gboolean dist_take(Dist *from, const Dist *what) {
+    if (what->count == 0) return TRUE;
+    if (what->count > from->count || dist_is_summary(from) || dist_is_summary(what)) return FALSE;
+    if (is_exact(from)) return is_exact(what) && take_exact(from, what);
+    return take_sketch(from, what);
 }
 
 /* ---- what it says ---- */

@@ -31,10 +31,14 @@ void dist_init(Dist *dist);
 void dist_clear(Dist *dist);
 void dist_add(Dist *dist, guint64 value);
 void dist_merge(Dist *into, const Dist *from);
-/* Takes back values that were merged in. FALSE, with *into unchanged: what is left cannot be told, because the last of
- * its extreme values goes from more than DIST_EXACT_MAX, or because no more than DIST_EXACT_MAX of them remain. */
-gboolean dist_subtract(Dist *into, const Dist *from);
+/* Takes away values that were merged in. Number, sum and deviation are exact then. The others are when at most
+ * DIST_EXACT_MAX values were merged in; else quantiles are within DIST_RELATIVE_ERROR, and so are the least and the
+ * greatest value when the last of them was taken. What is left has no stored form. FALSE, and the values are of no use:
+ * they were never in it. */
+gboolean dist_take(Dist *from, const Dist *what);
 
+/* Are all values there, so that quantiles are exact? */
+gboolean dist_is_exact(const Dist *dist);
 double dist_mean(const Dist *dist);   /* 0 of nothing */
 double dist_stddev(const Dist *dist); /* of the population */
 /* The value at rank ceil(q * count), 0 < q <= 1 (q = 0: the minimum): exact, or the middle of its bucket kept inside

@@ -120,9 +120,9 @@ void stats_row_merge(StatsRow *into, StatsRow *from) {
     }
 }
 
-static gboolean subtract_node(NodeStats *from, NodeStats *what) {
+static gboolean take_node(NodeStats *from, NodeStats *what) {
     for (guint i = 0; i < DISTS; i++) {
-        if (!dist_subtract(node_dist(from, i), node_dist(what, i))) return FALSE;
+        if (!dist_take(node_dist(from, i), node_dist(what, i))) return FALSE;
     }
     const gint64 *less = node_counters(what);
     for (guint i = 0; i < COUNTERS; i++) node_counters(from)[i] = wrap_sub(node_counters(from)[i], less[i]);
@@ -143,9 +143,9 @@ static void drop_empty_nodes(StatsRow *row) {
     if (row->table != NULL) index_rows(row, row->table_size);
 }
 
-gboolean stats_row_subtract(StatsRow *from, StatsRow *what) {
+gboolean stats_row_take(StatsRow *from, StatsRow *what) {
     for (guint i = 0; i < what->n; i++) {
-        if (!subtract_node(stats_row_node(from, what->entries[i].node), &what->entries[i].stats)) return FALSE;
+        if (!take_node(stats_row_node(from, what->entries[i].node), &what->entries[i].stats)) return FALSE;
     }
     drop_empty_nodes(from);
     return TRUE;

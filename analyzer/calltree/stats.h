@@ -14,7 +14,8 @@
 #include "analyzer/calltree/pattern.h"
 #include "analyzer/calltree/times.h"
 
-typedef enum { STATS_FUNCTION, STATS_PATTERN } StatsKind;
+/* STATS_TAKEN: what was taken away from rows of all hosts of patterns, because the trace has changed. */
+typedef enum { STATS_FUNCTION, STATS_PATTERN, STATS_TAKEN, STATS_KINDS } StatsKind;
 typedef enum { LEVEL_MINUTE, LEVEL_HOUR, LEVEL_DAY, LEVEL_COUNT } StatsLevel;
 
 typedef struct StatsKey {
@@ -64,9 +65,9 @@ NodeStats *stats_row_node(StatsRow *row, guint32 node); /* made when missing; va
 guint stats_row_size(const StatsRow *row);
 NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node); /* by ascending node number */
 void stats_row_merge(StatsRow *into, StatsRow *from);
-/* Takes back what was merged in, and drops nodes with nothing left. FALSE: what is left cannot be told
- * (dist_subtract()); the row must then be thrown away. */
-gboolean stats_row_subtract(StatsRow *from, StatsRow *what);
+/* Takes away what was merged in (dist_take()), and drops nodes with nothing left. FALSE, and the row is of no use: it
+ * was never in it. */
+gboolean stats_row_take(StatsRow *from, StatsRow *what);
 /* The value of a row of all hosts together. */
 void stats_row_encode(StatsRow *row, GByteArray *out);
 /* FALSE: malformed, or no row of all hosts; a part may have been merged, so *into is of no use then. */

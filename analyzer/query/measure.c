@@ -126,5 +126,5 @@ void measure_add(json_t *row, NodeStats *stats) {
     }
     json_object_set_new(row, "resolution_ns", json_integer(measure_resolution_ns(stats)));
     if (dist_is_summary(&stats->duration)) return;
-    json_object_set_new(row, "exact_quantiles", json_boolean(stats->duration.count <= DIST_EXACT_MAX));
+    json_object_set_new(row, "exact_quantiles", json_boolean(dist_is_exact(&stats->duration)));
 }

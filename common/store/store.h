@@ -17,7 +17,6 @@ typedef enum {
     FAMILY_TRACE_ID, /* */
     FAMILY_PATTERN,  /* */
     FAMILY_STATS,    /* values are combined by StoreOptions.merge */
-    FAMILY_DIRTY,    /* */
     FAMILY_INDEX,    /* what traces are searched by */
     FAMILY_LATE,     /* spans that wait to join their traces */
     FAMILY_COUNT

@@ -44,7 +44,6 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_TRACE_ID] = {2, 8, TRUE},
     [FAMILY_PATTERN] = {1, 16, FALSE},
     [FAMILY_STATS] = {4, 16, FALSE},
-    [FAMILY_DIRTY] = {1, 4, FALSE},
     [FAMILY_INDEX] = {1, 16, FALSE},
     [FAMILY_LATE] = {2, 16, FALSE},
 };

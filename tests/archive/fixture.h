@@ -24,10 +24,9 @@ guint64 fixture_verify(Fixture *fixture, VerifyResult *result);
 void fixture_assert_sound(Fixture *fixture);
 
 /* Everything the store holds of traces, index and statistics, as sorted lines of text: patterns by id, not by number,
- * so that two stores compare whatever the order in which their traces came. */
+ * so that two stores compare whatever the order in which their traces came. But for patterns' rows of all hosts. */
 GPtrArray *fixture_dump(Fixture *fixture);
 void assert_same_dump(const GPtrArray *a, const GPtrArray *b);
-guint fixture_marks(Fixture *fixture);
 
 /* archive_stats() against a sum over all spans of 'traces' (GByteArray each, distinct spans). */
 void fixture_assert_stats(Fixture *fixture, const StatsFilter *filter, const GPtrArray *traces);

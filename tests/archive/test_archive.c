@@ -12,9 +12,6 @@ gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GErr
 gboolean __real_dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
 gboolean __wrap_dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
 
-gboolean __real_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
-gboolean __wrap_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error);
-
 static guint failing_writes;
 static PlumbError intern_failure;
 static gboolean intern_fails;
@@ -28,15 +25,6 @@ gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GErr
 gboolean __wrap_dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error) {
     if (!intern_fails || dict_find(dict, data, length) != 0) return __real_dict_intern(dict, data, length, id, error);
     return fail(error, intern_failure, "refused");
-}
-
-/* What happens while a minute is computed anew, after its snapshot was taken. */
-static void (*meanwhile)(Case *c);
-static Case *meanwhile_case;
-
-gboolean __wrap_recompute_rows(Archive *archive, const Recompute *what, gboolean flat, RowMap *rows, GError **error) {
-    if (meanwhile != NULL && !flat) meanwhile(meanwhile_case);
-    return __real_recompute_rows(archive, what, flat, rows, error);
 }
 
 static void never_visited(void *arg, const StatsKey *key, StatsRow *row) {
@@ -141,7 +129,6 @@ static void test_late_root(void) {
     fixture_assert_sound(&c.fixture);
     fixture_assert_traces(&c.fixture, traces);
     commit_and_join(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 1);
     fixture_assert_sound(&c.fixture);
     fixture_assert_traces(&c.fixture, traces);
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
@@ -149,7 +136,6 @@ static void test_late_root(void) {
     filter.since_ns = BASE_NS;
     fixture_assert_stats(&c.fixture, &filter, traces);
     settle(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
     ArchiveTotals totals = archive_totals(c.fixture.archive);
@@ -430,11 +416,9 @@ static void test_periods(void) {
         fixture_add(c.writer, c.spans);
     }
     commit_and_join(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), >, 250);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
     settle(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -460,8 +444,8 @@ static void late_call(Case *c, guint64 i, GPtrArray *traces) {
     commit_and_join(c);
 }
 
-/* Past DIST_EXACT_MAX values, the traces of some late spans can be taken back from the row of their old pattern, and
- * those with an extreme value cannot. */
+/* Past DIST_EXACT_MAX values, traces are taken away from the row of their old pattern, those with the least and the
+ * greatest value among them. */
 static void test_many_of_one_pattern(void) {
     static const guint late[] = {7, 150, 299, 0, 298};
     Case c;
@@ -478,74 +462,13 @@ static void test_many_of_one_pattern(void) {
         fixture_assert_sound(&c.fixture);
     }
     settle(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
 
-static GPtrArray *meanwhile_traces;
-
-/* One more trace of the row that is being computed, one of its traces replaced, and again by another late span. */
-static void commit_meanwhile(Case *c) {
-    meanwhile = NULL;
-    twin_trace(c, meanwhile_traces->len, meanwhile_traces);
-    fixture_commit(c->writer);
-    late_call(c, 0, meanwhile_traces);
-    late_call(c, meanwhile_traces->len - 1, meanwhile_traces);
-}
-
-static void test_commits_while_computing_anew(void) {
-    Case c;
-    case_open(&c, FALSE, 0);
-    g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
-    for (guint64 i = 0; i < 200; i++) twin_trace(&c, i, traces);
-    fixture_commit(c.writer);
-    late_call(&c, 199, traces); /* the longest: its row must be computed anew */
-    meanwhile = commit_meanwhile;
-    meanwhile_case = &c;
-    meanwhile_traces = traces;
-    settle(&c);
-    g_assert_null(meanwhile); /* it did happen */
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 2);
-    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
-    fixture_assert_sound(&c.fixture);
-    fixture_assert_stats(&c.fixture, &filter, traces);
-    settle(&c);
-    g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
-    fixture_assert_sound(&c.fixture);
-    fixture_assert_stats(&c.fixture, &filter, traces);
-    case_close(&c);
-}
-
-/* Settling that cannot write changes nothing, and can be tried again: taking back and computing anew alike. */
-static void test_settle_on_a_full_disk(void) {
-    static const guint late[] = {150, 199};
-    Case c;
-    case_open(&c, TRUE, 0);
-    g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
-    for (guint64 i = 0; i < 200; i++) twin_trace(&c, i, traces);
-    fixture_commit(c.writer);
-    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
-    for (guint i = 0; i < G_N_ELEMENTS(late); i++) {
-        late_call(&c, late[i], traces);
-        g_autoptr(GError) error = NULL;
-        failing_writes = 1;
-        g_assert_false(archive_settle(c.fixture.archive, &error));
-        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
-        g_assert_cmpuint(fixture_marks(&c.fixture), ==, 1);
-        fixture_assert_stats(&c.fixture, &filter, traces);
-        fixture_assert_sound(&c.fixture);
-        settle(&c);
-        g_assert_cmpuint(fixture_marks(&c.fixture), ==, 0);
-        fixture_assert_stats(&c.fixture, &filter, traces);
-        fixture_assert_sound(&c.fixture);
-    }
-    case_close(&c);
-}
-
-/* A reader beside a running writer cannot settle, and must see the right figures all the same. */
-static void test_read_only_sees_through_marks(void) {
+/* A reader beside a running writer sees what was taken away, and what waits. */
+static void test_read_only(void) {
     Case c;
     case_open(&c, TRUE, 0);
     g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
@@ -560,7 +483,6 @@ static void test_read_only_sees_through_marks(void) {
     g_assert_no_error(error);
     reader.archive = archive_open(reader.store, NULL, &error);
     g_assert_no_error(error);
-    g_assert_cmpuint(fixture_marks(&reader), ==, 1);
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
     fixture_assert_stats(&reader, &filter, traces);
     fixture_assert_traces(&reader, traces);
@@ -731,9 +653,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/times-far-away", test_times_far_away);
     g_test_add_func("/archive/periods", test_periods);
     g_test_add_func("/archive/many-of-one-pattern", test_many_of_one_pattern);
-    g_test_add_func("/archive/commits-while-computing-anew", test_commits_while_computing_anew);
-    g_test_add_func("/archive/settle-on-a-full-disk", test_settle_on_a_full_disk);
-    g_test_add_func("/archive/read-only-sees-through-marks", test_read_only_sees_through_marks);
+    g_test_add_func("/archive/read-only", test_read_only);
     g_test_add_func("/archive/scan-order", test_scan_order);
     g_test_add_data_func("/archive/scan-of-seconds/spans", NULL, test_scan_of_seconds);
     g_test_add_data_func("/archive/scan-of-seconds/summaries", "", test_scan_of_seconds);

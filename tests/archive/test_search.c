@@ -109,6 +109,9 @@ static void make_traces(Case *c, guint32 seed) {
         fixture_add(c->writer, spans);
     }
     fixture_commit(c->writer);
+    g_autoptr(GError) error = NULL;
+    archive_settle(c->fixture.archive, &error);
+    g_assert_no_error(error);
 }
 
 /* What one search asks; -1: does not ask for it. */

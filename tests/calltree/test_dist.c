@@ -198,40 +198,85 @@ static void test_small_deviation(void) {
     dist_clear(&dist);
 }
 
-/* Some of many values are taken back: what is left is as if they had never been there, or the refusal changes nothing.
- */
-static void test_subtract(void) {
+static void assert_near(double is, double should_be) {
+    g_assert_cmpfloat(fabs(is - should_be), <=, DIST_RELATIVE_ERROR * should_be + 0.5);
+}
+
+/* What is left says what it would if the others had never been there: exactly, or as near as a sketch does. */
+static void assert_left(Dist *left, Dist *rest) {
+    g_assert_cmpuint(left->count, ==, rest->count);
+    g_assert_cmpuint(left->sum, ==, rest->sum);
+    g_assert_cmpuint(left->squares_hi, ==, rest->squares_hi);
+    g_assert_cmpuint(left->squares_lo, ==, rest->squares_lo);
+    if (rest->count == 0) return;
+    assert_near((double)left->min, (double)rest->min);
+    assert_near((double)left->max, (double)rest->max);
+    g_assert_cmpuint(left->min, <=, left->sum / left->count);
+    g_assert_cmpuint(left->max, >=, left->sum / left->count);
+    for (guint i = 0; i <= 20; i++) assert_near(dist_quantile(left, i / 20.0), dist_quantile(rest, i / 20.0));
+}
+
+static void test_take(void) {
     static const guint64 few[] = {0, 5, 100, 65536, 1000000};
     GRand *rand = g_rand_new_with_seed(g_test_rand_int() & 0xffffff);
-    guint done = 0, refused = 0;
     for (guint run = 0; run < 2000; run++) {
         Dist all = dist_of(NULL, 0), some = dist_of(NULL, 0), rest = dist_of(NULL, 0);
         guint n = (guint)g_rand_int_range(rand, 0, run % 2 == 0 ? 60 : 400);
-        guint out_of = (guint)g_rand_int_range(rand, 1, 80);
+        gint32 of_eighty = g_rand_int_range(rand, 0, 81);
         for (guint i = 0; i < n; i++) {
             guint64 value =
                 run % 3 == 0 ? few[g_rand_int_range(rand, 0, 5)] : (guint64)g_rand_int_range(rand, 0, 100000);
             dist_add(&all, value);
-            dist_add(g_rand_int_range(rand, 0, (gint32)out_of) == 0 ? &some : &rest, value);
+            dist_add(g_rand_int_range(rand, 0, 80) < of_eighty ? &some : &rest, value);
         }
-        g_autofree char *before = hex_of(&all), *expected = hex_of(&rest);
-        gboolean told = dist_subtract(&all, &some);
-        g_autofree char *after = hex_of(&all);
-        g_assert_cmpstr(after, ==, told ? expected : before);
-        if (n <= DIST_EXACT_MAX) g_assert_true(told);
-        *(told ? &done : &refused) += 1;
+        g_assert_true(dist_take(&all, &some));
+        assert_left(&all, &rest);
+        if (n <= DIST_EXACT_MAX) {
+            g_autofree char *is = hex_of(&all), *should_be = hex_of(&rest);
+            g_assert_cmpstr(is, ==, should_be);
+        }
+        dist_merge(&all, &some); /* what is left can be merged further */
+        dist_merge(&rest, &some);
+        assert_left(&all, &rest);
         dist_clear(&all);
         dist_clear(&some);
         dist_clear(&rest);
     }
-    g_assert_cmpuint(done, >, 1200);
-    g_assert_cmpuint(refused, >, 10); /* some 75: both ways were taken */
     Dist a = dist_of((const guint64[]){3, 4}, 2), b = dist_of((const guint64[]){5}, 1);
-    g_assert_false(dist_subtract(&a, &b)); /* was never in it */
-    g_assert_false(dist_subtract(&b, &a));
+    g_assert_false(dist_take(&a, &b)); /* was never in it */
+    g_assert_false(dist_take(&b, &a));
     dist_clear(&a);
     dist_clear(&b);
     g_rand_free(rand);
+}
+
+/* Of more values than are kept: a single one that is left is told exactly, and equal ones are. */
+static void test_take_all_but_some(void) {
+    Dist all = dist_of(NULL, 0), some = dist_of(NULL, 0);
+    for (guint64 i = 0; i < 100; i++) {
+        dist_add(&all, 1000003 + i * 7919);
+        if (i != 50) dist_add(&some, 1000003 + i * 7919);
+    }
+    g_assert_true(dist_take(&all, &some));
+    g_assert_cmpuint(all.count, ==, 1);
+    g_assert_cmpuint(all.min, ==, 1000003 + 50 * 7919);
+    g_assert_cmpuint(all.max, ==, all.min);
+    g_assert_cmpfloat(dist_quantile(&all, 0.5), ==, (double)all.min);
+    dist_clear(&all);
+    dist_clear(&some);
+    for (guint64 i = 0; i < 200; i++) {
+        dist_add(&all, i % 2 == 0 ? 123456789 : i);
+        if (i % 2 == 1) dist_add(&some, i);
+    }
+    g_assert_true(dist_take(&all, &some));
+    g_assert_cmpuint(all.min, ==, 123456789);
+    g_assert_cmpuint(all.max, ==, 123456789);
+    dist_clear(&some);
+    dist_merge(&some, &all);
+    g_assert_true(dist_take(&all, &some));
+    g_assert_cmpuint(all.count, ==, 0);
+    dist_clear(&all);
+    dist_clear(&some);
 }
 
 static void test_malformed(void) {
@@ -280,7 +325,8 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/dist/golden", test_golden);
     g_test_add_func("/calltree/dist/golden_sketch", test_golden_sketch);
-    g_test_add_func("/calltree/dist/subtract", test_subtract);
+    g_test_add_func("/calltree/dist/take", test_take);
+    g_test_add_func("/calltree/dist/take-all-but-some", test_take_all_but_some);
     g_test_add_func("/calltree/dist/random", test_random);
     g_test_add_func("/calltree/dist/empty", test_empty);
     g_test_add_func("/calltree/dist/saturation", test_saturation);

@@ -379,7 +379,7 @@ static void subtract_row(void *arg, const StatsKey *key, Bytes value) {
     g_autoptr(StatsRow) less = stats_row_new();
     g_assert_true(stats_row_merge_encoded(row, (Bytes){from->data, from->len}));
     g_assert_true(stats_row_merge_encoded(less, value));
-    g_assert_true(stats_row_subtract(row, less));
+    g_assert_true(stats_row_take(row, less));
     GByteArray *left = g_byte_array_new();
     stats_row_encode(row, left);
     g_hash_table_replace(values, g_bytes_ref(name), left);

@@ -64,12 +64,12 @@ static void test_batches(gconstpointer data) {
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     g_assert_cmpuint(store_batch_size_bytes(batch), ==, 0);
-    store_batch_put(batch, FAMILY_DIRTY, text("a"), text("1"));
-    store_batch_delete(batch, FAMILY_DIRTY, text("a"));
-    store_batch_put(batch, FAMILY_DIRTY, text("b"), text("1"));
-    store_batch_put(batch, FAMILY_DIRTY, text("b"), text("2"));
-    store_batch_delete(batch, FAMILY_DIRTY, text("c"));
-    store_batch_put(batch, FAMILY_DIRTY, text("c"), text("3"));
+    store_batch_put(batch, FAMILY_INDEX, text("a"), text("1"));
+    store_batch_delete(batch, FAMILY_INDEX, text("a"));
+    store_batch_put(batch, FAMILY_INDEX, text("b"), text("1"));
+    store_batch_put(batch, FAMILY_INDEX, text("b"), text("2"));
+    store_batch_delete(batch, FAMILY_INDEX, text("c"));
+    store_batch_put(batch, FAMILY_INDEX, text("c"), text("3"));
     store_batch_put(batch, FAMILY_STATS, text("s"), text("x"));
     store_batch_merge(batch, FAMILY_STATS, text("s"), text("y"));
     store_batch_merge(batch, FAMILY_STATS, text("s"), text("z"));
@@ -77,19 +77,19 @@ static void test_batches(gconstpointer data) {
     store_batch_delete(batch, FAMILY_STATS, text("t"));
     store_batch_merge(batch, FAMILY_STATS, text("t"), text("2"));
     g_assert_cmpuint(store_batch_size_bytes(batch), >, 20);
-    assert_value(store, FAMILY_DIRTY, "b", NULL);
+    assert_value(store, FAMILY_INDEX, "b", NULL);
     write_ok(store, batch);
     g_assert_cmpuint(store_batch_size_bytes(batch), ==, 0);
-    assert_value(store, FAMILY_DIRTY, "a", NULL);
-    assert_value(store, FAMILY_DIRTY, "b", "2");
-    assert_value(store, FAMILY_DIRTY, "c", "3");
+    assert_value(store, FAMILY_INDEX, "a", NULL);
+    assert_value(store, FAMILY_INDEX, "b", "2");
+    assert_value(store, FAMILY_INDEX, "c", "3");
     assert_value(store, FAMILY_STATS, "s", "xyz");
     assert_value(store, FAMILY_STATS, "t", "2");
     /* An empty batch is fine, and the emptied one can be filled again. */
     write_ok(store, batch);
-    store_batch_put(batch, FAMILY_DIRTY, text("d"), text("4"));
+    store_batch_put(batch, FAMILY_INDEX, text("d"), text("4"));
     write_ok(store, batch);
-    assert_value(store, FAMILY_DIRTY, "d", "4");
+    assert_value(store, FAMILY_INDEX, "d", "4");
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
@@ -100,13 +100,13 @@ static void test_refused_batch_is_kept(gconstpointer data) {
     Store *store = open_new(data, folder);
     StoreBatch *batch = store_batch_new(store);
     g_autoptr(GError) error = NULL;
-    store_batch_put(batch, FAMILY_DIRTY, text("a"), text("1"));
-    store_batch_merge(batch, FAMILY_DIRTY, text("a"), text("1"));
+    store_batch_put(batch, FAMILY_INDEX, text("a"), text("1"));
+    store_batch_merge(batch, FAMILY_INDEX, text("a"), text("1"));
     gsize size = store_batch_size_bytes(batch);
     g_assert_false(store_write(store, batch, FALSE, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
     g_assert_cmpuint(store_batch_size_bytes(batch), ==, size);
-    assert_value(store, FAMILY_DIRTY, "a", NULL);
+    assert_value(store, FAMILY_INDEX, "a", NULL);
     store_batch_free(batch);
     store_close(store);
 
@@ -509,7 +509,7 @@ static void test_deleted_ranges(gconstpointer data) {
     static const char *const keys[] = {"a", "b", "ba", "c", "d"};
     for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
         put(store, FAMILY_TRACE, keys[i], "1");
-        put(store, FAMILY_DIRTY, keys[i], "1");
+        put(store, FAMILY_INDEX, keys[i], "1");
     }
     g_autoptr(StoreIter) before = store_iter_new(store, FAMILY_TRACE);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
@@ -522,7 +522,7 @@ static void test_deleted_ranges(gconstpointer data) {
     g_assert_cmpuint(store_batch_size_bytes(batch), >, 30);
     write_ok(store, batch);
     assert_keys(store, FAMILY_TRACE, "a ab bc c d z ");
-    assert_keys(store, FAMILY_DIRTY, "a b ba c d ");
+    assert_keys(store, FAMILY_INDEX, "a b ba c d ");
     assert_value(store, FAMILY_TRACE, "ba", NULL);
     assert_value(store, FAMILY_TRACE, "bc", "comes");
     g_assert_true(store_iter_seek(before, text("b"))); /* it sees its moment */
