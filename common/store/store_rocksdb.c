@@ -7,8 +7,11 @@
  * Disk full: writes are refused while less is free than RocksDB needs to write out all its buffers. Should another
  * program take even that, RocksDB refuses all writes from the first failed one; it looks for free space every five
  * seconds and goes on by itself. */
+#define _DEFAULT_SOURCE /* on_exit */
 #include <errno.h>
 #include <rocksdb/c.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +92,10 @@ static gboolean file_exists(const char *path, const char *name) {
     return g_file_test(full, G_FILE_TEST_EXISTS);
 }
 
+/* The first entry of a store's first log, its format version, is shorter than this: a log of no more, of a store whose
+ * making was cut short, has nothing that anybody would miss. */
+#define LOG_EMPTY_BYTES 128
+
 /* Does the folder hold tables, or a log with something in it? Without the file CURRENT, or with a MANIFEST cut to
  * nothing, RocksDB would take the folder for empty and delete them. */
 static gboolean has_data(const char *path) {
@@ -99,7 +106,7 @@ static gboolean has_data(const char *path) {
         if (!g_str_has_suffix(name, ".log")) continue;
         g_autofree char *full = g_build_filename(path, name, NULL);
         struct stat file;
-        if (stat(full, &file) == 0 && file.st_size > 0) return TRUE;
+        if (stat(full, &file) == 0 && file.st_size > LOG_EMPTY_BYTES) return TRUE;
     }
     return FALSE;
 }
@@ -215,11 +222,26 @@ static gboolean open_all(RocksStore *store, GError **error) {
     }
 }
 
+static void leave_engine(int status, void *arg) {
+    (void)arg;
+    fflush(NULL);
+    _exit(status);
+}
+
+/* Closing RocksDB 7.8 whose disk is full or broken waits for ever (its recovery, told to give up, forgets to say that it
+ * did) or ends the process (a reference that a failed flush has kept). So it is left as it is: its files are as after a
+ * crash, the folder stays locked until the process ends, and that ends without the engine's own farewell. */
+static void abandon(void) { on_exit(leave_engine, NULL); }
+
 static void rocks_close(Store *base) {
     RocksStore *store = (RocksStore *)base;
     /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all; or the
      * caller, when there is no log. */
     gboolean seal = store->db != NULL && !store->base.read_only && rocks_flush(base, FALSE, NULL);
+    if (store->db != NULL && !store->base.read_only && !seal) {
+        abandon();
+        return;
+    }
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);
     }

@@ -1,0 +1,262 @@
+#define _GNU_SOURCE
+#include "tests/faults/fault_files.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define DESCRIPTORS 4096
+
+/* What a call does; each kind of fault strikes some of them. */
+typedef enum { CALL_WRITE = 1, CALL_GROW = 2, CALL_CHANGE = 4, CALL_SYNC = 8, CALL_READ = 16 } CallSort;
+
+static const struct {
+    const char *name;
+    guint sorts;
+    int problem;
+} kinds[FAULT_KINDS] = {
+    [FAULT_NO_SPACE] = {"no-space", CALL_WRITE | CALL_GROW, ENOSPC},
+    [FAULT_IO_ERROR] = {"io-error", CALL_WRITE | CALL_GROW | CALL_CHANGE, EIO},
+    [FAULT_SHORT_WRITE] = {"short-write", CALL_WRITE, ENOSPC},
+    [FAULT_FAILED_SYNC] = {"failed-sync", CALL_SYNC, EIO},
+    [FAULT_FAILED_READ] = {"failed-read", CALL_READ, EIO},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char folder[4096];
+static FaultKind kind;
+static guint at, lasts, calls; /* under the lock */
+static _Atomic guint8 watched[DESCRIPTORS];
+static const char *count_file;
+
+const char *fault_kind_name(FaultKind which) { return kinds[which].name; }
+
+void faults_set(const char *below, FaultKind which, guint from, guint how_long) {
+    pthread_mutex_lock(&lock);
+    g_strlcpy(folder, below, sizeof folder);
+    kind = which;
+    at = from;
+    lasts = how_long;
+    calls = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+guint faults_clear(void) {
+    pthread_mutex_lock(&lock);
+    guint counted = calls;
+    folder[0] = '\0';
+    at = calls = 0;
+    pthread_mutex_unlock(&lock);
+    return counted;
+}
+
+static gboolean below_folder(const char *path) {
+    return folder[0] != '\0' && path != NULL && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static gboolean watched_fd(int fd) { return fd >= 0 && fd < DESCRIPTORS && atomic_load(&watched[fd]); }
+
+/* Counts a call; TRUE with errno set when it shall fail. */
+static gboolean strikes(CallSort sort) {
+    pthread_mutex_lock(&lock);
+    gboolean counted = folder[0] != '\0' && (kinds[kind].sorts & sort);
+    if (counted) calls++;
+    gboolean fails = counted && at > 0 && calls >= at && (lasts == 0 || calls < at + lasts);
+    int problem = kinds[kind].problem;
+    pthread_mutex_unlock(&lock);
+    if (fails) errno = problem;
+    return fails;
+}
+
+static gboolean is_short(void) { return kind == FAULT_SHORT_WRITE; }
+
+static void *next_function(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (function == NULL) abort();
+    return function;
+}
+
+/* 'next' is the function that would have been called without us. */
+#define NEXT(name)                                                                                                     \
+    static __typeof__(&(name)) next;                                                                                   \
+    if (next == NULL) next = (__typeof__(&(name)))next_function(#name);
+
+static int opened(int fd, const char *path) {
+    if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&watched[fd], below_folder(path));
+    return fd;
+}
+
+/* ---- the functions that stand in the way ---- */
+
+static mode_t mode_of(int flags, va_list arguments) {
+    return flags & (O_CREAT | O_TMPFILE) ? (mode_t)va_arg(arguments, unsigned) : 0;
+}
+
+#define OPEN_FUNCTION(name)                                                                                            \
+    int name(const char *path, int flags, ...);                                                                        \
+    int name(const char *path, int flags, ...) {                                                                       \
+        NEXT(name)                                                                                                     \
+        va_list arguments;                                                                                             \
+        va_start(arguments, flags);                                                                                    \
+        mode_t mode = mode_of(flags, arguments);                                                                       \
+        va_end(arguments);                                                                                             \
+        if (flags & O_CREAT && below_folder(path) && strikes(CALL_GROW)) return -1;                                    \
+        return opened(next(path, flags, mode), path);                                                                  \
+    }
+OPEN_FUNCTION(open)
+OPEN_FUNCTION(open64)
+
+/* Paths relative to a descriptor: those of a watched folder. */
+#define OPENAT_FUNCTION(name)                                                                                          \
+    int name(int dir, const char *path, int flags, ...);                                                               \
+    int name(int dir, const char *path, int flags, ...) {                                                              \
+        NEXT(name)                                                                                                     \
+        va_list arguments;                                                                                             \
+        va_start(arguments, flags);                                                                                    \
+        mode_t mode = mode_of(flags, arguments);                                                                       \
+        va_end(arguments);                                                                                             \
+        gboolean ours = below_folder(path) || (path[0] != '/' && watched_fd(dir));                                     \
+        if (flags & O_CREAT && ours && strikes(CALL_GROW)) return -1;                                                  \
+        int fd = next(dir, path, flags, mode);                                                                         \
+        if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&watched[fd], ours);                                             \
+        return fd;                                                                                                     \
+    }
+OPENAT_FUNCTION(openat)
+OPENAT_FUNCTION(openat64)
+
+int close(int fd) {
+    NEXT(close)
+    if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&watched[fd], 0);
+    return next(fd);
+}
+
+ssize_t write(int fd, const void *data, size_t size) {
+    NEXT(write)
+    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, data, size);
+    return is_short() && size > 1 ? next(fd, data, size / 2) : -1;
+}
+
+#define PWRITE_FUNCTION(name)                                                                                          \
+    ssize_t name(int fd, const void *data, size_t size, off_t offset);                                                 \
+    ssize_t name(int fd, const void *data, size_t size, off_t offset) {                                                \
+        NEXT(name)                                                                                                     \
+        if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, data, size, offset);                              \
+        return is_short() && size > 1 ? next(fd, data, size / 2, offset) : -1;                                         \
+    }
+PWRITE_FUNCTION(pwrite)
+PWRITE_FUNCTION(pwrite64)
+
+/* Half of many pieces: the first piece, or half of an only one. */
+static ssize_t write_some(int fd, const struct iovec *pieces, int n) {
+    struct iovec piece = pieces[0];
+    if (n == 1) piece.iov_len /= 2;
+    NEXT(writev)
+    if (piece.iov_len == 0) return -1;
+    return next(fd, &piece, 1);
+}
+
+ssize_t writev(int fd, const struct iovec *pieces, int n) {
+    NEXT(writev)
+    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, pieces, n);
+    return is_short() ? write_some(fd, pieces, n) : -1;
+}
+
+#define READ_FUNCTION(name)                                                                                            \
+    ssize_t name(int fd, void *data, size_t size, off_t offset);                                                       \
+    ssize_t name(int fd, void *data, size_t size, off_t offset) {                                                      \
+        NEXT(name)                                                                                                     \
+        return watched_fd(fd) && strikes(CALL_READ) ? -1 : next(fd, data, size, offset);                               \
+    }
+READ_FUNCTION(pread)
+READ_FUNCTION(pread64)
+
+ssize_t read(int fd, void *data, size_t size) {
+    NEXT(read)
+    return watched_fd(fd) && strikes(CALL_READ) ? -1 : next(fd, data, size);
+}
+
+/* A sync that does not fail does nothing: what the kernel has outlives the process, and disks are slow. */
+#define SYNC_FUNCTION(name)                                                                                            \
+    int name(int fd) {                                                                                                 \
+        NEXT(name)                                                                                                     \
+        if (!watched_fd(fd)) return next(fd);                                                                          \
+        return strikes(CALL_SYNC) ? -1 : 0;                                                                            \
+    }
+SYNC_FUNCTION(fsync)
+SYNC_FUNCTION(fdatasync)
+
+/* No promise depends on it. */
+int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags) {
+    NEXT(sync_file_range)
+    return watched_fd(fd) ? 0 : next(fd, offset, size, flags);
+}
+
+#define FALLOCATE_FUNCTION(name)                                                                                       \
+    int name(int fd, int mode, off_t offset, off_t size);                                                              \
+    int name(int fd, int mode, off_t offset, off_t size) {                                                             \
+        NEXT(name)                                                                                                     \
+        return watched_fd(fd) && strikes(CALL_GROW) ? -1 : next(fd, mode, offset, size);                               \
+    }
+FALLOCATE_FUNCTION(fallocate)
+FALLOCATE_FUNCTION(fallocate64)
+
+#define TRUNCATE_FUNCTION(name)                                                                                        \
+    int name(int fd, off_t size);                                                                                      \
+    int name(int fd, off_t size) {                                                                                     \
+        NEXT(name)                                                                                                     \
+        return watched_fd(fd) && strikes(CALL_CHANGE) ? -1 : next(fd, size);                                           \
+    }
+TRUNCATE_FUNCTION(ftruncate)
+TRUNCATE_FUNCTION(ftruncate64)
+
+int mkdir(const char *path, mode_t mode) {
+    NEXT(mkdir)
+    return below_folder(path) && strikes(CALL_GROW) ? -1 : next(path, mode);
+}
+
+int rename(const char *from, const char *to) {
+    NEXT(rename)
+    return below_folder(to) && strikes(CALL_CHANGE) ? -1 : next(from, to);
+}
+
+int unlink(const char *path) {
+    NEXT(unlink)
+    return below_folder(path) && strikes(CALL_CHANGE) ? -1 : next(path);
+}
+
+/* ---- preloaded ---- */
+
+static guint number_of(const char *name) {
+    const char *text = getenv(name);
+    return text ? (guint)strtoul(text, NULL, 10) : 0;
+}
+
+__attribute__((constructor)) static void preloaded(void) {
+    const char *below = getenv("PLUMB_FAULT_FOLDER"), *wanted = getenv("PLUMB_FAULT_KIND");
+    if (below == NULL || wanted == NULL) return;
+    FaultKind which = FAULT_NO_SPACE;
+    while (which < FAULT_KINDS && strcmp(kinds[which].name, wanted) != 0) which++;
+    if (which == FAULT_KINDS) {
+        fprintf(stderr, "PLUMB_FAULT_KIND: there is no kind '%s'\n", wanted);
+        _exit(2);
+    }
+    count_file = getenv("PLUMB_FAULT_COUNT");
+    faults_set(below, which, number_of("PLUMB_FAULT_AT"), number_of("PLUMB_FAULT_LASTS"));
+}
+
+__attribute__((destructor)) static void ended(void) {
+    if (count_file == NULL) return;
+    FILE *file = fopen(count_file, "w");
+    if (file == NULL) return;
+    fprintf(file, "%u\n", faults_clear());
+    fclose(file);
+}
