@@ -5,6 +5,7 @@
  * that are left. */
 #include "common/base/limits.h"
 #include "common/wire/codec.h"
+#include "common/wire/thrift_varint.h"
 
 /* Least sizes of entries with all their fields, in the compact protocol; a list that declares more entries than fit is
  * refused at its head. Spans of missing fields are decoded (with an invalid id), so theirs is the empty struct. */
@@ -13,6 +14,7 @@ enum { LEAST_SPAN_BYTES = 1, LEAST_ENTRY_BYTES = 5, LEAST_STRING_BYTES = 1 };
 typedef struct Decoder {
     ThriftReader r;
     SpanBatch *batch;
+    guint32 n_parents;    /* of batch->parents, which may have room for more */
     guint32 strings_used; /* one more than the largest index seen, as unsigned: negative ones are huge */
 } Decoder;
 
@@ -28,11 +30,12 @@ static gboolean entries_of(ThriftReader *r, GArray *array, guint32 limit, guint3
     return TRUE;
 }
 
-static guint32 read_index(Decoder *d) {
-    const guint32 index = (guint32)thrift_i32(&d->r);
+static inline guint32 note_index(Decoder *d, guint32 index) {
     if (G_UNLIKELY(index >= d->strings_used)) d->strings_used = index < G_MAXUINT32 ? index + 1 : index;
     return index;
 }
+
+static guint32 read_index(Decoder *d) { return note_index(d, (guint32)thrift_i32(&d->r)); }
 
 /* A list that comes twice would leave a hole in the slices. */
 static gboolean first_time(ThriftReader *r, guint32 seen, guint32 field) {
@@ -68,7 +71,9 @@ static void read_annotation(Decoder *d, BatchAnnotation *annotation) {
 
 static void read_parents(Decoder *d, BatchSpan *span) {
     GArray *parents = d->batch->parents;
+    g_array_set_size(parents, d->n_parents);
     if (!entries_of(&d->r, parents, LIMIT_SPAN_PARENTS, &span->parents_at, &span->n_parents)) return;
+    d->n_parents = parents->len;
     for (guint32 i = 0; i < span->n_parents && d->r.fault == NULL; i++)
         read_parent(&d->r, &g_array_index(parents, SpanId, span->parents_at + i));
 }
@@ -87,26 +92,84 @@ static void read_notes(Decoder *d, BatchSpan *span) {
         thrift_note(&d->r, &g_array_index(notes, BatchNote, span->notes_at + i));
 }
 
-/* The parent of field 7 stands before those of field 8, wherever in the struct it came. */
-static void put_first_parent(ThriftReader *r, SpanId parent, GArray *parents, BatchSpan *span) {
-    if (span->n_parents >= LIMIT_SPAN_PARENTS || parents->len >= LIMIT_BATCH_ENTRIES) {
-        thrift_fault(r, PLUMB_ERROR_LIMIT, "too many parents");
+/* The parent of field 7 stands before those of field 8, wherever in the struct it came. Nearly every span has one: the
+ * array grows by many at a time, and read_spans() cuts it to those there are. */
+static inline void put_first_parent(Decoder *d, SpanId parent, BatchSpan *span) {
+    GArray *parents = d->batch->parents;
+    if (G_UNLIKELY(span->n_parents >= LIMIT_SPAN_PARENTS || d->n_parents >= LIMIT_BATCH_ENTRIES)) {
+        thrift_fault(&d->r, PLUMB_ERROR_LIMIT, "too many parents");
         return;
     }
-    if (span->n_parents == 0) span->parents_at = parents->len;
-    g_array_insert_val(parents, span->parents_at, parent);
+    if (span->n_parents == 0) span->parents_at = d->n_parents;
+    if (G_UNLIKELY(d->n_parents == parents->len)) g_array_set_size(parents, 2 * d->n_parents + 64);
+    SpanId *place = &g_array_index(parents, SpanId, span->parents_at);
+    if (G_UNLIKELY(span->n_parents > 0)) memmove(place + 1, place, span->n_parents * sizeof *place);
+    *place = parent;
     span->n_parents++;
+    d->n_parents++;
 }
 
 #define SPAN_PARENT   SEEN(7)
 #define SPAN_REQUIRED (SEEN(1) | SEEN(2) | SEEN(3) | SEEN(4) | SEEN(5) | SEEN(6))
 
+/* Heads of the fields in the compact protocol when each follows the one before. */
+#define NEXT_I64 0x16
+#define NEXT_I32 0x15
+
+/* Numbers of a span as they stand in it: fields 1 to 7. */
+enum { NUMBER_TRACE, NUMBER_SPAN, NUMBER_BEGIN, NUMBER_DURATION, NUMBER_NAME, NUMBER_TRACER, NUMBER_PARENT, NUMBERS };
+
+/* A field's number, behind the head that is expected; NULL: it is another one, or none. */
+static inline const guint8 *read_number(const guint8 *at, guint8 head, guint64 *number) {
+    guint64 coded;
+    if (G_UNLIKELY(at == NULL || *at != head)) return NULL;
+    const guint length = varint_at(at + 1, &coded);
+    if (G_UNLIKELY(length == 0 || (head == NEXT_I32 && coded > G_MAXUINT32))) return NULL;
+    *number = coded >> 1 ^ -(coded & 1);
+    return at + 1 + length;
+}
+
+/* Fields 1 to 6 and, where it comes next, 7, as every sender writes them that writes its fields in order: without a
+ * look at the end of the bytes, the protocol and what may have gone wrong at each. How many there were; 0: they come
+ * in another way, and nothing was read. */
+static inline gint16 read_numbers(ThriftReader *r, guint64 numbers[NUMBERS]) {
+    if (r->protocol != PROTOCOL_COMPACT || thrift_left(r) < NUMBERS * (1 + THRIFT_VARINT_BYTES) + 1) return 0;
+    const guint8 *at = read_number(r->at, NEXT_I64, &numbers[NUMBER_TRACE]);
+    at = read_number(at, NEXT_I64, &numbers[NUMBER_SPAN]);
+    at = read_number(at, NEXT_I64, &numbers[NUMBER_BEGIN]);
+    at = read_number(at, NEXT_I64, &numbers[NUMBER_DURATION]);
+    at = read_number(at, NEXT_I32, &numbers[NUMBER_NAME]);
+    at = read_number(at, NEXT_I32, &numbers[NUMBER_TRACER]);
+    if (G_UNLIKELY(at == NULL)) return 0;
+    r->at = at;
+    if (*at != NEXT_I64) return NUMBER_PARENT;
+    at = read_number(at, NEXT_I64, &numbers[NUMBER_PARENT]);
+    if (G_UNLIKELY(at == NULL)) return NUMBER_PARENT; /* the longer way finds out what is wrong */
+    r->at = at;
+    return NUMBERS;
+}
+
+/* Returns the fields that were read; what remains is for the loop over fields, from *field on. */
+static inline guint32 read_head(Decoder *d, BatchSpan *span, guint64 *first_parent, ThriftField *field) {
+    guint64 numbers[NUMBERS];
+    field->id = read_numbers(&d->r, numbers);
+    if (field->id == 0) return 0;
+    span->id = (SpanId){numbers[NUMBER_TRACE], numbers[NUMBER_SPAN]};
+    span->begin_ns = (gint64)numbers[NUMBER_BEGIN];
+    span->duration_ns = (gint64)numbers[NUMBER_DURATION];
+    span->name = note_index(d, (guint32)numbers[NUMBER_NAME]);
+    span->tracer = note_index(d, (guint32)numbers[NUMBER_TRACER]);
+    if (field->id == NUMBERS) *first_parent = numbers[NUMBER_PARENT];
+    return field->id == NUMBERS ? SPAN_REQUIRED | SPAN_PARENT : SPAN_REQUIRED;
+}
+
 static void read_span(Decoder *d, BatchSpan *out) {
     ThriftReader *r = &d->r;
     BatchSpan span = {.id = {0, 0}};
     guint64 first_parent = 0;
-    guint32 seen = 0;
-    for (ThriftField field = {0}; thrift_next_field(r, &field);) {
+    ThriftField field = {0};
+    guint32 seen = read_head(d, &span, &first_parent, &field);
+    while (thrift_next_field(r, &field)) {
         switch (field_key(&field)) {
         case FIELD_KEY(1, TYPE_I64): span.id.trace = (guint64)thrift_i64(r); break;
         case FIELD_KEY(2, TYPE_I64): span.id.span = (guint64)thrift_i64(r); break;
@@ -130,7 +193,7 @@ static void read_span(Decoder *d, BatchSpan *out) {
         seen |= SEEN(field.id);
     }
     if (r->fault != NULL) return;
-    if ((seen & SPAN_PARENT) != 0) put_first_parent(r, (SpanId){span.id.trace, first_parent}, d->batch->parents, &span);
+    if ((seen & SPAN_PARENT) != 0) put_first_parent(d, (SpanId){span.id.trace, first_parent}, &span);
     if (G_UNLIKELY((seen & SPAN_REQUIRED) != SPAN_REQUIRED)) span.id = (SpanId){0, 0};
     *out = span;
 }
@@ -150,6 +213,7 @@ static void read_spans(Decoder *d) {
     if (!thrift_list_of(&d->r, TYPE_STRUCT, LEAST_SPAN_BYTES, LIMIT_BATCH_SPANS, &n)) return;
     g_array_set_size(spans, n);
     for (guint32 i = 0; i < n && d->r.fault == NULL; i++) read_span(d, &g_array_index(spans, BatchSpan, i));
+    g_array_set_size(d->batch->parents, d->n_parents);
     if (n > 0 && d->strings_used == 0) d->strings_used = 1; /* spans without names refer to the first string */
 }
 

@@ -1,6 +1,7 @@
 #include "common/wire/thrift_read.h"
 
 #include "common/base/limits.h"
+#include "common/wire/thrift_varint.h"
 
 const guint8 thrift_compact_types[16] = {
     TYPE_STOP,   TYPE_BOOL, TYPE_BOOL, TYPE_BYTE, TYPE_I16,    TYPE_I32,  TYPE_I64,  TYPE_DOUBLE,
@@ -32,31 +33,12 @@ static guint64 varint_bytewise(ThriftReader *r) {
     return (guint64)thrift_fault(r, PLUMB_ERROR_INPUT, r->at == r->end ? "bytes are missing" : "an over-long number");
 }
 
-/* Eight groups of seven bits, one in each byte, become 56 bits. */
-static guint64 join_groups(guint64 word) {
-    word &= G_GUINT64_CONSTANT(0x7f7f7f7f7f7f7f7f);
-    word = (word & G_GUINT64_CONSTANT(0x007f007f007f007f)) | (word & G_GUINT64_CONSTANT(0x7f007f007f007f00)) >> 1;
-    word = (word & G_GUINT64_CONSTANT(0x00003fff00003fff)) | (word & G_GUINT64_CONSTANT(0x3fff00003fff0000)) >> 2;
-    return (word & G_GUINT64_CONSTANT(0x000000000fffffff)) | (word & G_GUINT64_CONSTANT(0x0fffffff00000000)) >> 4;
-}
-
-/* Ids and times take eight to ten bytes: worth to take eight at once. */
 guint64 thrift_varint_long(ThriftReader *r) {
-    guint64 word;
-    if (thrift_left(r) < 10) return varint_bytewise(r);
-    memcpy(&word, r->at, sizeof word);
-    word = GUINT64_FROM_LE(word);
-    const guint64 ends = ~word & G_GUINT64_CONSTANT(0x8080808080808080);
-    if (ends != 0) {
-        const guint64 last = ends & -ends; /* high bit of the byte that ends the number */
-        r->at += __builtin_ctzll(last) / 8 + 1;
-        return join_groups(word & (last | (last - 1)));
-    }
-    const guint8 ninth = r->at[8], tenth = r->at[9];
-    if (ninth >= 0x80 && tenth > 1) return varint_bytewise(r);
-    const guint64 value = join_groups(word) | (guint64)(ninth & 0x7f) << 56;
-    r->at += ninth < 0x80 ? 9 : 10;
-    return ninth < 0x80 ? value : value | (guint64)tenth << 63;
+    guint64 value;
+    const guint length = thrift_left(r) < THRIFT_VARINT_BYTES ? 0 : varint_at(r->at, &value);
+    if (length == 0) return varint_bytewise(r);
+    r->at += length;
+    return value;
 }
 
 /* Near the end of the bytes; and in the compact protocol the stop and the long form of the field's number. */
