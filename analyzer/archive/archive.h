@@ -92,19 +92,6 @@ const Pattern *archive_pattern(Archive *archive, guint32 number);
 guint32 archive_pattern_find(Archive *archive, PatternId id);
 guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */
 
-/* What to look for: conditions that must all hold for some record of a trace. A condition that the index does not help
- * with is left out; what is found must be looked at in any case. */
-typedef struct SearchTerms SearchTerms;
-SearchTerms *search_terms_new(void);
-void search_terms_free(SearchTerms *terms);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(SearchTerms, search_terms_free)
-gboolean search_terms_any(const SearchTerms *terms); /* is there a condition? */
-void search_terms_host(SearchTerms *terms, guint32 host);
-void search_terms_component(SearchTerms *terms, const char *text, gsize length); /* a whole component of a path */
-void search_terms_value(SearchTerms *terms, guint32 key, const char *value, gsize length); /* an annotation's */
-void search_terms_patterns(SearchTerms *terms, const guint32 *numbers, guint n);           /* one of these */
-void search_terms_duration(SearchTerms *terms, gint64 min_ns, gint64 max_ns);              /* both included */
-
 /* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;
 ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first);
@@ -113,7 +100,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveScan, archive_scan_free)
 /* Before the first archive_scan_next(): spans of few records or none will be asked for. Makes the others cheaper. */
 void archive_scan_summaries_only(ArchiveScan *scan);
 /* Before the first archive_scan_next(): only records that may fit are met. The scan takes the terms over. */
-void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
+void archive_scan_by_terms(ArchiveScan *scan, struct SearchTerms *terms);
 /* FALSE at the end or on error. */
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */

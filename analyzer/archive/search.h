@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
+#include "analyzer/archive/search_terms.h"
 #include "analyzer/archive/terms.h"
 
 /* Conditions that must all hold; each holds when one of its terms is there. */

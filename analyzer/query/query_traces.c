@@ -2,6 +2,7 @@
  * are asked before a record is decoded. */
 #include <string.h>
 
+#include "analyzer/archive/search_terms.h"
 #include "analyzer/archive/terms.h"
 #include "analyzer/query/candidates.h"
 #include "analyzer/query/path_filter.h"

@@ -228,9 +228,9 @@ static void leave_engine(int status, void *arg) {
     _exit(status);
 }
 
-/* Closing RocksDB 7.8 whose disk is full or broken waits for ever (its recovery, told to give up, forgets to say that it
- * did) or ends the process (a reference that a failed flush has kept). So it is left as it is: its files are as after a
- * crash, the folder stays locked until the process ends, and that ends without the engine's own farewell. */
+/* Closing RocksDB 7.8 whose disk is full or broken may wait for ever (its recovery, told to give up, forgets to say
+ * that it did) or end the process (a reference that a failed flush has kept). So it is left as it is: its files are as
+ * after a crash, the folder stays locked until the process ends, and that ends without the engine's own farewell. */
 static void abandon(void) { on_exit(leave_engine, NULL); }
 
 static void rocks_close(Store *base) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/postings.h"
+#include "analyzer/archive/search_terms.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 
