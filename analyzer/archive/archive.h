@@ -5,6 +5,7 @@
  * recognised by its id and changes nothing. */
 #pragma once
 
+#include "analyzer/archive/search_terms.h"
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
 #include "common/store/dict.h"
@@ -100,7 +101,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveScan, archive_scan_free)
 /* Before the first archive_scan_next(): spans of few records or none will be asked for. Makes the others cheaper. */
 void archive_scan_summaries_only(ArchiveScan *scan);
 /* Before the first archive_scan_next(): only records that may fit are met. The scan takes the terms over. */
-void archive_scan_by_terms(ArchiveScan *scan, struct SearchTerms *terms);
+void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 /* FALSE at the end or on error. */
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */

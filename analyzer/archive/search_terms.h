@@ -1,5 +1,5 @@
-/* What to look for: conditions that must all hold for some record of a trace. A condition that the search index does not
- * help with is left out; what is found must be looked at in any case. */
+/* What to look for: conditions that must all hold for some record of a trace. A condition that the search index does
+ * not help with is left out; what is found must be looked at in any case. */
 #pragma once
 
 #include <glib.h>
