@@ -1,25 +1,12 @@
 /* The inside of a StatsGroup: logs of calls, by host, and what their entries refer to. */
 #pragma once
 
+#include "analyzer/calltree/key_table.h"
 #include "analyzer/calltree/lookup.h"
 #include "analyzer/calltree/stats_group.h"
 #include "analyzer/calltree/varint.h"
 
 #define NOTHING G_MAXUINT32
-
-/* ---- numbers for keys, in the order in which they were first asked for ---- */
-
-typedef struct KeyTable {
-    guint32 (*keys)[4];
-    guint32 *slots; /* open addressing, at most half full: number + 1 */
-    guint32 n, size;
-} KeyTable;
-
-void key_table_init(KeyTable *table);
-void key_table_clear(KeyTable *table);
-void key_table_empty(KeyTable *table);
-gsize key_table_bytes(const KeyTable *table);
-guint32 key_table_number(KeyTable *table, const guint32 key[4]);
 
 /* ---- memory that is given back all at once ---- */
 

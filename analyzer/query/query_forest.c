@@ -2,8 +2,8 @@
  *
  * With many patterns there are two passes over the statistics: the first weighs every pattern, keeping a few numbers of
  * each; the second sums the nodes of those that are shown. So memory depends on how many are shown, not on how many
- * there are. With few, one pass does both. Each pass reads the rows of all hosts together; with a host, which tells what
- * of a trace is no call, and then the rows of that host, which tell its calls. */
+ * there are. With few, one pass does both. Each pass reads the rows of all hosts together, which with a host only tell
+ * what is no call, and then the rows of that host, which tell its calls. */
 #include <string.h>
 
 #include "analyzer/query/forest.h"

@@ -358,7 +358,8 @@ static void test_merging(gconstpointer n_hosts) {
         stats_group_free(parts.groups[p]);
     }
     for (guint left = PARTS; left > 1; left--) {
-        guint from = (guint)g_random_int_range(0, (gint32)left), into = (guint)g_random_int_range(0, (gint32)left - 1);
+        guint from = (guint)g_random_int_range(0, (gint32)left);
+        guint into = (guint)g_random_int_range(0, (gint32)left - 1);
         if (into >= from) into++;
         merge_all(parts.values[into], parts.values[from]);
         g_hash_table_unref(parts.values[from]);
