@@ -12,7 +12,8 @@
 
 typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
-    guint32 max_trace_spans;   /* a trace with more is kept in parts of this size; 0: 1,000,000 */
+    guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
+                               * 0: 1,000,000 */
 } ArchiveOptions;
 
 typedef struct Archive Archive;

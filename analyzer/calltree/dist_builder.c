@@ -34,43 +34,54 @@ static void make_dense(DistBuilder *builder) {
     for (guint i = 0; i < builder->head.count; i++) count_bucket(builder, bucket_of(builder->few[i]), 1);
 }
 
-/* At most CHUNK of them. */
-static void add_sums(DistBuilder *builder, const guint64 *values, gsize n) {
-    SketchHead *head = &builder->head;
-    guint64 sum = 0, min = values[0], max = values[0], min_count = 0, max_count = 0;
-    Wide squares = 0;
-    for (gsize i = 0; i < n; i++) {
-        guint64 value = values[i];
-        sum += value;
-        squares += (Wide)value * value;
-        min = MIN(min, value);
-        max = MAX(max, value);
+/* Of one distribution's values, while they are added: least and greatest, how often, and sums. */
+typedef struct Sums {
+    guint64 sum, min, max, min_count, max_count;
+    Wide squares;
+} Sums;
+
+static inline void sum_value(Sums *sums, guint64 value) {
+    sums->sum += value;
+    sums->squares += (Wide)value * value;
+    if (G_UNLIKELY(value <= sums->min)) {
+        sums->min_count = value < sums->min ? 1 : sums->min_count + 1;
+        sums->min = value;
     }
-    for (gsize i = 0; i < n; i++) {
-        min_count += values[i] == min;
-        max_count += values[i] == max;
+    if (G_UNLIKELY(value >= sums->max)) {
+        sums->max_count = value > sums->max ? 1 : sums->max_count + 1;
+        sums->max = value;
     }
-    note_min(head, min, min_count);
-    note_max(head, max, max_count);
-    head->count += n;
-    head->sum = saturating_add(head->sum, sum);
-    builder->squares = saturating_add_wide(builder->squares, squares);
+}
+
+static void add_dense(DistBuilder *builder, const guint64 *values, gsize n, Sums *sums) {
+    make_dense(builder);
+    for (gsize i = 0; i < n; i++) {
+        guint32 number = bucket_of(values[i]);
+        sum_value(sums, values[i]);
+        builder->counts[number] += builder->counts[number] != G_MAXUINT64;
+        builder->used[number / 64] |= (guint64)1 << (number % 64);
+    }
+}
+
+static void add_few(DistBuilder *builder, const guint64 *values, gsize n, Sums *sums) {
+    memcpy(builder->few + builder->head.count, values, n * sizeof *values);
+    for (gsize i = 0; i < n; i++) sum_value(sums, values[i]);
 }
 
 void dist_builder_add(DistBuilder *builder, const guint64 *values, gsize n) {
+    SketchHead *head = &builder->head;
     for (gsize left = n; left > 0;) {
         gsize now = MIN(left, CHUNK);
-        if (!builder->dense && builder->head.count + now <= DIST_EXACT_MAX) {
-            memcpy(builder->few + builder->head.count, values, now * sizeof *values);
-        } else {
-            make_dense(builder);
-            for (gsize i = 0; i < now; i++) {
-                guint32 number = bucket_of(values[i]);
-                builder->counts[number] += builder->counts[number] != G_MAXUINT64;
-                builder->used[number / 64] |= (guint64)1 << (number % 64);
-            }
-        }
-        add_sums(builder, values, now);
+        Sums sums = {.min = values[0], .max = values[0]};
+        if (!builder->dense && head->count + now <= DIST_EXACT_MAX)
+            add_few(builder, values, now, &sums);
+        else
+            add_dense(builder, values, now, &sums);
+        note_min(head, sums.min, sums.min_count);
+        note_max(head, sums.max, sums.max_count);
+        head->count += now;
+        head->sum = saturating_add(head->sum, sums.sum);
+        builder->squares = saturating_add_wide(builder->squares, sums.squares);
         values += now;
         left -= now;
     }

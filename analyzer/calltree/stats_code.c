@@ -28,17 +28,21 @@
 #define BIT_BYTES        13u
 #define COUNTER_BITS     (COUNTERS - COUNT_ZERO_BYTES)
 #define BITS_MAX         (1u << 14)
-#define WIDE_BYTES       19u /* of a varint of 128 bits */
+#define WIDE_BYTES       19u /* of a varint of 128 bits; in NODE_SUMS_BYTES */
 
 static inline guint64 zigzag(gint64 value) { return (guint64)value << 1 ^ (guint64)(value >> 63); }
 static inline gint64 unzigzag(guint64 coded) { return (gint64)(coded >> 1) ^ -(gint64)(coded & 1); }
 
 /* ---- counters, the same in both forms ---- */
 
-static guint counter_bits(gint64 calls, gint64 total_ns, const gint64 *counters) {
-    gint64 self_ns = counters[COUNT_SELF], critical_ns = counters[COUNT_CRITICAL];
+static inline guint place_bits(gint64 total_ns, gint64 self_ns, gint64 critical_ns) {
     guint bits = (guint)(self_ns != total_ns) << BIT_SELF;
     if (critical_ns != self_ns) bits |= 1u << (critical_ns == 0 ? BIT_OFF_PATH : BIT_CRITICAL);
+    return bits;
+}
+
+static guint rare_bits(gint64 calls, const gint64 *counters) {
+    guint bits = 0;
     gboolean all_ms = calls != 0 && counters[COUNT_MILLISECONDS] == calls;
     if (all_ms) bits |= 1u << BIT_MILLISECONDS;
     for (guint i = COUNT_ZERO_BYTES; i < COUNTERS; i++) {
@@ -46,6 +50,10 @@ static guint counter_bits(gint64 calls, gint64 total_ns, const gint64 *counters)
         bits |= (guint)(counters[i] != 0) << (BIT_FIRST + i - COUNT_ZERO_BYTES);
     }
     return bits;
+}
+
+static guint counter_bits(gint64 calls, gint64 total_ns, const gint64 *counters) {
+    return place_bits(total_ns, counters[COUNT_SELF], counters[COUNT_CRITICAL]) | rare_bits(calls, counters);
 }
 
 static guint8 *put_counters(guint8 *at, guint bits, gint64 total_ns, const gint64 *counters) {
@@ -148,19 +156,41 @@ gboolean node_builder_get(NodeBuilder *builder, ByteReader *reader) {
     return get_counters(reader, (guint)bits, calls_and_total, builder->counters);
 }
 
+guint8 *node_few_put(const FewNumbers few[DISTS], const NodeSums *sums, guint8 *at) {
+    gint64 total_ns = 0;
+    for (guint i = 0; i < few[DIST_DURATION].n; i++) total_ns += (gint64)few[DIST_DURATION].numbers[i];
+    guint bits = place_bits(total_ns, sums->counters[COUNT_SELF], sums->counters[COUNT_CRITICAL]);
+    if (sums->rare) bits |= rare_bits((gint64)few[DIST_DURATION].n, sums->counters);
+    for (guint i = 0; i < DISTS; i++) bits |= (guint)(few[i].n > 0) << i;
+    if (bits == 0) return at;
+    at = put_varint(at, bits);
+    for (guint i = 0; i < DISTS; i++) {
+        if (few[i].n == 0) continue;
+        dist_sort_values(few[i].numbers, few[i].n);
+        at = dist_put_exact(at, few[i].numbers, few[i].n);
+    }
+    return put_counters(at, bits, total_ns, sums->counters);
+}
+
 /* ---- sums ---- */
 
 void node_sums_add(NodeSums *into, const NodeSums *from) {
     into->calls = wrap_add(into->calls, from->calls);
     into->total_ns = wrap_add(into->total_ns, from->total_ns);
     into->squares += from->squares;
+    into->counters[COUNT_SELF] = wrap_add(into->counters[COUNT_SELF], from->counters[COUNT_SELF]);
+    into->counters[COUNT_CRITICAL] = wrap_add(into->counters[COUNT_CRITICAL], from->counters[COUNT_CRITICAL]);
+    if (!from->rare) return;
+    into->rare = TRUE;
     into->byte_calls = wrap_add(into->byte_calls, from->byte_calls);
     into->bytes = wrap_add(into->bytes, from->bytes);
-    for (guint i = 0; i < COUNTERS; i++) into->counters[i] = wrap_add(into->counters[i], from->counters[i]);
+    for (guint i = COUNT_ZERO_BYTES; i < COUNTERS; i++)
+        into->counters[i] = wrap_add(into->counters[i], from->counters[i]);
 }
 
 gboolean node_sums_empty(const NodeSums *sums) {
-    gint64 any = sums->calls | sums->total_ns | sums->byte_calls | sums->bytes;
+    if (sums->calls != 0) return FALSE;
+    gint64 any = sums->total_ns | sums->byte_calls | sums->bytes;
     for (guint i = 0; i < COUNTERS; i++) any |= sums->counters[i];
     return any == 0 && sums->squares == 0;
 }
@@ -190,24 +220,26 @@ static Wide get_wide(ByteReader *reader) {
     return 0;
 }
 
-void node_sums_put(const NodeSums *sums, GByteArray *out) {
-    guint8 coded[VARINT_MAX_BYTES * (COUNTERS + 5) + WIDE_BYTES];
-    guint bits = counter_bits(sums->calls, sums->total_ns, sums->counters);
+guint8 *node_sums_put(const NodeSums *sums, guint8 *at) {
+    guint bits = place_bits(sums->total_ns, sums->counters[COUNT_SELF], sums->counters[COUNT_CRITICAL]);
+    if (sums->rare) {
+        bits |= rare_bits(sums->calls, sums->counters);
+        bits |= (guint)((sums->byte_calls | sums->bytes) != 0) << BIT_BYTES;
+    }
     bits |= (guint)(sums->calls != 1) | (guint)(sums->total_ns != 0) << 1;
     bits |= (guint)(sums->squares != expected_squares(sums)) << 2;
-    bits |= (guint)((sums->byte_calls | sums->bytes) != 0) << BIT_BYTES;
     /* One call that took no time: all bits are 0, which says "nothing" everywhere else. */
     if (bits == 0) bits = 1;
-    guint8 *at = put_varint(coded, bits);
+    at = put_varint(at, bits);
     if (bits & 1) at = put_varint(at, zigzag(sums->calls));
     if (bits & 2) at = put_varint(at, zigzag(sums->total_ns));
     if (bits & 4) at = put_wide(at, sums->squares);
-    at = put_counters(at, bits, sums->total_ns, sums->counters);
+    at = put_counters(at, bits & ~(1u << BIT_BYTES), sums->total_ns, sums->counters);
     if (bits >> BIT_BYTES & 1) {
         at = put_varint(at, zigzag(sums->byte_calls));
         at = put_varint(at, zigzag(sums->bytes));
     }
-    append_bytes(out, coded, (gsize)(at - coded));
+    return at;
 }
 
 gboolean node_sums_get(NodeSums *sums, ByteReader *reader) {
@@ -223,6 +255,7 @@ gboolean node_sums_get(NodeSums *sums, ByteReader *reader) {
         read.byte_calls = unzigzag(get_varint(reader));
         read.bytes = unzigzag(get_varint(reader));
     }
+    read.rare = bits >> BIT_MILLISECONDS != 0;
     node_sums_add(sums, &read);
     return !reader->failed;
 }

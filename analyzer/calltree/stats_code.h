@@ -46,14 +46,34 @@ gboolean node_builder_get(NodeBuilder *builder, ByteReader *reader);
 
 /* A node of a pattern on one host: signed sums, all of which wrap. */
 typedef struct NodeSums {
-    gint64 calls, total_ns;
     Wide squares;
-    gint64 byte_calls, bytes;
+    gint64 calls, total_ns;
+    gint64 rare; /* 0: all that follows is 0, but for self and critical-path time */
     gint64 counters[COUNTERS];
+    gint64 byte_calls, bytes;
 } NodeSums;
+
+static inline void node_sums_clear(NodeSums *sums) {
+    if (sums->rare) {
+        *sums = (NodeSums){.calls = 0};
+        return;
+    }
+    sums->squares = 0;
+    sums->calls = sums->total_ns = sums->counters[COUNT_SELF] = sums->counters[COUNT_CRITICAL] = 0;
+}
+#define NODE_SUMS_BYTES (VARINT_MAX_BYTES * (COUNTERS + 5) + 19)
 void node_sums_add(NodeSums *into, const NodeSums *from);
 gboolean node_sums_empty(const NodeSums *sums);
-void node_sums_put(const NodeSums *sums, GByteArray *out);
+/* Into NODE_SUMS_BYTES; returns the end. */
+guint8 *node_sums_put(const NodeSums *sums, guint8 *at);
 gboolean node_sums_get(NodeSums *sums, ByteReader *reader);
+/* What node_builder_put() writes of no more values than are kept as they are, without a builder; the numbers are those
+ * of each distribution, in any order, and are sorted. Into NODE_FEW_BYTES; returns the end, 'at' when it is empty. */
+typedef struct FewNumbers {
+    guint64 *numbers;
+    guint n; /* at most DIST_EXACT_MAX */
+} FewNumbers;
+#define NODE_FEW_BYTES (DISTS * DIST_EXACT_BYTES + VARINT_MAX_BYTES * (COUNTERS + 1))
+guint8 *node_few_put(const FewNumbers few[DISTS], const NodeSums *sums, guint8 *at);
 /* Adds them to a node in memory. */
 void node_sums_apply(const NodeSums *sums, NodeStats *stats);

@@ -5,9 +5,14 @@
 #include "analyzer/calltree/interval.h"
 #include "analyzer/calltree/stats_log.h"
 
-/* What sealing takes beside the logs: 8 bytes for each number, sums for each target twice. */
-#define SEAL_VALUE_BYTES  8u
-#define SEAL_TARGET_BYTES 320u
+/* What sealing takes beside the log: as much again to sort it by host, half of it for its numbers, and for each target
+ * its sums twice. */
+#define SEAL_TARGET_BYTES 350u
+/* Tracers are numbered from 1 without large holes; at most so many are known by number, the others asked for again. */
+#define TRACERS_MAX (1u << 21)
+
+/* No dictionary id is as large. */
+static const guint32 no_host[4] = {NOTHING, NOTHING};
 
 StatsGroup *stats_group_new(const Lookup *lookup, gboolean by_host) {
     StatsGroup *group = g_new0(StatsGroup, 1);
@@ -17,10 +22,10 @@ StatsGroup *stats_group_new(const Lookup *lookup, gboolean by_host) {
     key_table_init(&group->patterns);
     key_table_init(&group->functions);
     key_table_init(&group->targets);
-    group->logs = g_array_new(FALSE, FALSE, sizeof(CallLog));
+    key_table_number(&group->hosts, no_host);
     group->pattern_rows = g_array_new(FALSE, FALSE, sizeof(PatternRow));
     group->target_list = g_array_new(FALSE, FALSE, sizeof(Target));
-    group->arena.blocks = g_ptr_array_new_with_free_func(g_free);
+    group->log.blocks = g_ptr_array_new_with_free_func(g_free);
     return group;
 }
 
@@ -28,16 +33,16 @@ void stats_group_clear(StatsGroup *group) {
     for (guint i = 0; i < group->pattern_rows->len; i++)
         g_free(g_array_index(group->pattern_rows, PatternRow, i).targets);
     key_table_empty(&group->hosts);
+    key_table_number(&group->hosts, no_host);
     key_table_empty(&group->patterns);
     key_table_empty(&group->functions);
     key_table_empty(&group->targets);
-    g_array_set_size(group->logs, 0);
     g_array_set_size(group->pattern_rows, 0);
     g_array_set_size(group->target_list, 0);
-    memset(group->tracers, 0, sizeof group->tracers);
-    group->virtual = (CallLog){.host = 0};
-    group->arena.in_use = group->arena.at = 0;
-    group->pattern_bytes = group->values = 0;
+    if (group->n_tracers > 0) memset(group->tracers, 0, group->n_tracers * sizeof *group->tracers);
+    group->log.in_use = 0;
+    group->log.at = NULL;
+    group->pattern_bytes = 0;
 }
 
 void stats_group_free(StatsGroup *group) {
@@ -47,46 +52,54 @@ void stats_group_free(StatsGroup *group) {
     key_table_clear(&group->patterns);
     key_table_clear(&group->functions);
     key_table_clear(&group->targets);
-    g_array_unref(group->logs);
+    g_free(group->tracers);
     g_array_unref(group->pattern_rows);
     g_array_unref(group->target_list);
-    g_ptr_array_unref(group->arena.blocks);
+    g_ptr_array_unref(group->log.blocks);
     g_free(group);
 }
 
 gsize stats_group_size_bytes(const StatsGroup *group) {
     gsize tables = key_table_bytes(&group->hosts) + key_table_bytes(&group->patterns) +
                    key_table_bytes(&group->functions) + key_table_bytes(&group->targets);
-    gsize lists = group->logs->len * sizeof(CallLog) + group->pattern_rows->len * sizeof(PatternRow) +
-                  group->target_list->len * (sizeof(Target) + SEAL_TARGET_BYTES);
-    return sizeof *group + tables + lists + group->arena.in_use * (gsize)ARENA_BLOCK_BYTES + group->pattern_bytes +
-           group->values * SEAL_VALUE_BYTES;
+    gsize log = group->log.in_use * sizeof(guint32) * LOG_BLOCK_WORDS;
+    gsize lists =
+        group->pattern_rows->len * sizeof(PatternRow) + group->target_list->len * (sizeof(Target) + SEAL_TARGET_BYTES);
+    return sizeof *group + tables + lists + log + log + log / 2 + group->pattern_bytes +
+           group->n_tracers * sizeof *group->tracers;
 }
 
 void stats_group_hosts(const StatsGroup *group, void (*visit)(void *arg, guint32 host), void *arg) {
-    for (guint i = 0; i < group->logs->len; i++) visit(arg, g_array_index(group->logs, CallLog, i).host);
+    for (guint32 i = 1; i < group->hosts.n; i++) visit(arg, group->hosts.keys[i][0]);
 }
 
 /* ---- what a call belongs to ---- */
 
-/* Host and role of a process, asked once for many calls. */
-static const TracerEntry *tracer_entry(StatsGroup *group, guint32 tracer) {
-    TracerEntry *entry = &group->tracers[tracer % TRACER_CACHE];
-    if (entry->known && entry->tracer == tracer) return entry;
+static TracerEntry ask_tracer(StatsGroup *group, guint32 tracer) {
     Role role = ROLE_LOCAL;
     guint32 host = 0;
     group->lookup->process(group->lookup->arg, tracer, &role, &host);
-    guint32 log = key_table_number(&group->hosts, (const guint32[4]){host});
-    if (log == group->logs->len) {
-        CallLog made = {.host = host};
-        g_array_append_val(group->logs, made);
-    }
-    *entry = (TracerEntry){tracer, role, log, TRUE};
-    return entry;
+    return (TracerEntry){role, key_table_number(&group->hosts, (const guint32[4]){host}) + 1};
+}
+
+static void grow_tracers(StatsGroup *group, guint32 tracer) {
+    guint32 n = MIN(MAX(2 * group->n_tracers, tracer + 1024), TRACERS_MAX);
+    group->tracers = g_renew(TracerEntry, group->tracers, n);
+    memset(group->tracers + group->n_tracers, 0, (n - group->n_tracers) * sizeof *group->tracers);
+    group->n_tracers = n;
+}
+
+/* Role and host of a process, asked for once. */
+static inline TracerEntry tracer_entry(StatsGroup *group, guint32 tracer) {
+    if (G_LIKELY(tracer < group->n_tracers && group->tracers[tracer].host != 0)) return group->tracers[tracer];
+    TracerEntry entry = ask_tracer(group, tracer);
+    if (tracer >= TRACERS_MAX) return entry;
+    if (tracer >= group->n_tracers) grow_tracers(group, tracer);
+    return group->tracers[tracer] = entry;
 }
 
 static guint32 target_number(StatsGroup *group, const Target *target) {
-    const guint32 key[4] = {target->pattern, target->node, target->function, (guint32)target->hosts_only};
+    const guint32 key[4] = {target->pattern, target->node, target->function, target->how};
     guint32 number = key_table_number(&group->targets, key);
     if (number == group->target_list->len) g_array_append_vals(group->target_list, target, 1);
     return number;
@@ -151,26 +164,10 @@ static inline void call_own(Call *call, const SpanRec *span, guint32 bytes_key) 
     if (span->duration_ns < 0) call->flags |= CALL_REVERSED;
 }
 
-static inline void count_call(StatsGroup *group, CallLog *log, const Call *call) {
-    log_put(log, &group->arena, call);
-    Target *target = &g_array_index(group->target_list, Target, call->target);
-    if (call->flags & CALL_PLACE || target->hosts_only) return;
-    target->calls++;
-    group->values++;
-    if (!(call->flags & CALL_BYTES)) return;
-    target->byte_calls++;
-    target->rates += call->duration_ns > 0;
-    group->values += 2;
-}
-
-static inline CallLog *log_of(StatsGroup *group, const TracerEntry *process) {
-    return &g_array_index(group->logs, CallLog, process->log);
-}
-
 static void count_virtual(StatsGroup *group, guint32 row, guint32 node, gint64 length_ns) {
     Target target = {.pattern = row, .node = node, .function = NOTHING};
     Call call = {.target = target_number(group, &target), .duration_ns = (guint64)length_ns};
-    count_call(group, &group->virtual, &call);
+    log_put(&group->log, 0, &call);
 }
 
 /* A missing parent lasted at least from its first child's begin to its last child's end. */
@@ -197,9 +194,8 @@ static void reach_nodes(StatsGroup *group, guint32 row, const StatsTrace *trace)
 }
 
 /* The target of a call whose node was not met in this minute before, or that began in another. */
-static guint32 find_target(StatsGroup *group, guint32 row, const SpanRec *span, const TracerEntry *process,
-                           guint32 node) {
-    Target target = {.pattern = row, .node = node, .function = function_row(group, span, process->role)};
+static guint32 find_target(StatsGroup *group, guint32 row, const SpanRec *span, TracerEntry process, guint32 node) {
+    Target target = {.pattern = row, .node = node, .function = function_row(group, span, process.role)};
     return target_number(group, &target);
 }
 
@@ -218,7 +214,7 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
             count_virtual(group, row, node, placeholder_ns(tree, i));
             continue;
         }
-        const TracerEntry *process = tracer_entry(group, span->tracer);
+        TracerEntry process = tracer_entry(group, span->tracer);
         Call call = call_place(tree, trace->times, i);
         call_own(&call, span, bytes_key);
         gboolean same_minute = span->begin_ns >= begin_ns && span->begin_ns - begin_ns < minute_ns;
@@ -228,15 +224,16 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
             call.target = find_target(group, row, span, process, node);
             if (same_minute) targets[node] = call.target + 1;
         }
-        count_call(group, log_of(group, process), &call);
+        log_put(&group->log, process.host - 1, &call);
     }
 }
 
-static void add_function(StatsGroup *group, const SpanRec *span, Call *call) {
-    const TracerEntry *process = tracer_entry(group, span->tracer);
-    Target target = {.pattern = NOTHING, .node = NOTHING, .function = function_row(group, span, process->role)};
+static void add_function(StatsGroup *group, const SpanRec *span, Call *call, guint32 how) {
+    TracerEntry process = tracer_entry(group, span->tracer);
+    Target target = {
+        .pattern = NOTHING, .node = NOTHING, .function = function_row(group, span, process.role), .how = how};
     call->target = target_number(group, &target);
-    count_call(group, log_of(group, process), call);
+    log_put(&group->log, process.host - 1, call);
 }
 
 void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted) {
@@ -244,11 +241,9 @@ void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const Tr
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (tree->span[i] == NULL) continue;
         Call call = call_place(tree, times, i);
-        if (counted == NULL || !counted[i])
-            call_own(&call, tree->span[i], bytes_key);
-        else
-            call.flags |= CALL_PLACE;
-        add_function(group, tree->span[i], &call);
+        gboolean known = counted != NULL && counted[i];
+        if (!known) call_own(&call, tree->span[i], bytes_key);
+        add_function(group, tree->span[i], &call, known ? TARGET_PLACE : 0);
     }
 }
 
@@ -256,23 +251,21 @@ void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, cons
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (tree->span[i] == NULL) continue;
         Call call = call_place(tree, times, i);
-        call.flags |= CALL_PLACE | CALL_NEGATIVE;
-        add_function(group, tree->span[i], &call);
+        add_function(group, tree->span[i], &call, TARGET_PLACE | TARGET_NEGATIVE);
     }
 }
 
-static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target target, guint32 flags) {
+static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target target) {
     guint32 bytes_key = bytes_key_of(group);
     for (guint32 i = 1; i < trace->tree->n_nodes; i++) {
         const SpanRec *span = trace->tree->span[i];
         if (span == NULL) continue;
-        const TracerEntry *process = tracer_entry(group, span->tracer);
+        TracerEntry process = tracer_entry(group, span->tracer);
         Call call = call_place(trace->tree, trace->times, i);
         call_own(&call, span, bytes_key);
-        call.flags |= flags;
         target.node = trace->node_of[i];
         call.target = target_number(group, &target);
-        count_call(group, log_of(group, process), &call);
+        log_put(&group->log, process.host - 1, &call);
     }
 }
 
@@ -287,10 +280,11 @@ void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace) {
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (tree->span[i] == NULL) count_virtual(group, row, trace->node_of[i], placeholder_ns(tree, i));
     }
-    add_pattern_calls(group, trace, (Target){.pattern = row, .function = NOTHING}, 0);
+    add_pattern_calls(group, trace, (Target){.pattern = row, .function = NOTHING});
 }
 
 void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trace) {
-    Target target = {.pattern = row_of_trace(group, trace), .function = NOTHING, .hosts_only = TRUE};
-    add_pattern_calls(group, trace, target, CALL_NEGATIVE);
+    Target target = {
+        .pattern = row_of_trace(group, trace), .function = NOTHING, .how = TARGET_NEGATIVE | TARGET_HOSTS_ONLY};
+    add_pattern_calls(group, trace, target);
 }

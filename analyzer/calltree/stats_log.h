@@ -4,19 +4,8 @@
 #include "analyzer/calltree/key_table.h"
 #include "analyzer/calltree/lookup.h"
 #include "analyzer/calltree/stats_group.h"
-#include "analyzer/calltree/varint.h"
 
 #define NOTHING G_MAXUINT32
-
-/* ---- memory that is given back all at once ---- */
-
-#define ARENA_BLOCK_BYTES (128u * 1024)
-
-typedef struct Arena {
-    GPtrArray *blocks; /* of ARENA_BLOCK_BYTES; kept when emptied */
-    guint in_use;
-    guint at; /* in the last block in use */
-} Arena;
 
 /* ---- calls ---- */
 
@@ -25,82 +14,103 @@ enum {
     CALL_CRITICAL = 1 << 1, /* critical-path time is neither the self time nor 0 */
     CALL_OFF_PATH = 1 << 2, /* critical-path time is 0, self time is not */
     CALL_BYTES = 1 << 3,
-    CALL_MILLISECONDS = 1 << 4,
-    CALL_OUTSIDE = 1 << 5,
-    CALL_ORPHAN = 1 << 6,
-    CALL_REVERSED = 1 << 7,
-    CALL_PLACE = 1 << 8,    /* no call: only what its neighbours can change */
-    CALL_NEGATIVE = 1 << 9, /* all of it with a minus sign */
+    CALL_WIDE = 1 << 4, /* numbers have 64 bits, else 32 */
+    CALL_MILLISECONDS = 1 << 5,
+    CALL_OUTSIDE = 1 << 6,
+    CALL_ORPHAN = 1 << 7,
+    CALL_REVERSED = 1 << 8,
 };
+#define CALL_FLAG_BITS 9u
 
 typedef struct Call {
-    guint32 target;
+    guint32 target; /* below 2^(32 - CALL_FLAG_BITS), more than a group and a trace have spans */
     guint32 flags;
     guint64 duration_ns;
     gint64 self_ns, critical_ns;
     guint64 bytes;
 } Call;
 
-#define CALL_MAX_BYTES 64u
+#define CALL_MAX_WORDS 10u
 
-typedef struct LogChunk {
-    struct LogChunk *next;
-    guint32 used, room;
-    guint8 bytes[];
-} LogChunk;
-
+/* Entries one behind the other, in blocks that are kept when the log is emptied. */
+#define LOG_BLOCK_WORDS (32u * 1024)
 typedef struct CallLog {
-    guint32 host;
-    LogChunk *first, *last;
+    GPtrArray *blocks; /* of LOG_BLOCK_WORDS; the first word says how many are used, itself included */
+    guint in_use;
+    guint32 *at; /* in the last block in use; NULL: none */
 } CallLog;
 
-void log_grow(CallLog *log, Arena *arena);
+/* Begins the next block. */
+void log_grow(CallLog *log);
 
-static inline guint64 log_zigzag(gint64 value) { return (guint64)value << 1 ^ (guint64)(value >> 63); }
-static inline gint64 log_unzigzag(guint64 coded) { return (gint64)(coded >> 1) ^ -(gint64)(coded & 1); }
-
-/* call->flags: those of its own; what can be told from times is added. */
-static inline void log_put(CallLog *log, Arena *arena, const Call *call) {
-    if (log->last == NULL || log->last->used + CALL_MAX_BYTES > log->last->room) log_grow(log, arena);
-    guint8 *begin = log->last->bytes + log->last->used, *at = put_varint(begin, call->target);
-    gint64 waited_ns = (gint64)(call->duration_ns - (guint64)call->self_ns);
-    guint32 flags = call->flags | (waited_ns != 0 ? CALL_SELF : 0);
-    if (call->critical_ns != call->self_ns) flags |= call->critical_ns == 0 ? CALL_OFF_PATH : CALL_CRITICAL;
-    at = put_varint(at, flags);
-    at = put_varint(at, call->duration_ns);
-    if (flags & CALL_SELF) at = put_varint(at, log_zigzag(waited_ns));
-    if (flags & CALL_CRITICAL) at = put_varint(at, log_zigzag(call->self_ns - call->critical_ns));
-    if (flags & CALL_BYTES) at = put_varint(at, call->bytes);
-    log->last->used += (guint32)(at - begin);
-}
-
-/* Of what log_put() wrote. */
-static inline const guint8 *log_get_varint(const guint8 *at, guint64 *value) {
-    guint64 read = *at & 0x7f;
-    for (guint shift = 7; *at++ >= 0x80; shift += 7) read |= (guint64)(*at & 0x7f) << shift;
-    *value = read;
+static inline guint32 *log_put_wide(guint32 *at, guint64 number) {
+    *at++ = (guint32)number;
+    *at++ = (guint32)(number >> 32);
     return at;
 }
 
-static inline const guint8 *log_get(const guint8 *at, Call *call) {
-    guint64 target, flags, coded;
-    at = log_get_varint(at, &target);
-    at = log_get_varint(at, &flags);
-    at = log_get_varint(at, &call->duration_ns);
-    call->target = (guint32)target;
-    call->flags = (guint32)flags;
+/* An entry: a word with target and flags, the host's number, the duration, and what the flags say: self time,
+ * critical-path time, bytes. call->flags: those of its own; what can be told from the numbers is added. */
+static inline void log_put(CallLog *log, guint32 host, const Call *call) {
+    guint32 *block = log->at != NULL ? log->blocks->pdata[log->in_use - 1] : NULL;
+    if (G_UNLIKELY(block == NULL || log->at + CALL_MAX_WORDS > block + LOG_BLOCK_WORDS)) {
+        if (block != NULL) block[0] = (guint32)(log->at - block);
+        log_grow(log);
+    }
+    guint32 *at = log->at + 2;
+    guint64 self_ns = (guint64)call->self_ns, critical_ns = (guint64)call->critical_ns;
+    guint32 flags = call->flags | (self_ns != call->duration_ns ? CALL_SELF : 0);
+    if (critical_ns != self_ns) flags |= critical_ns == 0 ? CALL_OFF_PATH : CALL_CRITICAL;
+    if ((call->duration_ns | self_ns | critical_ns | call->bytes) >> 32 == 0) {
+        *at++ = (guint32)call->duration_ns;
+        *at = (guint32)self_ns;
+        at += flags & CALL_SELF ? 1 : 0;
+        *at = (guint32)critical_ns;
+        at += flags & CALL_CRITICAL ? 1 : 0;
+        *at = (guint32)call->bytes;
+        at += flags & CALL_BYTES ? 1 : 0;
+    } else {
+        flags |= CALL_WIDE;
+        at = log_put_wide(at, call->duration_ns);
+        if (flags & CALL_SELF) at = log_put_wide(at, self_ns);
+        if (flags & CALL_CRITICAL) at = log_put_wide(at, critical_ns);
+        if (flags & CALL_BYTES) at = log_put_wide(at, call->bytes);
+    }
+    log->at[0] = call->target << CALL_FLAG_BITS | flags;
+    log->at[1] = host;
+    log->at = at;
+}
+
+/* How many words follow the first two. */
+static inline guint32 log_numbers(guint32 flags) {
+    guint32 n = 1 + (flags & CALL_SELF ? 1 : 0) + (flags & CALL_CRITICAL ? 1 : 0) + (flags & CALL_BYTES ? 1 : 0);
+    return flags & CALL_WIDE ? 2 * n : n;
+}
+
+static inline const guint32 *log_get_number(const guint32 *at, gboolean wide, guint64 *number) {
+    *number = wide ? at[0] | (guint64)at[1] << 32 : at[0];
+    return at + (wide ? 2 : 1);
+}
+
+/* An entry without its host. */
+static inline const guint32 *log_get(const guint32 *at, Call *call) {
+    guint64 number;
+    call->target = *at >> CALL_FLAG_BITS;
+    call->flags = *at++ & ((1u << CALL_FLAG_BITS) - 1);
+    gboolean wide = (call->flags & CALL_WIDE) != 0;
+    at = log_get_number(at, wide, &call->duration_ns);
     call->self_ns = (gint64)call->duration_ns;
     call->bytes = 0;
-    if (flags & CALL_SELF) {
-        at = log_get_varint(at, &coded);
-        call->self_ns = (gint64)(call->duration_ns - (guint64)log_unzigzag(coded));
+    if (call->flags & CALL_SELF) {
+        at = log_get_number(at, wide, &number);
+        call->self_ns = (gint64)number;
     }
-    call->critical_ns = flags & CALL_OFF_PATH ? 0 : call->self_ns;
-    if (flags & CALL_CRITICAL) {
-        at = log_get_varint(at, &coded);
-        call->critical_ns = call->self_ns - log_unzigzag(coded);
+    call->critical_ns = call->flags & CALL_OFF_PATH ? 0 : call->self_ns;
+    if (call->flags & CALL_CRITICAL) {
+        at = log_get_number(at, wide, &number);
+        call->critical_ns = (gint64)number;
     }
-    if (flags & CALL_BYTES) at = log_get_varint(at, &call->bytes);
+    if (call->flags & CALL_BYTES) at = log_get_number(at, wide, &call->bytes);
     return at;
 }
 
@@ -108,12 +118,17 @@ static inline const guint8 *log_get(const guint8 *at, Call *call) {
 
 /* Where a call counts: in a node of a pattern's row, in a function's row, or both. */
 typedef struct Target {
-    guint32 pattern;     /* number of the pattern's row, NOTHING: none */
-    guint32 node;        /* of the pattern */
-    guint32 function;    /* number of the function's row, NOTHING: none */
-    gboolean hosts_only; /* not in rows of all hosts together */
-    guint32 calls, byte_calls, rates;
+    guint32 pattern;  /* number of the pattern's row, NOTHING: none */
+    guint32 node;     /* of the pattern */
+    guint32 function; /* number of the function's row, NOTHING: none */
+    guint32 how;      /* TARGET_* */
 } Target;
+
+enum {
+    TARGET_PLACE = 1 << 0,      /* no calls: only what their neighbours can change */
+    TARGET_NEGATIVE = 1 << 1,   /* all with a minus sign */
+    TARGET_HOSTS_ONLY = 1 << 2, /* not in rows of all hosts together */
+};
 
 /* A pattern's row: its nodes' targets for calls that begin in the minute of their trace. */
 typedef struct PatternRow {
@@ -121,28 +136,23 @@ typedef struct PatternRow {
     guint32 n_nodes;
 } PatternRow;
 
-#define TRACER_CACHE 1024u /* a power of two */
-
+/* Of a tracer's dictionary id: role, and number of its host and 1; 0: not asked yet. */
 typedef struct TracerEntry {
-    guint32 tracer;
     guint32 role;
-    guint32 log;
-    gboolean known;
+    guint32 host;
 } TracerEntry;
 
 struct StatsGroup {
     const Lookup *lookup;
     gboolean by_host;
-    TracerEntry tracers[TRACER_CACHE];
-    KeyTable hosts;     /* host -> number in logs */
+    TracerEntry *tracers;
+    guint32 n_tracers;
+    KeyTable hosts;     /* host; number 0 is that of nodes without one */
     KeyTable patterns;  /* minute, pattern -> number in pattern_rows */
     KeyTable functions; /* minute, function, role */
-    KeyTable targets;   /* pattern row, node, function row, hosts_only -> number in target_list */
-    GArray *logs;       /* CallLog */
+    KeyTable targets;   /* pattern row, node, function row, how -> number in target_list */
     GArray *pattern_rows;
     GArray *target_list;
-    CallLog virtual; /* nodes without a host */
-    Arena arena;
+    CallLog log;
     gsize pattern_bytes; /* of targets of pattern rows */
-    gsize values;        /* how many numbers sealing will lay out */
 };

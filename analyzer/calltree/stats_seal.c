@@ -1,7 +1,7 @@
 /* Folding the logs of a group into the values of its rows.
  *
- * Targets get ranks: those of one pattern's row one behind the other, by node. Hosts are taken in ascending order. Each
- * call of a host adds to its target's sums and puts its numbers where those of its target lie, so what a host has put
+ * The log is sorted by host: counted, then moved. Targets get ranks: those of one pattern's row one behind the other, by
+ * node. Hosts are taken in ascending order. Each call of a host adds to its target's sums and puts its numbers where those of its target lie, so what a host has put
  * there is one piece, and in the end everything of a target is. From the sums come the pattern rows of that host, from
  * the pieces its function rows, both appended to the values of the current cell; from whole targets, at the end, the
  * rows of all hosts. Nothing is sorted but ranks, hosts and keys. */
@@ -13,19 +13,31 @@
 
 #define SMALL_BYTES 4096u
 
-/* Numbers of all calls, by rank. */
-typedef struct Column {
-    guint64 *numbers;
-    guint32 *begin; /* of each rank, and one more: the end of the last */
-    guint32 *end;   /* so far */
-    guint32 *from;  /* where the current host's begin */
-} Column;
+/* Where the numbers of a rank lie in each column, that is, in an array of the numbers of all calls. */
+typedef struct Place {
+    guint32 begin[DISTS];
+    guint32 end[DISTS];  /* so far */
+    guint32 from[DISTS]; /* where the current host's begin */
+} Place;
+
+/* Bytes that grow. */
+typedef struct Buffer {
+    guint8 *bytes;
+    gsize size, room;
+} Buffer;
 
 /* The value of a row in the current cell. */
 typedef struct CellValue {
-    GByteArray *bytes; /* empty: no host yet */
-    guint64 expected;  /* the least host that can follow */
+    Buffer buffer;    /* empty: no host yet */
+    guint64 expected; /* the least host that can follow */
 } CellValue;
+
+/* The calls of one host, without their hosts. */
+typedef struct HostLog {
+    guint32 host;
+    guint32 n_words;
+    guint32 *begin, *end;
+} HostLog;
 
 typedef struct Entry {
     StatsKey key;
@@ -35,28 +47,42 @@ typedef struct Entry {
 
 typedef struct Fold {
     const StatsGroup *group;
-    guint32 n;      /* targets */
-    guint32 *order; /* target of a rank */
-    guint32 *rank;  /* of a target */
-    Column columns[DISTS];
-    NodeSums *sums;   /* by rank: of the current host */
-    NodeSums *totals; /* of all, but for what the columns tell */
-    guint64 *touched; /* a bit for each rank that the current host has */
-    guint64 *words;   /* a bit for each word of 'touched' that is not 0 */
-    guint32 n_words, n_summary;
+    HostLog *logs;   /* by number of the host */
+    guint32 *sorted; /* the words of all of them */
+    guint32 n;       /* targets */
+    Target *targets; /* by rank */
+    guint32 *rank;   /* of a target's number */
+    guint64 *columns[DISTS];
+    Place *places;    /* by rank, as all that follows */
+    NodeSums *sums;   /* of the current host */
+    NodeSums *totals; /* of all */
+    guint64 *bits;    /* set for each rank that the current host has; */
+    guint64 *words;   /* set for each word of 'bits' that is not 0 */
+    guint32 n_words;  /* of 'words' */
+    guint32 *touched; /* the ranks that the current host has, ascending */
+    guint32 n_touched;
     guint32 *head;       /* of a function's row: first rank, NOTHING: none; */
     guint32 *next;       /* and of a rank, the next */
-    GArray *functions;   /* guint32: function rows that the current host has */
+    GArray *functions;   /* guint32: function rows with ranks */
     CellValue *cells[2]; /* by kind, then number of the row */
     GArray *filled[2];   /* guint32: those with a host */
     NodeBuilder *builder;
-    GByteArray *row;
-    GByteArray *values; /* all of them */
-    GArray *entries;    /* Entry */
+    Buffer row;        /* of one host */
+    GByteArray *built; /* what the builder gives, and rows of all hosts */
+    Buffer values;     /* all of them */
+    GArray *entries;   /* Entry */
 } Fold;
 
-static const Target *target_at(const Fold *fold, guint32 rank) {
-    return &g_array_index(fold->group->target_list, Target, fold->order[rank]);
+static void buffer_reserve(Buffer *buffer, gsize more) {
+    if (buffer->size + more <= buffer->room) return;
+    buffer->room = MAX(2 * buffer->room, buffer->size + more);
+    buffer->bytes = g_realloc(buffer->bytes, buffer->room);
+}
+
+static void buffer_add(Buffer *buffer, const guint8 *bytes, gsize size) {
+    buffer_reserve(buffer, size);
+    memcpy(buffer->bytes + buffer->size, bytes, size);
+    buffer->size += size;
 }
 
 /* ---- laying out ---- */
@@ -71,76 +97,125 @@ static int by_target(gconstpointer left, gconstpointer right, gpointer arg) {
 }
 
 static void rank_targets(Fold *fold) {
-    fold->order = g_new(guint32, fold->n);
-    fold->rank = g_new(guint32, fold->n);
-    for (guint32 i = 0; i < fold->n; i++) fold->order[i] = i;
-    if (fold->n > 0)
-        g_qsort_with_data(fold->order, (gint)fold->n, sizeof(guint32), by_target, fold->group->target_list->data);
-    for (guint32 i = 0; i < fold->n; i++) fold->rank[fold->order[i]] = i;
-}
-
-static guint32 numbers_of(const Target *target, guint dist) {
-    return dist == DIST_DURATION ? target->calls : dist == DIST_BYTES ? target->byte_calls : target->rates;
-}
-
-static void lay_out(Fold *fold, guint dist) {
-    Column *column = &fold->columns[dist];
-    column->begin = g_new(guint32, fold->n + 1);
-    column->end = g_new(guint32, fold->n + 1);
-    column->from = g_new(guint32, fold->n + 1);
-    guint32 at = 0;
+    Target *targets = (Target *)(gpointer)fold->group->target_list->data;
+    g_autofree guint32 *order = g_new(guint32, fold->n + 1);
+    fold->targets = g_new(Target, fold->n + 1);
+    fold->rank = g_new(guint32, fold->n + 1);
+    for (guint32 i = 0; i < fold->n; i++) order[i] = i;
+    if (fold->n > 0) g_qsort_with_data(order, (gint)fold->n, sizeof *order, by_target, targets);
     for (guint32 i = 0; i < fold->n; i++) {
-        column->begin[i] = column->end[i] = at;
-        at += numbers_of(target_at(fold, i), dist);
+        fold->targets[i] = targets[order[i]];
+        fold->rank[order[i]] = i;
     }
-    column->begin[fold->n] = at;
-    column->numbers = g_new(guint64, at + 1);
+}
+
+/* The words that are used of a block of the log. */
+static const guint32 *block_of(const CallLog *log, guint i, const guint32 **end) {
+    const guint32 *block = log->blocks->pdata[i];
+    *end = i + 1 == log->in_use ? log->at : block + block[0];
+    return block + 1;
+}
+
+/* How much there is of each host, and of each target: in 'end', for lay_out(). */
+static void count_log(Fold *fold) {
+    const CallLog *log = &fold->group->log;
+    for (guint i = 0; i < log->in_use; i++) {
+        const guint32 *end, *at = block_of(log, i, &end);
+        while (at < end) {
+            guint32 flags = at[0], n = log_numbers(flags);
+            fold->logs[at[1]].n_words += 1 + n;
+            guint32 *counted = fold->places[fold->rank[flags >> CALL_FLAG_BITS]].end;
+            counted[DIST_DURATION]++;
+            if (flags & CALL_BYTES) {
+                counted[DIST_BYTES]++;
+                counted[DIST_RATE] += at[2] != 0 || (flags & CALL_WIDE && at[3] != 0);
+            }
+            at += 2 + n;
+        }
+    }
+}
+
+static void sort_log(Fold *fold) {
+    const CallLog *log = &fold->group->log;
+    gsize words = 0;
+    for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words;
+    fold->sorted = g_new(guint32, words + 1);
+    words = 0;
+    for (guint32 i = 0; i < fold->group->hosts.n; i++) {
+        fold->logs[i].host = fold->group->hosts.keys[i][0];
+        fold->logs[i].begin = fold->logs[i].end = fold->sorted + words;
+        words += fold->logs[i].n_words;
+    }
+    for (guint i = 0; i < log->in_use; i++) {
+        const guint32 *end, *at = block_of(log, i, &end);
+        while (at < end) {
+            guint32 n = log_numbers(at[0]);
+            guint32 **to = &fold->logs[at[1]].end;
+            *(*to)++ = at[0];
+            for (guint32 k = 0; k < n; k++) *(*to)++ = at[2 + k];
+            at += 2 + n;
+        }
+    }
+}
+
+static void lay_out(Fold *fold) {
+    guint32 at[DISTS] = {0};
+    for (guint32 i = 0; i < fold->n; i++) {
+        const Target *target = &fold->targets[i];
+        gboolean none = (target->how & (TARGET_PLACE | TARGET_HOSTS_ONLY)) != 0;
+        for (guint d = 0; d < DISTS; d++) {
+            guint32 counted = none ? 0 : fold->places[i].end[d];
+            fold->places[i].begin[d] = fold->places[i].end[d] = at[d];
+            at[d] += counted;
+        }
+    }
+    for (guint d = 0; d < DISTS; d++) fold->columns[d] = g_new(guint64, at[d] + 1);
 }
 
 static void fold_init(Fold *fold, const StatsGroup *group) {
     *fold = (Fold){.group = group, .n = group->target_list->len};
     rank_targets(fold);
-    for (guint i = 0; i < DISTS; i++) lay_out(fold, i);
-    fold->sums = g_new0(NodeSums, fold->n);
-    fold->totals = g_new0(NodeSums, fold->n);
-    fold->n_words = (fold->n + 63) / 64;
-    fold->n_summary = (fold->n_words + 63) / 64;
-    fold->touched = g_new0(guint64, fold->n_words);
-    fold->words = g_new0(guint64, fold->n_summary + 1);
+    fold->places = g_new0(Place, fold->n + 1);
+    fold->logs = g_new0(HostLog, group->hosts.n);
+    count_log(fold);
+    sort_log(fold);
+    lay_out(fold);
+    fold->sums = g_new0(NodeSums, fold->n + 1);
+    fold->totals = g_new0(NodeSums, fold->n + 1);
+    fold->n_words = fold->n / 4096 + 1;
+    fold->bits = g_new0(guint64, (gsize)fold->n_words * 64);
+    fold->words = g_new0(guint64, fold->n_words);
+    fold->touched = g_new(guint32, fold->n + 1);
     fold->head = g_new(guint32, group->functions.n + 1);
     for (guint32 i = 0; i < group->functions.n; i++) fold->head[i] = NOTHING;
-    fold->next = g_new(guint32, fold->n);
+    fold->next = g_new(guint32, fold->n + 1);
     fold->functions = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint kind = 0; kind < 2; kind++) {
         fold->cells[kind] = g_new0(CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
     fold->builder = g_new0(NodeBuilder, 1);
-    fold->row = g_byte_array_new();
-    fold->values = g_byte_array_new();
+    fold->built = g_byte_array_new();
     fold->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
 }
 
 static void free_cells(CellValue *cells, guint32 n) {
-    for (guint32 i = 0; i < n; i++) {
-        if (cells[i].bytes != NULL) g_byte_array_unref(cells[i].bytes);
-    }
+    for (guint32 i = 0; i < n; i++) g_free(cells[i].buffer.bytes);
     g_free(cells);
 }
 
 static void fold_clear(Fold *fold) {
-    g_free(fold->order);
+    g_free(fold->logs);
+    g_free(fold->sorted);
+    g_free(fold->targets);
     g_free(fold->rank);
-    for (guint i = 0; i < DISTS; i++) {
-        g_free(fold->columns[i].numbers);
-        g_free(fold->columns[i].begin);
-        g_free(fold->columns[i].end);
-        g_free(fold->columns[i].from);
-    }
+    for (guint i = 0; i < DISTS; i++) g_free(fold->columns[i]);
+    g_free(fold->places);
     g_free(fold->sums);
     g_free(fold->totals);
-    g_free(fold->touched);
+    g_free(fold->bits);
     g_free(fold->words);
+    g_free(fold->touched);
     g_free(fold->head);
     g_free(fold->next);
     g_array_unref(fold->functions);
@@ -148,23 +223,25 @@ static void fold_clear(Fold *fold) {
     free_cells(fold->cells[STATS_PATTERN], fold->group->patterns.n);
     for (guint kind = 0; kind < 2; kind++) g_array_unref(fold->filled[kind]);
     g_free(fold->builder);
-    g_byte_array_unref(fold->row);
-    g_byte_array_unref(fold->values);
+    g_free(fold->row.bytes);
+    g_byte_array_unref(fold->built);
+    g_free(fold->values.bytes);
     g_array_unref(fold->entries);
 }
 
 /* ---- calls ---- */
 
-static void touch(Fold *fold, guint32 rank) {
+static inline void touch(Fold *fold, guint32 rank) {
     guint64 bit = (guint64)1 << (rank % 64);
-    if (fold->touched[rank / 64] & bit) return;
-    fold->touched[rank / 64] |= bit;
+    if (fold->bits[rank / 64] & bit) return;
+    fold->bits[rank / 64] |= bit;
     fold->words[rank / 4096] |= (guint64)1 << (rank / 64 % 64);
-    for (guint i = 0; i < DISTS; i++) fold->columns[i].from[rank] = fold->columns[i].end[rank];
+    Place *place = &fold->places[rank];
+    for (guint i = 0; i < DISTS; i++) place->from[i] = place->end[i];
 }
 
-static inline void put_number(Column *column, guint32 rank, guint64 number) {
-    column->numbers[column->end[rank]++] = number;
+static inline void put_number(Fold *fold, guint32 rank, guint dist, guint64 number) {
+    fold->columns[dist][fold->places[rank].end[dist]++] = number;
 }
 
 static guint64 rate_of(guint64 bytes, guint64 duration_ns) {
@@ -175,179 +252,215 @@ static guint64 rate_of(guint64 bytes, guint64 duration_ns) {
 static void fold_bytes(Fold *fold, guint32 rank, const Call *call, gint64 sign) {
     NodeSums *sums = &fold->sums[rank];
     guint64 bytes = MIN(call->bytes, DIST_VALUE_MAX);
+    sums->rare = TRUE;
     sums->byte_calls += sign;
     sums->bytes = wrap_add(sums->bytes, sign * (gint64)bytes);
     if (call->bytes == 0) sums->counters[COUNT_ZERO_BYTES] += sign;
     if (call->bytes < SMALL_BYTES) sums->counters[COUNT_SMALL] += sign;
-    if (target_at(fold, rank)->hosts_only) return;
-    put_number(&fold->columns[DIST_BYTES], rank, bytes);
-    if (call->duration_ns > 0) put_number(&fold->columns[DIST_RATE], rank, rate_of(call->bytes, call->duration_ns));
+    if (fold->targets[rank].how & TARGET_HOSTS_ONLY) return;
+    put_number(fold, rank, DIST_BYTES, bytes);
+    if (call->duration_ns > 0) put_number(fold, rank, DIST_RATE, rate_of(call->bytes, call->duration_ns));
 }
 
 static void fold_flags(NodeSums *sums, guint32 flags, gint64 sign) {
+    sums->rare = TRUE;
     if (flags & CALL_MILLISECONDS) sums->counters[COUNT_MILLISECONDS] += sign;
     if (flags & CALL_REVERSED) sums->counters[COUNT_REVERSED] += sign;
     if (flags & CALL_OUTSIDE) sums->counters[COUNT_OUTSIDE] += sign;
     if (flags & CALL_ORPHAN) sums->counters[COUNT_ORPHAN] += sign;
 }
 
-static inline void fold_call(Fold *fold, const Call *call) {
-    guint32 rank = fold->rank[call->target];
+/* What is taken back, and what is not a call. */
+static void fold_odd(Fold *fold, guint32 rank, const Call *call) {
     NodeSums *sums = &fold->sums[rank];
-    gint64 sign = call->flags & CALL_NEGATIVE ? -1 : 1;
-    touch(fold, rank);
+    guint32 how = fold->targets[rank].how;
+    gint64 sign = how & TARGET_NEGATIVE ? -1 : 1;
     sums->counters[COUNT_SELF] = wrap_add(sums->counters[COUNT_SELF], sign * call->self_ns);
     sums->counters[COUNT_CRITICAL] = wrap_add(sums->counters[COUNT_CRITICAL], sign * call->critical_ns);
     if (call->flags >= CALL_MILLISECONDS) fold_flags(sums, call->flags, sign);
-    if (call->flags & CALL_PLACE) return;
+    if (how & TARGET_PLACE) return;
     guint64 duration_ns = MIN(call->duration_ns, DIST_VALUE_MAX);
+    Wide square = (Wide)duration_ns * duration_ns;
     sums->calls += sign;
     sums->total_ns = wrap_add(sums->total_ns, sign * (gint64)duration_ns);
-    Wide square = (Wide)duration_ns * duration_ns;
     sums->squares += sign < 0 ? -square : square;
-    if (!target_at(fold, rank)->hosts_only) put_number(&fold->columns[DIST_DURATION], rank, duration_ns);
+    if (!(how & TARGET_HOSTS_ONLY)) put_number(fold, rank, DIST_DURATION, duration_ns);
     if (call->flags & CALL_BYTES) fold_bytes(fold, rank, call, sign);
 }
 
-static void fold_log(Fold *fold, const CallLog *log) {
-    for (const LogChunk *chunk = log->first; chunk != NULL; chunk = chunk->next) {
-        const guint8 *end = chunk->bytes + chunk->used;
-        for (const guint8 *at = chunk->bytes; at < end;) {
-            Call call;
-            at = log_get(at, &call);
-            fold_call(fold, &call);
+static inline void fold_call(Fold *fold, const Call *call) {
+    guint32 rank = fold->rank[call->target];
+    NodeSums *sums = &fold->sums[rank];
+    touch(fold, rank);
+    if (G_UNLIKELY(fold->targets[rank].how != 0)) {
+        fold_odd(fold, rank, call);
+        return;
+    }
+    guint64 duration_ns = MIN(call->duration_ns, DIST_VALUE_MAX);
+    sums->squares += (Wide)duration_ns * duration_ns;
+    sums->calls++;
+    sums->total_ns = wrap_add(sums->total_ns, (gint64)duration_ns);
+    sums->counters[COUNT_SELF] = wrap_add(sums->counters[COUNT_SELF], call->self_ns);
+    sums->counters[COUNT_CRITICAL] = wrap_add(sums->counters[COUNT_CRITICAL], call->critical_ns);
+    put_number(fold, rank, DIST_DURATION, duration_ns);
+    if (G_UNLIKELY(call->flags >= CALL_MILLISECONDS)) fold_flags(sums, call->flags, 1);
+    if (call->flags & CALL_BYTES) fold_bytes(fold, rank, call, 1);
+}
+
+/* Afterwards it is known which ranks the log has. */
+static void fold_log(Fold *fold, const HostLog *log) {
+    for (const guint32 *at = log->begin; at < log->end;) {
+        Call call;
+        at = log_get(at, &call);
+        fold_call(fold, &call);
+    }
+    fold->n_touched = 0;
+    for (guint32 i = 0; i < fold->n_words; i++) {
+        for (; fold->words[i] != 0; fold->words[i] &= fold->words[i] - 1) {
+            guint32 word = i * 64 + (guint32)__builtin_ctzll(fold->words[i]);
+            for (guint64 bits = fold->bits[word]; bits != 0; bits &= bits - 1)
+                fold->touched[fold->n_touched++] = word * 64 + (guint32)__builtin_ctzll(bits);
+            fold->bits[word] = 0;
         }
     }
 }
 
-/* ---- rows ---- */
-
-/* The ranks that the current host has, ascending: from *rank on. */
-static gboolean next_touched(const Fold *fold, guint32 *rank) {
-    guint32 word = *rank / 64;
-    if (word >= fold->n_words) return FALSE;
-    guint64 bits = fold->touched[word] & (~(guint64)0 << (*rank % 64));
-    if (bits == 0) {
-        guint32 summary = ++word / 64;
-        guint64 words = summary < fold->n_summary ? fold->words[summary] & (~(guint64)0 << (word % 64)) : 0;
-        while (words == 0) {
-            if (++summary >= fold->n_summary) return FALSE;
-            words = fold->words[summary];
-        }
-        word = summary * 64 + (guint32)__builtin_ctzll(words);
-        bits = fold->touched[word];
+/* Adds the log's sums to those of all, and forgets them. */
+static void log_end(Fold *fold) {
+    for (guint32 i = 0; i < fold->n_touched; i++) {
+        guint32 rank = fold->touched[i];
+        if (!(fold->targets[rank].how & TARGET_HOSTS_ONLY)) node_sums_add(&fold->totals[rank], &fold->sums[rank]);
+        node_sums_clear(&fold->sums[rank]);
     }
-    *rank = word * 64 + (guint32)__builtin_ctzll(bits);
-    return TRUE;
 }
+
+/* ---- rows of one host ---- */
 
 /* Appends fold->row as the row of a host. */
 static void add_host_row(Fold *fold, StatsKind kind, guint32 number, guint32 host) {
-    if (fold->row->len == 0) return;
+    if (fold->row.size == 0) return;
     CellValue *cell = &fold->cells[kind][number];
-    if (cell->bytes == NULL) cell->bytes = g_byte_array_new();
-    if (cell->bytes->len == 0) {
-        append_u8(cell->bytes, kind == STATS_FUNCTION ? FORM_HOSTS : FORM_HOST_SUMS);
+    buffer_reserve(&cell->buffer, fold->row.size + 1 + 2 * VARINT_MAX_BYTES);
+    guint8 *at = cell->buffer.bytes + cell->buffer.size;
+    if (cell->buffer.size == 0) {
+        *at++ = kind == STATS_FUNCTION ? FORM_HOSTS : FORM_HOST_SUMS;
         cell->expected = 0;
         g_array_append_val(fold->filled[kind], number);
     }
-    guint8 head[2 * VARINT_MAX_BYTES], *at = put_varint(head, host - cell->expected);
-    append_bytes(cell->bytes, head, (gsize)(put_varint(at, fold->row->len) - head));
-    append_bytes(cell->bytes, fold->row->data, fold->row->len);
+    at = put_varint(put_varint(at, host - cell->expected), fold->row.size);
+    memcpy(at, fold->row.bytes, fold->row.size);
+    cell->buffer.size = (gsize)(at - cell->buffer.bytes) + fold->row.size;
     cell->expected = (guint64)host + 1;
 }
 
-static void put_sums(Fold *fold, const NodeSums *sums, guint32 node, guint32 *expected) {
+static inline void put_sums(Fold *fold, const NodeSums *sums, guint32 node, guint32 *expected) {
     if (node_sums_empty(sums)) return;
-    append_varint(fold->row, node - *expected);
-    node_sums_put(sums, fold->row);
+    buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_SUMS_BYTES);
+    guint8 *at = put_varint(fold->row.bytes + fold->row.size, node - *expected);
+    fold->row.size = (gsize)(node_sums_put(sums, at) - fold->row.bytes);
     *expected = node + 1;
 }
 
-/* The current host's rows of patterns; 'rank' is its first. Returns the first rank of no pattern, or the end. */
-static void host_patterns(Fold *fold, guint32 host) {
-    guint32 rank = 0, pattern = NOTHING, node = 0, expected = 0;
-    NodeSums sums = {.calls = 0};
-    g_byte_array_set_size(fold->row, 0);
-    for (; next_touched(fold, &rank); rank++) {
-        const Target *target = target_at(fold, rank);
-        if (target->pattern == pattern && pattern != NOTHING && target->node == node) {
-            node_sums_add(&sums, &fold->sums[rank]);
-            continue;
+static inline gboolean same_node(const Target *a, const Target *b) {
+    return a->pattern == b->pattern && a->node == b->node;
+}
+
+/* The row of one pattern, whose first rank is the i-th of the host's. Returns that of the next pattern. */
+static guint32 host_pattern(Fold *fold, guint32 i, guint32 host) {
+    guint32 pattern = fold->targets[fold->touched[i]].pattern, expected = 0;
+    fold->row.size = 0;
+    while (i < fold->n_touched && fold->targets[fold->touched[i]].pattern == pattern) {
+        const Target *target = &fold->targets[fold->touched[i]];
+        const NodeSums *sums = &fold->sums[fold->touched[i]];
+        NodeSums several;
+        for (i++; i < fold->n_touched && same_node(target, &fold->targets[fold->touched[i]]); i++) {
+            if (sums != &several) several = *sums;
+            sums = &several;
+            node_sums_add(&several, &fold->sums[fold->touched[i]]);
         }
-        if (pattern != NOTHING) put_sums(fold, &sums, node, &expected);
-        if (target->pattern != pattern) {
-            if (pattern != NOTHING) add_host_row(fold, STATS_PATTERN, pattern, host);
-            g_byte_array_set_size(fold->row, 0);
-            expected = 0;
-        }
-        pattern = target->pattern;
-        node = target->node;
-        sums = fold->sums[rank];
-        if (pattern == NOTHING) return;
+        put_sums(fold, sums, target->node, &expected);
     }
-    if (pattern == NOTHING) return;
-    put_sums(fold, &sums, node, &expected);
     add_host_row(fold, STATS_PATTERN, pattern, host);
+    return i;
 }
 
-static void build_rank(Fold *fold, guint32 rank, const guint32 *const from[DISTS], const NodeSums *sums) {
-    NodeBuilder *builder = fold->builder;
-    for (guint i = 0; i < DISTS; i++) {
-        const Column *column = &fold->columns[i];
-        guint32 begin = from[i][rank];
-        if (column->end[rank] > begin)
-            dist_builder_add(&builder->dists[i], column->numbers + begin, column->end[rank] - begin);
-    }
-    for (guint i = 0; i < COUNTERS; i++) builder->counters[i] = wrap_add(builder->counters[i], sums->counters[i]);
-}
-
-/* Puts the node that was built into fold->row. */
-static void put_built(Fold *fold, guint32 node, guint32 *expected) {
-    guint bits = node_builder_bits(fold->builder);
-    if (bits == 0) return;
-    append_varint(fold->row, node - *expected);
-    node_builder_put(fold->builder, bits, fold->row);
-    *expected = node + 1;
-}
-
-/* Builds a function's row from its chain of ranks, and forgets the chain. */
-static void put_function(Fold *fold, guint32 function, const guint32 *const from[DISTS], const NodeSums *sums) {
-    guint32 expected = 0;
-    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank])
-        build_rank(fold, rank, from, &sums[rank]);
-    fold->head[function] = NOTHING;
-    put_built(fold, 0, &expected);
+static void host_patterns(Fold *fold, guint32 host) {
+    /* Targets of no pattern come last. */
+    for (guint32 i = 0; i < fold->n_touched && fold->targets[fold->touched[i]].pattern != NOTHING;)
+        i = host_pattern(fold, i, host);
 }
 
 static void chain_function(Fold *fold, guint32 rank) {
-    guint32 function = target_at(fold, rank)->function;
+    guint32 function = fold->targets[rank].function;
     if (function == NOTHING) return;
     if (fold->head[function] == NOTHING) g_array_append_val(fold->functions, function);
     fold->next[rank] = fold->head[function];
     fold->head[function] = rank;
 }
 
-static void host_functions(Fold *fold, guint32 host) {
-    const guint32 *const from[DISTS] = {fold->columns[0].from, fold->columns[1].from, fold->columns[2].from};
-    g_array_set_size(fold->functions, 0);
-    for (guint32 rank = 0; next_touched(fold, &rank); rank++) chain_function(fold, rank);
-    for (guint i = 0; i < fold->functions->len; i++) {
-        guint32 function = g_array_index(fold->functions, guint32, i);
-        g_byte_array_set_size(fold->row, 0);
-        put_function(fold, function, from, fold->sums);
-        add_host_row(fold, STATS_FUNCTION, function, host);
+static void build_rank(Fold *fold, guint32 rank, const guint32 *from, const NodeSums *sums) {
+    NodeBuilder *builder = fold->builder;
+    for (guint i = 0; i < DISTS; i++) {
+        guint32 end = fold->places[rank].end[i];
+        if (end > from[i]) dist_builder_add(&builder->dists[i], fold->columns[i] + from[i], end - from[i]);
     }
+    for (guint i = 0; i < (sums->rare ? COUNTERS : COUNT_ZERO_BYTES); i++)
+        builder->counters[i] = wrap_add(builder->counters[i], sums->counters[i]);
 }
 
-/* Adds the current host's sums to those of all, and forgets what it has. */
-static void host_end(Fold *fold) {
-    for (guint32 rank = 0; next_touched(fold, &rank); rank++) {
-        if (!target_at(fold, rank)->hosts_only) node_sums_add(&fold->totals[rank], &fold->sums[rank]);
-        fold->sums[rank] = (NodeSums){.calls = 0};
-        fold->touched[rank / 64] &= fold->touched[rank / 64] - 1;
+/* Appends the node that was built to fold->built. */
+static void put_built(Fold *fold, guint32 node, guint32 *expected) {
+    guint bits = node_builder_bits(fold->builder);
+    if (bits == 0) return;
+    append_varint(fold->built, node - *expected);
+    node_builder_put(fold->builder, bits, fold->built);
+    *expected = node + 1;
+}
+
+/* Few calls, as most hosts of many have of most functions: FALSE when they are not few. */
+static gboolean put_few(Fold *fold, guint32 function) {
+    guint64 numbers[DISTS][DIST_EXACT_MAX];
+    FewNumbers few[DISTS];
+    NodeSums sums = {.calls = 0};
+    for (guint i = 0; i < DISTS; i++) few[i] = (FewNumbers){numbers[i], 0};
+    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank]) {
+        const Place *place = &fold->places[rank];
+        node_sums_add(&sums, &fold->sums[rank]);
+        for (guint i = 0; i < (sums.rare ? DISTS : 1u); i++) {
+            guint32 n = place->end[i] - place->from[i];
+            if (few[i].n + n > DIST_EXACT_MAX) return FALSE;
+            memcpy(numbers[i] + few[i].n, fold->columns[i] + place->from[i], n * sizeof(guint64));
+            few[i].n += n;
+        }
     }
-    memset(fold->words, 0, fold->n_summary * sizeof *fold->words);
+    buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_FEW_BYTES);
+    guint8 *at = fold->row.bytes;
+    *at = 0; /* the node's number */
+    const guint8 *end = node_few_put(few, &sums, at + 1);
+    fold->row.size = end == at + 1 ? 0 : (gsize)(end - at);
+    return TRUE;
+}
+
+static void host_function(Fold *fold, guint32 function) {
+    fold->row.size = 0;
+    if (put_few(fold, function)) return;
+    guint32 expected = 0;
+    g_byte_array_set_size(fold->built, 0);
+    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank])
+        build_rank(fold, rank, fold->places[rank].from, &fold->sums[rank]);
+    put_built(fold, 0, &expected);
+    buffer_add(&fold->row, fold->built->data, fold->built->len);
+}
+
+static void host_functions(Fold *fold, guint32 host) {
+    g_array_set_size(fold->functions, 0);
+    for (guint32 i = 0; i < fold->n_touched; i++) chain_function(fold, fold->touched[i]);
+    for (guint i = 0; i < fold->functions->len; i++) {
+        guint32 function = g_array_index(fold->functions, guint32, i);
+        host_function(fold, function);
+        fold->head[function] = NOTHING;
+        add_host_row(fold, STATS_FUNCTION, function, host);
+    }
 }
 
 /* ---- values ---- */
@@ -363,9 +476,9 @@ static StatsKey row_key(const Fold *fold, StatsKind kind, guint32 number, guint3
                       .cell = cell};
 }
 
-static void add_entry(Fold *fold, const StatsKey *key, const GByteArray *value) {
-    Entry entry = {*key, fold->values->len, value->len};
-    g_byte_array_append(fold->values, value->data, value->len);
+static void add_entry(Fold *fold, const StatsKey *key, const guint8 *bytes, gsize size) {
+    Entry entry = {*key, fold->values.size, (guint)size};
+    buffer_add(&fold->values, bytes, size);
     g_array_append_val(fold->entries, entry);
 }
 
@@ -374,70 +487,70 @@ static void cell_end(Fold *fold, guint32 cell) {
         for (guint i = 0; i < fold->filled[kind]->len; i++) {
             guint32 number = g_array_index(fold->filled[kind], guint32, i);
             StatsKey key = row_key(fold, kind, number, cell);
-            add_entry(fold, &key, fold->cells[kind][number].bytes);
-            g_byte_array_set_size(fold->cells[kind][number].bytes, 0);
+            Buffer *value = &fold->cells[kind][number].buffer;
+            add_entry(fold, &key, value->bytes, value->size);
+            value->size = 0;
         }
         g_array_set_size(fold->filled[kind], 0);
     }
 }
 
-static gint by_host(gconstpointer a, gconstpointer b) {
-    return compare_u32(((const CallLog *)a)->host, ((const CallLog *)b)->host);
+static int by_host(const void *a, const void *b) {
+    return compare_u32(((const HostLog *)a)->host, ((const HostLog *)b)->host);
 }
 
 static void fold_hosts(Fold *fold) {
-    const GArray *logs = fold->group->logs;
-    g_autofree CallLog *sorted = g_memdup2(logs->data, logs->len * sizeof(CallLog));
-    if (logs->len > 0) qsort(sorted, logs->len, sizeof *sorted, by_host);
-    for (guint i = 0; i < logs->len; i++) {
-        fold_log(fold, &sorted[i]);
-        if (fold->group->by_host) {
-            host_patterns(fold, sorted[i].host);
-            host_functions(fold, sorted[i].host);
+    guint32 n = fold->group->hosts.n;
+    qsort(fold->logs, n, sizeof *fold->logs, by_host);
+    for (guint32 i = 0; i < n; i++) {
+        const HostLog *log = &fold->logs[i];
+        fold_log(fold, log);
+        if (fold->group->by_host && log->host != NOTHING) {
+            host_patterns(fold, log->host);
+            host_functions(fold, log->host);
         }
-        host_end(fold);
-        guint32 cell = stats_cell(sorted[i].host);
-        if (i + 1 == logs->len || stats_cell(sorted[i + 1].host) != cell) cell_end(fold, cell);
+        log_end(fold);
+        guint32 cell = stats_cell(log->host);
+        if (i + 1 == n || stats_cell(log[1].host) != cell) cell_end(fold, cell);
     }
 }
 
 /* ---- all hosts together ---- */
 
 static void total_begin(Fold *fold) {
-    g_byte_array_set_size(fold->row, 0);
-    append_u8(fold->row, FORM_TOTAL);
+    g_byte_array_set_size(fold->built, 0);
+    append_u8(fold->built, FORM_TOTAL);
 }
 
 static void total_end(Fold *fold, StatsKind kind, guint32 number) {
-    if (fold->row->len <= 1) return;
+    if (fold->built->len <= 1) return;
     StatsKey key = row_key(fold, kind, number, 0);
-    add_entry(fold, &key, fold->row);
+    add_entry(fold, &key, fold->built->data, fold->built->len);
 }
 
 static void pattern_totals(Fold *fold) {
-    const guint32 *const from[DISTS] = {fold->columns[0].begin, fold->columns[1].begin, fold->columns[2].begin};
-    for (guint32 rank = 0; rank < fold->n;) {
-        guint32 pattern = target_at(fold, rank)->pattern, expected = 0;
-        if (pattern == NOTHING) return;
+    for (guint32 rank = 0; rank < fold->n && fold->targets[rank].pattern != NOTHING;) {
+        guint32 pattern = fold->targets[rank].pattern, expected = 0;
         total_begin(fold);
-        while (rank < fold->n && target_at(fold, rank)->pattern == pattern) {
-            guint32 node = target_at(fold, rank)->node;
-            for (; rank < fold->n && target_at(fold, rank)->pattern == pattern && target_at(fold, rank)->node == node;
-                 rank++)
-                build_rank(fold, rank, from, &fold->totals[rank]);
-            put_built(fold, node, &expected);
+        while (rank < fold->n && fold->targets[rank].pattern == pattern) {
+            const Target *first = &fold->targets[rank];
+            for (; rank < fold->n && same_node(&fold->targets[rank], first); rank++)
+                build_rank(fold, rank, fold->places[rank].begin, &fold->totals[rank]);
+            put_built(fold, first->node, &expected);
         }
         total_end(fold, STATS_PATTERN, pattern);
     }
 }
 
 static void function_totals(Fold *fold) {
-    const guint32 *const from[DISTS] = {fold->columns[0].begin, fold->columns[1].begin, fold->columns[2].begin};
     g_array_set_size(fold->functions, 0);
     for (guint32 rank = 0; rank < fold->n; rank++) chain_function(fold, rank);
     for (guint32 function = 0; function < fold->group->functions.n; function++) {
+        guint32 expected = 0;
         total_begin(fold);
-        put_function(fold, function, from, fold->totals);
+        for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank])
+            build_rank(fold, rank, fold->places[rank].begin, &fold->totals[rank]);
+        put_built(fold, 0, &expected);
         total_end(fold, STATS_FUNCTION, function);
     }
 }
@@ -457,14 +570,12 @@ void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
     Fold fold;
     fold_init(&fold, group);
     fold_hosts(&fold);
-    fold_log(&fold, &group->virtual);
-    host_end(&fold);
     pattern_totals(&fold);
     function_totals(&fold);
     g_array_sort(fold.entries, by_key);
     for (guint i = 0; i < fold.entries->len; i++) {
         const Entry *entry = &g_array_index(fold.entries, Entry, i);
-        visit(arg, &entry->key, (Bytes){fold.values->data + entry->at, entry->size_bytes});
+        visit(arg, &entry->key, (Bytes){fold.values.bytes + entry->at, entry->size_bytes});
     }
     fold_clear(&fold);
 }

@@ -72,8 +72,8 @@ static gboolean merge_rows(Merging *merging, Source *sources, gsize n, GByteArra
             NodeSums sums = {.calls = 0};
             if (!merge_sums(sources, n, node, &sums)) return FALSE;
             if (node_sums_empty(&sums)) continue;
-            append_varint(out, node - expected);
-            node_sums_put(&sums, out);
+            guint8 coded[VARINT_MAX_BYTES + NODE_SUMS_BYTES], *at = put_varint(coded, node - expected);
+            append_bytes(out, coded, (gsize)(node_sums_put(&sums, at) - coded));
         } else {
             if (!merge_builder(sources, n, node, merging->builder)) return FALSE;
             guint bits = node_builder_bits(merging->builder);
