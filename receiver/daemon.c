@@ -54,7 +54,9 @@ static gboolean open_store(Daemon *daemon, GError **error) {
                           .cache_bytes = s->store_cache_bytes};
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
-    ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns, .max_trace_spans = s->traces.max_spans};
+    ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns,
+                              .max_trace_spans = s->traces.max_spans,
+                              .keep = s->keep};
     daemon->archive = archive_open(daemon->store, &archive, error);
     return daemon->archive != NULL;
 }
@@ -98,6 +100,7 @@ static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
     daemon->sources = (StateSources){
         .archive = daemon->archive,
+        .ids_for_ns = daemon->settings->ids_for_ns,
         .gate = daemon->gate,
         .counters = daemon->counters,
         .senders = daemon->senders,

@@ -58,6 +58,13 @@ const ConfigOption settings_table[] = {
      "Free space below which no new spans are taken, on the store's and on the journal's file system. 0: only when "
      "they "
      "are really full."},
+    {"store.keep", CONFIG_LIST, "ids; annotations; notes", 0, 0, NULL, FALSE,
+     "What is kept of each span beside its times, process and place in the tree: ids, annotations, notes. "
+     "annotation:KEY keeps that one instead of all. What is left out is gone, and so marked; statistics lose nothing: "
+     "the annotation 'bytes', of which they are made, stays. Without ids, 8 bytes a span are saved."},
+    {"store.ids-for", CONFIG_DURATION, "1h", NS_PER_MINUTE, 365 * DAY, NULL, FALSE,
+     "Where store.keep lacks ids, how long they are kept beside the traces, so that late spans join theirs, and "
+     "repeated ones change nothing. What comes later becomes a part of its own."},
     {"store.cache", CONFIG_SIZE, "32M", MIB, 1024 * GIB, NULL, FALSE, "The store's cache for reading."},
     {"store.write-buffer", CONFIG_SIZE, "16M", MIB, 16 * GIB, NULL, FALSE,
      "What the store collects in memory before it writes a file."},
@@ -140,6 +147,11 @@ Settings *settings_new(const Config *config, GError **error) {
     s->store_cache_bytes = config_size_bytes(config, "store.cache");
     s->store_buffer_bytes = config_size_bytes(config, "store.write-buffer");
     s->min_free_bytes = config_size_bytes(config, "store.min-free");
+    s->ids_for_ns = config_duration_ns(config, "store.ids-for");
+    if (!archive_keep_parse(config_list(config, "store.keep"), &s->keep, error)) {
+        g_prefix_error(error, "store.keep: ");
+        return NULL;
+    }
     s->ack = (AckMode)config_enum(config, "journal.ack");
     s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
@@ -158,6 +170,7 @@ void settings_free(Settings *settings) {
     g_free(settings->store_path);
     g_free(settings->journal_path);
     g_strfreev(settings->name_rules);
+    archive_keep_clear(&settings->keep);
     g_free(settings->sampling);
     g_free(settings);
 }

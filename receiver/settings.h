@@ -1,6 +1,7 @@
 /* plumbd's configuration: the table of options, and their values as plain data for the threads. */
 #pragma once
 
+#include "analyzer/archive/archive.h"
 #include "common/base/config.h"
 #include "receiver/log.h"
 #include "receiver/open_traces.h"
@@ -22,6 +23,8 @@ typedef struct Settings {
     char *store_path, *journal_path;
     gsize store_cache_bytes, store_buffer_bytes;
     guint64 min_free_bytes;
+    ArchiveKeep keep;
+    gint64 ids_for_ns;
     AckMode ack;
     gsize journal_segment_bytes;
     guint64 journal_limit_bytes;

@@ -29,6 +29,7 @@ typedef struct StateSources {
     const SharedText *sampling;
     Shard *const *shards;
     guint n_shards;
+    gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
     Net *_Atomic net;  /* NULL until spans are taken */
     gint64 started_ns; /* monotonic */
 } StateSources;

@@ -46,14 +46,36 @@ static void roll_up(Archive *archive) {
         log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
 }
 
+/* Ids that are due to be forgotten, and the journal's last segment at the time that was seen. */
+typedef struct Forgetting {
+    gint64 before_ns; /* 0: nothing is due */
+    guint64 segment;
+} Forgetting;
+
+/* Spans that are replayed after a crash are recognised by their ids: these stay as long as the journal may hold the
+ * spans. */
+static void forget_ids(StateSources *sources, Forgetting *due) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    JournalUsage usage = journal_usage(sources->journal);
+    if (due->before_ns == 0)
+        *due = (Forgetting){MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1), usage.newest};
+    if (usage.segments > 0 && usage.oldest <= due->segment) return;
+    if (!archive_forget_ids(sources->archive, due->before_ns, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
+    due->before_ns = 0;
+}
+
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
+    Forgetting due = {0, 0};
     pthread_setname_np(pthread_self(), "upkeep");
     gint64 pause_ns = READY_NS;
     while (wait_ns(upkeep, pause_ns)) {
         if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
         settle(upkeep->sources->archive);
         roll_up(upkeep->sources->archive);
+        forget_ids(upkeep->sources, &due);
         pause_ns = PASS_NS;
     }
     return NULL;

@@ -142,6 +142,7 @@ ArchiveTotals archive_totals(Archive *archive) {
         .patterns = archive_pattern_count(archive),
         .duplicates = __atomic_load_n(&archive->duplicates, __ATOMIC_RELAXED),
         .late_spans = __atomic_load_n(&archive->late_spans, __ATOMIC_RELAXED),
+        .late_apart = __atomic_load_n(&archive->late_apart, __ATOMIC_RELAXED),
         .late_expired = __atomic_load_n(&archive->late_expired, __ATOMIC_RELAXED),
         .late_waiting = __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED),
         .first_ns = sum.first_ns,

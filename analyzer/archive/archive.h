@@ -5,15 +5,19 @@
  * recognised by its id and changes nothing. */
 #pragma once
 
+#include "analyzer/archive/keep.h"
 #include "analyzer/archive/search_terms.h"
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
+#include "common/base/clock.h"
 #include "common/store/dict.h"
 
 typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
     guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
                                * 0: 1,000,000 */
+    ArchiveKeep keep;          /* its keys outlive the archive */
+    const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
 
 typedef struct Archive Archive;
@@ -40,6 +44,7 @@ typedef struct ArchiveTotals {
     guint64 duplicates;       /* since the archive was opened: repeated spans that changed nothing */
     guint64 late_spans;       /* since the archive was opened: spans that came after their trace and joined it */
     guint64 late_waiting;     /* now: stored, but not yet with their traces, repeats included; not in 'spans' */
+    guint64 late_apart;       /* since the archive was opened: late spans of traces without ids, kept as parts */
     guint64 late_expired;     /* since the archive was opened: late spans whose trace had been removed meanwhile */
     gint64 first_ns, last_ns; /* begin of the earliest, end of the latest; 0 when empty */
 } ArchiveTotals;
@@ -136,6 +141,7 @@ typedef struct VerifyResult {
     guint64 traces, spans, rows, differences;
     guint64 unchecked; /* rows that count traces that were removed since: only their number is compared */
     guint64 waiting;   /* late spans, beside 'spans' */
+    guint64 cut;       /* records that have lost ids, annotations or notes by choice */
 } VerifyResult;
 /* TRUE when it ran through, with differences or without. */
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error);

@@ -46,6 +46,7 @@ struct Archive {
     guint64 duplicates;             /* atomic */
     guint64 late_spans;             /* atomic */
     guint64 late_expired;           /* atomic */
+    guint64 late_apart;             /* atomic */
     guint64 late_next;              /* atomic: number of the next entry of late spans */
     guint64 late_waiting;           /* atomic: spans in such entries */
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */

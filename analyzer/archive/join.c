@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/writer.h"
 #include "common/base/error.h"
@@ -90,6 +91,7 @@ typedef struct StoredTrace {
     GByteArray *spans; /* of the last part */
     TraceSummary last;
     gboolean others_incomplete; /* a part but the last */
+    gboolean ids_gone;          /* of the last part: what is new cannot be told, nor who is its parent */
 } StoredTrace;
 
 static void fresh_remove(SpanTable *fresh, const GByteArray *spans) {
@@ -133,6 +135,11 @@ static void take_away(ArchiveWriter *writer, const StoredTrace *stored, const Tr
     stats_group_add_pattern(writer->taken, &trace);
 }
 
+/* What the last part has lost for good. */
+static guint32 lost_before(const StoredTrace *stored) {
+    return stored->ids_gone ? stored->last.dropped : stored->last.dropped & ~(guint32)DROPPED_IDS;
+}
+
 /* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
 static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
     Archive *archive = writer->archive;
@@ -145,7 +152,7 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
     stats_group_retract_functions(writer->stats, old.tree, old.times);
     stats_group_add_functions(writer->stats, joined.tree, joined.times, counted);
 
-    PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART};
+    PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART, lost_before(stored)};
     guint32 number = group_put_record(writer, &place, &joined);
     take_away(writer, stored, &old);
     const StatsTrace trace = version_stats(&joined, number);
@@ -166,7 +173,7 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
 static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
     g_auto(TraceVersion) same =
         version_make(writer->archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART}, &same);
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored)}, &same);
 }
 
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
@@ -178,14 +185,15 @@ static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GErro
     gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
     gboolean was_incomplete = stored->others_incomplete || last_incomplete;
     gboolean fits = (guint64)stored->last.n_spans + n_fresh <= writer->archive->options.max_trace_spans;
+    if (stored->ids_gone) __atomic_fetch_add(&writer->archive->late_apart, n_fresh, __ATOMIC_RELAXED);
     gboolean incomplete = stored->others_incomplete;
-    if (fits || stored->parts == TRACE_MAX_PARTS) {
+    if ((fits && !stored->ids_gone) || stored->parts == TRACE_MAX_PARTS) {
         incomplete |= join_last(writer, stored, old_spans);
     } else {
         if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, old_spans);
         incomplete |= last_incomplete;
         incomplete |=
-            group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART}, writer->fresh);
+            group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0}, writer->fresh);
         group_put_index(writer, stored->trace_id);
     }
     writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);
@@ -251,7 +259,10 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     if (!ok) return FALSE;
     if (kept->len > 0 && stored.parts > 0) {
         g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
-        if (!add_late(writer, &stored, error)) return FALSE;
+        if (!keep_ids_gone(joiner->archive, &stored.last, stored.trace_id, &stored.ids_gone, error) ||
+            !add_late(writer, &stored, error)) {
+            return FALSE;
+        }
         count(&joiner->archive->late_spans, kept->len, FALSE);
         joiner->joined += kept->len;
     } else if (stored.parts == 0) {

@@ -40,6 +40,10 @@ LayoutKey trace_key(const TraceKey *key) {
     return out;
 }
 
+LayoutKey ids_key(guint32 minute, guint64 trace_id, guint16 part) {
+    return trace_key(&(TraceKey){minute, trace_id, part}); /* it looks alike */
+}
+
 gboolean trace_key_parse(Bytes stored, TraceKey *key) {
     if (stored.size_bytes != TRACE_KEY_BYTES) return FALSE;
     ByteReader r = byte_reader(stored.data, stored.size_bytes);

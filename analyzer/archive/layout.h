@@ -12,6 +12,7 @@
  *   stats     level u8, kind u8, bucket u32, cell u16, object u32, role u8    stats_value.c; archive_merge()
  *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
  *                                                                             spans 31 bits; the packed spans
+ *   ids       minute u32, trace id u64, part u16                              the record's column of ids
  *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
  * The second is that of the record's earliest begin, since the epoch; times outside 0 .. 2^32-1 count as the nearest.
@@ -59,6 +60,8 @@ void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last);
 
 LayoutKey trace_key(const TraceKey *key);
 gboolean trace_key_parse(Bytes stored, TraceKey *key);
+/* minute: when it was written, by the wall clock. */
+LayoutKey ids_key(guint32 minute, guint64 trace_id, guint16 part);
 LayoutKey trace_id_key(guint64 trace_id);
 gboolean trace_id_key_parse(Bytes stored, guint64 *trace_id);
 LayoutKey pattern_key(guint32 number);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
@@ -42,7 +43,10 @@ gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArra
     if (pattern == NULL)
         return fail(error, PLUMB_ERROR_CORRUPT, "trace %016" G_GINT64_MODIFIER "x has pattern %u, which is not stored",
                     trace_id, summary.pattern);
-    return record_decode(record, pattern, trace_id, spans, error);
+    g_autoptr(GBytes) ids = NULL;
+    if (!keep_ids(archive, &summary, trace_id, &ids, error)) return FALSE;
+    const RecordSource source = {record, ids != NULL ? bytes_view(ids) : (Bytes){NULL, 0}, pattern, trace_id};
+    return record_decode_source(&source, spans, error);
 }
 
 gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error) {

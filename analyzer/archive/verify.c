@@ -215,6 +215,9 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     g_auto(TraceVersion) version =
         version_make(verify->archive, verify->compressor, (const SpanRec *const *)(gconstpointer)verify->list->pdata,
                      verify->list->len);
+    guint32 dropped;
+    if (!archive_dropped(verify->archive, key->trace_id, &summary, &dropped, error)) return FALSE;
+    verify->result.cut += dropped != 0;
     count_trace(verify, key, &summary);
     account_count_stored(verify->books, verify->list);
     removed_check_note(verify->removed, &summary, verify->list);

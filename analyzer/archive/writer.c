@@ -1,5 +1,6 @@
 #include "analyzer/archive/writer.h"
 
+#include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
@@ -39,6 +40,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->index = g_byte_array_new();
+    writer->ids = g_byte_array_new();
     return writer;
 }
 
@@ -62,15 +64,36 @@ void archive_writer_free(ArchiveWriter *writer) {
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
     g_byte_array_unref(writer->index);
+    g_byte_array_unref(writer->ids);
     g_free(writer);
+}
+
+/* Encodes the record, without what is not to be kept. */
+static void record_append(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version,
+                          RecordHead *head) {
+    Archive *archive = writer->archive;
+    KeepCut cut;
+    keep_cut(archive, version->tree, &cut);
+    head->dropped = place->dropped | cut.dropped | (archive->options.keep.dropped & DROPPED_IDS);
+    if ((head->dropped & DROPPED_IDS) && !(place->dropped & DROPPED_IDS)) {
+        g_byte_array_set_size(writer->ids, 0);
+        head->ids = writer->ids;
+        head->ids_at = keep_minute(archive);
+    }
+    record_encode(version->tree, version->pattern, version->node_of, head, writer->records.bytes);
+    keep_restore(version->tree, &cut);
+    if (head->ids == NULL) return;
+    LayoutKey key = ids_key(head->ids_at, place->trace_id, (guint16)place->part);
+    store_batch_put(writer->batch, FAMILY_IDS, key_bytes(&key), (Bytes){writer->ids->data, writer->ids->len});
 }
 
 guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version) {
     guint32 number = pattern_table_number(writer->archive->patterns, version->pattern);
     writer->max_pattern = MAX(writer->max_pattern, number);
     RecordHead head = {.pattern_number = number,
-                       .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0)};
-    record_encode(version->tree, version->pattern, version->node_of, &head, writer->records.bytes);
+                       .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0),
+                       .part = place->part};
+    record_append(writer, place, version, &head);
     TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
     LayoutKey key = trace_key(&at);
     puts_add(&writer->records, &key);

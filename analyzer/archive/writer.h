@@ -35,13 +35,15 @@ struct ArchiveWriter {
     GPtrArray *given;  /* the spans of one trace, as they came */
     GPtrArray *fresh;  /* those not stored yet, distinct */
     GByteArray *index; /* value of the trace's index entry */
+    GByteArray *ids;   /* of a record that is kept without */
 };
 
 /* What join.c shares with writer.c. */
 typedef struct PartPlace {
     guint64 trace_id;
     guint part;
-    guint32 flags; /* TRACE_PART or 0 */
+    guint32 flags;   /* TRACE_PART or 0 */
+    guint32 dropped; /* what its spans have lost before; DROPPED_IDS: their ids are made up */
 } PartPlace;
 
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {

@@ -15,6 +15,9 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
         g_autofree char *text = text_clean(&options->style, json_is_string(report) ? json_string_value(report) : "?");
         g_string_append_printf(out, "%s\n", text);
     }
+    double cut = field_number(document, "cut_records");
+    g_autofree char *cut_text = show_count(cut, "record lacks", "records lack");
+    if (cut > 0) g_string_append_printf(out, "%s ids, annotations or notes: store.keep left them out\n", cut_text);
     gsize shown = json_array_size(reports);
     if (differences > (double)shown) g_string_append_printf(out, "... and %.0f more\n", differences - (double)shown);
     g_string_append_printf(out, "%s of statistics recomputed from %s of %s: ", rows, spans, traces);

@@ -10,6 +10,7 @@ static void add_totals(json_t *store, const ArchiveTotals *totals) {
     json_object_set_new(store, "duplicates", json_count(totals->duplicates));
     json_object_set_new(store, "late_spans", json_count(totals->late_spans));
     json_object_set_new(store, "late_spans_waiting", json_count(totals->late_waiting));
+    json_object_set_new(store, "late_spans_apart", json_count(totals->late_apart));
     if (totals->traces == 0) return;
     json_object_set_new(store, "first_time_ns", json_integer(totals->first_ns));
     json_object_set_new(store, "last_time_ns", json_integer(totals->last_ns));

@@ -174,10 +174,13 @@ json_t *answer_trace(const Asked *asked, GError **error) {
              params_text(asked->params, "id"));
         return NULL;
     }
+    guint32 dropped;
+    if (!archive_trace_dropped(asked->archive, id.trace, &dropped, error)) return NULL;
     g_autoptr(Skew) skew = skew_new(asked->archive);
     skew_add_tree(skew, view->tree);
     json_t *answer = json_object();
     add_head(answer, asked->archive, view);
+    if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
     add_nodes(answer, asked, view, limit);
     json_object_set_new(answer, "skew", skew_json(skew));
     return answer;

@@ -41,6 +41,14 @@ json_t *json_pattern_id(PatternId id) {
     return json_string(text);
 }
 
+json_t *json_dropped(guint32 dropped) {
+    json_t *list = json_array();
+    if (dropped & DROPPED_IDS) json_array_append_new(list, json_string("ids"));
+    if (dropped & DROPPED_ANNOTATIONS) json_array_append_new(list, json_string("annotations"));
+    if (dropped & DROPPED_NOTES) json_array_append_new(list, json_string("notes"));
+    return list;
+}
+
 const char *node_text(Archive *archive, guint32 name) {
     return name == NAME_MISSING ? "(missing parent)" : dict_text(archive_dict(archive), name, NULL);
 }

@@ -41,6 +41,8 @@ json_t *json_count(guint64 value);
 json_t *json_span_id(SpanId id);
 json_t *json_trace_id(guint64 trace_id);
 json_t *json_pattern_id(PatternId id);
+/* Names of DroppedColumns, as a list. */
+json_t *json_dropped(guint32 dropped);
 
 /* The name of a pattern's node; "(missing parent)" for placeholders. */
 const char *node_text(Archive *archive, guint32 name);

@@ -19,6 +19,7 @@ typedef enum {
     FAMILY_STATS,    /* values are combined by StoreOptions.merge */
     FAMILY_INDEX,    /* what traces are searched by */
     FAMILY_LATE,     /* spans that wait to join their traces */
+    FAMILY_IDS,      /* ids of spans whose records are kept without, for a while */
     FAMILY_COUNT
 } StoreFamily;
 

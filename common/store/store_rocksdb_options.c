@@ -46,6 +46,7 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_STATS] = {4, 16, FALSE},
     [FAMILY_INDEX] = {1, 16, FALSE},
     [FAMILY_LATE] = {2, 16, FALSE},
+    [FAMILY_IDS] = {1, 16, FALSE},
 };
 
 /* ---- merging ---- */

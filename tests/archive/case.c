@@ -3,8 +3,11 @@
 #include "analyzer/archive/internal.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
-    ArchiveOptions options = {NS_PER_MS, max_trace_spans};
-    fixture_open(&c->fixture, rocksdb, &options);
+    case_open_with(c, rocksdb, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = max_trace_spans});
+}
+
+void case_open_with(Case *c, gboolean rocksdb, const ArchiveOptions *options) {
+    fixture_open(&c->fixture, rocksdb, options);
     world_init(&c->world, 7, archive_dict(c->fixture.archive));
     c->writer = archive_writer_new(c->fixture.archive);
     c->spans = g_byte_array_new();

@@ -15,6 +15,7 @@ typedef struct Case {
 } Case;
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans);
+void case_open_with(Case *c, gboolean rocksdb, const ArchiveOptions *options);
 void case_close(Case *c);
 /* Empties the scratch and appends spans first .. last, each the child of the one before, a millisecond apart. */
 GByteArray *chain(Case *c, guint64 trace, guint first, guint last);

@@ -122,7 +122,7 @@ static void make_traces(Shared *shared) {
 
 static void test_threads(gconstpointer rocksdb) {
     Shared shared = {.traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
-    ArchiveOptions options = {NS_PER_MS, 0};
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
     fixture_open(&shared.fixture, GPOINTER_TO_INT(rocksdb), &options);
     make_traces(&shared);
     pthread_t writers[WRITERS], settler, reader;

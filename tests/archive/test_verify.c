@@ -9,7 +9,7 @@
 #define BASE_NS (G_GINT64_CONSTANT(1700000040) * NS_PER_SEC)
 
 static void fill(Fixture *fixture) {
-    ArchiveOptions options = {NS_PER_MS, 20};
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 20};
     fixture_open(fixture, FALSE, &options);
     TestWorld world;
     world_init(&world, 11, archive_dict(fixture->archive));
@@ -174,7 +174,7 @@ static void count_report(void *arg, const char *what) {
 /* A part that is there twice under two numbers: everything adds up but for the spans' ids. */
 static void test_span_in_two_parts(void) {
     Fixture fixture;
-    ArchiveOptions options = {NS_PER_MS, 3};
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 3};
     fixture_open(&fixture, FALSE, &options);
     TestWorld world;
     world_init(&world, 5, archive_dict(fixture.archive));
@@ -215,7 +215,7 @@ static void note_progress(void *arg, guint64 done, guint64 total) {
 
 static void test_progress(void) {
     Fixture fixture;
-    ArchiveOptions options = {NS_PER_MS, 0};
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
     fixture_open(&fixture, FALSE, &options);
     TestWorld world;
     world_init(&world, 5, archive_dict(fixture.archive));
@@ -244,7 +244,7 @@ static void test_reach_of_a_group(void) {
     static const gint64 steps_ns[] = {0, NS_PER_SEC, NS_PER_MINUTE, 60 * NS_PER_MINUTE, 25 * 60 * NS_PER_MINUTE};
     for (guint i = 0; i < G_N_ELEMENTS(steps_ns); i++) {
         Fixture fixture;
-        ArchiveOptions options = {NS_PER_MS, 0};
+        ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
         fixture_open(&fixture, TRUE, &options);
         TestWorld world;
         world_init(&world, 5, archive_dict(fixture.archive));
