@@ -54,9 +54,8 @@ static gboolean open_store(Daemon *daemon, GError **error) {
                           .cache_bytes = s->store_cache_bytes};
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
-    ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns,
-                              .max_trace_spans = s->traces.max_spans,
-                              .keep = s->keep};
+    ArchiveOptions archive = {
+        .clock_tolerance_ns = s->clock_tolerance_ns, .max_trace_spans = s->traces.max_spans, .keep = s->keep};
     daemon->archive = archive_open(daemon->store, &archive, error);
     return daemon->archive != NULL;
 }
