@@ -205,6 +205,12 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
         g_autofree char *count = show_count(n, counts[i].singular, counts[i].field);
         g_string_append_printf(faults, "%s%s", faults->len > 0 ? ", " : "", count);
     }
+    const json_t *dropped = field_list(document, "dropped");
+    for (gsize i = 0; i < json_array_size(dropped); i++) {
+        const json_t *name = json_array_get(dropped, i);
+        g_autofree char *what = text_clean(style, json_is_string(name) ? json_string_value(name) : "?");
+        g_string_append_printf(faults, "%s%s not kept", faults->len > 0 ? ", " : "", what);
+    }
     style_append(style, COLOUR_YELLOW, faults->str, out);
     g_string_append(out, faults->len > 0 ? "\n\n" : "\n");
     g_string_free(faults, TRUE);

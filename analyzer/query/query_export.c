@@ -21,8 +21,8 @@ static void hand_over(Export *export) {
 /* What the line's span has lost by choice, as one more key, which readers of such lines ignore. */
 static void mark_line(GString *text, guint32 dropped) {
     static const char *const marks[] = {
-        "", "\"ids\"", "\"annotations\"", "\"ids\",\"annotations\"", "\"notes\"", "\"ids\",\"notes\"",
-        "\"annotations\",\"notes\"", "\"ids\",\"annotations\",\"notes\""};
+        "",          "\"ids\"",           "\"annotations\"",           "\"ids\",\"annotations\"",
+        "\"notes\"", "\"ids\",\"notes\"", "\"annotations\",\"notes\"", "\"ids\",\"annotations\",\"notes\""};
     g_assert(g_str_has_suffix(text->str, "}\n"));
     g_string_truncate(text, text->len - 2);
     g_string_append_printf(text, ",\"dropped\":[%s]}\n", marks[dropped & (G_N_ELEMENTS(marks) - 1)]);
