@@ -33,6 +33,8 @@ struct Daemon {
     StateSources sources;
     Http *http;
     Maintenance *maintenance;
+    Keeper *keeper;
+    SpaceView space;
     Net *net;
 };
 
@@ -95,6 +97,16 @@ static void start_shards(Daemon *daemon) {
     }
 }
 
+static MaintenanceLimits maintenance_limits(const Settings *settings) {
+    return (MaintenanceLimits){
+        .min_free_bytes = settings->min_free_bytes,
+        .journal_limit_bytes = settings->journal_limit_bytes,
+        .sampling = settings->sampling,
+        .sampling_auto = settings->sampling_auto,
+        .sampling_spans_per_s = settings->sampling_spans_per_s,
+    };
+}
+
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
     daemon->sources = (StateSources){
@@ -107,6 +119,7 @@ static void start_service(Daemon *daemon) {
         .journal = daemon->journal,
         .rate = daemon->rate,
         .sampling = &daemon->sampling,
+        .space = &daemon->space,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
         .started_ns = clock_monotonic_ns(clock_system()),
@@ -120,9 +133,12 @@ static void start_service(Daemon *daemon) {
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
-    MaintenanceOptions maintenance = {&daemon->sources, s->store_path, s->journal_path, s->ack != ACK_MEMORY};
-    MaintenanceLimits limits = {s->min_free_bytes, s->journal_limit_bytes};
+    MaintenanceOptions maintenance = {&daemon->sources,     s->store_path,     s->journal_path,
+                                      s->ack != ACK_MEMORY, &daemon->sampling, s->queue_bytes * s->shards};
+    MaintenanceLimits limits = maintenance_limits(s);
     daemon->maintenance = maintenance_start(&maintenance, &limits);
+    KeeperOptions keeper = {daemon->archive, daemon->gate, s->store_path, &daemon->space};
+    daemon->keeper = keeper_start(&keeper, &s->keeper);
 }
 
 Daemon *daemon_open(const Settings *settings, GError **error) {
@@ -219,11 +235,12 @@ const char *daemon_http(const Daemon *daemon) { return daemon->http_address; }
 
 void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
-    atomic_store(&daemon->sampling, settings->sampling);
+    if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
     OpenLimits limits = share_of(settings);
     for (guint i = 0; i < daemon->n_shards; i++) shard_set_limits(daemon->shards[i], &limits);
-    MaintenanceLimits maintenance = {settings->min_free_bytes, settings->journal_limit_bytes};
+    MaintenanceLimits maintenance = maintenance_limits(settings);
+    keeper_set_limits(daemon->keeper, &settings->keeper);
     maintenance_set_limits(daemon->maintenance, &maintenance);
 }
 
@@ -246,6 +263,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
     if (daemon->net) net_stop(daemon->net);
     g_autoptr(GError) problem = NULL;
+    g_clear_pointer(&daemon->keeper, keeper_stop);
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);
     gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
@@ -269,6 +287,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
 
 void daemon_free(Daemon *daemon) {
     if (!daemon) return;
+    keeper_stop(daemon->keeper);
     maintenance_stop(daemon->maintenance);
     http_stop(daemon->http);
     net_free(daemon->net);

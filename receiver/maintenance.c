@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/statvfs.h>
+#include <string.h>
 
 #include "common/base/clock.h"
+#include "receiver/advice.h"
 #include "receiver/log.h"
 #include "receiver/upkeep.h"
 
@@ -92,15 +93,9 @@ static void probe_journal(StateSources *sources) {
 
 /* ---- space ---- */
 
-static guint64 free_bytes(const char *path) {
-    struct statvfs info;
-    if (statvfs(path, &info) != 0) return G_MAXUINT64;
-    return (guint64)info.f_bavail * info.f_frsize;
-}
-
 static void watch_space(const MaintenanceOptions *options, guint64 min_free_bytes) {
-    guint64 store = free_bytes(options->store_path);
-    guint64 journal = options->uses_journal ? free_bytes(options->journal_path) : G_MAXUINT64;
+    guint64 store = space_free_bytes(options->store_path);
+    guint64 journal = options->uses_journal ? space_free_bytes(options->journal_path) : G_MAXUINT64;
     const char *path = store <= journal ? options->store_path : options->journal_path;
     guint64 least = MIN(store, journal);
     g_autofree char *why = NULL;
@@ -108,13 +103,50 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
     if (least < min_free_bytes)
         why =
             g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
-                            "there or lower it",
+                            "there, shorten retention.traces or lower it",
                             (double)least / 1e6, path, (double)min_free_bytes / 1e6);
     if (!gate_set(options->sources->gate, GATE_STORE_SPACE, why)) return;
     if (why)
         log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
     else
         log_message(LOG_LEVEL_NOTICE, "there is enough free space again");
+}
+
+/* ---- what senders are told ---- */
+
+typedef struct Advising {
+    Advice advice;
+    guint64 spans; /* received at the last look */
+    gint64 time_ns;
+} Advising;
+
+static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Advising *advising) {
+    StateSources *sources = maintenance->options.sources;
+    SharedText *told = maintenance->options.sampling;
+    if (!limits->sampling_auto) {
+        advising->advice = (Advice){0};
+        atomic_store(told, limits->sampling);
+        return;
+    }
+    gint64 now_ns = clock_monotonic_ns(clock_system());
+    guint64 spans = counter_set_sum(sources->counters, COUNTER_SPANS);
+    AdviceInput input = {.budget = limits->sampling_spans_per_s,
+                         .queue_bytes = maintenance->options.queue_bytes,
+                         .try_later = counter_set_sum(sources->counters, COUNTER_TRY_LATER),
+                         .space_is_thin = atomic_load(&sources->space->level) == SPACE_THIN};
+    if (advising->time_ns > 0)
+        input.spans_per_s = (double)(spans - advising->spans) * 1e9 / (double)MAX(now_ns - advising->time_ns, 1);
+    for (guint i = 0; i < sources->n_shards; i++) input.queued_bytes += shard_state(sources->shards[i]).mailbox_bytes;
+    advising->spans = spans;
+    advising->time_ns = now_ns;
+    const char *why = advice_pressure(&advising->advice, &input), *before = atomic_load(told);
+    const char *policy = advice_next(&advising->advice, &input, now_ns);
+    atomic_store(told, policy);
+    if (strcmp(policy, before) == 0) return;
+    if (why)
+        log_message(LOG_LEVEL_WARNING, "senders are told to trace %s of each function: %s", policy, why);
+    else
+        log_message(LOG_LEVEL_NOTICE, "senders are told to trace %s again", policy);
 }
 
 /* ---- the thread ---- */
@@ -138,10 +170,12 @@ static void *run(void *arg) {
     StateSources *sources = maintenance->options.sources;
     pthread_setname_np(pthread_self(), "maintenance");
     Flushing flushing = {0, 0};
+    Advising advising = {.spans = 0};
     MaintenanceLimits limits;
     for (guint round = 0; wait_round(maintenance, &limits); round++) {
         watch_space(&maintenance->options, limits.min_free_bytes);
         probe_journal(sources);
+        if (round % 4 == 0) advise(maintenance, &limits, &advising);
         if (round % 4 == 0)
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));

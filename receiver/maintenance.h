@@ -14,12 +14,17 @@ typedef struct MaintenanceOptions {
     StateSources *sources;
     const char *store_path, *journal_path;
     gboolean uses_journal; /* ack is not memory */
+    SharedText *sampling;  /* kept up to date */
+    guint64 queue_bytes;   /* of all shards */
 } MaintenanceOptions;
 
 /* What a reload may change. */
 typedef struct MaintenanceLimits {
     guint64 min_free_bytes;
     guint64 journal_limit_bytes;
+    const char *sampling;         /* outlives the maintenance */
+    gboolean sampling_auto;       /* then advice.h decides */
+    guint64 sampling_spans_per_s; /* its budget */
 } MaintenanceLimits;
 
 typedef struct Maintenance Maintenance;

@@ -94,6 +94,10 @@ void metrics_write(StateSources *sources, GString *out) {
     g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
     write_gauge(out, "late_spans_waiting", "Late spans that are stored, but not with their traces yet",
                 (double)totals.late_waiting);
+    int level = atomic_load(&sources->space->level);
+    write_gauge(out, "free_bytes", "Free on the store's file system", (double)atomic_load(&sources->space->free_bytes));
+    write_gauge(out, "space_low", "1 when less than store.warn-free is free", level >= SPACE_LOW);
+    write_gauge(out, "space_thinning", "1 when less than store.thin-free is free", level >= SPACE_THIN);
     write_gauge(out, "senders", "Senders heard of", state.senders);
     write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
     senders_foreach(sources->senders, write_sender_drops, out);

@@ -1,5 +1,6 @@
 #include "receiver/settings.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -7,6 +8,7 @@
 #include "common/base/limits.h"
 #include "common/model/naming.h"
 #include "common/model/sampling.h"
+#include "receiver/advice.h"
 
 #define MIB (G_GINT64_CONSTANT(1) << 20)
 #define GIB (G_GINT64_CONSTANT(1) << 30)
@@ -54,6 +56,10 @@ const ConfigOption settings_table[] = {
      "Memory for open traces. Past it, those that were quiet longest are stored early; nothing is lost."},
 
     {"store.path", CONFIG_STRING, "/var/lib/plumbline/store", 0, 0, NULL, FALSE, "Folder of the store (RocksDB)."},
+    {"store.warn-free", CONFIG_SIZE, "8G", 0, 1024 * GIB, NULL, TRUE,
+     "Free space on the store's file system below which plumbd warns. 0: never."},
+    {"store.thin-free", CONFIG_SIZE, "4G", 0, 1024 * GIB, NULL, TRUE,
+     "Free space below which frequent traces are thinned out (retention.keep), until a tenth more is free. 0: never."},
     {"store.min-free", CONFIG_SIZE, "512M", 0, 1024 * GIB, NULL, TRUE,
      "Free space below which no new spans are taken, on the store's and on the journal's file system. 0: only when "
      "they "
@@ -68,6 +74,22 @@ const ConfigOption settings_table[] = {
     {"store.cache", CONFIG_SIZE, "32M", MIB, 1024 * GIB, NULL, FALSE, "The store's cache for reading."},
     {"store.write-buffer", CONFIG_SIZE, "16M", MIB, 16 * GIB, NULL, FALSE,
      "What the store collects in memory before it writes a file."},
+
+    {"retention.traces", CONFIG_DURATION, "7d", 0, 100 * 366 * DAY, NULL, TRUE,
+     "Traces go at this age, as told by their begin; counted from the end of what is stored, or from now if that is "
+     "earlier. 0: never. Statistics have ages of their own."},
+    {"retention.minutes", CONFIG_DURATION, "14d", 0, 100 * 366 * DAY, NULL, TRUE,
+     "Age of statistics by the minute. Questions about a time before are answered by the hour."},
+    {"retention.hours", CONFIG_DURATION, "400d", 0, 100 * 366 * DAY, NULL, TRUE, "Age of statistics by the hour."},
+    {"retention.days", CONFIG_DURATION, "0", 0, 100 * 366 * DAY, NULL, TRUE,
+     "Age of statistics by the day. 0: for ever."},
+    {"retention.keep", CONFIG_INT, "100", 1, 1000000, NULL, TRUE,
+     "When space is short (store.thin-free): so many traces of each pattern and hour stay, with equal chances, then "
+     "half "
+     "as many, and so on; besides all of rare patterns, and those that are slow for their pattern, incomplete or "
+     "flagged."},
+    {"retention.whole", CONFIG_DURATION, "1h", 0, 366 * DAY, NULL, TRUE,
+     "Traces younger than this are not thinned out."},
 
     {"journal.path", CONFIG_STRING, "/var/lib/plumbline/journal", 0, 0, NULL, FALSE,
      "Folder of the journal: spans that were acknowledged and are not in the store yet."},
@@ -89,7 +111,11 @@ const ConfigOption settings_table[] = {
      "Workload#*=always; hflush=never; 0.01. Each is a function ('*' at its end: any rest), '=' and a choice; the last "
      "may be a choice alone, for all others. Choices: always, never, a fraction from 0 to 1, 5/s (so many a second of "
      "each function), every 100. Every answer to a sender carries it, over what the sender itself is configured to. "
-     "Empty: senders decide."},
+     "Empty: senders decide. auto: every call while the receiver keeps up, so many a second of each function, ever "
+     "fewer, while it does not."},
+    {"senders.rate", CONFIG_INT, "0", 0, 1000000000, NULL, TRUE,
+     "With senders.sampling = auto: spans a second that are to come in at most, roughly. 0: as many as plumbd can "
+     "take."},
 
     {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
 
@@ -113,11 +139,23 @@ static gboolean check(const Settings *settings, GError **error) {
         return FALSE;
     }
     naming_rules_free(rules);
-    if (!sampling_check(settings->sampling, error)) {
+    if (!settings->sampling_auto && !sampling_check(settings->sampling, error)) {
         g_prefix_error(error, "senders.sampling: ");
         return FALSE;
     }
     return TRUE;
+}
+
+static KeeperLimits keeper_limits(const Config *config) {
+    return (KeeperLimits){
+        .ages = {.traces_ns = config_duration_ns(config, "retention.traces"),
+                 .level_ns = {[LEVEL_MINUTE] = config_duration_ns(config, "retention.minutes"),
+                              [LEVEL_HOUR] = config_duration_ns(config, "retention.hours"),
+                              [LEVEL_DAY] = config_duration_ns(config, "retention.days")}},
+        .marks = {config_size_bytes(config, "store.warn-free"), config_size_bytes(config, "store.thin-free")},
+        .keep = (guint)config_int(config, "retention.keep"),
+        .whole_ns = config_duration_ns(config, "retention.whole"),
+    };
 }
 
 Settings *settings_new(const Config *config, GError **error) {
@@ -157,6 +195,13 @@ Settings *settings_new(const Config *config, GError **error) {
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
     s->name_rules = g_strdupv((char **)config_list(config, "naming.rules"));
     s->sampling = g_strstrip(g_strdup(config_string(config, "senders.sampling")));
+    s->sampling_auto = strcmp(s->sampling, ADVICE_AUTO) == 0;
+    s->sampling_spans_per_s = (guint64)config_int(config, "senders.rate");
+    if (s->sampling_auto) {
+        g_free(s->sampling);
+        s->sampling = g_strdup(ADVICE_FIRST);
+    }
+    s->keeper = keeper_limits(config);
     s->log_level = (LogLevel)config_enum(config, "log.level");
     s->stop_timeout_ns = config_duration_ns(config, "stop.timeout");
     if (!check(s, error)) return NULL;

@@ -3,6 +3,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
+#include "receiver/keeper.h"
 #include "receiver/log.h"
 #include "receiver/open_traces.h"
 
@@ -29,7 +30,10 @@ typedef struct Settings {
     gsize journal_segment_bytes;
     guint64 journal_limit_bytes;
     char **name_rules;
-    char *sampling; /* empty: none */
+    char *sampling;         /* empty: none */
+    gboolean sampling_auto; /* sampling is what it begins with */
+    guint64 sampling_spans_per_s;
+    KeeperLimits keeper;
     LogLevel log_level;
     gint64 stop_timeout_ns;
 } Settings;

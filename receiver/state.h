@@ -8,6 +8,7 @@
 #include "receiver/net.h"
 #include "receiver/senders.h"
 #include "receiver/shard.h"
+#include "receiver/space.h"
 
 /* Spans per second over the last ten seconds: fed once a second by the maintenance thread, read by any. */
 #define RATE_SECONDS 10
@@ -27,6 +28,7 @@ typedef struct StateSources {
     Journal *journal;
     Rate *rate;
     const SharedText *sampling;
+    const SpaceView *space;
     Shard *const *shards;
     guint n_shards;
     gint64 ids_for_ns; /* how long ids lie beside records that are kept without */

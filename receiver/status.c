@@ -30,6 +30,15 @@ static void set_integer(json_t *object, const char *name, guint64 value) {
     json_object_set_new(object, name, json_integer((json_int_t)value));
 }
 
+static json_t *space_of(const SpaceView *space) {
+    json_t *object = json_object();
+    json_object_set_new(object, "level", json_string(space_level_name((SpaceLevel)atomic_load(&space->level))));
+    set_integer(object, "free_bytes", atomic_load(&space->free_bytes));
+    guint keep = atomic_load(&space->keep);
+    if (keep > 0) set_integer(object, "thinned_to_traces", keep);
+    return object;
+}
+
 json_t *status_receiver(StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -60,6 +69,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);
     json_object_set_new(object, "sampling", json_string(state.sampling));
+    json_object_set_new(object, "space", space_of(sources->space));
     json_object_set_new(object, "accounting", accounts_status(sources));
     json_t *senders = json_array();
     senders_foreach(sources->senders, append_sender, senders);

@@ -46,8 +46,16 @@ static void add_books(void *arg, guint32 tracer, const BookSums *sums) {
     sender_row_add(row, "set_aside", sums->set_aside);
 }
 
+static gboolean said_anything(const SenderInfo *info) {
+    if (info->name[0] != '\0' || info->spans_sent > 0 || info->n_drops > 0) return TRUE;
+    for (guint i = 0; i < PACK_RESULT_COUNT; i++)
+        if (info->refused[i] > 0) return TRUE;
+    return FALSE;
+}
+
 static void add_said(void *arg, const SenderInfo *info) {
     const Rows *rows = arg;
+    if (!said_anything(info)) return;
     json_t *row = sender_rows_named(rows->rows, info->name);
     sender_row_add(row, "sent", info->spans_sent);
     sender_row_add(row, "queued", info->spans_queued);

@@ -1,0 +1,205 @@
+#include "receiver/keeper.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "analyzer/archive/thin.h"
+#include "common/base/clock.h"
+#include "receiver/log.h"
+
+#define ROUND_NS  (250 * NS_PER_MS)
+#define RETAIN_NS (10 * NS_PER_SEC)
+/* Records of one step: some tens of milliseconds in which late spans are not joined. */
+#define STEP_RECORDS 20000u
+/* When there is nothing left to thin, until it looks again. */
+#define REST_NS (5 * NS_PER_MINUTE)
+
+struct Keeper {
+    KeeperOptions options;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    KeeperLimits limits; /* under the lock */
+    gboolean stopping;   /* under the lock */
+
+    /* of the thread alone */
+    SpaceLevel level;
+    gint64 retain_ns, rest_ns; /* not before */
+    Thinner *thinner;
+    guint keep;
+    guint64 thinned, expired; /* spans, not told yet */
+};
+
+static gint64 now_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+/* FALSE: stop. */
+static gboolean wait_round(Keeper *keeper, gint64 ns, KeeperLimits *limits) {
+    gint64 until_ns = now_ns() + ns;
+    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    pthread_mutex_lock(&keeper->lock);
+    int waited = 0;
+    while (!keeper->stopping && waited == 0) waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
+    gboolean go_on = !keeper->stopping;
+    *limits = keeper->limits;
+    pthread_mutex_unlock(&keeper->lock);
+    return go_on;
+}
+
+/* ---- space ---- */
+
+static void tell_level(const Keeper *keeper, const KeeperLimits *limits, guint64 free_bytes) {
+    double free_mb = (double)free_bytes / 1e6;
+    const char *path = keeper->options.store_path;
+    if (keeper->level == SPACE_THIN)
+        log_message(
+            LOG_LEVEL_WARNING,
+            "%.0f MB are free for %s, less than store.thin-free (%.0f MB): frequent traces are thinned out; make "
+            "room there, or shorten retention.traces",
+            free_mb, path, (double)limits->marks.thin_bytes / 1e6);
+    else if (keeper->level == SPACE_LOW)
+        log_message(LOG_LEVEL_WARNING,
+                    "%.0f MB are free for %s, less than store.warn-free (%.0f MB): make room there, or shorten "
+                    "retention.traces",
+                    free_mb, path, (double)limits->marks.warn_bytes / 1e6);
+    else
+        log_message(LOG_LEVEL_NOTICE, "%.0f MB are free for %s: enough again", free_mb, path);
+}
+
+static void look_at_space(Keeper *keeper, const KeeperLimits *limits) {
+    guint64 free_bytes = space_free_bytes(keeper->options.store_path);
+    SpaceLevel before = keeper->level;
+    keeper->level = space_level(&limits->marks, free_bytes, before);
+    atomic_store(&keeper->options.view->free_bytes, free_bytes);
+    atomic_store(&keeper->options.view->level, (int)keeper->level);
+    if (keeper->level != before) tell_level(keeper, limits, free_bytes);
+}
+
+/* ---- age ---- */
+
+/* TRUE: there is more. */
+static gboolean retain(Keeper *keeper, const KeeperLimits *limits) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    RetainResult result = {0};
+    gint64 wall_ns = clock_wall_ns(clock_system());
+    if (!archive_retain(keeper->options.archive, &limits->ages, wall_ns, STEP_RECORDS, &result, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "what is past its age cannot be removed: %s", error->message);
+    keeper->expired += result.spans;
+    if (result.more) return TRUE;
+    if (keeper->expired > 0)
+        log_message(LOG_LEVEL_INFO, "%" G_GUINT64_FORMAT " spans were past their age and are gone", keeper->expired);
+    keeper->expired = 0;
+    return FALSE;
+}
+
+/* ---- thinning ---- */
+
+static void thin_end(Keeper *keeper) {
+    g_clear_pointer(&keeper->thinner, thinner_free);
+    if (keeper->thinned > 0)
+        log_message(LOG_LEVEL_NOTICE,
+                    "%" G_GUINT64_FORMAT " spans of frequent traces were thinned out, %u traces of a "
+                    "pattern and hour stay",
+                    keeper->thinned, keeper->keep);
+    keeper->thinned = 0;
+}
+
+static void thin_stop(Keeper *keeper) {
+    if (keeper->keep == 0) return;
+    thin_end(keeper);
+    keeper->keep = 0;
+    keeper->rest_ns = 0;
+    atomic_store(&keeper->options.view->keep, 0);
+}
+
+static void thin_begin(Keeper *keeper, const KeeperLimits *limits) {
+    /* Each time through, half as many stay. */
+    keeper->keep = keeper->keep == 0 ? MAX(limits->keep, 1) : MAX(keeper->keep / 2, 1);
+    gint64 end_ns = MIN(archive_totals(keeper->options.archive).last_ns, clock_wall_ns(clock_system()));
+    ThinOptions options = {keeper->keep, end_ns - limits->whole_ns};
+    keeper->thinner = thinner_new(keeper->options.archive, &options);
+    atomic_store(&keeper->options.view->keep, keeper->keep);
+}
+
+/* TRUE: there is more. */
+static gboolean thin(Keeper *keeper, const KeeperLimits *limits) {
+    static LogLimit limit;
+    if (keeper->thinner == NULL) {
+        if (now_ns() < keeper->rest_ns) return FALSE;
+        thin_begin(keeper, limits);
+    }
+    g_autoptr(GError) error = NULL;
+    ThinResult result = {.more = TRUE};
+    gboolean ok = thinner_step(keeper->thinner, STEP_RECORDS, &result, &error);
+    keeper->thinned += result.spans;
+    if (!ok) log_limited(&limit, LOG_LEVEL_WARNING, "traces cannot be thinned out: %s", error->message);
+    if (!ok || result.more) return ok;
+    thin_end(keeper);
+    if (keeper->keep > 1) return TRUE;
+    log_limited(
+        &limit, LOG_LEVEL_WARNING,
+        "there is nothing left to thin out: make room, or shorten retention.traces; without, no spans are taken "
+        "from store.min-free on");
+    keeper->keep = 0;
+    keeper->rest_ns = now_ns() + REST_NS;
+    return FALSE;
+}
+
+/* ---- the thread ---- */
+
+static void *run(void *arg) {
+    Keeper *keeper = arg;
+    pthread_setname_np(pthread_self(), "keeper");
+    KeeperLimits limits;
+    gint64 pause_ns = ROUND_NS;
+    while (wait_round(keeper, pause_ns, &limits)) {
+        pause_ns = ROUND_NS;
+        look_at_space(keeper, &limits);
+        if (gate_is_shut_for(keeper->options.gate, GATE_STARTING)) continue;
+        if (now_ns() >= keeper->retain_ns) {
+            if (retain(keeper, &limits))
+                pause_ns = 0;
+            else
+                keeper->retain_ns = now_ns() + RETAIN_NS;
+        }
+        if (keeper->level < SPACE_THIN)
+            thin_stop(keeper);
+        else if (thin(keeper, &limits))
+            pause_ns = 0;
+    }
+    thin_stop(keeper);
+    return NULL;
+}
+
+Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits) {
+    Keeper *keeper = g_new0(Keeper, 1);
+    keeper->options = *options;
+    keeper->limits = *limits;
+    pthread_mutex_init(&keeper->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&keeper->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int err = pthread_create(&keeper->thread, NULL, run, keeper);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    return keeper;
+}
+
+void keeper_set_limits(Keeper *keeper, const KeeperLimits *limits) {
+    pthread_mutex_lock(&keeper->lock);
+    keeper->limits = *limits;
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_stop(Keeper *keeper) {
+    if (!keeper) return;
+    pthread_mutex_lock(&keeper->lock);
+    keeper->stopping = TRUE;
+    pthread_cond_signal(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+    pthread_join(keeper->thread, NULL);
+    pthread_cond_destroy(&keeper->changed);
+    pthread_mutex_destroy(&keeper->lock);
+    g_free(keeper);
+}

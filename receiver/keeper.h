@@ -1,0 +1,29 @@
+/* What is kept, and for how long: removes what is past its age, and thins out when the store's file system runs short.
+ * A thread of its own, which works in small steps; nobody waits for it. */
+#pragma once
+
+#include "analyzer/archive/retain.h"
+#include "receiver/gate.h"
+#include "receiver/space.h"
+
+/* What a reload may change. */
+typedef struct KeeperLimits {
+    RetainAges ages;
+    SpaceMarks marks;
+    guint keep;      /* traces of each pattern and hour that stay when it first thins out */
+    gint64 whole_ns; /* nothing younger is thinned */
+} KeeperLimits;
+
+typedef struct KeeperOptions {
+    Archive *archive;
+    Gate *gate;
+    const char *store_path;
+    SpaceView *view; /* for others to read */
+} KeeperOptions;
+
+typedef struct Keeper Keeper;
+/* Works as soon as the receiver is ready. */
+Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits);
+void keeper_set_limits(Keeper *keeper, const KeeperLimits *limits);
+/* Waits for the step under way. */
+void keeper_stop(Keeper *keeper);
