@@ -130,10 +130,17 @@ def test_killed_while_thinning(make_plumbd, small_disk):  # noqa: F811
     for _ in range(5):
         plumbd.start()
         before = plumbd.receiver()["accounting"]["thinned"]
-        if before == 0:
-            wait_for(lambda: plumbd.receiver()["accounting"]["thinned"] > 0)
+        wait_for(lambda: plumbd.receiver()["accounting"]["thinned"] > before)
         plumbd.kill()
+    plumbd.settings["store.thin-free"] = "0"
     plumbd.start()
+    account = accounts(plumbd)
+    assert account["stored"] + account["thinned"] == sent
+    assert plumbd.ask("verify")["differences"] == 0
+    plumbd.stop()
+    plumbd.settings["store.thin-free"] = "159M"
+    plumbd.start()
+    wait_for(lambda: plumbd.receiver()["accounting"]["thinned"] > 0)
     account = accounts(plumbd)
     assert account["thinned"] > 0
     assert account["stored"] + account["thinned"] == sent
