@@ -81,8 +81,8 @@ static gboolean retain(Keeper *keeper, const KeeperLimits *limits) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     RetainResult result = {0};
-    gint64 wall_ns = clock_wall_ns(clock_system());
-    if (!archive_retain(keeper->options.archive, &limits->ages, wall_ns, STEP_RECORDS, &result, &error))
+    RetainOptions options = {limits->ages, clock_wall_ns(clock_system()), STEP_RECORDS};
+    if (!archive_retain(keeper->options.archive, &options, &result, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "what is past its age cannot be removed: %s", error->message);
     keeper->expired += result.spans;
     if (result.more) return TRUE;

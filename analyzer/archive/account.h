@@ -33,6 +33,8 @@ typedef enum {
     ACCOUNT_FIELDS
 } AccountField;
 
+struct Archive;
+
 /* One thread adds, any may read. */
 typedef struct AccountTable AccountTable;
 AccountTable *account_table_new(void);
@@ -66,6 +68,10 @@ void account_draft_discard(AccountDraft *draft);
 
 /* Reads the tables of all slots: elements of 'slots' are AccountTable, NULL where there is none. CORRUPT, IO. */
 gboolean account_load(StoreIter *meta, GPtrArray *slots, GError **error);
+
+/* Adds the books of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
+ * the writers. */
+void archive_books(struct Archive *archive, AccountTable *sum);
 
 /* For verify: counts stored spans as taken or as waiting, and tells of every tracer id whose books say otherwise. */
 void account_count_stored(AccountTable *counted, const GPtrArray *spans);

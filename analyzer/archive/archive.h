@@ -50,11 +50,6 @@ typedef struct ArchiveTotals {
 } ArchiveTotals;
 ArchiveTotals archive_totals(Archive *archive);
 
-/* Adds the books of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
- * the writers. account.h says what the fields are. */
-typedef struct AccountTable AccountTable;
-void archive_books(Archive *archive, AccountTable *sum);
-
 /* How many functions have statistics, and how many hosts they ran on. The first call reads the functions' statistics of
  * all time; later ones read nothing. */
 typedef struct ArchiveKinds {

@@ -2,8 +2,8 @@
  * traces of a pattern were kept, and verify compares statistics with what is stored and what was removed together.
  *
  *   family  key                      value
- *   meta    "removed/", minute u32   calls varint; then for each pattern, ascending: difference of its number to the one
- *                                    before, traces, spans, all varints
+ *   meta    "removed/", minute u32   calls varint; then for each pattern, ascending: difference of its number to the
+ *                                    one before, traces, spans, all varints
  *
  * A trace counts in the minute of its begin, a call in that of its own, as in statistics. Written by one thread at a
  * time (Archive.settle_lock). */

@@ -159,15 +159,15 @@ gboolean retain_load(Archive *archive, GError **error) {
     return fail(error, PLUMB_ERROR_CORRUPT, "what is noted of removed statistics is malformed");
 }
 
-gboolean archive_retain(Archive *archive, const RetainAges *ages, gint64 now_ns, guint max_records,
-                        RetainResult *result, GError **error) {
+gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainResult *result, GError **error) {
+    const RetainAges *ages = &options->ages;
     *result = (RetainResult){0};
-    gint64 end_ns = MIN(archive_totals(archive).last_ns, now_ns);
+    gint64 end_ns = MIN(archive_totals(archive).last_ns, options->now_ns);
     gboolean ok = TRUE;
     pthread_mutex_lock(&archive->settle_lock);
     if (ages->traces_ns > 0 && end_ns > ages->traces_ns) {
         guint32 until = trace_second(end_ns - ages->traces_ns);
-        ok = retain_traces(archive, until - until % RETAIN_STEP_SECONDS, max_records, result, error);
+        ok = retain_traces(archive, until - until % RETAIN_STEP_SECONDS, options->max_records, result, error);
     }
     for (StatsLevel level = 0; ok && level < LEVEL_COUNT; level++) {
         guint32 until = first_kept(level, ages->level_ns[level], end_ns);

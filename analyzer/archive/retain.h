@@ -10,16 +10,20 @@ typedef struct RetainAges {
     gint64 level_ns[LEVEL_COUNT]; /* of statistics */
 } RetainAges;
 
+typedef struct RetainOptions {
+    RetainAges ages;
+    gint64 now_ns;
+    guint max_records; /* of one call, about: then it comes back, so that others get their turn */
+} RetainOptions;
+
 typedef struct RetainResult {
     guint64 traces, spans; /* removed */
     guint damaged;         /* records that cannot be read: they stay */
     gboolean more;         /* not finished: call again */
 } RetainResult;
 
-/* Removes some of what is past its age; a call takes about max_records records, then comes back, so that others get
- * their turn. Whole files go at once. Any thread. NO_SPACE, IO. */
-gboolean archive_retain(Archive *archive, const RetainAges *ages, gint64 now_ns, guint max_records,
-                        RetainResult *result, GError **error);
+/* Removes some of what is past its age. Whole files go at once. Any thread. NO_SPACE, IO. */
+gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainResult *result, GError **error);
 
 /* Rewrites the files of the time before, so that what was removed leaves the disk also where it shares files with what
  * stays: when space is short. Takes as long as writing what stays. */

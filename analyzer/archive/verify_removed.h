@@ -1,5 +1,6 @@
-/* Minutes of which traces were removed: their statistics cannot be computed anew, but what is stored and what was removed
- * must add up to what they count, trace by trace and call by call. So verify tells thinned and expired from lost. */
+/* Minutes of which traces were removed: their statistics cannot be computed anew, but what is stored and what was
+ * removed must add up to what they count, trace by trace and call by call. So verify tells thinned and expired from
+ * lost. */
 #pragma once
 
 #include "analyzer/archive/internal.h"

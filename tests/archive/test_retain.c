@@ -33,8 +33,9 @@ static RetainResult retain(Case *c, const RetainAges *ages, gint64 now_ns, guint
     g_autoptr(GError) error = NULL;
     RetainResult sum = {0};
     do {
+        RetainOptions options = {*ages, now_ns, max_records};
         RetainResult result;
-        archive_retain(c->fixture.archive, ages, now_ns, max_records, &result, &error);
+        archive_retain(c->fixture.archive, &options, &result, &error);
         g_assert_no_error(error);
         sum.traces += result.traces;
         sum.spans += result.spans;
