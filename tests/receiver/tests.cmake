@@ -6,3 +6,7 @@ foreach(name intake shard)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/fixture.c
         LINK plumbd_core LABELS threads)
 endforeach()
+# For tests/receiver/test_faults.py, which preloads it into plumbd.
+add_library(fault_files MODULE ${PROJECT_SOURCE_DIR}/tests/faults/fault_files.c)
+target_include_directories(fault_files PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(fault_files PRIVATE PkgConfig::GLIB ${CMAKE_DL_LIBS})

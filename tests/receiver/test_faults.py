@@ -1,0 +1,102 @@
+"""Files that fail below a whole plumbd: whatever call on journal or store fails, nothing that was acknowledged is lost, nothing
+counts twice, and plumbd goes on, or says why it cannot.
+
+PLUMB_FAULTS=all (bench/crash) lets every call fail in turn; without it a few of each kind do, others in each run."""
+import os
+import random
+
+import pytest
+
+from tests.receiver.sender import OK, Sender, span
+
+BEGIN = 1_700_000_000_000_000_000
+BATCHES, BATCH_SPANS = 40, 25
+KINDS = ("no-space", "io-error", "short-write", "failed-sync")
+# Of each kind, in a run of the suite.
+SAMPLES = 4
+
+
+@pytest.fixture(scope="session")
+def fault_layer(build_dir):
+    layer = build_dir / "tests/libfault_files.so"
+    assert layer.is_file(), f"{layer} is not built: run script/build"
+    return layer
+
+
+def make_faulty(make_plumbd, layer, folder, **fault):
+    """A plumbd whose small buffers and segments make it write often."""
+    plumbd = make_plumbd(folder=folder, journal__segment="64K", journal__ack="fsync", trace__idle="5ms", store__write_buffer="1M")
+    if fault:
+        plumbd.environment = {**plumbd.environment, "LD_PRELOAD": str(layer), "PLUMB_FAULT_FOLDER": str(folder),
+                              **{f"PLUMB_FAULT_{name.upper()}": str(value) for name, value in fault.items()}}
+    return plumbd
+
+
+def send_all(plumbd):
+    """What was acknowledged, as texts of ids. A batch that is not taken is left: senders have limits too."""
+    acknowledged = []
+    for number in range(BATCHES):
+        # Five batches make a trace.
+        trace, first = number // 5 + 1, number % 5 * BATCH_SPANS + 1
+        spans = [span(trace, k, begin=BEGIN + k, parent=None if k == 1 else 1, annotations=[(0, "x" * 2000)])
+                 for k in range(first, first + BATCH_SPANS)]
+        try:
+            with Sender(plumbd) as sender:
+                reply = sender.submit(spans)
+        except OSError:
+            continue
+        if reply.status == OK:
+            acknowledged += [f"{trace:016x}{k:016x}" for k in range(first, first + BATCH_SPANS)]
+    return acknowledged
+
+
+def ready(plumbd):
+    """FALSE when it ended instead, with a message."""
+    plumbd.spawn()
+    line = plumbd.process.stdout.readline()
+    if line:
+        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        host, port = words["thrift"].rsplit(":", 1)
+        plumbd.thrift, plumbd.http = (host, int(port)), words["http"]
+        return True
+    assert plumbd.wait() == 1, plumbd.messages()
+    assert "plumbd error: " in plumbd.messages()
+    return False
+
+
+def run(make_plumbd, layer, folder, **fault):
+    """The whole story with one fault; how many calls were counted, where the process could say so."""
+    count = folder.parent / f"{folder.name}.count"
+    plumbd = make_faulty(make_plumbd, layer, folder, count=count, **fault)
+    acknowledged = []
+    if ready(plumbd):
+        acknowledged = send_all(plumbd)
+        plumbd.fetch("/api/v1/flush", "POST")  # may fail, and say so
+        assert plumbd.process.poll() is None, plumbd.messages()
+        if fault["at"] % 2:
+            plumbd.kill()
+        else:
+            plumbd.stop()
+    again = make_faulty(make_plumbd, layer, folder)
+    again.start()
+    again.flush()
+    exported = [line["a"] for line in again.export()]
+    assert len(set(exported)) == len(exported)
+    assert set(acknowledged) <= set(exported), again.messages()
+    assert again.ask("verify")["differences"] == 0
+    assert again.stop() == 0
+    return int(count.read_text()) if count.exists() else 0
+
+
+@pytest.mark.parametrize("lasts", [1, 0], ids=["once", "for-good"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_call_fails(make_plumbd, fault_layer, tmp_path, kind, lasts):
+    calls = run(make_plumbd, fault_layer, tmp_path / "none", kind=kind, at=0, lasts=1)
+    assert calls > 50
+    seed = random.randrange(2**32)
+    print("seed", seed, "calls", calls)
+    everything = range(1, calls + 1)
+    chosen = everything if os.environ.get("PLUMB_FAULTS") == "all" else sorted(random.Random(seed).sample(everything, SAMPLES))
+    for at in chosen:
+        print("call", at)
+        run(make_plumbd, fault_layer, tmp_path / f"call-{at}", kind=kind, at=at, lasts=lasts)
