@@ -206,6 +206,7 @@ static gboolean write_version(RocksStore *store, GError **error) {
 static gboolean open_once(RocksStore *store, GError **error) {
     gboolean complete;
     if (!check_folder(store, &complete, error)) return FALSE;
+    if (!store->base.read_only) rocks_options_set_direct(&store->options, store->path);
     rocksdb_options_set_create_missing_column_families(store->options.family[FAMILY_META], !complete);
     if (!open_families(store, error)) return FALSE;
     return complete || store->base.read_only || write_version(store, error);
