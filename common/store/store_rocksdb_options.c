@@ -156,7 +156,7 @@ static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, roc
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_block_based_options_set_format_version(table, 5);
-    /* Debian's RocksDB computes CRC32C without the processor's help: that took half of its CPU. */
+    /* CRC32C is computed without the processor's help, and took half of RocksDB's CPU. */
     rocksdb_block_based_options_set_checksum(table, CHECKSUM_XXH3);
     if (setup->bloom) {
         rocksdb_block_based_options_set_filter_policy(table,
