@@ -10,6 +10,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/pack.h"
+#include "analyzer/archive/rollup.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
 
@@ -185,22 +186,42 @@ static void print_answers(Bench *bench) {
            (cpu_ns(CLOCK_MONOTONIC) - before) / 1e3 / (double)result.spans, result.rows, result.differences);
 }
 
-static void print_late(Bench *bench) {
+static double patterns_ms(Bench *bench) {
     GError *error = NULL;
     guint rows = 0;
-    ArchiveTotals totals = archive_totals(bench->archive);
-    if (totals.late_spans == 0) return;
-    printf("%" G_GUINT64_FORMAT " late spans: %.3f us each\n", totals.late_spans,
-           bench->late_ns / 1e3 / (double)totals.late_spans);
     StatsFilter filter = {.kind = STATS_PATTERN, .since_ns = 0, .until_ns = G_MAXINT64, .role = -1};
     double before = cpu_ns(CLOCK_MONOTONIC);
     archive_stats(bench->archive, &filter, no_visit, &rows, &error);
     stop_on(error);
-    printf("patterns through the marks: %.1f ms\n", (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
-    before = cpu_ns(CLOCK_MONOTONIC);
+    return (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6;
+}
+
+/* What late spans cost the shard, and the thread that joins them. */
+static void print_late(Bench *bench) {
+    GError *error = NULL;
+    guint64 waiting = archive_totals(bench->archive).late_waiting;
+    if (waiting == 0) return;
+    printf("%" G_GUINT64_FORMAT " late spans: put down in %.3f us each\n", waiting,
+           bench->late_ns / 1e3 / (double)waiting);
+    double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID), waiting_ms = patterns_ms(bench);
     archive_settle(bench->archive, &error);
     stop_on(error);
-    printf("settle: %.1f ms\n", (cpu_ns(CLOCK_MONOTONIC) - before) / 1e6);
+    printf("joined in %.3f us each\n", (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1e3 / (double)waiting);
+    printf("patterns before and after: %.1f and %.1f ms\n", waiting_ms, patterns_ms(bench));
+}
+
+/* Everything is long over. */
+static void print_roll_up(Bench *bench) {
+    GError *error = NULL;
+    guint64 rows = 0;
+    g_autoptr(StoreIter) iter = store_iter_new(bench->store, FAMILY_STATS);
+    for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) rows++;
+    double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    archive_roll_up(bench->archive, G_MAXINT64 / 2, &error);
+    stop_on(error);
+    double spent_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    printf("rolled up: %" G_GUINT64_FORMAT " rows of minutes in %.2f ms, %.2f us each\n", rows, spent_ns / 1e6,
+           spent_ns / 1e3 / (double)rows);
 }
 
 static void report(Bench *bench) {
@@ -222,6 +243,7 @@ static void report(Bench *bench) {
     printf("disk: %" G_GUINT64_FORMAT " bytes, %.1f a span\n", usage.disk_bytes, (double)usage.disk_bytes / spans);
     print_families(bench);
     print_columns(bench);
+    print_roll_up(bench);
     print_answers(bench);
 }
 
