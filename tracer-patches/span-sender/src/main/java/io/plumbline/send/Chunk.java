@@ -9,12 +9,12 @@ import java.nio.ByteOrder;
  */
 final class Chunk {
     /** A thread starts with the smallest; one that fills it gets a larger one next. */
-    static final int[] SIZES = {1 << 10, 4 << 10, 16 << 10};
+    static final int[] SIZES = {1 << 10, 4 << 10, 16 << 10, 64 << 10};
     /** No size of these: made for one large span. */
     static final int LARGE = SIZES.length;
-    private static final int[] MOST_NAMES = {32, 64, 64, 16};
-    private static final int[] MOST_SHAPES = {8, 16, 32, 4};
-    private static final int[] MOST_VALUES = {24, 48, 64, 16};
+    private static final int[] MOST_NAMES = {32, 64, 64, 64, 16};
+    private static final int[] MOST_SHAPES = {8, 16, 32, 32, 4};
+    private static final int[] MOST_VALUES = {24, 48, 64, 64, 16};
     /** Object headers, and the rest of this object. */
     private static final int OVERHEAD = 200;
 

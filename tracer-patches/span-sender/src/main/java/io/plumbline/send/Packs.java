@@ -14,6 +14,10 @@ final class Packs {
     private int[] ends = new int[16];
     private int count;
     private int writtenOut;
+    /** Of the pack before: mostly the names are the same ones, in the same order. */
+    private String[] names = new String[16];
+    private int[] places = new int[16];
+    private int known;
 
     void reset() {
         buffer.reset();
@@ -21,15 +25,21 @@ final class Packs {
         table.clear();
         count = 0;
         writtenOut = 0;
+        Arrays.fill(names, 0, known, null);
+        known = 0;
     }
 
     void add(Chunk chunk) {
-        int names = chunk.names.size();
-        buffer.makeRoom((2 + names) * Varint.MOST + chunk.end);
+        int n = chunk.names.size();
+        buffer.makeRoom((2 + n) * Varint.MOST + chunk.end);
         buffer.putVarint(chunk.spans);
-        buffer.putVarint(names);
-        for (int i = 0; i < names; i++) {
-            buffer.putVarint(place(chunk.names.get(i)));
+        buffer.putVarint(n);
+        for (int i = 0; i < n; i++) {
+            String name = chunk.names.get(i);
+            if (i >= known || names[i] != name) {
+                remember(i, name, place(name));
+            }
+            buffer.putVarint(places[i]);
         }
         buffer.write(chunk.array, 0, chunk.end);
         writtenOut += chunk.writtenOut;
@@ -37,6 +47,17 @@ final class Packs {
             ends = Arrays.copyOf(ends, 2 * count);
         }
         ends[count++] = buffer.length;
+    }
+
+    /** As name i: all before it are known. */
+    private void remember(int i, String name, int place) {
+        if (i == names.length) {
+            names = Arrays.copyOf(names, 2 * i);
+            places = Arrays.copyOf(places, 2 * i);
+        }
+        names[i] = name;
+        places[i] = place;
+        known = Math.max(known, i + 1);
     }
 
     private int place(String name) {
