@@ -28,9 +28,20 @@ static inline void count_bucket(DistBuilder *builder, guint32 number, guint64 co
     builder->used[number / 64] |= (guint64)1 << (number % 64);
 }
 
+void dist_builder_init(DistBuilder *builder) {
+    builder->head = (SketchHead){.count = 0};
+    builder->squares = 0;
+    builder->dense = FALSE;
+    builder->counts = NULL;
+}
+
+void dist_builder_clear(DistBuilder *builder) { g_clear_pointer(&builder->counts, g_free); }
+
 static void make_dense(DistBuilder *builder) {
     if (builder->dense) return;
     builder->dense = TRUE;
+    if (builder->counts == NULL) builder->counts = g_new0(guint64, DIST_BUCKETS);
+    memset(builder->used, 0, sizeof builder->used);
     for (guint i = 0; i < builder->head.count; i++) count_bucket(builder, bucket_of(builder->few[i]), 1);
 }
 
@@ -138,33 +149,34 @@ static guint8 *put_buckets(DistBuilder *builder, guint8 *at) {
     return at;
 }
 
-static void put_dense(DistBuilder *builder, GByteArray *out) {
+static guint8 *put_dense(DistBuilder *builder, guint8 *at) {
     const SketchHead *head = &builder->head;
     const guint64 first[] = {head->count * 2,           head->sum, (guint64)(builder->squares >> 64),
                              (guint64)builder->squares, head->min, head->max,
                              count_used(builder)};
-    guint start = out->len, n_numbers = (guint)G_N_ELEMENTS(first) + 2 * (guint)first[6] + 2;
-    g_byte_array_set_size(out, start + VARINT_MAX_BYTES * n_numbers);
-    guint8 *at = out->data + start;
     for (guint i = 0; i < G_N_ELEMENTS(first); i++) at = put_varint(at, first[i]);
     at = put_buckets(builder, at);
     at = put_varint(at, head->min_count);
-    at = put_varint(at, head->max_count);
-    g_byte_array_set_size(out, (guint)(at - out->data));
+    return put_varint(at, head->max_count);
 }
 
-void dist_builder_put(DistBuilder *builder, GByteArray *out) {
-    guint8 coded[DIST_EXACT_BYTES];
-    if (builder->head.count == 0) {
-        append_varint(out, 0);
-    } else if (builder->dense) {
-        put_dense(builder, out);
+gsize dist_builder_room(const DistBuilder *builder) {
+    if (!builder->dense) return VARINT_MAX_BYTES * (1 + (gsize)builder->head.count);
+    return VARINT_MAX_BYTES * (9 + 2 * (gsize)count_used(builder));
+}
+
+guint8 *dist_builder_put(DistBuilder *builder, guint8 *at) {
+    guint n = (guint)builder->head.count;
+    if (builder->dense) {
+        at = put_dense(builder, at);
+    } else if (n == 0) {
+        *at++ = 0;
     } else {
-        guint n = (guint)builder->head.count;
         dist_sort_values(builder->few, n);
-        append_bytes(out, coded, (gsize)(dist_put_exact(coded, builder->few, n) - coded));
+        at = dist_put_exact(at, builder->few, n);
     }
     builder->head = (SketchHead){.count = 0};
     builder->squares = 0;
     builder->dense = FALSE;
+    return at;
 }

@@ -126,6 +126,15 @@ gboolean node_get(NodeStats *stats, ByteReader *reader) {
     return get_counters(reader, (guint)bits, calls_and_total, node_counters(stats));
 }
 
+void node_builder_init(NodeBuilder *builder) {
+    for (guint i = 0; i < DISTS; i++) dist_builder_init(&builder->dists[i]);
+    memset(builder->counters, 0, sizeof builder->counters);
+}
+
+void node_builder_clear(NodeBuilder *builder) {
+    for (guint i = 0; i < DISTS; i++) dist_builder_clear(&builder->dists[i]);
+}
+
 guint node_builder_bits(const NodeBuilder *builder) {
     const SketchHead *duration = &builder->dists[DIST_DURATION].head;
     guint bits = counter_bits((gint64)duration->count, (gint64)duration->sum, builder->counters);
@@ -133,13 +142,15 @@ guint node_builder_bits(const NodeBuilder *builder) {
     return bits;
 }
 
-void node_builder_put(NodeBuilder *builder, guint bits, GByteArray *out) {
+void node_builder_put(NodeBuilder *builder, guint bits, Buffer *out) {
     gint64 total_ns = (gint64)builder->dists[DIST_DURATION].head.sum;
-    append_varint(out, bits);
+    gsize room = VARINT_MAX_BYTES * (1 + COUNTERS);
+    for (guint i = 0; i < DISTS; i++) room += dist_builder_room(&builder->dists[i]);
+    guint8 *at = put_varint(buffer_reserve(out, room), bits);
     for (guint i = 0; i < DISTS; i++) {
-        if (bits >> i & 1) dist_builder_put(&builder->dists[i], out);
+        if (bits >> i & 1) at = dist_builder_put(&builder->dists[i], at);
     }
-    append_counters(out, bits, total_ns, builder->counters);
+    buffer_end(out, put_counters(at, bits, total_ns, builder->counters));
     memset(builder->counters, 0, sizeof builder->counters);
 }
 

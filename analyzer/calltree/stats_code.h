@@ -1,6 +1,7 @@
 /* The stored form of one node's figures; stats_code.c describes it. */
 #pragma once
 
+#include "analyzer/calltree/buffer.h"
 #include "analyzer/calltree/dist_builder.h"
 #include "analyzer/calltree/stats.h"
 
@@ -35,13 +36,15 @@ void node_put(NodeStats *stats, guint bits, GByteArray *out);
 /* Adds bits and fields; FALSE: malformed. */
 gboolean node_get(NodeStats *stats, ByteReader *reader);
 
-/* A node that is summed and written once. All zero is empty. */
+/* A node that is summed and written once. */
 typedef struct NodeBuilder {
     DistBuilder dists[DISTS];
     gint64 counters[COUNTERS];
 } NodeBuilder;
+void node_builder_init(NodeBuilder *builder);
+void node_builder_clear(NodeBuilder *builder);
 guint node_builder_bits(const NodeBuilder *builder);
-void node_builder_put(NodeBuilder *builder, guint bits, GByteArray *out); /* and is empty again */
+void node_builder_put(NodeBuilder *builder, guint bits, Buffer *out); /* and is empty again */
 gboolean node_builder_get(NodeBuilder *builder, ByteReader *reader);
 
 /* A node of a pattern on one host: signed sums, all of which wrap. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/calltree/buffer.h"
 #include "analyzer/calltree/stats_code.h"
 #include "analyzer/calltree/stats_log.h"
 
@@ -19,12 +20,6 @@ typedef struct Place {
     guint32 end[DISTS];  /* so far */
     guint32 from[DISTS]; /* where the current host's begin */
 } Place;
-
-/* Bytes that grow. */
-typedef struct Buffer {
-    guint8 *bytes;
-    gsize size, room;
-} Buffer;
 
 /* The value of a row in the current cell. */
 typedef struct CellValue {
@@ -66,24 +61,12 @@ typedef struct Fold {
     GArray *functions;   /* guint32: function rows with ranks */
     CellValue *cells[2]; /* by kind, then number of the row */
     GArray *filled[2];   /* guint32: those with a host */
-    NodeBuilder *builder;
-    Buffer row;        /* of one host */
-    GByteArray *built; /* what the builder gives, and rows of all hosts */
-    Buffer values;     /* all of them */
-    GArray *entries;   /* Entry */
+    NodeBuilder builder;
+    Buffer row;      /* of one host */
+    Buffer built;    /* what the builder gives, and rows of all hosts */
+    Buffer values;   /* all of them */
+    GArray *entries; /* Entry */
 } Fold;
-
-static void buffer_reserve(Buffer *buffer, gsize more) {
-    if (buffer->size + more <= buffer->room) return;
-    buffer->room = MAX(2 * buffer->room, buffer->size + more);
-    buffer->bytes = g_realloc(buffer->bytes, buffer->room);
-}
-
-static void buffer_add(Buffer *buffer, const guint8 *bytes, gsize size) {
-    buffer_reserve(buffer, size);
-    memcpy(buffer->bytes + buffer->size, bytes, size);
-    buffer->size += size;
-}
 
 /* ---- laying out ---- */
 
@@ -194,13 +177,12 @@ static void fold_init(Fold *fold, const StatsGroup *group) {
         fold->cells[kind] = g_new0(CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
-    fold->builder = g_new0(NodeBuilder, 1);
-    fold->built = g_byte_array_new();
+    node_builder_init(&fold->builder);
     fold->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
 }
 
 static void free_cells(CellValue *cells, guint32 n) {
-    for (guint32 i = 0; i < n; i++) g_free(cells[i].buffer.bytes);
+    for (guint32 i = 0; i < n; i++) buffer_clear(&cells[i].buffer);
     g_free(cells);
 }
 
@@ -222,10 +204,10 @@ static void fold_clear(Fold *fold) {
     free_cells(fold->cells[STATS_FUNCTION], fold->group->functions.n);
     free_cells(fold->cells[STATS_PATTERN], fold->group->patterns.n);
     for (guint kind = 0; kind < 2; kind++) g_array_unref(fold->filled[kind]);
-    g_free(fold->builder);
-    g_free(fold->row.bytes);
-    g_byte_array_unref(fold->built);
-    g_free(fold->values.bytes);
+    node_builder_clear(&fold->builder);
+    buffer_clear(&fold->row);
+    buffer_clear(&fold->built);
+    buffer_clear(&fold->values);
     g_array_unref(fold->entries);
 }
 
@@ -340,8 +322,7 @@ static void log_end(Fold *fold) {
 static void add_host_row(Fold *fold, StatsKind kind, guint32 number, guint32 host) {
     if (fold->row.size == 0) return;
     CellValue *cell = &fold->cells[kind][number];
-    buffer_reserve(&cell->buffer, fold->row.size + 1 + 2 * VARINT_MAX_BYTES);
-    guint8 *at = cell->buffer.bytes + cell->buffer.size;
+    guint8 *at = buffer_reserve(&cell->buffer, fold->row.size + 1 + 2 * VARINT_MAX_BYTES);
     if (cell->buffer.size == 0) {
         *at++ = kind == STATS_FUNCTION ? FORM_HOSTS : FORM_HOST_SUMS;
         cell->expected = 0;
@@ -349,15 +330,14 @@ static void add_host_row(Fold *fold, StatsKind kind, guint32 number, guint32 hos
     }
     at = put_varint(put_varint(at, host - cell->expected), fold->row.size);
     memcpy(at, fold->row.bytes, fold->row.size);
-    cell->buffer.size = (gsize)(at - cell->buffer.bytes) + fold->row.size;
+    buffer_end(&cell->buffer, at + fold->row.size);
     cell->expected = (guint64)host + 1;
 }
 
 static inline void put_sums(Fold *fold, const NodeSums *sums, guint32 node, guint32 *expected) {
     if (node_sums_empty(sums)) return;
-    buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_SUMS_BYTES);
-    guint8 *at = put_varint(fold->row.bytes + fold->row.size, node - *expected);
-    fold->row.size = (gsize)(node_sums_put(sums, at) - fold->row.bytes);
+    guint8 *at = put_varint(buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_SUMS_BYTES), node - *expected);
+    buffer_end(&fold->row, node_sums_put(sums, at));
     *expected = node + 1;
 }
 
@@ -399,7 +379,7 @@ static void chain_function(Fold *fold, guint32 rank) {
 }
 
 static void build_rank(Fold *fold, guint32 rank, const guint32 *from, const NodeSums *sums) {
-    NodeBuilder *builder = fold->builder;
+    NodeBuilder *builder = &fold->builder;
     for (guint i = 0; i < DISTS; i++) {
         guint32 end = fold->places[rank].end[i];
         if (end > from[i]) dist_builder_add(&builder->dists[i], fold->columns[i] + from[i], end - from[i]);
@@ -410,10 +390,10 @@ static void build_rank(Fold *fold, guint32 rank, const guint32 *from, const Node
 
 /* Appends the node that was built to fold->built. */
 static void put_built(Fold *fold, guint32 node, guint32 *expected) {
-    guint bits = node_builder_bits(fold->builder);
+    guint bits = node_builder_bits(&fold->builder);
     if (bits == 0) return;
-    append_varint(fold->built, node - *expected);
-    node_builder_put(fold->builder, bits, fold->built);
+    buffer_end(&fold->built, put_varint(buffer_reserve(&fold->built, VARINT_MAX_BYTES), node - *expected));
+    node_builder_put(&fold->builder, bits, &fold->built);
     *expected = node + 1;
 }
 
@@ -433,8 +413,7 @@ static gboolean put_few(Fold *fold, guint32 function) {
             few[i].n += n;
         }
     }
-    buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_FEW_BYTES);
-    guint8 *at = fold->row.bytes;
+    guint8 *at = buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_FEW_BYTES);
     *at = 0; /* the node's number */
     const guint8 *end = node_few_put(few, &sums, at + 1);
     fold->row.size = end == at + 1 ? 0 : (gsize)(end - at);
@@ -445,11 +424,11 @@ static void host_function(Fold *fold, guint32 function) {
     fold->row.size = 0;
     if (put_few(fold, function)) return;
     guint32 expected = 0;
-    g_byte_array_set_size(fold->built, 0);
+    fold->built.size = 0;
     for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank])
         build_rank(fold, rank, fold->places[rank].from, &fold->sums[rank]);
     put_built(fold, 0, &expected);
-    buffer_add(&fold->row, fold->built->data, fold->built->len);
+    buffer_add(&fold->row, fold->built.bytes, fold->built.size);
 }
 
 static void host_functions(Fold *fold, guint32 host) {
@@ -518,14 +497,15 @@ static void fold_hosts(Fold *fold) {
 /* ---- all hosts together ---- */
 
 static void total_begin(Fold *fold) {
-    g_byte_array_set_size(fold->built, 0);
-    append_u8(fold->built, FORM_TOTAL);
+    fold->built.size = 0;
+    *buffer_reserve(&fold->built, 1) = FORM_TOTAL;
+    fold->built.size = 1;
 }
 
 static void total_end(Fold *fold, StatsKind kind, guint32 number) {
-    if (fold->built->len <= 1) return;
+    if (fold->built.size <= 1) return;
     StatsKey key = row_key(fold, kind, number, 0);
-    add_entry(fold, &key, fold->built->data, fold->built->len);
+    add_entry(fold, &key, fold->built.bytes, fold->built.size);
 }
 
 static void pattern_totals(Fold *fold) {

@@ -21,9 +21,9 @@ typedef struct Source {
 
 typedef struct Merging {
     ValueForm form;
-    NodeBuilder *builder; /* made when it is needed */
-    Source *rows;         /* as many as there are values */
-    GByteArray *row;
+    NodeBuilder builder;
+    Source *rows; /* as many as there are values */
+    Buffer row;
 } Merging;
 
 static gboolean source_step(Source *source) {
@@ -61,25 +61,24 @@ static gboolean merge_builder(Source *sources, gsize n, guint64 node, NodeBuilde
     return TRUE;
 }
 
-static gboolean merge_rows(Merging *merging, Source *sources, gsize n, GByteArray *out) {
+static gboolean merge_rows(Merging *merging, Source *sources, gsize n, Buffer *out) {
     guint64 expected = 0;
     for (gsize i = 0; i < n; i++) {
         if (!source_step(&sources[i])) return FALSE;
     }
-    if (merging->form != FORM_HOST_SUMS && merging->builder == NULL) merging->builder = g_new0(NodeBuilder, 1);
     for (guint64 node; (node = least(sources, n)) != G_MAXUINT64;) {
         if (merging->form == FORM_HOST_SUMS) {
             NodeSums sums = {.calls = 0};
             if (!merge_sums(sources, n, node, &sums)) return FALSE;
             if (node_sums_empty(&sums)) continue;
-            guint8 coded[VARINT_MAX_BYTES + NODE_SUMS_BYTES], *at = put_varint(coded, node - expected);
-            append_bytes(out, coded, (gsize)(node_sums_put(&sums, at) - coded));
+            guint8 *at = put_varint(buffer_reserve(out, VARINT_MAX_BYTES + NODE_SUMS_BYTES), node - expected);
+            buffer_end(out, node_sums_put(&sums, at));
         } else {
-            if (!merge_builder(sources, n, node, merging->builder)) return FALSE;
-            guint bits = node_builder_bits(merging->builder);
+            if (!merge_builder(sources, n, node, &merging->builder)) return FALSE;
+            guint bits = node_builder_bits(&merging->builder);
             if (bits == 0) continue;
-            append_varint(out, node - expected);
-            node_builder_put(merging->builder, bits, out);
+            buffer_end(out, put_varint(buffer_reserve(out, VARINT_MAX_BYTES), node - expected));
+            node_builder_put(&merging->builder, bits, out);
         }
         expected = node + 1;
     }
@@ -107,13 +106,13 @@ static gboolean merge_host(Merging *merging, Source *sources, gsize n, guint64 h
         if (!host_step(&sources[i])) return FALSE;
     }
     if (n_rows == 1) return TRUE;
-    g_byte_array_set_size(merging->row, 0);
-    if (!merge_rows(merging, merging->rows, n_rows, merging->row)) return FALSE;
-    *row = (Bytes){merging->row->data, merging->row->len};
+    merging->row.size = 0;
+    if (!merge_rows(merging, merging->rows, n_rows, &merging->row)) return FALSE;
+    *row = (Bytes){merging->row.bytes, merging->row.size};
     return TRUE;
 }
 
-static gboolean merge_hosts(Merging *merging, Source *sources, gsize n, GByteArray *out) {
+static gboolean merge_hosts(Merging *merging, Source *sources, gsize n, Buffer *out) {
     guint64 expected = 0;
     for (gsize i = 0; i < n; i++) {
         if (!host_step(&sources[i])) return FALSE;
@@ -122,29 +121,39 @@ static gboolean merge_hosts(Merging *merging, Source *sources, gsize n, GByteArr
         Bytes row;
         if (!merge_host(merging, sources, n, host, &row)) return FALSE;
         if (row.size_bytes == 0) continue;
-        guint8 head[2 * VARINT_MAX_BYTES], *at = put_varint(head, host - expected);
-        append_bytes(out, head, (gsize)(put_varint(at, row.size_bytes) - head));
-        append_bytes(out, row.data, row.size_bytes);
+        guint8 *at = put_varint(buffer_reserve(out, 2 * VARINT_MAX_BYTES + row.size_bytes), host - expected);
+        at = put_varint(at, row.size_bytes);
+        memcpy(at, row.data, row.size_bytes);
+        buffer_end(out, at + row.size_bytes);
         expected = host + 1;
     }
     return TRUE;
 }
 
-gboolean stats_value_merge(const Bytes *values, gsize n, GByteArray *out) {
-    g_autofree Source *sources = g_new0(Source, n);
-    g_autofree Source *rows = g_new0(Source, n);
-    g_autoptr(GByteArray) row = g_byte_array_new();
-    Merging merging = {.rows = rows, .row = row};
+static gboolean sources_begin(Source *sources, const Bytes *values, gsize n, ValueForm *form) {
     for (gsize i = 0; i < n; i++) {
-        sources[i].reader = byte_reader(values[i].data, values[i].size_bytes);
-        guint8 form = read_u8(&sources[i].reader);
-        if (form < FORM_TOTAL || form > FORM_HOST_SUMS || (i > 0 && form != merging.form)) return FALSE;
-        merging.form = form;
+        sources[i] = (Source){.reader = byte_reader(values[i].data, values[i].size_bytes)};
+        guint8 is = read_u8(&sources[i].reader);
+        if (is < FORM_TOTAL || is > FORM_HOST_SUMS || (i > 0 && is != *form)) return FALSE;
+        *form = is;
     }
-    append_u8(out, merging.form);
-    gboolean ok =
-        merging.form == FORM_TOTAL ? merge_rows(&merging, sources, n, out) : merge_hosts(&merging, sources, n, out);
-    g_free(merging.builder);
+    return n > 0;
+}
+
+gboolean stats_value_merge(const Bytes *values, gsize n, GByteArray *out) {
+    g_autofree Source *sources = g_new(Source, 2 * n);
+    Merging merging = {.rows = sources + n};
+    Buffer merged = {NULL, 0, 0};
+    if (!sources_begin(sources, values, n, &merging.form)) return FALSE;
+    node_builder_init(&merging.builder);
+    *buffer_reserve(&merged, values[0].size_bytes + 1) = (guint8)merging.form;
+    merged.size = 1;
+    gboolean ok = merging.form == FORM_TOTAL ? merge_rows(&merging, sources, n, &merged)
+                                             : merge_hosts(&merging, sources, n, &merged);
+    if (ok) append_bytes(out, merged.bytes, merged.size);
+    node_builder_clear(&merging.builder);
+    buffer_clear(&merging.row);
+    buffer_clear(&merged);
     return ok;
 }
 

@@ -13,6 +13,16 @@ static inline guint8 *put_varint(guint8 *at, guint64 value) {
 }
 
 static inline guint64 get_varint(ByteReader *reader) {
-    if (!reader->failed && reader->at < reader->end && *reader->at < 0x80) return *reader->at++;
-    return read_varint(reader);
+    const guint8 *at = reader->at;
+    if (G_UNLIKELY(reader->failed || reader->end - at < (gssize)VARINT_MAX_BYTES)) {
+        if (!reader->failed && at < reader->end && *at < 0x80) return *reader->at++;
+        return read_varint(reader);
+    }
+    guint64 value = *at & 0x7f;
+    for (guint shift = 7; *at++ >= 0x80; shift += 7) {
+        if (G_UNLIKELY(shift == 63)) return read_varint(reader); /* a tenth byte is not whole */
+        value |= (guint64)(*at & 0x7f) << shift;
+    }
+    reader->at = at;
+    return value;
 }
