@@ -26,6 +26,8 @@ static const Option options[] = {
      "a run of equal calls (same function, process, no calls of their own) in one row, times added up", NULL},
     {"ids", OPTION_FLAG, NULL, NULL, "span ids too", NULL},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N spans (default: 20000; 0: all, at 2 KB of memory each)", NULL},
+    {"part", OPTION_NUMBER, "N", "part",
+     "of a trace that is kept in parts, from this one on (default: 1); half a million spans are read at once", NULL},
     {"dot", OPTION_FLAG, NULL, NULL, "as a graph for Graphviz", NULL},
     {"chrome", OPTION_FLAG, NULL, NULL, "as trace events for https://ui.perfetto.dev and chrome://tracing", NULL},
     OPTION_THE_END,

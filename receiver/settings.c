@@ -47,7 +47,7 @@ const ConfigOption settings_table[] = {
      "it."},
     {"trace.max-age", CONFIG_DURATION, "5m", NS_PER_MS, DAY, NULL, TRUE,
      "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
-    {"trace.max-spans", CONFIG_INT, "1000000", 1000, 4000000, NULL, TRUE,
+    {"trace.max-spans", CONFIG_INT, "250000", 1000, 4000000, NULL, TRUE,
      "A trace with so many spans is stored at once, and kept in parts of that size."},
     {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
      "A span outside of its parent by more than this is flagged."},

@@ -1,3 +1,5 @@
+#include "analyzer/archive/load.h"
+
 #include <string.h>
 
 #include "analyzer/archive/cut.h"
@@ -63,16 +65,30 @@ gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, Tra
     return TRUE;
 }
 
-static gboolean load_parts(Archive *archive, guint64 trace_id, GBytes *index, GByteArray *spans, GError **error) {
-    Bytes parts = bytes_view(index);
+typedef struct LoadFrom {
+    guint64 trace_id;
+    GBytes *index;
+} LoadFrom;
+
+static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *load, GByteArray *spans,
+                           GError **error) {
+    Bytes parts = bytes_view(from->index);
     guint before = spans->len;
-    for (guint part = 0; part < trace_index_parts(parts); part++) {
-        TraceKey key = {trace_index_second(parts, part), trace_id, (guint16)part};
+    guint64 n_spans = 0;
+    load->parts = trace_index_parts(parts);
+    load->loaded = 0;
+    if (load->first_part >= load->parts)
+        return fail(error, PLUMB_ERROR_INPUT, "trace %016" G_GINT64_MODIFIER "x has %u parts", from->trace_id,
+                    load->parts);
+    for (guint part = load->first_part; part < load->parts; part++, load->loaded++) {
+        TraceKey key = {trace_index_second(parts, part), from->trace_id, (guint16)part};
         TraceSummary summary;
+        if (load->loaded > 0 && load->max_spans > 0 && n_spans >= load->max_spans) return TRUE;
         if (!part_load(archive, &key, spans, &summary, error)) {
             g_byte_array_set_size(spans, before);
             return FALSE;
         }
+        n_spans += summary.n_spans;
     }
     return TRUE;
 }
@@ -85,6 +101,11 @@ static gboolean load_late(Archive *archive, guint64 trace_id, GByteArray *late, 
 }
 
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error) {
+    ArchiveLoad all = {.first_part = 0};
+    return archive_load_parts(archive, trace_id, &all, spans, error);
+}
+
+gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *load, GByteArray *spans, GError **error) {
     g_autoptr(GBytes) seen = NULL;
     g_autoptr(GByteArray) late = g_byte_array_new();
     guint before = spans->len;
@@ -94,8 +115,9 @@ gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GEr
         g_autoptr(GError) local = NULL;
         if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
         if (index == NULL) return fail(error, PLUMB_ERROR_NOT_FOUND, "no trace %016" G_GINT64_MODIFIER "x", trace_id);
-        if (load_parts(archive, trace_id, index, spans, &local)) {
-            if (late->len > 0) late_add_unknown(spans, before, late);
+        const LoadFrom from = {trace_id, index};
+        if (load_parts(archive, &from, load, spans, &local)) {
+            if (late->len > 0 && load->first_part + load->loaded == load->parts) late_add_unknown(spans, before, late);
             return TRUE;
         }
         if (!g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) {

@@ -59,6 +59,10 @@
 #define STREAMS_BOUND_BYTES (TRACER_BOUND_BYTES + FLAGS_BOUND_BYTES + ID_BOUND_BYTES)
 #define HEAD_BOUND_BYTES    128u
 
+/* Records that may be larger are written into memory of their own, which the system gets back: 'out' keeps what it has.
+ */
+#define LARGE_BYTES (1u << 20)
+
 static inline guint8 *put_u64(guint8 *at, guint64 value) {
     value = GUINT64_TO_BE(value);
     memcpy(at, &value, sizeof value);
@@ -451,8 +455,14 @@ void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *
     if (head->flags != 0) e.bits |= RECORD_TRACE_FLAGS;
     if (tree->counts.orphans != 0) e.bits |= RECORD_ORPHANS;
     if (head->dropped != 0) e.bits |= RECORD_DROPPED;
-    guint start = out->len;
     gsize bound = HEAD_BOUND_BYTES + (gsize)tree->n_nodes * (SPAN_BOUND_BYTES + STREAMS_BOUND_BYTES) + 2 * span_bytes;
+    if (bound > LARGE_BYTES) {
+        g_autofree guint8 *large = g_malloc(bound);
+        put_record(&e, head, large, span_bytes);
+        g_byte_array_append(out, large, (guint)(e.at - large));
+        return;
+    }
+    guint start = out->len;
     g_byte_array_set_size(out, (guint)(start + bound));
     put_record(&e, head, out->data + start, span_bytes);
     g_byte_array_set_size(out, (guint)(e.at - out->data));

@@ -195,6 +195,11 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_autofree char *spans = show_count(field_number(document, "spans_total"), "span", "spans");
     g_string_append_printf(out, "trace %s, %s, %s, %s\n", trace, begin, duration, spans);
     if (*pattern != '\0') g_string_append_printf(out, "pattern %s\n", pattern);
+    gint64 parts = field_int(document, "parts"), first = field_int(document, "first_part");
+    gint64 last = first + field_int(document, "parts_shown") - 1;
+    if (parts > 1)
+        g_string_append_printf(out, "parts %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s\n",
+                               first, last, parts, last < parts ? "; --part shows the others" : "");
     static const struct {
         const char *field, *singular;
     } counts[] = {{"orphans", "orphan"}, {"cycles", "cycle"}, {"duplicates", "duplicate"}};

@@ -23,7 +23,7 @@ static const Question questions[] = {
     {"traces", answer_traces,
      ALLOW("since", "until", "host", "role", "function", "path", "annotation", "min_duration", "max_duration",
            "incomplete", "pattern", "sort", "limit")},
-    {"trace", answer_trace, ALLOW("id", "limit")},
+    {"trace", answer_trace, ALLOW("id", "limit", "part")},
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
     {"verify", answer_verify, (const char *const[]){NULL}},

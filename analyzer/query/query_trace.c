@@ -164,10 +164,16 @@ static gboolean has_span(const CallTree *tree, SpanId id) {
 json_t *answer_trace(const Asked *asked, GError **error) {
     SpanId id;
     gboolean one_span = FALSE;
-    guint64 limit = DEFAULT_LIMIT;
-    if (!asked_trace(asked, "id", &id, &one_span, error) || !params_count(asked->params, "limit", &limit, error))
+    guint64 limit = DEFAULT_LIMIT, part = 1;
+    if (!asked_trace(asked, "id", &id, &one_span, error) || !params_count(asked->params, "limit", &limit, error) ||
+        !params_count(asked->params, "part", &part, error)) {
         return NULL;
-    g_autoptr(TraceView) view = trace_view_load(asked->archive, id.trace, error);
+    }
+    if (part == 0) {
+        fail(error, PLUMB_ERROR_INPUT, "parts of a trace are counted from 1");
+        return NULL;
+    }
+    g_autoptr(TraceView) view = trace_view_load_from(asked->archive, id.trace, (guint)MIN(part - 1, G_MAXUINT), error);
     if (!view) return NULL;
     if (one_span && !has_span(view->tree, id)) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "trace %016" G_GINT64_MODIFIER "x is there, but has no span %s", id.trace,
@@ -180,6 +186,11 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     skew_add_tree(skew, view->tree);
     json_t *answer = json_object();
     add_head(answer, asked->archive, view);
+    if (view->load.parts > 1) {
+        json_object_set_new(answer, "parts", json_count(view->load.parts));
+        json_object_set_new(answer, "first_part", json_count(part));
+        json_object_set_new(answer, "parts_shown", json_count(view->load.loaded));
+    }
     if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
     add_nodes(answer, asked, view, limit);
     json_object_set_new(answer, "skew", skew_json(skew));

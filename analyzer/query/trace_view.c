@@ -11,10 +11,15 @@ const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
 }
 
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
+    return trace_view_load_from(archive, trace_id, 0, error);
+}
+
+TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
     g_autoptr(TraceView) view = g_new0(TraceView, 1);
     view->trace_id = trace_id;
     view->bytes = g_byte_array_new();
-    if (!archive_load(archive, trace_id, view->bytes, error)) return NULL;
+    view->load = (ArchiveLoad){.first_part = first_part, .max_spans = TRACE_VIEW_SPANS};
+    if (!archive_load_parts(archive, trace_id, &view->load, view->bytes, error)) return NULL;
     g_autoptr(GPtrArray) records = g_ptr_array_new();
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);

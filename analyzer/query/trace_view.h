@@ -1,17 +1,24 @@
 /* One stored trace, assembled: its spans, their tree, self and critical times. */
 #pragma once
 
-#include "analyzer/archive/archive.h"
+#include "analyzer/archive/load.h"
 
 typedef struct TraceView {
     guint64 trace_id;
     GByteArray *bytes; /* SpanRecs, one behind the other */
     CallTree *tree;
     TreeTimes *times;
+    ArchiveLoad load; /* which parts of it */
 } TraceView;
+
+/* Of a trace in several parts no more are shown at once: some 400 bytes of memory each. */
+#define TRACE_VIEW_SPANS 500000u
 
 /* NULL with NOT_FOUND when there is no such trace. */
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error);
+/* The parts from this one on, counted from 0, up to TRACE_VIEW_SPANS spans; one part at least. INPUT: there are fewer.
+ */
+TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error);
 void trace_view_free(TraceView *view);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceView, trace_view_free)
 

@@ -102,6 +102,25 @@ static void test_order_of_arrival(void) {
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);
 }
 
+/* From each part on less is shown, and all parts from the first. Takes what says so out of the document. */
+static void check_part_by_part(Fixture *fixture, const char *params, json_t *whole) {
+    json_int_t n = json_integer_value(json_object_get(whole, "parts"));
+    gint64 spans_before = G_MAXINT64;
+    for (json_int_t part = 1; part <= n; part++) {
+        g_autofree char *from = g_strdup_printf("%s&part=%d", params, (int)part);
+        json_auto_t *answer = fixture_answer(fixture, "trace", from);
+        gint64 spans = number_at(answer, "spans_total");
+        g_assert_cmpint(number_at(answer, "first_part"), ==, part);
+        g_assert_cmpint(number_at(answer, "parts_shown"), ==, n - part + 1);
+        g_assert_cmpint(spans, <, spans_before);
+        g_assert_cmpint(spans, >, 0);
+        spans_before = spans;
+    }
+    json_object_del(whole, "parts");
+    json_object_del(whole, "first_part");
+    json_object_del(whole, "parts_shown");
+}
+
 /* A trace too large for one record: found once, shown whole. */
 static void test_parts(void) {
     g_auto(Fixture) whole = {0};
@@ -114,6 +133,7 @@ static void test_parts(void) {
         g_autofree char *params = g_strdup_printf("id=%016x", i);
         json_auto_t *a = fixture_answer(&whole, "trace", params);
         json_auto_t *b = fixture_answer(&parts, "trace", params);
+        check_part_by_part(&parts, params, b);
         g_assert_true(json_equal(a, b));
     }
     json_auto_t *a = fixture_answer(&whole, "traces", "");

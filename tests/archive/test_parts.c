@@ -1,0 +1,98 @@
+/* A trace far larger than a part: every span of it comes back, once, a few parts in memory at a time. */
+#include "analyzer/archive/load.h"
+#include "common/base/error.h"
+#include "tests/archive/case.h"
+
+#define SPANS      200000u
+#define PART_SPANS 5000u
+#define AT_ONCE    12000u /* two parts are fewer, three are not */
+
+/* Spans first .. last of a wide trace: span 1 is the root, each other one a child of one of the hundred before. */
+static GByteArray *wide(Case *c, guint first, guint last) {
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = first; i <= last; i++) {
+        TestSpan span = {7,
+                         i,
+                         i == 1 ? 0 : i - MIN(i - 1, 1 + i % 100),
+                         c->world.names[i % 12],
+                         c->world.tracers[i % 8],
+                         BASE_NS + i * NS_PER_US,
+                         NS_PER_MS};
+        test_span_append(c->spans, &span);
+    }
+    return c->spans;
+}
+
+/* Marks the spans; each must come once. */
+static guint mark(const GByteArray *spans, guint8 *seen) {
+    guint n = 0;
+    for (gsize at = 0; at < spans->len; n++) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
+        g_assert_cmpuint(span->id.span, >, 0);
+        g_assert_cmpuint(span->id.span, <=, SPANS);
+        g_assert_cmpuint(seen[span->id.span], ==, 0);
+        seen[span->id.span] = 1;
+        at += span->size_bytes;
+    }
+    return n;
+}
+
+static void read_all(Case *c, guint n_spans) {
+    g_autofree guint8 *seen = g_malloc0(SPANS + 1);
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    guint total = 0, parts = 0;
+    do {
+        ArchiveLoad load = {.first_part = parts, .max_spans = AT_ONCE};
+        g_byte_array_set_size(spans, 0);
+        archive_load_parts(c->fixture.archive, 7, &load, spans, &error);
+        g_assert_no_error(error);
+        guint n = mark(spans, seen);
+        g_assert_cmpuint(n, <=, AT_ONCE + PART_SPANS);
+        g_assert_cmpuint(load.parts, >=, (n_spans + PART_SPANS - 1) / PART_SPANS);
+        g_assert_true(load.loaded >= 3 || parts + load.loaded == load.parts);
+        total += n;
+        parts += load.loaded;
+        if (parts == load.parts) break;
+    } while (TRUE);
+    g_assert_cmpuint(total, ==, n_spans);
+    ArchiveLoad past = {.first_part = parts};
+    g_assert_false(archive_load_parts(c->fixture.archive, 7, &past, spans, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+}
+
+static void test_whole(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, PART_SPANS);
+    fixture_add(c.writer, wide(&c, 1, SPANS));
+    commit_and_join(&c);
+    read_all(&c, SPANS);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, SPANS);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+/* As a receiver closes it: a first piece, and all else later, with repeats. */
+static void test_pieces(void) {
+    enum { PIECE = 3000, PIECES = 20 };
+    Case c;
+    case_open(&c, FALSE, PART_SPANS);
+    for (guint i = 0; i < PIECES; i++) {
+        guint first = i * PIECE + 1;
+        fixture_add(c.writer, wide(&c, first > 500 ? first - 500 : first, first + PIECE - 1));
+        if (i % 3 == 0) commit_and_join(&c);
+    }
+    commit_and_join(&c);
+    read_all(&c, PIECE * PIECES);
+    settle(&c);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/archive/parts/whole/memory", NULL, test_whole);
+    g_test_add_data_func("/archive/parts/whole/rocksdb", "rocksdb", test_whole);
+    g_test_add_func("/archive/parts/pieces", test_pieces);
+    return g_test_run();
+}
