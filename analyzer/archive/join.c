@@ -288,9 +288,9 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     } else if (stored.parts == 0) {
         expire(joiner, kept);
     }
-    writer->replaying = late->replayed;
     count_spans(writer, writer->given, ACCOUNT_WAITING, -1);
-    count_given(writer, kept);
+    /* What the journal gives again of a stored trace was counted when it was stored, repeats included. */
+    count_given(writer, kept, late->replayed ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED);
     joiner->again += writer->given->len - kept->len;
     return TRUE;
 }

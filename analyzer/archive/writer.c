@@ -140,13 +140,12 @@ void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField fie
     }
 }
 
-void count_given(ArchiveWriter *writer, const GPtrArray *kept) {
+void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField again_as) {
     guint64 again = writer->given->len - kept->len;
     count_spans(writer, kept, ACCOUNT_TAKEN, 1);
     if (again == 0) return;
-    AccountField field = writer->replaying ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED;
-    count_spans(writer, writer->given, field, 1);
-    count_spans(writer, kept, field, -1);
+    count_spans(writer, writer->given, again_as, 1);
+    count_spans(writer, kept, again_as, -1);
     __atomic_fetch_add(&writer->archive->duplicates, again, __ATOMIC_RELAXED);
 }
 
@@ -174,12 +173,12 @@ static void add_new(ArchiveWriter *writer, guint64 trace_id) {
     writer->change.traces++;
     writer->change.incomplete_traces += incomplete ? 1 : 0;
     if (writer->change.spans - spans_before == writer->given->len) {
-        count_given(writer, writer->given);
+        count_given(writer, writer->given, ACCOUNT_REPEATED);
         return;
     }
     g_autoptr(GPtrArray) kept = g_ptr_array_new();
     list_distinct(writer, kept);
-    count_given(writer, kept);
+    count_given(writer, kept, ACCOUNT_REPEATED);
 }
 
 static void add_late(ArchiveWriter *writer, guint32 second, Bytes spans) {

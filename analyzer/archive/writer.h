@@ -61,4 +61,4 @@ void note_unwritten(ArchiveWriter *writer, gboolean unwritten);
 /* In the books. */
 void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each);
 /* Of the spans that were given, 'kept' are with their trace now; the others came again. */
-void count_given(ArchiveWriter *writer, const GPtrArray *kept);
+void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField again_as);
