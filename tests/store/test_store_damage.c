@@ -1,5 +1,6 @@
-/* A store whose disk is full, and one whose files are damaged. The program calls itself (--read FOLDER) to open damaged
- * stores: whatever it finds, it must say so and end in order. */
+/* A store whose disk is full, and one whose files are damaged. The program calls itself to open damaged
+ * stores (--read FOLDER) and for what happens on a full disk (--close, --open): whatever it finds, it must say so and
+ * end in order. */
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,43 @@ static void test_engine_recovers(gconstpointer no_log) {
     disk_free(disk);
 }
 
+/* The part that writes; a store that could not be closed in order stays with its process. */
+static int close_when_full(const char *disk, const char *key, const char *flush) {
+    g_autofree char *folder = g_build_filename(disk, "store", NULL);
+    const StoreOptions options = small_options(folder);
+    Store *store = open_ok(&options);
+    put(store, FAMILY_TRACE, key, "before");
+    fill(disk, 0);
+    if (strcmp(flush, "flush") == 0) g_assert_false(store_flush(store, FALSE, NULL)); /* the engine has seen it */
+    store_close(store);
+    return 0;
+}
+
+/* What is left may do for opening, but not for writing. */
+static int open_when_full(const char *disk) {
+    g_autofree char *folder = g_build_filename(disk, "store", NULL);
+    const StoreOptions options = small_options(folder);
+    g_autoptr(GError) error = NULL;
+    Store *store = store_open_rocksdb(&options, &error);
+    if (store == NULL) {
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        return 0;
+    }
+    g_autoptr(StoreBatch) batch = merge_batch(store, "1");
+    assert_no_space(store, batch);
+    store_close(store);
+    return 0;
+}
+
+static void run_self(const char *what, const char *disk, const char *key, const char *flush) {
+    const char *const argv[] = {program, what, disk, key, flush, NULL};
+    int status = 0;
+    g_autoptr(GError) error = NULL;
+    g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, &error);
+    g_assert_no_error(error);
+    g_assert_true(g_spawn_check_wait_status(status, &error));
+}
+
 /* Closed and opened while nothing at all is free. */
 static void test_closed_when_full(void) {
     char *disk = disk_new();
@@ -142,25 +180,11 @@ static void test_closed_when_full(void) {
     StoreOptions options = small_options(folder);
     for (guint round = 0; round < 3; round++) {
         g_autofree char *key = g_strdup_printf("round %u", round);
-        g_autoptr(Store) store = open_ok(&options);
-        put(store, FAMILY_TRACE, key, "before");
-        fill(disk, 0);
-        g_autoptr(GError) error = NULL;
-        if (round == 1) g_assert_false(store_flush(store, FALSE, NULL)); /* the engine has seen it */
-        g_clear_pointer(&store, store_close);
+        run_self("--close", disk, key, round == 1 ? "flush" : "");
         if (round == 2) fill(disk, 0); /* also what closing gave back */
-        /* What is left may do for opening, but not for writing. */
-        store = store_open_rocksdb(&options, &error);
-        if (store != NULL) {
-            g_autoptr(StoreBatch) batch = merge_batch(store, "1");
-            assert_no_space(store, batch);
-            g_clear_pointer(&store, store_close);
-        } else {
-            g_test_message("%s", error->message);
-            g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
-        }
+        run_self("--open", disk, "", "");
         options.read_only = TRUE;
-        store = open_ok(&options);
+        g_autoptr(Store) store = open_ok(&options);
         assert_value(store, FAMILY_TRACE, key, "before");
         g_clear_pointer(&store, store_close);
         options.read_only = FALSE;
@@ -426,6 +450,8 @@ static void test_missing_files(void) {
 int main(int argc, char **argv) {
     program = argv[0];
     if (argc == 3 && strcmp(argv[1], "--read") == 0) return read_damaged(argv[2]);
+    if (argc == 5 && strcmp(argv[1], "--close") == 0) return close_when_full(argv[2], argv[3], argv[4]);
+    if (argc == 5 && strcmp(argv[1], "--open") == 0) return open_when_full(argv[2]);
     /* Some hundred stores are opened here: in memory where there is such a place, for the time that disks take. */
     if (access("/dev/shm", W_OK) == 0) g_setenv("TMPDIR", "/dev/shm", FALSE);
     g_test_init(&argc, &argv, NULL);
