@@ -13,6 +13,12 @@
 /* Descriptors for everything that is not a sender's connection: the store's files, HTTP, the journal. */
 #define RESERVED_FILES 1024u
 
+/* Memory beside open traces, under load: the program, patterns and dictionary; a group and what closing a trace takes,
+ * for each shard; and write buffers, of which there are some that are being written out. */
+#define OTHERS_BYTES       (48u * 1024 * 1024)
+#define OTHERS_SHARD_BYTES (40u * 1024 * 1024)
+#define OTHERS_BUFFERS     4u
+
 struct Daemon {
     const Settings *settings;
     int thrift_fd, http_fd; /* -1: handed on, or not bound */
@@ -72,9 +78,10 @@ static gboolean open_files(Daemon *daemon, GError **error) {
     return FALSE;
 }
 
+/* Of the memory, a quarter, until maintenance has seen how much is left for open traces. */
 static OpenLimits share_of(const Settings *settings) {
     OpenLimits limits = settings->traces;
-    limits.memory_bytes /= settings->shards;
+    limits.memory_bytes /= 4 * settings->shards;
     return limits;
 }
 
@@ -101,6 +108,7 @@ static MaintenanceLimits maintenance_limits(const Settings *settings) {
     return (MaintenanceLimits){
         .min_free_bytes = settings->min_free_bytes,
         .journal_limit_bytes = settings->journal_limit_bytes,
+        .memory_bytes = settings->traces.memory_bytes,
         .sampling = settings->sampling,
         .sampling_auto = settings->sampling_auto,
         .sampling_spans_per_s = settings->sampling_spans_per_s,
@@ -133,8 +141,16 @@ static void start_service(Daemon *daemon) {
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
-    MaintenanceOptions maintenance = {&daemon->sources,     s->store_path,     s->journal_path,
-                                      s->ack != ACK_MEMORY, &daemon->sampling, s->queue_bytes * s->shards};
+    MaintenanceOptions maintenance = {
+        .sources = &daemon->sources,
+        .store_path = s->store_path,
+        .journal_path = s->journal_path,
+        .uses_journal = s->ack != ACK_MEMORY,
+        .sampling = &daemon->sampling,
+        .queue_bytes = s->queue_bytes * s->shards,
+        .others_bytes = OTHERS_BYTES + s->shards * OTHERS_SHARD_BYTES + s->store_cache_bytes +
+                        OTHERS_BUFFERS * s->store_buffer_bytes,
+    };
     MaintenanceLimits limits = maintenance_limits(s);
     daemon->maintenance = maintenance_start(&maintenance, &limits);
     KeeperOptions keeper = {daemon->archive, daemon->gate, s->store_path, &daemon->space};

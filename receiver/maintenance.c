@@ -7,9 +7,12 @@
 #include "common/base/clock.h"
 #include "receiver/advice.h"
 #include "receiver/log.h"
+#include "receiver/memory.h"
 #include "receiver/upkeep.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
+/* How often what the allocator keeps goes back to the system. */
+#define TRIM_ROUNDS 8
 
 /* The mark that the store was last asked to reach, and when to ask again even so. */
 typedef struct Flushing {
@@ -149,6 +152,20 @@ static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Ad
         log_message(LOG_LEVEL_NOTICE, "senders are told to trace %s again", policy);
 }
 
+/* ---- memory ---- */
+
+static void share_memory(StateSources *sources, MemoryKeeper *keeper, guint64 limit_bytes) {
+    MemoryUse use = {.resident_bytes = memory_resident_bytes()};
+    if (use.resident_bytes == 0) return; /* the shares stay as they are */
+    for (guint i = 0; i < sources->n_shards; i++) {
+        ShardState shard = shard_state(sources->shards[i]);
+        use.held_bytes += shard.arena_held_bytes;
+        use.used_bytes += shard.arena_bytes;
+    }
+    const guint64 share = memory_for_traces(keeper, &use, limit_bytes) / sources->n_shards;
+    for (guint i = 0; i < sources->n_shards; i++) shard_set_memory(sources->shards[i], share);
+}
+
 /* ---- the thread ---- */
 
 /* FALSE: stop. */
@@ -171,14 +188,18 @@ static void *run(void *arg) {
     pthread_setname_np(pthread_self(), "maintenance");
     Flushing flushing = {0, 0};
     Advising advising = {.spans = 0};
+    MemoryKeeper keeper = {.expected_bytes = maintenance->options.others_bytes};
     MaintenanceLimits limits;
     for (guint round = 0; wait_round(maintenance, &limits); round++) {
         watch_space(&maintenance->options, limits.min_free_bytes);
         probe_journal(sources);
-        if (round % 4 == 0) advise(maintenance, &limits, &advising);
-        if (round % 4 == 0)
+        if (round % TRIM_ROUNDS == 0) memory_trim();
+        if (round % 4 == 0) {
+            advise(maintenance, &limits, &advising);
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));
+            share_memory(sources, &keeper, limits.memory_bytes);
+        }
         /* What is being replayed is looked up by position. */
         if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
         maintenance_trim(sources);

@@ -1,5 +1,5 @@
 /* What has to happen every now and then, on a thread of its own: the store is asked to write out its memory, journal
- * segments that nothing needs go, free space is watched, a failing journal is tried again, the rate is sampled. Starts
+ * segments that nothing needs go, memory is shared out, free space is watched, a failing journal is tried again, the rate is sampled. Starts
  * and stops the upkeep of what is stored (upkeep.h). */
 #pragma once
 
@@ -16,6 +16,7 @@ typedef struct MaintenanceOptions {
     gboolean uses_journal; /* ack is not memory */
     SharedText *sampling;  /* kept up to date */
     guint64 queue_bytes;   /* of all shards */
+    guint64 others_bytes;  /* memory that all but open traces will have under load */
 } MaintenanceOptions;
 
 /* What a reload may change. */
@@ -25,6 +26,7 @@ typedef struct MaintenanceLimits {
     const char *sampling;         /* outlives the maintenance */
     gboolean sampling_auto;       /* then advice.h decides */
     guint64 sampling_spans_per_s; /* its budget */
+    guint64 memory_bytes;         /* of the whole process */
 } MaintenanceLimits;
 
 typedef struct Maintenance Maintenance;

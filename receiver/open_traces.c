@@ -142,6 +142,8 @@ void open_traces_free(OpenTraces *traces) {
 
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_limits(traces, limits); }
 
+void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes) { traces->limits.memory_bytes = memory_bytes; }
+
 /* ---- table ---- */
 
 static inline guint64 hash_of(const OpenTraces *traces, guint64 id) { return trace_id_hash(id ^ traces->seed); }
@@ -393,4 +395,8 @@ guint64 open_traces_spans(const OpenTraces *traces) { return traces->spans; }
 
 gsize open_traces_bytes(const OpenTraces *traces) {
     return arena_used_bytes(&traces->arena) + (gsize)traces->count * 2 * sizeof(Slot);
+}
+
+gsize open_traces_held_bytes(const OpenTraces *traces) {
+    return arena_held_bytes(&traces->arena) + (sizeof(Slot) << traces->slot_bits);
 }

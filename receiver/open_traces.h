@@ -52,6 +52,8 @@ OpenTraces *open_traces_new(const OpenLimits *limits);
 void open_traces_free(OpenTraces *traces);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(OpenTraces, open_traces_free)
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits);
+/* Of the limits, the memory alone. */
+void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes);
 
 /* The next n fragments, at most OPEN_TRACES_EXPECTED: has the memory fetched that adding them will need. */
 #define OPEN_TRACES_EXPECTED 16u
@@ -79,6 +81,8 @@ gint64 open_trace_opened_ns(const OpenTrace *trace, gint64 now_ns);
 guint open_traces_count(const OpenTraces *traces);
 guint64 open_traces_spans(const OpenTraces *traces);
 gsize open_traces_bytes(const OpenTraces *traces);
+/* What the system sees of it: pieces given back lie between those in use. */
+gsize open_traces_held_bytes(const OpenTraces *traces);
 
 /* Spreads trace ids, which some senders draw badly, over all 64 bits. */
 static inline guint64 trace_id_hash(guint64 id) {

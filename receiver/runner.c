@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/daemon.h"
+#include "receiver/memory.h"
 
 /* From the lifecycle thread to main: done. */
 #define SIGNAL_DONE SIGUSR1
@@ -142,6 +143,7 @@ int runner_run(Config *config) {
     /* GLib makes what it needs for errors with the first one: while there is one thread, ThreadSanitizer can follow. */
     error = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "the first");
     g_clear_error(&error);
+    memory_init();
     Settings *settings = settings_new(config, &error);
     if (!settings) {
         log_message(LOG_LEVEL_ERROR, "%s", error->message);

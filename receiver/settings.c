@@ -52,8 +52,9 @@ const ConfigOption settings_table[] = {
     {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
      "A span outside of its parent by more than this is flagged."},
 
-    {"memory.limit", CONFIG_SIZE, "256M", 4 * MIB, 1024 * GIB, NULL, TRUE,
-     "Memory for open traces. Past it, those that were quiet longest are stored early; nothing is lost."},
+    {"memory.limit", CONFIG_SIZE, "368M", 4 * MIB, 1024 * GIB, NULL, TRUE,
+     "Memory of plumbd in all. Open traces get what the store, queues and groups leave of it, and at least a quarter; "
+     "past that, those that were quiet longest are stored early; nothing is lost."},
 
     {"store.path", CONFIG_STRING, "/var/lib/plumbline/store", 0, 0, NULL, FALSE, "Folder of the store (RocksDB)."},
     {"store.warn-free", CONFIG_SIZE, "8G", 0, 1024 * GIB, NULL, TRUE,

@@ -59,7 +59,8 @@ struct Shard {
     /* for others to read */
     Unflushed unflushed;
     _Atomic guint64 oldest_needed;
-    _Atomic guint64 n_traces, n_spans, n_bytes;
+    _Atomic guint64 n_traces, n_spans, n_bytes, arena_bytes, arena_held_bytes;
+    _Atomic gsize memory_bytes; /* set by others */
     _Atomic gint64 oldest_ns;
 };
 
@@ -74,6 +75,8 @@ static void publish(Shard *shard) {
         oldest_ns = shard->group_oldest_ns;
     atomic_store(&shard->oldest_ns, oldest_ns);
     atomic_store(&shard->n_traces, open_traces_count(shard->traces));
+    atomic_store(&shard->arena_bytes, open_traces_bytes(shard->traces));
+    atomic_store(&shard->arena_held_bytes, open_traces_held_bytes(shard->traces));
     atomic_store(&shard->n_spans, open_traces_spans(shard->traces) + archive_writer_pending_spans(shard->writer));
     atomic_store(&shard->n_bytes, open_traces_bytes(shard->traces) + archive_writer_pending_bytes(shard->writer));
     atomic_store(&shard->oldest_needed, needs_oldest(&shard->needs));
@@ -210,6 +213,7 @@ static void store_due(Shard *shard) {
     gint64 now_ns = now_monotonic_ns();
     if (!may_try(shard, now_ns)) return;
     if (shard->retry_ns && !commit(shard)) return;
+    open_traces_set_memory(shard->traces, atomic_load(&shard->memory_bytes));
     DueReason reason;
     OpenTrace *trace;
     while ((trace = open_traces_due(shard->traces, now_ns, &reason)))
@@ -302,6 +306,7 @@ static void take_message(Shard *shard, Message *message) {
     case MESSAGE_LIMITS:
         shard->options.limits = message->limits;
         open_traces_set_limits(shard->traces, &message->limits);
+        atomic_store(&shard->memory_bytes, message->limits.memory_bytes);
         break;
     case MESSAGE_STOP: take_stop(shard, message); break;
     }
@@ -344,6 +349,7 @@ static void *run(void *arg) {
 Shard *shard_start(const ShardOptions *options) {
     Shard *shard = g_new0(Shard, 1);
     shard->options = *options;
+    atomic_init(&shard->memory_bytes, options->limits.memory_bytes);
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
     shard->page = books_page(options->books);
@@ -431,12 +437,16 @@ guint64 shard_needs(Shard *shard, guint64 reached_mark) {
 
 gint64 shard_unflushed_since_ns(Shard *shard) { return unflushed_since_ns(&shard->unflushed); }
 
+void shard_set_memory(Shard *shard, gsize memory_bytes) { atomic_store(&shard->memory_bytes, memory_bytes); }
+
 ShardState shard_state(Shard *shard) {
     return (ShardState){
         .traces = atomic_load(&shard->n_traces),
         .spans = atomic_load(&shard->n_spans),
         .bytes = atomic_load(&shard->n_bytes),
         .mailbox_bytes = mailbox_bytes(shard->mailbox),
+        .arena_bytes = atomic_load(&shard->arena_bytes),
+        .arena_held_bytes = atomic_load(&shard->arena_held_bytes),
         .oldest_ns = atomic_load(&shard->oldest_ns),
     };
 }

@@ -59,6 +59,9 @@ void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter); /* store
 void shard_store_segments(Shard *shard, guint64 up_to_number);          /* all traces that need these; no answer */
 void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no answer */
 
+/* Open traces of this shard may have so much from now on. */
+void shard_set_memory(Shard *shard, gsize memory_bytes);
+
 /* The oldest journal segment that traces need which are not stored yet, or only in the store's memory when this mark of
  * the store has been reached; JOURNAL_NONE: none. */
 guint64 shard_needs(Shard *shard, guint64 reached_mark);
@@ -68,6 +71,7 @@ gint64 shard_unflushed_since_ns(Shard *shard);
 
 typedef struct ShardState {
     guint64 traces, spans, bytes, mailbox_bytes;
+    guint64 arena_bytes, arena_held_bytes; /* of bytes, those of open traces; and what the system sees of those */
     gint64 oldest_ns; /* monotonic time at which the oldest span not yet stored came; 0: there is none */
 } ShardState;
 ShardState shard_state(Shard *shard);

@@ -1,0 +1,46 @@
+#include "receiver/memory.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define MMAP_THRESHOLD_BYTES (128 * 1024)
+#define TRIM_THRESHOLD_BYTES (2 * 1024 * 1024)
+#define MALLOC_ARENAS        4
+/* The program itself, and libraries. */
+#define FILES_BYTES (24u * 1024 * 1024)
+/* A peak of the others is forgotten by a 64th a second: by half in three quarters of a minute. */
+#define FORGET_PART 64u
+
+void memory_init(void) {
+    mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+    mallopt(M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES);
+    mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+}
+
+void memory_trim(void) { malloc_trim(0); }
+
+guint64 memory_resident_bytes(void) {
+    char text[128];
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    const ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    unsigned long resident, shared;
+    if (length <= 0) return 0;
+    text[length] = '\0';
+    if (sscanf(text, "%*u %lu %lu", &resident, &shared) != 2 || shared > resident) return 0;
+    return (guint64)(resident - shared) * (guint64)sysconf(_SC_PAGESIZE) + FILES_BYTES;
+}
+
+guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 limit_bytes) {
+    const guint64 others = use->resident_bytes - MIN(use->held_bytes, use->resident_bytes);
+    keeper->others_bytes = MAX(others, keeper->others_bytes - keeper->others_bytes / FORGET_PART);
+    const guint64 left = limit_bytes - MIN(MAX(keeper->others_bytes, keeper->expected_bytes), limit_bytes);
+    /* Pieces that were given back lie between those in use; with little in use, that says nothing. */
+    guint64 usable = left / 8 * 7;
+    if (use->used_bytes > limit_bytes / 8 && use->used_bytes < use->held_bytes)
+        usable = (guint64)((double)left * MAX(0.5, (double)use->used_bytes / (double)use->held_bytes));
+    return MAX(usable, limit_bytes / 4);
+}
