@@ -234,16 +234,31 @@ static HttpJob *take_job(HttpJobs *jobs) {
     return job;
 }
 
+static gboolean is_cancelled(HttpJob *job) {
+    pthread_mutex_lock(&job->lock);
+    gboolean cancelled = job->cancelled;
+    pthread_mutex_unlock(&job->lock);
+    return cancelled;
+}
+
+static void answer(HttpJobs *jobs, HttpJob *job) {
+    if (is_cancelled(job) && job->kind != JOB_FLUSH) {
+        post_error(jobs, job, 503, "the reader went away"); /* nobody reads it */
+        return;
+    }
+    switch (job->kind) {
+    case JOB_QUERY: answer_query(jobs, job); break;
+    case JOB_EXPORT: answer_export(jobs, job); break;
+    case JOB_FLUSH: answer_flush(jobs, job); break;
+    }
+}
+
 static void *run(void *arg) {
     HttpJobs *jobs = arg;
     pthread_setname_np(pthread_self(), "query");
     setpriority(PRIO_PROCESS, 0, QUERY_NICE); /* of this thread alone; nothing is lost if it may not */
     HttpJob *job;
-    while ((job = take_job(jobs))) switch (job->kind) {
-        case JOB_QUERY: answer_query(jobs, job); break;
-        case JOB_EXPORT: answer_export(jobs, job); break;
-        case JOB_FLUSH: answer_flush(jobs, job); break;
-        }
+    while ((job = take_job(jobs))) answer(jobs, job);
     return NULL;
 }
 
