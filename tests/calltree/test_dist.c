@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/calltree/dist.h"
+#include "analyzer/calltree/dist_builder.h"
 #include "tests/calltree/forest.h"
 
 static Dist dist_of(const guint64 *values, gsize n) {
@@ -321,6 +321,83 @@ static void test_malformed(void) {
     dist_clear(&dist);
 }
 
+/* ---- built in one go ---- */
+
+static guint64 any_value(GRand *rand) {
+    guint bits = (guint)g_rand_int_range(rand, 0, 53);
+    guint64 value = ((guint64)g_rand_int(rand) << 32 | g_rand_int(rand)) & (((guint64)1 << bits) - 1);
+    return g_rand_int_range(rand, 0, 3) == 0 ? value / 1000000 * 1000000 : value;
+}
+
+/* Adds values as they are, or in stored forms of some of them. */
+static void build(DistBuilder *builder, const guint64 *values, gsize n, GRand *rand) {
+    for (gsize at = 0, now; at < n; at += now) {
+        now = 1 + (gsize)g_rand_int_range(rand, 0, g_rand_boolean(rand) ? 10 : 300);
+        now = MIN(now, n - at);
+        if (g_rand_boolean(rand)) {
+            dist_builder_add(builder, values + at, now);
+            continue;
+        }
+        guint64 count = 0, sum = 0, expected = 0;
+        Dist part = dist_of(values + at, now);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        dist_encode(&part, bytes);
+        ByteReader reader = byte_reader(bytes->data, bytes->len);
+        g_assert_true(dist_builder_add_encoded(builder, &reader, &count, &sum));
+        g_assert_cmpuint(reader_left(&reader), ==, 0);
+        for (gsize i = 0; i < now; i++) expected += values[at + i];
+        g_assert_cmpuint(count, ==, now);
+        g_assert_cmpuint(sum, ==, expected);
+        dist_clear(&part);
+    }
+}
+
+/* A builder gives the bytes of a Dist with the same values, however they came, and is empty again. */
+static void test_builder(void) {
+    static const guint sizes[] = {0, 1, 2, 63, 64, 65, 66, 200, 1024, 1025, 5000};
+    guint32 seed = run_seed();
+    g_test_message("seed %u", seed);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+    DistBuilder builder;
+    dist_builder_init(&builder);
+    for (guint round = 0; round < 400; round++) {
+        gsize n = sizes[round % G_N_ELEMENTS(sizes)];
+        g_autofree guint64 *values = g_new(guint64, n + 1);
+        for (gsize i = 0; i < n; i++) values[i] = any_value(rand);
+        if (round % 3 == 0) {
+            for (gsize i = 0; i < n; i++) values[i] = values[i % 3]; /* many that are equal */
+        }
+        build(&builder, values, n, rand);
+        Dist dist = dist_of(values, n);
+        g_autoptr(GByteArray) expected = g_byte_array_new();
+        dist_encode(&dist, expected);
+        g_autofree guint8 *built = g_malloc(dist_builder_room(&builder));
+        gsize size = (gsize)(dist_builder_put(&builder, built) - built);
+        g_assert_cmpmem(built, size, expected->data, expected->len);
+        dist_clear(&dist);
+    }
+    dist_builder_clear(&builder);
+}
+
+/* Sums without values: what they are merged with has no extremes any more, whatever came first. */
+static void test_summary(void) {
+    static const guint64 values[] = {10, 20, 60};
+    for (guint first = 0; first < 2; first++) {
+        Dist summary = {.count = 2, .sum = 50, .squares_lo = 1300}, dist = dist_of(values, 3);
+        g_assert_true(dist_is_summary(&summary) && !dist_is_summary(&dist));
+        Dist *into = first == 0 ? &summary : &dist;
+        dist_merge(into, first == 0 ? &dist : &summary);
+        g_assert_true(dist_is_summary(into));
+        g_assert_cmpuint(into->count, ==, 5);
+        g_assert_cmpuint(into->sum, ==, 140);
+        g_assert_cmpuint(into->squares_lo, ==, 1300 + 100 + 400 + 3600);
+        g_assert_true(dist_mean(into) == 28);
+        g_assert_true(dist_quantile(into, 0.5) == 0 && into->max == 0);
+        dist_clear(&summary);
+        dist_clear(&dist);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/dist/golden", test_golden);
@@ -331,6 +408,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/dist/empty", test_empty);
     g_test_add_func("/calltree/dist/saturation", test_saturation);
     g_test_add_func("/calltree/dist/small_deviation", test_small_deviation);
+    g_test_add_func("/calltree/dist/builder", test_builder);
+    g_test_add_func("/calltree/dist/summary", test_summary);
     g_test_add_func("/calltree/dist/malformed", test_malformed);
     return g_test_run();
 }

@@ -572,6 +572,113 @@ static void test_wide_row(void) {
     g_assert_cmpint(stats_row_node(row, before)->self_ns, ==, 2);
 }
 
+/* ---- cells ---- */
+
+static guint8 *put_span(GByteArray *out, const World *world, guint32 tracer, guint64 id, gint64 duration_ns) {
+    const SpanRec head = {.id = {7, id},
+                          .begin_ns = G_GINT64_CONSTANT(1605956000000000000),
+                          .duration_ns = duration_ns,
+                          .name = world_name(world, 1),
+                          .tracer = world_tracer(world, tracer)};
+    SpanBuilder builder = span_builder_begin(out, &head);
+    span_builder_end(&builder);
+    return out->data;
+}
+
+typedef struct Walk {
+    guint32 before;
+    guint hosts, cells;
+    guint64 calls, total_ns;
+    StatsKind kind;
+} Walk;
+
+static void walk_value(void *arg, const StatsKey *key, Bytes value) {
+    Walk *walk = arg;
+    if (key->kind != walk->kind || key->cell == 0) return;
+    walk->cells++;
+    StatsHosts hosts;
+    stats_hosts_begin(&hosts, value);
+    while (stats_hosts_next(&hosts)) {
+        g_assert_cmpuint(stats_cell(hosts.host), ==, key->cell);
+        g_assert_cmpuint(hosts.host, >, walk->before);
+        walk->before = hosts.host;
+        walk->hosts++;
+        g_autoptr(StatsRow) row = stats_row_new();
+        guint32 node;
+        g_assert_true(stats_hosts_merge(&hosts, row));
+        const NodeStats *stats = stats_row_at(row, 0, &node);
+        g_assert_cmpuint(stats->duration.count, ==, walk->hosts % 3 + 1);
+        g_assert_cmpuint(stats->duration.sum, ==, (guint64)walk->hosts * (walk->hosts % 3 + 1));
+        walk->calls += stats->duration.count;
+        walk->total_ns += stats->duration.sum;
+    }
+    g_assert_false(hosts.failed);
+}
+
+/* 3,000 hosts, their rows spread over the cells in ascending order, and all of them together in cell 0. */
+static void test_cells(void) {
+    enum { HOSTS = 3000 };
+    World world;
+    world_init(&world, 0);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    guint64 n = 0;
+    for (guint32 host = HOSTS; host >= 1; host--) {
+        for (guint call = 0; call <= host % 3; call++) put_span(bytes, &world, 4 * host, ++n, host);
+    }
+    g_autoptr(GPtrArray) spans = spans_in(bytes);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
+    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
+    Made made = make(compressor, spans, 0);
+    add_all(group, &made, TRUE);
+    for (StatsKind kind = STATS_FUNCTION; kind <= STATS_PATTERN; kind++) {
+        Walk walk = {.kind = kind};
+        stats_group_seal(group, walk_value, &walk);
+        g_assert_cmpuint(walk.hosts, ==, HOSTS);
+        g_assert_cmpuint(walk.calls, ==, n);
+        g_assert_cmpuint(walk.cells, ==, stats_cell(world_host(4 * HOSTS)) - stats_cell(world_host(4)) + 1);
+    }
+    g_assert_cmpuint(stats_cell(0), ==, 1);
+    g_assert_cmpuint(stats_cell(G_MAXUINT32), ==, STATS_CELLS_MAX);
+    made_clear(&made);
+}
+
+static void print_value(void *arg, const StatsKey *key, Bytes value) {
+    if (key->cell == 0) return;
+    g_string_append_printf(arg, "%s%u:%u ", ((GString *)arg)->len > 0 ? " " : "", key->kind, key->cell);
+    for (gsize i = 0; i < value.size_bytes; i++) g_string_append_printf(arg, "%02x", ((const guint8 *)value.data)[i]);
+}
+
+/* Stores hold these bytes, too. */
+static void test_golden_cells(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    put_span(bytes, &world, 0, 1, 300); /* on host 500 */
+    put_span(bytes, &world, 8, 2, 7);   /* on host 502 */
+    put_span(bytes, &world, 8, 3, 9);
+    put_span(bytes, &world, 64, 4, 0); /* on host 516, in the next cell */
+    g_autoptr(GPtrArray) spans = spans_in(bytes);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
+    g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
+    g_autoptr(GString) text = g_string_new(NULL);
+    Made made = make(compressor, spans, 0);
+    add_all(group, &made, TRUE);
+    stats_group_seal(group, print_value, text);
+    /* Hosts 500 and, one further on than the next, 502: length, node 0, bit 0 for durations; 300; 7 and 2 more. Host
+     * 516: a scaled 0. Then the pattern's node 1: bits 1 (300); 0, 1, 2 (2 calls, 16, squares 130); 0 (1 call). */
+    g_assert_cmpstr(text->str, ==,
+                    "0:1 02f403050001"
+                    "02ac02"
+                    "01050001"
+                    "040702"
+                    " 0:2 0284040400010300"
+                    " 1:1 03f403040102d804"
+                    "01060107"
+                    "04208402"
+                    " 1:2 03840403010102");
+    made_clear(&made);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/stats/forests", test_forests);
@@ -580,6 +687,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/stats/subtracting", test_subtracting);
     g_test_add_func("/calltree/stats/buckets", test_buckets);
     g_test_add_func("/calltree/stats/golden", test_golden);
+    g_test_add_func("/calltree/stats/golden-cells", test_golden_cells);
+    g_test_add_func("/calltree/stats/cells", test_cells);
     g_test_add_func("/calltree/stats/malformed", test_malformed);
     g_test_add_func("/calltree/stats/wide row", test_wide_row);
     return g_test_run();
