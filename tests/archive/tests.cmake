@@ -17,3 +17,4 @@ plumb_test(test_archive_parts SOURCES ${archive_tests}/test_parts.c LINK test_ar
 plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_retain SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_thin SOURCES ${archive_tests}/test_thin.c LINK test_archive_fixture plumb_archive)
+plumb_test(test_archive_account SOURCES ${archive_tests}/test_account.c LINK plumb_archive)
