@@ -12,6 +12,8 @@
  *   query        the question at hand                      the queue of questions
  *   maintenance  nothing                                   a timed wait
  *   upkeep       replaces records, sums up statistics      a timed wait
+ *   keeper       removes records, at their age and for     a timed wait
+ *                want of space
  *
  *   net-N  --records (one message per shard and round)-->  shard-N  --groups-->  store
  *     |                                                       ^

@@ -18,6 +18,10 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
     double cut = field_number(document, "cut_records");
     g_autofree char *cut_text = show_count(cut, "record lacks", "records lack");
     if (cut > 0) g_string_append_printf(out, "%s ids, annotations or notes: store.keep left them out\n", cut_text);
+    double by_number = field_number(document, "rows_by_number");
+    g_autofree char *number_text = show_count(by_number, "row counts", "rows count");
+    if (by_number > 0)
+        g_string_append_printf(out, "%s traces that were removed since: only their number was compared\n", number_text);
     gsize shown = json_array_size(reports);
     if (differences > (double)shown) g_string_append_printf(out, "... and %.0f more\n", differences - (double)shown);
     g_string_append_printf(out, "%s of statistics recomputed from %s of %s: ", rows, spans, traces);

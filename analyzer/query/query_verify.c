@@ -18,6 +18,7 @@ json_t *answer_verify(const Asked *asked, GError **error) {
     json_object_set_new(answer, "spans", json_count(result.spans));
     json_object_set_new(answer, "rows", json_count(result.rows));
     json_object_set_new(answer, "differences", json_count(result.differences));
+    json_object_set_new(answer, "rows_by_number", json_count(result.unchecked));
     json_object_set_new(answer, "cut_records", json_count(result.cut));
     json_object_set(answer, "reports", list);
     return answer;
