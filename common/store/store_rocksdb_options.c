@@ -25,9 +25,7 @@
 #define BLOOM_BITS_PER_KEY 10.0
 #define FILTER_PART_BYTES  4096
 
-#define ZSTD_LEVEL 1
-/* Every flush makes a table of each family in level 0, most of them tiny. */
-#define LEVEL0_COMPACT  8
+#define ZSTD_LEVEL      1
 #define LEVEL0_SLOWDOWN 32
 #define LEVEL0_STOP     48
 /* With RocksDB's own, an eighth of the buffer, nine families would hold half of all memory with nothing in it. */
@@ -43,20 +41,24 @@ typedef struct FamilySetup {
     guint block_kib; /* larger compress better; a point read decompresses one */
     gboolean compress;
     gboolean bloom;
+    guint level0_files; /* so many are merged into the level below */
+    gboolean universal;
 } FamilySetup;
 
 static const FamilySetup setups[FAMILY_COUNT] = {
-    [FAMILY_META] = {4, TRUE, FALSE},
-    [FAMILY_DICT] = {16, TRUE, FALSE},
+    [FAMILY_META] = {4, TRUE, FALSE, 8, TRUE},
+    /* New keys come after all others: level by level, each flush would leave a tiny file for good. */
+    [FAMILY_DICT] = {16, TRUE, FALSE, 8, TRUE},
+    [FAMILY_PATTERN] = {16, TRUE, FALSE, 8, TRUE},
     /* Records are packed already: zstd saves 0.2 % and costs more than all else that RocksDB does with them. */
-    [FAMILY_TRACE] = {64, FALSE, FALSE},
+    [FAMILY_TRACE] = {64, FALSE, FALSE, 8, FALSE},
     /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random. */
-    [FAMILY_TRACE_ID] = {8, FALSE, TRUE},
-    [FAMILY_PATTERN] = {16, TRUE, FALSE},
-    [FAMILY_STATS] = {16, TRUE, FALSE},
-    [FAMILY_INDEX] = {16, TRUE, FALSE},
-    [FAMILY_LATE] = {16, FALSE, FALSE},
-    [FAMILY_IDS] = {16, FALSE, FALSE}, /* random numbers */
+    [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, FALSE},
+    /* Each flush has operands for the same minute: the more are merged at once, the less often what they add up to. */
+    [FAMILY_STATS] = {16, TRUE, FALSE, 16, FALSE},
+    [FAMILY_INDEX] = {16, TRUE, FALSE, 8, FALSE},
+    [FAMILY_LATE] = {16, FALSE, FALSE, 8, FALSE},
+    [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* random numbers */
 };
 
 /* ---- merging ---- */
@@ -184,10 +186,11 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
     rocksdb_options_set_compression_options(options, ZSTD_WINDOW_DEFAULT, ZSTD_LEVEL, 0, 0);
     /* Level 0 is soon read and written again. */
     rocksdb_options_set_min_level_to_compress(options, 1);
-    rocksdb_options_set_level0_file_num_compaction_trigger(options, LEVEL0_COMPACT);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, (int)setup->level0_files);
     rocksdb_options_set_level0_slowdown_writes_trigger(options, LEVEL0_SLOWDOWN);
     rocksdb_options_set_level0_stop_writes_trigger(options, LEVEL0_STOP);
-    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    if (setup->universal) rocksdb_options_set_compaction_style(options, rocksdb_universal_compaction);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, !setup->universal);
     rocksdb_options_set_target_file_size_base(options, buffers_bytes * FILE_PER_WRITE_BUFFER);
     set_tables(options, setup, cache);
     if (setup->bloom) rocksdb_options_set_memtable_whole_key_filtering(options, 1);
