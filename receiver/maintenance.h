@@ -1,6 +1,6 @@
 /* What has to happen every now and then, on a thread of its own: the store is asked to write out its memory, journal
- * segments that nothing needs go, memory is shared out, free space is watched, a failing journal is tried again, the rate is sampled. Starts
- * and stops the upkeep of what is stored (upkeep.h). */
+ * segments that nothing needs go, memory is shared out, free space is watched, a failing journal is tried again, the
+ * rate is sampled, what senders are to sample is told. Starts and stops the upkeep of what is stored (upkeep.h). */
 #pragma once
 
 #include "common/base/clock.h"
