@@ -13,7 +13,7 @@
 #include "analyzer/archive/rowmap.h"
 
 #define DEFAULT_MAX_TRACE_SPANS 1000000u
-/* A group of statistics can tell eight million calls apart (stats_log.h); this is the most that one record adds. */
+/* A group of statistics can tell eight million calls apart (call_log.h); this is the most that one record adds. */
 #define MOST_TRACE_SPANS 4000000u
 /* Shapes that a compressor may keep: about 100 bytes each. */
 #define COMPRESSOR_SHAPES 100000u

@@ -1,16 +1,16 @@
 /* Folding the logs of a group into the values of its rows.
  *
- * The log is sorted by host: counted, then moved. Targets get ranks: those of one pattern's row one behind the other, by
- * node. Hosts are taken in ascending order. Each call of a host adds to its target's sums and puts its numbers where those of its target lie, so what a host has put
- * there is one piece, and in the end everything of a target is. From the sums come the pattern rows of that host, from
- * the pieces its function rows, both appended to the values of the current cell; from whole targets, at the end, the
- * rows of all hosts. Nothing is sorted but ranks, hosts and keys. */
+ * The log is sorted by host: counted, then moved. Targets get ranks: those of one pattern's row one behind the other,
+ * by node. Hosts are taken in ascending order. Each call of a host adds to its target's sums and puts its numbers where
+ * those of its target lie, so what a host has put there is one piece, and in the end everything of a target is. From
+ * the sums come the pattern rows of that host, from the pieces its function rows, both appended to the values of the
+ * current cell; from whole targets, at the end, the rows of all hosts. Nothing is sorted but ranks, hosts and keys. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/calltree/buffer.h"
 #include "analyzer/calltree/stats_code.h"
-#include "analyzer/calltree/stats_log.h"
+#include "analyzer/calltree/stats_inside.h"
 
 #define SMALL_BYTES 4096u
 

@@ -333,7 +333,8 @@ static void merge_all(Values *into, Values *from) {
     }
 }
 
-/* The statistics of parts, merged, are those of the whole, to the byte: whatever the parts, their order and grouping. */
+/* The statistics of parts, merged, are those of the whole, to the byte, whatever the parts, their order and grouping.
+ */
 static void test_merging(gconstpointer n_hosts) {
     World world;
     world_init(&world, 0);

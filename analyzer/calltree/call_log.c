@@ -1,4 +1,4 @@
-#include "analyzer/calltree/stats_log.h"
+#include "analyzer/calltree/call_log.h"
 
 void log_grow(CallLog *log) {
     if (log->in_use == log->blocks->len) g_ptr_array_add(log->blocks, g_new(guint32, LOG_BLOCK_WORDS));
