@@ -1,11 +1,14 @@
 /* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
  *
+ * bench_archive columns FOLDER says where the bytes of a store's records are.
+ *
  * bench_archive MODEL FOLDER [traces] [hosts] [late]. Every late-th trace comes in two halves, the second after its
  * first was stored (0, the default: none). Prints CPU per trace and span of adding and committing, what the families
  * hold, bytes per span on disk after compaction, and how long questions take. The folder must not exist; it is left
  * behind. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
@@ -247,7 +250,23 @@ static void report(Bench *bench) {
     print_answers(bench);
 }
 
+/* Of a store that is there. */
+static int columns_of(const char *folder) {
+    GError *error = NULL;
+    StoreOptions options = {.path = folder, .read_only = TRUE, .merge = archive_merge};
+    Bench bench = {.store = store_open_rocksdb(&options, &error)};
+    stop_on(error);
+    bench.archive = archive_open(bench.store, &(ArchiveOptions){0}, &error);
+    stop_on(error);
+    bench.n_spans = archive_totals(bench.archive).spans;
+    print_columns(&bench);
+    archive_free(bench.archive);
+    store_close(bench.store);
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "columns") == 0) return columns_of(argv[2]);
     if (argc < 3) {
         fprintf(stderr, "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n");
         return 2;

@@ -50,20 +50,21 @@ static void children_add(Children *children, const Child *child) {
     children->items[children->n++] = *child;
 }
 
-/* By insertion where there are few: most calls that overlap are nearly in order. */
+/* By insertion: calls that overlap are nearly in order. Where many are not, that would take too long. */
 static void children_order(Children *children) {
-    enum { FEW = 24 };
-    if (children->ordered) return;
-    if (children->n > FEW) {
-        qsort(children->items, children->n, sizeof(Child), by_end);
-        return;
-    }
-    for (gsize i = 1; i < children->n; i++) {
+    enum { MOVES_PER_CHILD = 12 };
+    gsize moves_left = children->n * MOVES_PER_CHILD;
+    for (gsize i = 1; i < children->n && !children->ordered; i++) {
         Child item = children->items[i];
         gsize at = i;
         for (; at > 0 && by_end(&children->items[at - 1], &item) > 0; at--)
             children->items[at] = children->items[at - 1];
         children->items[at] = item;
+        if (i - at > moves_left) {
+            qsort(children->items, children->n, sizeof(Child), by_end);
+            return;
+        }
+        moves_left -= i - at;
     }
 }
 
