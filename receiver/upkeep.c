@@ -2,14 +2,18 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "analyzer/archive/rollup.h"
 #include "common/base/clock.h"
 #include "receiver/log.h"
 
-/* From the end of one pass to the next: late spans come in many small pieces, and are joined the cheaper the more of
- * their trace have come. */
-#define PASS_NS (5 * NS_PER_SEC)
+/* From the end of one pass to the next: at least so long, and the longer the more the last one had to do. Late spans of
+ * one trace come in many small pieces, and each time its whole record is written again: under load they are left to
+ * gather. */
+#define PASS_NS     (5 * NS_PER_SEC)
+#define PASS_MAX_NS (120 * NS_PER_SEC)
+#define PASS_SHARE  50 /* a pass is to take 1/50 of the time */
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
@@ -66,6 +70,12 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
     due->before_ns = 0;
 }
 
+static gint64 thread_cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (gint64)now.tv_sec * NS_PER_SEC + now.tv_nsec;
+}
+
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
     Forgetting due = {0, 0};
@@ -73,10 +83,11 @@ static void *run(void *arg) {
     gint64 pause_ns = READY_NS;
     while (wait_ns(upkeep, pause_ns)) {
         if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+        gint64 begin_ns = thread_cpu_ns();
         settle(upkeep->sources->archive);
+        pause_ns = CLAMP((thread_cpu_ns() - begin_ns) * PASS_SHARE, PASS_NS, PASS_MAX_NS);
         roll_up(upkeep->sources->archive);
         forget_ids(upkeep->sources, &due);
-        pause_ns = PASS_NS;
     }
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/writer.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 
 /* Late spans wait in the order of trace ids. They are taken in batches; of each, the traces are brought into the order
@@ -14,8 +15,10 @@
  * parts: only these are looked up in the index. */
 
 /* Waiting spans in memory, about; those of one trace may be more, up to JOIN_TRACE_SPANS. */
-#define JOIN_BYTES       (8u << 20)
+#define JOIN_BYTES       (16u << 20)
 #define JOIN_TRACE_SPANS 250000u
+/* In a hurry it goes on for so long; the rest waits for the next start. */
+#define JOIN_HURRY_NS (5 * NS_PER_SEC)
 /* Written at once. */
 #define JOIN_GROUP_BYTES (16u << 20)
 
@@ -401,10 +404,16 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
     return ok;
 }
 
+static gboolean out_of_time(const Joiner *joiner, gint64 begin_ns) {
+    return __atomic_load_n(&joiner->archive->roll_up.stop, __ATOMIC_RELAXED) &&
+           clock_monotonic_ns(clock_system()) - begin_ns > JOIN_HURRY_NS;
+}
+
 static gboolean join_all(Joiner *joiner, GError **error) {
+    gint64 begin_ns = clock_monotonic_ns(clock_system());
     joiner->next = (LateKey){0, 0};
     joiner->finished = FALSE;
-    while (!joiner->finished) {
+    while (!joiner->finished && !out_of_time(joiner, begin_ns)) {
         if (!batch_read(joiner, error)) return FALSE;
         gboolean ok = batch_join(joiner, error);
         /* What could be read is joined, whatever befell the rest. */
