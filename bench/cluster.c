@@ -9,9 +9,8 @@
 #define STRETCHES   4096u
 #define OPS_OF_TASK 16u
 /* A large job is over after so many turns, however large: it runs on many hosts at once. */
-#define TURNS_OF_JOB  200u
-#define OP_MOST_BYTES 160u /* of a span, without its values and notes */
-#define VALUE_MOST    320u
+#define TURNS_OF_JOB 200u
+#define PATH_MOST    288u
 /* Sizes: so many traces are a single operation, so many have 10 to 500 spans, the others more, by a power law. */
 #define SINGLE_SHARE  0.40
 #define MIDDLE_SHARE  0.57
@@ -24,8 +23,8 @@
 #define FIRST_BLOCK   1073741824u
 
 typedef struct Job {
-    EncodedId trace, root, task;
-    const Recipe *recipe; /* NULL: a single operation */
+    guint64 trace, root, task; /* ids; task 0: none under way */
+    const Recipe *recipe;      /* NULL: a single operation */
     guint32 template;
     guint64 ops_left, spans;
     guint32 per_turn, task_ops, op; /* op: of the job or of its task, in the recipe's order */
@@ -33,6 +32,13 @@ typedef struct Job {
     gint64 begin_ns, task_begin_ns;
     gboolean has_tasks;
 } Job;
+
+/* Room for the paths of one span, besides its values. */
+typedef struct SpanTexts {
+    FrameValue values[TEMPLATE_MOST_VALUES];
+    FrameNote notes[TEMPLATE_MOST_VALUES];
+    char paths[TEMPLATE_MOST_VALUES][PATH_MOST];
+} SpanTexts;
 
 struct Cluster {
     ClusterOptions options;
@@ -44,17 +50,18 @@ struct Cluster {
     guint64 op; /* operations so far: numbers of paths and blocks */
     double ns_per_span;
     double stretch[STRETCHES];
-    EncodedId *ids;       /* scratch: of the operation's spans */
+    SpanTexts texts;      /* scratch: of a span */
+    guint64 *ids;         /* scratch: of the operation's spans */
     guint32 single_spans; /* threshold of 32 bits: spans withheld singly */
 };
 
 /* One operation to be said. */
 typedef struct Op {
     const Template *template;
-    const EncodedId *trace, *parent; /* of its root */
-    guint32 host;                    /* of its client */
-    guint64 number;                  /* of its path */
-    guint32 first, end;              /* the spans of it to say */
+    guint64 trace, parent; /* of its root */
+    guint32 host;          /* of its client */
+    guint64 number;        /* of its path */
+    guint32 first, end;    /* the spans of it to say */
 } Op;
 
 typedef struct OpState {
@@ -104,14 +111,14 @@ static void begin_op(Cluster *c, const Op *op, OpState *state) {
  * operation's at once, while its ids are drawn. */
 static void draw_ids(Cluster *c, const Op *op, const OpState *state) {
     const guint32 n = op->template->count, places = op->template->places;
-    for (guint32 k = 0; k < n / 2; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    for (guint32 k = 0; k < n / 2; k++) c->ids[k] = next_random(&c->random) | 1;
     for (guint32 place = 0; place < places; place++) {
         const Process *process = &c->fleet.processes[state->processes[place]];
         __builtin_prefetch(process->frame);
         __builtin_prefetch(process->local);
         __builtin_prefetch(process->local + 32);
     }
-    for (guint32 k = n / 2; k < n; k++) c->ids[k] = encoded_id(next_random(&c->random));
+    for (guint32 k = n / 2; k < n; k++) c->ids[k] = next_random(&c->random) | 1;
     for (guint32 place = 0; place < places; place++) {
         const Frame *frame = c->fleet.processes[state->processes[place]].frame;
         if (frame == NULL) continue;
@@ -121,32 +128,42 @@ static void draw_ids(Cluster *c, const Op *op, const OpState *state) {
     }
 }
 
-static guint8 *put_values(Cluster *c, Process *process, const TemplateSpan *span, const OpState *state, guint8 *at) {
-    for (guint i = 0; i < span->n_values; i++) {
-        const TemplateValue *value = &g_array_index(c->set->values, TemplateValue, span->values_at + i);
-        guint32 key = fleet_string(&c->fleet, process, value->key);
-        if (value->kind == VALUE_PATH) {
-            char text[300];
-            memcpy(text, state->path, sizeof state->path);
-            memcpy(text + state->path_bytes, value->text, value->length);
-            at = frame_put_value(at, key, text, state->path_bytes + value->length);
-        } else if (value->kind == VALUE_DIGIT) {
-            char digit = (char)('0' + (state->begin_ns / NS_PER_MS) % 3);
-            at = frame_put_value(at, key, &digit, 1);
-        } else {
-            at = frame_put_value(at, key, value->text, value->length);
-        }
-    }
-    return at;
+/* Did the last span of this shape have the same text there? Paths differ from operation to operation. */
+static gboolean same_text(const Cluster *c, const ShapeLast *last, const Op *op, guint i, const TemplateValue *value) {
+    const TemplateValue *before = &g_array_index(c->set->values, TemplateValue, last->values_at + i);
+    return before->text == value->text && (value->kind == VALUE_FIXED || last->op == op->number + 1);
 }
 
-static guint8 *put_notes(Cluster *c, const TemplateSpan *span, const OpState *state, guint8 *at) {
+static void fill_values(Cluster *c, Process *process, const TemplateSpan *span, const Op *op, const OpState *state) {
+    SpanTexts *texts = &c->texts;
+    ShapeLast *last = &process->last[span->shape];
+    const gint32 number = (gint32)(state->begin_ns / NS_PER_MS % 3);
+    for (guint i = 0; i < span->n_values; i++) {
+        const TemplateValue *value = &g_array_index(c->set->values, TemplateValue, span->values_at + i);
+        FrameValue *out = &texts->values[i];
+        *out = (FrameValue){.key = fleet_string(&c->fleet, process, value->key),
+                            .is_number = value->kind == VALUE_DIGIT,
+                            .number = number,
+                            .before = last->number,
+                            .text = value->text,
+                            .length = value->length};
+        if (out->is_number) continue;
+        out->same = same_text(c, last, op, i, value);
+        if (value->kind != VALUE_PATH) continue;
+        memcpy(texts->paths[i], state->path, sizeof state->path);
+        memcpy(texts->paths[i] + state->path_bytes, value->text, value->length);
+        out->text = texts->paths[i];
+        out->length += state->path_bytes;
+    }
+    *last = (ShapeLast){.op = op->number + 1, .values_at = span->values_at, .number = number};
+}
+
+static void fill_notes(Cluster *c, const TemplateSpan *span, const OpState *state) {
     for (guint i = 0; i < span->n_notes; i++) {
         const TemplateNote *note = &g_array_index(c->set->notes, TemplateNote, span->notes_at + i);
         gint64 time_ns = state->begin_ns + (gint64)(state->stretch * (double)note->time_ns);
-        at = frame_put_note(at, rounded(c, time_ns), note->text, note->length);
+        c->texts.notes[i] = (FrameNote){rounded(c, time_ns), note->text, note->length};
     }
-    return at;
 }
 
 /* A span that its process loses, alone; its sender says so. */
@@ -157,10 +174,28 @@ static gboolean lose(Cluster *c, Process *process, guint64 random) {
     return TRUE;
 }
 
-static void end_span(Cluster *c, Process *process, guint8 *at, guint last) {
-    frame_end_span(process->frame, at, last, !c->options.nanoseconds);
+static void add_span(Cluster *c, Process *process, const FrameSpan *span) {
+    frame_add_span(process->frame, span);
     if (process->frame->n_spans >= c->options.batch_spans)
         fleet_flush_one(&c->fleet, (guint32)(process - c->fleet.processes));
+}
+
+static guint16 *shape_slot(const Cluster *c, const Process *process, guint32 shape) {
+    return process->local + c->set->strings->len + shape;
+}
+
+/* Its name: a string of the table or, in a pack, its own when it carries a number. */
+static void name_span(Cluster *c, Process *process, const TemplateSpan *span, FrameSpan *out) {
+    const TemplateString *name = &g_array_index(c->set->strings, TemplateString, span->name);
+    out->shape = shape_slot(c, process, span->shape);
+    if (!name->numbered) {
+        out->name = fleet_string(&c->fleet, process, span->name);
+    } else if (c->options.structs) {
+        out->name = fleet_add_string(&c->fleet, process, span->name, out->number);
+    } else {
+        out->shape = NULL;
+        out->block = name;
+    }
 }
 
 static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) {
@@ -169,8 +204,7 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
     guint64 random = next_random(&c->random), noise = random * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
     c->fleet.counts.made++;
     if (lose(c, process, noise)) return;
-    Frame *frame = fleet_frame(&c->fleet, process);
-    const TemplateString *name = &g_array_index(c->set->strings, TemplateString, span->name);
+    fleet_frame(&c->fleet, process);
     gint64 begin_ns = state->begin_ns + (gint64)(state->stretch * (double)span->begin_ns);
     gint64 duration_ns = (gint64)(state->stretch * (double)span->duration_ns);
     if (c->options.nanoseconds) {
@@ -178,25 +212,21 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
         duration_ns += (gint64)(noise >> 24 & 0xfffff);
     }
     FrameSpan out = {.trace = op->trace,
-                     .id = &c->ids[k],
-                     .parent = span->parent != NO_PARENT ? &c->ids[span->parent] : op->parent,
+                     .id = c->ids[k],
+                     .parent = span->parent != NO_PARENT ? c->ids[span->parent] : op->parent,
                      .begin_ns = rounded(c, begin_ns),
                      .duration_ns = rounded(c, duration_ns),
-                     .name = name->numbered ? fleet_add_string(&c->fleet, process, span->name, FIRST_BLOCK + op->number)
-                                            : fleet_string(&c->fleet, process, span->name),
-                     .tracer = fleet_string(&c->fleet, process, span->tracer)};
-    guint last;
-    guint8 *at = frame_put_span(frame_reserve(frame, OP_MOST_BYTES + (span->n_values + span->n_notes) * VALUE_MOST),
-                                &out, &last);
-    if (span->n_values > 0) {
-        at = frame_put_list(at, 9, &last, span->n_values);
-        at = put_values(c, process, span, state, at);
-    }
-    if (span->n_notes > 0) {
-        at = frame_put_list(at, 10, &last, span->n_notes);
-        at = put_notes(c, span, state, at);
-    }
-    end_span(c, process, at, last);
+                     .number = FIRST_BLOCK + op->number,
+                     .tracer = fleet_string(&c->fleet, process, span->tracer),
+                     .milliseconds = !c->options.nanoseconds,
+                     .n_values = span->n_values,
+                     .n_notes = span->n_notes,
+                     .values = c->texts.values,
+                     .notes = c->texts.notes};
+    name_span(c, process, span, &out);
+    if (span->n_values > 0) fill_values(c, process, span, op, state);
+    if (span->n_notes > 0) fill_notes(c, span, state);
+    add_span(c, process, &out);
 }
 
 /* Returns the operation's begin. */
@@ -210,23 +240,23 @@ static gint64 say_op(Cluster *c, const Op *op) {
 }
 
 /* The span of a job or of a task, around what was said below it. */
-static void say_frame_span(Cluster *c, const Job *job, guint32 name, gboolean root) {
+static void say_frame_span(Cluster *c, const Job *job, gboolean root) {
+    const Recipe *recipe = job->recipe;
     Process *process = &c->fleet.processes[2 * (root ? job->host : job->task_host)];
     gint64 begin_ns = root ? job->begin_ns : job->task_begin_ns;
-    static const EncodedId none;
     c->fleet.counts.made++;
     if (lose(c, process, next_random(&c->random))) return;
-    Frame *frame = fleet_frame(&c->fleet, process);
-    FrameSpan out = {.trace = &job->trace,
-                     .id = root ? &job->root : &job->task,
-                     .parent = root ? &none : &job->root,
+    fleet_frame(&c->fleet, process);
+    FrameSpan out = {.trace = job->trace,
+                     .id = root ? job->root : job->task,
+                     .parent = root ? 0u : job->root,
                      .begin_ns = rounded(c, begin_ns),
                      .duration_ns = rounded(c, now_ns(c) - begin_ns),
-                     .name = fleet_string(&c->fleet, process, name),
-                     .tracer = fleet_string(&c->fleet, process, c->set->app_tracer)};
-    guint last;
-    guint8 *at = frame_put_span(frame_reserve(frame, OP_MOST_BYTES), &out, &last);
-    end_span(c, process, at, last);
+                     .name = fleet_string(&c->fleet, process, root ? recipe->root : recipe->task),
+                     .tracer = fleet_string(&c->fleet, process, c->set->app_tracer),
+                     .milliseconds = !c->options.nanoseconds,
+                     .shape = shape_slot(c, process, root ? recipe->root_shape : recipe->task_shape)};
+    add_span(c, process, &out);
 }
 
 static double draw_spans(Cluster *c) {
@@ -245,7 +275,7 @@ static guint32 draw_template(Cluster *c) {
 
 static void begin_job(Cluster *c, Job *job) {
     double spans = draw_spans(c);
-    *job = (Job){.trace = encoded_id(next_random(&c->random)),
+    *job = (Job){.trace = next_random(&c->random) | 1,
                  .host = (guint32)(next_random(&c->random) % c->options.hosts),
                  .ops_left = 1,
                  .per_turn = 1,
@@ -258,27 +288,27 @@ static void begin_job(Cluster *c, Job *job) {
     job->recipe = &g_array_index(c->set->recipes, Recipe, next_random(&c->random) % c->set->recipes->len);
     job->ops_left = (guint64)MAX(spans / job->recipe->mean_spans + 0.5, 1);
     job->per_turn = (guint32)MAX(job->ops_left / TURNS_OF_JOB, 1);
-    job->root = encoded_id(next_random(&c->random));
+    job->root = next_random(&c->random) | 1;
     job->has_tasks = job->ops_left > OPS_OF_TASK;
     job->task_host = job->host;
 }
 
 static void end_task(Cluster *c, Job *job) {
-    if (job->task.length == 0) return;
-    say_frame_span(c, job, job->recipe->task, FALSE);
+    if (job->task == 0) return;
+    say_frame_span(c, job, FALSE);
     job->spans++;
-    job->task.length = 0;
+    job->task = 0;
 }
 
 static void end_job(Cluster *c, Job *job) {
     end_task(c, job);
-    if (job->recipe != NULL) say_frame_span(c, job, job->recipe->root, TRUE);
+    if (job->recipe != NULL) say_frame_span(c, job, TRUE);
     c->fleet.counts.largest = MAX(c->fleet.counts.largest, job->spans + (job->recipe != NULL));
     fleet_made(&c->fleet);
 }
 
 static void begin_task(Cluster *c, Job *job) {
-    job->task = encoded_id(next_random(&c->random));
+    job->task = next_random(&c->random) | 1;
     job->task_ops = OPS_OF_TASK;
     job->op = 0;
     job->task_host = (guint32)(next_random(&c->random) % c->options.hosts);
@@ -286,15 +316,14 @@ static void begin_task(Cluster *c, Job *job) {
 }
 
 static void run_op(Cluster *c, Job *job) {
-    static const EncodedId none;
     const Recipe *recipe = job->recipe;
-    if (job->has_tasks && job->task.length == 0) begin_task(c, job);
+    if (job->has_tasks && job->task == 0) begin_task(c, job);
     guint32 number = recipe != NULL ? recipe->ops[job->op++ % recipe->n_ops] : job->template;
     Op op = {.template = &g_array_index(c->set->templates, Template, number),
-             .trace = &job->trace,
-             .parent = recipe == NULL         ? &none
-                       : job->task.length > 0 ? &job->task
-                                              : &job->root,
+             .trace = job->trace,
+             .parent = recipe == NULL   ? 0u
+                       : job->task != 0 ? job->task
+                                        : job->root,
              .host = job->has_tasks ? job->task_host : job->host,
              .number = c->op++ * c->options.lanes + c->options.lane};
     op.end = op.template->count;
@@ -302,12 +331,12 @@ static void run_op(Cluster *c, Job *job) {
     job->spans += op.end;
     job->begin_ns = MIN(job->begin_ns, begin_ns);
     job->task_begin_ns = MIN(job->task_begin_ns, begin_ns);
-    if (job->task.length > 0 && --job->task_ops == 0) end_task(c, job);
+    if (job->task != 0 && --job->task_ops == 0) end_task(c, job);
 }
 
 static const Process *client_ahead(const Cluster *c, guint32 turns) {
     const Job *job = &c->jobs[(c->turn + turns) % c->options.jobs];
-    return &c->fleet.processes[2 * (job->task.length > 0 ? job->task_host : job->host)];
+    return &c->fleet.processes[2 * (job->task != 0 ? job->task_host : job->host)];
 }
 
 /* As draw_ids() does, for the clients of the turns to come. */
@@ -332,16 +361,14 @@ void cluster_step(Cluster *c) {
 
 /* Halves of the same operation agree because all that is drawn comes from its number. */
 static void say_halves(Cluster *c, guint64 n, gboolean second) {
-    static const EncodedId none;
     guint64 random = c->random;
     for (guint64 i = 0; i < n; i++) {
         c->random =
             c->options.seed ^ (i * c->options.lanes + c->options.lane + 1) * G_GUINT64_CONSTANT(0xd1342543de82ef95);
-        EncodedId trace = encoded_id(next_random(&c->random));
+        guint64 trace = next_random(&c->random) | 1;
         guint32 number = c->set->captured + (guint32)(i % (c->set->templates->len - c->set->captured));
         Op op = {.template = &g_array_index(c->set->templates, Template, number),
-                 .trace = &trace,
-                 .parent = &none,
+                 .trace = trace,
                  .host = (guint32)(next_random(&c->random) % c->options.hosts),
                  .number = PATH_NUMBERS / 2 + i * c->options.lanes + c->options.lane};
         op.first = second ? op.template->count / 2 : 0;
@@ -381,7 +408,7 @@ Cluster *cluster_new(const ClusterOptions *options, GError **error) {
     c->random = options->seed * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d) + options->lane + 1;
     fleet_init(&c->fleet, &c->options, c->set);
     c->jobs = g_new0(Job, options->jobs);
-    c->ids = g_new(EncodedId, c->set->longest);
+    c->ids = g_new(guint64, c->set->longest);
     c->ns_per_span = 1e9 * options->lanes / options->spans_per_s;
     c->single_spans = (guint32)(options->withheld * 0.4 * 4294967295.0);
     for (guint i = 0; i < STRETCHES; i++) {

@@ -19,6 +19,7 @@ typedef struct ClusterOptions {
     guint64 seed;
     guint32 lane, lanes;
     guint32 hosts, namenodes;
+    gboolean structs;                /* spans as structs, not as packs */
     gboolean captured_only;          /* the captured traces one by one, no jobs and no other methods */
     gboolean nanoseconds;            /* give times digits below the millisecond, as the agent does */
     gint64 begin_ns;                 /* of the first trace */

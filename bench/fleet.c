@@ -19,7 +19,8 @@ static void init_process(Fleet *fleet, guint32 number) {
         host = 250 * 250 + number - 2 * o->hosts;
         role = "NameNode";
     }
-    p->local = fleet->locals + (gsize)number * fleet->set->strings->len;
+    p->local = fleet->locals + (gsize)number * (fleet->set->strings->len + fleet->set->shapes);
+    p->last = fleet->lasts + (gsize)number * fleet->set->shapes;
     p->host_pid =
         g_strdup_printf("/10.%u.%u.%u/%u", host / 62500, host / 250 % 250, host % 250 + 1, 4000 + number % 2000);
     p->sender = g_strdup_printf("%s%s@%" G_GINT64_FORMAT ".%u", role, p->host_pid, o->begin_ns / NS_PER_MS, o->lane);
@@ -29,7 +30,8 @@ void fleet_init(Fleet *fleet, const ClusterOptions *options, const TemplateSet *
     *fleet = (Fleet){.options = options, .set = set, .n = 2 * options->hosts + options->namenodes};
     fleet->random = options->seed ^ G_GUINT64_CONSTANT(0x5851f42d4c957f2d);
     fleet->processes = g_new0(Process, fleet->n);
-    fleet->locals = g_new0(guint16, (gsize)fleet->n * set->strings->len);
+    fleet->locals = g_new0(guint16, (gsize)fleet->n * (set->strings->len + set->shapes));
+    fleet->lasts = g_new0(ShapeLast, (gsize)fleet->n * set->shapes);
     for (guint32 i = 0; i < fleet->n; i++) init_process(fleet, i);
     double spans_per_s = options->spans_per_s / options->lanes;
     fleet->flush_step = spans_per_s * (double)options->flush_ns / 1e9 / fleet->n;
@@ -54,13 +56,15 @@ void fleet_clear(Fleet *fleet) {
     g_free(fleet->later);
     g_free(fleet->processes);
     g_free(fleet->locals);
+    g_free(fleet->lasts);
 }
 
 Frame *fleet_begin_frame(Fleet *fleet, Process *process) {
     guint32 number = (guint32)(process - fleet->processes);
-    process->frame = frame_new(&fleet->pool, number >= 2 * fleet->options->hosts ? 2 : number % 2);
+    process->frame =
+        frame_new(&fleet->pool, number >= 2 * fleet->options->hosts ? 2 : number % 2, !fleet->options->structs);
     process->frame->process = number;
-    memset(process->local, 0, fleet->set->strings->len * sizeof *process->local);
+    memset(process->local, 0, (fleet->set->strings->len + fleet->set->shapes) * sizeof *process->local);
     return process->frame;
 }
 
@@ -117,8 +121,7 @@ static gboolean is_stalled(Fleet *fleet, guint32 number) {
 static void repeat_single(Fleet *fleet, Frame *frame) {
     double share = fleet->options->repeated * (1 - REPEATED_BATCHES) * frame->n_spans;
     guint n = (guint)(share + unit_of(next_random(&fleet->random)));
-    frame_repeat_marked(frame, n);
-    fleet->counts.repeated += n;
+    fleet->counts.repeated += frame_repeat_one(frame, n);
 }
 
 static void repeat_batch(Fleet *fleet, Frame *frame) {

@@ -4,10 +4,17 @@
 
 #include "bench/cluster.h"
 
+typedef struct ShapeLast {
+    guint64 op;        /* whose path it was */
+    guint32 values_at; /* of the template */
+    gint32 number;
+} ShapeLast;
+
 typedef struct Process {
     Frame *frame;   /* being filled, or NULL */
-    guint16 *local; /* string -> its place in the frame's table + 1 */
-    char *host_pid; /* "/10.0.3.17/4242" */
+    guint16 *local; /* string -> its place in the frame's table + 1; then, of packs, shape -> its number in the frame */
+    ShapeLast *last; /* shape -> what its last span had */
+    char *host_pid;  /* "/10.0.3.17/4242" */
     char *sender;
     guint64 sequence, sent, dropped;
     guint32 stalled_until; /* window; 0: not stalled */
@@ -19,6 +26,7 @@ typedef struct Fleet {
     Process *processes;
     guint32 n;
     guint16 *locals;
+    ShapeLast *lasts;
     FramePool pool;
     guint64 random;
     ClusterCounts counts;

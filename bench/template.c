@@ -142,13 +142,13 @@ static guint8 find_place(TemplateSet *set, BatchString tracer, GPtrArray *datano
 static TemplateValue path_value(TemplateSet *set, guint32 key, const char *text) {
     guint slashes = 0;
     while (*text != '\0' && !(*text == '/' && ++slashes == 4)) text++;
-    const char *rest = g_string_chunk_insert(set->chunk, text);
+    const char *rest = g_string_chunk_insert_const(set->chunk, text); /* equal ones are the same */
     return (TemplateValue){.key = key, .kind = VALUE_PATH, .text = rest, .length = (guint8)strlen(rest)};
 }
 
 static void add_values(TemplateSet *set, const SpanBatch *model, const BatchSpan *from, TemplateSpan *to) {
     to->values_at = set->values->len;
-    for (guint i = 0; i < from->n_annotations; i++) {
+    for (guint i = 0; i < MIN(from->n_annotations, TEMPLATE_MOST_VALUES); i++) {
         BatchAnnotation a = g_array_index(model->annotations, BatchAnnotation, from->annotations_at + i);
         BatchString key = batch_string(model, a.key);
         g_autofree char *key_text = g_strndup(key.data, key.length);
@@ -166,7 +166,7 @@ static void add_values(TemplateSet *set, const SpanBatch *model, const BatchSpan
 
 static void add_notes(TemplateSet *set, const SpanBatch *model, const BatchSpan *from, TemplateSpan *to) {
     to->notes_at = set->notes->len;
-    for (guint i = 0; i < from->n_notes; i++) {
+    for (guint i = 0; i < MIN(from->n_notes, TEMPLATE_MOST_VALUES); i++) {
         BatchNote note = g_array_index(model->notes, BatchNote, from->notes_at + i);
         TemplateNote one = {.time_ns = note.time_ns, .length = (guint8)MIN(note.message.length, 200)};
         one.text = g_string_chunk_insert_len(set->chunk, note.message.data, one.length);
@@ -287,6 +287,32 @@ static gboolean add_job(TemplateSet *set, const char *const *job, GError **error
     return TRUE;
 }
 
+static guint32 shape_number(TemplateSet *set, GHashTable *known, const TemplateSpan *span) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "%u %u", span->name, span->tracer);
+    for (guint i = 0; i < span->n_values; i++) {
+        const TemplateValue *value = &g_array_index(set->values, TemplateValue, span->values_at + i);
+        g_string_append_printf(text, " %u %d", value->key, value->kind == VALUE_DIGIT);
+    }
+    gpointer found = g_hash_table_lookup(known, text->str);
+    if (found != NULL) return GPOINTER_TO_UINT(found) - 1;
+    g_hash_table_insert(known, g_strdup(text->str), GUINT_TO_POINTER(++set->shapes));
+    return set->shapes - 1;
+}
+
+static void number_shapes(TemplateSet *set) {
+    g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < set->spans->len; i++) {
+        TemplateSpan *span = &g_array_index(set->spans, TemplateSpan, i);
+        span->shape = shape_number(set, known, span);
+    }
+    for (guint i = 0; i < set->recipes->len; i++) {
+        Recipe *recipe = &g_array_index(set->recipes, Recipe, i);
+        recipe->root_shape = shape_number(set, known, &(TemplateSpan){.name = recipe->root, .tracer = set->app_tracer});
+        recipe->task_shape = shape_number(set, known, &(TemplateSpan){.name = recipe->task, .tracer = set->app_tracer});
+    }
+}
+
 TemplateSet *template_set_load(const char *model_path, GError **error) {
     g_autoptr(SpanBatch) model = batch_new();
     g_autofree char *text = NULL;
@@ -304,6 +330,7 @@ TemplateSet *template_set_load(const char *model_path, GError **error) {
     if (!add_methods(set, error)) return NULL;
     for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
         if (!add_job(set, jobs[i], error)) return NULL;
+    number_shapes(set);
     return g_steal_pointer(&set);
 }
 

@@ -6,11 +6,12 @@
 
 #define NO_PARENT G_MAXUINT32
 /* Processes of one template: its client, a NameNode, and the DataNodes. */
-#define PLACE_CLIENT    0u
-#define PLACE_NAMENODE  1u
-#define PLACE_DATANODE  2u
-#define PLACES          16u
-#define RECIPE_MOST_OPS 16u
+#define PLACE_CLIENT         0u
+#define PLACE_NAMENODE       1u
+#define PLACE_DATANODE       2u
+#define PLACES               16u
+#define RECIPE_MOST_OPS      16u
+#define TEMPLATE_MOST_VALUES 8u /* and notes, of a span */
 
 /* A string of the tables: a function's name, an annotation's key, or a tracer's name, to which each process adds
  * "/host/pid". */
@@ -40,6 +41,7 @@ typedef struct TemplateSpan {
     gint64 begin_ns, duration_ns; /* the begin counts from the trace's */
     guint32 name, tracer;
     guint32 parent; /* number in the template, or NO_PARENT */
+    guint32 shape;  /* number of: function, tracer, keys of the values */
     guint8 place;
     guint8 n_values, n_notes;
     guint32 values_at, notes_at;
@@ -56,18 +58,20 @@ typedef struct Template {
  * program's steps do. */
 typedef struct Recipe {
     guint32 root, task; /* strings */
+    guint32 root_shape, task_shape;
     guint32 ops[RECIPE_MOST_OPS];
     guint32 n_ops;
     double mean_spans; /* of an operation */
 } Recipe;
 
 typedef struct TemplateSet {
-    GArray *strings;    /* TemplateString */
-    GArray *spans;      /* TemplateSpan */
-    GArray *values;     /* TemplateValue */
-    GArray *notes;      /* TemplateNote */
-    GArray *templates;  /* Template: first the captured ones, then those with other methods */
-    GArray *recipes;    /* Recipe */
+    GArray *strings;   /* TemplateString */
+    GArray *spans;     /* TemplateSpan */
+    GArray *values;    /* TemplateValue */
+    GArray *notes;     /* TemplateNote */
+    GArray *templates; /* Template: first the captured ones, then those with other methods */
+    GArray *recipes;   /* Recipe */
+    guint32 shapes;
     guint32 captured;   /* templates */
     guint32 app_tracer; /* string: tracer of the roots and tasks of jobs */
     guint32 longest;    /* spans of a template */

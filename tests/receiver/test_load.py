@@ -60,6 +60,11 @@ def test_what_is_stored_is_what_was_made(make_plumbd, load):
     assert {line["a"]: line for line in plumbd.export()} == made
 
 
+def test_packs_and_structs_say_the_same(load):
+    packs, structs = (sorted(load(None, 20_000, "--seed", "6", *form).splitlines()) for form in ((), ("--structs",)))
+    assert packs == structs
+
+
 def test_open_traces_are_completed(make_plumbd, load):
     plumbd = make_plumbd().start()
     ledger = json.loads(load(plumbd, 20_000, "--open", "3000", "--withheld", "0", "--late", "0", "--repeated", "0"))
