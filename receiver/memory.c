@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define MMAP_THRESHOLD_BYTES (128 * 1024)
+/* Above the messages from network threads to shards, which must not cost fresh pages each. */
+#define MMAP_THRESHOLD_BYTES (768 * 1024)
 #define TRIM_THRESHOLD_BYTES (2 * 1024 * 1024)
 #define MALLOC_ARENAS        4
 /* The program itself, and libraries. */
