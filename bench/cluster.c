@@ -187,14 +187,12 @@ static guint16 *shape_slot(const Cluster *c, const Process *process, guint32 sha
 /* Its name: a string of the table or, in a pack, its own when it carries a number. */
 static void name_span(Cluster *c, Process *process, const TemplateSpan *span, FrameSpan *out) {
     const TemplateString *name = &g_array_index(c->set->strings, TemplateString, span->name);
-    out->shape = shape_slot(c, process, span->shape);
-    if (!name->numbered) {
-        out->name = fleet_string(&c->fleet, process, span->name);
-    } else if (c->options.structs) {
-        out->name = fleet_add_string(&c->fleet, process, span->name, out->number);
-    } else {
-        out->shape = NULL;
+    if (name->numbered) {
         out->block = name;
+        if (c->options.structs) out->name = fleet_add_string(&c->fleet, process, span->name, out->number);
+    } else {
+        out->shape = shape_slot(c, process, span->shape);
+        out->name = fleet_string(&c->fleet, process, span->name);
     }
 }
 
