@@ -59,6 +59,7 @@ static void make_chunk(Bench *bench, guint n) {
         bench->n_spans += generator_trace(bench->generator);
         for (guint p = 0; p < generator_processes(bench->generator); p++) {
             SpanBatch *batch = generator_batch(bench->generator, p);
+            if (batch->spans->len == 0) continue;
             packer_begin_batch(bench->packer, batch);
             for (guint s = 0; s < batch->spans->len; s++) {
                 PackResult result = packer_span(bench->packer, batch, s, bench->spans);
