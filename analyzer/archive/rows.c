@@ -10,6 +10,7 @@ typedef struct Reading {
     Snapshot snapshot;
     RowMap *rows;              /* sums, with level, bucket and cell 0 in the key */
     StatsKind kind;            /* what is read: the filter's, or what was taken away from it */
+    GHashTable *taken;         /* GBytes -> GBytes: key of a pattern's row, and what was taken away from that row */
     StatsHostVisit visit_host; /* not NULL: instead of sums */
     void *arg;
     gboolean stopped; /* by visit_host */
@@ -95,11 +96,40 @@ static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, 
     return !hosts.failed || malformed_row(error);
 }
 
+static GBytes *pattern_row_key(const StatsKey *key) {
+    StatsKey of = *key;
+    of.kind = STATS_PATTERN;
+    LayoutKey stored = stats_key(&of);
+    return g_bytes_new(stored.bytes, stored.size_bytes);
+}
+
+static gboolean add_row(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
+    StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role};
+    return stats_row_merge_encoded(row_map_get(reading->rows, &as), value) || malformed_row(error);
+}
+
+/* What was taken away from this row. Most often it is all: then they are the same to the byte, and nothing has to be
+ * built of either. */
+static gboolean add_pattern(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
+    g_autoptr(GBytes) name = pattern_row_key(key);
+    GBytes *stored = g_hash_table_lookup(reading->taken, name);
+    if (stored == NULL) return add_row(reading, key, value, error);
+    Bytes taken = bytes_view(stored);
+    StatsKey as = *key;
+    as.kind = STATS_TAKEN;
+    gboolean all = taken.size_bytes == value.size_bytes && memcmp(taken.data, value.data, value.size_bytes) == 0;
+    gboolean ok = all || (add_row(reading, key, value, error) && add_row(reading, &as, taken, error));
+    g_hash_table_remove(reading->taken, name);
+    return ok;
+}
+
 static gboolean take_value(void *arg, const StatsKey *key, Bytes value, GError **error) {
     Reading *reading = arg;
     if (key->cell != 0) return visit_hosts(reading, key, value, error);
-    StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role};
-    return stats_row_merge_encoded(row_map_get(reading->rows, &as), value) || malformed_row(error);
+    if (key->kind == STATS_PATTERN) return add_pattern(reading, key, value, error);
+    if (key->kind == STATS_FUNCTION) return add_row(reading, key, value, error);
+    g_hash_table_replace(reading->taken, pattern_row_key(key), g_bytes_new(value.data, value.size_bytes));
+    return TRUE;
 }
 
 static gboolean read_level(Reading *reading, StatsLevel level, guint32 from, guint32 until, GError **error) {
@@ -134,6 +164,10 @@ static void widen(const Archive *archive, guint32 *from, guint32 *until) {
     }
 }
 
+static gboolean too_much_taken(GError **error) {
+    return fail(error, PLUMB_ERROR_CORRUPT, "more was taken away from a statistics row than it held");
+}
+
 /* Rows of patterns less what was taken away from them since. */
 static gboolean take_taken(Reading *reading, GError **error) {
     StatsKey key = {.kind = STATS_TAKEN}, next;
@@ -142,8 +176,7 @@ static gboolean take_taken(Reading *reading, GError **error) {
         StatsKey of = next;
         of.kind = STATS_PATTERN;
         StatsRow *row = row_map_get(reading->rows, &of);
-        if (!stats_row_take(row, taken))
-            return fail(error, PLUMB_ERROR_CORRUPT, "more was taken away from a statistics row than it held");
+        if (!stats_row_take(row, taken)) return too_much_taken(error);
         if (stats_row_size(row) == 0) row_map_remove(reading->rows, &of);
         row_map_remove(reading->rows, &next);
     }
@@ -157,20 +190,25 @@ static gboolean reading_run(Reading *reading, GError **error) {
     guint32 until = stats_bucket(LEVEL_MINUTE, filter->until_ns - 1) + 1;
     if (filter->until_ns <= 0) until = from; /* earlier times count in bucket 0, but nobody asks for them */
     widen(reading->archive, &from, &until);
+    gboolean totals = filter->kind == STATS_PATTERN && !filter->by_host;
+    reading->kind = STATS_TAKEN;
+    if (totals && !read_period(reading, from, until, error)) return FALSE;
     reading->kind = filter->kind;
     if (!read_period(reading, from, until, error)) return FALSE;
-    if (filter->kind != STATS_PATTERN || filter->by_host) return TRUE;
-    reading->kind = STATS_TAKEN;
-    return read_period(reading, from, until, error) && take_taken(reading, error);
+    if (!totals) return TRUE;
+    return g_hash_table_size(reading->taken) == 0 ? take_taken(reading, error) : too_much_taken(error);
 }
 
 static gboolean reading_do(Reading *reading, Archive *archive, const StatsFilter *filter, GError **error) {
     static const StoreFamily families[] = {FAMILY_STATS};
     reading->archive = archive;
     reading->filter = filter;
+    reading->taken = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+                                           (GDestroyNotify)g_bytes_unref);
     snapshot_take(archive, families, G_N_ELEMENTS(families), &reading->snapshot);
     gboolean ok = reading_run(reading, error);
     snapshot_clear(&reading->snapshot);
+    g_hash_table_unref(reading->taken);
     return ok;
 }
 
