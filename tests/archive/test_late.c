@@ -1,4 +1,4 @@
-/* Spans that come after their trace was stored: waiting, joining, and what may go wrong. */
+/* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/internal.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
@@ -7,10 +7,13 @@
 gboolean __real_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
 gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
 
-static guint failing_writes;
+static guint good_writes, failing_writes; /* so many go well, then so many fail */
 
 gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error) {
-    if (failing_writes == 0) return __real_store_write(store, batch, sync, error);
+    if (failing_writes == 0 || good_writes > 0) {
+        good_writes -= failing_writes > 0;
+        return __real_store_write(store, batch, sync, error);
+    }
     failing_writes--;
     return fail(error, PLUMB_ERROR_NO_SPACE, "disk full");
 }
@@ -127,6 +130,53 @@ static void test_scan_sees_waiting_spans(void) {
     case_close(&c);
 }
 
+/* A roll-up that fails or ends anywhere begins anew; what comes meanwhile is counted once, in all that is read. */
+static void test_roll_up_interrupted(gconstpointer reopen) {
+    const gint64 later_ns = BASE_NS + 30 * 60 * NS_PER_MINUTE;
+    for (guint good = 0; good < 6; good++) {
+        Case c;
+        case_open(&c, FALSE, 0);
+        g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+        for (guint64 trace = 1; trace <= 6; trace++) {
+            TestSpan span = {trace,
+                             1,
+                             0,
+                             c.world.names[0],
+                             c.world.tracers[trace % 3],
+                             BASE_NS + (gint64)trace * 25 * NS_PER_MINUTE,
+                             NS_PER_SEC};
+            g_byte_array_set_size(c.spans, 0);
+            test_span_append(c.spans, &span);
+            g_ptr_array_add(traces, copy_of(c.spans));
+            fixture_add(c.writer, c.spans);
+            if (trace != 4) continue;
+            fixture_commit(c.writer);
+            good_writes = good;
+            failing_writes = 1;
+            g_autoptr(GError) error = NULL;
+            if (!archive_roll_up(c.fixture.archive, later_ns, &error))
+                g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+            good_writes = failing_writes = 0;
+            fixture_assert_sound(&c.fixture);
+            if (GPOINTER_TO_INT(reopen)) {
+                archive_writer_free(c.writer);
+                fixture_reopen(&c.fixture);
+                c.writer = archive_writer_new(c.fixture.archive);
+            }
+        }
+        fixture_commit(c.writer);
+        StatsFilter filter = {.kind = STATS_FUNCTION, .until_ns = G_MAXINT64, .role = -1};
+        for (guint i = 0; i < 2; i++) {
+            fixture_assert_sound(&c.fixture);
+            fixture_assert_stats(&c.fixture, &filter, traces);
+            g_assert_true(archive_roll_up(c.fixture.archive, later_ns, NULL));
+        }
+        g_assert_cmpuint(c.fixture.archive->roll_up.rolled_below[LEVEL_HOUR], >,
+                         stats_bucket(LEVEL_HOUR, BASE_NS + 150 * NS_PER_MINUTE));
+        case_close(&c);
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/late/full-disk/memory", GINT_TO_POINTER(FALSE), test_join_on_a_full_disk);
@@ -134,5 +184,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/late/beside-damage", test_join_beside_damage);
     g_test_add_func("/late/removed-trace", test_late_spans_of_a_removed_trace);
     g_test_add_func("/late/scan", test_scan_sees_waiting_spans);
+    g_test_add_data_func("/roll-up/interrupted", GINT_TO_POINTER(FALSE), test_roll_up_interrupted);
+    g_test_add_data_func("/roll-up/ended", GINT_TO_POINTER(TRUE), test_roll_up_interrupted);
     return g_test_run();
 }
