@@ -21,7 +21,7 @@ static gint threads = 1, batch_spans = 2000, hosts = 3000, namenodes = 4, connec
 static gint unanswered_mib = 8, give_up_s = 600;
 static gboolean nanoseconds = FALSE, captured_only = FALSE, structs = FALSE;
 static double cluster_rate = 3e6, flush_s = 0.5, late_by_s = 120, late = 0.02, repeated = 0.01, withheld = 0.005;
-static double hold_s = 0;
+static double hold_s = 0, seconds_most = 0;
 
 static const GOptionEntry options[] = {
     {"model", 0, 0, G_OPTION_ARG_FILENAME, &model, "captured traces that all is made of (HTrace JSON)", "FILE"},
@@ -55,6 +55,8 @@ static const GOptionEntry options[] = {
     {"connections", 0, 0, G_OPTION_ARG_INT, &connections, "to plumbd (as many as hosts)", "N"},
     {"threads", 0, 0, G_OPTION_ARG_INT, &threads, "sending threads: as many clusters on the same hosts (1)", "N"},
     {"unanswered", 0, 0, G_OPTION_ARG_INT, &unanswered_mib, "waits for answers with so much under way (8)", "MiB"},
+    {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &seconds_most, "makes no more after so long; 0: until all are made (0)",
+     "SECONDS"},
     {"rate", 0, 0, G_OPTION_ARG_INT64, &rate, "spans per second in all; 0: as fast as they are taken (0)", "N"},
     {"give-up", 0, 0, G_OPTION_ARG_INT, &give_up_s, "ends when nothing was acknowledged for so long (600)", "SECONDS"},
     {"ledger", 0, 0, G_OPTION_ARG_FILENAME, &ledger_path, "one JSON line for each sender: sent, dropped, batches",
@@ -113,6 +115,16 @@ static guint64 share_of(gint64 all, const Lane *lane) {
     return (guint64)(all / threads + (lane->number < (guint64)(all % threads)));
 }
 
+static void run_until(const Lane *lane, guint64 goal) {
+    gint64 start_ns = mono_ns();
+    gint64 end_ns = seconds_most > 0 ? start_ns + (gint64)(seconds_most * 1e9) : G_MAXINT64;
+    for (guint64 made; (made = cluster_counts(lane->cluster).made) < goal && mono_ns() < end_ns;) {
+        if (sender_error(lane->sender) != NULL) return;
+        wait_until_due(lane, start_ns, made);
+        cluster_step(lane->cluster);
+    }
+}
+
 static gboolean run_lane(Lane *lane) {
     ClusterOptions options_of_lane = cluster_options(lane->number, (guint)threads);
     options_of_lane.deliver = deliver_to_sender;
@@ -128,11 +140,7 @@ static gboolean run_lane(Lane *lane) {
     const guint64 open_here = share_of(open_traces, lane), goal = share_of(spans, lane);
     cluster_begin_open(lane->cluster, open_here);
     if (open_here > 0) cluster_flush(lane->cluster);
-    gint64 start_ns = mono_ns();
-    for (guint64 made; (made = cluster_counts(lane->cluster).made) < goal && sender_error(lane->sender) == NULL;) {
-        wait_until_due(lane, start_ns, made);
-        cluster_step(lane->cluster);
-    }
+    run_until(lane, goal);
     if (hold_s > 0) sender_hear(lane->sender, mono_ns() + (gint64)(hold_s * 1e9));
     cluster_complete_open(lane->cluster, open_here);
     cluster_finish(lane->cluster);
