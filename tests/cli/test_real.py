@@ -52,11 +52,15 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_store_and_server_agree(name, filled):
-    """The store is read beside the plumbd that writes it."""
+    """The store is read beside the plumbd that writes it. Hours and days are summed up meanwhile: rows of which the disk may not
+    know yet."""
     by_http = filled.plumb(*QUESTIONS[name], "--json")
     by_store = run_plumb(*QUESTIONS[name], "--json", "--store", filled.store)
     assert by_http.returncode == by_store.returncode == 0, by_http.stderr + by_store.stderr
-    assert json.loads(by_http.stdout) == json.loads(by_store.stdout)
+    asked, read = json.loads(by_http.stdout), json.loads(by_store.stdout)
+    if name == "verify":
+        assert asked.pop("rows") > 0 and read.pop("rows") > 0
+    assert asked == read
     assert filled.plumb(*QUESTIONS[name]).stdout == run_plumb(*QUESTIONS[name], "--store", filled.store).stdout != ""
 
 
