@@ -15,8 +15,7 @@ static CliExit run(Invocation *invocation) {
 static const Option options[] = {
     OPTION_PERIOD,
     {"function", OPTION_TEXT, "NAME", "function", "only traces that call this function", NULL},
-    {"path", OPTION_TEXT, "PATH", "path",
-     "only traces that touch it or what is below: /a/b, b/c, *.gz", NULL},
+    {"path", OPTION_TEXT, "PATH", "path", "only traces that touch it or what is below: /a/b, b/c, *.gz", NULL},
     OPTION_HOST,
     OPTION_ROLE,
     {"min-duration", OPTION_TEXT, "DURATION", "min_duration", "only traces that took this long: 10ms, 1.5s", NULL},

@@ -60,6 +60,8 @@ def test_store_and_server_agree(name, filled):
     asked, read = json.loads(by_http.stdout), json.loads(by_store.stdout)
     if name == "verify":
         assert asked.pop("rows") > 0 and read.pop("rows") > 0
+        assert asked == read
+        return
     assert asked == read
     assert filled.plumb(*QUESTIONS[name]).stdout == run_plumb(*QUESTIONS[name], "--store", filled.store).stdout != ""
 
