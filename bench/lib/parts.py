@@ -274,7 +274,7 @@ def space(bench):
     spans, rows = min(max(int(bench.rate * bench.seconds(0.03)), 1_000_000), 5_000_000), []
     cases = {"everything kept": ()}
     if knows_setting("store.keep"):
-        cases["ids dropped"] = ("store.keep=annotations",)
+        cases["ids dropped"] = ("store.keep=annotations; notes",)
     for name, settings in cases.items():
         plumbd = bench.own_store("space", *settings)
         ledger = load(plumbd, spans, "--seed", 6)
