@@ -234,7 +234,7 @@ static void points_of(const GArray *points, guint32 second, SearchPlace *place) 
         else
             high = middle;
     }
-    place->points = all + low;
+    place->points = points->len > 0 ? all + low : NULL;
     for (place->n_points = 0; low + place->n_points < points->len; place->n_points++)
         if (second_of(all[low + place->n_points]) != second) break;
 }
