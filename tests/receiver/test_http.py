@@ -67,6 +67,8 @@ def test_metrics_are_good_prometheus_text(plumbd):
 
 def test_status(plumbd):
     load(plumbd)
+    while plumbd.receiver()["open_spans"] < 1000:
+        pass  # acknowledged, and on their way to the shards
     receiver = plumbd.receiver()
     assert receiver["spans_received"] == 1000
     assert receiver["batches"] == 50
