@@ -92,7 +92,7 @@ def run(make_plumbd, layer, folder, **fault):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_fails(make_plumbd, fault_layer, tmp_path, kind, lasts):
     calls = run(make_plumbd, fault_layer, tmp_path / "none", kind=kind, at=0, lasts=1)
-    assert calls > 50
+    assert calls > 20  # the layer is there
     seed = random.randrange(2**32)
     print("seed", seed, "calls", calls)
     everything = range(1, calls + 1)
