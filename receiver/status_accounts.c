@@ -3,6 +3,21 @@
 #include "analyzer/query/sender_rows.h"
 #include "receiver/accounts.h"
 
+/* What a process and all of them have alike, in the order of the answer. */
+static const struct {
+    const char *name;
+    gsize offset;
+} sum_fields[] = {
+    {"received", G_STRUCT_OFFSET(BookSums, received)}, {"stored", G_STRUCT_OFFSET(BookSums, stored)},
+    {"open", G_STRUCT_OFFSET(BookSums, open)},         {"waiting", G_STRUCT_OFFSET(BookSums, waiting)},
+    {"repeated", G_STRUCT_OFFSET(BookSums, repeated)}, {"thinned", G_STRUCT_OFFSET(BookSums, thinned)},
+    {"expired", G_STRUCT_OFFSET(BookSums, expired)},   {"set_aside", G_STRUCT_OFFSET(BookSums, set_aside)},
+};
+
+static gint64 sum_at(const BookSums *sums, guint field) {
+    return G_STRUCT_MEMBER(gint64, sums, sum_fields[field].offset);
+}
+
 static void set_integer(json_t *object, const char *name, gint64 value) {
     json_object_set_new(object, name, json_integer(value));
 }
@@ -11,14 +26,7 @@ json_t *accounts_status(StateSources *sources) {
     Accounts accounts = accounts_read(sources);
     const BookSums *sums = &accounts.sums;
     json_t *object = json_object();
-    set_integer(object, "received", sums->received);
-    set_integer(object, "stored", sums->stored);
-    set_integer(object, "open", sums->open);
-    set_integer(object, "waiting", sums->waiting);
-    set_integer(object, "repeated", sums->repeated);
-    set_integer(object, "thinned", sums->thinned);
-    set_integer(object, "expired", sums->expired);
-    set_integer(object, "set_aside", sums->set_aside);
+    for (guint i = 0; i < G_N_ELEMENTS(sum_fields); i++) set_integer(object, sum_fields[i].name, sum_at(sums, i));
     set_integer(object, "replayed", sums->replayed);
     set_integer(object, "refused", (gint64)accounts.refused);
     json_object_set_new(object, "settled", json_boolean(accounts.settled));
@@ -36,14 +44,7 @@ typedef struct Rows {
 static void add_books(void *arg, guint32 tracer, const BookSums *sums) {
     const Rows *rows = arg;
     json_t *row = sender_rows_get(rows->rows, rows->archive, tracer);
-    sender_row_add(row, "received", sums->received);
-    sender_row_add(row, "stored", sums->stored);
-    sender_row_add(row, "open", sums->open);
-    sender_row_add(row, "waiting", sums->waiting);
-    sender_row_add(row, "repeated", sums->repeated);
-    sender_row_add(row, "thinned", sums->thinned);
-    sender_row_add(row, "expired", sums->expired);
-    sender_row_add(row, "set_aside", sums->set_aside);
+    for (guint i = 0; i < G_N_ELEMENTS(sum_fields); i++) sender_row_add(row, sum_fields[i].name, sum_at(sums, i));
 }
 
 static gboolean said_anything(const SenderInfo *info) {

@@ -75,6 +75,7 @@ LayoutKey totals_key(guint16 slot);
 guint32 level_minutes(StatsLevel level);
 guint32 level_children(StatsLevel level);
 
+#define INDEX_HOUR_SECONDS 3600u
 typedef struct IndexKey {
     guint32 hour;   /* of the records' begin */
     guint16 bucket; /* terms.h */

@@ -290,6 +290,20 @@ static gboolean needs_escape(const Packer *packer, const SpanBatch *batch, const
     return g_array_index(packer->strings, PackString, key).template_like;
 }
 
+/* What the batch says of a span by itself; its size and parents are filled in by who writes it. */
+static inline SpanRec span_head(const BatchSpan *span, guint32 name, guint32 tracer, gboolean annotation_before) {
+    return (SpanRec){
+        .flags = (guint16)span->flags,
+        .id = span->id,
+        .begin_ns = span->begin_ns,
+        .duration_ns = span->duration_ns,
+        .name = name,
+        .tracer = tracer,
+        .n_annotations = (guint16)(span->n_annotations + (annotation_before ? 1 : 0)),
+        .n_notes = (guint16)span->n_notes,
+    };
+}
+
 PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArray *out) {
     const BatchSpan *span = batch_span(batch, i);
     PackResult result = check_fixed(batch, span);
@@ -316,18 +330,9 @@ PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArr
     at = put_lists(packer, batch, span, at);
     memset(at, 0, 4); /* what precedes is a multiple of 4 long */
     const guint32 size_bytes = (guint32)(((gsize)(at - (guint8 *)head) + 7) & ~(gsize)7);
-    *head = (SpanRec){
-        .size_bytes = size_bytes,
-        .n_parents = n_parents,
-        .flags = (guint16)span->flags,
-        .id = span->id,
-        .begin_ns = span->begin_ns,
-        .duration_ns = span->duration_ns,
-        .name = name->name,
-        .tracer = tracer->id,
-        .n_annotations = (guint16)(span->n_annotations + (name->key || escape ? 1 : 0)),
-        .n_notes = (guint16)span->n_notes,
-    };
+    *head = span_head(span, name->name, tracer->id, name->key || escape);
+    head->size_bytes = size_bytes;
+    head->n_parents = n_parents;
     g_byte_array_set_size(out, start + size_bytes);
     return PACK_OK;
 }
@@ -424,16 +429,7 @@ static PackResult write_span(Packer *packer, const SpanBatch *batch, const Batch
     if (G_UNLIKELY(result != PACK_OK)) return result;
 
     gboolean escape = !name->key && needs_escape(packer, batch, span);
-    SpanRec head = {
-        .flags = (guint16)span->flags,
-        .id = span->id,
-        .begin_ns = span->begin_ns,
-        .duration_ns = span->duration_ns,
-        .name = name->name,
-        .tracer = tracer->id,
-        .n_annotations = (guint16)(span->n_annotations + (name->key || escape ? 1 : 0)),
-        .n_notes = (guint16)span->n_notes,
-    };
+    SpanRec head = span_head(span, name->name, tracer->id, name->key || escape);
     const SpanId *parents = good_parents(packer, batch, span, &head.n_parents);
     fragment_span(&packer->writer, &head, parents);
     if (name->key)

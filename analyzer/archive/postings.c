@@ -11,8 +11,7 @@
 #include "analyzer/calltree/process_cache.h"
 #include "analyzer/calltree/varint.h"
 
-#define SECONDS_PER_HOUR 3600u
-#define SEEN_SLOTS       (2u * TERMS_PER_RECORD)
+#define SEEN_SLOTS (2u * TERMS_PER_RECORD)
 
 typedef struct Posting {
     Term term;
@@ -193,7 +192,7 @@ static void encode_frequent(const HourGroup *group, Term term, GByteArray *out) 
     put_u16(rest, term_rest(term));
     append_bytes(out, rest, sizeof rest);
     append_varint(out, 0);
-    append_varint(out, group->first - group->hour * SECONDS_PER_HOUR);
+    append_varint(out, group->first - group->hour * INDEX_HOUR_SECONDS);
     append_varint(out, group->last - group->first);
 }
 
@@ -202,7 +201,7 @@ static void encode_run(const HourGroup *group, const Posting *run, guint n, GByt
     for (guint i = 1; i < n; i++) distinct += before(&run[i - 1], &run[i]);
     guint8 coded[2 + VARINT_MAX_BYTES], *at = put_u16(coded, term_rest(run->term));
     append_bytes(out, coded, (gsize)(put_varint(at, distinct) - coded));
-    guint32 second = group->hour * SECONDS_PER_HOUR;
+    guint32 second = group->hour * INDEX_HOUR_SECONDS;
     for (guint i = 0; i < n; i++) {
         if (i > 0 && !before(&run[i - 1], &run[i])) continue;
         at = put_u16(put_varint(coded, run[i].second - second), run[i].id_upper);
@@ -248,7 +247,7 @@ static GArray *list_hours(const Postings *postings) {
     g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL);
     guint64 stamp = (guint64)g_random_int() << 32 | g_random_int();
     for (guint i = 0; i < postings->seconds->len; i++) {
-        guint32 second = g_array_index(postings->seconds, guint32, i), hour = second / SECONDS_PER_HOUR;
+        guint32 second = g_array_index(postings->seconds, guint32, i), hour = second / INDEX_HOUR_SECONDS;
         gpointer place;
         HourGroup *last = hours->len > 0 ? &g_array_index(hours, HourGroup, hours->len - 1) : NULL;
         if (last == NULL || last->hour != hour) {
@@ -268,7 +267,8 @@ static GArray *list_hours(const Postings *postings) {
 }
 
 static int by_hour_of_second(gconstpointer a, gconstpointer b) {
-    guint32 x = ((const Posting *)a)->second / SECONDS_PER_HOUR, y = ((const Posting *)b)->second / SECONDS_PER_HOUR;
+    guint32 x = ((const Posting *)a)->second / INDEX_HOUR_SECONDS,
+            y = ((const Posting *)b)->second / INDEX_HOUR_SECONDS;
     if (x != y) return x < y ? -1 : 1;
     Term s = ((const Posting *)a)->term, t = ((const Posting *)b)->term;
     return (s > t) - (s < t);
@@ -285,7 +285,7 @@ void postings_move(Postings *postings, StoreBatch *batch) {
         const HourGroup *group = &g_array_index(hours, HourGroup, h);
         Posting *first = &g_array_index(list, Posting, from);
         for (until = from; until < list->len; until++)
-            if (g_array_index(list, Posting, until).second / SECONDS_PER_HOUR != group->hour) break;
+            if (g_array_index(list, Posting, until).second / INDEX_HOUR_SECONDS != group->hour) break;
         write_entries(group, first, until - from, batch);
     }
     g_array_set_size(list, 0);
@@ -295,7 +295,7 @@ void postings_move(Postings *postings, StoreBatch *batch) {
 /* ---- reading ---- */
 
 static gboolean visit_run(ByteReader *reader, guint32 hour, gboolean wanted, const PostingVisitor *visitor) {
-    guint64 n = get_varint(reader), second = (guint64)hour * SECONDS_PER_HOUR;
+    guint64 n = get_varint(reader), second = (guint64)hour * INDEX_HOUR_SECONDS;
     if (n == 0) {
         guint64 from = second + get_varint(reader), until = from + get_varint(reader);
         if (reader->failed || until > G_MAXUINT32 || from > until) return FALSE;

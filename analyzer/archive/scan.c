@@ -27,7 +27,6 @@ struct ArchiveScan {
     guint32 first, last; /* seconds */
     StoreIter *iter;
     StoreIter *again; /* the same state of the store: for records not kept */
-    StoreIter *index; /* the same, until a plan takes it */
     SearchTerms *terms;
     SearchPlan *plan; /* NULL: every record of the period */
     StoreIter *late;  /* the same; NULL: nothing waits */
@@ -55,7 +54,6 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     pthread_rwlock_wrlock(&archive->gate);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
-    scan->index = store_iter_new(archive->store, FAMILY_INDEX);
     if (late_any(archive)) scan->late = store_iter_new(archive->store, FAMILY_LATE);
     pthread_rwlock_unlock(&archive->gate);
     return scan;
@@ -67,14 +65,16 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms) {
     g_return_if_fail(scan->plan == NULL);
     scan->terms = terms;
     const SearchRange range = {scan->first, scan->last, scan->newest_first};
-    scan->plan = search_plan_new(g_steal_pointer(&scan->index), terms, &range);
+    /* Younger than the records' iterators, but nothing that they show is missing in it: postings are only added, and go
+     * with the records that are removed. */
+    StoreIter *index = store_iter_new(scan->archive->store, FAMILY_INDEX);
+    scan->plan = search_plan_new(index, terms, &range);
 }
 
 void archive_scan_free(ArchiveScan *scan) {
     if (scan == NULL) return;
     search_plan_free(scan->plan);
     search_terms_free(scan->terms);
-    store_iter_free(scan->index);
     store_iter_free(scan->iter);
     store_iter_free(scan->again);
     g_clear_pointer(&scan->late, store_iter_free);

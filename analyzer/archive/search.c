@@ -7,8 +7,6 @@
 #include "analyzer/archive/postings.h"
 #include "common/base/error.h"
 
-#define SECONDS_PER_HOUR 3600u
-
 SearchTerms *search_terms_new(void) {
     SearchTerms *terms = g_new0(SearchTerms, 1);
     terms->conditions = g_array_new(FALSE, FALSE, sizeof(GArray *));
@@ -60,7 +58,7 @@ void search_terms_duration(SearchTerms *terms, gint64 min_ns, gint64 max_ns) {
 /* ---- the records of one hour that fit ---- */
 
 typedef struct HourSet {
-    guint8 all[SECONDS_PER_HOUR];
+    guint8 all[INDEX_HOUR_SECONDS];
     GArray *points; /* guint64, SearchPlace's */
 } HourSet;
 
@@ -105,7 +103,7 @@ static void note_point(void *arg, guint32 second, guint16 id_upper) {
 
 static void note_seconds(void *arg, guint32 from, guint32 until) {
     HourSet *set = arg;
-    for (guint64 second = from; second <= until; second++) set->all[second % SECONDS_PER_HOUR] = 1;
+    for (guint64 second = from; second <= until; second++) set->all[second % INDEX_HOUR_SECONDS] = 1;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -121,7 +119,8 @@ static void set_tidy(HourSet *set) {
     guint kept = 0;
     if (set->points->len > 0) qsort(points, set->points->len, sizeof *points, by_value);
     for (guint i = 0; i < set->points->len; i++) {
-        if (set->all[second_of(points[i]) % SECONDS_PER_HOUR] || (kept > 0 && points[kept - 1] == points[i])) continue;
+        if (set->all[second_of(points[i]) % INDEX_HOUR_SECONDS] || (kept > 0 && points[kept - 1] == points[i]))
+            continue;
         points[kept++] = points[i];
     }
     g_array_set_size(set->points, kept);
@@ -135,13 +134,13 @@ static void set_intersect(HourSet *into, const HourSet *other) {
     guint n = into->points->len, m = other->points->len;
     for (guint i = 0, j = 0; i < n || j < m;) {
         guint64 x = i < n ? a[i] : G_MAXUINT64, y = j < m ? b[j] : G_MAXUINT64, point = MIN(x, y);
-        guint32 second = second_of(point) % SECONDS_PER_HOUR;
+        guint32 second = second_of(point) % INDEX_HOUR_SECONDS;
         gboolean left = x == point || into->all[second], right = y == point || other->all[second];
         if (left && right) g_array_append_val(points, point);
         i += x == point;
         j += y == point;
     }
-    for (guint i = 0; i < SECONDS_PER_HOUR; i++) into->all[i] &= other->all[i];
+    for (guint i = 0; i < INDEX_HOUR_SECONDS; i++) into->all[i] &= other->all[i];
     g_array_set_size(into->points, 0);
     g_array_append_vals(into->points, points->data, points->len);
 }
@@ -199,7 +198,7 @@ static gboolean load_hour(SearchPlan *plan, GError **error) {
 
 /* To the next hour that has entries, in the order of the plan. *found FALSE: there is none. */
 static gboolean next_hour(SearchPlan *plan, gboolean *found, GError **error) {
-    guint32 first = plan->range.first / SECONDS_PER_HOUR, last = plan->range.last / SECONDS_PER_HOUR;
+    guint32 first = plan->range.first / INDEX_HOUR_SECONDS, last = plan->range.last / INDEX_HOUR_SECONDS;
     IndexKey key = {0};
     gboolean more = FALSE;
     *found = FALSE;
@@ -218,7 +217,7 @@ static gboolean next_hour(SearchPlan *plan, gboolean *found, GError **error) {
         return fail(error, PLUMB_ERROR_CORRUPT, "an entry of the search index has a malformed key");
     if (key.hour < first || key.hour > last) return TRUE;
     plan->hour = key.hour;
-    plan->at = plan->range.newest_first ? SECONDS_PER_HOUR - 1 : 0;
+    plan->at = plan->range.newest_first ? INDEX_HOUR_SECONDS - 1 : 0;
     *found = TRUE;
     return load_hour(plan, error);
 }
@@ -241,8 +240,8 @@ static void points_of(const GArray *points, guint32 second, SearchPlace *place) 
 
 static gboolean next_in_hour(SearchPlan *plan, SearchPlace *place) {
     const gint64 step = plan->range.newest_first ? -1 : 1;
-    for (; plan->at >= 0 && plan->at < SECONDS_PER_HOUR; plan->at += step) {
-        guint64 second = (guint64)plan->hour * SECONDS_PER_HOUR + (guint64)plan->at;
+    for (; plan->at >= 0 && plan->at < INDEX_HOUR_SECONDS; plan->at += step) {
+        guint64 second = (guint64)plan->hour * INDEX_HOUR_SECONDS + (guint64)plan->at;
         if (second < plan->range.first || second > plan->range.last) continue;
         *place = (SearchPlace){.second = (guint32)second, .all = plan->set.all[plan->at]};
         if (!place->all) points_of(plan->set.points, place->second, place);

@@ -1,18 +1,12 @@
 """Every span is accounted for, for each process that sent, and the sums agree."""
 import random
 import threading
-import time
 
 from tests.receiver.sender import OK, Sender, span
+from tests.receiver.waiting import wait_for
 
 BEGIN = 1_700_000_000_000_000_000
 PARTS = ("stored", "open", "waiting", "repeated", "thinned", "expired", "set_aside")
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
 
 
 def rows(plumbd):

@@ -6,22 +6,16 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.receiver.sender import OK, Sender, plain_span, span, submit_frame
+from tests.receiver.waiting import wait_for
 
 
 def run(program, *arguments, **options):
     return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, **options)
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
 
 
 # ---- command line ----
