@@ -3,3 +3,4 @@ plumb_test(test_fragment SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_fragment
 plumb_test(test_names SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_names.c LINK plumb_model)
 plumb_test(test_sampling SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_sampling.c LINK plumb_model)
 plumb_test(test_batch SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_batch.c LINK plumb_model)
+plumb_test(test_spark SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_spark.c LINK plumb_model)

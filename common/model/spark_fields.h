@@ -1,0 +1,49 @@
+/* The fields of each record of Spark as a table, so that wire, store, JSON and merging are each written once and not once
+ * for every kind. */
+#pragma once
+
+#include "common/model/spark_records.h"
+
+typedef enum {
+    FIELD_I64,     /* gint64; -1 unknown */
+    FIELD_I32,     /* gint32; -1 unknown */
+    FIELD_ENUM,    /* of int's size; 0 unknown; < count */
+    FIELD_DOUBLE,  /* < 0 unknown */
+    FIELD_TEXT,    /* const char *; NULL unknown */
+    FIELD_I64S,    /* gint64[count], -1 unknown each */
+    FIELD_DOUBLES, /* double[count], < 0 unknown each */
+    FIELD_NUMBERS, /* SparkNumbers */
+    FIELD_LIST,    /* {items, n} of structs, described by 'items' */
+} FieldType;
+
+typedef struct SparkForm SparkForm;
+
+typedef struct SparkField {
+    guint8 number; /* on the wire and in stores; only ever added */
+    FieldType type;
+    guint16 offset;
+    guint16 count; /* of values of an enum, or of an array */
+    gboolean key;  /* part of what tells records of the kind apart */
+    const char *name;
+    const SparkForm *items; /* of FIELD_LIST */
+} SparkField;
+
+struct SparkForm {
+    const SparkField *fields; /* by number, from 1 without holes */
+    guint n_fields;
+    guint size_bytes;
+};
+
+const SparkForm *spark_form(SparkKind kind);
+
+/* Does the field of the record at 'at' hold anything? */
+gboolean spark_field_known(const SparkField *field, const void *record);
+/* Deep copy of a struct of a form, texts and lists into the memory of 'into'. */
+void spark_form_copy(const SparkForm *form, SparkRecords *into, const void *from, void *to);
+void spark_form_init(const SparkForm *form, void *record);
+gboolean spark_form_equal(const SparkForm *form, const void *a, const void *b);
+
+/* What is known in 'newer' and not in 'record' or differs from it replaces it; what 'newer' does not know stays. So a
+ * record that was told in parts (a task that begins, then ends) or is told again becomes the same in any order of
+ * its parts but for values that really changed; a task's status never goes back to running. Memory is shared, not copied. */
+void spark_record_merge(SparkKind kind, void *record, const void *newer);
