@@ -2,8 +2,8 @@
  * say, in one form for readers, wire, store and diagnoses.
  *
  * Texts and lists are borrowed from the SparkRecords that holds the record (model/spark_records.h). What is unknown is
- * NULL for texts, -1 for numbers, empty for lists, 0 for enums. Times are ms since the epoch where event logs have ms, else
- * ns, and named so.
+ * NULL for texts, -1 for numbers, empty for lists, 0 for enums. Times are ms since the epoch where event logs have ms,
+ * else ns, and named so.
  *
  * 'app' of every record is the application's key: its id, for a further attempt of the driver followed by "_<attempt>"
  * (spark_app_key()), since task attempt ids begin again with every attempt. */
@@ -129,8 +129,8 @@ typedef struct SparkLink {
 /* "id" for no attempt and the first, "id_2", ... Free with g_free(). */
 char *spark_app_key(const char *id, const char *attempt);
 
-/* Trace id of a task, which the agent gives its root span: FNV-1a, 64 bits, of the UTF-8 bytes of "<app id>/<task attempt
- * id in decimal>", then splitmix64's finaliser (z ^= z >> 30; z *= bf58476d1ce4e5b9; z ^= z >> 27;
+/* Trace id of a task, which the agent gives its root span: FNV-1a, 64 bits, of the UTF-8 bytes of "<app id>/<task
+ * attempt id in decimal>", then splitmix64's finaliser (z ^= z >> 30; z *= bf58476d1ce4e5b9; z ^= z >> 27;
  * z *= 94d049bb133111eb; z ^= z >> 31); 0 becomes 1. The id, not the key: executors do not know the attempt. */
 guint64 task_trace_id(const char *app_id, gint64 task);
 

@@ -26,6 +26,12 @@
     { .number = n, .type = FIELD_TEXT, .offset = AT(Type, member), .key = TRUE, .name = label }
 #define KEY_ENUM(Type, n, member, values, label)                                                                       \
     { .number = n, .type = FIELD_ENUM, .offset = AT(Type, member), .count = values, .key = TRUE, .name = label }
+#define NEED_I64(Type, n, member, label)                                                                               \
+    { .number = n, .type = FIELD_I64, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
+#define NEED_I32(Type, n, member, label)                                                                               \
+    { .number = n, .type = FIELD_I32, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
+#define NEED_TEXT(Type, n, member, label)                                                                              \
+    { .number = n, .type = FIELD_TEXT, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
 #define FORM(Type, table)                                                                                              \
     { table, G_N_ELEMENTS(table), sizeof(Type) }
 
@@ -61,7 +67,7 @@ static const SparkField net_fields[] = {
 static const SparkForm net_form = FORM(HostNet, net_fields);
 
 static const SparkField app_fields[] = {
-    KEY_TEXT(SparkApp, 1, app, "app"),
+    NEED_TEXT(SparkApp, 1, app, "app"),
     TEXT(SparkApp, 2, id, "id"),
     TEXT(SparkApp, 3, attempt, "attempt"),
     TEXT(SparkApp, 4, name, "name"),
@@ -76,15 +82,15 @@ static const SparkField app_fields[] = {
 };
 
 static const SparkField executor_fields[] = {
-    KEY_TEXT(SparkExecutor, 1, app, "app"),     KEY_TEXT(SparkExecutor, 2, id, "id"),
+    NEED_TEXT(SparkExecutor, 1, app, "app"),    NEED_TEXT(SparkExecutor, 2, id, "id"),
     TEXT(SparkExecutor, 3, host, "host"),       I32(SparkExecutor, 4, cores, "cores"),
     I64(SparkExecutor, 5, added_ms, "addedMs"), I64(SparkExecutor, 6, removed_ms, "removedMs"),
     TEXT(SparkExecutor, 7, reason, "reason"),
 };
 
 static const SparkField job_fields[] = {
-    KEY_TEXT(SparkJob, 1, app, "app"),
-    KEY_I64(SparkJob, 2, job, "job"),
+    NEED_TEXT(SparkJob, 1, app, "app"),
+    NEED_I64(SparkJob, 2, job, "job"),
     I64(SparkJob, 3, submitted_ms, "submittedMs"),
     I64(SparkJob, 4, completed_ms, "completedMs"),
     ENUM(SparkJob, 5, result, JOB_RESULT_COUNT, "result"),
@@ -95,9 +101,9 @@ static const SparkField job_fields[] = {
 };
 
 static const SparkField stage_fields[] = {
-    KEY_TEXT(SparkStage, 1, app, "app"),
-    KEY_I64(SparkStage, 2, stage, "stage"),
-    KEY_I32(SparkStage, 3, attempt, "attempt"),
+    NEED_TEXT(SparkStage, 1, app, "app"),
+    NEED_I64(SparkStage, 2, stage, "stage"),
+    NEED_I32(SparkStage, 3, attempt, "attempt"),
     I32(SparkStage, 4, tasks, "tasks"),
     TEXT(SparkStage, 5, name, "name"),
     TEXT(SparkStage, 6, details, "details"),
@@ -109,10 +115,10 @@ static const SparkField stage_fields[] = {
 };
 
 static const SparkField task_fields[] = {
-    KEY_TEXT(SparkTask, 1, app, "app"),
-    KEY_I64(SparkTask, 2, stage, "stage"),
-    KEY_I32(SparkTask, 3, stage_attempt, "stageAttempt"),
-    KEY_I64(SparkTask, 4, task, "task"),
+    NEED_TEXT(SparkTask, 1, app, "app"),
+    NEED_I64(SparkTask, 2, stage, "stage"),
+    NEED_I32(SparkTask, 3, stage_attempt, "stageAttempt"),
+    NEED_I64(SparkTask, 4, task, "task"),
     I32(SparkTask, 5, partition, "partition"),
     I32(SparkTask, 6, attempt, "attempt"),
     I32(SparkTask, 7, speculative, "speculative"),
@@ -128,7 +134,7 @@ static const SparkField task_fields[] = {
 };
 
 static const SparkField operation_fields[] = {
-    KEY_TEXT(SparkOperation, 1, app, "app"),
+    NEED_TEXT(SparkOperation, 1, app, "app"),
     KEY_I64(SparkOperation, 2, stage, "stage"),
     KEY_I32(SparkOperation, 3, stage_attempt, "stageAttempt"),
     KEY_I64(SparkOperation, 4, task, "task"),
@@ -159,8 +165,8 @@ static const SparkField operation_fields[] = {
 };
 
 static const SparkField sample_fields[] = {
-    KEY_TEXT(HostSample, 1, host, "host"),
-    KEY_I64(HostSample, 2, time_ns, "timeNs"),
+    NEED_TEXT(HostSample, 1, host, "host"),
+    NEED_I64(HostSample, 2, time_ns, "timeNs"),
     KEY_TEXT(HostSample, 3, source, "source"),
     I64(HostSample, 4, interval_ns, "intervalNs"),
     I64(HostSample, 5, zone_offset_s, "zoneOffsetS"),
@@ -174,18 +180,18 @@ static const SparkField sample_fields[] = {
 };
 
 static const SparkField split_fields[] = {
-    KEY_TEXT(SparkSplit, 1, app, "app"),    KEY_TEXT(SparkSplit, 2, executor, "executor"),
-    KEY_I64(SparkSplit, 3, task, "task"),   KEY_TEXT(SparkSplit, 4, path, "path"),
+    NEED_TEXT(SparkSplit, 1, app, "app"),   KEY_TEXT(SparkSplit, 2, executor, "executor"),
+    KEY_I64(SparkSplit, 3, task, "task"),   NEED_TEXT(SparkSplit, 4, path, "path"),
     KEY_I64(SparkSplit, 5, start, "start"), KEY_I64(SparkSplit, 6, time_ms, "timeMs"),
     I64(SparkSplit, 7, length, "length"),   TEXT(SparkSplit, 8, host, "host"),
 };
 
 static const SparkField link_fields[] = {
-    KEY_TEXT(SparkLink, 1, app, "app"),
-    KEY_I64(SparkLink, 2, task, "task"),
+    NEED_TEXT(SparkLink, 1, app, "app"),
+    NEED_I64(SparkLink, 2, task, "task"),
     KEY_I64(SparkLink, 3, operation, "operation"),
     KEY_ENUM(SparkLink, 4, kind, LINK_KIND_COUNT, "kind"),
-    KEY_I64(SparkLink, 5, trace, "trace"),
+    {.number = 5, .type = FIELD_I64, .offset = AT(SparkLink, trace), .key = TRUE, .name = "trace"},
     KEY_I64(SparkLink, 6, span, "span"),
     REAL(SparkLink, 7, confidence, "confidence"),
 };

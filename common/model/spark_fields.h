@@ -1,5 +1,5 @@
-/* The fields of each record of Spark as a table, so that wire, store, JSON and merging are each written once and not once
- * for every kind. */
+/* The fields of each record of Spark as a table, so that wire, store, JSON and merging are each written once and not
+ * once for every kind. */
 #pragma once
 
 #include "common/model/spark_records.h"
@@ -22,8 +22,9 @@ typedef struct SparkField {
     guint8 number; /* on the wire and in stores; only ever added */
     FieldType type;
     guint16 offset;
-    guint16 count; /* of values of an enum, or of an array */
-    gboolean key;  /* part of what tells records of the kind apart */
+    guint16 count;   /* of values of an enum, or of an array */
+    gboolean key;    /* part of what tells records of the kind apart */
+    gboolean needed; /* a record without is refused */
     const char *name;
     const SparkForm *items; /* of FIELD_LIST */
 } SparkField;
@@ -43,7 +44,12 @@ void spark_form_copy(const SparkForm *form, SparkRecords *into, const void *from
 void spark_form_init(const SparkForm *form, void *record);
 gboolean spark_form_equal(const SparkForm *form, const void *a, const void *b);
 
+/* Why the record cannot be kept: without what tells it from others, or with numbers that no key has room for. NULL: it
+ * is fine. */
+const char *spark_record_fault(SparkKind kind, const void *record);
+
 /* What is known in 'newer' and not in 'record' or differs from it replaces it; what 'newer' does not know stays. So a
- * record that was told in parts (a task that begins, then ends) or is told again becomes the same in any order of
- * its parts but for values that really changed; a task's status never goes back to running. Memory is shared, not copied. */
+ * record that was told in parts (a task that begins, then ends) or is told again becomes the same in any order of its
+ * parts but for values that really changed; a task's status never goes back to running. Memory is shared, not copied.
+ */
 void spark_record_merge(SparkKind kind, void *record, const void *newer);

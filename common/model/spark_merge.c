@@ -1,6 +1,7 @@
 /* What works on records of any kind through the table of their fields: initial values, copies, comparison, merging. */
 #include <string.h>
 
+#include "common/base/limits.h"
 #include "common/model/spark_fields.h"
 
 /* How {items, n} lies in every list's struct. */
@@ -143,4 +144,25 @@ void spark_record_merge(SparkKind kind, void *record, const void *newer) {
         else if (spark_field_known(field, newer))
             memcpy(at(field, record), at(field, newer), field_bytes(field));
     }
+}
+
+/* Numbers of stages and attempts have 32 bits in the store's keys. */
+static gboolean fits_key(const SparkField *field, const void *record) {
+    const gint64 number = *(const gint64 *)at(field, record);
+    return number >= -1 && (strcmp(field->name, "stage") != 0 || number < (gint64)G_MAXUINT32);
+}
+
+const char *spark_record_fault(SparkKind kind, const void *record) {
+    const SparkForm *form = spark_form(kind);
+    for (guint i = 0; i < form->n_fields; i++) {
+        const SparkField *field = &form->fields[i];
+        if (field->needed && !spark_field_known(field, record)) return "a record without what tells it from others";
+        if (!field->key) continue;
+        if (field->type == FIELD_I32 && *(const gint32 *)at(field, record) < -1) return "a negative number";
+        if (field->type == FIELD_I64 && kind != SPARK_LINK && kind != SPARK_OPERATION && !fits_key(field, record))
+            return "a number out of range";
+        const char *text = field->type == FIELD_TEXT ? *(const char *const *)at(field, record) : NULL;
+        if (text != NULL && kind != SPARK_SPLIT && strlen(text) > LIMIT_NAME_BYTES) return "a name over its limit";
+    }
+    return kind == SPARK_LINK && ((const SparkLink *)record)->kind == LINK_NONE ? "a link of no kind" : NULL;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/base/limits.h"
+#include "common/model/batch.h"
 #include "common/model/spark_fields.h"
 
 /* Large enough that a batch of a few records takes one piece, small enough to waste nothing. */
@@ -113,12 +115,27 @@ static guint8 *arena_take(SparkArena *arena, gsize bytes) {
     return taken;
 }
 
-const char *spark_text(SparkRecords *records, const char *data, gsize length) {
-    if (data == NULL) return NULL;
+/* Whole characters within the limit. */
+static gsize text_cut(const char *data, gsize length) {
+    if (length <= LIMIT_VALUE_BYTES) return length;
+    gsize n = LIMIT_VALUE_BYTES;
+    while (n > 0 && ((guint8)data[n] & 0xc0) == 0x80) n--;
+    return n;
+}
+
+static const char *text_keep(SparkRecords *records, const char *data, gsize length) {
     char *text = (char *)arena_take(records->arena, length + 1);
     memcpy(text, data, length);
     text[length] = '\0';
     return text;
+}
+
+const char *spark_text(SparkRecords *records, const char *data, gsize length) {
+    if (data == NULL) return NULL;
+    length = text_cut(data, strnlen(data, length));
+    if (G_LIKELY(batch_text_valid(data, length))) return text_keep(records, data, length);
+    g_autofree char *valid = g_utf8_make_valid(data, (gssize)length);
+    return text_keep(records, valid, text_cut(valid, strlen(valid)));
 }
 
 const char *spark_text_shared(SparkRecords *records, const char *data, gsize length) {

@@ -44,7 +44,7 @@ static void test_names(void) {
     g_assert_cmpint(task_locality_parse("PROCESS", 7), ==, LOCALITY_UNKNOWN);
 }
 
-/* Numbers of fields are kept in stores: from 1 without holes, and every byte of a record that means something in one. */
+/* Numbers of fields are kept in stores: from 1 without holes. */
 static void check_form(const SparkForm *form) {
     for (guint i = 0; i < form->n_fields; i++) {
         const SparkField *field = &form->fields[i];
@@ -97,11 +97,23 @@ static void test_batch(void) {
     g_assert_true(spark_text(records, "node-17", 7) != shared);
     g_assert_null(spark_text(records, NULL, 0));
     g_autofree char *large = g_strnfill(300000, 'x');
-    g_assert_cmpuint(strlen(spark_text_shared(records, large, 300000)), ==, 300000);
+    memcpy(large + 65534, "\xd0\xb6\xd0\xb6", 4);
+    g_assert_cmpuint(strlen(spark_text_shared(records, large, 65534)), ==, 65534);
+    g_assert_cmpuint(strlen(spark_text_shared(records, large, 300000)), ==, 65536); /* a limit between characters */
+    memmove(large + 65535, large + 65534, 4);
+    g_assert_cmpuint(strlen(spark_text_shared(records, large, 300000)), <=, 65535); /* and inside of one */
     g_assert_true(spark_text_shared(records, "node-17", 7) == shared);
     g_assert_cmpuint((guintptr)spark_list(records, 3, 8) % 8, ==, 0);
     g_assert_null(spark_list(records, 0, 8));
 
+    g_assert_cmpstr(spark_text(records, "a\0b", 3), ==, "a");
+    g_assert_cmpstr(spark_text_shared(records,
+                                      "a\xff"
+                                      "b",
+                                      3),
+                    ==,
+                    "a\xef\xbf\xbd"
+                    "b");
     SparkStage *stage = add_stage(records);
     g_autoptr(SparkRecords) copies = spark_records_new();
     spark_records_copy(copies, SPARK_STAGE, stage);
@@ -159,6 +171,30 @@ static void test_merge(void) {
     g_assert_cmpint(turned.status, ==, TASK_FAILED);
 }
 
+static void test_fault(void) {
+    SparkTask task;
+    spark_record_init(SPARK_TASK, &task);
+    task.app = "app-1", task.stage = 3, task.stage_attempt = 0;
+    g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+    task.task = 9;
+    g_assert_null(spark_record_fault(SPARK_TASK, &task));
+    task.stage = G_MAXUINT32;
+    g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+    task.stage = -2;
+    g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+    task.stage = 3, task.stage_attempt = -5;
+    g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+    g_autofree char *name = g_strnfill(2000, 'x');
+    task.stage_attempt = 0, task.app = name;
+    g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+    SparkLink link;
+    spark_record_init(SPARK_LINK, &link);
+    link.app = "app-1", link.task = 9, link.trace = -17;
+    g_assert_nonnull(spark_record_fault(SPARK_LINK, &link));
+    link.kind = LINK_SCOPE;
+    g_assert_null(spark_record_fault(SPARK_LINK, &link));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/spark/trace-ids", test_trace_ids);
@@ -168,5 +204,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/spark/batch", test_batch);
     g_test_add_func("/spark/equal", test_equal);
     g_test_add_func("/spark/merge", test_merge);
+    g_test_add_func("/spark/fault", test_fault);
     return g_test_run();
 }
