@@ -8,6 +8,7 @@
 #include "common/wire/message.h"
 #include "common/wire/span_json.h"
 #include "tests/calltree/forest.h"
+#include "tests/model/records_random.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
 #include "tests/wire/packs.h"
@@ -109,6 +110,17 @@ static void seed_plain(void) {
     write_seed("plain", "binary", binary, sizeof binary - 1);
 }
 
+static void seed_records(void) {
+    for (guint seed = 0; seed < 6; seed++) {
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+        g_autoptr(SparkRecords) records = records_random(rand, seed % 3, 2);
+        g_autoptr(GByteArray) frame = g_byte_array_new();
+        wire_records_encode(records, seed % 2 == 0 ? PROTOCOL_COMPACT : PROTOCOL_BINARY, 1, frame);
+        g_autofree char *name = g_strdup_printf("random-%u", seed);
+        write_body("records", name, frame);
+    }
+}
+
 static void seed_json(void) {
     for (guint seed = 0; seed < 4; seed++) {
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
@@ -183,6 +195,7 @@ int main(int argc, char **argv) {
     seed_batches();
     seed_packs();
     seed_plain();
+    seed_records();
     seed_json();
     seed_journal();
     for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);

@@ -111,6 +111,187 @@ struct PlainSpan {
   9: optional i32 flags
 }
 
+/* Records of Spark and of hosts, as a bridge reads them from event logs, operation logs, samples and executor logs. A field
+ * that is absent is unknown, and so is -1; enums count from 0 (common/model/spark_values.h has their names, and the order
+ * of `metrics`, `atStart` and `atEnd`, which may be cut at the end). `app` is the application's id, for a further attempt
+ * of the driver with "_<attempt>" behind it. The same record may come again, whole or in parts: what is known in the later
+ * one is put over what the earlier one said. Record fields that are not optional tell records apart; a record without one
+ * of them is refused alone. A batch has at most 100,000 records, 1,000,000 entries in lists of these, texts of at most
+ * 65,536 bytes; hosts, executors and application ids of at most 1,024. */
+
+struct SparkPair {
+  1: optional string key,
+  2: optional string value
+}
+
+struct SparkRdd {
+  1: optional i64 id,
+  2: optional string name,
+  3: optional string scope,
+  4: optional string callSite,
+  5: optional list<i64> parents,
+  6: optional string storageLevel,
+  7: optional i64 partitions
+}
+
+struct HostDisk {
+  1: optional string device,
+  2: optional double util,
+  3: optional double readBytes,
+  4: optional double writeBytes,
+  5: optional double awaitMs,
+  6: optional double queue
+}
+
+struct HostNet {
+  1: optional string interfaceName,
+  2: optional double rxBytes,
+  3: optional double txBytes
+}
+
+struct SparkApp {
+  1: string app,
+  2: optional string id,
+  3: optional string attempt,
+  4: optional string name,
+  5: optional string user,
+  6: optional string version,
+  7: optional string driverHost,
+  8: optional i64 startMs,
+  9: optional i64 endMs,
+  10: optional i64 lastEventMs,
+  11: optional i64 logComplete,
+  12: optional list<SparkPair> properties
+}
+
+struct SparkExecutor {
+  1: string app,
+  2: string id,
+  3: optional string host,
+  4: optional i32 cores,
+  5: optional i64 addedMs,
+  6: optional i64 removedMs,
+  7: optional string reason
+}
+
+struct SparkJob {
+  1: string app,
+  2: i64 job,
+  3: optional i64 submittedMs,
+  4: optional i64 completedMs,
+  5: optional i32 result,
+  6: optional list<i64> stages,
+  7: optional string description,
+  8: optional string callSite,
+  9: optional string error
+}
+
+struct SparkStage {
+  1: string app,
+  2: i64 stage,
+  3: i32 attempt,
+  4: optional i32 tasks,
+  5: optional string name,
+  6: optional string details,
+  7: optional list<i64> parents,
+  8: optional i64 submittedMs,
+  9: optional i64 completedMs,
+  10: optional string failure,
+  11: optional list<SparkRdd> rdds
+}
+
+struct SparkTask {
+  1: string app,
+  2: i64 stage,
+  3: i32 stageAttempt,
+  4: i64 task,
+  5: optional i32 partition,
+  6: optional i32 attempt,
+  7: optional i32 speculative,
+  8: optional string executor,
+  9: optional string host,
+  10: optional i64 launchMs,
+  11: optional i64 finishMs,
+  12: optional i64 gettingResultMs,
+  13: optional i32 locality,
+  14: optional i32 status,
+  15: optional string reason,
+  16: optional list<i64> metrics
+}
+
+struct SparkOperation {
+  1: string app,
+  2: optional i64 stage,
+  3: optional i32 stageAttempt,
+  4: optional i64 task,
+  5: optional i32 partition,
+  6: optional i64 rdd,
+  7: optional i64 instance,
+  8: optional i32 source,
+  9: optional i64 thread,
+  10: optional string className,
+  11: optional string rddText,
+  12: optional string executor,
+  13: optional string host,
+  14: optional i64 beginNs,
+  15: optional i64 endNs,
+  16: optional i64 exclusiveNs,
+  17: optional i64 gcMs,
+  18: optional i64 records,
+  19: optional list<double> atStart,
+  20: optional list<double> atEnd
+}
+
+struct HostSample {
+  1: string host,
+  2: i64 timeNs,
+  3: optional string source,
+  4: optional i64 intervalNs,
+  5: optional i64 zoneOffsetS,
+  6: optional double user,
+  7: optional double system,
+  8: optional double iowait,
+  9: optional double steal,
+  10: optional double idle,
+  11: optional list<HostDisk> disks,
+  12: optional list<HostNet> nets
+}
+
+struct SparkSplit {
+  1: string app,
+  2: optional string executor,
+  3: optional i64 task,
+  4: string path,
+  5: optional i64 start,
+  6: optional i64 timeMs,
+  7: optional i64 length,
+  8: optional string host
+}
+
+struct SparkLink {
+  1: string app,
+  2: i64 task,
+  3: optional i64 operation,
+  4: optional i32 kind,
+  5: i64 trace,
+  6: optional i64 span,
+  7: optional double confidence
+}
+
+struct RecordBatch {
+  1: i32 version,
+  2: optional i32 needs,        // absent: 1
+  3: optional list<SparkApp> apps,
+  4: optional list<SparkExecutor> executors,
+  5: optional list<SparkJob> jobs,
+  6: optional list<SparkStage> stages,
+  7: optional list<SparkTask> tasks,
+  8: optional list<SparkOperation> operations,
+  9: optional list<HostSample> samples,
+  10: optional list<SparkSplit> splits,
+  11: optional list<SparkLink> links
+}
+
 enum Status {
   OK = 0,          // accepted spans are durable, as the receiver's `ack` says
   TRY_LATER = 1,   // nothing of the batch was taken: send it again after waitMs
@@ -120,7 +301,7 @@ enum Status {
 
 struct Reply {
   1: Status status,
-  2: i32 accepted,              // spans taken
+  2: i32 accepted,              // spans (of submitRecords: records) taken
   3: i32 refused,               // spans not taken (invalid id, over a limit), for good
   4: i32 waitMs,                // how long to wait before the next batch; 0: no need
   5: i32 version,               // the receiver's WIRE_VERSION
@@ -130,5 +311,6 @@ struct Reply {
 
 service SpanReceiver {
   Reply submit(1: Batch batch),
-  Reply submitPlain(1: list<PlainSpan> spans)
+  Reply submitPlain(1: list<PlainSpan> spans),
+  Reply submitRecords(1: RecordBatch batch)
 }

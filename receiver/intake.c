@@ -195,7 +195,7 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     counter_add(intake->counters, COUNTER_FRAMES, 1);
     WireHeader header;
     if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
-    if (header.call == CALL_UNKNOWN) return answer_unknown(intake, out, &header);
+    if (header.call == CALL_UNKNOWN || header.call == CALL_SUBMIT_RECORDS) return answer_unknown(intake, out, &header);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
 

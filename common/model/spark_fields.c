@@ -191,7 +191,7 @@ static const SparkField link_fields[] = {
     NEED_I64(SparkLink, 2, task, "task"),
     KEY_I64(SparkLink, 3, operation, "operation"),
     KEY_ENUM(SparkLink, 4, kind, LINK_KIND_COUNT, "kind"),
-    {.number = 5, .type = FIELD_I64, .offset = AT(SparkLink, trace), .key = TRUE, .name = "trace"},
+    NEED_I64(SparkLink, 5, trace, "trace"),
     KEY_I64(SparkLink, 6, span, "span"),
     REAL(SparkLink, 7, confidence, "confidence"),
 };

@@ -49,8 +49,7 @@ SPARK_ACCESS(SparkLink, SPARK_LINK, spark_add_link, spark_link)
 
 /* Zero-terminated text in the batch's memory. spark_text_shared() keeps equal texts once (hosts, executors, names: what
  * repeats); spark_text() copies without looking (paths, reasons). NULL stays NULL. Every text is one that wire and
- * store
- * take: cut at its limit (LIMIT_VALUE_BYTES) and at a zero byte, what is no UTF-8 in it replaced. */
+ * store take: cut at its limit (LIMIT_VALUE_BYTES) and at a zero byte, what is no UTF-8 in it replaced. */
 const char *spark_text(SparkRecords *records, const char *data, gsize length);
 const char *spark_text_shared(SparkRecords *records, const char *data, gsize length);
 /* Memory for a list, aligned to 8, zeroed. */

@@ -196,11 +196,20 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
     return TRUE;
 }
 
-gboolean wire_client_submit(WireClient *client, const SpanBatch *batch, WireReply *reply, GError **error) {
+/* What a call carries: one of both. */
+typedef struct Cargo {
+    const SpanBatch *batch;
+    const SparkRecords *records;
+} Cargo;
+
+static gboolean submit(WireClient *client, const Cargo *cargo, WireReply *reply, GError **error) {
     client->answered = FALSE;
     if (client->fd < 0 && !reconnect(client, error)) return FALSE;
     g_byte_array_set_size(client->request, 0);
-    wire_batch_encode(batch, PROTOCOL_COMPACT, ++client->sequence, client->request);
+    if (cargo->batch != NULL)
+        wire_batch_encode(cargo->batch, PROTOCOL_COMPACT, ++client->sequence, client->request);
+    else
+        wire_records_encode(cargo->records, PROTOCOL_COMPACT, ++client->sequence, client->request);
     return exchange(client, reply, error);
 }
 
@@ -208,14 +217,13 @@ static void sleep_ms(gint64 ms) {
     if (ms > 0) g_usleep((gulong)ms * 1000);
 }
 
-gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 give_up_ms, WireReply *reply,
-                             GError **error) {
+static gboolean deliver(WireClient *client, const Cargo *cargo, gint64 give_up_ms, WireReply *reply, GError **error) {
     const gint64 deadline_ms = now_ms() + give_up_ms;
     gint64 pause_ms = RECONNECT_FIRST_MS;
     for (;;) {
         g_autoptr(GError) cause = NULL;
         WireReply received = {.status = REPLY_TRY_LATER};
-        const gboolean answered = wire_client_submit(client, batch, &received, &cause);
+        const gboolean answered = submit(client, cargo, &received, &cause);
         if (answered && received.status != REPLY_TRY_LATER) {
             *reply = received;
             return TRUE;
@@ -229,7 +237,7 @@ gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 
         if (left_ms <= 0) {
             if (answered)
                 return fail(error, PLUMB_ERROR_BUSY,
-                            "%s: the receiver still takes no spans after %" G_GINT64_FORMAT " ms", client->address,
+                            "%s: the receiver still takes nothing after %" G_GINT64_FORMAT " ms", client->address,
                             give_up_ms);
             g_propagate_error(error, g_steal_pointer(&cause));
             return FALSE;
@@ -238,4 +246,22 @@ gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 
         sleep_ms(MIN(wanted_ms, left_ms));
         if (!answered) pause_ms = MIN(2 * pause_ms, RECONNECT_MOST_MS);
     }
+}
+
+gboolean wire_client_submit(WireClient *client, const SpanBatch *batch, WireReply *reply, GError **error) {
+    return submit(client, &(Cargo){.batch = batch}, reply, error);
+}
+
+gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 give_up_ms, WireReply *reply,
+                             GError **error) {
+    return deliver(client, &(Cargo){.batch = batch}, give_up_ms, reply, error);
+}
+
+gboolean wire_client_submit_records(WireClient *client, const SparkRecords *records, WireReply *reply, GError **error) {
+    return submit(client, &(Cargo){.records = records}, reply, error);
+}
+
+gboolean wire_client_deliver_records(WireClient *client, const SparkRecords *records, gint64 give_up_ms,
+                                     WireReply *reply, GError **error) {
+    return deliver(client, &(Cargo){.records = records}, give_up_ms, reply, error);
 }

@@ -17,3 +17,8 @@ gboolean wire_client_submit(WireClient *client, const SpanBatch *batch, WireRepl
  * up to give_up_ms in all. */
 gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 give_up_ms, WireReply *reply,
                              GError **error);
+
+/* The same two for records of Spark (submitRecords). */
+gboolean wire_client_submit_records(WireClient *client, const SparkRecords *records, WireReply *reply, GError **error);
+gboolean wire_client_deliver_records(WireClient *client, const SparkRecords *records, gint64 give_up_ms,
+                                     WireReply *reply, GError **error);

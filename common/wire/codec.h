@@ -32,6 +32,9 @@ void thrift_require(ThriftReader *r, guint32 seen, guint32 required);
 /* A note of a span: the same struct in both calls. */
 void thrift_note(ThriftReader *r, BatchNote *note);
 
+/* Number of the list of a kind of records in a RecordBatch. */
+#define WIRE_RECORDS_FIELD(kind) ((gint16)((gint)(kind) + 3))
+
 /* The spans of a list of packs, after those that the batch has. Its table of strings is complete; names that stand in
  * packs are added to it. */
 void packs_decode(ThriftReader *list, SpanBatch *batch);

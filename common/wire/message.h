@@ -7,11 +7,12 @@
 #pragma once
 
 #include "common/model/batch.h"
+#include "common/model/spark_records.h"
 #include "common/wire/frame.h"
 
 #define WIRE_VERSION 2
 
-typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_UNKNOWN } WireCall;
+typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_SUBMIT_RECORDS, CALL_UNKNOWN } WireCall;
 
 typedef struct WireHeader {
     WireCall call;
@@ -40,6 +41,11 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
  * hex digits has the invalid id too. */
 gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
 
+/* Arguments of submitRecords (cleared first); texts are copied. Errors as of wire_batch_decode. A record that lacks what
+ * it cannot be kept without is left out and counted in *refused. */
+gboolean wire_records_decode(const WireHeader *header, SparkRecords *records, WireVersions *versions, guint32 *refused,
+                             GError **error);
+
 typedef enum { REPLY_OK, REPLY_TRY_LATER, REPLY_REFUSED, REPLY_VERSION } ReplyStatus;
 
 typedef struct WireReply {
@@ -59,5 +65,8 @@ void wire_exception_encode(const WireHeader *header, const char *message, GByteA
 
 /* The sender's side: appends a whole frame with a submit call; decodes the reply's payload. */
 void wire_batch_encode(const SpanBatch *batch, WireProtocol protocol, gint32 sequence, GByteArray *out);
+/* Appends a whole frame with a submitRecords call. The batch must hold to the limits (LIMIT_BATCH_RECORDS,
+ * LIMIT_RECORD_ENTRIES) and its frame to LIMIT_FRAME_BYTES. */
+void wire_records_encode(const SparkRecords *records, WireProtocol protocol, gint32 sequence, GByteArray *out);
 /* Errors: INPUT, VERSION (a status unknown here), PEER (the answer is an exception; its message is in the error's). */
 gboolean wire_reply_decode(Bytes frame, WireReply *reply, GError **error);

@@ -48,6 +48,7 @@ static inline guint8 compact_type(ThriftTypeCode type) {
     switch (type) {
     case TYPE_I32: return 5;
     case TYPE_I64: return 6;
+    case TYPE_DOUBLE: return 7;
     case TYPE_STRING: return 8;
     case TYPE_LIST: return 9;
     default: return 12; /* TYPE_STRUCT */
@@ -89,8 +90,8 @@ static inline void put_text(ThriftWriter *w, BatchString text) {
     w->at += text.length;
 }
 
-static inline void put_list(ThriftWriter *w, gint16 id, ThriftTypeCode type, guint32 n) {
-    put_field(w, id, TYPE_LIST);
+/* Type and number of a list's elements. */
+static inline void put_elements(ThriftWriter *w, ThriftTypeCode type, guint32 n) {
     if (!w->compact) {
         *w->at++ = (guint8)type;
         put_be(w, n, 4);
@@ -100,6 +101,11 @@ static inline void put_list(ThriftWriter *w, gint16 id, ThriftTypeCode type, gui
         *w->at++ = (guint8)(15 << 4 | compact_type(type));
         put_varint(w, n);
     }
+}
+
+static inline void put_list(ThriftWriter *w, gint16 id, ThriftTypeCode type, guint32 n) {
+    put_field(w, id, TYPE_LIST);
+    put_elements(w, type, n);
 }
 
 /* The place of a frame's length, and a message's head. */
