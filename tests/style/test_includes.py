@@ -7,7 +7,8 @@ from tests.style.test_style import ROOT, c_files, name
 
 FOLDER_OF = {
     "plumb_base": "common/base", "plumb_model": "common/model", "plumb_wire": "common/wire", "plumb_store": "common/store",
-    "plumb_calltree": "analyzer/calltree", "plumb_archive": "analyzer/archive", "plumb_query": "analyzer/query",
+    "plumb_calltree": "analyzer/calltree",
+    "plumb_core": "analyzer/core", "plumb_archive": "analyzer/archive", "plumb_query": "analyzer/query",
     "plumbd_core": "receiver", "plumb_cli": "analyzer",
 }
 

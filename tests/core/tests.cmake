@@ -1,0 +1,6 @@
+set(CORE_HELP ${CMAKE_CURRENT_LIST_DIR}/tables.c)
+foreach(name order bigroots baselines judge operations)
+    plumb_test(test_core_${name}
+        SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c ${CORE_HELP}
+        LINK plumb_core plumb_base m)
+endforeach()
