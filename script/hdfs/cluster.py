@@ -73,6 +73,13 @@ HDFS_SITE = {
     "dfs.datanode.ipc.address": "127.0.0.1:0",
     "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
 }
+# A DataNode's host is the address that it listens at. The NameNode sees all loopback addresses as 127.0.0.1.
+BY_HOST_NAME = {
+    "dfs.client.use.datanode.hostname": "true",
+    "dfs.datanode.use.datanode.hostname": "true",
+    # A host's own disk is small; the policy would keep a gigabyte free.
+    "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": "0",
+}
 
 
 def sample_core_site():
@@ -157,10 +164,12 @@ class Cluster:
     """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
     hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars. agent: an Agent or Woven of every process, or a
     dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home;
-    jvm: options of every JVM."""
+    jvm: options of every JVM. hosts: where processes run (Loopback or Namespaces of script/spark/hosts.py), so that
+    each DataNode has an address of its own; without, all are at 127.0.0.1."""
 
     def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path="", *, agent=None,
-                 java=None, jvm=SHORT_LIVED):
+                 java=None, jvm=SHORT_LIVED, hosts=None):
+        self.hosts = hosts
         self.work = Path(work).resolve()
         self.conf = self.work / "conf"
         self.versions = version if isinstance(version, dict) else {"*": version}
@@ -206,9 +215,10 @@ class Cluster:
         return {**os.environ, "HADOOP_USER_NAME": "plumb", **(agent.environment(name, self.work) if agent else {})}
 
     def _spawn(self, name, main, arguments, heap_mb, agent=None):
+        inside = self.hosts.inside(name) if self.hosts else []
         with open(self.log(name), "ab") as log:
             self.processes[name] = subprocess.Popen(
-                self._command(name, main, arguments, heap_mb, agent=agent), stdin=subprocess.DEVNULL, stdout=log,
+                [*inside, *self._command(name, main, arguments, heap_mb, agent=agent)], stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, env=self._environment(name, agent), cwd=self.work, preexec_fn=die_with_parent)
 
     def java(self, name, main, arguments=(), class_path="", heap_mb=256, **options):
@@ -235,6 +245,14 @@ class Cluster:
         text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
         return "\n".join(text.splitlines()[-30:])
 
+    def address(self, name):
+        return self.hosts.address(name) if self.hosts else "127.0.0.1"
+
+    def url(self, path="", scheme="hdfs"):
+        """Of a file, by hdfs:// or webhdfs://."""
+        port = self.rpc_port if scheme == "hdfs" else self.http["namenode"]
+        return f"{scheme}://{self.address('namenode')}:{port}{path}"
+
     # ---- start ----
 
     def _write_conf(self):
@@ -245,13 +263,14 @@ class Cluster:
         (self.conf / "log4j.properties").write_text(LOG4J)
         self.rpc_port, self.http["namenode"] = free_port(), free_port()
         write_site(self.conf / "core-site.xml", {
-            "fs.defaultFS": f"hdfs://127.0.0.1:{self.rpc_port}",
+            "fs.defaultFS": self.url(),
             "ipc.client.connect.retry.interval": "200",
             "hadoop.tmp.dir": str(self.work / "tmp"),
             **self.core})
         write_site(self.conf / "hdfs-site.xml", {
             "dfs.namenode.name.dir": f"file://{self.work}/namenode/name",
-            "dfs.namenode.http-address": f"127.0.0.1:{self.http['namenode']}",
+            "dfs.namenode.http-address": f"{self.address('namenode')}:{self.http['namenode']}",
+            **(BY_HOST_NAME if self.hosts else {}),
             **self.hdfs})
 
     def start(self):
@@ -270,10 +289,21 @@ class Cluster:
 
     def start_datanode(self, number):
         name = f"datanode{number}"
-        data = self.work / name / "data"
+        data = self.data_folder(name)
         data.mkdir(parents=True, exist_ok=True)
         data.chmod(0o700)
-        self._spawn(name, DATANODE, [f"-Ddfs.datanode.data.dir=file://{data}"], 192, choose(self.agents, name))
+        settings = {"dfs.datanode.data.dir": f"file://{data}"}
+        if self.hosts:
+            here = self.address(name)
+            settings["dfs.datanode.hostname"] = here
+            settings.update({f"dfs.datanode.{kind}address": f"{here}:0" for kind in ("", "http.", "ipc.")})
+        self._spawn(name, DATANODE, [f"-D{key}={value}" for key, value in settings.items()], 192,
+                    choose(self.agents, name))
+
+    def data_folder(self, name):
+        """Of a DataNode: on its host's own disk, if it has one."""
+        disk = self.hosts.disk(name) if self.hosts else None
+        return (disk or self.work / name) / "data"
 
     def _ready(self):
         self._check_alive()
@@ -288,6 +318,11 @@ class Cluster:
     def _find_datanode_http(self):
         """DataNodes have chosen their ports; each shows its data folder, which tells them apart."""
         live = json.loads(self.jmx("namenode", "Hadoop:service=NameNode,name=NameNodeInfo")[0]["LiveNodes"])
+        if self.hosts:
+            names = {self.address(f"datanode{i}"): f"datanode{i}" for i in range(1, self.datanodes + 1)}
+            for place, node in live.items():
+                self.http[names[place.rsplit(":", 1)[0]]] = int(node["infoAddr"].rsplit(":", 1)[1])
+            return
         for node in live.values():
             port = int(node["infoAddr"].rsplit(":", 1)[1])
             self.http["?"] = port
@@ -299,7 +334,7 @@ class Cluster:
 
     def jmx(self, name, query):
         """Beans of a server's JVM; an empty list while it does not answer."""
-        url = f"http://127.0.0.1:{self.http[name]}/jmx?qry={urllib.parse.quote(query)}"
+        url = f"http://{self.address(name)}:{self.http[name]}/jmx?qry={urllib.parse.quote(query)}"
         try:
             with urllib.request.urlopen(url, timeout=5) as answer:
                 return json.load(answer)["beans"]

@@ -1,0 +1,210 @@
+"""Small jobs, run by spark-submit: jobs.py NAME ARGUMENT... The work of tasks is in JVMs unless said otherwise."""
+import json
+import sys
+import threading
+import time
+from operator import add
+from pathlib import Path
+
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+JOBS = {}
+
+
+def job(function):
+    JOBS[function.__name__] = function
+    return function
+
+
+def say(**values):
+    print(json.dumps(values), flush=True)
+
+
+# ---- the jobs of everyday life ----
+
+@job
+def wordcount(spark, path, out=None):
+    """Over lines of text, in Python: HadoopRDD, PythonRDD, a shuffle."""
+    words = spark.sparkContext.textFile(path).flatMap(lambda line: line.split()).map(lambda word: (word, 1))
+    counts = words.reduceByKey(add, 8)
+    if out:
+        counts.saveAsTextFile(out)
+    say(words=counts.count())
+
+
+@job
+def text(spark, path, word):
+    """Maps and filters over text, no shuffle."""
+    lines = spark.sparkContext.textFile(path).map(lambda line: line.lower()).filter(lambda line: word in line)
+    say(lines=lines.map(len).count())
+
+
+@job
+def scan(spark, path, repeat="1"):
+    """Reads lines of text and counts them: little but HDFS. Each time is a job."""
+    for _ in range(int(repeat)):
+        say(lines=spark.read.text(path).filter(F.length("value") > 0).agg(F.count("*")).first()[0])
+
+
+@job
+def sort(spark, path, out):
+    spark.read.text(path).orderBy("value").write.mode("overwrite").text(out)
+
+
+@job
+def parquet(spark, path, out):
+    """Text to Parquet, and a scan of two of its columns."""
+    words = spark.read.text(path).select(F.explode(F.split("value", " ")).alias("word"))
+    words.select("word", F.length("word").alias("length"), F.xxhash64("word").alias("id"), F.md5("word").alias("sum")) \
+        .write.mode("overwrite").parquet(out)
+    say(long=spark.read.parquet(out).filter("length > 4").agg(F.count("id")).first()[0])
+
+
+@job
+def join(spark, path, table):
+    """Of a Parquet table with itself, by sorting both sides."""
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    words = spark.read.parquet(table)
+    counts = words.groupBy("word").agg(F.count("*").alias("n"))
+    say(rows=words.join(counts, "word").filter("n > 1").agg(F.sum("n")).first()[0])
+
+
+@job
+def bayes(spark, rows="20000", partitions="12"):
+    """Naive Bayes of MLlib, through the JVM's own classes: no numpy is needed."""
+    jvm = spark.sparkContext._jvm
+    data = spark.range(0, int(rows), 1, int(partitions)).select(
+        (F.col("id") % 3).cast("double").alias("label"),
+        *((F.hash("id", F.lit(i)) % 5 + 5 + (F.col("id") % 3) * (i % 3)).cast("double").alias(f"f{i}") for i in range(10)))
+    names = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 10)
+    for i in range(10):
+        names[i] = f"f{i}"
+    vectors = jvm.org.apache.spark.ml.feature.VectorAssembler().setInputCols(names).setOutputCol("features") \
+        .transform(data._jdf)
+    model = jvm.org.apache.spark.ml.classification.NaiveBayes().setModelType("multinomial").fit(vectors)
+    predicted = DataFrame(model.transform(vectors), spark)
+    say(right=predicted.filter("prediction = label").count(), of=int(rows))
+
+
+# ---- with something that makes tasks slow ----
+
+@job
+def skewed(spark, path, share, partitions="32"):
+    """One key has this share of all rows; the others are even. Prints which partition it is in."""
+    rows = spark.read.text(path).select(
+        F.when(F.rand(7) < float(share), F.lit(-1)).otherwise(F.xxhash64("value") % 100_000).alias("key"), "value")
+    rows = rows.repartition(int(partitions), "key")
+    hot = spark.range(1).select(F.expr(f"pmod(hash(cast(-1 as bigint)), {int(partitions)})")).first()[0]
+    say(partition=hot)
+    heavy = rows.select("key", F.sha2(F.concat("value", F.lit("x")), 512).alias("sum")) \
+        .filter("substr(sum, 1, 4) != '0000'")
+    say(rows=heavy.agg(F.count("sum")).first()[0])
+
+
+@job
+def shuffled(spark, path, partitions="32", repeat="1"):
+    """Even work: a shuffle of all lines by their content, and sums over them."""
+    for _ in range(int(repeat)):
+        rows = spark.read.text(path).repartition(int(partitions), "value")
+        say(rows=rows.select(F.sha2("value", 512).alias("sum")).filter("substr(sum, 1, 4) != '0000'").count())
+
+
+# ---- what event logs must be able to tell ----
+
+def busy(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+@job
+def failing(spark, times):
+    """Partition 3 fails so many times; the job ends well when that is less than spark.task.maxFailures."""
+    def work(number, values):
+        if number == 3 and TaskContext.get().attemptNumber() < int(times):
+            raise ValueError("this partition is broken")
+        return [sum(values)]
+    say(sum=spark.sparkContext.parallelize(range(1000), 8).mapPartitionsWithIndex(work).sum())
+
+
+@job
+def slow_partition(spark, seconds):
+    """The first attempt of partition 5 takes so long, other attempts do not: for speculation."""
+    def work(number, values):
+        first = TaskContext.get().attemptNumber() == 0
+        busy(float(seconds) if number == 5 and first else 0.2)
+        return [sum(values)]
+    say(sum=spark.sparkContext.parallelize(range(1000), 9).mapPartitionsWithIndex(work).sum())
+
+
+@job
+def cancelled(spark, seconds):
+    """A job that is cancelled while its tasks run, and one after it."""
+    context = spark.sparkContext
+
+    def sleep(_):
+        time.sleep(float(seconds))
+        return []
+
+    def count():
+        try:
+            context.parallelize(range(6), 6).mapPartitions(sleep).count()
+        except Exception as error:  # that is what is asked for
+            say(error=type(error).__name__)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    while not running_tasks(context):
+        time.sleep(0.05)
+    context.cancelAllJobs()
+    thread.join()
+    say(sum=context.parallelize(range(100), 4).sum())
+
+
+def running_tasks(context):
+    tracker = context.statusTracker()
+    stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+    return sum(stage.numActiveTasks for stage in stages if stage)
+
+
+@job
+def lossy(spark, seconds, folder):
+    """A shuffle whose reading takes a while: each of its tasks leaves a file in 'folder' when it begins, so that whoever
+    looks on can take an executor away meanwhile, with what was written there."""
+    pairs = spark.sparkContext.parallelize(range(4000), 6).map(lambda n: (n % 50, n)).reduceByKey(add, 12)
+
+    def slow(number, values):
+        Path(folder, str(number)).touch()
+        time.sleep(float(seconds))
+        return values
+    say(keys=pairs.mapPartitionsWithIndex(slow).count())
+
+
+@job
+def long_running(spark, seconds):
+    """Small jobs, one after the other, for so long."""
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        spark.sparkContext.parallelize(range(100), 4).map(lambda n: n + 1).sum()
+        say(job="done")
+
+
+@job
+def nothing(spark):
+    """An application without a job."""
+    say(version=spark.version)
+
+
+def main():
+    spark = SparkSession.builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    try:
+        JOBS[sys.argv[1]](spark, *sys.argv[2:])
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
