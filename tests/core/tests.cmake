@@ -4,3 +4,6 @@ foreach(name order bigroots baselines judge operations)
         SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c ${CORE_HELP}
         LINK plumb_core plumb_base m)
 endforeach()
+plumb_test(test_core_hdfs_facts
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hdfs_facts.c
+    LINK plumb_core plumb_calltree plumb_model plumb_base)

@@ -1,0 +1,26 @@
+/* What HDFS does while one of its traced functions runs by itself, told by the function's name. */
+#pragma once
+
+#include "common/model/role.h"
+
+typedef enum {
+    CALL_APPLICATION, /* not of HDFS: a task, an operation, the caller's own functions */
+    CALL_WORK,        /* computes */
+    CALL_WAIT,        /* waits for another process, which is traced itself or not at all */
+    CALL_RPC,         /* the same, for an answer of the NameNode */
+    CALL_ASYNC,       /* of a client: runs beside the call that caused it, in a thread of its own */
+    CALL_DISK,
+    CALL_SEND,     /* writes to a socket */
+    CALL_MIRROR,   /* the same, to the next DataNode of a pipeline */
+    CALL_TRANSFER, /* from disk to socket in one; the span says how long each took */
+    CALL_LOCK,     /* waits for a lock of the NameNode */
+    CALL_QUEUE,    /* waits in a server's call queue */
+} CallClass;
+
+/* Functions of a client that are not listed wait; functions of servers that are not listed work. What neither is of
+ * HDFS by its name nor runs in a server belongs to the application. 'name' is normalised (model/naming.h). */
+CallClass hdfs_call_class(const char *name, Role role);
+
+/* The root that the agent gives each task of Spark, and what its operations' names begin with. */
+#define SPARK_TASK_FUNCTION    "SparkTask"
+#define SPARK_OPERATION_PREFIX "RDD:"
