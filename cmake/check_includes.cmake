@@ -2,7 +2,7 @@
 # Takes ROOT, NAME, FOLDER, FILES and ALLOWED (folders), lists with ';'. Run by the build for every module (module.cmake).
 cmake_policy(VERSION 3.25)
 set(folders common/base common/model common/wire common/store analyzer/calltree analyzer/core analyzer/archive
-    analyzer/query receiver analyzer)
+    analyzer/query receiver analyzer spark-bridge)
 foreach(file IN LISTS FILES)
     file(STRINGS "${file}" includes REGEX "^#include \"[^\"]+/")
     foreach(line IN LISTS includes)

@@ -1,6 +1,6 @@
 # Flags that every target gets, and the libraries from Debian (script/packages is the list).
-add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2
-    -Wundef -fno-common -fno-strict-aliasing)
+add_compile_options(-Wall -Wextra -Wshadow -Wpointer-arith -Wformat=2 -Wundef -fno-common -fno-strict-aliasing
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 # gcc's warnings are the ones that hold: clang, the fuzzers' compiler, takes a variable that only has a cleanup for unused.
 if(PLUMB_WERROR AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Werror)
@@ -31,6 +31,10 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(SNAPPY REQUIRED IMPORTED_TARGET snappy)
+pkg_check_modules(LZF REQUIRED IMPORTED_TARGET liblzf)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 # The library that script/rocksdb has fetched; empty: the system's. It has no soname, so it is linked by its file's name.
 set(PLUMB_ROCKSDB "" CACHE FILEPATH "RocksDB to link with (script/rocksdb); empty: the system's")

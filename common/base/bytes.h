@@ -20,7 +20,7 @@ typedef struct ByteReader {
 } ByteReader;
 
 static inline ByteReader byte_reader(const void *data, gsize size_bytes) {
-    const guint8 *at = data;
+    const guint8 *at = (const guint8 *)data;
     return (ByteReader){at, at + size_bytes, FALSE};
 }
 static inline gsize reader_left(const ByteReader *r) { return (gsize)(r->end - r->at); }

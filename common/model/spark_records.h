@@ -32,7 +32,7 @@ void spark_records_copy(SparkRecords *records, SparkKind kind, const void *recor
 void spark_record_init(SparkKind kind, void *record);
 
 #define SPARK_ACCESS(Type, kind, add, get)                                                                             \
-    static inline Type *add(SparkRecords *records) { return spark_records_add(records, kind); }                        \
+    static inline Type *add(SparkRecords *records) { return (Type *)spark_records_add(records, kind); }                \
     static inline const Type *get(const SparkRecords *records, guint i) {                                              \
         return &g_array_index(records->of[kind], Type, i);                                                             \
     }

@@ -9,7 +9,7 @@ FOLDER_OF = {
     "plumb_base": "common/base", "plumb_model": "common/model", "plumb_wire": "common/wire", "plumb_store": "common/store",
     "plumb_calltree": "analyzer/calltree",
     "plumb_core": "analyzer/core", "plumb_archive": "analyzer/archive", "plumb_query": "analyzer/query",
-    "plumbd_core": "receiver", "plumb_cli": "analyzer",
+    "plumb_spark": "spark-bridge", "plumbd_core": "receiver", "plumb_cli": "analyzer",
 }
 
 
@@ -25,7 +25,7 @@ def module_of(path):
 def declared_in_build():
     rules = {}
     files = [*ROOT.glob("common/**/CMakeLists.txt"), *ROOT.glob("analyzer/**/CMakeLists.txt"),
-             *ROOT.glob("analyzer/*.cmake"), ROOT / "receiver/CMakeLists.txt"]
+             *ROOT.glob("analyzer/*.cmake"), ROOT / "receiver/CMakeLists.txt", ROOT / "spark-bridge/CMakeLists.txt"]
     for path in files:
         text = re.sub(r"#[^\n]*", "", path.read_text())
         for match in re.finditer(r"plumb_module\(\s*(\w+)([^)]*)\)", text):
