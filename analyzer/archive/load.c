@@ -131,3 +131,10 @@ gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *loa
     return fail(error, PLUMB_ERROR_CORRUPT, "the index knows trace %016" G_GINT64_MODIFIER "x, but its record is gone",
                 trace_id);
 }
+
+gboolean archive_has_trace(Archive *archive, guint64 trace_id, gboolean *has, GError **error) {
+    g_autoptr(GBytes) index = NULL;
+    if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
+    *has = index != NULL;
+    return TRUE;
+}

@@ -12,3 +12,6 @@ typedef struct ArchiveLoad {
 
 /* As archive_load(). Late spans that wait come with the last part. */
 gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *load, GByteArray *spans, GError **error);
+
+/* Is anything of the trace stored? Reads no record. */
+gboolean archive_has_trace(Archive *archive, guint64 trace_id, gboolean *has, GError **error);

@@ -12,6 +12,7 @@ BigRootsOptions bigroots_options(gboolean edge_detection) {
         .lambda_q = 0.9,
         .lambda_t = 0.2,
         .lambda_e = 0.7,
+        .lambda_w = 0.25,
         .window_ms = 5000,
         .edge_detection = edge_detection,
         .peers = PEER_MEDIAN,
@@ -20,17 +21,20 @@ BigRootsOptions bigroots_options(gboolean edge_detection) {
 }
 
 const char *verdict_name(Verdict verdict) {
-    static const char *const names[] = {"cause", "quantile", "share", "no-peers",
-                                        "peers", "edge",     "local", "normal-too"};
+    static const char *const names[] = {"cause", "quantile", "share",      "no-peers", "peers",
+                                        "edge",  "local",    "normal-too", "small"};
     G_STATIC_ASSERT(G_N_ELEMENTS(names) == VERDICT_COUNT);
     return names[verdict];
 }
 
 /* ---- the rules ---- */
 
+static double peers_figure(const PeerFigures *peers, const BigRootsOptions *options) {
+    return options->peers == PEER_MEAN ? peers->mean : peers->median;
+}
+
 static gboolean over_peers(double value, const PeerFigures *peers, const BigRootsOptions *options) {
-    const double figure = options->peers == PEER_MEAN ? peers->mean : peers->median;
-    return peers->n > 0 && value > figure * options->lambda_p;
+    return peers->n > 0 && value > peers_figure(peers, options) * options->lambda_p;
 }
 
 static Verdict decide_locality(const Evidence *evidence) {
@@ -40,11 +44,22 @@ static Verdict decide_locality(const Evidence *evidence) {
     return evidence->others.mean < 0.5 ? VERDICT_CAUSE : VERDICT_NORMAL_TOO;
 }
 
+/* The least that peers waited, of those that the task waited longer than. */
+static Verdict decide_wait(const Evidence *evidence, const BigRootsOptions *options) {
+    if (evidence->others.n + evidence->same_host.n == 0) return VERDICT_NO_PEERS;
+    if (!evidence->over_others && !evidence->over_same_host) return VERDICT_PEERS;
+    double usual = INFINITY;
+    if (evidence->over_others) usual = MIN(usual, peers_figure(&evidence->others, options));
+    if (evidence->over_same_host) usual = MIN(usual, peers_figure(&evidence->same_host, options));
+    return evidence->value - usual >= options->lambda_w * evidence->excess_ms ? VERDICT_CAUSE : VERDICT_SMALL;
+}
+
 Verdict bigroots_decide(Evidence *evidence, FeatureKind kind, const BigRootsOptions *options) {
     if (kind == FEATURE_DISCRETE) return decide_locality(evidence);
     const double value = evidence->value;
     evidence->over_others = over_peers(value, &evidence->others, options);
     evidence->over_same_host = over_peers(value, &evidence->same_host, options);
+    if (kind == FEATURE_WAIT) return decide_wait(evidence, options);
     if (!(value > evidence->quantile)) return VERDICT_QUANTILE;
     if (kind == FEATURE_TIME && !(value > options->lambda_t)) return VERDICT_SHARE;
     if (evidence->others.n + evidence->same_host.n == 0) return VERDICT_NO_PEERS;
@@ -108,12 +123,14 @@ static void test_stage(Run *run, const StageTasks *stage) {
     for (guint32 i = 0; i < stage->n_stragglers; i++) {
         const guint32 straggler = stage->first_straggler + i, task = run->stragglers->list[straggler].task;
         const double value = run->values[task];
-        if (isnan(value) || (!(value > run->quantile) && run->options->keep != KEEP_ALL)) continue;
+        const gboolean low = run->kind == FEATURE_WAIT ? value <= 0 : !(value > run->quantile);
+        if (isnan(value) || (low && run->options->keep != KEEP_ALL)) continue;
         if (!loaded) peers_load(run->peers, stage, run->values);
         loaded = TRUE;
         Evidence evidence = evidence_on(run, straggler);
         peers_of(run->peers, task, &evidence.others, &evidence.same_host);
         if (run->kind == FEATURE_RESOURCE) look_around(run, &evidence);
+        evidence.excess_ms = task_duration_ms(run->table, task) - stage->median_ms;
         keep(run, &evidence);
     }
 }

@@ -6,6 +6,9 @@
  *   RESOURCE  the same, and not both of the means over 'window' before and after the task are < lambda_e * F: then
  *             the load came and went with the task, which made it itself                           (eq. 3.4)
  *   DISCRETE  F = 2 (not local), and the values of the stage's normal tasks add up to less than half their number (3.5)
+ *   WAIT      F > lambda_p * peers, and F less the peers' is at least lambda_w of what the task took longer than its
+ *             stage's median. No quantile: a wait that was measured in the task itself needs no correlation, and when
+ *             one DataNode in four is slow, a quarter of all tasks are its victims
  * Peers are the other counted tasks of the stage: those of other hosts and those of the same host, each tested
  * alone; either is enough. docs/spark.md says more, and where this differs from what was published. */
 #pragma once
@@ -22,14 +25,14 @@ typedef enum EvidenceKept {
 } EvidenceKept;
 
 typedef struct BigRootsOptions {
-    double lambda_p, lambda_q, lambda_t, lambda_e;
+    double lambda_p, lambda_q, lambda_t, lambda_e, lambda_w;
     gint64 window_ms;
     gboolean edge_detection;
     PeerFigure peers;
     EvidenceKept keep;
 } BigRootsOptions;
 
-/* lambda_p 1.6 with edge detection, 2.2 without; the others 0.9, 0.2, 0.7, 5 s, the median, KEEP_NEAR. */
+/* lambda_p 1.6 with edge detection, 2.2 without; the others 0.9, 0.2, 0.7, 0.25, 5 s, the median, KEEP_NEAR. */
 BigRootsOptions bigroots_options(gboolean edge_detection);
 
 /* In the order of the tests; the first that fails says why a feature is no cause. */
@@ -42,6 +45,7 @@ typedef enum Verdict {
     VERDICT_EDGE,       /* the task made the load itself */
     VERDICT_LOCAL,      /* the task was local enough */
     VERDICT_NORMAL_TOO, /* so were normal tasks */
+    VERDICT_SMALL,      /* too little of what the task took longer */
     VERDICT_COUNT,
 } Verdict;
 
@@ -61,6 +65,7 @@ typedef struct Evidence {
     double value;                         /* F */
     double quantile;                      /* of the application at lambda_q */
     PeerFigures others, same_host;        /* of F; DISCRETE: others are the stage's normal tasks */
+    double excess_ms;                     /* the task's duration less its stage's median */
     double head, tail;                    /* RESOURCE: the means around the task; NAN: no samples */
 } Evidence;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const char *feature_kind_name(FeatureKind kind) {
-    static const char *const names[] = {"numeric", "time", "resource", "locality"};
+    static const char *const names[] = {"numeric", "time", "resource", "locality", "wait"};
     return names[kind];
 }
 

@@ -14,6 +14,7 @@ typedef enum FeatureKind {
     FEATURE_TIME,     /* ms of the task's time; compared as a share of its duration */
     FEATURE_RESOURCE, /* how busy the host was while the task ran; compared as it is */
     FEATURE_DISCRETE, /* locality */
+    FEATURE_WAIT,     /* ms for which the task itself is known to have waited; compared as they are */
 } FeatureKind;
 
 /* What a feature speaks of when causes are judged against injections, and in advice. */
@@ -29,7 +30,7 @@ typedef enum FeatureTopic {
     TOPIC_COUNT,
 } FeatureTopic;
 
-const char *feature_kind_name(FeatureKind kind);    /* "numeric", "time", "resource", "locality" */
+const char *feature_kind_name(FeatureKind kind);    /* "numeric", "time", "resource", "locality", "wait" */
 const char *feature_topic_name(FeatureTopic topic); /* "data", "spill", "jvm", "locality", "cpu", "disk", ... */
 
 typedef struct Feature {

@@ -116,6 +116,31 @@ static void test_peer_figure(void) {
     g_assert_cmpint(JUDGE(FEATURE_NUMERIC, rows, options).verdict, ==, VERDICT_PEERS);
 }
 
+/* The straggler took 300 ms, the median is 100: it waited 100 where its peers waited 10 on other hosts and 20 on its own.
+ * 90 of the 200 ms more are 0.45. A second victim beside it, slower still, changes nothing: no quantile hides it. */
+static void test_wait(void) {
+    BigRootsOptions options = bigroots_options(TRUE);
+    Row rows[] = {{0, 0, 0, 300, 100}, {0, 0, 0, 100, 20}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};
+    Evidence evidence = JUDGE(FEATURE_WAIT, rows, options);
+    g_assert_cmpint(evidence.verdict, ==, VERDICT_CAUSE);
+    assert_near(evidence.excess_ms, 200);
+    assert_near(evidence.value, 100);
+    g_assert_true(evidence.over_others && evidence.over_same_host);
+    options.lambda_w = 0.46;
+    g_assert_cmpint(JUDGE(FEATURE_WAIT, rows, options).verdict, ==, VERDICT_SMALL);
+    rows[0].value = 16; /* 1.6 times 10, and less than its own host's */
+    g_assert_cmpint(JUDGE(FEATURE_WAIT, rows, options).verdict, ==, VERDICT_PEERS);
+
+    options = bigroots_options(TRUE);
+    const Row victims[] = {{0, 0, 0, 300, 100}, {0, 0, 0, 100, 10}, {0, 1, 0, 900, 800},
+                           {0, 1, 0, 100, 10},  {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};
+    g_autoptr(TaskTable) table = table_of(FEATURE_WAIT, victims, G_N_ELEMENTS(victims));
+    g_autoptr(Stragglers) found = stragglers_find(table, STRAGGLER_RATIO);
+    g_autoptr(GArray) all = bigroots_run(table, found, &options);
+    g_assert_cmpuint(all->len, ==, 2);
+    for (guint i = 0; i < all->len; i++) g_assert_cmpint(g_array_index(all, Evidence, i).verdict, ==, VERDICT_CAUSE);
+}
+
 /* Time features are shares of the task: 100 of 500 ms are 0.2, which is not above lambda_T; 101 are. */
 static void test_time(void) {
     const BigRootsOptions options = bigroots_options(TRUE);
@@ -285,6 +310,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/core/stragglers/nothing", test_nothing);
     g_test_add_func("/core/bigroots/numeric", test_numeric);
     g_test_add_func("/core/bigroots/peer-figure", test_peer_figure);
+    g_test_add_func("/core/bigroots/wait", test_wait);
     g_test_add_func("/core/bigroots/time", test_time);
     g_test_add_func("/core/bigroots/edge-detection", test_edge_detection);
     g_test_add_func("/core/bigroots/locality", test_locality);
