@@ -52,11 +52,13 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_PATTERN] = {16, TRUE, FALSE, 8, TRUE},
     /* Records are packed already: zstd saves 0.2 % and costs more than all else that RocksDB does with them. */
     [FAMILY_TRACE] = {64, FALSE, FALSE, 8, FALSE},
-    /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random. */
-    [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, FALSE},
+    /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random: level by
+     * level, every few flushes, each of little, would have all of them written again. */
+    [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, TRUE},
     /* Each flush has operands for the same minute: the more are merged at once, the less often what they add up to. */
     [FAMILY_STATS] = {16, TRUE, FALSE, 16, FALSE},
-    [FAMILY_INDEX] = {16, TRUE, FALSE, 8, FALSE},
+    /* Each flush has a little for every bucket of terms of the hour: the same. */
+    [FAMILY_INDEX] = {16, TRUE, FALSE, 8, TRUE},
     [FAMILY_LATE] = {16, FALSE, FALSE, 8, FALSE},
     [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* random numbers */
 };

@@ -18,6 +18,7 @@ GROUPS = ("cpu", "cpuacct", "cpuset", "blkio")
 GROUP_ROOT = Path("/sys/fs/cgroup")
 PROGRAMS = ("ip", "tc", "nsenter", "unshare", "mount", "umount", "mkfs.ext4")
 PERIOD_US = 100_000
+SHARES_OF_A_HOST = 2048  # a process outside has 1024
 FIRST_NETWORK, LAST_NETWORK = 1, 250
 KILL_SECONDS = 10
 
@@ -116,19 +117,24 @@ class Names:
 
 
 class Namespaces(Loopback):
-    """hosts: their names. Others (driver, plumbd) are at the bridge, whose address is address("driver")."""
+    """hosts: their names. Others (driver, plumbd) are at the bridge, whose address is address("driver"). Without network:
+    processors and disks of their own, at the addresses of Loopback."""
 
-    def __init__(self, work, hosts, disk_mb=300):
+    def __init__(self, work, hosts, disk_mb=300, network=True):
         reason = why_no_namespaces()
         if reason:
             raise HostError(f"hosts of their own need root, cgroup v1 and loop devices: {reason}")
-        self.names = self._bridge(work, hosts)
+        self.network = network
+        self.names = self._take_number(work, hosts)
         self._cleaner = subprocess.Popen(
             [sys.executable, __file__, str(self.names.number), str(self.names.work), *self.names.hosts],
             stdin=subprocess.PIPE, start_new_session=True)
         try:
+            if network:
+                self._bridge()
             for host in self.names.hosts:
-                self._connect(host)
+                if network:
+                    self._connect(host)
                 self._groups(host)
                 self._disk(host, disk_mb)
         except BaseException:
@@ -136,20 +142,21 @@ class Namespaces(Loopback):
             raise
 
     @staticmethod
-    def _bridge(work, hosts):
-        """The first free network; the bridge's name is taken by whoever makes it first."""
+    def _take_number(work, hosts):
+        """The first that is free: it belongs to whoever makes the group of that name first."""
         for number in range(FIRST_NETWORK, LAST_NETWORK + 1):
             names = Names(number, work, hosts)
             try:
-                command("ip", "link", "add", names.bridge, "type", "bridge")
-            except HostError as error:
-                if "exists" in str(error):
-                    continue
-                raise
-            command("ip", "address", "add", f"{names.address('driver')}/24", "dev", names.bridge)
-            command("ip", "link", "set", names.bridge, "up")
-            return names
-        raise HostError("no network 10.77.N.0/24 is free: look at 'ip link'")
+                (GROUP_ROOT / GROUPS[0] / names.bridge).mkdir()
+                return names
+            except FileExistsError:
+                continue
+        raise HostError(f"no number for our hosts is free: look at {GROUP_ROOT / GROUPS[0]}/plumb*")
+
+    def _bridge(self):
+        command("ip", "link", "add", self.names.bridge, "type", "bridge")
+        command("ip", "address", "add", f"{self.address('driver')}/24", "dev", self.names.bridge)
+        command("ip", "link", "set", self.names.bridge, "up")
 
     def _connect(self, host):
         space, cable = self.names.namespace(host), self.names.cable(host)
@@ -168,6 +175,8 @@ class Namespaces(Loopback):
                 for folder in (group.parent, group):
                     for what in ("cpuset.cpus", "cpuset.mems"):
                         (folder / what).write_text((folder.parent / what).read_text())
+            elif controller == "cpu":  # or all hosts together got as much as one process outside
+                (group.parent / "cpu.shares").write_text(str(SHARES_OF_A_HOST * len(self.names.hosts)))
 
     def _disk(self, host, megabytes):
         image, folder = self.names.image(host), self.names.disk(host)
@@ -180,7 +189,7 @@ class Namespaces(Loopback):
     # ---- questions ----
 
     def address(self, name):
-        return self.names.address(name)
+        return self.names.address(name) if self.network else super().address(name)
 
     def disk(self, name):
         return self.names.disk(name) if name in self.names.hosts else None
@@ -195,8 +204,8 @@ class Namespaces(Loopback):
         if name not in self.names.hosts:
             return []
         groups = " ".join(str(self.names.group(controller, name) / "cgroup.procs") for controller in GROUPS)
-        return ["sh", "-c", f'for g in {groups}; do echo $$ > $g; done; exec "$@"', "sh", "nsenter",
-                f"--net=/run/netns/{self.names.namespace(name)}"]
+        enter = ["nsenter", f"--net=/run/netns/{self.names.namespace(name)}"] if self.network else []
+        return ["sh", "-c", f'for g in {groups}; do echo $$ > $g; done; exec "$@"', "sh", *enter]
 
     def processes(self, name):
         return [int(pid) for pid in (self.names.group("cpu", name) / "cgroup.procs").read_text().split()]

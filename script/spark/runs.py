@@ -1,0 +1,236 @@
+"""Recorded runs: one application on a traced HDFS while something is slow, and everything that is known of it in a folder,
+which can be analysed again later:
+
+    run.json          fault, job, versions, times, the hot partition of a skewed job
+    events            the event log
+    injections.jsonl  what was made slow, where and when (faults.py)
+    blocks.json       where the blocks of what was read are
+    samples/          of every host, one a second (samples.py)
+    executors/        the executors' logs, by worker
+    spans.jsonl.zst   every span that plumbd got meanwhile
+"""
+import json
+import random
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import urllib.request
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from cluster import Cluster, die_with_parent, free_port, wait_for
+from faults import Faults
+from hosts import Namespaces
+from jars import ROOT, ClusterError, hadoop_jars
+from samples import Samples, why_no_samples
+from standalone import DEFAULT_SPARK, Agent, Standalone
+
+HADOOP = "3.5.0"
+DATANODES, WORKERS = 4, 3
+BLOCK = 1 << 20
+BLOCKS = 48
+SLOW, BUSY = "datanode2", "worker2"
+WORDS = 5000
+HDFS = {"dfs.replication": "1", "dfs.blocksize": str(BLOCK)}
+SECONDS = 300
+# Of a processor, to each worker: what keeps one of them busy takes nothing from the others.
+WORKER_SHARE = 0.7
+# How long a fault that comes and goes is there, and how long it is not.
+ON_SECONDS, OFF_SECONDS = 6, 10
+
+JOB_OF = {
+    "none": ("scan", ["/text", "3"]),
+    "slow-disk": ("scan", ["/text", "2"]),
+    "slow-network": ("scan", ["/text", "2"]),
+    "starved-cpu": ("scan", ["/text", "2"]),
+    "hung": ("scan", ["/text", "3"]),
+    "namenode-load": ("scan", ["/text", "4"]),
+    "skew": ("skewed", ["/text", "0.2", "32"]),
+    "gc-pressure": ("shuffled", ["/text", "32", "3"]),
+    "busy-cpu": ("shuffled", ["/text", "32", "3"]),
+    "busy-disk": ("shuffled", ["/text", "32", "3"]),
+    "busy-network": ("shuffled", ["/text", "32", "3"]),
+}
+
+
+def write_text(path, blocks=BLOCKS, seed=1):
+    """Lines of words, so many blocks of them and no more: every task has as much to do."""
+    draw = random.Random(seed)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(WORDS)]
+    size, limit = 0, blocks * BLOCK
+    with open(path, "w") as file:
+        while True:
+            line = " ".join(draw.choices(words, k=12)) + "\n"
+            size += len(line)
+            if size > limit:
+                break
+            file.write(line)
+
+
+class Bed:
+    """Hosts, plumbd, HDFS and Spark, all traced, for one run after the other."""
+
+    def __init__(self, work, build, spark=DEFAULT_SPARK):
+        self.work, self.build, self.spark_version = Path(work).resolve(), Path(build), spark
+        self.stack = ExitStack()
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def _start(self):
+        self.work.mkdir(parents=True, exist_ok=True)
+        names = ["namenode", *(f"datanode{i}" for i in range(1, DATANODES + 1)),
+                 *(f"worker{i}" for i in range(1, WORKERS + 1))]
+        self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
+        self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
+        self.agent = Agent({"receivers": self.thrift, "sampling": "always"})
+        self.hdfs = self.stack.enter_context(
+            Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent))
+        self.spark = self.stack.enter_context(
+            Standalone(self.work / "spark", self.spark_version, WORKERS, hosts=self.hosts, agent=self.agent))
+        self.faults = Faults(self.hosts, self.hdfs, self.spark, self.work / "injections.jsonl")
+        self.stack.callback(self.faults.close)
+        write_text(self.work / "text")
+        self.put(self.work / "text", "/text")
+        for i in range(1, WORKERS + 1):
+            self.hosts.limit_cpu(f"worker{i}", WORKER_SHARE)
+
+    def put(self, local, path):
+        shell = self.hdfs.java("shell", "org.apache.hadoop.fs.FsShell", ["-put", str(local), path], agent=None)
+        if shell.wait(SECONDS) != 0:
+            raise ClusterError(f"put: {self.hdfs.log_end('shell')}")
+
+    def blocks(self, path):
+        """[(offset, length, [hosts' names])] of a file."""
+        url = f"{self.hdfs.url(f'/webhdfs/v1{path}', 'http')}?op=GETFILEBLOCKLOCATIONS&user.name=plumb"
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            found = json.load(answer)["BlockLocations"]["BlockLocation"]
+        names = {self.hosts.address(name): name for name in self.hosts.names.hosts}
+        return [(block["offset"], block["length"], [names[host] for host in block["hosts"]]) for block in found]
+
+    @contextmanager
+    def plumbd(self, folder):
+        """A new one for each run, at the same address; the agents find it again."""
+        command = [str(self.build / "receiver/plumbd"), "--set", f"listen.thrift={self.thrift}", "--set",
+                   "listen.http=127.0.0.1:0", "--set", f"store.path={folder}/store", "--set",
+                   f"journal.path={folder}/journal", "--set", "store.min-free=0"]
+        with open(folder / "plumbd.log", "ab") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent)
+        try:
+            if not process.stdout.readline().startswith("plumbd ready"):
+                raise ClusterError(f"plumbd did not start: {folder}/plumbd.log")
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+            process.stdout.close()
+
+    def ready(self):
+        """Are there as many executors as can be: does the last application have none any more?"""
+        return not any(self.spark.executors().values())
+
+    def run(self, fault, folder):
+        """One application under one fault. 'folder' is there, whole, or not at all."""
+        job, arguments = JOB_OF[fault]
+        partial = Path(f"{folder}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        (partial / "samples").mkdir(parents=True)
+        wait_for(self.ready, 60, "executors of the last run ended")
+        self.faults.record = partial / "injections.jsonl"
+        self.faults.record.touch()
+        (partial / "blocks.json").write_text(json.dumps(self.blocks("/text")))
+        arguments = [self.hdfs.url(arguments[0]), *arguments[1:]]
+        with self.plumbd(partial):
+            with ExitStack() as sampled:
+                if not why_no_samples():
+                    sampled.enter_context(Samples(self.hosts, self.hosts.names.hosts, partial / "samples"))
+                output, begin = self._application(fault, job, arguments)
+            self.hdfs.wait_all_sent()
+        self._keep(fault, partial, output, begin)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+
+    def _application(self, fault, job, arguments):
+        """What it printed; the fault is there, or comes and goes, from its first task on."""
+        begin, name = time.time(), f"{job} ({fault})"
+        with self.spark.submit(job, arguments, name, stdout=subprocess.PIPE) as application:
+            lines = []
+            reader = threading.Thread(target=lambda: lines.extend(application.stdout))
+            reader.start()
+            wait_for(lambda: self._first_task(begin) or application.poll() is not None, SECONDS, "the first task")
+            self._disturb(fault, application)
+            reader.join()
+        if application.returncode != 0:
+            raise ClusterError(f"{name} ended with {application.returncode}:\n{self.spark.log_end(name)}")
+        return "".join(lines), begin
+
+    def _first_task(self, begin):
+        logs = [log for log in self.spark.events.glob("*.inprogress") if log.stat().st_mtime >= begin - 1]
+        return any(b"SparkListenerTaskStart" in log.read_bytes() or b"SparkListenerStageSubmitted" in log.read_bytes()
+                   for log in logs)
+
+    def _disturb(self, fault, application):
+        """Until the application has ended."""
+        always = {"slow-disk": lambda: self.faults.slow_disk(SLOW), "slow-network": lambda: self.faults.slow_network(SLOW),
+                  "starved-cpu": lambda: self.faults.starved(SLOW), "hung": lambda: self.faults.hung(SLOW)}
+        at_times = {"namenode-load": self.faults.namenode_loaded,
+                    "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS),
+                    **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what)
+                       for what in ("cpu", "disk", "network")}}
+        if fault == "namenode-load" and not self.faults.load:
+            self.faults.prepare_namenode_load()
+        if fault in always:
+            with always[fault]():
+                application.wait(SECONDS)
+        while fault in at_times and application.poll() is None:
+            with at_times[fault]():
+                wait_end(application, ON_SECONDS)
+            wait_end(application, OFF_SECONDS)
+        application.wait(SECONDS)
+
+    def _keep(self, fault, folder, output, begin):
+        log = max(self.spark.events.glob("app-*"), key=lambda path: path.stat().st_mtime)
+        shutil.copy(log, folder / "events")
+        for worker in range(1, WORKERS + 1):
+            for stderr in (self.spark.work / f"worker{worker}" / log.name).glob("*/stderr"):
+                (folder / "executors").mkdir(exist_ok=True)
+                shutil.copy(stderr, folder / "executors" / f"worker{worker}-{stderr.parent.name}.log")
+        job, arguments = JOB_OF[fault]
+        said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+        about = {"fault": fault, "job": job, "arguments": arguments, "application": log.name, "spark": self.spark_version,
+                 "hadoop": HADOOP, "began": begin, "ended": time.time(), "said": said, "block_bytes": BLOCK}
+        (folder / "run.json").write_text(json.dumps(about, indent=1) + "\n")
+        self._export(folder)
+
+    def _export(self, folder):
+        plumb = self.build / "analyzer/plumb"
+        with open(folder / "spans.jsonl.zst", "wb") as out, \
+                subprocess.Popen([str(plumb), "--store", str(folder / "store"), "export"], stdout=subprocess.PIPE) as spans:
+            subprocess.run(["zstd", "-q", "-c"], stdin=spans.stdout, stdout=out, check=True)
+        if spans.returncode != 0:
+            raise ClusterError(f"spans of {folder} could not be exported")
+        for part in ("store", "journal"):
+            shutil.rmtree(folder / part)
+
+
+def wait_end(application, seconds):
+    try:
+        application.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def check_ready():
+    """What is made beforehand, so that no run waits for it."""
+    hadoop_jars(HADOOP)
+    return ROOT
