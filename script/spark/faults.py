@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cluster import die_with_parent
+from hosts import Namespaces
 from jars import ClusterError, compile_java, run
 
 HERE = Path(__file__).resolve().parent
@@ -90,14 +91,18 @@ class Faults:
 
     @contextmanager
     def hung(self, host, seconds=4, every=10):
-        """Stops all processes of the host for so many seconds again and again, each time noted."""
+        """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its own."""
         pauses = subprocess.Popen([sys.executable, str(HERE / "faults.py"), str(seconds), str(every), host,
-                                   str(self.record), *map(str, self.hosts.processes(host))], preexec_fn=die_with_parent)
+                                   str(self.record), *map(str, self._pids(host))], preexec_fn=die_with_parent)
         try:
             yield
         finally:
             pauses.terminate()
             pauses.wait()
+
+    def _pids(self, name):
+        """A host of its own may have more than the one that we started."""
+        return self.hosts.processes(name) if isinstance(self.hosts, Namespaces) else [self.hdfs.processes[name].pid]
 
     # ---- the NameNode ----
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from cluster import Cluster, die_with_parent, free_port, wait_for
 from faults import Faults
 from hosts import Namespaces
-from jars import ROOT, ClusterError, hadoop_jars
+from jars import ClusterError
 from samples import Samples, why_no_samples
 from standalone import DEFAULT_SPARK, Agent, Standalone
 
@@ -146,6 +146,8 @@ class Bed:
         shutil.rmtree(partial, ignore_errors=True)
         (partial / "samples").mkdir(parents=True)
         wait_for(self.ready, 60, "executors of the last run ended")
+        if fault == "namenode-load" and not self.faults.load:
+            self.faults.prepare_namenode_load()
         self.faults.record = partial / "injections.jsonl"
         self.faults.record.touch()
         (partial / "blocks.json").write_text(json.dumps(self.blocks("/text")))
@@ -187,8 +189,6 @@ class Bed:
                     "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS),
                     **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what)
                        for what in ("cpu", "disk", "network")}}
-        if fault == "namenode-load" and not self.faults.load:
-            self.faults.prepare_namenode_load()
         if fault in always:
             with always[fault]():
                 application.wait(SECONDS)
@@ -228,9 +228,3 @@ def wait_end(application, seconds):
         application.wait(seconds)
     except subprocess.TimeoutExpired:
         pass
-
-
-def check_ready():
-    """What is made beforehand, so that no run waits for it."""
-    hadoop_jars(HADOOP)
-    return ROOT

@@ -50,10 +50,10 @@ class Samples:
         return self
 
     def _sample(self, name):
-        """Of the group that the sampling process itself is in: the host's."""
-        script = f'mount --bind {self.view}/proc/stat /proc/stat && exec "$@"'
+        """Of the group that the sampling process itself is in: the host's, under whose name they are written."""
+        script = f'hostname {name} && mount --bind {self.view}/proc/stat /proc/stat && exec "$@"'
         self.processes[name] = subprocess.Popen(
-            [*self.hosts.inside(name), "unshare", "-m", "sh", "-c", script, "sh", SADC, "-S", "DISK", "1",
+            [*self.hosts.inside(name), "unshare", "-m", "-u", "sh", "-c", script, "sh", SADC, "-S", "DISK", "1",
              str(self.folder / f"{name}.sa")], stdout=subprocess.DEVNULL, preexec_fn=die_with_parent)
 
     def __exit__(self, *_):
