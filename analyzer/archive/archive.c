@@ -88,6 +88,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     pthread_mutex_init(&archive->settle_lock, NULL);
+    pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
 
@@ -113,6 +114,7 @@ void archive_free(Archive *archive) {
     pthread_mutex_destroy(&archive->totals_lock);
     kind_set_clear(&archive->kinds);
     pthread_mutex_destroy(&archive->settle_lock);
+    pthread_mutex_destroy(&archive->spark_lock);
     roll_up_clear(&archive->roll_up);
     pthread_rwlock_destroy(&archive->gate);
     g_free(archive);

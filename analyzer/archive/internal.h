@@ -50,6 +50,7 @@ struct Archive {
     guint64 late_next;              /* atomic: number of the next entry of late spans */
     guint64 late_waiting;           /* atomic: spans in such entries */
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
+    pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
     struct Joiner *joiner;          /* under settle_lock; NULL: none yet */
 };
 

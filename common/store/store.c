@@ -34,6 +34,7 @@ const char *store_family_name(StoreFamily family) {
         [FAMILY_META] = "default",      [FAMILY_DICT] = "dict",       [FAMILY_TRACE] = "trace",
         [FAMILY_TRACE_ID] = "trace_id", [FAMILY_PATTERN] = "pattern", [FAMILY_STATS] = "stats",
         [FAMILY_INDEX] = "index",       [FAMILY_LATE] = "late",       [FAMILY_IDS] = "ids",
+        [FAMILY_SPARK] = "spark",
     };
     return names[family];
 }

@@ -20,6 +20,7 @@ typedef enum {
     FAMILY_INDEX,    /* what traces are searched by */
     FAMILY_LATE,     /* spans that wait to join their traces */
     FAMILY_IDS,      /* ids of spans whose records are kept without, for a while */
+    FAMILY_SPARK,    /* records of Spark and of hosts; analyzer/archive/spark_key.h */
     FAMILY_COUNT
 } StoreFamily;
 

@@ -181,14 +181,30 @@ static gboolean check_folder(const RocksStore *store, gboolean *complete, GError
                       store->path);
 }
 
-static gboolean open_families(RocksStore *store, GError **error) {
+/* Stores that were made before there was a last family get it when they are opened for writing, and read as if it were
+ * empty until then. */
+static gboolean has_last_family(const RocksStore *store) {
+    char *text = NULL;
+    size_t n = 0;
+    char **names = rocksdb_list_column_families(store->options.family[FAMILY_META], store->path, &n, &text);
+    gboolean found = text != NULL; /* whatever is wrong, opening will say it */
+    for (size_t i = 0; i < n; i++) found |= strcmp(names[i], store_family_name(FAMILY_COUNT - 1)) == 0;
+    if (names != NULL) rocksdb_list_column_families_destroy(names, n);
+    rocksdb_free(text);
+    return found;
+}
+
+static gboolean open_families(RocksStore *store, gboolean complete, GError **error) {
     const char *names[FAMILY_COUNT];
     const rocksdb_options_t *const *options = (const rocksdb_options_t *const *)store->options.family;
     for (guint i = 0; i < FAMILY_COUNT; i++) names[i] = store_family_name((StoreFamily)i);
+    const gboolean older = complete && !has_last_family(store);
+    rocksdb_options_set_create_missing_column_families(store->options.family[FAMILY_META], !complete || older);
     char *text = NULL;
     if (store->base.read_only)
-        store->db = rocksdb_open_for_read_only_column_families(options[FAMILY_META], store->path, FAMILY_COUNT, names,
-                                                               options, store->families, 0, &text);
+        store->db = rocksdb_open_for_read_only_column_families(options[FAMILY_META], store->path,
+                                                               older ? FAMILY_COUNT - 1 : FAMILY_COUNT, names, options,
+                                                               store->families, 0, &text);
     else
         store->db = rocksdb_open_column_families(options[FAMILY_META], store->path, FAMILY_COUNT, names, options,
                                                  store->families, &text);
@@ -207,8 +223,7 @@ static gboolean open_once(RocksStore *store, GError **error) {
     gboolean complete;
     if (!check_folder(store, &complete, error)) return FALSE;
     if (!store->base.read_only) rocks_options_set_direct(&store->options, store->path);
-    rocksdb_options_set_create_missing_column_families(store->options.family[FAMILY_META], !complete);
-    if (!open_families(store, error)) return FALSE;
+    if (!open_families(store, complete, error)) return FALSE;
     return complete || store->base.read_only || write_version(store, error);
 }
 
@@ -252,6 +267,7 @@ static void rocks_close(Store *base) {
     guard_clear(&store->guard);
     marks_clear(store);
     rocksdb_readoptions_destroy(store->reading);
+    rocksdb_readoptions_destroy(store->reading_nothing);
     rocksdb_writeoptions_destroy(store->writing);
     rocksdb_writeoptions_destroy(store->writing_sync);
     g_free(store->path);
@@ -263,13 +279,12 @@ static void rocks_close(Store *base) {
 static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **value, GError **error) {
     RocksStore *store = (RocksStore *)base;
     char *text = NULL;
+    *value = NULL;
+    if (store->families[family] == NULL) return TRUE;
     rocksdb_pinnableslice_t *slice =
         rocksdb_get_pinned_cf(store->db, store->reading, store->families[family], key.data, key.size_bytes, &text);
     if (text != NULL) return fail_engine(store->path, text, error);
-    if (slice == NULL) {
-        *value = NULL;
-        return TRUE;
-    }
+    if (slice == NULL) return TRUE;
     size_t size;
     const char *data = rocksdb_pinnableslice_value(slice, &size);
     gboolean ok = !store_value_is_bad(data, size) || store_fail_bad_value(family, error);
@@ -415,7 +430,11 @@ static StoreIter *rocks_iter_new(Store *store, StoreFamily family) {
     RocksIter *iter = g_new0(RocksIter, 1);
     iter->base.ops = &rocks_ops;
     iter->store = (RocksStore *)store;
-    iter->at = rocksdb_create_iterator_cf(iter->store->db, iter->store->reading, iter->store->families[family]);
+    if (iter->store->families[family] != NULL)
+        iter->at = rocksdb_create_iterator_cf(iter->store->db, iter->store->reading, iter->store->families[family]);
+    else
+        iter->at = rocksdb_create_iterator_cf(iter->store->db, iter->store->reading_nothing,
+                                              iter->store->families[FAMILY_META]);
     return &iter->base;
 }
 
@@ -426,6 +445,8 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     rocks_options_init(&store->options, options);
     guard_init(&store->guard);
     store->reading = rocksdb_readoptions_create();
+    store->reading_nothing = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_iterate_upper_bound(store->reading_nothing, "", 0);
     store->writing = rocksdb_writeoptions_create();
     store->writing_sync = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(store->writing_sync, 1);

@@ -29,7 +29,7 @@ typedef struct RocksStore {
     RocksOptions options;
     rocksdb_t *db;
     rocksdb_column_family_handle_t *families[FAMILY_COUNT];
-    rocksdb_readoptions_t *reading;
+    rocksdb_readoptions_t *reading, *reading_nothing; /* nothing: of a family that an older store does not have yet */
     rocksdb_writeoptions_t *writing;
     rocksdb_writeoptions_t *writing_sync;
     RocksGuard guard;

@@ -31,6 +31,7 @@ gboolean rocks_check_space(const RocksStore *store, gsize batch_bytes, GError **
 
 guint64 rocks_property(const RocksStore *store, StoreFamily family, const char *name) {
     guint64 value = 0;
+    if (store->families[family] == NULL) return 0;
     return rocksdb_property_int_cf(store->db, store->families[family], name, &value) == 0 ? value : 0;
 }
 

@@ -18,3 +18,5 @@ plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_arch
 plumb_test(test_archive_retain SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_thin SOURCES ${archive_tests}/test_thin.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_account SOURCES ${archive_tests}/test_account.c LINK plumb_archive)
+plumb_test(test_archive_spark SOURCES ${archive_tests}/test_spark.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
+    LINK test_archive_fixture plumb_archive)
