@@ -22,8 +22,8 @@ typedef struct PccOptions {
 /* 0.30, 0.9, the stage. */
 PccOptions pcc_options(void);
 
-/* |Pearson correlation of F and duration| > lambda_ca, and F > quantile at lambda_cq (eq. 3.6). A new array of Blame, by
- * feature, then straggler. Locality is a feature like the others to it. */
+/* |Pearson correlation of F and duration| > lambda_ca, and F > quantile at lambda_cq (eq. 3.6). A new array of Blame,
+ * by feature, then straggler. Locality is a feature like the others to it. */
 GArray *pcc_run(const TaskTable *table, const Stragglers *stragglers, const PccOptions *options);
 
 /* What Mantri looks at, one a task, NAN: not known. */
