@@ -18,9 +18,10 @@ GROUPS = ("cpu", "cpuacct", "cpuset", "blkio")
 GROUP_ROOT = Path("/sys/fs/cgroup")
 PROGRAMS = ("ip", "tc", "nsenter", "unshare", "mount", "umount", "mkfs.ext4")
 PERIOD_US = 100_000
-SHARES_OF_A_HOST = 2048  # a process outside has 1024
+SHARES_OF_A_HOST = 1024  # as a process outside
 FIRST_NETWORK, LAST_NETWORK = 1, 250
 KILL_SECONDS = 10
+CONFINED = "confined"
 
 
 class HostError(Exception):
@@ -208,7 +209,7 @@ class Namespaces(Loopback):
         return ["sh", "-c", f'for g in {groups}; do echo $$ > $g; done; exec "$@"', "sh", *enter]
 
     def processes(self, name):
-        return [int(pid) for pid in (self.names.group("cpu", name) / "cgroup.procs").read_text().split()]
+        return [int(pid) for pid in processes_of(self.names, name)]
 
     # ---- what a host may have ----
 
@@ -219,6 +220,18 @@ class Namespaces(Loopback):
         (group / "cpu.cfs_period_us").write_text(str(period_us))
         if share is not None:
             (group / "cpu.cfs_quota_us").write_text(str(max(1000, int(share * period_us))))
+
+    def confine(self, name, pids, share):
+        """These processes of a host, together, to so much of one processor; they go on counting as the host's."""
+        part = self.names.group("cpu", name) / CONFINED
+        part.mkdir(exist_ok=True)
+        (part / "cpu.cfs_quota_us").write_text(str(int(share * PERIOD_US)))
+        for pid in pids:
+            (part / "cgroup.procs").write_text(str(pid))
+
+    def write_through(self, name, on):
+        """Is what is written to the host's disk to be there when the call returns?"""
+        command("mount", "-o", f"remount,{'sync' if on else 'async'}", self.names.disk(name))
 
     def limit_disk(self, name, bytes_per_second):
         """What can be read from the host's disk; None: no limit."""
@@ -270,7 +283,7 @@ def kill_all(names):
 
 def processes_of(names, host):
     try:
-        return (names.group("cpu", host) / "cgroup.procs").read_text().split()
+        return (names.group("cpuacct", host) / "cgroup.procs").read_text().split()
     except OSError:
         return []
 
@@ -278,10 +291,10 @@ def processes_of(names, host):
 def clean_up(names):
     """Takes down whatever there is of it."""
     for host in names.hosts:
-        for what, value in (("cpu.cfs_quota_us", "-1"),):
-            group = names.group("cpu", host) / what
-            if group.exists():
-                group.write_text(value)  # what is starved dies slowly
+        group = names.group("cpu", host)
+        for quota in (group / "cpu.cfs_quota_us", group / CONFINED / "cpu.cfs_quota_us"):
+            if quota.exists():
+                quota.write_text("-1")  # what is starved dies slowly
     kill_all(names)
 
     def attempt(*words):
@@ -293,6 +306,7 @@ def clean_up(names):
         names.image(host).unlink(missing_ok=True)
         attempt("ip", "netns", "del", names.namespace(host))
         attempt("ip", "link", "del", names.cable(host))
+        remove_group(names.group("cpu", host) / CONFINED)
         for controller in GROUPS:
             remove_group(names.group(controller, host))
     for controller in GROUPS:

@@ -21,7 +21,7 @@ from spark import spark_home  # noqa: E402
 VERSIONS = ["4.3.0", "3.5.6"]
 HOME, WORK = Path("/opt/spark"), Path("/srv/spark")
 TEXT = WORK / "text"
-SECONDS = 120
+SECONDS = 400
 SPECULATE = {"spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.quantile": "0.5",
              "spark.speculation.multiplier": "1.5"}
 CODECS = ["zstd", "lz4", "snappy", "lzf"]

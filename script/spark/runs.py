@@ -38,7 +38,10 @@ SECONDS = 300
 # Of a processor, to each worker: what keeps one of them busy takes nothing from the others.
 WORKER_SHARE = 0.7
 # How long a fault that comes and goes is there, and how long it is not.
-ON_SECONDS, OFF_SECONDS = 6, 10
+ON_SECONDS, OFF_SECONDS = 8, 8
+# What a host's load can be told from: tasks take a part of what their host has.
+TASKS_SHARE = 0.25
+WORKER_BITS_PER_SECOND = 50_000_000
 
 JOB_OF = {
     "none": ("scan", ["/text", "3"]),
@@ -154,6 +157,7 @@ class Bed:
         arguments = [self.hdfs.url(arguments[0]), *arguments[1:]]
         with self.plumbd(partial):
             with ExitStack() as sampled:
+                sampled.enter_context(self._workers_for(fault))
                 if not why_no_samples():
                     sampled.enter_context(Samples(self.hosts, self.hosts.names.hosts, partial / "samples"))
                 output, begin = self._application(fault, job, arguments)
@@ -181,12 +185,34 @@ class Bed:
         return any(b"SparkListenerTaskStart" in log.read_bytes() or b"SparkListenerStageSubmitted" in log.read_bytes()
                    for log in logs)
 
+    @contextmanager
+    def _workers_for(self, fault):
+        """A host that is to be kept busy has as much of that as one machine can give to all of them."""
+        workers = [f"worker{i}" for i in range(1, WORKERS + 1)]
+        if fault == "busy-network":
+            for worker in workers:
+                self.hosts.limit_network(worker, WORKER_BITS_PER_SECOND)
+        if fault == "busy-disk":
+            for worker in workers:
+                self.hosts.write_through(worker, True)
+        try:
+            yield
+        finally:
+            for worker in workers:
+                if fault == "busy-network":
+                    self.hosts.limit_network(worker, None)
+                if fault == "busy-disk":
+                    self.hosts.write_through(worker, False)
+
     def _disturb(self, fault, application):
         """Until the application has ended."""
+        if fault == "busy-cpu":
+            for worker, pids in self.spark.executors().items():
+                self.hosts.confine(worker, pids, TASKS_SHARE)
         always = {"slow-disk": lambda: self.faults.slow_disk(SLOW), "slow-network": lambda: self.faults.slow_network(SLOW),
                   "starved-cpu": lambda: self.faults.starved(SLOW), "hung": lambda: self.faults.hung(SLOW)}
         at_times = {"namenode-load": self.faults.namenode_loaded,
-                    "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS),
+                    "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS, 0.6),
                     **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what)
                        for what in ("cpu", "disk", "network")}}
         if fault in always:
