@@ -88,8 +88,25 @@ static void write_op(const RocksStore *store, rocksdb_writebatch_t *writes, cons
     }
 }
 
+/* The most that RocksDB's form of an operation has beside key and value, and of a batch. */
+#define WRITE_HEAD_BYTES 16u
+#define BATCH_HEAD_BYTES 12u
+
+/* One with room for all: growing, it would be copied again and again, into fresh pages each time. There is no call for
+ * that, but one that is made of bytes, which do not matter here, keeps their room when it is emptied. */
+static rocksdb_writebatch_t *writes_new(RocksBatch *batch) {
+    const guint used = batch->bytes->len;
+    const gsize room = BATCH_HEAD_BYTES + used + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
+    if (room > G_MAXUINT32 / 2) return rocksdb_writebatch_create();
+    g_byte_array_set_size(batch->bytes, (guint)room);
+    rocksdb_writebatch_t *writes = rocksdb_writebatch_create_from((const char *)batch->bytes->data, room);
+    g_byte_array_set_size(batch->bytes, used);
+    rocksdb_writebatch_clear(writes);
+    return writes;
+}
+
 rocksdb_writebatch_t *rocks_batch_writes(const RocksStore *store, RocksBatch *batch) {
-    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    rocksdb_writebatch_t *writes = writes_new(batch);
     Op *ops = (Op *)(gpointer)batch->ops->data;
     for (guint at = 0, end; at < batch->ops->len; at = end) {
         /* What comes before a deleted range and what comes after must stay there. */
