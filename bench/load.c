@@ -104,13 +104,6 @@ static ClusterOptions cluster_options(guint lane, guint lanes) {
 
 static void deliver_to_sender(void *arg, Frame *frame) { sender_push(((Lane *)arg)->sender, frame); }
 
-/* Keeps to the rate over the whole run: hears answers until this many spans are due. */
-static void wait_until_due(const Lane *lane, gint64 start_ns, guint64 made) {
-    if (rate <= 0) return;
-    gint64 due_ns = start_ns + (gint64)((double)made * threads / (double)rate * 1e9);
-    if (due_ns > mono_ns()) sender_hear(lane->sender, due_ns);
-}
-
 static guint64 share_of(gint64 all, const Lane *lane) {
     return (guint64)(all / threads + (lane->number < (guint64)(all % threads)));
 }
@@ -118,9 +111,8 @@ static guint64 share_of(gint64 all, const Lane *lane) {
 static void run_until(const Lane *lane, guint64 goal) {
     gint64 start_ns = mono_ns();
     gint64 end_ns = seconds_most > 0 ? start_ns + (gint64)(seconds_most * 1e9) : G_MAXINT64;
-    for (guint64 made; (made = cluster_counts(lane->cluster).made) < goal && mono_ns() < end_ns;) {
+    while (cluster_counts(lane->cluster).made < goal && mono_ns() < end_ns) {
         if (sender_error(lane->sender) != NULL) return;
-        wait_until_due(lane, start_ns, made);
         cluster_step(lane->cluster);
     }
 }
@@ -134,6 +126,7 @@ static gboolean run_lane(Lane *lane) {
     SenderOptions to = {.address = thrift,
                         .connections = (guint32)MAX(connections / threads, 1),
                         .most_unanswered_bytes = ((guint64)unanswered_mib << 20) / (guint64)threads,
+                        .spans_per_s = (double)rate / (double)threads,
                         .give_up_ms = give_up_s * 1000LL};
     lane->sender = sender_new(&to, lane->cluster, &lane->error);
     if (lane->sender == NULL) return FALSE;

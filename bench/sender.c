@@ -21,6 +21,8 @@
 #define RECONNECT_NS (20 * NS_PER_MS)
 /* A NameNode's process has so many sending threads, each with a connection. */
 #define NAMENODE_THREADS 8u
+/* What a sender that is at a rate may be behind and still catch up. */
+#define PACE_SLACK_NS (2 * NS_PER_MS)
 /* Asks for answers after so many batches. */
 #define HEAR_EACH 4u
 
@@ -45,6 +47,7 @@ struct Sender {
     gint64 heard_ns;    /* when something was acknowledged last */
     gint64 reconnect_ns;
     guint32 pushed;
+    gint64 due_ns; /* when the rate allows the next frame */
     GError *error;
     SenderCounts counts;
 };
@@ -269,7 +272,17 @@ static guint32 connection_of(const Sender *sender, const Frame *frame) {
     return (frame->process * NAMENODE_THREADS + (guint32)(frame->sequence % NAMENODE_THREADS)) % n;
 }
 
+/* Time that was not used is lost: after a pause there is no burst. */
+static void keep_to_rate(Sender *sender, const Frame *frame) {
+    if (sender->options.spans_per_s <= 0) return;
+    gint64 now = mono_ns();
+    if (sender->due_ns > now) sender_hear(sender, sender->due_ns);
+    sender->due_ns =
+        MAX(sender->due_ns, now - PACE_SLACK_NS) + (gint64)(frame->n_spans / sender->options.spans_per_s * 1e9);
+}
+
 void sender_push(Sender *sender, Frame *frame) {
+    keep_to_rate(sender, frame);
     if (sender->error != NULL) {
         cluster_release(sender->cluster, frame);
         return;

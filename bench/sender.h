@@ -10,6 +10,7 @@ typedef struct SenderOptions {
     const char *address; /* host:port */
     guint32 connections;
     guint64 most_unanswered_bytes; /* past it, sender_push() waits for answers */
+    double spans_per_s;            /* sender_push() keeps to it; 0: as fast as they are taken */
     gint64 give_up_ms;             /* with all connections lost, or told to wait, for so long */
 } SenderOptions;
 

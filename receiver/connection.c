@@ -18,18 +18,19 @@
 
 struct Connection {
     NetContext *context;
-    GList link; /* in context->connections */
+    GList link;       /* in context->connections */
+    GList stall_link; /* in context->stalled, while 'stalled' */
     int fd;
     struct event *readable, *writable, *resume;
     guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
     gsize needed_bytes; /* of partial, to get on */
     GByteArray *out;
-    gboolean touched, dead, paused, reading;
+    gboolean touched, dead, paused, reading, stalled;
     gint64 last_ns;          /* when the peer last sent something */
     gint64 frame_since_ns;   /* when the first byte of partial came */
     gint64 unread_since_ns;  /* when 'out' stopped moving; 0: it is empty */
-    gint64 stalled_since_ns; /* when queues were first found full; 0: they are not */
+    gint64 stalled_since_ns; /* when 'stalled', and then until a frame is taken: it has waited for that one; else 0 */
     char peer[64];
 };
 
@@ -96,12 +97,18 @@ static void connection_free(Connection *connection) {
     close(connection->fd);
     set_capacity(connection, 0);
     g_byte_array_unref(connection->out);
+    if (connection->stalled) g_queue_unlink(&context->stalled, &connection->stall_link);
     g_queue_unlink(&context->connections, &connection->link);
     counter_add(context->counters, COUNTER_CONNECTIONS_CLOSED, 1);
     g_free(connection);
 }
 
 /* ---- reading ---- */
+
+static void look_again(const NetContext *context) {
+    const struct timeval wait = {0, NET_STALL_PAUSE_MS * 1000};
+    evtimer_add(context->unstall, &wait);
+}
 
 static void pause_reading(Connection *connection, gint32 ms) {
     struct timeval wait = {ms / 1000, ms % 1000 * 1000};
@@ -125,27 +132,32 @@ static void keep_rest(Connection *connection, const guint8 *rest, gsize rest_byt
     connection->partial_bytes = rest_bytes;
 }
 
-/* Should this connection wait for the queues instead of taking its next frame? */
-static gboolean must_stall(Connection *connection) {
-    if (intake_pressure(connection->context->intake) != PRESSURE_QUEUES) {
-        connection->stalled_since_ns = 0;
-        return FALSE;
-    }
-    gint64 now_ns = now_monotonic_ns();
-    if (!connection->stalled_since_ns) connection->stalled_since_ns = now_ns;
-    if (now_ns - connection->stalled_since_ns < NET_STALL_MAX_NS) return TRUE;
-    connection->stalled_since_ns = 0; /* long enough: the frame is answered with TRY_LATER */
-    return FALSE;
+/* Must it wait for room in the queues? One that was in line need not, for one frame. */
+static gboolean must_wait(const Connection *connection) {
+    const NetContext *context = connection->context;
+    if (connection->stalled_since_ns > 0) return FALSE;
+    return context->stalled.length > 0 || intake_pressure(context->intake) == PRESSURE_QUEUES;
 }
 
-/* One whole frame. FALSE: nothing more is to be read for now; *pause_ms says for how long, 0 when the connection is
- * done with. */
+/* Has it wait in line. What its peer sends meanwhile stays where the kernel has it, and is no memory of ours. */
+static void stall(Connection *connection) {
+    NetContext *context = connection->context;
+    read_on(connection, FALSE);
+    connection->stalled = TRUE;
+    connection->stalled_since_ns = now_monotonic_ns();
+    g_queue_push_tail_link(&context->stalled, &connection->stall_link);
+    if (context->stalled.length == 1) look_again(context);
+}
+
+/* One whole frame. FALSE: nothing more is to be read for now; *pause_ms says for how long, 0 when the connection waits
+ * in line or is done with. */
 static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms) {
     NetContext *context = connection->context;
-    if (must_stall(connection)) {
-        *pause_ms = NET_STALL_PAUSE_MS;
+    if (must_wait(connection)) {
+        stall(connection);
         return FALSE;
     }
+    connection->stalled_since_ns = 0;
     touch(connection);
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
@@ -182,7 +194,7 @@ static gsize take_frames(Connection *connection, Bytes stream) {
         }
         give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
     }
-    if (pause_ms > 0 && !connection->dead) pause_reading(connection, pause_ms);
+    if (pause_ms > 0 && !connection->dead && !connection->stalled) pause_reading(connection, pause_ms);
     return at;
 }
 
@@ -201,9 +213,7 @@ static void on_end(Connection *connection, ssize_t result, int err) {
     give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *arg) {
-    (void)what;
-    Connection *connection = arg;
+static void read_some(Connection *connection) {
     NetContext *context = connection->context;
     gboolean partial = connection->partial_bytes > 0;
     if (partial && !grow_partial(connection, connection->partial_bytes + 1)) {
@@ -213,7 +223,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg) {
     if (!partial && NET_SCRATCH_BYTES - context->scratch_used < NET_READ_BYTES) connections_answer(context, FALSE);
     guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch + context->scratch_used;
     gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_READ_BYTES;
-    ssize_t got = recv(fd, into, room, 0);
+    ssize_t got = recv(connection->fd, into, room, 0);
     if (got <= 0) {
         on_end(connection, got, errno);
         return;
@@ -229,14 +239,47 @@ static void on_readable(evutil_socket_t fd, short what, void *arg) {
     take_stream(connection, connection->partial, connection->partial_bytes);
 }
 
-static void on_resume(evutil_socket_t fd, short what, void *arg) {
+static void on_readable(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     Connection *connection = arg;
-    connection->paused = FALSE;
+    if (must_wait(connection))
+        stall(connection);
+    else
+        read_some(connection);
+}
+
+/* Goes on with what has come. */
+static void go_on(Connection *connection) {
     connection->last_ns = now_monotonic_ns(); /* the wait was ours, not the peer's */
     connection->frame_since_ns = connection->last_ns;
     if (!connection->unread_since_ns) read_on(connection, TRUE);
     if (connection->partial_bytes > 0) take_stream(connection, connection->partial, connection->partial_bytes);
+}
+
+/* Those in line for which there is room, or that have waited for long enough. */
+static void on_unstall(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    NetContext *context = arg;
+    const gint64 now_ns = now_monotonic_ns();
+    for (GList *first; (first = context->stalled.head) != NULL;) {
+        Connection *connection = first->data;
+        gboolean room = intake_pressure(context->intake) != PRESSURE_QUEUES;
+        if (!room && now_ns - connection->stalled_since_ns < NET_STALL_MAX_NS) break;
+        g_queue_unlink(&context->stalled, first);
+        connection->stalled = FALSE;
+        if (connection->dead) continue;
+        gboolean partial = connection->partial_bytes > 0;
+        go_on(connection);
+        if (!partial && connection->reading) read_some(connection);
+    }
+    if (context->stalled.length > 0) look_again(context);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Connection *connection = arg;
+    connection->paused = FALSE;
+    go_on(connection);
 }
 
 /* ---- writing ---- */
@@ -257,7 +300,7 @@ static void send_out(Connection *connection) {
     }
     if (connection->dead) return;
     if (out->len == 0) {
-        if (!connection->paused) read_on(connection, TRUE);
+        if (!connection->paused && !connection->stalled) read_on(connection, TRUE);
         return;
     }
     /* A peer that does not read its replies is not read from either. */
@@ -297,6 +340,20 @@ void connections_answer(NetContext *context, gboolean round_ends) {
 
 /* ---- life ---- */
 
+void connections_init(NetContext *context) {
+    context->scratch = g_malloc(NET_SCRATCH_BYTES);
+    context->touched = g_ptr_array_new();
+    g_queue_init(&context->connections);
+    g_queue_init(&context->stalled);
+    context->unstall = evtimer_new(context->base, on_unstall, context);
+}
+
+void connections_clear(NetContext *context) {
+    event_free(context->unstall);
+    g_free(context->scratch);
+    g_ptr_array_unref(context->touched);
+}
+
 void connection_open(NetContext *context, int fd) {
     Connection *connection = g_new0(Connection, 1);
     connection->context = context;
@@ -306,7 +363,7 @@ void connection_open(NetContext *context, int fd) {
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
-    connection->link.data = connection;
+    connection->link.data = connection->stall_link.data = connection;
     g_queue_push_tail_link(&context->connections, &connection->link);
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -325,7 +382,7 @@ static void tick(Connection *connection, gint64 now_ns) {
     const NetLimits *limits = &connection->context->limits;
     if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_UNREAD);
-    } else if (connection->paused || connection->unread_since_ns) {
+    } else if (connection->paused || connection->stalled || connection->unread_since_ns) {
         return;
     } else if (connection->partial_bytes > 0) {
         if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)

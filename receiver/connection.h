@@ -18,8 +18,9 @@
 #define NET_PENDING_BYTES (1024u * 1024)
 /* Replies a peer has not read; one is about 60 bytes. */
 #define NET_OUT_BYTES_MAX (64u * 1024)
-/* How often a connection that waits for room in the queues looks again, and when it is told TRY_LATER instead. */
-#define NET_STALL_PAUSE_MS 5
+/* How often is looked whether there is room in the queues again, for which connections wait in a line, and after how
+ * long one is told TRY_LATER instead. */
+#define NET_STALL_PAUSE_MS 2
 #define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
 
 typedef struct NetLimits {
@@ -42,9 +43,14 @@ typedef struct NetContext {
     gsize scratch_used;      /* by frames that wait for the journal */
     _Atomic gsize *buffered; /* of all threads */
     GQueue connections;      /* Connection */
+    GQueue stalled;          /* Connection: wait for room in the queues, those first that came first */
+    struct event *unstall;   /* when the first of them looks again */
     GPtrArray *touched;      /* have output, or are to be closed, at the end of this round */
 } NetContext;
 
+/* base, intake, counters and limits are given; the rest is made. */
+void connections_init(NetContext *context);
+void connections_clear(NetContext *context);
 /* Takes over the descriptor. */
 void connection_open(NetContext *context, int fd);
 /* Commits what was taken, and answers it: when scratch is full, and at the end of a round, where connections that are

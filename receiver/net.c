@@ -9,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "receiver/log.h"
+#include "receiver/urgent.h"
 
 /* Connections accepted in one round: those that are there must not starve. */
 #define ACCEPT_MAX 64
@@ -122,6 +123,7 @@ static void *run(void *arg) {
     char name[16];
     g_snprintf(name, sizeof name, "net-%u", thread->number);
     pthread_setname_np(pthread_self(), name);
+    thread_is_urgent();
     while (!atomic_load(&thread->net->stopping)) {
         event_base_loop(thread->context.base, EVLOOP_ONCE);
         guint before = thread->context.connections.length;
@@ -148,10 +150,8 @@ static void thread_init(Net *net, guint number) {
     context->counters = counter_set_add(net->options.counters);
     context->intake = intake_new(&net->options.intake, context->counters);
     context->limits = net->options.limits;
-    context->scratch = g_malloc(NET_SCRATCH_BYTES);
     context->buffered = &net->buffered;
-    context->touched = g_ptr_array_new();
-    g_queue_init(&context->connections);
+    connections_init(context);
     thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);
     event_add(thread->wake, NULL);
     gint64 every_ns = tick_ns(&context->limits);
@@ -165,10 +165,9 @@ static void thread_clear(NetThread *thread) {
     for (guint i = 0; i < thread->inbox->len; i++) close(g_array_index(thread->inbox, int, i));
     event_free(thread->wake);
     event_free(thread->tick);
+    connections_clear(context);
     event_base_free(context->base);
     intake_free(context->intake);
-    g_free(context->scratch);
-    g_ptr_array_unref(context->touched);
     g_array_unref(thread->inbox);
     pthread_mutex_destroy(&thread->lock);
     close(thread->wake_fd);
