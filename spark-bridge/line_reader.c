@@ -80,6 +80,8 @@ StoredFile *line_reader_file(const LineReader *reader) { return reader->file; }
 
 PackedKind line_reader_kind(const LineReader *reader) { return reader->kind; }
 
+guint64 line_reader_file_bytes(const LineReader *reader) { return reader->raw_offset; }
+
 guint64 line_reader_packed_bytes(const LineReader *reader) { return packed_at(reader); }
 
 guint64 line_reader_plain_bytes(const LineReader *reader) { return plain_end(reader); }

@@ -52,7 +52,8 @@ void line_reader_take_rest(LineReader *reader);
 ReadPosition line_reader_position(const LineReader *reader);
 StoredFile *line_reader_file(const LineReader *reader);
 PackedKind line_reader_kind(const LineReader *reader);
-/* How much of the file was read, and how much content came of it. */
+/* How much of the file was read, how much of that was used, and how much content came of it. */
+guint64 line_reader_file_bytes(const LineReader *reader);
 guint64 line_reader_packed_bytes(const LineReader *reader);
 guint64 line_reader_plain_bytes(const LineReader *reader);
 /* Does unpacking stop within a frame or block? */

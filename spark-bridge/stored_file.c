@@ -70,8 +70,6 @@ const char *stored_file_path(const StoredFile *file) { return file->path; }
 
 guint64 stored_file_id(const StoredFile *file) { return file->id; }
 
-guint64 stored_file_device(const StoredFile *file) { return file->device; }
-
 gssize stored_file_read(StoredFile *file, guint64 offset, void *to, gsize size_bytes, GError **error) {
     return file->ops->read(file, offset, to, size_bytes, error);
 }

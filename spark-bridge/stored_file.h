@@ -28,9 +28,8 @@ void storage_free(Storage *storage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Storage, storage_free)
 
 typedef struct StoredFacts {
-    char *name;     /* the last part of the path */
-    guint64 id;     /* the same for one file under any name: inode, HDFS's file id; 0: unknown */
-    guint64 device; /* of the id */
+    char *name; /* the last part of the path */
+    guint64 id; /* the same for one file under any name: inode, HDFS's file id */
     guint64 size_bytes;
     gint64 changed_ms; /* last change, ms since the epoch */
     gboolean folder;
@@ -55,6 +54,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoredFile, stored_file_close)
 const char *stored_file_path(const StoredFile *file);
 /* What identifies it, as StoredFacts has it. */
 guint64 stored_file_id(const StoredFile *file);
-guint64 stored_file_device(const StoredFile *file);
 /* Reads at most size_bytes from there. How many; 0 at the present end, -1 with an error. */
 gssize stored_file_read(StoredFile *file, guint64 offset, void *to, gsize size_bytes, GError **error);

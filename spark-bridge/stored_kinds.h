@@ -13,7 +13,7 @@ struct StoredFile {
     const struct StoredOps *ops;
     Storage *storage;
     char *path;
-    guint64 id, device;
+    guint64 id;
     int fd; /* local */
 };
 
@@ -21,7 +21,7 @@ typedef struct StoredOps {
     gboolean (*look)(Storage *storage, const char *path, StoredFacts *facts, GError **error);
     /* Appends to entries, in any order. */
     gboolean (*list)(Storage *storage, const char *path, GArray *entries, GError **error);
-    /* Sets id and device. */
+    /* Sets the id. */
     gboolean (*open)(StoredFile *file, GError **error);
     gssize (*read)(StoredFile *file, guint64 offset, void *to, gsize size_bytes, GError **error);
 } StoredOps;

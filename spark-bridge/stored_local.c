@@ -21,7 +21,6 @@ static gboolean fail_path(GError **error, int err, const char *what, const char 
 static void take_facts(StoredFacts *facts, const char *name, const struct stat *st) {
     facts->name = g_strdup(name);
     facts->id = st->st_ino;
-    facts->device = st->st_dev;
     facts->size_bytes = (guint64)st->st_size;
     facts->changed_ms = (gint64)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / NS_PER_MS;
     facts->folder = S_ISDIR(st->st_mode);
@@ -62,7 +61,6 @@ static gboolean local_open(StoredFile *file, GError **error) {
         return fail(error, PLUMB_ERROR_IO, "cannot read %s: it is no regular file, so reading could not be resumed",
                     file->path);
     file->id = st.st_ino;
-    file->device = st.st_dev;
     posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     return TRUE;
 }

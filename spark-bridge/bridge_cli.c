@@ -1,0 +1,246 @@
+#include "spark-bridge/bridge_cli.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "spark-bridge/bridge.h"
+#include "spark-bridge/bridge_report.h"
+#include "spark-bridge/bridge_send.h"
+#include "spark-bridge/watch.h"
+
+#define DEFAULT_RECEIVER "127.0.0.1:9410"
+/* Local logs wake us; this is for what cannot be watched, such as NFS. */
+#define LOOK_EVERY_MS 5000u
+#define DRAW_EVERY_NS (300 * NS_PER_MS)
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct Settings {
+    char *receiver, *state, *hdfs_user;
+    char **paths;
+    gint interval_s, retry_s;
+    gboolean follow, check, json, version;
+} Settings;
+
+typedef struct Program {
+    Settings settings;
+    Watch *watch;
+    Storage *storage;
+    Positions *positions;
+    BridgeSender *sender; /* NULL: --check */
+    Bridge *bridge;
+    gboolean terminal, drawn;
+    gint64 begin_ns, drawn_ns;
+    gboolean failed;
+    GHashTable *said; /* paths whose trouble was said: once, not in every round */
+} Program;
+
+static void settings_clear(Settings *settings) {
+    g_free(settings->receiver);
+    g_free(settings->state);
+    g_free(settings->hdfs_user);
+    g_strfreev(settings->paths);
+}
+
+static void erase(Program *program) {
+    if (program->drawn) fputs("\r\033[K", stderr);
+    program->drawn = FALSE;
+}
+
+static void say(void *arg, const char *what) {
+    erase(arg);
+    fprintf(stderr, "plumb-bridge: %s\n", what);
+}
+
+static void draw(Program *program) {
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    if (!program->terminal || program->bridge == NULL || now_ns - program->drawn_ns < DRAW_EVERY_NS) return;
+    const BridgeCounts *counts = bridge_counts(program->bridge);
+    guint64 records = 0;
+    for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) records += counts->records[kind];
+    fprintf(stderr,
+            "\r\033[Kreading: %" G_GUINT64_FORMAT " logs, %" G_GUINT64_FORMAT " lines, %" G_GUINT64_FORMAT " records",
+            counts->logs, counts->lines, records);
+    program->drawn = TRUE;
+    program->drawn_ns = now_ns;
+}
+
+static gboolean stopped(void *arg) {
+    Program *program = arg;
+    draw(program);
+    return watch_stopped(program->watch);
+}
+
+static void tell_waiting(void *arg, const char *why) {
+    g_autofree char *text = why != NULL ? g_strdup_printf("%s; trying again", why) : g_strdup("HDFS answers again");
+    say(arg, text);
+}
+
+static gboolean deliver(void *arg, const SparkRecords *records, GError **error) {
+    Program *program = arg;
+    return program->sender == NULL || bridge_sender_deliver(program->sender, records, error);
+}
+
+static void watch(void *arg, const char *folder) { watch_folder(((Program *)arg)->watch, folder); }
+
+static gboolean parse(int *argc, char ***argv, Settings *settings, GError **error) {
+    const GOptionEntry entries[] = {
+        {"receiver", 'r', 0, G_OPTION_ARG_STRING, &settings->receiver, "plumbd's port for spans (" DEFAULT_RECEIVER ")",
+         "HOST:PORT"},
+        {"follow", 'f', 0, G_OPTION_ARG_NONE, &settings->follow,
+         "go on when logs grow and new ones appear, until interrupted", NULL},
+        {"state", 's', 0, G_OPTION_ARG_FILENAME, &settings->state,
+         "keep in FILE how far each log was read, and go on from there", "FILE"},
+        {"check", 0, 0, G_OPTION_ARG_NONE, &settings->check, "only read, and say what is there: nothing is sent", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &settings->json, "the summary at the end as JSON", NULL},
+        {"hdfs-user", 0, 0, G_OPTION_ARG_STRING, &settings->hdfs_user,
+         "who reads webhdfs:// ($HADOOP_USER_NAME, else the user's name)", "USER"},
+        {"hdfs-retry", 0, 0, G_OPTION_ARG_INT, &settings->retry_s,
+         "how long an HDFS that does not answer is asked again (60)", "SECONDS"},
+        {"interval", 0, 0, G_OPTION_ARG_INT, &settings->interval_s, "how often HDFS is looked at with --follow (2)",
+         "SECONDS"},
+        {"version", 0, 0, G_OPTION_ARG_NONE, &settings->version, "say the version", NULL},
+        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->paths, NULL, "PATH..."},
+        {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+    GOptionContext *context = g_option_context_new(NULL);
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_set_summary(
+        context, "Reads Spark event logs and sends what they say of applications, stages and tasks to plumbd.");
+    g_option_context_set_description(
+        context, "A PATH is a log (plain, zstd, lz4, snappy, lzf, growing), a rolling one (eventlog_v2_...), or a\n"
+                 "history folder of these, here or in HDFS: webhdfs://NAMENODE:9870/spark-history. Sending a log\n"
+                 "again changes nothing. Exit codes: 0 done, 1 something could not be read or sent, 2 wrong\n"
+                 "command line.\n\n"
+                 "  plumb-bridge /var/spark-history\n"
+                 "  plumb-bridge --follow --state /var/lib/plumb-bridge.json webhdfs://nn1:9870/spark-history\n"
+                 "  plumb-bridge --check --json app-20260101120000-0001.zstd\n");
+    const gboolean done = g_option_context_parse(context, argc, argv, error);
+    g_option_context_free(context);
+    return done;
+}
+
+static gboolean check(const Settings *settings, GError **error) {
+    if (settings->version) return TRUE;
+    if (settings->paths == NULL)
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "read what? Name event logs or the folder they lie in (spark.eventLog.dir)");
+    if (settings->check && settings->follow)
+        return fail(error, PLUMB_ERROR_CONFIG, "--check reads once: leave --follow out");
+    if (settings->check && settings->state != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "--check sends nothing, so no position is kept: leave --state out");
+    if (settings->interval_s < 1 || settings->interval_s > 3600)
+        return fail(error, PLUMB_ERROR_CONFIG, "--interval takes 1 to 3600 seconds");
+    if (settings->retry_s < 0 || settings->retry_s > 86400)
+        return fail(error, PLUMB_ERROR_CONFIG, "--hdfs-retry takes 0 to 86400 seconds");
+    return TRUE;
+}
+
+static gboolean start(Program *program, GError **error) {
+    const Settings *settings = &program->settings;
+    program->watch = watch_new(error);
+    if (program->watch == NULL) return FALSE;
+    program->positions = positions_open(settings->state, error);
+    if (program->positions == NULL) return FALSE;
+    const StorageOptions storage = {settings->hdfs_user, (guint)settings->retry_s * 1000, stopped, tell_waiting,
+                                    program};
+    program->storage = storage_new(&storage);
+    const BridgeSenderOptions sender = {settings->receiver != NULL ? settings->receiver : DEFAULT_RECEIVER,
+                                        settings->follow, stopped, say, program};
+    if (!settings->check) program->sender = bridge_sender_new(&sender);
+    const BridgeOptions bridge = {
+        program->storage, program->positions, deliver, stopped, say, settings->follow ? watch : NULL,
+        program,          settings->follow};
+    program->bridge = bridge_new(&bridge);
+    return TRUE;
+}
+
+static gboolean sender_failed(const Program *program) {
+    return program->sender != NULL && bridge_sender_sent(program->sender).failed;
+}
+
+/* A path that cannot be looked at is said once; FALSE when there is no use in going on. */
+static gboolean read_path(Program *program, const char *path) {
+    g_autoptr(GError) error = NULL;
+    if (bridge_read(program->bridge, path, &error)) {
+        g_hash_table_remove(program->said, path);
+        return TRUE;
+    }
+    if (g_hash_table_add(program->said, (gpointer)path)) say(program, error->message);
+    program->failed = TRUE;
+    return !sender_failed(program) && !g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+}
+
+static gboolean read_round(Program *program) {
+    program->failed = FALSE;
+    for (char **path = program->settings.paths; *path != NULL; path++) {
+        if (watch_stopped(program->watch)) break;
+        if (!read_path(program, *path)) return FALSE;
+    }
+    g_autoptr(GError) error = NULL;
+    if (bridge_settle(program->bridge, &error)) return TRUE;
+    say(program, error->message);
+    program->failed = TRUE;
+    return FALSE;
+}
+
+static guint pause_ms(const Settings *settings) {
+    for (char **path = settings->paths; *path != NULL; path++)
+        if (storage_is_remote(*path)) return (guint)settings->interval_s * 1000;
+    return LOOK_EVERY_MS;
+}
+
+static void run(Program *program) {
+    while (read_round(program)) {
+        erase(program);
+        if (!program->settings.follow || watch_stopped(program->watch)) return;
+        watch_wait(program->watch, pause_ms(&program->settings));
+        if (watch_stopped(program->watch)) return;
+    }
+}
+
+static int conclude(Program *program) {
+    const BridgeSent sent = program->sender != NULL ? bridge_sender_sent(program->sender) : (BridgeSent){0};
+    const BridgeReport report = {program->bridge, program->sender != NULL ? &sent : NULL,
+                                 clock_monotonic_ns(clock_system()) - program->begin_ns};
+    erase(program);
+    g_autofree char *text = program->settings.json ? bridge_report_json(&report) : bridge_report_text(&report);
+    const gboolean written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+    if (!written) say(program, "cannot write the summary");
+    return written && !program->failed && bridge_report_clean(&report) ? EXIT_DONE : EXIT_FAILED;
+}
+
+static void program_clear(Program *program) {
+    bridge_free(program->bridge);
+    bridge_sender_free(program->sender);
+    storage_free(program->storage);
+    positions_close(program->positions);
+    watch_free(program->watch);
+    if (program->said != NULL) g_hash_table_unref(program->said);
+    settings_clear(&program->settings);
+}
+
+int bridge_main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    Program program = {.settings = {.interval_s = 2, .retry_s = 60},
+                       .terminal = isatty(STDERR_FILENO) == 1,
+                       .begin_ns = clock_monotonic_ns(clock_system()),
+                       .said = g_hash_table_new(g_str_hash, g_str_equal)};
+    g_autoptr(GError) error = NULL;
+    int exit_code = EXIT_USAGE;
+    if (!parse(&argc, &argv, &program.settings, &error) || !check(&program.settings, &error)) {
+        say(&program, error->message);
+    } else if (program.settings.version) {
+        puts("plumb-bridge " PLUMB_VERSION);
+        exit_code = EXIT_DONE;
+    } else if (!start(&program, &error)) {
+        say(&program, error->message);
+        exit_code = EXIT_FAILED;
+    } else {
+        run(&program);
+        exit_code = conclude(&program);
+    }
+    program_clear(&program);
+    return exit_code;
+}
