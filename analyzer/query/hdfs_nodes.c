@@ -85,10 +85,11 @@ FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
     return nodes;
 }
 
-gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, GError **error) {
+gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, gint64 *begin_ns, GError **error) {
     g_autoptr(TraceView) view = trace_view_load(reader->archive, trace_id, error);
     if (!view) return FALSE;
     g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
     hdfs_facts_add(facts, view->tree, nodes, 0);
+    *begin_ns = view->tree->begin_ns;
     return TRUE;
 }

@@ -1,0 +1,17 @@
+/* Stragglers and the evidence on them as JSON, the same in every answer that lists them. */
+#pragma once
+
+#include "analyzer/core/bigroots.h"
+#include "analyzer/query/app_tasks.h"
+#include "analyzer/query/question.h"
+
+/* A task attempt: "stage", "task", "host", times. */
+json_t *task_row_json(const AppTasks *tasks, guint32 row);
+/* The same with "scale" and "stage_median_ms"; straggler: index into the list. */
+json_t *straggler_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 straggler);
+/* Why a feature is a cause, or is none: value, peers, quantile, verdict. */
+json_t *evidence_json(const TaskTable *table, const Evidence *evidence);
+
+/* Evidence as of bigroots_run(), sorted so that what belongs to one straggler lies together. first: n_stragglers + 1
+ * indices; free with g_free(). */
+guint32 *evidence_by_straggler(GArray *evidence, guint32 n_stragglers);
