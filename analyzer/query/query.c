@@ -27,6 +27,7 @@ static const Question questions[] = {
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
     {"verify", answer_verify, (const char *const[]){NULL}},
+    {"why", answer_why, ALLOW("app", "stage", "task", "limit")},
 };
 
 static const Question *question_find(const char *name, GError **error) {

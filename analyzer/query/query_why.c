@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/core/main_cause.h"
-#include "analyzer/query/functions.h"
+#include "analyzer/query/asked_app.h"
 #include "analyzer/query/straggler_rows.h"
 #include "analyzer/query/suspects.h"
 #include "analyzer/query/task_hdfs.h"
