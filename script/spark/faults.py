@@ -12,12 +12,13 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster import die_with_parent
-from hosts import Namespaces
-from jars import ClusterError, compile_java, run
-
 HERE = Path(__file__).resolve().parent
-READY_SECONDS = 120
+sys.path[:0] = [str(HERE), str(HERE.parent / "hdfs")]
+
+from cluster import die_with_parent  # noqa: E402
+from hosts import Namespaces  # noqa: E402
+from jars import ClusterError, compile_java, run  # noqa: E402
+
 
 
 def now_ms():
