@@ -36,6 +36,7 @@ struct Daemon {
     NamingRules *rules;
     Shard **shards;
     guint n_shards;
+    Recorder *recorder;
     StateSources sources;
     Http *http;
     Maintenance *maintenance;
@@ -104,6 +105,11 @@ static void start_shards(Daemon *daemon) {
     }
 }
 
+static void start_recorder(Daemon *daemon) {
+    const RecorderOptions options = {daemon->archive, daemon->gate, daemon->counters, daemon->settings->queue_bytes};
+    daemon->recorder = recorder_start(&options);
+}
+
 static MaintenanceLimits maintenance_limits(const Settings *settings) {
     return (MaintenanceLimits){
         .min_free_bytes = settings->min_free_bytes,
@@ -130,6 +136,7 @@ static void start_service(Daemon *daemon) {
         .space = &daemon->space,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
+        .recorder = daemon->recorder,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
     HttpOptions http = {
@@ -172,6 +179,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->rate = rate_new();
     gate_set(daemon->gate, GATE_STARTING, "starting: what the journal holds is being recovered");
     start_shards(daemon);
+    start_recorder(daemon);
     start_service(daemon);
     return g_steal_pointer(&daemon);
 }
@@ -185,6 +193,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .dict = archive_dict(daemon->archive),
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
+        .recorder = daemon->recorder,
         .journal = ack == ACK_MEMORY ? NULL : daemon->journal,
         .sync = ack == ACK_FSYNC,
         .gate = daemon->gate,
@@ -197,7 +206,8 @@ static IntakeOptions intake_options(const Daemon *daemon) {
 static gboolean recover(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
     IntakeOptions options = intake_options(daemon);
     g_autoptr(Intake) intake = intake_new(&options, daemon->own_counters);
-    RecoverOptions recover_options = {daemon->journal, intake, daemon->shards, daemon->n_shards, cancelled};
+    RecoverOptions recover_options = {daemon->journal,  intake,           daemon->shards,
+                                      daemon->n_shards, cancelled, daemon->recorder};
     RecoverResult result;
     if (!recover_journal(&recover_options, &result, error)) return FALSE;
     counter_add(daemon->own_counters, COUNTER_RECOVERED_FRAMES, result.frames);
@@ -283,8 +293,10 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);
     gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
-    gboolean good = shards_stop(daemon->shards, daemon->n_shards, daemon->settings->stop_timeout_ns, &problem) &&
-                    make_safe(daemon->store, until_ns, &problem);
+    gboolean recorded = recorder_stop(daemon->recorder, daemon->settings->stop_timeout_ns, &problem);
+    gboolean good = shards_stop(daemon->shards, daemon->n_shards, MAX(until_ns - clock_monotonic_ns(clock_system()), 0),
+                                recorded ? &problem : NULL) &&
+                    recorded && make_safe(daemon->store, until_ns, &problem);
     maintenance_trim(&daemon->sources);
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);
@@ -309,6 +321,7 @@ void daemon_free(Daemon *daemon) {
     net_free(daemon->net);
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
+    recorder_free(daemon->recorder);
     books_free(daemon->books);
     archive_free(daemon->archive);
     store_close(daemon->store);

@@ -175,8 +175,9 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
         return;
     }
     const StateSources *sources = jobs->options.sources;
-    Waiter *waiter = waiter_new(sources->n_shards);
+    Waiter *waiter = waiter_new(sources->n_shards + 1);
     for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
+    recorder_flush(sources->recorder, waiter);
     guint64 closed = 0;
     g_autoptr(GError) error = NULL;
     gboolean good = waiter_wait(waiter, &closed, &error);

@@ -13,6 +13,7 @@ typedef struct PendingReply {
     gboolean exception;  /* reply.message says what */
     SenderEntry *sender; /* of a batch that is being taken */
     guint32 refused[PACK_RESULT_COUNT];
+    gboolean records; /* of Spark: accepted and refused are their numbers */
 } PendingReply;
 
 struct Intake {
@@ -23,10 +24,12 @@ struct Intake {
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
-    GArray *frames;    /* JournalRecord, not yet written */
-    GArray *replies;   /* PendingReply */
-    guint n_committed; /* of replies */
-    GArray *runs;      /* PackRun: whose spans were packed since the last commit */
+    SparkRecords *spare; /* what the next batch of records is decoded into; NULL: none yet */
+    GPtrArray *records;  /* SparkRecords, not yet handed over */
+    GArray *frames;      /* JournalRecord, not yet written */
+    GArray *replies;     /* PendingReply */
+    guint n_committed;   /* of replies */
+    GArray *runs;        /* PackRun: whose spans were packed since the last commit */
     BookPage *page;
     gboolean unsynced;
 };
@@ -40,6 +43,7 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->fragments = g_new0(GByteArray *, options->n_shards);
     for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
     intake->marks = g_new0(gsize, options->n_shards);
+    intake->records = g_ptr_array_new_with_free_func((GDestroyNotify)spark_records_free);
     intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
     intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
     intake->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
@@ -52,6 +56,8 @@ void intake_free(Intake *intake) {
     for (guint i = 0; i < intake->options.n_shards; i++) g_byte_array_unref(intake->fragments[i]);
     g_free(intake->fragments);
     g_free(intake->marks);
+    spark_records_free(intake->spare);
+    g_ptr_array_unref(intake->records);
     g_array_unref(intake->frames);
     g_array_unref(intake->replies);
     g_array_unref(intake->runs);
@@ -64,6 +70,7 @@ Pressure intake_pressure(const Intake *intake) {
     if (!gate_is_open(intake->options.gate)) return PRESSURE_SHUT;
     for (guint i = 0; i < intake->options.n_shards; i++)
         if (shard_full(intake->options.shards[i])) return PRESSURE_QUEUES;
+    if (intake->options.recorder != NULL && recorder_full(intake->options.recorder)) return PRESSURE_QUEUES;
     return PRESSURE_NONE;
 }
 
@@ -127,6 +134,8 @@ static void roll_back(Intake *intake) {
 static void update_pending(Intake *intake) {
     intake->pending_bytes = 0;
     for (guint i = 0; i < intake->options.n_shards; i++) intake->pending_bytes += intake->fragments[i]->len;
+    for (guint i = 0; i < intake->records->len; i++)
+        intake->pending_bytes += spark_records_bytes(g_ptr_array_index(intake->records, i));
 }
 
 /* Packs the decoded batch into the shards' arrays. *refused counts by reason. On error (the dictionary cannot be
@@ -191,17 +200,56 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
     return INTAKE_TAKEN;
 }
 
+/* ---- records of Spark ---- */
+
+static gboolean call_known(const Intake *intake, const WireHeader *header) {
+    return header->call != CALL_UNKNOWN && (header->call != CALL_SUBMIT_RECORDS || intake->options.recorder != NULL);
+}
+
+/* What the next batch is decoded into; take_records() takes it away. */
+static SparkRecords *next_records(Intake *intake) {
+    if (intake->spare == NULL) intake->spare = spark_records_new();
+    return intake->spare;
+}
+
+static IntakeResult take_records(Intake *intake, Bytes frame, const WireHeader *header, guint32 refused,
+                                 GByteArray *out) {
+    WireReply reply = reply_make(REPLY_OK, refused > 0 ? "records without what tells them from others" : "");
+    reply.accepted = (gint32)spark_records_count(intake->spare);
+    reply.refused = (gint32)refused;
+    if (reply.accepted > 0) {
+        g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
+        if (intake->options.journal) {
+            JournalRecord record = journal_record(frame);
+            g_array_append_val(intake->frames, record);
+        }
+        update_pending(intake);
+    }
+    queue_reply(intake, out, header, &reply);
+    g_array_index(intake->replies, PendingReply, intake->replies->len - 1).records = TRUE;
+    return INTAKE_TAKEN;
+}
+
+static void hand_over_records(Intake *intake, JournalSegment *segment) {
+    for (guint i = 0; i < intake->records->len; i++)
+        recorder_put(intake->options.recorder, g_ptr_array_index(intake->records, i), segment);
+    while (intake->records->len > 0) g_ptr_array_steal_index(intake->records, intake->records->len - 1);
+}
+
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     counter_add(intake->counters, COUNTER_FRAMES, 1);
     WireHeader header;
     if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
-    if (header.call == CALL_UNKNOWN || header.call == CALL_SUBMIT_RECORDS) return answer_unknown(intake, out, &header);
+    if (!call_known(intake, &header)) return answer_unknown(intake, out, &header);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
 
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
-    gboolean decoded = decode(intake, &header, &versions, &error);
+    guint32 refused = 0;
+    gboolean decoded = header.call == CALL_SUBMIT_RECORDS
+                           ? wire_records_decode(&header, next_records(intake), &versions, &refused, &error)
+                           : decode(intake, &header, &versions, &error);
     if (versions.needs > WIRE_VERSION) {
         counter_add(intake->counters, COUNTER_FRAME_VERSION, 1);
         WireReply reply = reply_make(REPLY_VERSION, "the batch needs a newer receiver");
@@ -209,6 +257,7 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
         return INTAKE_TAKEN;
     }
     if (!decoded) return answer_refused(intake, out, &header, error);
+    if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
     return take_batch(intake, frame, &header, out);
 }
 
@@ -234,6 +283,7 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
         }
         g_byte_array_set_size(intake->fragments[i], 0);
     }
+    hand_over_records(intake, segment);
     book_page_end(intake->page);
     intake->pending_bytes = 0;
 }
@@ -247,10 +297,17 @@ static void count_batch(Intake *intake, PendingReply *pending) {
     senders_took(intake->options.senders, g_steal_pointer(&pending->sender), spans, pending->refused);
 }
 
+static void count_records(Intake *intake, const PendingReply *pending) {
+    counter_add(intake->counters, COUNTER_BATCHES, 1);
+    counter_add(intake->counters, COUNTER_RECORDS, (guint64)pending->reply.accepted);
+    counter_add(intake->counters, COUNTER_RECORDS_REFUSED, (guint64)pending->reply.refused);
+}
+
 static void count_commit(Intake *intake) {
     for (guint i = intake->n_committed; i < intake->replies->len; i++) {
         PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
         if (pending->sender) count_batch(intake, pending);
+        if (pending->records) count_records(intake, pending);
     }
 }
 
@@ -285,6 +342,7 @@ gboolean intake_commit(Intake *intake) {
     } else {
         memset(intake->marks, 0, intake->options.n_shards * sizeof *intake->marks);
         g_array_set_size(intake->runs, 0);
+        g_ptr_array_set_size(intake->records, 0);
         roll_back(intake);
         intake->pending_bytes = 0;
         take_back(intake, intake->n_committed, error);
@@ -321,12 +379,25 @@ void intake_finish(Intake *intake) {
     intake->n_committed = 0;
 }
 
+static gboolean replay_records(Intake *intake, const WireHeader *header, JournalSegment *segment, guint32 *spans,
+                               GError **error) {
+    WireVersions versions;
+    guint32 refused;
+    if (!wire_records_decode(header, next_records(intake), &versions, &refused, error)) return FALSE;
+    counter_add(intake->counters, COUNTER_RECORDS, spark_records_count(intake->spare));
+    g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
+    hand_over_records(intake, segment);
+    *spans = 0;
+    return TRUE;
+}
+
 gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, guint32 *spans, GError **error) {
     WireHeader header;
     WireVersions versions;
     guint32 refused[PACK_RESULT_COUNT] = {0};
     if (!wire_header_decode(frame, &header, error)) return FALSE;
-    if (header.call == CALL_UNKNOWN) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
+    if (!call_known(intake, &header)) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
+    if (header.call == CALL_SUBMIT_RECORDS) return replay_records(intake, &header, segment, spans, error);
     if (!decode(intake, &header, &versions, error) || !pack_batch(intake, refused, error)) return FALSE;
     WireReply reply = {0};
     describe_refused(refused, &reply);

@@ -13,6 +13,7 @@
 #include "receiver/counters.h"
 #include "receiver/gate.h"
 #include "receiver/journal.h"
+#include "receiver/recorder.h"
 #include "receiver/senders.h"
 #include "receiver/shard.h"
 
@@ -28,8 +29,9 @@ typedef struct IntakeOptions {
     Dict *dict;
     Shard *const *shards;
     guint n_shards;
-    Journal *journal; /* NULL: ack = memory */
-    gboolean sync;    /* ack = fsync */
+    Recorder *recorder; /* of records of Spark; NULL: they are not taken */
+    Journal *journal;   /* NULL: ack = memory */
+    gboolean sync;      /* ack = fsync */
     Gate *gate;
     Senders *senders;
     Books *books;

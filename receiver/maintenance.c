@@ -42,7 +42,7 @@ static guint64 oldest_needed(void *arg) {
     guint64 oldest = JOURNAL_NONE;
     for (guint i = 0; i < trim->sources->n_shards; i++)
         oldest = MIN(oldest, shard_needs(trim->sources->shards[i], trim->reached_mark));
-    return oldest;
+    return MIN(oldest, recorder_needs(trim->sources->recorder, trim->reached_mark));
 }
 
 void maintenance_trim(StateSources *sources) {
@@ -66,7 +66,7 @@ static void bound_journal(StateSources *sources, guint64 limit_bytes) {
 static void flush_store(StateSources *sources, Flushing *flushing, guint64 journal_limit_bytes) {
     static LogLimit limit;
     Store *store = archive_store(sources->archive);
-    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = 0;
+    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(sources->recorder);
     for (guint i = 0; i < sources->n_shards; i++) {
         gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
         if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;

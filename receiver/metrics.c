@@ -79,6 +79,8 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "open_spans", "Spans not yet stored", (double)state.open_spans);
     write_gauge(out, "open_bytes", "Memory of open traces", (double)state.open_bytes);
     write_gauge(out, "queued_bytes", "Spans on their way to shards", (double)state.queued_bytes);
+    write_gauge(out, "records_waiting", "Records of Spark taken and not in the store yet",
+                (double)state.records_waiting);
     write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
     write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
     write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);

@@ -18,7 +18,7 @@ typedef struct Recovery {
 static gboolean shards_full(const RecoverOptions *options) {
     for (guint i = 0; i < options->n_shards; i++)
         if (shard_full(options->shards[i])) return TRUE;
-    return FALSE;
+    return options->recorder != NULL && recorder_full(options->recorder);
 }
 
 static gboolean wait_room(const RecoverOptions *options, GError **error) {

@@ -11,6 +11,7 @@ typedef struct RecoverOptions {
     Shard *const *shards;
     guint n_shards;
     const atomic_bool *cancelled; /* a stop was asked for */
+    Recorder *recorder;           /* NULL: none */
 } RecoverOptions;
 
 typedef struct RecoverResult {

@@ -89,6 +89,8 @@ void state_collect(State *state, StateSources *sources) {
     state->spans_per_s = rate_per_s(sources->rate);
     for (int i = 0; i < COUNTER_COUNT; i++) state->counters[i] = counter_set_sum(sources->counters, (Counter)i);
     collect_shards(state, sources, now_ns);
+    state->records_waiting = recorder_waiting(sources->recorder);
+    state->queued_bytes += recorder_queued_bytes(sources->recorder);
     JournalUsage journal = journal_usage(sources->journal);
     state->journal_bytes = journal.bytes;
     state->journal_segments = journal.segments;

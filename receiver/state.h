@@ -6,6 +6,7 @@
 #include "receiver/gate.h"
 #include "receiver/journal.h"
 #include "receiver/net.h"
+#include "receiver/recorder.h"
 #include "receiver/senders.h"
 #include "receiver/shard.h"
 #include "receiver/space.h"
@@ -31,6 +32,7 @@ typedef struct StateSources {
     const SpaceView *space;
     Shard *const *shards;
     guint n_shards;
+    Recorder *recorder;
     gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
     Net *_Atomic net;  /* NULL until spans are taken */
     gint64 started_ns; /* monotonic */
@@ -45,6 +47,7 @@ typedef struct State {
     double spans_per_s;
     guint64 counters[COUNTER_COUNT];
     guint64 open_traces, open_spans, open_bytes, queued_bytes;
+    guint64 records_waiting; /* of Spark: taken, not in the store yet */
     gint64 lag_ns;
     guint64 journal_bytes;
     guint journal_segments;

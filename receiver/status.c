@@ -39,6 +39,18 @@ static json_t *space_of(const SpaceView *space) {
     return object;
 }
 
+/* Of Spark, since the start: received is the sum of the others but refused. */
+static json_t *records_of(const State *state) {
+    json_t *object = json_object();
+    set_integer(object, "received", state->counters[COUNTER_RECORDS]);
+    set_integer(object, "stored", state->counters[COUNTER_RECORDS_STORED]);
+    set_integer(object, "unchanged", state->counters[COUNTER_RECORDS_UNCHANGED]);
+    set_integer(object, "waiting", state->records_waiting);
+    set_integer(object, "failed", state->counters[COUNTER_RECORDS_FAILED]);
+    set_integer(object, "refused", state->counters[COUNTER_RECORDS_REFUSED]);
+    return object;
+}
+
 json_t *status_receiver(StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -66,6 +78,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "recovered_spans", state.counters[COUNTER_RECOVERED_SPANS]);
     set_integer(object, "journal_damages", state.counters[COUNTER_DAMAGED_RECORDS]);
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);
+    json_object_set_new(object, "records", records_of(&state));
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);
     json_object_set_new(object, "sampling", json_string(state.sampling));
