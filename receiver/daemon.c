@@ -206,7 +206,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
 static gboolean recover(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
     IntakeOptions options = intake_options(daemon);
     g_autoptr(Intake) intake = intake_new(&options, daemon->own_counters);
-    RecoverOptions recover_options = {daemon->journal,  intake,           daemon->shards,
+    RecoverOptions recover_options = {daemon->journal,  intake,    daemon->shards,
                                       daemon->n_shards, cancelled, daemon->recorder};
     RecoverResult result;
     if (!recover_journal(&recover_options, &result, error)) return FALSE;

@@ -6,6 +6,9 @@ foreach(name intake shard)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/fixture.c
         LINK plumbd_core LABELS threads)
 endforeach()
+plumb_test(test_receiver_records
+    SOURCES ${receiver_tests}/test_records.c ${receiver_tests}/fixture.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
+    LINK plumbd_core LABELS threads)
 # For tests/receiver/test_faults.py, which preloads it into plumbd.
 add_library(fault_files MODULE ${PROJECT_SOURCE_DIR}/tests/faults/fault_files.c)
 target_include_directories(fault_files PRIVATE ${PROJECT_SOURCE_DIR})
