@@ -20,10 +20,10 @@ public interface Patch {
     byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException;
 
     /**
-     * Does it lead to classes of ours that refer to HTrace's? Those find HTrace with the agent's class loader: what another
-     * one has loaded (a web application's) stays as it is.
+     * Does it lead to classes of ours that refer to HTrace's or Spark's? Those find them with the agent's class loader: what
+     * another one has loaded (a web application's) stays as it is.
      */
-    default boolean refersToHTrace() {
+    default boolean ownLoaderOnly() {
         return false;
     }
 }

@@ -6,6 +6,7 @@ import io.plumbline.weave.hadoop.PropagationSwitch;
 import io.plumbline.weave.hadoop.TraceInfoMessages;
 import io.plumbline.weave.hadoop.TracingClasses;
 import io.plumbline.weave.htrace.HTracePatches;
+import io.plumbline.weave.spark.SparkPatches;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -25,6 +26,7 @@ final class Patches {
         patches.add(new PropagationSwitch());
         patches.add(new Packets());
         patches.addAll(HTracePatches.ALL);
+        patches.addAll(SparkPatches.ALL);
         return patches;
     }
 }

@@ -56,7 +56,7 @@ public final class Weaver {
         return weave(className, classFile, files, true);
     }
 
-    /** @param ownLoader has the class the agent's own loader, or will it have? See {@link Patch#refersToHTrace} */
+    /** @param ownLoader has the class the agent's own loader, or will it have? See {@link Patch#ownLoaderOnly} */
     public byte[] weave(String className, byte[] classFile, ClassFiles files, boolean ownLoader) {
         try {
             return weaveAll(className, classFile, files, ownLoader);
@@ -88,10 +88,10 @@ public final class Weaver {
         }
         byte[] patched = classFile;
         for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
-            if (ownLoader || !patch.refersToHTrace()) {
+            if (ownLoader || !patch.ownLoaderOnly()) {
                 patched = patch(patch, className, patched, files);
             } else {
-                report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, "another class loader has HTrace"));
+                report.add(new Finding(className, patch, Finding.Status.NOT_APPLICABLE, "another class loader has it"));
             }
         }
         if (!functions.isEmpty()) {

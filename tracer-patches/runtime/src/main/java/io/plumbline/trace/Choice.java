@@ -12,6 +12,9 @@ final class Choice {
 
     private enum Kind { ALWAYS, NEVER, FRACTION, RATE, EVERY }
 
+    /** Says no, whatever it is asked about. */
+    static final Decider NO = () -> false;
+
     final String text;
     private final Kind kind;
     /** Fraction, calls a second, or the N of every Nth. */
@@ -85,9 +88,7 @@ final class Choice {
             case ALWAYS:
                 return () -> true;
             case FRACTION:
-                // 53 bits, as many as a double has
-                long below = (long) (amount * (1L << 53));
-                return () -> random.getAsLong() >>> 11 < below;
+                return new Share(amount, random);
             case RATE:
                 return new Bucket(amount, nanos);
             case EVERY:
@@ -95,12 +96,39 @@ final class Choice {
                 AtomicLong count = new AtomicLong(Math.floorMod(random.getAsLong(), period));
                 return () -> count.getAndIncrement() % period == 0;
             default:
-                return () -> false;
+                return NO;
         }
     }
 
     interface Decider {
         boolean yes();
+
+        /** The same for what has an identity: a fraction decides by it, alike in every process. @param bits well mixed */
+        default boolean yes(long bits) {
+            return yes();
+        }
+    }
+
+    /** A share of all. */
+    private static final class Share implements Decider {
+        /** Of 53 bits, as many as a double has. */
+        private final long below;
+        private final LongSupplier random;
+
+        Share(double fraction, LongSupplier random) {
+            below = (long) (fraction * (1L << 53));
+            this.random = random;
+        }
+
+        @Override
+        public boolean yes() {
+            return yes(random.getAsLong());
+        }
+
+        @Override
+        public boolean yes(long bits) {
+            return bits >>> 11 < below;
+        }
     }
 
     /**

@@ -14,6 +14,12 @@ public abstract class Engine {
      */
     public abstract Object begin(Point point);
 
+    /**
+     * A task of Spark starts in this thread: a root, whatever is going on, that belongs to that trace. As {@link #begin};
+     * null, too, when the policy wants no such root at all: then what is below decides for itself.
+     */
+    public abstract Object beginTask(Point point, long trace);
+
     /** The end of a call whose begin() returned neither null nor an OpenScope. */
     public abstract void leave(Object token);
 

@@ -40,6 +40,11 @@ final class Engines {
         }
 
         @Override
+        public Object beginTask(Point point, long trace) {
+            return null;
+        }
+
+        @Override
         public void leave(Object token) {
         }
 

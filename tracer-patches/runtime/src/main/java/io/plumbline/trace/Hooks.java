@@ -25,6 +25,10 @@ public final class Hooks {
     private Hooks() {
     }
 
+    static Engine engine() {
+        return ENGINE;
+    }
+
     /** See {@link Engine#begin}. */
     public static Object begin(Point point) {
         try {

@@ -29,7 +29,7 @@ public final class OwnEngine extends Engine {
         if (above != null) {
             return wanted(point) ? within(state, above, point) : null;
         }
-        return point.mayBeRoot() && !state.unsampled ? root(state, point) : null;
+        return point.mayBeRoot() && !state.unsampled() ? root(state, point) : null;
     }
 
     private static Object root(ThreadState state, Point point) {
@@ -42,6 +42,22 @@ public final class OwnEngine extends Engine {
             return state.unsampledRoot;
         }
         return OwnScope.begun(state, point.name, Tracers.of(point), state.newId()).entered(state);
+    }
+
+    @Override
+    public Object beginTask(Point point, long trace) {
+        ThreadState state = ThreadState.get();
+        Sampling sampling = Sampling.current();
+        if (sampling.never(point)) {
+            return null;
+        }
+        if (!sampling.sample(point, trace)) {
+            state.unsampled = true;
+            return state.unsampledRoot;
+        }
+        OwnScope scope = OwnScope.begun(state, point.name, Tracers.of(point), trace);
+        scope.shareSpan();
+        return scope.entered(state);
     }
 
     private static boolean wanted(Point point) {

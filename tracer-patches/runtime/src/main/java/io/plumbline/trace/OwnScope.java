@@ -6,6 +6,8 @@ package io.plumbline.trace;
  */
 public final class OwnScope extends OpenScope {
     OwnScope below;
+    /** The operation of Spark that was running when this was entered; null: none. */
+    Operation within;
     private LiveSpan span = new LiveSpan();
     private int serial;
     /** The thread it is in; null when it is detached or closed. */
@@ -54,6 +56,29 @@ public final class OwnScope extends OpenScope {
         scope.span = span;
         scope.endsSpan = true;
         return scope.entered(state);
+    }
+
+    /** A span that other threads may go on below while this scope is open. Between begun and entered. */
+    void shareSpan() {
+        span.share();
+        reusable = false;
+    }
+
+    /** A span of an operation of Spark: on no stack, current while the operation runs ({@link ThreadState#current}). */
+    static OwnScope ofOperation(ThreadState state, String name, SpanRef parent, String tracer) {
+        OwnScope scope = new OwnScope();
+        scope.span.start(state.threadId, name, tracer, parent.trace, state.newId(), System.nanoTime());
+        scope.parent(parent.trace, parent.span);
+        scope.span.share();
+        scope.serial = scope.span.serial();
+        return scope;
+    }
+
+    /** The end of an operation. @param nano of System.nanoTime() */
+    void endAt(long nano) {
+        synchronized (span) {
+            span.endAt(serial, nano);
+        }
     }
 
     /** For whatever makes it known to others, who may go on below it. */

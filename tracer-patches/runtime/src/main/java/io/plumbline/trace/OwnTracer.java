@@ -82,7 +82,7 @@ public final class OwnTracer {
             return OwnEngine.child(state, above, description, sameTracer ? above.span().tracer() : id());
         }
         Sampling sampling = Sampling.current();
-        if (state.unsampled || sampling.never() || description.startsWith(SEND_BLOCK)) {
+        if (state.unsampled() || sampling.never() || description.startsWith(SEND_BLOCK)) {
             return null;
         }
         if (!sampling.sample(description)) {

@@ -7,7 +7,6 @@ import java.util.function.LongSupplier;
 final class PolicyInForce {
     /** Names past this many (a name with a number in it, then) share what their rule allows. */
     private static final int MAX_NAMES = 10_000;
-    private static final Choice.Decider NO = () -> false;
 
     final Policy policy;
     final boolean never;
@@ -36,7 +35,7 @@ final class PolicyInForce {
     private Choice.Decider newDecider(String function) {
         int rule = policy.ruleOf(function);
         if (rule < 0) {
-            return NO;
+            return Choice.NO;
         }
         if (byName.size() >= MAX_NAMES) {
             return shared[rule];

@@ -51,6 +51,24 @@ public final class Sampling {
         return link != null && link.decider.yes();
     }
 
+    /** As {@link #sample(Point)}, where a fraction decides by these bits: the same answer wherever they are the same. */
+    public boolean sample(Point point, long bits) {
+        PolicyInForce.Link link = link(point);
+        return link != null && link.decider.yes(bits);
+    }
+
+    /** TRUE while the policy in force wants no root of this function, ever. */
+    public boolean never(Point point) {
+        PolicyInForce.Link link = link(point);
+        return never || link == null || link.decider == Choice.NO;
+    }
+
+    private PolicyInForce.Link link(Point point) {
+        PolicyInForce policy = inForce;
+        PolicyInForce.Link link = point.sampling;
+        return link != null && link.of == policy ? link : link(point, policy);
+    }
+
     /** Null when even that fails. */
     private static PolicyInForce.Link link(Point point, PolicyInForce policy) {
         try {

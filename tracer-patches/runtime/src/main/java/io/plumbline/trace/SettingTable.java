@@ -24,6 +24,13 @@ final class SettingTable {
             Setting.onOff("sampling.receiver", "on", "May plumbd change the sampling of this process while it runs?"),
             Setting.text("functions", null, "a file name",
                     "More functions to trace, of the site's own classes; docs/tracing.md has the format."),
+            Setting.onOff("spark.tasks", "on",
+                    "Each task of Spark is a root, SparkTask, and all that it causes belongs to it. 'off', or a policy that never "
+                    + "samples SparkTask: its calls of HDFS are roots of their own."),
+            Setting.onOff("spark.operations", "on",
+                    "Within a traced task: a span for each operation (RDD and partition), with the time that its own code took."),
+            Setting.onOff("spark.jvm", "on",
+                    "With each operation: memory, threads, collections and more of the JVM at its begin and end."),
             Setting.onOff("background", "off",
                     "Trace what no user asked for as well: heartbeats and block reports, with the commands they carry."),
             Setting.onOff("propagation", "on",

@@ -8,11 +8,21 @@ final class ThreadState {
     /** Scopes kept for use again: as deep as calls usually nest. */
     private static final int MAX_SPARE = 32;
 
-    final long threadId = Thread.currentThread().getId();
+    final Thread thread = Thread.currentThread();
+    final long threadId = thread.getId();
     /** What {@link OwnEngine#begin} returns for a root that was not sampled. */
     final UnsampledRoot unsampledRoot = new UnsampledRoot(this);
     /** Below a root that was not sampled. */
     boolean unsampled;
+    /** The operation of Spark that runs in this thread; null: none. */
+    Operation operation;
+    /** Whose task of Spark this thread works for; null: none. May have ended. */
+    TaskScope task;
+    /** The last tick that time was charged at; another than the current one while a burst is going on. */
+    private int seen = Ticks.NEVER;
+    private int burstTick = Ticks.NEVER;
+    private int burst;
+    private long chargedAt = System.nanoTime();
     /** The innermost scope; null when no span is going on. */
     private OwnScope top;
     private OwnScope spare;
@@ -27,10 +37,57 @@ final class ThreadState {
         return OF_THREAD.get();
     }
 
+    /** Is what is going on here below a root that was not sampled? */
+    boolean unsampled() {
+        return unsampled || task != null && task.unsampledStill();
+    }
+
     /** The innermost scope that is open; null: none. */
     OwnScope current() {
         OwnScope scope = top;
-        return scope == null || !scope.closeWanted() ? scope : closedElsewhere();
+        Operation running = operation;
+        if (running != null && (scope == null || scope.within != running)) {
+            OwnScope own = running.scope();
+            if (own != null) {
+                return own;
+            }
+        }
+        if (scope == null) {
+            return task == null ? null : task.scope();
+        }
+        return scope.closeWanted() ? closedElsewhere() : scope;
+    }
+
+    /**
+     * From now on the time of this thread is that of the operation. Called at each call of an iterator and each return from
+     * one: hence the clock is only looked at when it has ticked since, and in a burst after that ({@link Ticks}).
+     *
+     * @param next null: none
+     * @return whose it was
+     */
+    Operation switchTo(Operation next) {
+        if (Ticks.now != seen) {
+            charge();
+        }
+        Operation before = operation;
+        operation = next;
+        return before;
+    }
+
+    /** All the time since it was last charged goes to what is running. */
+    void charge() {
+        long now = System.nanoTime();
+        if (operation != null) {
+            operation.charge(now - chargedAt, this);
+        }
+        chargedAt = now;
+        int tick = Ticks.now;
+        if (tick != burstTick) {
+            burstTick = tick;
+            burst = Ticks.BURST;
+        }
+        burst--;
+        seen = burst > 0 ? tick - 1 : tick;
     }
 
     private OwnScope closedElsewhere() {
@@ -82,6 +139,7 @@ final class ThreadState {
 
     void push(OwnScope scope) {
         scope.below = top;
+        scope.within = operation;
         top = scope;
     }
 

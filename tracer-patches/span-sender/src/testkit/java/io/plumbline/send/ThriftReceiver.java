@@ -2,6 +2,7 @@ package io.plumbline.send;
 
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.PlainSpan;
+import io.plumbline.wire.RecordBatch;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Span;
 import io.plumbline.wire.SpanReceiver;
@@ -88,6 +89,11 @@ public final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
 
     public static Reply ok(Batch batch) {
         return new Reply(Status.OK, batch.getSpansSize(), 0, 0, 1);
+    }
+
+    @Override
+    public Reply submitRecords(RecordBatch batch) {
+        throw new AssertionError("not called by this sender");
     }
 
     @Override

@@ -21,7 +21,7 @@ abstract class HTracePatch implements Patch {
     }
 
     @Override
-    public final boolean refersToHTrace() {
+    public final boolean ownLoaderOnly() {
         return true;
     }
 

@@ -19,7 +19,7 @@ final class RpcHandlerPatch implements Patch {
     }
 
     @Override
-    public boolean refersToHTrace() {
+    public boolean ownLoaderOnly() {
         return true;
     }
 

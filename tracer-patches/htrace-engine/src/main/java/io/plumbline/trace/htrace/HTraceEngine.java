@@ -4,6 +4,7 @@ import io.plumbline.trace.Background;
 import io.plumbline.trace.Engine;
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
+import io.plumbline.trace.Sampling;
 import io.plumbline.trace.SpanClock;
 import io.plumbline.trace.SpanRef;
 import io.plumbline.trace.Trouble;
@@ -34,6 +35,28 @@ public final class HTraceEngine extends Engine {
             Tracer tracer = Tracer.curThreadTracer();
             return point.unlessLeaf() ? unlessLeaf(open, tracer, point)
                     : open.opened(tracer, tracer.newScope(point.name));
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
+    /** A span below one of that trace, which is then told that it has no parent. */
+    @Override
+    public Object beginTask(Point point, long trace) {
+        try {
+            Sampling sampling = Sampling.current();
+            Tracer tracer = sampling.never(point) ? null : Tracers.client();
+            if (tracer == null) {
+                return null;
+            }
+            if (!sampling.sample(point, trace)) {
+                return Roots.decline(tracer);
+            }
+            HTraceScope open = new HTraceScope();
+            TraceScope scope = below(tracer, new SpanId(trace, 1), point.name);
+            scope.getSpan().setParents(new SpanId[0]);
+            return open.opened(tracer, scope);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;

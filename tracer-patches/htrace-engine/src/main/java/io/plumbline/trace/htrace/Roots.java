@@ -40,7 +40,15 @@ final class Roots {
             HTraceScope open = new HTraceScope();
             return open.opened(tracer, (TraceScope) patched.plumbRoot(point.name));
         }
-        DECLINED.set(patched);
+        return decline(tracer);
+    }
+
+    /** Nothing is recorded until {@link #leave} gets what this returns. */
+    static Object decline(Tracer tracer) {
+        if (!(tracer instanceof PatchedTracer)) {
+            return tracer.newNullScope();
+        }
+        DECLINED.set((PatchedTracer) tracer);
         tracer.newNullScope();
         return tracer;
     }

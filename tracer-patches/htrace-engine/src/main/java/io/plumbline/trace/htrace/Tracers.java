@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.Tracer;
 
 /** The tracers of this process by name: the one that was built last. Any thread. */
@@ -35,6 +36,16 @@ final class Tracers {
     /** Of servers, which go on with what clients began; roots of theirs are their own samplers' business. */
     static boolean server(String name) {
         return name != null && SERVERS.contains(name);
+    }
+
+    /** Hadoop's client's. A task of Spark may begin before there is any. */
+    static Tracer client() {
+        Tracer known = ofRole("client");
+        if (known == null) {
+            new Tracer.Builder(CLIENT).conf(HTraceConfiguration.EMPTY).build();
+            known = ofRole("client");
+        }
+        return known;
     }
 
     /** Where roots of functions of that role belong; null while there is none. */

@@ -26,6 +26,12 @@ public final class HTraceEngine extends Engine {
     }
 
     @Override
+    public Object beginTask(Point point, long trace) {
+        HTraceEngine.<RuntimeException>fail();
+        return token;
+    }
+
+    @Override
     public void leave(Object left) {
         HTraceEngine.<RuntimeException>fail();
     }
