@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memmem */
 #include "spark-bridge/log_text.h"
 
 #include <errno.h>

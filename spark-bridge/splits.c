@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memrchr */
 #include "spark-bridge/splits.h"
 
 #include <string.h>
