@@ -282,6 +282,17 @@ gboolean params_count(const QueryParams *params, const char *name, guint64 *coun
     return TRUE;
 }
 
+gboolean params_real(const QueryParams *params, const char *name, double *value, GError **error) {
+    const char *text = params_text(params, name);
+    if (!text) return TRUE;
+    char *end = NULL;
+    const double number = g_ascii_strtod(text, &end);
+    if (!g_ascii_isdigit(text[0]) || *end != '\0' || !(number <= 1e9))
+        return bad_value(error, name, text, "a number that is not negative, as 0.9");
+    *value = number;
+    return TRUE;
+}
+
 gboolean params_choice(const QueryParams *params, const char *name, const char *const *choices, guint *index,
                        GError **error) {
     const char *text = params_text(params, name);

@@ -25,6 +25,8 @@ gboolean params_period(const QueryParams *params, gint64 now_ns, Period *period,
 gboolean params_range(const QueryParams *params, const char *name, gint64 now_ns, Period *period, GError **error);
 gboolean params_duration(const QueryParams *params, const char *name, gint64 *ns, GError **error);
 gboolean params_count(const QueryParams *params, const char *name, guint64 *count, GError **error);
+/* A number that is not negative: 0.9, 1.6. */
+gboolean params_real(const QueryParams *params, const char *name, double *value, GError **error);
 gboolean params_flag(const QueryParams *params, const char *name, gboolean *flag, GError **error);
 /* The index of the value in the NULL-terminated list. */
 gboolean params_choice(const QueryParams *params, const char *name, const char *const *choices, guint *index,

@@ -27,6 +27,10 @@ static const Question questions[] = {
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
     {"verify", answer_verify, (const char *const[]){NULL}},
+    {"stragglers", answer_stragglers,
+     ALLOW("app", "stage", "method", "ratio", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
+           "peers", "edge", "lambda_ca", "lambda_cq", "scope", "hdfs", "evidence", "sort", "limit")},
+    {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "limit")},
     {"why", answer_why, ALLOW("app", "stage", "task", "limit")},
 };
 

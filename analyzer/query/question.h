@@ -29,6 +29,8 @@ json_t *answer_diff(const Asked *asked, GError **error);
 json_t *answer_skew(const Asked *asked, GError **error);
 json_t *answer_verify(const Asked *asked, GError **error);
 json_t *answer_why(const Asked *asked, GError **error);
+json_t *answer_stragglers(const Asked *asked, GError **error);
+json_t *answer_operations(const Asked *asked, GError **error);
 
 /* How many of 'available' rows the answer may have: limit (0: all) and rows_max decide. Sets "more" when that is not
  * all of them. */
