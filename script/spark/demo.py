@@ -86,7 +86,8 @@ def demo(options, work):
         say("waiting until every span has been acknowledged, and reading the event log out of HDFS")
         hdfs.wait_all_sent()
         log = hdfs.url(f"/spark-events/{application}", "webhdfs")
-        done = subprocess.run([options.bridge, *options.bridge_option, log], check=False)
+        done = subprocess.run(
+            [options.bridge, "--receiver", options.plumbd_thrift, log], stdout=sys.stderr, check=False)
         if done.returncode != 0:
             raise ClusterError(f"{options.bridge} could not read {log}")
     return application
@@ -96,7 +97,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plumbd-thrift", required=True, metavar="HOST:PORT", help="where plumbd takes spans")
     parser.add_argument("--bridge", required=True, metavar="PROGRAM", help="plumb-bridge")
-    parser.add_argument("--bridge-option", action="append", default=[], help="one of its options")
     parser.add_argument("--work-dir", type=Path, help="folder for data and logs (default: a temporary one)")
     parser.add_argument("--spark", default=DEFAULT_SPARK, help="version (default %(default)s)")
     options = parser.parse_args()

@@ -1,0 +1,157 @@
+"""What the analyses say of recorded runs, compared with what is true of them (truth.py).
+
+A straggler that a fault affected is *found* when its main cause is the fault's, at the fault's host. A task that no fault
+affected is *blamed wrongly* when the fault's cause at the fault's host is its main one all the same. Both are counted twice:
+without the spans of HDFS (event log and samples alone), and with them.
+"""
+import json
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.parse
+import urllib.request
+from collections import defaultdict, namedtuple
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster import die_with_parent
+from jars import ClusterError
+from truth import Run
+
+# Of what topic the main cause must be. What runs on the worker itself is there, where the task is.
+TOPICS = {
+    "slow-disk": {"hdfs"}, "slow-network": {"hdfs"}, "starved-cpu": {"hdfs"}, "hung": {"hdfs"}, "namenode-load": {"hdfs"},
+    "skew": {"data"}, "gc-pressure": {"jvm"}, "busy-cpu": {"cpu"}, "busy-disk": {"disk"}, "busy-network": {"network"},
+}
+ORDER = [*TOPICS, "none"]
+SECONDS = 300
+Verdict = namedtuple("Verdict", "cause host resource")
+Count = namedtuple("Count", "affected found unaffected blamed")
+
+
+class Plumbd:
+    """Of its own, in a temporary folder."""
+
+    def __init__(self, build, folder):
+        self.build, self.folder = Path(build), Path(folder)
+        command = [str(self.build / "receiver/plumbd"), "--set", "listen.thrift=127.0.0.1:0", "--set",
+                   "listen.http=127.0.0.1:0", "--set", f"store.path={folder}/store", "--set",
+                   f"journal.path={folder}/journal", "--set", "store.min-free=0"]
+        with open(self.folder / "plumbd.log", "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True,
+                                            preexec_fn=die_with_parent)
+        ready = re.search(r"thrift=(\S+) http=(\S+)", self.process.stdout.readline())
+        if not ready:
+            raise ClusterError(f"plumbd did not start:\n{(self.folder / 'plumbd.log').read_text()}")
+        self.thrift, self.http = ready.groups()
+
+    def run(self, program, *arguments, stdin=None):
+        done = subprocess.run([str(self.build / program), *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise ClusterError(f"{program} {' '.join(map(str, arguments))}: {done.stderr[-2000:]}{done.stdout[-500:]}")
+        return done.stdout
+
+    def bridge(self, *paths):
+        self.run("spark-bridge/plumb-bridge", "--receiver", self.thrift, *paths)
+
+    def spans(self, path):
+        with subprocess.Popen(["zstd", "-dc", str(path)], stdout=subprocess.PIPE) as plain:
+            self.run("analyzer/plumb", "import", "--thrift", self.thrift, "--server", self.http, "-", stdin=plain.stdout)
+
+    def ask(self, question, **parameters):
+        url = f"http://{self.http}/api/v1/{question}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+            return json.load(answer)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@contextmanager
+def loaded(run, build, with_spans):
+    """A plumbd that knows a run."""
+    folder = Path(tempfile.mkdtemp(prefix="plumb-verdicts-"))
+    try:
+        plumbd = Plumbd(build, folder)
+        try:
+            if with_spans:
+                plumbd.spans(run.folder / "spans.jsonl.zst")
+            named = folder / run.about["application"]
+            shutil.copy(run.folder / "events", named)
+            plumbd.bridge(named)
+            yield plumbd
+        finally:
+            plumbd.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+def verdicts(run, build, with_spans):
+    """{task id: Verdict} of the stragglers whose main cause was found."""
+    with loaded(run, build, with_spans) as plumbd:
+        answer = plumbd.ask("why", app=run.about["application"], limit=0)
+    found = {}
+    for straggler in answer["stragglers"]:
+        cause = straggler.get("main_cause")
+        if cause:
+            suspect = cause.get("suspect", {})
+            host = suspect.get("host") if cause["topic"] == "hdfs" else straggler.get("host")
+            found[straggler["task"]] = Verdict(cause["topic"], host, suspect.get("resource"))
+    return found
+
+
+def says(verdict, injection):
+    """Is it this injection that is blamed?"""
+    return verdict is not None and verdict.cause in TOPICS[injection["kind"]] and verdict.host == injection["host"]
+
+
+def count(run, said):
+    """Over the run's tasks that worked: only stragglers can be blamed."""
+    stragglers = {straggler.task.id: straggler for straggler in run.stragglers()}
+    affected = found = unaffected = blamed = 0
+    every = run.injections or [injection for straggler in stragglers.values() for injection in straggler.injections]
+    for task in run.tasks:
+        if not task.good:
+            continue
+        straggler = stragglers.get(task.id)
+        if straggler and straggler.injections:
+            affected += 1
+            found += any(says(said.get(task.id), injection) for injection in straggler.injections)
+        elif not any(run.affected_by(task, injection) for injection in run.injections):
+            unaffected += 1
+            blamed += any(says(said.get(task.id), injection) for injection in every)
+    return Count(affected, found, unaffected, blamed)
+
+
+def runs_in(folder):
+    """By fault, in order."""
+    found = defaultdict(list)
+    for path in sorted(Path(folder).iterdir()):
+        if (path / "run.json").exists():
+            run = Run(path)
+            found[run.fault].append(run)
+    return {fault: found[fault] for fault in ORDER if fault in found}
+
+
+def share(part, whole):
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
+
+
+def table(folder, build):
+    """Markdown; every run is analysed again."""
+    lines = ["| fault | runs | tasks | stragglers | affected | found, without HDFS traces | found, with them "
+             "| blamed wrongly, without | blamed wrongly, with |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for fault, runs in runs_in(folder).items():
+        counts = {spans: [count(run, verdicts(run, build, spans)) for run in runs] for spans in (False, True)}
+        sums = {spans: Count(*map(sum, zip(*counts[spans]))) for spans in counts}
+        lines.append(
+            f"| {fault} | {len(runs)} | {sum(len(run.tasks) for run in runs)} | {sum(len(run.stragglers()) for run in runs)} "
+            f"| {sums[True].affected} | {share(sums[False].found, sums[False].affected)} "
+            f"| {share(sums[True].found, sums[True].affected)} | {share(sums[False].blamed, sums[False].unaffected)} "
+            f"| {share(sums[True].blamed, sums[True].unaffected)} |")
+    return "\n".join(lines)
