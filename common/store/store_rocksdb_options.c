@@ -26,8 +26,8 @@
 #define FILTER_PART_BYTES  4096
 
 #define ZSTD_LEVEL      1
-#define LEVEL0_SLOWDOWN 32
-#define LEVEL0_STOP     48
+#define LEVEL0_SLOWDOWN 64
+#define LEVEL0_STOP     96
 /* With RocksDB's own, an eighth of the buffer, nine families would hold half of all memory with nothing in it. */
 #define ARENA_BLOCK_BYTES (64u << 10)
 
@@ -50,16 +50,19 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     /* New keys come after all others: level by level, each flush would leave a tiny file for good. */
     [FAMILY_DICT] = {16, TRUE, FALSE, 8, TRUE},
     [FAMILY_PATTERN] = {16, TRUE, FALSE, 8, TRUE},
-    /* Records are packed already: zstd saves 0.2 % and costs more than all else that RocksDB does with them. */
-    [FAMILY_TRACE] = {64, FALSE, FALSE, 8, FALSE},
+    /* Records are packed already: zstd saves 0.2 % and costs more than all else that RocksDB does with them. Those that
+     * late spans join are of minutes ago, so each flush reaches over all of these, and what lies there is written
+     * again: the fewer times, the more flushes are taken together. */
+    [FAMILY_TRACE] = {64, FALSE, FALSE, 24, FALSE},
     /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random: level by
      * level, every few flushes, each of little, would have all of them written again. */
     [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, TRUE},
     /* Each flush has operands for the same minute: the more are merged at once, the less often what they add up to. */
-    [FAMILY_STATS] = {16, TRUE, FALSE, 16, FALSE},
+    [FAMILY_STATS] = {16, TRUE, FALSE, 24, FALSE},
     /* Each flush has a little for every bucket of terms of the hour: the same. */
     [FAMILY_INDEX] = {16, TRUE, FALSE, 8, TRUE},
-    [FAMILY_LATE] = {16, FALSE, FALSE, 8, FALSE},
+    /* Lives for minutes, and comes in the order of trace ids. */
+    [FAMILY_LATE] = {16, FALSE, FALSE, 8, TRUE},
     [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* random numbers */
     /* Read by application and stage, one behind the other; when written, asked for, nearly always for what is not there. */
     [FAMILY_SPARK] = {32, TRUE, TRUE, 8, FALSE},
