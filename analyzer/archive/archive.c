@@ -95,8 +95,10 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->dict = dict_open(store, error);
     if (archive->dict == NULL) return NULL;
     archive->processes = process_table_new(archive->dict);
-    archive->patterns = pattern_table_open(store, error);
+    archive->patterns = pattern_table_open(store, archive->options.pattern_nodes, error);
     if (archive->patterns == NULL) return NULL;
+    archive->mixed = mixed_table_open(store, &archive->lookup, error);
+    if (archive->mixed == NULL) return NULL;
     if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error) ||
         !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error))
         return NULL;
@@ -107,6 +109,7 @@ void archive_free(Archive *archive) {
     if (archive == NULL) return;
     joiner_free(archive->joiner);
     pattern_table_free(archive->patterns);
+    mixed_table_free(archive->mixed);
     process_table_free(archive->processes);
     dict_free(archive->dict);
     g_array_unref(archive->slots);
@@ -128,7 +131,27 @@ gint64 archive_clock_tolerance_ns(Archive *archive) { return archive->options.cl
 const Pattern *archive_pattern(Archive *archive, guint32 number) {
     return pattern_table_get(archive->patterns, number);
 }
-guint32 archive_pattern_find(Archive *archive, PatternId id) { return pattern_table_find(archive->patterns, id); }
+Pattern *archive_pattern_of_rows(Archive *archive, guint32 number, guint32 **node_of, guint32 *n) {
+    *node_of = NULL;
+    *n = 0;
+    if (pattern_is_mixed(number)) return mixed_table_pattern(archive->mixed, number, node_of, n);
+    const Pattern *pattern = pattern_table_get(archive->patterns, number);
+    return pattern != NULL ? pattern_ref(pattern) : NULL;
+}
+
+guint32 archive_pattern_find(Archive *archive, PatternId id) {
+    guint32 number = pattern_table_find(archive->patterns, id);
+    return number != 0 ? number : mixed_table_find(archive->mixed, id);
+}
+
+gboolean archive_pattern_id(Archive *archive, guint32 number, PatternId *id) {
+    if (pattern_is_mixed(number)) return mixed_table_id(archive->mixed, number, id);
+    const Pattern *pattern = pattern_table_get(archive->patterns, number);
+    if (pattern != NULL) *id = pattern->id;
+    return pattern != NULL;
+}
+
+guint32 archive_mixed_count(Archive *archive) { return mixed_table_count(archive->mixed); }
 guint32 archive_pattern_count(Archive *archive) { return pattern_table_count(archive->patterns); }
 
 ArchiveTotals archive_totals(Archive *archive) {

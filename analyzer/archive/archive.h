@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzer/archive/keep.h"
+#include "analyzer/archive/mixed.h"
 #include "analyzer/archive/search_terms.h"
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
@@ -16,6 +17,7 @@ typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
     guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
                                * 0: 1,000,000 */
+    guint32 pattern_nodes;     /* 0: PATTERN_NODES (patterns.h); the least makes all shapes rare that come once */
     ArchiveKeep keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
@@ -88,11 +90,19 @@ gboolean archive_settle(Archive *archive, GError **error);
 /* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 
-/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown. Number by id: 0 when
- * unknown. */
+/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown, or mixed. Number by id: 0
+ * when unknown. */
 const Pattern *archive_pattern(Archive *archive, guint32 number);
 guint32 archive_pattern_find(Archive *archive, PatternId id);
 guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */
+/* Of mixed patterns, where traces of rare shapes are counted (mixed.h): numbers are MIXED_NUMBER + 1 .. + count. */
+guint32 archive_mixed_count(Archive *archive);
+/* FALSE: there is none of that number, mixed or not. */
+gboolean archive_pattern_id(Archive *archive, guint32 number, PatternId *id);
+/* Any of them, as rows of statistics know it: a new reference, NULL when unknown. *node_of has *n entries, the node for
+ * each of a row's, and is freed by the caller; NULL: they are the same. A mixed pattern may have got more nodes when
+ * this is called again, and a row that is read later those that *n leaves out. */
+Pattern *archive_pattern_of_rows(Archive *archive, guint32 number, guint32 **node_of, guint32 *n);
 
 /* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;
@@ -107,6 +117,8 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
+/* Shape of the current record: a new reference. */
+Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error);
 
 /* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows of
  * all hosts together by (object, role), or rows of one host by (object, role, host), with neither level nor bucket nor

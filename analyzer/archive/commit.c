@@ -65,6 +65,7 @@ static void group_seal(ArchiveWriter *writer) {
     postings_move(writer->postings, writer->batch);
     seal_stats(writer);
     pattern_table_put(writer->archive->patterns, writer->max_pattern, writer->batch);
+    writer->mixed_upto = mixed_table_put(writer->archive->mixed, writer->batch);
     seal_tolerance(writer);
     StoredTotals totals = slot_totals(writer);
     g_autoptr(GByteArray) value = g_byte_array_new();
@@ -119,6 +120,7 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     pthread_rwlock_unlock(&roll_up->sealing);
     if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
+    mixed_table_stored(writer->archive->mixed, writer->mixed_upto);
     __atomic_store_n(&writer->archive->tolerance_stored, TRUE, __ATOMIC_RELAXED);
     kind_set_add(&writer->archive->kinds, writer->functions, writer->hosts);
     group_clear(writer);

@@ -7,6 +7,7 @@
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/kinds.h"
 #include "analyzer/archive/layout.h"
+#include "analyzer/archive/mixed.h"
 #include "analyzer/archive/patterns.h"
 #include "analyzer/archive/processes.h"
 #include "analyzer/archive/rollup.h"
@@ -28,6 +29,7 @@ struct Archive {
     Dict *dict;
     ProcessTable *processes;
     PatternTable *patterns;
+    MixedTable *mixed;
     Lookup lookup;
     ArchiveOptions options;
     guint32 bytes_key;         /* atomic; 0: not in the dictionary yet */
@@ -86,6 +88,8 @@ gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **er
 
 /* One record of a trace, read and decoded: appended to 'spans'. */
 gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error);
+/* The shape of a record, which has it within or refers to it: a new reference. */
+Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summary, GError **error);
 gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error);
 /* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
 gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);
@@ -101,11 +105,14 @@ typedef struct TraceVersion {
     TreeTimes *times;
     guint32 *node_of;
     Pattern *pattern;
+    guint32 *row_of; /* version_count_in(); NULL: rows have the pattern's nodes */
 } TraceVersion;
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
 void version_clear(TraceVersion *version);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
 
+/* Under which number it is counted. FALSE: it is a mixed pattern's, which lacks a node (never with 'add'). */
+gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 number, gboolean add);
 static inline StatsTrace version_stats(const TraceVersion *version, guint32 pattern) {
-    return (StatsTrace){version->tree, version->times, version->node_of, pattern};
+    return (StatsTrace){version->tree, version->times, version->node_of, pattern, version->row_of};
 }

@@ -152,7 +152,8 @@ static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
 
 /* Its pattern's rows count a record that is no more. Those by host are sums, from which it is subtracted; for that of
  * all hosts there is a row of what was taken away. */
-static void take_away(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
+static void take_away(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *old) {
+    version_count_in(writer->archive, old, stored->last.pattern, TRUE);
     const StatsTrace trace = version_stats(old, stored->last.pattern);
     stats_group_retract_pattern_hosts(writer->stats, &trace);
     stats_group_add_pattern(writer->taken, &trace);

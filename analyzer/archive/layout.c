@@ -72,6 +72,13 @@ LayoutKey pattern_key(guint32 number) {
     return out;
 }
 
+LayoutKey mixed_key(guint32 number, guint32 node) {
+    LayoutKey out = {.size_bytes = 0};
+    put_be(&out, number, 4);
+    put_be(&out, node, 4);
+    return out;
+}
+
 LayoutKey stats_key(const StatsKey *key) {
     LayoutKey out = {.size_bytes = 0};
     put_be(&out, key->level, 1);

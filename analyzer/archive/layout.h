@@ -9,6 +9,7 @@
  *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
+ *   pattern   number u32 from 2^31 on, node u32                               mixed.c
  *   stats     level u8, kind u8, bucket u32, cell u16, object u32, role u8    stats_value.c; archive_merge()
  *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
  *                                                                             spans 31 bits; the packed spans
@@ -65,6 +66,7 @@ LayoutKey ids_key(guint32 minute, guint64 trace_id, guint16 part);
 LayoutKey trace_id_key(guint64 trace_id);
 gboolean trace_id_key_parse(Bytes stored, guint64 *trace_id);
 LayoutKey pattern_key(guint32 number);
+LayoutKey mixed_key(guint32 number, guint32 node);
 LayoutKey stats_key(const StatsKey *key);
 gboolean stats_key_parse(Bytes stored, StatsKey *key);
 /* Order of the stored keys. */

@@ -38,13 +38,23 @@ gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GEr
     return TRUE;
 }
 
+Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summary, GError **error) {
+    Pattern *within = NULL;
+    if (!record_shape(record, &within, error) || within != NULL) return within;
+    const Pattern *pattern = archive_pattern(archive, summary->pattern);
+    if (pattern != NULL) return pattern_ref(pattern);
+    fail(error, PLUMB_ERROR_CORRUPT, "a trace record has pattern %u, which is not stored", summary->pattern);
+    return NULL;
+}
+
 gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error) {
     TraceSummary summary;
     if (!record_summary(record, &summary, error)) return FALSE;
-    const Pattern *pattern = archive_pattern(archive, summary.pattern);
-    if (pattern == NULL)
-        return fail(error, PLUMB_ERROR_CORRUPT, "trace %016" G_GINT64_MODIFIER "x has pattern %u, which is not stored",
-                    trace_id, summary.pattern);
+    g_autoptr(Pattern) pattern = record_pattern(archive, record, &summary, error);
+    if (pattern == NULL) {
+        g_prefix_error(error, "trace %016" G_GINT64_MODIFIER "x: ", trace_id);
+        return FALSE;
+    }
     g_autoptr(GBytes) ids = NULL;
     if (!keep_ids(archive, &summary, trace_id, &ids, error)) return FALSE;
     const RecordSource source = {record, ids != NULL ? bytes_view(ids) : (Bytes){NULL, 0}, pattern, trace_id};

@@ -4,12 +4,22 @@
 #include <string.h>
 
 #include "analyzer/archive/layout.h"
+#include "analyzer/archive/mixed.h"
 #include "common/base/error.h"
 
 typedef struct Numbered {
     PatternId id;
     guint32 number;
 } Numbered;
+
+/* How often a shape without a number was met lately. Those that fall together take each other's place away: what comes
+ * more often than all others of its place stays. */
+#define SIGHTINGS     8192u
+#define SIGHTINGS_LOG 30u /* at most 2^30 of them are asked for */
+typedef struct Sighting {
+    guint64 id; /* its beginning */
+    guint32 count;
+} Sighting;
 
 struct PatternTable {
     Store *store;
@@ -19,6 +29,9 @@ struct PatternTable {
     GPtrArray *fresh;      /* Pattern of stored + 1, stored + 2, ... */
     guint32 count;
     guint32 stored;
+    guint64 nodes; /* of all that have a number */
+    guint32 nodes_step;
+    Sighting *sightings; /* SIGHTINGS */
 };
 
 /* An id is the start of a SHA-256: any 4 bytes of it are a hash. */
@@ -43,6 +56,7 @@ static gboolean table_load(PatternTable *table, GError **error) {
     for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
         LayoutKey expected = pattern_key(table->count + 1);
         Bytes key = store_iter_key(iter);
+        if (key.size_bytes > 0 && ((const guint8 *)key.data)[0] >= MIXED_NUMBER >> 24) break;
         if (key.size_bytes != expected.size_bytes || memcmp(key.data, expected.bytes, key.size_bytes) != 0)
             return fail(error, PLUMB_ERROR_CORRUPT, "the store lacks pattern %u, but has later ones", table->count + 1);
         g_autoptr(Pattern) pattern = pattern_decode(store_iter_value(iter), error);
@@ -51,19 +65,22 @@ static gboolean table_load(PatternTable *table, GError **error) {
             return FALSE;
         }
         table->count++;
+        table->nodes += pattern->n_nodes;
         numbers_add(table, pattern->id, table->count);
     }
     table->stored = table->count;
     return store_iter_error(iter, error);
 }
 
-PatternTable *pattern_table_open(Store *store, GError **error) {
+PatternTable *pattern_table_open(Store *store, guint32 nodes_step, GError **error) {
     g_autoptr(PatternTable) table = g_new0(PatternTable, 1);
     table->store = store;
     pthread_rwlock_init(&table->lock, NULL);
     table->numbers = g_hash_table_new_full(numbered_hash, numbered_equal, g_free, NULL);
     table->shapes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)pattern_unref);
     table->fresh = g_ptr_array_new_with_free_func((GDestroyNotify)pattern_unref);
+    table->nodes_step = nodes_step != 0 ? nodes_step : PATTERN_NODES;
+    table->sightings = g_new0(Sighting, SIGHTINGS);
     return table_load(table, error) ? g_steal_pointer(&table) : NULL;
 }
 
@@ -72,6 +89,7 @@ void pattern_table_free(PatternTable *table) {
     g_clear_pointer(&table->numbers, g_hash_table_unref);
     g_clear_pointer(&table->shapes, g_hash_table_unref);
     g_clear_pointer(&table->fresh, g_ptr_array_unref);
+    g_free(table->sightings);
     pthread_rwlock_destroy(&table->lock);
     g_free(table);
 }
@@ -89,13 +107,31 @@ guint32 pattern_table_find(PatternTable *table, PatternId id) {
     return number;
 }
 
+/* Counts that it was met; was it often enough? */
+static gboolean admit(PatternTable *table, const Pattern *pattern) {
+    guint64 steps = (table->nodes + pattern->n_nodes) / table->nodes_step, id;
+    guint32 needed = 1u << MIN(steps, SIGHTINGS_LOG), at;
+    if (needed == 1) return TRUE;
+    memcpy(&id, pattern->id.bytes, sizeof id);
+    memcpy(&at, pattern->id.bytes + sizeof id, sizeof at);
+    Sighting *seen = &table->sightings[at % SIGHTINGS];
+    if (seen->id == id)
+        seen->count++;
+    else if (seen->count <= 1)
+        *seen = (Sighting){id, 1};
+    else
+        seen->count--;
+    return seen->id == id && seen->count >= needed;
+}
+
 guint32 pattern_table_number(PatternTable *table, const Pattern *pattern) {
     guint32 number = pattern_table_find(table, pattern->id);
     if (number != 0) return number;
     pthread_rwlock_wrlock(&table->lock);
     number = number_locked(table, pattern->id);
-    if (number == 0) {
+    if (number == 0 && admit(table, pattern)) {
         number = ++table->count;
+        table->nodes += pattern->n_nodes;
         numbers_add(table, pattern->id, number);
         g_ptr_array_add(table->fresh, pattern_ref(pattern));
     }

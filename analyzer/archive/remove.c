@@ -17,9 +17,8 @@ void remover_clear(Remover *remover) {
 
 /* Whose spans they are, and in which minutes their calls count. */
 static gboolean count_record(Remover *remover, Bytes record, const TraceSummary *summary, GError **error) {
-    const Pattern *pattern = archive_pattern(remover->archive, summary->pattern);
-    if (pattern == NULL)
-        return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has pattern %u, which is not stored", summary->pattern);
+    g_autoptr(Pattern) pattern = record_pattern(remover->archive, record, summary, error);
+    if (pattern == NULL) return FALSE;
     g_array_set_size(remover->places, 0);
     if (!record_places(record, pattern, TRUE, remover->places, error)) return FALSE;
     for (guint i = 0; i < remover->places->len; i++) {

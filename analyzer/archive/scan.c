@@ -236,6 +236,14 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
     return TRUE;
 }
 
+Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error) {
+    g_return_val_if_fail(scan->current != NULL, NULL);
+    Bytes record;
+    TraceSummary summary;
+    if (!entry_record(scan, scan->current, &record, error) || !record_summary(record, &summary, error)) return NULL;
+    return record_pattern(scan->archive, record, &summary, error);
+}
+
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error) {
     g_return_val_if_fail(scan->current != NULL, FALSE);
     Bytes record;

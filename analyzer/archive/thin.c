@@ -159,10 +159,9 @@ static gboolean choose(Thinner *thinner, const TraceKey *key, const TraceSummary
 /* Does a call end before it begins, or leave its parent's time? */
 static gboolean is_flagged(Thinner *thinner, Bytes record, const TraceSummary *summary, gboolean *flagged,
                            GError **error) {
-    const Pattern *pattern = archive_pattern(thinner->archive, summary->pattern);
+    g_autoptr(Pattern) pattern = record_pattern(thinner->archive, record, summary, error);
     *flagged = FALSE;
-    if (pattern == NULL)
-        return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has pattern %u, which is not stored", summary->pattern);
+    if (pattern == NULL) return FALSE;
     g_array_set_size(thinner->places, 0);
     if (!record_places(record, pattern, FALSE, thinner->places, error)) return FALSE;
     const RecordPlace *places = &g_array_index(thinner->places, RecordPlace, 0);

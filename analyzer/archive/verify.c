@@ -126,10 +126,16 @@ static void check_index(Verify *verify, const TraceKey *key, const TraceSummary 
     difference(verify, TRACE_FORMAT ": the index does not lead to part %u", key->trace_id, key->part);
 }
 
-static void check_summary(Verify *verify, const TraceKey *key, const TraceSummary *summary,
+/* Is it the spans', and counted where it belongs? */
+static gboolean check_pattern(Verify *verify, Bytes record, const TraceSummary *summary, const Pattern *pattern) {
+    g_autoptr(Pattern) stored = record_pattern(verify->archive, record, summary, NULL);
+    if (stored == NULL || memcmp(stored->id.bytes, pattern->id.bytes, sizeof stored->id.bytes) != 0) return FALSE;
+    return !pattern_is_mixed(summary->pattern) || mixed_table_fits(verify->archive->mixed, summary->pattern, pattern);
+}
+
+static void check_summary(Verify *verify, const TraceKey *key, Bytes record, const TraceSummary *summary,
                           const TraceVersion *version) {
     const CallTree *tree = version->tree;
-    const Pattern *stored = archive_pattern(verify->archive, summary->pattern);
     gboolean incomplete = (summary->flags & TRACE_INCOMPLETE) != 0;
     const char *wrong = NULL;
     if (summary->n_spans != tree->n_spans || tree->counts.duplicates + tree->counts.conflicts > 0)
@@ -140,7 +146,7 @@ static void check_summary(Verify *verify, const TraceKey *key, const TraceSummar
         wrong = "incomplete or not";
     else if (summary->begin_ns != tree->begin_ns || summary->end_ns != tree->end_ns)
         wrong = "begin or end";
-    else if (memcmp(stored->id.bytes, version->pattern->id.bytes, sizeof stored->id.bytes) != 0)
+    else if (!check_pattern(verify, record, summary, version->pattern))
         wrong = "pattern";
     else if (key->second != trace_second(tree->begin_ns))
         wrong = "time in its key";
@@ -221,8 +227,12 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     count_trace(verify, key, &summary);
     account_count_stored(verify->books, verify->list);
     removed_check_note(verify->removed, &summary, verify->list);
-    check_summary(verify, key, &summary, &version);
+    check_summary(verify, key, record, &summary, &version);
     check_index(verify, key, &summary);
+    if (!version_count_in(verify->archive, &version, summary.pattern, FALSE)) {
+        difference(verify, TRACE_FORMAT ", part %u: its mixed pattern lacks a call of it", key->trace_id, key->part);
+        return TRUE;
+    }
     const StatsTrace trace = version_stats(&version, summary.pattern);
     stats_group_add(verify->group, &trace);
     if (stats_group_size_bytes(verify->group) > GROUP_BYTES) take_group(verify);
@@ -295,6 +305,7 @@ static gboolean check_patterns(Verify *verify, GError **error) {
     guint32 number = 0;
     gboolean more = store_iter_seek(verify->patterns, (Bytes){"", 0});
     for (; more; more = store_iter_next(verify->patterns)) {
+        if (store_iter_key(verify->patterns).size_bytes != PATTERN_KEY_BYTES) break; /* nodes of mixed patterns */
         number++;
         g_autoptr(GError) bad = NULL;
         g_autoptr(Pattern) pattern = pattern_decode(store_iter_value(verify->patterns), &bad);

@@ -8,9 +8,19 @@ TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRe
     return version;
 }
 
+gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 number, gboolean add) {
+    if (!pattern_is_mixed(number)) return TRUE;
+    g_autofree guint32 *row_of = g_new(guint32, version->pattern->n_nodes);
+    if (!mixed_table_rows(archive->mixed, number, version->pattern, add, row_of)) return FALSE;
+    g_free(version->row_of);
+    version->row_of = g_steal_pointer(&row_of);
+    return TRUE;
+}
+
 void version_clear(TraceVersion *version) {
     g_clear_pointer(&version->tree, tree_free);
     g_clear_pointer(&version->times, times_free);
     g_clear_pointer(&version->node_of, g_free);
+    g_clear_pointer(&version->row_of, g_free);
     g_clear_pointer(&version->pattern, pattern_unref);
 }

@@ -87,10 +87,14 @@ static void record_append(ArchiveWriter *writer, const PartPlace *place, const T
     store_batch_put(writer->batch, FAMILY_IDS, key_bytes(&key), (Bytes){writer->ids->data, writer->ids->len});
 }
 
-guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version) {
+guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, TraceVersion *version) {
     guint32 number = pattern_table_number(writer->archive->patterns, version->pattern);
+    gboolean rare = number == 0;
     writer->max_pattern = MAX(writer->max_pattern, number);
+    if (rare) number = mixed_table_number(writer->archive->mixed, version->pattern);
+    version_count_in(writer->archive, version, number, TRUE);
     RecordHead head = {.pattern_number = number,
+                       .with_shape = rare,
                        .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0),
                        .part = place->part};
     record_append(writer, place, version, &head);

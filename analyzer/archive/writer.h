@@ -18,6 +18,7 @@ struct ArchiveWriter {
     IdSet traces;
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
+    guint64 mixed_upto;  /* what the batch has of nodes of mixed patterns */
     gint64 late_change;  /* of the spans that wait: put down by this group, or (negative) joined */
     gboolean any;        /* the group holds something */
     gboolean unwritten;  /* it was sealed and could not be written: no roll-up begins before it is */
@@ -49,8 +50,8 @@ typedef struct PartPlace {
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {
     return (const SpanRec *const *)(gconstpointer)(list->pdata + from);
 }
-/* Puts the record into the group; returns the number of its pattern. */
-guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version);
+/* Puts the record into the group; returns the number of its pattern, in which it is to be counted. */
+guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, TraceVersion *version);
 /* Spans that no stored record joins become parts of their own, from place.part on. Returns whether one of them is
  * incomplete. */
 gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrArray *spans);

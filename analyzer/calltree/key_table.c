@@ -47,6 +47,12 @@ static void grow_table(KeyTable *table) {
     for (guint32 i = 0; i < table->n; i++) table->slots[find_slot(table, table->keys[i])] = i + 1;
 }
 
+gboolean key_table_find(const KeyTable *table, const guint32 key[4], guint32 *number) {
+    guint32 found = table->slots[find_slot(table, key)];
+    if (found != 0) *number = found - 1;
+    return found != 0;
+}
+
 guint32 key_table_number(KeyTable *table, const guint32 key[4]) {
     guint32 at = find_slot(table, key);
     if (table->slots[at] != 0) return table->slots[at] - 1;

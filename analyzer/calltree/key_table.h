@@ -14,3 +14,5 @@ void key_table_clear(KeyTable *table);
 void key_table_empty(KeyTable *table);
 gsize key_table_bytes(const KeyTable *table);
 guint32 key_table_number(KeyTable *table, const guint32 key[4]);
+/* FALSE: it was never asked for. */
+gboolean key_table_find(const KeyTable *table, const guint32 key[4], guint32 *number);

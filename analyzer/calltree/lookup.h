@@ -18,3 +18,4 @@ typedef struct Lookup {
 /* Names of the nodes that stand for no span. They are no dictionary ids. */
 #define NAME_TRACE   0u          /* node 0: the trace itself, above its roots */
 #define NAME_MISSING 0xffffffffu /* placeholder for a parent that never came */
+#define NAME_OTHERS  0xfffffffeu /* in a mixed pattern: calls that got no node of their own */

@@ -2,9 +2,9 @@
  *
  * Head: version (1 byte); bits (RECORD_...); pattern number; number of spans; with RECORD_TRACE_FLAGS TraceFlags; with
  * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, part and
- * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_DIRECTORY the bytes of counts and times, of
- * tracers and flags, and (RECORD_PARENTS) of parents. Times are in units of 1 ns, or of 1 ms when the bits have
- * RECORD_MS.
+ * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_SHAPE the bytes of the pattern and the pattern
+ * (pattern.c); with RECORD_DIRECTORY the bytes of counts and times, of tracers and flags, and (RECORD_PARENTS) of
+ * parents. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
  *
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
@@ -405,6 +405,10 @@ static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths)
     const Interval trace = interval_of_trace(e);
     put(e, zigzag_of(trace.begin));
     put(e, (guint64)trace.duration);
+    if (e->bits & RECORD_SHAPE) {
+        put(e, e->shape.size_bytes);
+        append(e, e->shape.data, (const guint8 *)e->shape.data + e->shape.size_bytes);
+    }
     if (e->bits & RECORD_DIRECTORY) {
         put(e, lengths->times);
         put(e, lengths->tracers);
@@ -422,7 +426,7 @@ static void put_ids(Encoder *e, const RecordHead *head, const guint8 *ids, const
 
 /* Columns first, behind the longest head; then the head, and they are moved up to it. */
 static void put_record(Encoder *e, const RecordHead *head, guint8 *start, gsize span_bytes) {
-    guint8 *columns = start + HEAD_BOUND_BYTES;
+    guint8 *columns = start + HEAD_BOUND_BYTES + e->shape.size_bytes;
     Lengths lengths = {0, 0, 0};
     const guint8 *ids_end;
     e->at = columns;
@@ -455,7 +459,15 @@ void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *
     if (head->flags != 0) e.bits |= RECORD_TRACE_FLAGS;
     if (tree->counts.orphans != 0) e.bits |= RECORD_ORPHANS;
     if (head->dropped != 0) e.bits |= RECORD_DROPPED;
-    gsize bound = HEAD_BOUND_BYTES + (gsize)tree->n_nodes * (SPAN_BOUND_BYTES + STREAMS_BOUND_BYTES) + 2 * span_bytes;
+    g_autoptr(GByteArray) shape = NULL;
+    if (head->with_shape) {
+        shape = g_byte_array_new();
+        pattern_encode(pattern, shape);
+        e.shape = (Bytes){shape->data, shape->len};
+        e.bits |= RECORD_SHAPE;
+    }
+    gsize bound = HEAD_BOUND_BYTES + e.shape.size_bytes +
+                  (gsize)tree->n_nodes * (SPAN_BOUND_BYTES + STREAMS_BOUND_BYTES) + 2 * span_bytes;
     if (bound > LARGE_BYTES) {
         g_autofree guint8 *large = g_malloc(bound);
         put_record(&e, head, large, span_bytes);

@@ -1,4 +1,4 @@
-/* The stored form of one trace: its pattern's number, then columns in the order of the pattern. Loss-free: decoding
+/* The stored form of one trace: its pattern's number or, of a rare one, the pattern itself; then columns in its order. Loss-free: decoding
  * gives back every SpanRec, byte for byte, but for what was dropped by choice. record.c describes the format. */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef enum {
 
 /* Readable without the pattern and without decoding the columns. */
 typedef struct TraceSummary {
-    guint32 pattern; /* the store's number */
+    guint32 pattern; /* the store's number: whose row counts the trace */
     guint32 n_spans;
     guint32 orphans;
     guint32 flags; /* TraceFlags */
@@ -32,9 +32,10 @@ typedef struct TraceSummary {
 
 typedef struct RecordHead {
     guint32 pattern_number;
-    guint32 flags;   /* TraceFlags */
-    guint32 dropped; /* DroppedColumns: the encoder leaves out ids itself, of the rest it is only told */
-    guint32 part;    /* with DROPPED_IDS: ids made up for other parts of the trace are others */
+    gboolean with_shape; /* the record has its pattern within: the number is not enough to read it */
+    guint32 flags;       /* TraceFlags */
+    guint32 dropped;     /* DroppedColumns: the encoder leaves out ids itself, of the rest it is only told */
+    guint32 part;        /* with DROPPED_IDS: ids made up for other parts of the trace are others */
     guint32 ids_at; /* with DROPPED_IDS: whatever tells the caller where he put the ids, for as long as he keeps them */
     GByteArray *ids; /* with DROPPED_IDS: they are appended here; NULL: lost at once */
 } RecordHead;
@@ -43,6 +44,8 @@ typedef struct RecordHead {
 void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *node_of, const RecordHead *head,
                    GByteArray *out);
 gboolean record_summary(Bytes record, TraceSummary *summary, GError **error);
+/* The pattern that a record has within: *pattern is a new reference, or NULL when it has none. */
+gboolean record_shape(Bytes record, Pattern **pattern, GError **error);
 
 /* A record to be read. trace_id is part of the key, not of the record. ids: what RecordHead.ids was given, or
  * {NULL, 0}. */

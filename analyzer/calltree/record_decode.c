@@ -30,6 +30,15 @@ static gboolean read_period(ByteReader *reader, RecordOpen *open) {
            times_to_ns(end, unit_ns, &open->summary.end_ns);
 }
 
+/* Left as it is: who asks for it takes it apart. */
+static gboolean read_shape(ByteReader *reader, RecordOpen *open) {
+    if (!(open->bits & RECORD_SHAPE)) return TRUE;
+    guint64 size_bytes = get_varint(reader);
+    if (reader->failed || size_bytes > reader_left(reader)) return FALSE;
+    open->shape = (Bytes){read_bytes(reader, size_bytes), size_bytes};
+    return !reader->failed;
+}
+
 static gboolean read_directory(ByteReader *reader, RecordOpen *open) {
     if (!(open->bits & RECORD_DIRECTORY)) return TRUE;
     open->times_bytes = get_varint(reader);
@@ -52,7 +61,9 @@ static gboolean read_head(ByteReader *reader, RecordOpen *open) {
     open->bits = field[0];
     open->summary.pattern = field[1];
     open->summary.n_spans = field[2];
-    if (!read_extras(reader, open) || !read_period(reader, open) || !read_directory(reader, open)) return FALSE;
+    if (!read_extras(reader, open) || !read_period(reader, open) || !read_shape(reader, open) ||
+        !read_directory(reader, open))
+        return FALSE;
     const TraceSummary *summary = &open->summary;
     return summary->n_spans > 0 && summary->n_spans <= spans_bound(open, reader) &&
            summary->orphans <= summary->n_spans;
@@ -78,6 +89,18 @@ gboolean record_summary(Bytes record, TraceSummary *summary, GError **error) {
     RecordOpen open;
     if (!record_open(record, &open, error)) return FALSE;
     *summary = open.summary;
+    return TRUE;
+}
+
+gboolean record_shape(Bytes record, Pattern **pattern, GError **error) {
+    RecordOpen open;
+    if (!record_open(record, &open, error)) return FALSE;
+    g_autoptr(Pattern) shape = NULL;
+    if (open.bits & RECORD_SHAPE) {
+        shape = pattern_decode(open.shape, error);
+        if (shape == NULL) return FALSE;
+    }
+    *pattern = g_steal_pointer(&shape);
     return TRUE;
 }
 

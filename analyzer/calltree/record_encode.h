@@ -12,6 +12,7 @@ typedef struct Encoder {
     guint32 bits;
     guint8 *at;
     guint64 run;
+    Bytes shape; /* with RECORD_SHAPE: the pattern, encoded */
 } Encoder;
 
 static inline void put(Encoder *e, guint64 value) { e->at = put_varint(e->at, value); }

@@ -22,7 +22,8 @@ enum {
     RECORD_NOTES = 1 << 9,       /* annotations are followed by notes */
     RECORD_FOREIGN = 1 << 10,    /* ids of missing parents have their upper halves */
     RECORD_DROPPED = 1 << 11,    /* the head says what is gone */
-    RECORD_ALL = (1 << 12) - 1,
+    RECORD_SHAPE = 1 << 12,      /* the head has the pattern itself */
+    RECORD_ALL = (1 << 13) - 1,
 };
 
 /* From this number of spans on a directory pays: two to four bytes, against reading all columns before the one that is

@@ -25,6 +25,7 @@ typedef struct RecordOpen {
     TraceSummary summary;
     guint32 bits;
     const guint8 *start;                             /* of the record */
+    Bytes shape;                                     /* with RECORD_SHAPE */
     gsize times_bytes, tracers_bytes, parents_bytes; /* with RECORD_DIRECTORY */
     ByteReader reader;                               /* at the columns */
 } RecordOpen;

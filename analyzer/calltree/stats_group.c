@@ -182,10 +182,16 @@ static gint64 placeholder_ns(const CallTree *tree, guint32 node) {
 
 /* ---- traces ---- */
 
+/* The row's node of a node of the tree. */
+static inline guint32 row_node(const StatsTrace *trace, guint32 i) {
+    guint32 node = trace->node_of[i];
+    return trace->row_of != NULL ? trace->row_of[node] : node;
+}
+
 static void reach_nodes(StatsGroup *group, guint32 row, const StatsTrace *trace) {
     PatternRow *pattern = &g_array_index(group->pattern_rows, PatternRow, row);
     guint32 n_nodes = 0;
-    for (guint32 i = 0; i < trace->tree->n_nodes; i++) n_nodes = MAX(n_nodes, trace->node_of[i] + 1);
+    for (guint32 i = 0; i < trace->tree->n_nodes; i++) n_nodes = MAX(n_nodes, row_node(trace, i) + 1);
     if (n_nodes <= pattern->n_nodes) return;
     pattern->targets = g_renew(guint32, pattern->targets, n_nodes);
     memset(pattern->targets + pattern->n_nodes, 0, (n_nodes - pattern->n_nodes) * sizeof *pattern->targets);
@@ -209,7 +215,7 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
     count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
-        guint32 node = trace->node_of[i];
+        guint32 node = row_node(trace, i);
         if (span == NULL) {
             count_virtual(group, row, node, placeholder_ns(tree, i));
             continue;
@@ -263,7 +269,7 @@ static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target
         TracerEntry process = tracer_entry(group, span->tracer);
         Call call = call_place(trace->tree, trace->times, i);
         call_own(&call, span, bytes_key);
-        target.node = trace->node_of[i];
+        target.node = row_node(trace, i);
         call.target = target_number(group, &target);
         log_put(&group->log, process.host - 1, &call);
     }
@@ -278,7 +284,7 @@ void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace) {
     guint32 row = row_of_trace(group, trace);
     count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
     for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] == NULL) count_virtual(group, row, trace->node_of[i], placeholder_ns(tree, i));
+        if (tree->span[i] == NULL) count_virtual(group, row, row_node(trace, i), placeholder_ns(tree, i));
     }
     add_pattern_calls(group, trace, (Target){.pattern = row, .function = NOTHING});
 }

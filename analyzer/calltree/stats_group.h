@@ -19,7 +19,8 @@ typedef struct StatsTrace {
     const CallTree *tree;
     const TreeTimes *times;
     const guint32 *node_of;
-    guint32 pattern; /* the store's number: equal numbers are equal patterns */
+    guint32 pattern;       /* the store's number: whose row counts it */
+    const guint32 *row_of; /* node of the pattern -> node of the row; NULL: the same */
 } StatsTrace;
 
 /* Adds a trace of which nothing was counted before: to the minute rows of its functions and of its pattern. */

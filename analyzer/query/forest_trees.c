@@ -12,18 +12,23 @@ typedef struct TreeScan {
     guint64 traces, spans;
 } TreeScan;
 
-static gboolean wants(TreeScan *trees, guint32 number) {
+/* A rare shape is in its record alone: the mixed pattern only tells that it may have the function. */
+static gboolean wants(TreeScan *trees, ArchiveScan *records, guint32 number) {
     const ForestFilter *filter = trees->filter;
     if (filter->pattern && number != filter->pattern) return FALSE;
     if (filter->function == 0) return TRUE;
     gpointer key = GUINT_TO_POINTER(number);
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(trees->wanted, key));
     if (known == 0) {
-        const Pattern *pattern = archive_pattern(trees->archive, number);
+        g_autofree guint32 *node_of = NULL;
+        guint32 n;
+        g_autoptr(Pattern) pattern = archive_pattern_of_rows(trees->archive, number, &node_of, &n);
         known = pattern && forest_filter_wants(filter, pattern) ? 2 : 1;
         g_hash_table_insert(trees->wanted, key, GUINT_TO_POINTER(known));
     }
-    return known == 2;
+    if (known == 1 || !pattern_is_mixed(number)) return known == 2;
+    g_autoptr(Pattern) own = archive_scan_pattern(records, NULL);
+    return own && forest_filter_wants(filter, own);
 }
 
 static gboolean scan(TreeScan *trees, Candidates *found, GError **error) {
@@ -34,7 +39,7 @@ static gboolean scan(TreeScan *trees, Candidates *found, GError **error) {
     Candidate candidate;
     while (archive_scan_next(records, &candidate.trace_id, &candidate.summary, &failure)) {
         const TraceSummary *summary = &candidate.summary;
-        if (!wants(trees, summary->pattern)) continue;
+        if (!wants(trees, records, summary->pattern)) continue;
         trees->spans += summary->n_spans;
         if (!candidates_first_part(found, candidate.trace_id, summary)) continue;
         trees->traces++;

@@ -34,21 +34,21 @@ static gboolean is_virtual(const Pattern *pattern, guint32 node) {
     return node == 0 || pattern->nodes[node].name == NAME_MISSING;
 }
 
-void pattern_sum_add(PatternSum *sum, const guint32 *map, StatsRow *row, gboolean virtual_only) {
+void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolean virtual_only) {
     for (guint i = 0; i < stats_row_size(row); i++) {
         guint32 number;
         NodeStats *stats = stats_row_at(row, i, &number);
-        if (map) number = map[number];
+        number = node_map_get(map, number);
         if (number >= sum->pattern->n_nodes || (virtual_only && !is_virtual(sum->pattern, number))) continue;
         node_stats_merge(&sum->nodes[number].stats, stats);
     }
 }
 
-void pattern_sum_add_host(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row) {
+void pattern_sum_add_host(PatternSum *sum, const NodeMap *map, guint32 host, StatsRow *row) {
     for (guint i = 0; i < stats_row_size(row); i++) {
         guint32 number;
         const NodeStats *stats = stats_row_at(row, i, &number);
-        if (map) number = map[number];
+        number = node_map_get(map, number);
         if (number > 0 && number < sum->pattern->n_nodes && stats->duration.count > 0)
             add_host(&sum->nodes[number], host);
     }
@@ -85,7 +85,7 @@ PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_autoptr(StatsGroup) group = stats_group_new(archive_lookup(archive), TRUE);
     PatternSum *sum = pattern_sum_new(pattern);
-    const StatsTrace trace = {tree, times, node_of, 1};
+    const StatsTrace trace = {tree, times, node_of, 1, NULL};
     stats_group_add_pattern(group, &trace);
     stats_group_foreach(group, add_group_row, sum);
     return sum;

@@ -8,6 +8,17 @@
 /* Hosts named per node; the rest of a large cluster would make answers long and tell little. */
 #define NODE_HOSTS_MAX 16u
 
+/* Where the nodes of a row went: node NULL: they are the sum's own; G_MAXUINT32: nowhere. Those from n on are not known.
+ */
+typedef struct NodeMap {
+    guint32 *node;
+    guint32 n;
+} NodeMap;
+static inline guint32 node_map_get(const NodeMap *map, guint32 node) {
+    if (map == NULL || map->node == NULL) return node;
+    return node < map->n ? map->node[node] : G_MAXUINT32;
+}
+
 typedef struct NodeSum {
     NodeStats stats;
     guint32 hosts[NODE_HOSTS_MAX]; /* dictionary ids, the first that were met */
@@ -23,11 +34,11 @@ PatternSum *pattern_sum_new(const Pattern *pattern);
 void pattern_sum_free(PatternSum *sum);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PatternSum, pattern_sum_free)
 
-/* Adds a row. map says where the nodes of the row's pattern went (compressor_filter); NULL: they are the sum's own.
- * virtual_only: only those that are no calls, the trace and placeholders. */
-void pattern_sum_add(PatternSum *sum, const guint32 *map, StatsRow *row, gboolean virtual_only);
+/* Adds a row. map NULL: nodes are the sum's own. virtual_only: only those that are no calls, the trace and
+ * placeholders. */
+void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolean virtual_only);
 /* Notes which nodes a host has calls of. */
-void pattern_sum_add_host(PatternSum *sum, const guint32 *map, guint32 host, StatsRow *row);
+void pattern_sum_add_host(PatternSum *sum, const NodeMap *map, guint32 host, StatsRow *row);
 /* Has every node as many hosts as are named? */
 gboolean pattern_sum_hosts_full(const PatternSum *sum);
 

@@ -111,8 +111,9 @@ static guint64 traces_of(const PatternCount *count) { return MAX(count->traces[0
 static gint compare_counts(gconstpointer left, gconstpointer right, gpointer arg) {
     const PatternCount *a = *(const PatternCount *const *)left, *b = *(const PatternCount *const *)right;
     if (traces_of(a) != traces_of(b)) return traces_of(a) > traces_of(b) ? -1 : 1;
-    const Pattern *x = archive_pattern(arg, a->number), *y = archive_pattern(arg, b->number);
-    return x && y ? memcmp(x->id.bytes, y->id.bytes, sizeof x->id.bytes) : 0;
+    PatternId x, y;
+    if (!archive_pattern_id(arg, a->number, &x) || !archive_pattern_id(arg, b->number, &y)) return 0;
+    return memcmp(x.bytes, y.bytes, sizeof x.bytes);
 }
 
 static json_t *pattern_json(Archive *archive, const PatternCount *count, const Pattern *pattern) {
@@ -149,7 +150,9 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
     json_object_set_new(answer, "patterns", rows);
     for (guint i = 0; i < n; i++) {
         const PatternCount *count = list->pdata[i];
-        const Pattern *pattern = archive_pattern(diff->archive, count->number);
+        NodeMap map;
+        g_autoptr(Pattern) pattern = archive_pattern_of_rows(diff->archive, count->number, &map.node, &map.n);
+        g_free(map.node);
         if (pattern) json_array_append_new(rows, pattern_json(diff->archive, count, pattern));
     }
     return TRUE;
@@ -175,17 +178,26 @@ static gboolean diff_periods(Diff *diff, json_t *answer, GError **error) {
 
 /* ---- trees ---- */
 
+typedef struct Summing {
+    PatternSum *sum;
+    NodeMap rows;
+} Summing;
+
 static void sum_row(void *arg, const StatsKey *key, StatsRow *row) {
+    const Summing *summing = arg;
     (void)key;
-    pattern_sum_add(arg, NULL, row, FALSE);
+    pattern_sum_add(summing->sum, &summing->rows, row, FALSE);
 }
 
 static gboolean add_pattern(Diff *diff, const char *name, const Period *period, TreeUnion *tree, GError **error) {
     guint32 number = 0;
     if (!asked_pattern(diff->asked, name, &number, error)) return FALSE;
-    const Pattern *pattern = archive_pattern(diff->archive, number);
+    NodeMap rows;
+    g_autoptr(Pattern) pattern = archive_pattern_of_rows(diff->archive, number, &rows.node, &rows.n);
+    g_autofree guint32 *rows_node = rows.node;
     if (!pattern) return fail(error, PLUMB_ERROR_CORRUPT, "pattern %u is not readable", number);
     g_autoptr(PatternSum) sum = pattern_sum_new(pattern);
+    Summing summing = {sum, rows};
     StatsFilter filter = {.kind = STATS_PATTERN,
                           .since_ns = period->since_ns,
                           .until_ns = period->until_ns,
@@ -193,7 +205,7 @@ static gboolean add_pattern(Diff *diff, const char *name, const Period *period, 
                           .by_host = diff->host != 0,
                           .host = diff->host,
                           .role = -1};
-    if (diff->host != G_MAXUINT32 && !archive_stats(diff->archive, &filter, sum_row, sum, error)) return FALSE;
+    if (diff->host != G_MAXUINT32 && !archive_stats(diff->archive, &filter, sum_row, &summing, error)) return FALSE;
     tree_union_add(tree, strcmp(name, "b") == 0, sum);
     return TRUE;
 }

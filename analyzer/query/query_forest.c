@@ -19,6 +19,7 @@ typedef struct Shown {
     Pattern *pattern;
     guint members;
     gboolean incomplete;
+    gboolean mixed; /* has traces of rare shapes */
     Weight weight;
     PatternSum *sum;
     gboolean listed; /* within the limit */
@@ -28,9 +29,13 @@ typedef struct Shown {
 
 /* What became of a stored pattern. */
 typedef struct Member {
-    Shown *shown; /* NULL: nothing is left of it */
-    guint32 *map;
+    Shown *shown;  /* NULL: nothing is left of it */
+    NodeMap map;   /* of its rows' nodes to what is shown */
+    guint8 *kinds; /* of its rows' nodes: NodeKind */
+    guint32 n_kinds;
 } Member;
+
+typedef enum { NODE_DROPPED, NODE_PLACEHOLDER, NODE_CALL } NodeKind;
 
 typedef struct Forest {
     Archive *archive;
@@ -51,7 +56,8 @@ static void shown_free(gpointer data) {
 
 static void member_free(gpointer data) {
     Member *member = data;
-    g_free(member->map);
+    g_free(member->map.node);
+    g_free(member->kinds);
     g_free(member);
 }
 
@@ -94,24 +100,40 @@ static Shown *shown_of(Forest *forest, Pattern *pattern) {
     return shown;
 }
 
+/* What the nodes of a member's rows are, and where they went: rows -> stored, where they differ, -> left, where
+ * something was dropped. */
+static void member_map(Member *member, const Pattern *stored, const NodeMap *rows, const guint32 *left) {
+    guint32 n = rows->node != NULL ? rows->n : stored->n_nodes;
+    member->kinds = g_new0(guint8, n);
+    member->n_kinds = n;
+    if (rows->node != NULL || left != NULL) member->map = (NodeMap){g_new(guint32, n), n};
+    for (guint32 i = 0; i < n; i++) {
+        guint32 node = node_map_get(rows, i);
+        guint32 to = left != NULL ? left[node] : node;
+        if (member->map.node != NULL) member->map.node[i] = to;
+        if (to != G_MAXUINT32)
+            member->kinds[i] = stored->nodes[node].name == NAME_MISSING ? NODE_PLACEHOLDER : NODE_CALL;
+    }
+}
+
 static Member *member_of(Forest *forest, guint32 number) {
     Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(number));
     if (member) return member;
     member = g_new0(Member, 1);
     g_hash_table_insert(forest->members, GUINT_TO_POINTER(number), member);
-    const Pattern *stored = archive_pattern(forest->archive, number);
+    NodeMap rows;
+    g_autoptr(Pattern) stored = archive_pattern_of_rows(forest->archive, number, &rows.node, &rows.n);
+    g_autofree guint32 *rows_node = rows.node;
+    g_autofree guint32 *dropped = NULL;
     if (!stored || !forest_filter_wants(forest->filter, stored)) return member;
-    g_autoptr(Pattern) left = forest_filter_apply(forest->filter, forest->compressor, stored, &member->map);
+    g_autoptr(Pattern) left = forest_filter_apply(forest->filter, forest->compressor, stored, &dropped);
     if (left->n_nodes < 2) return member;
+    member_map(member, stored, &rows, dropped);
     member->shown = shown_of(forest, left);
     member->shown->members++;
     member->shown->incomplete |= pattern_incomplete(stored);
+    member->shown->mixed |= pattern_is_mixed(number);
     return member;
-}
-
-static gboolean is_placeholder(const Forest *forest, guint32 number, guint32 node) {
-    const Pattern *stored = archive_pattern(forest->archive, number);
-    return node < stored->n_nodes && stored->nodes[node].name == NAME_MISSING;
 }
 
 /* The second pass. */
@@ -119,8 +141,8 @@ static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
     Forest *forest = arg;
     Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
     if (!member || !member->shown || !member->shown->sum) return;
-    pattern_sum_add(member->shown->sum, member->map, row, forest->filter->host != 0 && key->host == 0);
-    if (key->host != 0) pattern_sum_add_host(member->shown->sum, member->map, key->host, row);
+    pattern_sum_add(member->shown->sum, &member->map, row, forest->filter->host != 0 && key->host == 0);
+    if (key->host != 0) pattern_sum_add_host(member->shown->sum, &member->map, key->host, row);
 }
 
 /* The first pass. */
@@ -135,8 +157,8 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
         if (node == 0 && key->host == 0) {
             weight->traces += stats->duration.count;
             weight->total_ns += (gint64)MIN(stats->duration.sum, (guint64)(G_MAXINT64 - weight->total_ns));
-        } else if (key->host == forest->filter->host && (!member->map || member->map[node] != G_MAXUINT32)) {
-            if (!is_placeholder(forest, key->object, node)) weight->spans += stats->duration.count;
+        } else if (key->host == forest->filter->host && node < member->n_kinds && member->kinds[node] != NODE_DROPPED) {
+            if (member->kinds[node] == NODE_CALL) weight->spans += stats->duration.count;
             weight->critical_ns += stats->critical_ns;
         }
     }
@@ -148,7 +170,7 @@ static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
 static gboolean note_hosts(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     const Member *member = arg;
     g_autoptr(StatsRow) row = stats_row_new();
-    if (stats_hosts_merge(hosts, row)) pattern_sum_add_host(member->shown->sum, member->map, key->host, row);
+    if (stats_hosts_merge(hosts, row)) pattern_sum_add_host(member->shown->sum, &member->map, key->host, row);
     return !pattern_sum_hosts_full(member->shown->sum);
 }
 
@@ -215,6 +237,7 @@ static json_t *shown_json(const Forest *forest, const Shown *shown) {
     json_object_set_new(object, "traces", json_count(shown->weight.traces));
     json_object_set_new(object, "spans", json_count(shown->weight.spans));
     json_object_set_new(object, "incomplete", json_boolean(shown->incomplete));
+    if (shown->mixed) json_object_set_new(object, "mixed", json_true());
     json_object_set_new(object, "total_ns", json_integer(shown->weight.total_ns));
     json_object_set_new(object, "critical_ns", json_integer(shown->weight.critical_ns));
     if (shown->has_example) json_object_set_new(object, "first_example", json_trace_id(shown->example));
@@ -235,16 +258,41 @@ static guint count_visible(Forest *forest) {
     return visible;
 }
 
-static void add_totals(const Forest *forest, guint visible, json_t *answer) {
-    guint64 traces = 0, spans = 0;
-    for (guint i = 0; i < visible; i++) {
+static json_t *weight_json(guint patterns, const Weight *weight) {
+    json_t *object = json_object();
+    json_object_set_new(object, "patterns", json_count(patterns));
+    json_object_set_new(object, "traces", json_count(weight->traces));
+    json_object_set_new(object, "spans", json_count(weight->spans));
+    json_object_set_new(object, "total_ns", json_integer(weight->total_ns));
+    return object;
+}
+
+/* Sums the visible patterns from one on: all, or those that are mixed. Returns how many they are. */
+static guint sum_weights(const Forest *forest, guint from, guint visible, gboolean mixed, Weight *sum) {
+    guint n = 0;
+    *sum = (Weight){0};
+    for (guint i = from; i < visible; i++) {
         const Shown *shown = forest->list->pdata[i];
-        traces += shown->weight.traces;
-        spans += shown->weight.spans;
+        if (mixed && !shown->mixed) continue;
+        sum->traces += shown->weight.traces;
+        sum->spans += shown->weight.spans;
+        sum->total_ns += (gint64)MIN((guint64)shown->weight.total_ns, (guint64)(G_MAXINT64 - sum->total_ns));
+        n++;
     }
-    json_object_set_new(answer, "traces", json_count(traces));
-    json_object_set_new(answer, "spans", json_count(spans));
+    return n;
+}
+
+/* Totals first, then what is not listed, and what of them has no pattern of its own. */
+static void add_totals(const Forest *forest, guint listed, guint visible, json_t *answer) {
+    Weight sum;
+    sum_weights(forest, 0, visible, FALSE, &sum);
+    json_object_set_new(answer, "traces", json_count(sum.traces));
+    json_object_set_new(answer, "spans", json_count(sum.spans));
     json_object_set_new(answer, "patterns_total", json_count(visible));
+    guint n = sum_weights(forest, 0, visible, TRUE, &sum);
+    if (n > 0) json_object_set_new(answer, "rare", weight_json(n, &sum));
+    n = sum_weights(forest, listed, visible, FALSE, &sum);
+    if (n > 0) json_object_set_new(answer, "rest", weight_json(n, &sum));
 }
 
 /* How many of the visible patterns, heaviest first, are listed: their nodes are the answer's rows. */
@@ -290,7 +338,7 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
     }
     if (n > 0 && !forest->one_pass && !read_rows(forest, &stored, sum_nodes, error)) return FALSE;
     if (!find_hosts(forest, &stored, error) || !find_examples(forest, n, error)) return FALSE;
-    add_totals(forest, visible, answer);
+    add_totals(forest, n, visible, answer);
     if (n < visible) json_object_set_new(answer, "more", json_true());
     json_t *list = json_array();
     json_object_set_new(answer, "patterns", list);

@@ -95,11 +95,20 @@ static gboolean pattern_fits(TraceFilter *filter, guint32 number) {
     gpointer key = GUINT_TO_POINTER(number);
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(filter->pattern_fits, key));
     if (known == 0) {
-        const Pattern *pattern = archive_pattern(filter->archive, number);
+        g_autofree guint32 *node_of = NULL;
+        guint32 nodes;
+        g_autoptr(Pattern) pattern = archive_pattern_of_rows(filter->archive, number, &node_of, &nodes);
         known = pattern && pattern_has(filter, pattern) ? 2 : 1;
         g_hash_table_insert(filter->pattern_fits, key, GUINT_TO_POINTER(known));
     }
     return known == 2;
+}
+
+/* The mixed pattern of a rare shape tells only what the record may have: the shape itself is in there. */
+static gboolean shape_fits(const TraceFilter *filter, ArchiveScan *scan, guint32 number) {
+    if (!pattern_is_mixed(number) || (filter->function == 0 && filter->roles == ALL_ROLES)) return TRUE;
+    g_autoptr(Pattern) shape = archive_scan_pattern(scan, NULL);
+    return shape != NULL && pattern_has(filter, shape);
 }
 
 static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
@@ -160,10 +169,12 @@ static gboolean needs_spans(const TraceFilter *filter) {
 
 static void pattern_terms(TraceFilter *filter, SearchTerms *terms) {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
-    guint32 n = archive_pattern_count(filter->archive);
+    guint32 n = archive_pattern_count(filter->archive), mixed = archive_mixed_count(filter->archive);
     if (filter->function == 0 && filter->roles == ALL_ROLES && filter->pattern == 0) return;
-    for (guint32 number = 1; number <= n; number++)
+    for (guint32 i = 1; i <= n + mixed; i++) {
+        guint32 number = i <= n ? i : MIXED_NUMBER + i - n;
         if (pattern_fits(filter, number)) g_array_append_val(numbers, number);
+    }
     if (numbers->len <= PATTERN_TERMS_MAX)
         search_terms_patterns(terms, (const guint32 *)(gconstpointer)numbers->data, numbers->len);
 }
@@ -278,7 +289,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
             break;
         }
         search->scanned++;
-        if (!summary_fits(filter, &candidate.summary)) continue;
+        if (!summary_fits(filter, &candidate.summary) || !shape_fits(filter, scan, candidate.summary.pattern)) continue;
         if (decode) {
             g_byte_array_set_size(spans, 0);
             if (!archive_scan_spans(scan, spans, error)) return FALSE;
@@ -330,9 +341,11 @@ static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **
     if (!archive_load(archive, candidate->trace_id, spans, error)) return NULL;
     RootFound found = find_root(spans);
     json_t *row = row_json(archive, candidate, &found);
-    const Pattern *pattern = archive_pattern(archive, candidate->summary.pattern);
+    PatternId pattern;
     add_outcome(row, candidate->summary.orphans, candidate->summary.flags & TRACE_INCOMPLETE);
-    if (pattern) json_object_set_new(row, "pattern", json_pattern_id(pattern->id));
+    if (archive_pattern_id(archive, candidate->summary.pattern, &pattern))
+        json_object_set_new(row, "pattern", json_pattern_id(pattern));
+    if (pattern_is_mixed(candidate->summary.pattern)) json_object_set_new(row, "rare", json_true());
     return row;
 }
 

@@ -50,7 +50,8 @@ json_t *json_dropped(guint32 dropped) {
 }
 
 const char *node_text(Archive *archive, guint32 name) {
-    return name == NAME_MISSING ? "(missing parent)" : dict_text(archive_dict(archive), name, NULL);
+    if (name == NAME_MISSING) return "(missing parent)";
+    return name == NAME_OTHERS ? "(other calls)" : dict_text(archive_dict(archive), name, NULL);
 }
 
 static gint64 whole_minute(gint64 time_ns, gboolean up) {
@@ -75,15 +76,16 @@ void json_add_period(json_t *object, Archive *archive, Period period, gboolean m
 
 /* Looks through all patterns for the one whose id begins so. */
 static gboolean find_by_prefix(Archive *archive, const char *prefix, guint32 *number, GError **error) {
-    guint32 found = 0, n = archive_pattern_count(archive);
-    for (guint32 i = 1; i <= n; i++) {
-        const Pattern *pattern = archive_pattern(archive, i);
+    guint32 found = 0, n = archive_pattern_count(archive), mixed = archive_mixed_count(archive);
+    for (guint32 i = 1; i <= n + mixed; i++) {
+        guint32 candidate = i <= n ? i : MIXED_NUMBER + i - n;
+        PatternId id;
         char text[PATTERN_ID_TEXT_BYTES];
-        if (!pattern) continue;
-        pattern_id_format(pattern->id, text);
+        if (!archive_pattern_id(archive, candidate, &id)) continue;
+        pattern_id_format(id, text);
         if (g_ascii_strncasecmp(text, prefix, strlen(prefix)) != 0) continue;
         if (found) return fail(error, PLUMB_ERROR_INPUT, "pattern \"%s\" is ambiguous: give more digits", prefix);
-        found = i;
+        found = candidate;
     }
     if (!found) return fail(error, PLUMB_ERROR_NOT_FOUND, "there is no pattern \"%s\"", prefix);
     *number = found;

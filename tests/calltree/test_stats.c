@@ -50,7 +50,7 @@ static guint32 pattern_number(const Pattern *pattern) {
 }
 
 static StatsTrace stats_trace(const Made *made) {
-    return (StatsTrace){made->tree, made->times, made->node_of, pattern_number(made->pattern)};
+    return (StatsTrace){made->tree, made->times, made->node_of, pattern_number(made->pattern), NULL};
 }
 
 /* In one go, or functions and pattern each for itself. */
