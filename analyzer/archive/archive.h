@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analyzer/archive/keep.h"
-#include "analyzer/archive/mixed.h"
+#include "analyzer/archive/pattern_numbers.h"
 #include "analyzer/archive/search_terms.h"
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
@@ -21,8 +21,6 @@ typedef struct ArchiveOptions {
     ArchiveKeep keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
-
-typedef struct Archive Archive;
 
 /* Opens dictionary and patterns of a store, which must have been opened with archive_merge and must outlive the
  * archive. Thread-safe but where said otherwise. */
@@ -90,19 +88,7 @@ gboolean archive_settle(Archive *archive, GError **error);
 /* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 
-/* Pattern by the store's number: borrowed, valid as long as the archive; NULL when unknown, or mixed. Number by id: 0
- * when unknown. */
-const Pattern *archive_pattern(Archive *archive, guint32 number);
-guint32 archive_pattern_find(Archive *archive, PatternId id);
-guint32 archive_pattern_count(Archive *archive); /* numbers are 1..count */
-/* Of mixed patterns, where traces of rare shapes are counted (mixed.h): numbers are MIXED_NUMBER + 1 .. + count. */
-guint32 archive_mixed_count(Archive *archive);
-/* FALSE: there is none of that number, mixed or not. */
-gboolean archive_pattern_id(Archive *archive, guint32 number, PatternId *id);
-/* Any of them, as rows of statistics know it: a new reference, NULL when unknown. *node_of has *n entries, the node for
- * each of a row's, and is freed by the caller; NULL: they are the same. A mixed pattern may have got more nodes when
- * this is called again, and a row that is read later those that *n leaves out. */
-Pattern *archive_pattern_of_rows(Archive *archive, guint32 number, guint32 **node_of, guint32 *n);
+/* Patterns by number: pattern_numbers.h. */
 
 /* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;

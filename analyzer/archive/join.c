@@ -177,7 +177,8 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
     stats_group_add_functions(writer->stats, joined.tree, joined.times, counted);
 
     PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART, lost_before(stored)};
-    guint32 number = group_put_record(writer, &place, &joined);
+    guint32 number = group_count_in(writer, &joined);
+    group_put_record(writer, &place, &joined, number);
     take_away(writer, stored, &old);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
@@ -197,7 +198,8 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
 static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
     g_auto(TraceVersion) same =
         version_make(writer->archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored)}, &same);
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored)}, &same,
+                     stored->last.pattern);
 }
 
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */

@@ -1,8 +1,8 @@
 /* In the family of patterns, behind all numbers of patterns (layout.h):
  *
  *   key    the number u32, node u32
- *   value  of node 0: the root's name + 1 as varint (0: NAME_MISSING), its role (1 byte); of the others: their parent as
- *          varint, name, role. Numbers have no holes, nor have nodes. */
+ *   value  of node 0: the root's name + 1 as varint (0: NAME_MISSING), its role (1 byte); of the others: their parent
+ *          as varint, name, role. Numbers have no holes, nor have nodes. */
 #include "analyzer/archive/mixed.h"
 
 #include <pthread.h>

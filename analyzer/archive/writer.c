@@ -87,14 +87,17 @@ static void record_append(ArchiveWriter *writer, const PartPlace *place, const T
     store_batch_put(writer->batch, FAMILY_IDS, key_bytes(&key), (Bytes){writer->ids->data, writer->ids->len});
 }
 
-guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, TraceVersion *version) {
+guint32 group_count_in(ArchiveWriter *writer, TraceVersion *version) {
     guint32 number = pattern_table_number(writer->archive->patterns, version->pattern);
-    gboolean rare = number == 0;
     writer->max_pattern = MAX(writer->max_pattern, number);
-    if (rare) number = mixed_table_number(writer->archive->mixed, version->pattern);
+    if (number == 0) number = mixed_table_number(writer->archive->mixed, version->pattern);
     version_count_in(writer->archive, version, number, TRUE);
+    return number;
+}
+
+void group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version, guint32 number) {
     RecordHead head = {.pattern_number = number,
-                       .with_shape = rare,
+                       .with_shape = pattern_is_mixed(number),
                        .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0),
                        .part = place->part};
     record_append(writer, place, version, &head);
@@ -103,7 +106,6 @@ guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, TraceVer
     puts_add(&writer->records, &key);
     postings_add(writer->postings, &at, number, version->tree);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
-    return number;
 }
 
 void index_set(GByteArray *index, guint part, guint32 second) {
@@ -124,7 +126,8 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
         guint left = spans->len - at;
         guint n = place.part + 1 == TRACE_MAX_PARTS ? left : MIN(left, writer->archive->options.max_trace_spans);
         g_auto(TraceVersion) version = version_make(writer->archive, writer->compressor, list_spans(spans, at), n);
-        guint32 number = group_put_record(writer, &place, &version);
+        guint32 number = group_count_in(writer, &version);
+        group_put_record(writer, &place, &version, number);
         const StatsTrace trace = version_stats(&version, number);
         stats_group_add(writer->stats, &trace);
         index_set(writer->index, place.part, trace_second(version.tree->begin_ns));

@@ -50,8 +50,10 @@ typedef struct PartPlace {
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {
     return (const SpanRec *const *)(gconstpointer)(list->pdata + from);
 }
-/* Puts the record into the group; returns the number of its pattern, in which it is to be counted. */
-guint32 group_put_record(ArchiveWriter *writer, const PartPlace *place, TraceVersion *version);
+/* Under which number a record that comes into the group is counted; what comes of it is in the version. */
+guint32 group_count_in(ArchiveWriter *writer, TraceVersion *version);
+/* Puts the record into the group. */
+void group_put_record(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version, guint32 number);
 /* Spans that no stored record joins become parts of their own, from place.part on. Returns whether one of them is
  * incomplete. */
 gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrArray *spans);

@@ -2,8 +2,8 @@
  *
  * Head: version (1 byte); bits (RECORD_...); pattern number; number of spans; with RECORD_TRACE_FLAGS TraceFlags; with
  * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, part and
- * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_SHAPE the bytes of the pattern and the pattern
- * (pattern.c); with RECORD_DIRECTORY the bytes of counts and times, of tracers and flags, and (RECORD_PARENTS) of
+ * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_SHAPE the pattern (pattern.c), its length
+ * before it; with RECORD_DIRECTORY the bytes of counts and times, of tracers and flags, and (RECORD_PARENTS) of
  * parents. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
  *
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the

@@ -1,5 +1,6 @@
-/* The stored form of one trace: its pattern's number or, of a rare one, the pattern itself; then columns in its order. Loss-free: decoding
- * gives back every SpanRec, byte for byte, but for what was dropped by choice. record.c describes the format. */
+/* The stored form of one trace: its pattern's number (of a rare one the pattern itself, too), then columns in the order
+ * of the pattern. Loss-free: decoding gives back every SpanRec, byte for byte, but for what was dropped by choice.
+ * record.c describes the format. */
 #pragma once
 
 #include "analyzer/calltree/pattern.h"

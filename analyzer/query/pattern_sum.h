@@ -8,7 +8,7 @@
 /* Hosts named per node; the rest of a large cluster would make answers long and tell little. */
 #define NODE_HOSTS_MAX 16u
 
-/* Where the nodes of a row went: node NULL: they are the sum's own; G_MAXUINT32: nowhere. Those from n on are not known.
+/* Where the nodes of a row went: node NULL: they are the sum's own; G_MAXUINT32: nowhere. Those from n on are unknown.
  */
 typedef struct NodeMap {
     guint32 *node;

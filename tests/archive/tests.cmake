@@ -14,6 +14,7 @@ set_tests_properties(test_archive_threads PROPERTIES ENVIRONMENT G_SLICE=always-
 
 plumb_test(test_archive_search SOURCES ${archive_tests}/test_search.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_parts SOURCES ${archive_tests}/test_parts.c LINK test_archive_fixture plumb_archive)
+plumb_test(test_archive_rare SOURCES ${archive_tests}/test_rare.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_retain SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_thin SOURCES ${archive_tests}/test_thin.c LINK test_archive_fixture plumb_archive)
