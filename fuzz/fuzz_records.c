@@ -1,4 +1,5 @@
-/* Arguments of submitRecords. The first byte chooses the protocol. What is accepted can be sent, and is then the same. */
+/* Arguments of submitRecords. The first byte chooses the protocol. What is accepted can be sent, and is then the same.
+ */
 #include "common/wire/message.h"
 #include "fuzz/target.h"
 #include "tests/model/records_random.h"

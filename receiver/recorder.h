@@ -1,5 +1,6 @@
-/* The recorder: one thread that writes records of Spark and of hosts into the store, batch after batch as they came. What
- * a log says twice is found out there (analyzer/archive/spark.h), so batches that come again after a crash change nothing.
+/* The recorder: one thread that writes records of Spark and of hosts into the store, batch after batch as they came.
+ * What a log says twice is found out there (analyzer/archive/spark.h), so batches that come again after a crash change
+ * nothing.
  *
  * When the store fails, the batch stays, the gate is shut and it is tried again with growing pauses; the mailbox fills
  * up, and senders are told to try later. */

@@ -1,16 +1,42 @@
-/* Which application, stage and task a question is about. */
+/* The applications of Spark in the store, and which application, stage and task a question is about. */
 #pragma once
 
+#include "analyzer/archive/spark.h"
 #include "analyzer/query/question.h"
-#include "common/model/spark_records.h"
 
-/* All applications, SparkApp records in 'into', the one that started last first. */
-gboolean apps_load(Archive *archive, SparkRecords *into, GError **error);
+typedef struct AppEntry {
+    const char *key;
+    const SparkApp *app; /* NULL: nothing but other records of it came */
+    gint64 begin_ms;     /* of the application, or when something of it was last written */
+    guint64 records[SPARK_KIND_COUNT];
+} AppEntry;
 
-/* The key of the application that parameter "app" means: its key, the beginning of only one's, its name (of several of
- * that name the one that started last), or "latest". Free with g_free(). NULL with INPUT (none given, several
- * meant) or NOT_FOUND (with the nearest that there is). */
+typedef struct AppList {
+    SparkRecords *records; /* owns texts and SparkApps */
+    GArray *entries;       /* AppEntry, newest first */
+} AppList;
+
+/* NULL with *error. */
+AppList *app_list_load(Archive *archive, GError **error);
+void app_list_free(AppList *list);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppList, app_list_free)
+
+/* 'text' is "latest" (the newest), a key, a name (of several of one name the newest is meant), or the beginning of just
+ * one key. NULL with INPUT or NOT_FOUND, whose messages say what there is. */
+const AppEntry *app_list_find(const AppList *list, const char *text, GError **error);
+/* The one in the parameter "app". INPUT when it is not given. */
+const AppEntry *asked_app_entry(const Asked *asked, const AppList *list, GError **error);
+/* Its key alone. Free with g_free(). */
 char *asked_app(const Asked *asked, GError **error);
 
-/* Parameter "stage": "3" or, of one attempt, "3.1". -1 where not given. INPUT. */
+/* Its id as Spark has it, which trace ids of tasks are made of. */
+const char *app_entry_id(const AppEntry *entry);
+/* The parameter "stage", "N" or "N.ATTEMPT"; -1 each where not given. INPUT. */
 gboolean asked_stage(const Asked *asked, gint64 *stage, gint64 *attempt, GError **error);
+
+/* Adds "app", "id", "name", "state", times, ... of an application to an object. */
+void json_add_app(json_t *object, const AppEntry *entry);
+/* Adds a time in ms as ns under the name; nothing when it is unknown (below 0). */
+void json_add_ms(json_t *object, const char *name, gint64 ms);
+/* Adds a text; nothing when it is NULL. */
+void json_add_text(json_t *object, const char *name, const char *text);

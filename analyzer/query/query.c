@@ -31,6 +31,9 @@ static const Question questions[] = {
      ALLOW("app", "stage", "method", "ratio", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
            "peers", "edge", "lambda_ca", "lambda_cq", "scope", "hdfs", "evidence", "sort", "limit")},
     {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "limit")},
+    {"apps", answer_apps, ALLOW("limit")},
+    {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
+    {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
     {"why", answer_why, ALLOW("app", "stage", "task", "limit")},
 };
 

@@ -14,7 +14,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParams, query_params_free)
 /* A parameter may be given several times. Copies both. */
 void query_params_add(QueryParams *params, const char *name, const char *value);
 
-/* Questions: "status", "senders", "functions", "forest", "traces", "trace", "diff", "skew", "verify". now_ns: what
+/* Questions: "status", "senders", "functions", "forest", "traces", "trace", "diff", "skew", "verify", "apps", "stages",
+ * "tasks". now_ns: what
  * relative times ("15m") count from. A new reference, or NULL with INPUT (unknown question, unknown or malformed
  * parameter; the nearest known name is in the message), NOT_FOUND, CORRUPT, IO. */
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error);

@@ -41,8 +41,8 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
  * hex digits has the invalid id too. */
 gboolean wire_plain_decode(const WireHeader *header, SpanBatch *batch, GError **error);
 
-/* Arguments of submitRecords (cleared first); texts are copied. Errors as of wire_batch_decode. A record that lacks what
- * it cannot be kept without is left out and counted in *refused. */
+/* Arguments of submitRecords (cleared first); texts are copied. Errors as of wire_batch_decode. A record that lacks
+ * what it cannot be kept without is left out and counted in *refused. */
 gboolean wire_records_decode(const WireHeader *header, SparkRecords *records, WireVersions *versions, guint32 *refused,
                              GError **error);
 

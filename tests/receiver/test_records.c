@@ -1,5 +1,5 @@
-/* Records of Spark from the frame to the store: acknowledged means in the journal, a crash takes none, a store that fails
- * makes senders wait, what comes again changes nothing. */
+/* Records of Spark from the frame to the store: acknowledged means in the journal, a crash takes none, a store that
+ * fails makes senders wait, what comes again changes nothing. */
 #include <string.h>
 
 #include "analyzer/archive/spark.h"
