@@ -184,7 +184,7 @@ static char *look_either(const EventLogsQuery *query, const char *path, StoredFa
 gboolean event_logs_find(const EventLogsQuery *query, const char *path, GPtrArray *logs, GError **error) {
     StoredFacts facts = {0};
     g_autofree char *bare = g_strdup(path);
-    while (strlen(bare) > 1 && cut_ending(bare, "/")) {
+    while (strlen(bare) > 1 && !g_str_has_suffix(bare, "//") && cut_ending(bare, "/")) {
     }
     g_autofree char *present = look_either(query, bare, &facts, error);
     if (present == NULL) return FALSE;

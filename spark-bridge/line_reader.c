@@ -170,12 +170,13 @@ static gboolean unpack(LineReader *reader, GError **error) {
                        .to = reader->window + reader->end,
                        .room = reader->room - reader->end - LINE_PADDING_BYTES};
     const gsize before = step.in.size_bytes;
-    const guint64 where = packed_at(reader);
-    if (!unpacker_step(reader->unpacker, &step, error)) {
-        g_prefix_error(error, "%s: at byte %" G_GUINT64_FORMAT " of the file: ", stored_file_path(reader->file), where);
+    const gboolean good = unpacker_step(reader->unpacker, &step, error);
+    reader->raw_at = reader->raw_end - step.in.size_bytes;
+    if (!good) {
+        g_prefix_error(error, "%s: at byte %" G_GUINT64_FORMAT " of the file: ", stored_file_path(reader->file),
+                       packed_at(reader));
         return FALSE;
     }
-    reader->raw_at = reader->raw_end - step.in.size_bytes;
     reader->raw_wanted = step.wanted;
     take_content(reader, step.n);
     if (reader->skip == 0 && unpacker_clean(reader->unpacker)) note_mark(reader);
