@@ -1,15 +1,10 @@
 /* Why tasks were slow: for each straggler its causes, the main one first, and, where its calls of HDFS were traced,
  * whom it waited for there, with the calls as evidence and what is normal for them. */
-#include <math.h>
-#include <string.h>
-
-#include "analyzer/core/main_cause.h"
+#include "analyzer/query/app_causes.h"
 #include "analyzer/query/asked_app.h"
+#include "analyzer/query/diagnosis.h"
 #include "analyzer/query/straggler_rows.h"
-#include "analyzer/query/suspects.h"
-#include "analyzer/query/task_hdfs.h"
 #include "common/base/clock.h"
-#include "common/base/error.h"
 
 #define DEFAULT_LIMIT 20u
 /* Of a task's time in HDFS, so many shares are told one by one. */
@@ -17,23 +12,14 @@
 
 typedef struct Why {
     const Asked *asked;
-    AppTasks *tasks;
-    Stragglers *stragglers;
-    AppHdfs *hdfs;
-    BigRootsOptions options;
-    GArray *evidence;
-    guint32 *first; /* of each straggler's evidence */
+    AppCauses *causes;
     Suspects *suspects;
     gint64 stage, attempt, task; /* -1: all */
 } Why;
 
 static void why_clear(Why *why) {
     suspects_free(why->suspects);
-    if (why->evidence) g_array_unref(why->evidence);
-    g_free(why->first);
-    app_hdfs_free(why->hdfs);
-    stragglers_free(why->stragglers);
-    app_tasks_free(why->tasks);
+    app_causes_free(why->causes);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Why, why_clear)
 
@@ -82,155 +68,135 @@ static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     return object;
 }
 
-/* The cause that is named first, and for HDFS whom. with_evidence: and what shows it. */
-static json_t *main_json(const Why *why, const Evidence *evidence, const TaskHdfs *hdfs, gboolean with_evidence,
-                         GError **error) {
-    const guint32 row = why->stragglers->list[evidence->straggler].task;
-    const Feature *feature = task_feature(why->tasks->table, evidence->feature);
-    const double explains_ms = cause_explains_ms(evidence, why->tasks->table, row, &why->options);
-    json_t *object = json_object();
+/* The cause that is named first, and for HDFS whom, with what shows it. NULL on error. */
+static json_t *main_json(const Why *why, const StragglerCause *cause, GError **error) {
+    const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
+    const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
+    json_auto_t *object = json_object();
     json_object_set_new(object, "feature", json_string(feature->name));
     json_object_set_new(object, "topic", json_string(feature_topic_name(feature->topic)));
-    json_object_set_new(object, "explains_ns", json_integer((gint64)(explains_ms * NS_PER_MS)));
+    json_object_set_new(object, "explains_ns", json_integer((gint64)(cause->explains_ms * NS_PER_MS)));
     json_object_set_new(object, "excess_ns", json_integer((gint64)(MAX(evidence->excess_ms, 0) * NS_PER_MS)));
-    if (feature->topic != TOPIC_HDFS || !hdfs) return object;
-    Suspect suspect;
-    if (!suspect_find(why->asked->archive, hdfs, &suspect)) return object;
-    suspects_add(why->suspects, &suspect, explains_ms, why->tasks->table->begin_ms[row]);
-    json_t *whom = suspect_json(why->asked->archive, &suspect);
-    json_object_set_new(object, "suspect", whom);
-    if (!with_evidence || suspect_add_evidence(why->asked, hdfs, &suspect, whom, error)) return object;
-    json_decref(object);
-    return NULL;
+    if (!cause->in_hdfs) return g_steal_pointer(&object);
+    json_t *suspect = suspect_json(why->asked->archive, &cause->suspect);
+    json_object_set_new(object, "suspect", suspect);
+    if (!suspect_add_evidence(why->asked, cause->hdfs, &cause->suspect, suspect, error)) return NULL;
+    return g_steal_pointer(&object);
 }
 
-/* list: where the straggler is told of; NULL: only its suspect counts. */
-static gboolean add_straggler(Why *why, guint32 straggler, json_t *list, GError **error) {
-    const guint32 from = why->first[straggler], n = why->first[straggler + 1] - from;
-    const Evidence *evidence = &g_array_index(why->evidence, Evidence, from);
-    const guint32 row = why->stragglers->list[straggler].task;
-    const TaskHdfs *hdfs = NULL;
-    json_t *main = NULL;
-    if (!app_hdfs_task(why->hdfs, row, &hdfs, error)) return FALSE;
-    const gint first = main_cause(evidence, n, why->tasks->table, &why->options, row);
-    if (first >= 0 && !(main = main_json(why, &evidence[first], hdfs, list != NULL, error))) return FALSE;
-    if (!list) {
-        json_decref(main);
-        return TRUE;
-    }
-    json_t *object = straggler_json(why->tasks, why->stragglers, straggler);
-    json_t *causes = json_array(), *near = json_array();
+static gboolean add_straggler(const Why *why, const StragglerCause *cause, json_t *list, GError **error) {
+    const AppCauses *causes = why->causes;
+    json_t *object = straggler_json(causes->tasks, causes->stragglers, cause->straggler);
+    json_t *found = json_array(), *near = json_array();
     json_array_append_new(list, object);
-    for (guint i = 0; i < n; i++) {
-        json_t *item = evidence_json(why->tasks->table, &evidence[i]);
-        json_array_append_new(evidence[i].verdict == VERDICT_CAUSE ? causes : near, item);
+    for (guint32 i = causes->first[cause->straggler]; i < causes->first[cause->straggler + 1]; i++) {
+        const Evidence *evidence = &g_array_index(causes->evidence, Evidence, i);
+        json_t *item = evidence_json(causes->tasks->table, evidence);
+        json_array_append_new(evidence->verdict == VERDICT_CAUSE ? found : near, item);
     }
-    if (main) json_object_set_new(object, "main_cause", main);
-    json_object_set_new(object, "causes", causes);
+    json_object_set_new(object, "causes", found);
     json_object_set_new(object, "near", near);
-    if (hdfs) json_object_set_new(object, "hdfs", hdfs_json(why, hdfs));
-    return TRUE;
+    if (cause->hdfs) json_object_set_new(object, "hdfs", hdfs_json(why, cause->hdfs));
+    if (cause->evidence < 0) return TRUE;
+    json_t *main = main_json(why, cause, error);
+    if (main) json_object_set_new(object, "main_cause", main);
+    return main != NULL;
 }
 
 /* ---- the answer ---- */
 
 static gboolean asked_for(const Why *why, guint32 row) {
-    const AppStage *stage = app_stage(why->tasks, why->tasks->table->stage[row]);
+    const AppTasks *tasks = why->causes->tasks;
+    const AppStage *stage = app_stage(tasks, tasks->table->stage[row]);
     if (why->stage >= 0 && stage->stage != why->stage) return FALSE;
     if (why->attempt >= 0 && stage->attempt != why->attempt) return FALSE;
-    return why->task < 0 || why->tasks->tasks[row].task == why->task;
+    return why->task < 0 || tasks->tasks[row].task == why->task;
 }
 
-/* The stragglers asked for, those that lost most time first. */
+static double excess_of(const AppCauses *causes, guint32 row) {
+    return task_duration_ms(causes->tasks->table, row) -
+           causes->stragglers->stages[causes->tasks->table->stage[row]].median_ms;
+}
+
+/* Those that lost most time first. */
 static gint by_excess(gconstpointer a, gconstpointer b, gpointer arg) {
     const Why *why = arg;
-    const Stragglers *all = why->stragglers;
-    double excess[2];
-    const guint32 index[2] = {*(const guint32 *)a, *(const guint32 *)b};
-    for (int i = 0; i < 2; i++) {
-        const guint32 row = all->list[index[i]].task;
-        excess[i] = task_duration_ms(why->tasks->table, row) - all->stages[why->tasks->table->stage[row]].median_ms;
-    }
-    if (excess[0] != excess[1]) return excess[0] > excess[1] ? -1 : 1;
-    return index[0] < index[1] ? -1 : 1;
+    const StragglerCause *x = *(StragglerCause *const *)a, *y = *(StragglerCause *const *)b;
+    const double first = excess_of(why->causes, cause_row(why->causes, x));
+    const double second = excess_of(why->causes, cause_row(why->causes, y));
+    if (first != second) return first > second ? -1 : 1;
+    return x->straggler < y->straggler ? -1 : 1;
 }
 
-static GArray *chosen(Why *why) {
-    GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
-    for (guint32 i = 0; i < why->stragglers->count; i++)
-        if (asked_for(why, why->stragglers->list[i].task)) g_array_append_val(list, i);
-    g_array_sort_with_data(list, by_excess, why);
+static GPtrArray *chosen(Why *why) {
+    GPtrArray *list = g_ptr_array_new();
+    for (guint i = 0; i < why->causes->causes->len; i++) {
+        StragglerCause *cause = &g_array_index(why->causes->causes, StragglerCause, i);
+        const guint32 row = cause_row(why->causes, cause);
+        if (!asked_for(why, row)) continue;
+        g_ptr_array_add(list, cause);
+        if (cause->in_hdfs)
+            suspects_add(why->suspects, &cause->suspect, cause->explains_ms, why->causes->tasks->table->begin_ms[row]);
+    }
+    g_ptr_array_sort_with_data(list, by_excess, why);
     return list;
 }
 
 /* How many of those chosen have a cause, and how many would have one without HDFS. */
-static void add_counts(const Why *why, const GArray *list, json_t *answer) {
-    guint explained = 0, without = 0, by_hdfs = 0;
+static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
+    const AppCauses *causes = why->causes;
+    guint explained = 0, without = 0;
     for (guint i = 0; i < list->len; i++) {
-        const guint32 straggler = g_array_index(list, guint32, i);
-        gboolean any = FALSE, other = FALSE;
-        for (guint32 k = why->first[straggler]; k < why->first[straggler + 1]; k++) {
-            const Evidence *evidence = &g_array_index(why->evidence, Evidence, k);
-            if (evidence->verdict != VERDICT_CAUSE) continue;
-            any = TRUE;
-            if (task_feature(why->tasks->table, evidence->feature)->topic != TOPIC_HDFS) other = TRUE;
+        const StragglerCause *cause = g_ptr_array_index(list, i);
+        gboolean other = FALSE;
+        for (guint32 k = causes->first[cause->straggler]; k < causes->first[cause->straggler + 1]; k++) {
+            const Evidence *evidence = &g_array_index(causes->evidence, Evidence, k);
+            const gboolean hdfs = task_feature(causes->tasks->table, evidence->feature)->topic == TOPIC_HDFS;
+            if (evidence->verdict == VERDICT_CAUSE && !hdfs) other = TRUE;
         }
-        explained += any;
+        explained += cause->evidence >= 0;
         without += other;
-        by_hdfs += any && !other;
     }
     json_object_set_new(answer, "stragglers_total", json_count(list->len));
     json_object_set_new(answer, "explained", json_count(explained));
     json_object_set_new(answer, "explained_without_hdfs", json_count(without));
-    json_object_set_new(answer, "explained_by_hdfs_alone", json_count(by_hdfs));
-    const AppHdfsCounts counts = app_hdfs_counts(why->hdfs);
+    const AppHdfsCounts counts = app_hdfs_counts(causes->hdfs);
     json_t *linked = json_object();
     for (guint kind = 0; kind < LINK_KIND_COUNT; kind++)
         json_object_set_new(linked, link_kind_name((LinkKind)kind), json_count(counts.linked[kind]));
     json_object_set_new(answer, "tasks_by_link", linked);
     json_object_set_new(answer, "traces_read", json_count(counts.read));
-    json_object_set_new(answer, "hosts_with_samples", json_count(why->tasks->sampled_hosts));
+    json_object_set_new(answer, "hosts_with_samples", json_count(causes->tasks->sampled_hosts));
 }
 
-static gboolean parse(Why *why, GError **error) {
-    const QueryParams *params = why->asked->params;
+static gboolean load(Why *why, GError **error) {
+    BigRootsOptions options;
     guint64 task = G_MAXUINT64;
-    if (!asked_stage(why->asked, &why->stage, &why->attempt, error) || !params_count(params, "task", &task, error))
+    if (!asked_stage(why->asked, &why->stage, &why->attempt, error) ||
+        !params_count(why->asked->params, "task", &task, error) || !asked_bigroots(why->asked, &options, error))
         return FALSE;
     why->task = task > G_MAXINT64 ? -1 : (gint64)task;
-    why->options = bigroots_options(TRUE);
-    return TRUE;
-}
-
-static gboolean gather(Why *why, GError **error) {
     g_autofree char *app = asked_app(why->asked, error);
     if (!app) return FALSE;
-    why->tasks = app_tasks_load(why->asked->archive, app, why->asked->now_ns / NS_PER_MS, error);
-    if (!why->tasks) return FALSE;
-    why->stragglers = stragglers_find(why->tasks->table, STRAGGLER_RATIO);
-    why->hdfs = app_hdfs_new(why->asked->archive, why->tasks, error);
-    if (!why->hdfs || !app_hdfs_add_columns(why->hdfs, why->tasks, why->stragglers, error)) return FALSE;
-    why->evidence = bigroots_run(why->tasks->table, why->stragglers, &why->options);
-    why->first = evidence_by_straggler(why->evidence, why->stragglers->count);
-    why->suspects = suspects_new();
-    return TRUE;
+    why->causes = app_causes_load(why->asked, app, &options, error);
+    return why->causes != NULL;
 }
 
 json_t *answer_why(const Asked *asked, GError **error) {
-    g_auto(Why) why = {.asked = asked, .stage = -1, .attempt = -1, .task = -1};
+    g_auto(Why) why = {.asked = asked, .suspects = suspects_new()};
     guint64 limit = DEFAULT_LIMIT;
-    if (!parse(&why, error) || !params_count(asked->params, "limit", &limit, error) || !gather(&why, error))
-        return NULL;
-    g_autoptr(GArray) list = chosen(&why);
+    if (!params_count(asked->params, "limit", &limit, error) || !load(&why, error)) return NULL;
+    const AppTasks *tasks = why.causes->tasks;
+    g_autoptr(GPtrArray) list = chosen(&why);
     json_auto_t *answer = json_object();
     json_t *rows = json_array();
-    json_object_set_new(answer, "app", json_string(why.tasks->app.app));
-    if (why.tasks->app.name) json_object_set_new(answer, "name", json_string(why.tasks->app.name));
-    json_object_set_new(answer, "tasks", json_count(why.tasks->table->count));
+    json_object_set_new(answer, "app", json_string(tasks->app.app));
+    if (tasks->app.name) json_object_set_new(answer, "name", json_string(tasks->app.name));
+    json_object_set_new(answer, "tasks", json_count(tasks->table->count));
     json_object_set_new(answer, "stragglers", rows);
     const guint n = answer_rows(asked, limit, list->len, answer);
-    for (guint i = 0; i < list->len && i < HDFS_STRAGGLERS_MAX; i++)
-        if (!add_straggler(&why, g_array_index(list, guint32, i), i < n ? rows : NULL, error)) return NULL;
+    for (guint i = 0; i < n; i++)
+        if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
     add_counts(&why, list, answer);
     json_object_set_new(answer, "suspects", suspects_json(asked->archive, why.suspects));
     return g_steal_pointer(&answer);

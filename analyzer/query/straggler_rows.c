@@ -1,12 +1,7 @@
 #include "analyzer/query/straggler_rows.h"
 
-#include <math.h>
-
+#include "analyzer/query/diagnosis.h"
 #include "common/base/clock.h"
-
-static void set_number(json_t *object, const char *name, double value) {
-    if (isfinite(value)) json_object_set_new(object, name, json_real(value));
-}
 
 json_t *task_row_json(const AppTasks *tasks, guint32 row) {
     const AppTask *task = &tasks->tasks[row];
@@ -39,8 +34,8 @@ json_t *straggler_json(const AppTasks *tasks, const Stragglers *stragglers, guin
 static json_t *peers_json(const PeerFigures *peers) {
     json_t *object = json_object();
     json_object_set_new(object, "tasks", json_integer(peers->n));
-    set_number(object, "mean", peers->mean);
-    set_number(object, "median", peers->median);
+    json_set_number(object, "mean", peers->mean);
+    json_set_number(object, "median", peers->median);
     return object;
 }
 
@@ -52,16 +47,16 @@ json_t *evidence_json(const TaskTable *table, const Evidence *evidence) {
     json_object_set_new(object, "topic", json_string(feature_topic_name(feature->topic)));
     json_object_set_new(object, "unit", json_string(feature->unit));
     json_object_set_new(object, "verdict", json_string(verdict_name((Verdict)evidence->verdict)));
-    set_number(object, "measured", evidence->raw);
-    set_number(object, "value", evidence->value);
+    json_set_number(object, "measured", evidence->raw);
+    json_set_number(object, "value", evidence->value);
     if (feature->kind != FEATURE_DISCRETE && feature->kind != FEATURE_WAIT)
-        set_number(object, "quantile", evidence->quantile);
+        json_set_number(object, "quantile", evidence->quantile);
     json_object_set_new(object, "other_hosts", peers_json(&evidence->others));
     json_object_set_new(object, "same_host", peers_json(&evidence->same_host));
     json_object_set_new(object, "above_other_hosts", json_boolean(evidence->over_others));
     json_object_set_new(object, "above_same_host", json_boolean(evidence->over_same_host));
-    set_number(object, "before", evidence->head);
-    set_number(object, "after", evidence->tail);
+    json_set_number(object, "before", evidence->head);
+    json_set_number(object, "after", evidence->tail);
     return object;
 }
 
