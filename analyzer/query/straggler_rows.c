@@ -61,7 +61,7 @@ json_t *evidence_json(const TaskTable *table, const Evidence *evidence) {
 }
 
 /* What was found about one straggler, in the order of the features. */
-static gint by_straggler(gconstpointer a, gconstpointer b) {
+static gint compare_stragglers(gconstpointer a, gconstpointer b) {
     const Evidence *x = a, *y = b;
     if (x->straggler != y->straggler) return x->straggler < y->straggler ? -1 : 1;
     return (gint)x->feature - (gint)y->feature;
@@ -69,7 +69,7 @@ static gint by_straggler(gconstpointer a, gconstpointer b) {
 
 guint32 *evidence_by_straggler(GArray *evidence, guint32 n_stragglers) {
     guint32 *first = g_new0(guint32, n_stragglers + 1);
-    g_array_sort(evidence, by_straggler);
+    g_array_sort(evidence, compare_stragglers);
     guint next = 0;
     for (guint32 i = 0; i < n_stragglers; i++) {
         first[i] = next;

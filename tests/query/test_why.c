@@ -240,6 +240,33 @@ static void why_names_the_disk(void) {
     json_decref(answer);
 }
 
+static void hosts(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    store_slow_disk(&fixture);
+    json_t *answer = fixture_answer(&fixture, "hosts", "");
+    const json_t *row = json_array_get(json_object_get(answer, "hosts"), 0);
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "hosts")), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "d2");
+    g_assert_cmpint(number_at(row, "tasks"), ==, 2);
+    g_assert_cmpint(number_at(row, "explains_ns"), ==, 2 * 298 * NS_PER_MS);
+    g_assert_null(json_object_get(answer, "tasks"));
+    json_decref(answer);
+    answer = fixture_answer(&fixture, "hosts", "host=d2&app=latest&limit=1");
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "tasks")), ==, 1);
+    g_assert_true(json_is_true(json_object_get(answer, "more")));
+    row = json_array_get(json_object_get(answer, "tasks"), 0);
+    g_assert_cmpint(number_at(row, "task"), ==, 5);
+    g_assert_cmpint(number_at(row, "explains_ns"), ==, 298 * NS_PER_MS);
+    json_decref(answer);
+    answer = fixture_answer(&fixture, "hosts", "host=d1");
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "hosts")), ==, 0);
+    json_decref(answer);
+    answer = fixture_answer(&fixture, "hosts", "until=2020-11-21T10:00:00Z"); /* before it began */
+    g_assert_cmpint(number_at(answer, "apps"), ==, 0);
+    json_decref(answer);
+}
+
 static void why_of_one(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
@@ -311,6 +338,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/links/namenode-context", namenode_context);
     g_test_add_func("/links/caller-contexts", caller_contexts);
     g_test_add_func("/why/names-the-disk", why_names_the_disk);
+    g_test_add_func("/why/hosts", hosts);
     g_test_add_func("/why/of-one", why_of_one);
     g_test_add_func("/why/more-data", why_more_data);
     g_test_add_func("/why/mistakes", mistakes);
