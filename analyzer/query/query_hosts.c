@@ -39,11 +39,21 @@ static void add_task(Hosts *hosts, const AppCauses *causes, const StragglerCause
     json_array_append_new(hosts->tasks, object);
 }
 
+/* Of one host's tasks one wants to see since when: by begin. */
+static gint by_begin(gconstpointer a, gconstpointer b, gpointer arg) {
+    const AppCauses *causes = arg;
+    const guint32 x = cause_row(causes, a), y = cause_row(causes, b);
+    const gint64 *begin_ms = causes->tasks->table->begin_ms;
+    if (begin_ms[x] != begin_ms[y]) return begin_ms[x] < begin_ms[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
 static gboolean add_app(Hosts *hosts, const char *app, GError **error) {
     const BigRootsOptions options = bigroots_options(TRUE);
     g_autoptr(AppCauses) causes = app_causes_load(hosts->asked, app, &options, error);
     if (!causes) return FALSE;
     hosts->apps++;
+    g_array_sort_with_data(causes->causes, by_begin, causes);
     for (guint i = 0; i < causes->causes->len; i++) {
         const StragglerCause *cause = &g_array_index(causes->causes, StragglerCause, i);
         if (!cause->in_hdfs) continue;
