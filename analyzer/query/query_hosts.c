@@ -74,16 +74,16 @@ static gboolean app_fits(const SparkApp *app, const Period *period) {
 
 static gboolean add_apps(Hosts *hosts, GError **error) {
     Period period = {G_MININT64, G_MAXINT64};
-    g_autoptr(SparkRecords) apps = spark_records_new();
     if (!params_period(hosts->asked->params, hosts->asked->now_ns, &period, error)) return FALSE;
     if (params_text(hosts->asked->params, "app")) {
         g_autofree char *app = asked_app(hosts->asked, error);
         return app && add_app(hosts, app, error);
     }
-    if (!apps_load(hosts->asked->archive, apps, error)) return FALSE;
-    for (guint i = 0; i < apps->of[SPARK_APP]->len; i++) {
-        const SparkApp *app = spark_app(apps, i);
-        if (!app_fits(app, &period)) continue;
+    g_autoptr(AppList) apps = app_list_load(hosts->asked->archive, error);
+    if (!apps) return FALSE;
+    for (guint i = 0; i < apps->entries->len; i++) {
+        const SparkApp *app = g_array_index(apps->entries, AppEntry, i).app;
+        if (!app || !app_fits(app, &period)) continue; /* NULL: only its tasks have come yet */
         if (hosts->apps == APPS_MAX) {
             hosts->more = TRUE;
             break;
