@@ -137,7 +137,7 @@ def slow_partition(spark, seconds):
         busy(float(seconds) if number == 5 and first else 0.2)
         return [sum(values)]
     say(sum=spark.sparkContext.parallelize(range(1000), 9).mapPartitionsWithIndex(work).sum())
-    time.sleep(3)  # the attempt that lost is killed meanwhile, and its end is heard of
+    time.sleep(10)  # the attempt that lost is killed meanwhile, and its end is heard of
 
 
 @job

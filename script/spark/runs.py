@@ -72,6 +72,15 @@ def write_text(path, blocks=BLOCKS, seed=1):
             file.write(line)
 
 
+def block_places(hdfs, path):
+    """[(offset, length, [names of DataNodes])] of a file."""
+    url = f"{hdfs.url(f'/webhdfs/v1{path}', 'http')}?op=GETFILEBLOCKLOCATIONS&user.name=plumb"
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        found = json.load(answer)["BlockLocations"]["BlockLocation"]
+    names = {hdfs.address(name): name for name in (f"datanode{i}" for i in range(1, hdfs.datanodes + 1))}
+    return [(block["offset"], block["length"], [names[host] for host in block["hosts"]]) for block in found]
+
+
 class Bed:
     """Hosts, plumbd, HDFS and Spark, all traced, for one run after the other."""
 
@@ -113,14 +122,6 @@ class Bed:
         if shell.wait(SECONDS) != 0:
             raise ClusterError(f"put: {self.hdfs.log_end('shell')}")
 
-    def blocks(self, path):
-        """[(offset, length, [hosts' names])] of a file."""
-        url = f"{self.hdfs.url(f'/webhdfs/v1{path}', 'http')}?op=GETFILEBLOCKLOCATIONS&user.name=plumb"
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            found = json.load(answer)["BlockLocations"]["BlockLocation"]
-        names = {self.hosts.address(name): name for name in self.hosts.names.hosts}
-        return [(block["offset"], block["length"], [names[host] for host in block["hosts"]]) for block in found]
-
     @contextmanager
     def plumbd(self, folder):
         """A new one for each run, at the same address; the agents find it again."""
@@ -153,7 +154,7 @@ class Bed:
             self.faults.prepare_namenode_load()
         self.faults.record = partial / "injections.jsonl"
         self.faults.record.touch()
-        (partial / "blocks.json").write_text(json.dumps(self.blocks("/text")))
+        (partial / "blocks.json").write_text(json.dumps(block_places(self.hdfs, "/text")))
         arguments = [self.hdfs.url(arguments[0]), *arguments[1:]]
         with self.plumbd(partial):
             with ExitStack() as sampled:

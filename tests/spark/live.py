@@ -1,0 +1,70 @@
+"""A Spark job on a traced HDFS one of whose DataNodes is slow, and what the programs say of it."""
+import json
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from tests.spark.parts import wait_for  # noqa: F401 (puts script/spark where it is found)
+from slow_job import SLOW, application_of, run_job, start
+from runs import block_places
+from truth import Run
+
+__all__ = ["SLOW", "Live", "Run", "start"]
+DRAIN_SECONDS = 120
+
+
+class Live:
+    """hosts, HDFS and Spark as slow_job.start() made them, and the plumbd that they are traced to."""
+
+    def __init__(self, parts, plumbd, work, programs):
+        self.hosts, self.hdfs, self.spark = parts
+        self.plumbd, self.work, self.programs = plumbd, Path(work), programs
+
+    def slow_job(self):
+        """Runs it; everything is stored then. The application's id."""
+        application = run_job(self.hosts, self.hdfs, self.spark, self.work)
+        self.settle()
+        return application
+
+    def job(self, job, arguments, **options):
+        self.spark.run(job, arguments, **options)
+        self.settle()
+        return application_of(self.hdfs)
+
+    def settle(self):
+        self.hdfs.wait_all_sent(DRAIN_SECONDS)
+        self.plumbd.flush()
+
+    def event_log(self, application, scheme="webhdfs"):
+        return self.hdfs.url(f"/spark-events/{application}", scheme)
+
+    def download(self, application):
+        """A recorded run as truth.py reads it: event log, injections, blocks, executors' logs."""
+        folder = self.work / "recorded" / application
+        (folder / "executors").mkdir(parents=True)
+        url = f"{self.hdfs.url(f'/webhdfs/v1/spark-events/{application}', 'http')}?op=OPEN&user.name=plumb"
+        with urllib.request.urlopen(url) as answer:
+            (folder / "events").write_bytes(answer.read())
+        for log in self.spark.work.glob(f"worker*/{application}/*/stderr"):
+            (folder / "executors" / f"{log.parts[-4]}-{log.parts[-2]}.log").write_bytes(log.read_bytes())
+        (folder / "injections.jsonl").write_bytes((self.work / "injections.jsonl").read_bytes())
+        (folder / "blocks.json").write_text(json.dumps(block_places(self.hdfs, "/text")))
+        (folder / "run.json").write_text(json.dumps({"fault": "slow-disk", "said": []}))
+        return Run(folder)
+
+    def bridge(self, *arguments):
+        """plumb-bridge --json: its summary."""
+        receiver = "{}:{}".format(*self.plumbd.thrift)
+        done = subprocess.run([self.programs["plumb-bridge"], "--receiver", receiver, "--json", *arguments],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def plumb(self, *arguments, code=0):
+        done = subprocess.run([self.programs["plumb"], "--server", self.plumbd.http, *arguments], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == code, (arguments, done.stdout, done.stderr)
+        return done.stdout
+
+    def asked(self, *arguments):
+        return json.loads(self.plumb("--json", *arguments))

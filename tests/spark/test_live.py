@@ -1,0 +1,70 @@
+"""From a slow Spark task down to the DataNode: a real Spark, in JVMs of its own, on a traced HDFS with one slow DataNode, whose
+event logs lie in that HDFS."""
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+
+from tests.conftest import Plumbd
+from tests.spark.live import SLOW, Live, start
+
+SPARK = "4.3.0"
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory, plumbd_program, plumb_program, build_dir):
+    work = tmp_path_factory.mktemp("live")
+    with ExitStack() as stack:
+        plumbd = Plumbd(plumbd_program, work / "plumbd").start()
+        stack.callback(plumbd.clean_up)
+        options = SimpleNamespace(plumbd_thrift="{}:{}".format(*plumbd.thrift), spark=SPARK)
+        parts = start(options, work, stack)
+        programs = {"plumb": plumb_program, "plumb-bridge": build_dir / "spark-bridge/plumb-bridge"}
+        yield Live(parts, plumbd, work, programs)
+
+
+@pytest.fixture(scope="module")
+def slow(live):
+    """One job with the slow DataNode: the application, what is true of it, and what plumb-bridge said."""
+    application = live.slow_job()
+    return SimpleNamespace(application=application, run=live.download(application),
+                           bridged=live.bridge(live.event_log(application)))
+
+
+def test_every_task_of_the_log_is_there(live, slow):
+    answer = live.asked("why", slow.application, "--limit", "0")
+    assert answer["tasks"] == len([task for task in slow.run.tasks if task.good])
+    assert slow.bridged["records"]["task"] == len(slow.run.tasks)
+
+
+def test_stragglers_are_those_of_the_definition(live, slow):
+    answer = live.asked("why", slow.application, "--limit", "0")
+    assert {row["task"] for row in answer["stragglers"]} == {found.task.id for found in slow.run.stragglers()}
+
+
+def test_tasks_are_linked_exactly(live, slow):
+    """Every task has its trace, by the agent's scope: nothing was guessed."""
+    answer = live.asked("why", slow.application, "--limit", "0")
+    assert answer["tasks_by_link"]["exact-scope"] == len(slow.run.tasks)
+
+
+def test_the_slow_datanode_is_named(live, slow):
+    """For those whose own part of the text is on its disk."""
+    def reads_slowly(straggler):
+        first = slow.run.parts[straggler.task.id][0][0]
+        return any(offset <= first < offset + length and SLOW in hosts for offset, length, hosts in slow.run.blocks)
+
+    affected = {found.task.id for found in slow.run.stragglers() if found.injections and reads_slowly(found)}
+    assert len(affected) >= 4, "the fault made tasks slow"
+    answer = live.asked("why", slow.application, "--limit", "0")
+    causes = {row["task"]: row.get("main_cause", {}) for row in answer["stragglers"]}
+    named = {task for task in affected if causes[task].get("suspect", {}).get("host") == SLOW}
+    assert len(named) >= 0.95 * len(affected), {task: causes[task] for task in affected - named}
+    assert answer["suspects"][0]["host"] == SLOW
+    assert SLOW in live.plumb("why", slow.application)
+
+
+def test_reading_the_log_again_changes_nothing(live, slow):
+    before = live.asked("why", slow.application, "--limit", "0")
+    live.bridge(live.event_log(slow.application))
+    assert live.asked("why", slow.application, "--limit", "0") == before
