@@ -28,6 +28,8 @@ void show_diff(const json_t *document, const ShowOptions *options, GString *out)
 void show_verify(const json_t *document, const ShowOptions *options, GString *out);
 void show_hosts(const json_t *document, const ShowOptions *options, GString *out);
 void show_why(const json_t *document, const ShowOptions *options, GString *out);
+void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
+void show_operations(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 
 /* One trace (the document of the question "trace") for Graphviz, and as Chrome's trace events for Perfetto and
