@@ -28,14 +28,11 @@ void show_diff(const json_t *document, const ShowOptions *options, GString *out)
 void show_verify(const json_t *document, const ShowOptions *options, GString *out);
 void show_hosts(const json_t *document, const ShowOptions *options, GString *out);
 void show_why(const json_t *document, const ShowOptions *options, GString *out);
-<<<<<<< HEAD
 void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
 void show_operations(const json_t *document, const ShowOptions *options, GString *out);
-=======
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);
 void show_stages(const json_t *document, const ShowOptions *options, GString *out);
 void show_tasks(const json_t *document, const ShowOptions *options, GString *out);
->>>>>>> 3db412b (analyzer: plumb apps, stages, tasks)
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 
 /* One trace (the document of the question "trace") for Graphviz, and as Chrome's trace events for Perfetto and

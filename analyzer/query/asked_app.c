@@ -53,15 +53,6 @@ void app_list_free(AppList *list) {
     g_free(list);
 }
 
-gboolean apps_load(Archive *archive, SparkRecords *into, GError **error) {
-    g_autoptr(AppList) list = app_list_load(archive, error);
-    for (guint i = 0; list != NULL && i < list->entries->len; i++) {
-        const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);
-        if (entry->app != NULL) spark_records_copy(into, SPARK_APP, entry->app);
-    }
-    return list != NULL;
-}
-
 const char *app_entry_id(const AppEntry *entry) {
     return entry->app != NULL && entry->app->id != NULL ? entry->app->id : entry->key;
 }

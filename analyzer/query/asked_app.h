@@ -21,9 +21,6 @@ AppList *app_list_load(Archive *archive, GError **error);
 void app_list_free(AppList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppList, app_list_free)
 
-/* Their SparkApp records alone, appended, the one that began last first. */
-gboolean apps_load(Archive *archive, SparkRecords *into, GError **error);
-
 /* 'text' is "latest" (the newest), a key, a name (of several of one name the newest is meant), or the beginning of just
  * one key. NULL with INPUT or NOT_FOUND, whose messages say what there is. */
 const AppEntry *app_list_find(const AppList *list, const char *text, GError **error);
