@@ -6,6 +6,7 @@ executors and in the driver. Root makes the disk of datanode2 slow; others stop 
 log lies in that HDFS, and plumb-bridge reads it from there. Prints the application's id.
 """
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,7 @@ def main():
     parser.add_argument("--work-dir", type=Path, help="folder for data and logs (default: a temporary one)")
     parser.add_argument("--spark", default=DEFAULT_SPARK, help="version (default %(default)s)")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if options.work_dir:
             options.work_dir.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from cluster import die_with_parent  # noqa: E402
 from hosts import Namespaces  # noqa: E402
 from jars import ClusterError, compile_java, run  # noqa: E402
 
+FORGET_SECONDS = 0.5
 
 
 def now_ms():
@@ -62,13 +64,24 @@ class Faults:
 
     @contextmanager
     def slow_disk(self, host, bytes_per_second=400_000):
-        """What is read comes from the disk, and no faster than this."""
+        """What is read comes from the disk, each time anew, and no faster than this."""
+        os.sync()
         self.hosts.forget(host)
         self.hosts.limit_disk(host, bytes_per_second)
+        over = threading.Event()
+
+        def go_on_forgetting():
+            while not over.wait(FORGET_SECONDS):
+                self.hosts.forget(host)
+
+        forgetting = threading.Thread(target=go_on_forgetting)
+        forgetting.start()
         try:
             with self.noted("slow-disk", host, bytes_per_second=bytes_per_second):
                 yield
         finally:
+            over.set()
+            forgetting.join()
             self.hosts.limit_disk(host, None)
 
     @contextmanager
@@ -81,7 +94,7 @@ class Faults:
             self.hosts.limit_network(host, None)
 
     @contextmanager
-    def starved(self, host, share=0.02):
+    def starved(self, host, share=0.01):
         """Of one processor, in periods of a second."""
         self.hosts.limit_cpu(host, share, 1_000_000)
         try:
@@ -91,7 +104,7 @@ class Faults:
             self.hosts.limit_cpu(host, None)
 
     @contextmanager
-    def hung(self, host, seconds=4, every=10):
+    def hung(self, host, seconds=3, every=6):
         """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its own."""
         pauses = subprocess.Popen([sys.executable, str(HERE / "faults.py"), str(seconds), str(every), host,
                                    str(self.record), *map(str, self._pids(host))], preexec_fn=die_with_parent)
@@ -184,7 +197,6 @@ def pause(seconds, every, host, record, *pids):
 
     signal.signal(signal.SIGTERM, end)
     while True:
-        time.sleep(float(every) - float(seconds))
         begin = now_ms()
         try:
             for pid in pids:
@@ -195,6 +207,7 @@ def pause(seconds, every, host, record, *pids):
                 os.kill(int(pid), signal.SIGCONT)
             with open(record, "a") as file:
                 file.write(json.dumps({"kind": "hung", "host": host, "begin_ms": begin, "end_ms": now_ms()}) + "\n")
+        time.sleep(float(every) - float(seconds))
 
 
 __all__ = ["Faults", "java_parts", "read_injections"]

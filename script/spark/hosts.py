@@ -251,12 +251,14 @@ class Namespaces(Loopback):
                         "burst", "16kb", "latency", "500ms")
 
     def forget(self, name):
-        """Drops what the system remembers of the files on the host's disk: reads go to the disk again."""
-        os.sync()
+        """Drops what the system remembers of the files on the host's disk (what is written out already): reads go to the
+        disk again."""
         for path in self.names.disk(name).rglob("*"):
-            if path.is_file():
+            try:
                 with open(path, "rb") as file:
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            except OSError:
+                pass  # a folder, or a file that has just gone
 
     # ---- end ----
 

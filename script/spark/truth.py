@@ -1,7 +1,8 @@
 """What is true of a recorded run, whoever analyses it: its stragglers, and which of them were affected by which injection.
 
-A fault of a DataNode affects a task that read a block of it (the part that its executor's log names, and the block behind it,
-whose first line ends that part) while the fault was there. One of the NameNode affects the tasks that opened a file
+A fault of a DataNode affects a task that read its part of the file (which its executor's log names) from that DataNode while
+the fault was there. It *touches* one that read the last line of its part from it, which lies in the next block: that costs
+little, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
 meanwhile; one of a worker its tasks that ran meanwhile; a skewed key the task of its partition.
 """
 import json
@@ -74,20 +75,27 @@ class Run:
         self.parts = parts_read(self.folder)
 
     def hosts_read(self, task):
-        """Of the blocks that a task read from; the line that ends its part begins the next block's."""
-        found = set()
+        """Of the blocks that a task's part lies in, and of those with its last line besides."""
+        own, last = set(), set()
         for first, end in self.parts.get(task.id, []):
             for offset, length, hosts in self.blocks:
-                if offset <= end and first < offset + length:
-                    found.update(hosts)
-        return found
+                if offset < end and first < offset + length:
+                    own.update(hosts)
+                elif offset == end:
+                    last.update(hosts)
+        return own, last - own
+
+    def touched_by(self, task, injection):
+        """Too little to count as affected."""
+        return (injection["host"] in self.hosts_read(task)[1] and task.end_ms >= injection["begin_ms"]
+                and task.begin_ms <= injection["end_ms"])
 
     def affected_by(self, task, injection):
         if task.end_ms < injection["begin_ms"] or task.begin_ms > injection["end_ms"]:
             return False
         host = injection["host"]
         if host.startswith("datanode"):
-            return host in self.hosts_read(task)
+            return host in self.hosts_read(task)[0]
         if host == "namenode":
             return task.id in self.parts
         return task.host == host

@@ -23,6 +23,7 @@ def hosts(tmp_path_factory):
     with Namespaces(tmp_path_factory.mktemp("hosts"), HOSTS, disk_mb=30) as made:
         for name in HOSTS:
             (made.disk(name) / "file").write_bytes(os.urandom(MEGABYTE))
+        os.sync()
         yield made
 
 
