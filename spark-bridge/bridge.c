@@ -57,7 +57,10 @@ static gboolean flush(Bridge *bridge, GError **error) {
         if (run->events != NULL) events_close_batch(run->events);
     }
     if (spark_records_count(bridge->records) > 0) {
-        if (!bridge->options.deliver(bridge->options.arg, bridge->records, error)) return FALSE;
+        if (!bridge->options.deliver(bridge->options.arg, bridge->records, error)) {
+            positions_save(bridge->options.positions, NULL); /* of batches before; the first error is told */
+            return FALSE;
+        }
         bridge->counts.batches++;
     }
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++)
@@ -199,7 +202,9 @@ static void forget_gone(Bridge *bridge, const char *path, const GPtrArray *logs)
     positions_forget(bridge->options.positions, path, present);
 }
 
-gboolean bridge_read(Bridge *bridge, const char *path, GError **error) {
+gboolean bridge_read(Bridge *bridge, const char *where, GError **error) {
+    /* Positions are by path, whatever folder the program was started in. */
+    g_autofree char *path = storage_is_remote(where) ? g_strdup(where) : g_canonicalize_filename(where, NULL);
     const EventLogsQuery query = {bridge->options.storage, tell_trouble, bridge};
     g_autoptr(GPtrArray) logs = g_ptr_array_new_with_free_func((GDestroyNotify)event_log_free);
     if (!event_logs_find(&query, path, logs, error)) return FALSE;

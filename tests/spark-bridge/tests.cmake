@@ -6,7 +6,7 @@ foreach(part unpack line_reader)
     plumb_test(test_${part} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${part}.c ${CMAKE_CURRENT_LIST_DIR}/packed.c
         LINK plumb_spark PkgConfig::ZSTD PkgConfig::LZ4 PkgConfig::SNAPPY PkgConfig::LZF PkgConfig::XXHASH)
 endforeach()
-foreach(part events event_logs)
+foreach(part bridge events event_logs positions)
     plumb_test(test_${part} SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${part}.c ${CMAKE_CURRENT_LIST_DIR}/folder.c
         LINK plumb_spark)
 endforeach()
