@@ -248,7 +248,7 @@ static gboolean add_clusters(const Scored *scored, json_t *object, GError **erro
     g_autofree guint32 *first = g_new(guint32, scored->n_top);
     for (gsize i = 0; i < scored->n_top; i++) first[i] = scored->scores[i].instance;
     const StageChoice *stage = scored->choice;
-    const JvmChoice choice = {stage, first, scored->n_top, scored->stage->spans->len, OTHERS_MAX};
+    const JvmChoice choice = {stage, scored->stage, first, scored->n_top, OTHERS_MAX};
     gsize n;
     g_autofree double *vectors = stage_jvm_vectors(scored->asked->archive, &choice, &n, error);
     if (!vectors) return FALSE;
@@ -287,6 +287,7 @@ static json_t *stage_json(Scored *scored, GError **error) {
     json_object_set_new(object, "pipelines", json_integer(stage->pipelines->len));
     json_object_set_new(object, "instances", json_integer(stage->spans->len));
     json_object_set_new(object, "source", json_string(operation_source_name(stage->source)));
+    if (stage->not_read > 0) json_object_set_new(object, "tasks_not_read", json_integer(stage->not_read));
     add_coverage(object, stage);
     json_object_set_new(object, "pattern", json_string(stage_pattern_name(pattern)));
     json_object_set_new(object, "meaning", json_string(stage_pattern_meaning(pattern)));
@@ -302,12 +303,12 @@ static json_t *stage_json(Scored *scored, GError **error) {
 typedef struct StageList {
     GArray *stages; /* StageChoice */
     const Wanted *wanted;
-    const char *app;
+    const SparkApp *app;
 } StageList;
 
 static void note_stage(StageList *list, gint64 stage, gint32 attempt) {
     if (list->wanted->stage >= 0 && stage != list->wanted->stage) return;
-    const StageChoice choice = {list->app, stage, attempt, TRUE};
+    const StageChoice choice = {list->app->app, list->app->id ? list->app->id : list->app->app, stage, attempt, TRUE};
     if (list->stages->len > 0) {
         StageChoice *last = &g_array_index(list->stages, StageChoice, list->stages->len - 1);
         if (last->stage == stage && last->attempt == attempt) return;
@@ -330,8 +331,8 @@ static gboolean take_stage_of(void *arg, const void *record) {
 
 /* The stages of the event log; without one, those that operations name. */
 static gboolean list_stages(const Asked *asked, StageList *list, GError **error) {
-    SparkSelect stages = SPARK_SELECT(SPARK_STAGE, list->app);
-    SparkSelect operations = SPARK_SELECT(SPARK_OPERATION, list->app);
+    SparkSelect stages = SPARK_SELECT(SPARK_STAGE, list->app->app);
+    SparkSelect operations = SPARK_SELECT(SPARK_OPERATION, list->app->app);
     g_autoptr(SparkRecords) texts = spark_records_new();
     if (!archive_spark_visit(asked->archive, &stages, texts, take_stage, list, error)) return FALSE;
     return list->stages->len > 0 || archive_spark_visit(asked->archive, &operations, texts, take_stage_of, list, error);
@@ -353,7 +354,7 @@ static gboolean add_stage(Scored *scored, const StageChoice *choice, json_t *lis
 
 static json_t *stages_json(const Asked *asked, const Wanted *wanted, const SparkApp *app, GError **error) {
     g_autoptr(GArray) stages = g_array_new(FALSE, FALSE, sizeof(StageChoice));
-    StageList found = {stages, wanted, app->app};
+    StageList found = {stages, wanted, app};
     if (!list_stages(asked, &found, error)) return NULL;
     json_t *list = json_array();
     Scored scored = {.asked = asked, .wanted = wanted, .app = app};

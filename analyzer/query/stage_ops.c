@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark.h"
+#include "analyzer/query/task_operations.h"
 #include "common/base/clock.h"
 
 /* What the clocks of the two sources tell apart. */
@@ -112,11 +113,9 @@ static double span_ms(const SparkOperation *operation) {
     return operation->begin_ns >= 0 && ns > 0 ? (double)ns / NS_PER_MS : 0;
 }
 
-static gboolean take_operation(void *arg, const void *record) {
-    Loading *loading = arg;
-    const SparkOperation *operation = record;
+/* FALSE: there is no room for more. */
+static gboolean add_instance(Loading *loading, const SparkOperation *operation) {
     StageOperations *result = loading->result;
-    if (!belongs(loading->choice, operation)) return TRUE;
     if (result->spans->len == G_MAXUINT32 / 2) return FALSE;
     if (result->spans->len == 0) result->source = operation->source;
     const OpSpan span = {pipeline_of(loading, operation), operation_number(loading, operation), span_ms(operation)};
@@ -125,6 +124,48 @@ static gboolean take_operation(void *arg, const void *record) {
     g_array_index(result->operations, StageOperation, span.operation).instances++;
     g_array_append_val(result->spans, span);
     g_array_append_val(result->instances, instance);
+    return TRUE;
+}
+
+static gboolean take_operation(void *arg, const void *record) {
+    Loading *loading = arg;
+    return !belongs(loading->choice, record) || add_instance(loading, record);
+}
+
+/* ---- operations that were traced ---- */
+
+static void keep_vector(StageOperations *result, const SparkOperation *operation) {
+    double vector[JVM_FEATURE_COUNT];
+    for (guint f = 0; f < JVM_FEATURE_COUNT; f++)
+        vector[f] = operation->at_end[f] >= 0     ? operation->at_end[f]
+                    : operation->at_start[f] >= 0 ? operation->at_start[f]
+                                                  : NAN;
+    g_array_append_vals(result->vectors, vector, JVM_FEATURE_COUNT);
+}
+
+static gboolean read_trace(Loading *loading, OperationReader *reader, guint32 pipeline, GError **error) {
+    StageOperations *result = loading->result;
+    const gint64 task = g_array_index(result->pipelines, Pipeline, pipeline).task;
+    g_autoptr(SparkRecords) records = spark_records_new();
+    if (!operation_reader_add(reader, task_trace_id(loading->choice->app_id, task), records, error)) return FALSE;
+    for (guint i = 0; i < records->of[SPARK_OPERATION]->len; i++) {
+        SparkOperation operation = *spark_operation(records, i);
+        operation.task = task;
+        operation.class_name = spark_text_shared(result->texts, operation.class_name, strlen(operation.class_name));
+        if (!add_instance(loading, &operation)) return TRUE;
+        keep_vector(result, &operation);
+    }
+    return TRUE;
+}
+
+static gboolean read_traces(Archive *archive, Loading *loading, GError **error) {
+    StageOperations *result = loading->result;
+    const guint32 n = result->pipelines->len, read = MIN(n, STAGE_TRACES_MAX);
+    g_autoptr(OperationReader) reader = operation_reader_new(archive);
+    result->vectors = g_array_new(FALSE, FALSE, sizeof(double));
+    result->not_read = n - read;
+    for (guint32 i = 0; i < read; i++)
+        if (!read_trace(loading, reader, (guint32)((guint64)i * n / read), error)) return FALSE;
     return TRUE;
 }
 
@@ -214,6 +255,7 @@ StageOperations *stage_operations_load(Archive *archive, const StageChoice *choi
     if (!archive_spark_visit(archive, &tasks, passing, take_task, &loading, error) ||
         !archive_spark_visit(archive, &operations, result->texts, take_operation, &loading, error))
         return NULL;
+    if (result->spans->len == 0 && !read_traces(archive, &loading, error)) return NULL;
     finish_pipelines(result);
     sort_operations(result);
     if (!archive_spark_visit(archive, &stages, result->texts, name_operations, result, error)) return NULL;
@@ -227,6 +269,7 @@ void stage_operations_free(StageOperations *operations) {
     g_array_unref(operations->spans);
     g_array_unref(operations->instances);
     g_ptr_array_unref(operations->hosts);
+    if (operations->vectors) g_array_unref(operations->vectors);
     spark_records_free(operations->texts);
     g_free(operations);
 }
@@ -253,26 +296,44 @@ static gboolean take_vector(void *arg, const void *record) {
     return TRUE;
 }
 
-double *stage_jvm_vectors(Archive *archive, const JvmChoice *choice, gsize *n, GError **error) {
-    Vectors vectors = {.choice = choice->stage, .n_all = choice->n_all};
-    const gsize rest = choice->n_all - choice->n_first, others = MIN(choice->others, rest);
-    const gsize n_rows = choice->n_first + others;
-    g_autofree guint32 *row_of = vectors.row_of = g_new0(guint32, choice->n_all + 1);
-    for (gsize i = 0; i < choice->n_first; i++) row_of[choice->first[i]] = (guint32)i + 1;
+/* From the store, in the order in which the instances were read from there. */
+static gboolean read_vectors(Archive *archive, Vectors *vectors, GError **error) {
+    const SparkSelect select = select_of(SPARK_OPERATION, vectors->choice);
+    g_autoptr(SparkRecords) passing = spark_records_new();
+    return archive_spark_visit(archive, &select, passing, take_vector, vectors, error);
+}
+
+static void copy_vectors(const StageOperations *loaded, Vectors *vectors) {
+    for (gsize i = 0; i < vectors->n_all; i++)
+        if (vectors->row_of[i] > 0)
+            memcpy(vectors->rows + (gsize)(vectors->row_of[i] - 1) * JVM_FEATURE_COUNT,
+                   (const double *)loaded->vectors->data + i * JVM_FEATURE_COUNT, sizeof(double) * JVM_FEATURE_COUNT);
+}
+
+/* Which row each instance gets; how many rows there are. */
+static gsize choose_rows(const JvmChoice *choice, guint32 *row_of) {
+    const gsize n_all = choice->loaded->spans->len, rest = n_all - choice->n_first;
+    const gsize others = MIN(choice->others, rest);
     gsize passed = 0, taken = 0;
-    for (gsize i = 0; i < choice->n_all && taken < others; i++) {
+    for (gsize i = 0; i < choice->n_first; i++) row_of[choice->first[i]] = (guint32)i + 1;
+    for (gsize i = 0; i < n_all && taken < others; i++) {
         if (row_of[i] > 0) continue;
         if (passed++ * others / rest < taken) continue; /* in even steps */
         row_of[i] = (guint32)(choice->n_first + taken++) + 1;
     }
-    vectors.rows = g_new(double, (n_rows + 1) * JVM_FEATURE_COUNT);
-    for (gsize i = 0; i < n_rows * JVM_FEATURE_COUNT; i++) vectors.rows[i] = NAN;
-    const SparkSelect select = select_of(SPARK_OPERATION, choice->stage);
-    g_autoptr(SparkRecords) passing = spark_records_new();
-    if (!archive_spark_visit(archive, &select, passing, take_vector, &vectors, error)) {
-        g_free(vectors.rows);
+    return choice->n_first + taken;
+}
+
+double *stage_jvm_vectors(Archive *archive, const JvmChoice *choice, gsize *n, GError **error) {
+    Vectors vectors = {.choice = choice->stage, .n_all = choice->loaded->spans->len};
+    g_autofree guint32 *row_of = vectors.row_of = g_new0(guint32, vectors.n_all + 1);
+    const gsize n_rows = choose_rows(choice, row_of);
+    g_autofree double *rows = vectors.rows = g_new(double, (n_rows + 1) * JVM_FEATURE_COUNT);
+    for (gsize i = 0; i < n_rows * JVM_FEATURE_COUNT; i++) rows[i] = NAN;
+    if (choice->loaded->vectors)
+        copy_vectors(choice->loaded, &vectors);
+    else if (!read_vectors(archive, &vectors, error))
         return NULL;
-    }
-    *n = choice->n_first + taken;
-    return vectors.rows;
+    *n = n_rows;
+    return g_steal_pointer(&rows);
 }

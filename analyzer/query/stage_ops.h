@@ -38,18 +38,24 @@ typedef struct StageOperations {
     GArray *instances;  /* OpInstance, one a span */
     GPtrArray *hosts;
     OperationSource source; /* of the first instance */
+    GArray *vectors;        /* of traced instances: JVM_FEATURE_COUNT doubles each; NULL: they lie in the store */
+    guint32 not_read;       /* tasks whose traces were not looked for */
     double resolution_ms;
     SparkRecords *texts;
 } StageOperations;
 
 typedef struct StageChoice {
-    const char *app;
+    const char *app, *app_id; /* key, and what trace ids are made of */
     gint64 stage;
     gint32 attempt;
     gboolean last; /* the stage's last attempt: operations of no known attempt are counted here */
 } StageChoice;
 
-/* Empty lists when the stage has none. */
+/* Of a stage's tasks, so many traces are read for their operations: those of all tasks in even steps. */
+#define STAGE_TRACES_MAX 5000u
+
+/* From records, where operation logs or a bridge gave some; else from the traces of the stage's tasks. Empty lists when
+ * there are neither. */
 StageOperations *stage_operations_load(Archive *archive, const StageChoice *choice, GError **error);
 void stage_operations_free(StageOperations *operations);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StageOperations, stage_operations_free)
@@ -58,7 +64,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StageOperations, stage_operations_free)
  * rows of JVM_FEATURE_COUNT, NAN where absent. *n rows; free with g_free(). */
 typedef struct JvmChoice {
     const StageChoice *stage;
+    const StageOperations *loaded;
     const guint32 *first;
-    gsize n_first, n_all, others;
+    gsize n_first, others;
 } JvmChoice;
 double *stage_jvm_vectors(Archive *archive, const JvmChoice *choice, gsize *n, GError **error);
