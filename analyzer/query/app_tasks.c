@@ -84,7 +84,12 @@ static gboolean take_task(void *arg, const void *record) {
     Loading *loading = arg;
     const SparkTask *task = record;
     if (task->launch_ms < 0) return TRUE;
-    Row row = {.task = {task->task, task->partition, task->attempt, 0, task->status, task->locality},
+    Row row = {.task = {.task = task->task,
+                        .partition = task->partition,
+                        .attempt = task->attempt,
+                        .status = task->status,
+                        .locality = task->locality,
+                        .remote_bytes = task->metrics[METRIC_SHUFFLE_REMOTE_BYTES]},
                .begin_ms = task->launch_ms,
                .end_ms = task->finish_ms,
                .distance = distance_of(task->locality)};
@@ -92,7 +97,7 @@ static gboolean take_task(void *arg, const void *record) {
     row.stage = stage_of(loading->tasks, task);
     row.host = number_of(loading->hosts, loading->tasks->hosts, task->host);
     if (task->status == TASK_RUNNING) {
-        row.flags = ROW_JUDGED;
+        row.flags = loading->tasks->app.end_ms < 0 ? ROW_JUDGED : 0;
         row.end_ms = MAX(loading->now_ms, task->launch_ms);
     } else if (task->status == TASK_SUCCESS && task->finish_ms >= 0) {
         row.flags = ROW_COUNTED | ROW_JUDGED;
@@ -222,6 +227,13 @@ static gboolean load_app(Archive *archive, const char *app_key, AppTasks *tasks,
     return TRUE;
 }
 
+/* Until when tasks run that have no end. */
+static gint64 until_ms(const SparkApp *app, gint64 now_ms) {
+    if (app->end_ms >= 0) return app->end_ms;
+    const gboolean silent = app->last_event_ms >= 0 && now_ms - app->last_event_ms > APP_SILENT_MS;
+    return silent ? app->last_event_ms : now_ms;
+}
+
 AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, GError **error) {
     g_autoptr(AppTasks) tasks = g_new0(AppTasks, 1);
     tasks->texts = spark_records_new();
@@ -233,7 +245,7 @@ AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, G
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
     g_autoptr(GHashTable) hosts = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) executors = g_hash_table_new(g_str_hash, g_str_equal);
-    Loading loading = {tasks, rows, hosts, executors, now_ms};
+    Loading loading = {tasks, rows, hosts, executors, until_ms(&tasks->app, now_ms)};
     SparkSelect select = SPARK_SELECT(SPARK_TASK, app_key);
     g_autoptr(SparkRecords) texts = spark_records_new();
     if (!archive_spark_visit(archive, &select, texts, take_task, &loading, error)) return NULL;

@@ -9,7 +9,8 @@
 typedef struct AppTask {
     gint64 task; /* attempt id */
     gint32 partition, attempt;
-    guint32 executor; /* index into AppTasks.executors */
+    guint32 executor;    /* index into AppTasks.executors */
+    gint64 remote_bytes; /* of its shuffle reads; -1: unknown */
     TaskStatus status;
     TaskLocality locality;
 } AppTask;
@@ -31,7 +32,12 @@ typedef struct AppTasks {
     guint32 sampled_hosts; /* hosts with samples of the time */
 } AppTasks;
 
-/* app_key: SparkApp.app. Tasks that still run last until now_ms. NOT_FOUND. */
+/* Of an application whose log has said nothing for so long it is taken that it died: a driver of Spark that lives sends
+ * something every few seconds while tasks run. */
+#define APP_SILENT_MS (10 * 60 * 1000)
+
+/* app_key: SparkApp.app. Tasks that still run last until now_ms; those of an application that died, until its log's
+ * last event. A task without an end in an application that ended was given up: it is not judged. NOT_FOUND. */
 AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, GError **error);
 void app_tasks_free(AppTasks *tasks);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppTasks, app_tasks_free)

@@ -102,15 +102,11 @@ static void scored_clear(Scored *scored) {
 
 /* ---- JSON ---- */
 
-static void add_text(json_t *object, const char *name, const char *text) {
-    if (text) json_object_set_new(object, name, json_text(text, strlen(text)));
-}
-
 static void add_operation(json_t *object, const StageOperation *operation) {
     if (operation->rdd >= 0) json_object_set_new(object, "rdd", json_integer(operation->rdd));
-    add_text(object, "class", operation->class_name);
-    add_text(object, "rdd_name", operation->name);
-    add_text(object, "call_site", operation->call_site);
+    json_add_text(object, "class", operation->class_name);
+    json_add_text(object, "rdd_name", operation->name);
+    json_add_text(object, "call_site", operation->call_site);
 }
 
 static json_t *operations_json(const Scored *scored) {
@@ -385,7 +381,7 @@ json_t *answer_operations(const Asked *asked, GError **error) {
     if (!stages) return NULL;
     json_t *answer = json_object();
     json_object_set_new(answer, "app", json_string(app->app));
-    add_text(answer, "name", app->name);
+    json_add_text(answer, "name", app->name);
     json_set_number(answer, "top_share", wanted.top);
     json_object_set_new(answer, "stages", stages);
     return answer;

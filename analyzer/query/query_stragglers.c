@@ -61,28 +61,26 @@ typedef struct Found {
     ByStraggler by;
 } Found;
 
-/* Of two features, one task's sum; NAN where neither is known. */
-static double sum_of(const TaskTable *table, const gint *features, guint n, guint32 row) {
-    double sum = NAN;
-    for (guint i = 0; i < n; i++) {
-        const double value = features[i] >= 0 ? task_feature(table, (guint)features[i])->values[row] : NAN;
-        if (!isnan(value)) sum = (isnan(sum) ? 0 : sum) + value;
-    }
-    return sum;
+/* A sum of what is known; NAN when nothing is. */
+static double sum_of(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
+
+static double value_of(const TaskTable *table, gint feature, guint32 row) {
+    return feature >= 0 ? task_feature(table, (guint)feature)->values[row] : NAN;
 }
 
 static GArray *run_mantri(const AppTasks *tasks, const Stragglers *stragglers) {
     const TaskTable *table = tasks->table;
     const gint input = task_table_find(table, "read_bytes"), shuffle = task_table_find(table, "shuffle_read_bytes");
-    const gint afar = task_table_find(table, "shuffle_remote_bytes"),
-               hdfs = task_table_find(table, "hdfs_remote_bytes");
-    const gint reads[] = {input, shuffle}, crossing[] = {afar, hdfs};
+    const gint hdfs = task_table_find(table, "hdfs_remote_bytes");
     g_autofree double *read_bytes = g_new(double, table->count), *cross_rack = g_new(double, table->count);
     for (guint32 i = 0; i < table->count; i++) {
-        read_bytes[i] = sum_of(table, reads, 2, i);
-        cross_rack[i] = sum_of(table, crossing, 2, i);
+        const double remote = tasks->tasks[i].remote_bytes >= 0 ? (double)tasks->tasks[i].remote_bytes : NAN;
+        read_bytes[i] = sum_of(value_of(table, input, i), value_of(table, shuffle, i));
+        cross_rack[i] = sum_of(remote, value_of(table, hdfs, i));
     }
-    const MantriAmounts amounts = {read_bytes, cross_rack, input >= 0 ? input : shuffle, afar >= 0 ? afar : hdfs};
+    /* Of the network's features it names the one for bytes, or what is left of the shuffle. */
+    const gint network = task_table_find(table, "network");
+    const MantriAmounts amounts = {read_bytes, cross_rack, input, network >= 0 ? network : shuffle};
     return mantri_run(table, stragglers, &amounts);
 }
 
