@@ -100,6 +100,20 @@ public final class ClassEdit {
         throw new WeaveException(otherwise);
     }
 
+    /** The descriptor of its method of that name that takes most. @throws WeaveException when there is none */
+    public String longest(String name) throws WeaveException {
+        String longest = null;
+        for (ClassInfo.Member method : info.methods) {
+            if (method.name.equals(name) && (longest == null || method.descriptor.length() > longest.length())) {
+                longest = method.descriptor;
+            }
+        }
+        if (longest == null) {
+            throw new WeaveException(info.name.replace('/', '.') + " has no method " + name);
+        }
+        return longest;
+    }
+
     public ClassEdit implement(String interfaceName) {
         interfaces.add(interfaceName);
         return this;

@@ -1,5 +1,6 @@
 package io.plumbline.weave;
 
+import io.plumbline.weave.hadoop.CallerContexts;
 import io.plumbline.weave.hadoop.OwnScopes;
 import io.plumbline.weave.hadoop.Packets;
 import io.plumbline.weave.hadoop.PropagationSwitch;
@@ -25,6 +26,7 @@ final class Patches {
         patches.add(new TraceInfoMessages());
         patches.add(new PropagationSwitch());
         patches.add(new Packets());
+        patches.add(new CallerContexts());
         patches.addAll(HTracePatches.ALL);
         patches.addAll(SparkPatches.ALL);
         return patches;

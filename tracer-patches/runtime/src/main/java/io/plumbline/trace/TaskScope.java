@@ -177,6 +177,10 @@ public final class TaskScope {
         return "RDD:" + name.substring(name.lastIndexOf('.') + 1);
     }
 
+    ThreadState home() {
+        return home;
+    }
+
     SpanRef ref() {
         return ref;
     }

@@ -16,7 +16,7 @@ final class ParmapPatch extends SparkPatch {
 
     @Override
     void change(ClassEdit edit) throws WeaveException {
-        String descriptor = edit.method("parmap", "(", "this version's ThreadUtils have no parmap");
+        String descriptor = edit.longest("parmap"); // where there are several, the others call it
         int local = 1;
         int function = -1;
         for (Type type : Type.getArgumentTypes(descriptor)) {

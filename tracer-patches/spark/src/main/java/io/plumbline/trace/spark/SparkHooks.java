@@ -78,7 +78,16 @@ public final class SparkHooks {
         }
     }
 
-    static void describe(TaskScope scope, int stage, int stageAttempt, int partition, int attempt) {
+    /** Where no class of Spark is woven: a task that begins in this thread. Null: nothing to end. */
+    public static TaskScope begin(TaskContext context) {
+        TaskScope scope = begin(context.taskAttemptId());
+        if (scope != null && scope.sampled()) {
+            describe(scope, context.stageId(), context.stageAttemptNumber(), context.partitionId(), context.attemptNumber());
+        }
+        return scope;
+    }
+
+    private static void describe(TaskScope scope, int stage, int stageAttempt, int partition, int attempt) {
         scope.stage(stage);
         scope.annotate("stageAttempt", stageAttempt);
         scope.annotate("partition", partition);
