@@ -18,7 +18,7 @@ static char *in_unit(const Style *style, const json_t *cause, double value) {
     if (strcmp(unit, "bytes") == 0) return unit_bytes(value);
     if (strcmp(unit, "bytes/s") == 0) return unit_bytes_per_s(value);
     if (strcmp(unit, "ms") == 0) return unit_duration(style, value * NS_PER_MS, NS_PER_US);
-    if (strcmp(unit, "share") == 0) return g_strdup_printf("%.0f %%", 100 * value);
+    if (strcmp(unit, "share") == 0) return g_strdup_printf("%.3g %%", 100 * value);
     return g_strdup_printf("%.3g", value);
 }
 
@@ -26,7 +26,7 @@ static char *in_unit(const Style *style, const json_t *cause, double value) {
 static char *as_compared(const Style *style, const json_t *cause, double value) {
     const char *kind = field_text(cause, "kind");
     if (strcmp(kind, "numeric") == 0) return g_strdup_printf("%.3g x mean", value);
-    if (strcmp(kind, "time") == 0) return g_strdup_printf("%.0f %%", 100 * value);
+    if (strcmp(kind, "time") == 0) return g_strdup_printf("%.3g %%", 100 * value);
     return in_unit(style, cause, value);
 }
 
