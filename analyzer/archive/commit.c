@@ -77,6 +77,8 @@ static void group_seal(ArchiveWriter *writer) {
 }
 
 static void group_clear(ArchiveWriter *writer) {
+    puts_returned(&writer->records);
+    puts_returned(&writer->index_entries);
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);
@@ -113,11 +115,13 @@ void note_unwritten(ArchiveWriter *writer, gboolean unwritten) {
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
     if (!writer->any) return TRUE;
     RollUp *roll_up = &writer->archive->roll_up;
+    pthread_mutex_lock(&writer->archive->sealing_turn);
     pthread_rwlock_rdlock(&roll_up->sealing);
     if (!writer->sealed) group_seal(writer);
     gboolean written = group_write(writer, sync, error);
     note_unwritten(writer, !written);
     pthread_rwlock_unlock(&roll_up->sealing);
+    pthread_mutex_unlock(&writer->archive->sealing_turn);
     if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     mixed_table_stored(writer->archive->mixed, writer->mixed_upto);

@@ -39,6 +39,9 @@ struct Archive {
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
     pthread_rwlock_t gate;
     pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
+    /* One group at a time is sealed and written: that takes twice its memory for moments. Taken before 'gate' and those
+     * of roll_up. */
+    pthread_mutex_t sealing_turn;
     RollUp roll_up;
     KindSet kinds;
 

@@ -9,6 +9,7 @@ typedef struct Puts {
     StoreFamily family;
     GArray *entries;   /* key, and where its value lies */
     GByteArray *bytes; /* the values */
+    GPtrArray *lent;   /* GByteArray: values that a batch refers to */
 } Puts;
 
 void puts_init(Puts *puts, StoreFamily family);
@@ -16,5 +17,7 @@ void puts_clear(Puts *puts);
 /* The value is what was appended to puts->bytes since the last call. No key comes twice. */
 void puts_add(Puts *puts, const LayoutKey *key);
 gsize puts_size_bytes(const Puts *puts);
-/* Moves everything into a batch. */
+/* Moves everything into a batch, but for the values, which it refers to: once it is written or cleared,
+ * puts_returned(). */
 void puts_move(Puts *puts, StoreBatch *batch);
+void puts_returned(Puts *puts);

@@ -58,6 +58,12 @@ void store_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes val
     batch->ops->batch_put(batch, family, key, value);
 }
 
+void store_batch_put_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value) {
+    batch->size_bytes += key.size_bytes + value.size_bytes + ENTRY_OVERHEAD_BYTES;
+    (batch->ops->batch_put_lent != NULL ? batch->ops->batch_put_lent : batch->ops->batch_put)(batch, family, key,
+                                                                                              value);
+}
+
 void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key) {
     batch->size_bytes += key.size_bytes + ENTRY_OVERHEAD_BYTES;
     batch->ops->batch_delete(batch, family, key);

@@ -68,6 +68,8 @@ StoreBatch *store_batch_new(Store *store);
 void store_batch_free(StoreBatch *batch);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreBatch, store_batch_free)
 void store_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+/* The same, but the value is not copied: it must stay as it is until the batch is cleared or freed. */
+void store_batch_put_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
 void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 /* Every key in [from, until), however many there are, for the price of one. */

@@ -20,6 +20,7 @@ typedef struct StoreOps {
     void (*batch_free)(StoreBatch *batch);
     void (*batch_clear)(StoreBatch *batch);
     void (*batch_put)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+    void (*batch_put_lent)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value); /* NULL: batch_put */
     void (*batch_delete)(StoreBatch *batch, StoreFamily family, Bytes key);
     void (*batch_merge)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
     void (*batch_delete_range)(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);

@@ -279,8 +279,10 @@ static void rocks_close(Store *base) {
 static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **value, GError **error) {
     RocksStore *store = (RocksStore *)base;
     char *text = NULL;
-    *value = NULL;
-    if (store->families[family] == NULL) return TRUE;
+    if (store->families[family] == NULL) {
+        *value = NULL;
+        return TRUE;
+    }
     rocksdb_pinnableslice_t *slice =
         rocksdb_get_pinned_cf(store->db, store->reading, store->families[family], key.data, key.size_bytes, &text);
     if (text != NULL) return fail_engine(store->path, text, error);
@@ -405,6 +407,7 @@ static const StoreOps rocks_ops = {
     .batch_free = rocks_batch_free,
     .batch_clear = rocks_batch_clear,
     .batch_put = rocks_batch_put,
+    .batch_put_lent = rocks_batch_put_lent,
     .batch_delete = rocks_batch_delete,
     .batch_merge = rocks_batch_merge,
     .batch_delete_range = rocks_batch_delete_range,

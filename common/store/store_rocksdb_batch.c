@@ -5,6 +5,9 @@
 
 #include "common/store/store_rocksdb_internal.h"
 
+/* What a batch keeps for its next use: a large one is needed for moments only. */
+#define KEPT_BYTES (4u << 20)
+
 StoreBatch *rocks_batch_new(Store *store, const StoreOps *ops) {
     (void)store;
     RocksBatch *batch = g_new0(RocksBatch, 1);
@@ -24,7 +27,12 @@ void rocks_batch_free(StoreBatch *base) {
 void rocks_batch_clear(StoreBatch *base) {
     RocksBatch *batch = (RocksBatch *)base;
     g_array_set_size(batch->ops, 0);
+    if (batch->bytes->len > KEPT_BYTES) {
+        g_byte_array_unref(batch->bytes);
+        batch->bytes = g_byte_array_new();
+    }
     g_byte_array_set_size(batch->bytes, 0);
+    batch->lent_bytes = 0;
 }
 
 static guint64 key_start(Bytes key) {
@@ -33,7 +41,7 @@ static guint64 key_start(Bytes key) {
     return GUINT64_FROM_BE(start);
 }
 
-static void batch_add(StoreBatch *base, OpKind kind, StoreFamily family, Bytes key, Bytes value) {
+static Op *batch_add(StoreBatch *base, OpKind kind, StoreFamily family, Bytes key, Bytes value) {
     RocksBatch *batch = (RocksBatch *)base;
     const Op op = {.key_start = key_start(key),
                    .at = batch->bytes->len,
@@ -45,10 +53,17 @@ static void batch_add(StoreBatch *base, OpKind kind, StoreFamily family, Bytes k
     g_array_append_val(batch->ops, op);
     append_bytes(batch->bytes, key.data, key.size_bytes);
     append_bytes(batch->bytes, value.data, value.size_bytes);
+    return &g_array_index(batch->ops, Op, op.number);
 }
 
 void rocks_batch_put(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
     batch_add(base, OP_PUT, family, key, value);
+}
+void rocks_batch_put_lent(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
+    Op *op = batch_add(base, OP_PUT, family, key, (Bytes){"", 0});
+    op->lent = value.data;
+    op->value_bytes = (guint32)value.size_bytes;
+    ((RocksBatch *)base)->lent_bytes += value.size_bytes;
 }
 void rocks_batch_delete(StoreBatch *base, StoreFamily family, Bytes key) {
     batch_add(base, OP_DELETE, family, key, (Bytes){"", 0});
@@ -77,7 +92,7 @@ static int compare_ops(const void *a, const void *b, void *bytes) {
 
 static void write_op(const RocksStore *store, rocksdb_writebatch_t *writes, const Op *op, const char *bytes) {
     rocksdb_column_family_handle_t *family = store->families[op->family];
-    const char *key = bytes + op->at, *value = key + op->key_bytes;
+    const char *key = bytes + op->at, *value = op->lent != NULL ? (const char *)op->lent : key + op->key_bytes;
     switch ((OpKind)op->kind) {
     case OP_PUT: rocksdb_writebatch_put_cf(writes, family, key, op->key_bytes, value, op->value_bytes); break;
     case OP_DELETE: rocksdb_writebatch_delete_cf(writes, family, key, op->key_bytes); break;
@@ -96,7 +111,7 @@ static void write_op(const RocksStore *store, rocksdb_writebatch_t *writes, cons
  * that, but one that is made of bytes, which do not matter here, keeps their room when it is emptied. */
 static rocksdb_writebatch_t *writes_new(RocksBatch *batch) {
     const guint used = batch->bytes->len;
-    const gsize room = BATCH_HEAD_BYTES + used + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
+    const gsize room = BATCH_HEAD_BYTES + used + batch->lent_bytes + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
     if (room > G_MAXUINT32 / 2) return rocksdb_writebatch_create();
     g_byte_array_set_size(batch->bytes, (guint)room);
     rocksdb_writebatch_t *writes = rocksdb_writebatch_create_from((const char *)batch->bytes->data, room);

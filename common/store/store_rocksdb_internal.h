@@ -43,8 +43,9 @@ typedef struct RocksStore {
 /* One call of store_batch_put(), _delete(), _merge() or _delete_range(), of which the value is the end of the range. */
 typedef enum { OP_PUT, OP_DELETE, OP_MERGE, OP_DELETE_RANGE } OpKind;
 typedef struct Op {
-    guint64 key_start; /* the first eight bytes of the key as a number: most comparisons end here */
-    gsize at;          /* of the key in RocksBatch.bytes; the value lies behind it */
+    guint64 key_start;  /* the first eight bytes of the key as a number: most comparisons end here */
+    gsize at;           /* of the key in RocksBatch.bytes; the value lies behind it, */
+    const guint8 *lent; /* or here, when this is not NULL */
     guint32 key_bytes;
     guint32 value_bytes;
     guint32 number; /* of the call, from 0 */
@@ -59,6 +60,7 @@ typedef struct RocksBatch {
     StoreBatch base;
     GArray *ops;       /* Op */
     GByteArray *bytes; /* keys and values */
+    gsize lent_bytes;  /* of values that lie elsewhere */
 } RocksBatch;
 
 /* Takes RocksDB's text. */
@@ -69,6 +71,7 @@ StoreBatch *rocks_batch_new(Store *store, const StoreOps *ops);
 void rocks_batch_free(StoreBatch *batch);
 void rocks_batch_clear(StoreBatch *batch);
 void rocks_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+void rocks_batch_put_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
 void rocks_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void rocks_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 void rocks_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
