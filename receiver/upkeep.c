@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analyzer/archive/rollup.h"
+#include "analyzer/query/link_keeper.h"
 #include "common/base/clock.h"
 #include "receiver/log.h"
 
@@ -50,6 +51,14 @@ static void roll_up(Archive *archive) {
         log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
 }
 
+static void link_tasks(LinkKeeper *keeper) {
+    static LogLimit limit;
+    guint linked;
+    g_autoptr(GError) error = NULL;
+    if (!link_keeper_run(keeper, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
+}
+
 /* Ids that are due to be forgotten, and the journal's last segment at the time that was seen. */
 typedef struct Forgetting {
     gint64 before_ns; /* 0: nothing is due */
@@ -79,6 +88,7 @@ static gint64 thread_cpu_ns(void) {
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
     Forgetting due = {0, 0};
+    g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
     pthread_setname_np(pthread_self(), "upkeep");
     gint64 pause_ns = READY_NS;
     while (wait_ns(upkeep, pause_ns)) {
@@ -88,6 +98,7 @@ static void *run(void *arg) {
         pause_ns = CLAMP((thread_cpu_ns() - begin_ns) * PASS_SHARE, PASS_NS, PASS_MAX_NS);
         roll_up(upkeep->sources->archive);
         forget_ids(upkeep->sources, &due);
+        link_tasks(links);
     }
     return NULL;
 }

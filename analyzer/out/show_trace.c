@@ -186,6 +186,19 @@ static void add_missing(Table *table, const ShowOptions *options, char *prefix, 
     table_cell(table, options->ids ? text_clean(&options->style, id) : g_strdup("never came"), COLOUR_YELLOW);
 }
 
+/* The tasks of Spark that it belongs to. */
+static void show_tasks_of_trace(const json_t *document, const Style *style, GString *out) {
+    gsize i;
+    const json_t *task;
+    json_array_foreach((json_t *)field_list(document, "tasks"), i, task) {
+        g_autofree char *app = show_text(style, task, "app"), *link = show_text(style, task, "link");
+        g_string_append_printf(out, "task %" G_GINT64_FORMAT " of %s (link: %s", field_int(task, "task"), app, link);
+        if (field_number(task, "confidence") < 1)
+            g_string_append_printf(out, ", confidence %.2f", field_number(task, "confidence"));
+        g_string_append(out, ")\n");
+    }
+}
+
 static void append_head(const json_t *document, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     g_autofree char *trace = show_text(style, document, "trace");
@@ -195,6 +208,7 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_autofree char *spans = show_count(field_number(document, "spans_total"), "span", "spans");
     g_string_append_printf(out, "trace %s, %s, %s, %s\n", trace, begin, duration, spans);
     if (*pattern != '\0') g_string_append_printf(out, "pattern %s\n", pattern);
+    show_tasks_of_trace(document, style, out);
     gint64 parts = field_int(document, "parts"), first = field_int(document, "first_part");
     gint64 last = first + field_int(document, "parts_shown") - 1;
     if (parts > 1)

@@ -3,6 +3,7 @@
 
 #include "analyzer/query/question.h"
 #include "analyzer/query/skew.h"
+#include "analyzer/query/trace_tasks.h"
 #include "analyzer/query/trace_view.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -184,8 +185,9 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     if (!archive_trace_dropped(asked->archive, id.trace, &dropped, error)) return NULL;
     g_autoptr(Skew) skew = skew_new(asked->archive);
     skew_add_tree(skew, view->tree);
-    json_t *answer = json_object();
+    json_auto_t *answer = json_object();
     add_head(answer, asked->archive, view);
+    if (!trace_tasks_add(answer, asked, view, error)) return NULL;
     if (view->load.parts > 1) {
         json_object_set_new(answer, "parts", json_count(view->load.parts));
         json_object_set_new(answer, "first_part", json_count(part));
@@ -194,5 +196,5 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
     add_nodes(answer, asked, view, limit);
     json_object_set_new(answer, "skew", skew_json(skew));
-    return answer;
+    return g_steal_pointer(&answer);
 }

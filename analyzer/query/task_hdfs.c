@@ -44,17 +44,22 @@ static SparkRecords *records_to_link(const AppTasks *tasks) {
     return records;
 }
 
-static gboolean find_links(AppHdfs *hdfs, GError **error) {
-    const AppTasks *tasks = hdfs->tasks;
+gboolean app_links_find(Archive *archive, const AppTasks *tasks, SparkRecords *links, GError **error) {
     g_autoptr(SparkRecords) records = records_to_link(tasks);
     SparkSelect splits = SPARK_SELECT(SPARK_SPLIT, tasks->app.app);
-    if (!archive_spark_load(hdfs->archive, &splits, records, error)) return FALSE;
+    if (!archive_spark_load(archive, &splits, records, error)) return FALSE;
     const LinkAsk ask = {.app = tasks->app.app,
                          .app_id = tasks->app.id ? tasks->app.id : tasks->app.app,
                          .records = records,
                          .kinds = LINK_KINDS_ALL,
                          .slack_ns = LINK_SLACK_NS};
-    return task_links_find(hdfs->archive, &ask, hdfs->links, error);
+    return task_links_find(archive, &ask, links, error);
+}
+
+static gboolean load_links(AppHdfs *hdfs, GError **error) {
+    const SparkSelect stored = SPARK_SELECT(SPARK_LINK, hdfs->tasks->app.app);
+    if (!archive_spark_load(hdfs->archive, &stored, hdfs->links, error)) return FALSE;
+    return hdfs->links->of[SPARK_LINK]->len > 0 || app_links_find(hdfs->archive, hdfs->tasks, hdfs->links, error);
 }
 
 /* Only the most trusted kind of each task counts. */
@@ -104,7 +109,7 @@ AppHdfs *app_hdfs_new(Archive *archive, const AppTasks *tasks, GError **error) {
     hdfs->links = spark_records_new();
     hdfs->facts = g_new0(TaskHdfs *, MAX(tasks->table->count, 1));
     hdfs->read = g_new0(guint8, MAX(tasks->table->count, 1));
-    if (!find_links(hdfs, error)) return NULL;
+    if (!load_links(hdfs, error)) return NULL;
     group_links(hdfs);
     return g_steal_pointer(&hdfs);
 }
@@ -147,6 +152,14 @@ static gboolean add_trace(AppHdfs *hdfs, TaskHdfs *facts, const SparkLink *link,
     return TRUE;
 }
 
+/* The task's own trace may have come after the links were stored. */
+static gboolean add_own_trace(AppHdfs *hdfs, TaskHdfs *facts, guint32 row, GError **error) {
+    const SparkApp *app = &hdfs->tasks->app;
+    const guint64 trace = task_trace_id(app->id ? app->id : app->app, hdfs->tasks->tasks[row].task);
+    const SparkLink link = {.trace = (gint64)trace, .kind = LINK_SCOPE, .confidence = 1};
+    return add_trace(hdfs, facts, &link, error);
+}
+
 gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GError **error) {
     *facts = hdfs->facts[row];
     if (hdfs->read[row]) return TRUE;
@@ -155,6 +168,7 @@ gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GErro
     gboolean good = TRUE;
     for (guint32 i = hdfs->first_link[row]; good && i < hdfs->first_link[row + 1]; i++)
         good = add_trace(hdfs, read, spark_link(hdfs->links, hdfs->link_of[i]), error);
+    if (good && hdfs->first_link[row] == hdfs->first_link[row + 1]) good = add_own_trace(hdfs, read, row, error);
     if (!good || read->traces == 0) {
         task_hdfs_free(read);
         hdfs->read[row] = good;

@@ -17,8 +17,12 @@ typedef struct TaskHdfs {
     HdfsFacts facts;
 } TaskHdfs;
 
+/* Finds the links of all tasks (task_links.h), appended as SparkLinks. */
+gboolean app_links_find(Archive *archive, const AppTasks *tasks, SparkRecords *links, GError **error);
+
 typedef struct AppHdfs AppHdfs;
-/* Finds the links of all tasks; reads no trace yet. Both must outlive it. */
+/* With the links that are stored (link_keeper.h) or, when none are, those it finds; reads no trace yet. Both must
+ * outlive it. */
 AppHdfs *app_hdfs_new(Archive *archive, const AppTasks *tasks, GError **error);
 void app_hdfs_free(AppHdfs *hdfs);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppHdfs, app_hdfs_free)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark.h"
+#include "analyzer/query/link_keeper.h"
 #include "analyzer/query/task_links.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
@@ -240,6 +241,46 @@ static void why_names_the_disk(void) {
     json_decref(answer);
 }
 
+/* Once it has rested; again only when more of it comes; from a trace one comes to its task. */
+static void links_are_kept(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    store_slow_disk(&fixture);
+    g_autoptr(LinkKeeper) keeper = link_keeper_new(fixture.archive);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(SparkRecords) links = spark_records_new();
+    guint linked;
+    const gint64 rest_ms = BASE_MS + LINKS_IDLE_REST_MS;
+    g_assert_true(link_keeper_run(keeper, rest_ms - 1, &linked, &error));
+    g_assert_cmpuint(linked, ==, 0);
+    for (guint round = 0; round < 2; round++) {
+        g_assert_true(link_keeper_run(keeper, rest_ms + round * LINKS_IDLE_REST_MS, &linked, &error));
+        g_assert_cmpuint(linked, ==, round == 0 ? 1 : 0);
+    }
+    g_assert_true(archive_spark_links_of(fixture.archive, task_trace_id(APP, 6), links, &error));
+    g_assert_cmpuint(links->of[SPARK_LINK]->len, ==, 1);
+    g_assert_cmpint(spark_link(links, 0)->task, ==, 6);
+    g_assert_cmpint(spark_link(links, 0)->kind, ==, LINK_SCOPE);
+    json_t *answer = fixture_answer(&fixture, "why", "app=latest");
+    g_assert_cmpint(number_at(answer, "explained"), ==, 2);
+    json_decref(answer);
+
+    char question[64];
+    g_snprintf(question, sizeof(question), "id=%016" G_GINT64_MODIFIER "x", task_trace_id(APP, 6));
+    answer = fixture_answer(&fixture, "trace", question);
+    const json_t *task = json_array_get(json_object_get(answer, "tasks"), 0);
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "tasks")), ==, 1);
+    g_assert_cmpstr(text_at(task, "app"), ==, APP);
+    g_assert_cmpint(number_at(task, "task"), ==, 6);
+    g_assert_cmpstr(text_at(task, "link"), ==, "exact-scope");
+    json_decref(answer);
+
+    /* Another keeper, as after a restart, sees that they are there; until a task comes. */
+    g_autoptr(LinkKeeper) other = link_keeper_new(fixture.archive);
+    g_assert_true(link_keeper_run(other, rest_ms + 3 * LINKS_IDLE_REST_MS, &linked, &error));
+    g_assert_cmpuint(linked, ==, 0);
+}
+
 static void hosts(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
@@ -338,6 +379,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/links/namenode-context", namenode_context);
     g_test_add_func("/links/caller-contexts", caller_contexts);
     g_test_add_func("/why/names-the-disk", why_names_the_disk);
+    g_test_add_func("/links/are-kept", links_are_kept);
     g_test_add_func("/why/hosts", hosts);
     g_test_add_func("/why/of-one", why_of_one);
     g_test_add_func("/why/more-data", why_more_data);
