@@ -2,6 +2,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -126,6 +127,11 @@ static gboolean check(const Settings *settings, GError **error) {
     if (settings->paths == NULL)
         return fail(error, PLUMB_ERROR_CONFIG,
                     "read what? Name event logs or the folder they lie in (spark.eventLog.dir)");
+    const char *port = settings->receiver != NULL ? strrchr(settings->receiver, ':') : NULL;
+    if (settings->receiver != NULL && (port == NULL || port == settings->receiver || port[1] == '\0'))
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "'%s' is no address of plumbd: give --receiver HOST:PORT, for example " DEFAULT_RECEIVER,
+                    settings->receiver);
     if (settings->check && settings->follow)
         return fail(error, PLUMB_ERROR_CONFIG, "--check reads once: leave --follow out");
     if (settings->check && settings->state != NULL)

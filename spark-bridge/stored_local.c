@@ -1,4 +1,5 @@
 /* Files of this machine. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -37,11 +38,12 @@ static gboolean local_look(Storage *storage G_GNUC_UNUSED, const char *path, Sto
 }
 
 static gboolean local_list(Storage *storage G_GNUC_UNUSED, const char *path, GArray *entries, GError **error) {
-    errno = 0;
-    g_autoptr(GDir) folder = g_dir_open(path, 0, NULL);
+    DIR *folder = opendir(path);
     if (folder == NULL) return fail_path(error, errno, "list", path);
-    const char *name;
-    while ((name = g_dir_read_name(folder)) != NULL) {
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         g_autofree char *child = storage_join(path, name);
         struct stat st;
         if (stat(child, &st) != 0) continue; /* removed meanwhile */
@@ -50,6 +52,7 @@ static gboolean local_list(Storage *storage G_GNUC_UNUSED, const char *path, GAr
         take_facts(&facts, name, &st);
         g_array_append_val(entries, facts);
     }
+    closedir(folder);
     return TRUE;
 }
 
