@@ -22,6 +22,7 @@ plumb_module(plumb_cli
         follow.c
         importer.c
         input.c
+        log_import.c
         options.c
         out_file.c
         source.c
@@ -52,7 +53,7 @@ plumb_module(plumb_cli
         out/text.c
         out/tree_lines.c
         out/units.c
-    MAY_USE plumb_base plumb_model plumb_wire plumb_store plumb_calltree plumb_archive plumb_query
+    MAY_USE plumb_base plumb_model plumb_wire plumb_store plumb_calltree plumb_archive plumb_query plumb_spark
     LIBRARIES PkgConfig::CURL PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::ZSTD m)
 target_compile_definitions(plumb_cli PRIVATE PLUMB_VERSION="${PROJECT_VERSION}")
 

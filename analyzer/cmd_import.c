@@ -3,6 +3,7 @@
 
 #include "analyzer/commands.h"
 #include "analyzer/importer.h"
+#include "analyzer/log_import.h"
 #include "analyzer/option_sets.h"
 #include "common/base/error.h"
 
@@ -60,6 +61,45 @@ static CliExit conclude(const Invocation *invocation, const Importer *importer, 
     return exit_code == CLI_OK && !importer_clean(importer) ? CLI_FAILED : exit_code;
 }
 
+/* ---- event logs into a store ---- */
+
+static gboolean import_logs(const Invocation *invocation, LogImport *import, GError **error) {
+    for (guint i = 0; i < invocation->n_arguments; i++) {
+        g_autoptr(GError) why = NULL;
+        if (log_import_path(import, invocation->arguments[i], &why)) continue;
+        if (*error != NULL) say(NULL, (*error)->message); /* the last one is said at the end */
+        g_clear_error(error);
+        g_propagate_error(error, g_steal_pointer(&why));
+    }
+    GError *unfinished = NULL;
+    if (log_import_finish(import, &unfinished)) return *error == NULL;
+    g_clear_error(error);
+    g_propagate_error(error, unfinished);
+    return FALSE;
+}
+
+static CliExit run_logs(Invocation *invocation) {
+    if (option_flag(invocation, "follow"))
+        return invocation_usage(invocation, "--store reads logs to their end: plumb-bridge --follow sends growing ones "
+                                            "to plumbd");
+    GError *error = NULL;
+    g_autoptr(Progress) progress = progress_start(&invocation->style, "importing");
+    const LogImportOptions options = {.store = invocation->source.store, .progress = progress, .say = say};
+    g_autoptr(LogImport) import = log_import_new(&options, &error);
+    const gboolean done = import != NULL && import_logs(invocation, import, &error);
+    progress_stop(g_steal_pointer(&progress));
+    if (import == NULL) return invocation_failed(invocation, error);
+    json_t *report = log_import_report(import);
+    ShowOptions show = invocation_show_options(invocation);
+    CliExit exit_code = invocation_print(invocation, report, show_log_import, &show);
+    json_decref(report);
+    if (!done) {
+        invocation_failed(invocation, error);
+        return CLI_FAILED;
+    }
+    return exit_code == CLI_OK && !log_import_clean(import) ? CLI_FAILED : exit_code;
+}
+
 static CliExit check(const Invocation *invocation) {
     if (!option_flag(invocation, "follow")) return CLI_OK;
     if (invocation->n_arguments > 1)
@@ -70,6 +110,7 @@ static CliExit check(const Invocation *invocation) {
 }
 
 static CliExit run(Invocation *invocation) {
+    if (invocation->source.store != NULL) return run_logs(invocation);
     CliExit exit_code = check(invocation);
     if (exit_code != CLI_OK) return exit_code;
     GError *error = NULL;
@@ -97,18 +138,20 @@ const Command command_import = {
     .arguments = "FILE...",
     .min_arguments = 1,
     .max_arguments = G_MAXUINT,
-    .missing = "import what? Name files of HTrace JSON, or - for standard input",
-    .summary = "send HTrace 4 or 3 JSON to plumbd: plain, gzip, zstd, growing",
+    .missing = "import what? Name files of HTrace JSON, or - for standard input; with --store event logs of Spark",
+    .summary = "send HTrace 4 or 3 JSON to plumbd; with --store, read event logs of Spark into a store",
     .about =
         "Reads spans as HTrace 4 or 3 writes them (any number of JSON values on a line) and sends them to plumbd;\n"
         "spans that are there already change nothing. gzip and zstd are told by their first bytes. Then has plumbd\n"
         "store them (at --server), so that they can be seen. The exit code is 1 when a value could not be read or a\n"
-        "span was refused; all others are sent all the same.",
+        "span was refused; all others are sent all the same.\n"
+        "With --store DIR (made when it is not there) files are event logs of Spark, or folders of them, and go\n"
+        "straight into the store, with no plumbd: then all that 'plumb apps' and the others say can be asked of it.",
     .example = "  plumb import /tmp/htrace.out\n"
                "  plumb import spans-*.json.zst --json\n"
                "  ssh dn1 cat htrace.out | plumb import -\n"
-               "  plumb import --follow /var/log/hadoop/htrace.out\n",
+               "  plumb import --follow /var/log/hadoop/htrace.out\n"
+               "  plumb --store /tmp/logs import /var/spark-history && plumb --store /tmp/logs apps\n",
     .options = options,
-    .server_only = TRUE,
     .run = run,
 };

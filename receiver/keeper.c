@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "analyzer/archive/spark.h"
 #include "analyzer/archive/thin.h"
 #include "common/base/clock.h"
 #include "receiver/log.h"
@@ -92,6 +93,27 @@ static gboolean retain(Keeper *keeper, const KeeperLimits *limits) {
     return FALSE;
 }
 
+/* Applications of Spark: those past their age, and for room one at a time. */
+static void retain_applications(const Keeper *keeper, const KeeperLimits *limits) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    const gint64 wall_ms = clock_wall_ns(clock_system()) / NS_PER_MS;
+    const SparkRetain retain = {
+        .before_ms = limits->applications_ns > 0 ? wall_ms - limits->applications_ns / NS_PER_MS : 0,
+        .oldest = keeper->level >= SPACE_THIN,
+        .oldest_before_ms = wall_ms - limits->whole_ns / NS_PER_MS,
+    };
+    SparkRetained removed = {0};
+    if (retain.before_ms <= 0 && !retain.oldest) return;
+    if (!archive_spark_retain(keeper->options.archive, &retain, &removed, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "applications of Spark past their age cannot be removed: %s",
+                    error->message);
+    if (removed.apps > 0)
+        log_message(retain.oldest ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
+                    "%" G_GUINT64_FORMAT " applications of Spark are gone, %" G_GUINT64_FORMAT " records: they were %s",
+                    removed.apps, removed.records, retain.oldest ? "the oldest, and space is short" : "past their age");
+}
+
 /* ---- thinning ---- */
 
 static void thin_end(Keeper *keeper) {
@@ -157,10 +179,12 @@ static void *run(void *arg) {
         look_at_space(keeper, &limits);
         if (gate_is_shut_for(keeper->options.gate, GATE_STARTING)) continue;
         if (now_ns() >= keeper->retain_ns) {
-            if (retain(keeper, &limits))
+            if (retain(keeper, &limits)) {
                 pause_ns = 0;
-            else
+            } else {
+                retain_applications(keeper, &limits);
                 keeper->retain_ns = now_ns() + RETAIN_NS;
+            }
         }
         if (keeper->level < SPACE_THIN)
             thin_stop(keeper);

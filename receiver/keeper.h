@@ -9,6 +9,7 @@
 /* What a reload may change. */
 typedef struct KeeperLimits {
     RetainAges ages;
+    gint64 applications_ns; /* of Spark; 0: for ever */
     SpaceMarks marks;
     guint keep;      /* traces of each pattern and hour that stay when it first thins out */
     gint64 whole_ns; /* nothing younger is thinned */

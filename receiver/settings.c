@@ -84,6 +84,11 @@ const ConfigOption settings_table[] = {
     {"retention.hours", CONFIG_DURATION, "400d", 0, 100 * 366 * DAY, NULL, TRUE, "Age of statistics by the hour."},
     {"retention.days", CONFIG_DURATION, "0", 0, 100 * 366 * DAY, NULL, TRUE,
      "Age of statistics by the day. 0: for ever."},
+    {"retention.applications", CONFIG_DURATION, "30d", 0, 100 * 366 * DAY, NULL, TRUE,
+     "Applications of Spark go as a whole at this age, counted from their end, or from when something of them was last "
+     "stored; samples of hosts by their time. 0: never. When space is short (store.thin-free), the one that ended "
+     "first "
+     "goes, and so on, but none that is younger than retention.whole."},
     {"retention.keep", CONFIG_INT, "100", 1, 1000000, NULL, TRUE,
      "When space is short (store.thin-free): so many traces of each pattern and hour stay, with equal chances, then "
      "half "
@@ -153,6 +158,7 @@ static KeeperLimits keeper_limits(const Config *config) {
                  .level_ns = {[LEVEL_MINUTE] = config_duration_ns(config, "retention.minutes"),
                               [LEVEL_HOUR] = config_duration_ns(config, "retention.hours"),
                               [LEVEL_DAY] = config_duration_ns(config, "retention.days")}},
+        .applications_ns = config_duration_ns(config, "retention.applications"),
         .marks = {config_size_bytes(config, "store.warn-free"), config_size_bytes(config, "store.thin-free")},
         .keep = (guint)config_int(config, "retention.keep"),
         .whole_ns = config_duration_ns(config, "retention.whole"),

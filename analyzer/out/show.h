@@ -33,6 +33,7 @@ void show_operations(const json_t *document, const ShowOptions *options, GString
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);
 void show_stages(const json_t *document, const ShowOptions *options, GString *out);
 void show_tasks(const json_t *document, const ShowOptions *options, GString *out);
+void show_log_import(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 
 /* One trace (the document of the question "trace") for Graphviz, and as Chrome's trace events for Perfetto and

@@ -44,3 +44,33 @@ void show_import(const json_t *document, const ShowOptions *options, GString *ou
         g_string_append_printf(out, "%s stored now\n", closed);
     }
 }
+
+static void append_log(const json_t *log, const Style *style, GString *out) {
+    g_autofree char *name = show_text(style, log, "log"), *app = show_text(style, log, "app");
+    g_autofree char *lines = show_count(field_number(log, "lines"), "line", "lines");
+    const double bad = field_number(log, "bad_lines");
+    g_string_append_printf(out, "%s: %s", name, lines);
+    if (*app != '\0') g_string_append_printf(out, " of %s", app);
+    g_autofree char *count = show_count(bad, "bad line", "bad lines");
+    if (bad > 0) g_string_append_printf(out, ", %s skipped", count);
+    g_string_append_c(out, '\n');
+    g_autofree char *error = show_text(style, log, "error");
+    if (*error == '\0') return;
+    style_append(style, COLOUR_RED, error, out);
+    g_string_append_c(out, '\n');
+}
+
+void show_log_import(const json_t *document, const ShowOptions *options, GString *out) {
+    gsize i;
+    const json_t *log;
+    json_array_foreach((json_t *)field_list(document, "logs"), i, log) append_log(log, &options->style, out);
+    g_autofree char *added = show_count(field_number(document, "added"), "record added", "records added");
+    g_autofree char *changed = unit_count(field_number(document, "changed"));
+    g_autofree char *unchanged = unit_count(field_number(document, "unchanged"));
+    g_string_append_printf(out, "%s, %s changed, %s there already", added, changed, unchanged);
+    if (field_number(document, "refused") > 0) {
+        g_autofree char *refused = unit_count(field_number(document, "refused"));
+        g_string_append_printf(out, ", %s refused", refused);
+    }
+    g_string_append_c(out, '\n');
+}

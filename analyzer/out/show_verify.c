@@ -6,6 +6,8 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
     g_autofree char *traces = show_count(field_number(document, "traces"), "trace", "traces");
     g_autofree char *spans = show_count(field_number(document, "spans"), "span", "spans");
     g_autofree char *rows = show_count(field_number(document, "rows"), "row", "rows");
+    const double records = field_number(document, "records");
+    g_autofree char *records_text = show_count(records, "record of Spark", "records of Spark");
     double differences = field_number(document, "differences");
     g_autofree char *count = show_count(differences, "difference", "differences");
     const json_t *reports = field_list(document, "reports");
@@ -24,7 +26,9 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
         g_string_append_printf(out, "%s traces that were removed since: only their number was compared\n", number_text);
     gsize shown = json_array_size(reports);
     if (differences > (double)shown) g_string_append_printf(out, "... and %.0f more\n", differences - (double)shown);
-    g_string_append_printf(out, "%s of statistics recomputed from %s of %s: ", rows, spans, traces);
+    g_string_append_printf(out, "%s of statistics recomputed from %s of %s", rows, spans, traces);
+    if (records > 0) g_string_append_printf(out, ", %s looked at", records_text);
+    g_string_append(out, ": ");
     style_append(&options->style, differences > 0 ? COLOUR_RED : COLOUR_GREEN,
                  differences > 0 ? count : "no difference", out);
     g_string_append_c(out, '\n');

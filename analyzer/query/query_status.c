@@ -1,4 +1,5 @@
 /* What the store holds. plumbd adds what only a running receiver knows. */
+#include "analyzer/archive/spark.h"
 #include "analyzer/query/question.h"
 #include "common/wire/message.h"
 
@@ -29,9 +30,25 @@ static void add_usage(json_t *store, const StoreUsage *usage, guint64 spans) {
     json_object_set_new(store, "bytes_per_span", json_real((double)(gint64)(per_span * 10 + 0.5) / 10));
 }
 
+/* Of Spark and of hosts; absent when there are none. */
+static void add_records(json_t *store, const SparkTotals *totals) {
+    json_t *records = json_object();
+    guint64 all = 0;
+    for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
+        all += totals->records[kind];
+        json_object_set_new(records, spark_kind_name((SparkKind)kind), json_count(totals->records[kind]));
+    }
+    if (all > 0)
+        json_object_set_new(store, "records", records);
+    else
+        json_decref(records);
+}
+
 json_t *answer_status(const Asked *asked, GError **error) {
     ArchiveKinds kinds;
-    if (!archive_kinds(asked->archive, &kinds, error)) return NULL;
+    SparkTotals spark;
+    if (!archive_kinds(asked->archive, &kinds, error) || !archive_spark_totals(asked->archive, &spark, error))
+        return NULL;
     ArchiveTotals totals = archive_totals(asked->archive);
     StoreUsage usage = store_usage(archive_store(asked->archive));
 
@@ -42,6 +59,7 @@ json_t *answer_status(const Asked *asked, GError **error) {
     add_totals(store, &totals);
     json_object_set_new(store, "functions", json_count(kinds.functions));
     json_object_set_new(store, "hosts", json_count(kinds.hosts));
+    add_records(store, &spark);
     add_usage(store, &usage, totals.spans);
     return answer;
 }

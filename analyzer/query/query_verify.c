@@ -1,4 +1,5 @@
 /* Every stored statistic recomputed from the stored spans. */
+#include "analyzer/archive/spark.h"
 #include "analyzer/query/question.h"
 
 #define REPORTS_MAX 100u
@@ -13,13 +14,16 @@ json_t *answer_verify(const Asked *asked, GError **error) {
     VerifyHooks hooks = {.report = report, .arg = list};
     VerifyResult result;
     if (!archive_verify(asked->archive, &hooks, &result, error)) return NULL;
+    guint64 records = 0, differences = 0;
+    if (!archive_spark_verify(asked->archive, &hooks, &records, &differences, error)) return NULL;
     json_t *answer = json_object();
     json_object_set_new(answer, "traces", json_count(result.traces));
     json_object_set_new(answer, "spans", json_count(result.spans));
     json_object_set_new(answer, "rows", json_count(result.rows));
-    json_object_set_new(answer, "differences", json_count(result.differences));
+    json_object_set_new(answer, "differences", json_count(result.differences + differences));
     json_object_set_new(answer, "rows_by_number", json_count(result.unchecked));
     json_object_set_new(answer, "cut_records", json_count(result.cut));
+    json_object_set_new(answer, "records", json_count(records));
     json_object_set(answer, "reports", list);
     return answer;
 }

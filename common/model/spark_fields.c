@@ -32,6 +32,8 @@
     { .number = n, .type = FIELD_I32, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
 #define NEED_TEXT(Type, n, member, label)                                                                              \
     { .number = n, .type = FIELD_TEXT, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
+#define GROWS(Type, n, member, label)                                                                                  \
+    { .number = n, .type = FIELD_I64, .offset = AT(Type, member), .grows = TRUE, .name = label }
 #define FORM(Type, table)                                                                                              \
     { table, G_N_ELEMENTS(table), sizeof(Type) }
 
@@ -76,8 +78,8 @@ static const SparkField app_fields[] = {
     TEXT(SparkApp, 7, driver_host, "driverHost"),
     I64(SparkApp, 8, start_ms, "startMs"),
     I64(SparkApp, 9, end_ms, "endMs"),
-    I64(SparkApp, 10, last_event_ms, "lastEventMs"),
-    I64(SparkApp, 11, log_complete, "logComplete"),
+    GROWS(SparkApp, 10, last_event_ms, "lastEventMs"),
+    GROWS(SparkApp, 11, log_complete, "logComplete"),
     LIST(SparkApp, 12, properties, pair_form, "properties"),
 };
 
@@ -187,12 +189,9 @@ static const SparkField split_fields[] = {
 };
 
 static const SparkField link_fields[] = {
-    NEED_TEXT(SparkLink, 1, app, "app"),
-    NEED_I64(SparkLink, 2, task, "task"),
-    KEY_I64(SparkLink, 3, operation, "operation"),
-    KEY_ENUM(SparkLink, 4, kind, LINK_KIND_COUNT, "kind"),
-    NEED_I64(SparkLink, 5, trace, "trace"),
-    KEY_I64(SparkLink, 6, span, "span"),
+    NEED_TEXT(SparkLink, 1, app, "app"),           NEED_I64(SparkLink, 2, task, "task"),
+    KEY_I64(SparkLink, 3, operation, "operation"), KEY_ENUM(SparkLink, 4, kind, LINK_KIND_COUNT, "kind"),
+    NEED_I64(SparkLink, 5, trace, "trace"),        KEY_I64(SparkLink, 6, span, "span"),
     REAL(SparkLink, 7, confidence, "confidence"),
 };
 

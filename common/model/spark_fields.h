@@ -25,6 +25,7 @@ typedef struct SparkField {
     guint16 count;   /* of values of an enum, or of an array */
     gboolean key;    /* part of what tells records of the kind apart */
     gboolean needed; /* a record without is refused */
+    gboolean grows;  /* of two values the greater is kept: what a log says again, from its begin, takes nothing back */
     const char *name;
     const SparkForm *items; /* of FIELD_LIST */
 } SparkField;

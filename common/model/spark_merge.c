@@ -141,6 +141,8 @@ void spark_record_merge(SparkKind kind, void *record, const void *newer) {
         const SparkField *field = &form->fields[i];
         if (field->type == FIELD_I64S || field->type == FIELD_DOUBLES)
             merge_array(field, at(field, record), at(field, newer));
+        else if (field->grows && *(const gint64 *)at(field, record) >= *(const gint64 *)at(field, newer))
+            continue;
         else if (spark_field_known(field, newer))
             memcpy(at(field, record), at(field, newer), field_bytes(field));
     }
