@@ -9,6 +9,7 @@
 #include "spark-bridge/bridge.h"
 #include "spark-bridge/bridge_report.h"
 #include "spark-bridge/bridge_send.h"
+#include "spark-bridge/sample_logs.h"
 #include "spark-bridge/watch.h"
 
 #define DEFAULT_RECEIVER "127.0.0.1:9410"
@@ -20,6 +21,9 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct Settings {
     char *receiver, *state, *hdfs_user;
+    char *host, *zone, *date, *since; /* of samples */
+    gint every_s;
+    gboolean day_first;
     char **paths;
     gint interval_s, retry_s;
     gboolean follow, check, json, version;
@@ -32,6 +36,7 @@ typedef struct Program {
     Positions *positions;
     BridgeSender *sender; /* NULL: --check */
     Bridge *bridge;
+    SampleLogs *samples;
     gboolean terminal, drawn;
     gint64 begin_ns, drawn_ns;
     gboolean failed;
@@ -42,6 +47,10 @@ static void settings_clear(Settings *settings) {
     g_free(settings->receiver);
     g_free(settings->state);
     g_free(settings->hdfs_user);
+    g_free(settings->host);
+    g_free(settings->zone);
+    g_free(settings->date);
+    g_free(settings->since);
     g_strfreev(settings->paths);
 }
 
@@ -102,6 +111,14 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
          "how long an HDFS that does not answer is asked again (60)", "SECONDS"},
         {"interval", 0, 0, G_OPTION_ARG_INT, &settings->interval_s, "how often HDFS is looked at with --follow (2)",
          "SECONDS"},
+        {"host", 0, 0, G_OPTION_ARG_STRING, &settings->host, "samples: of this host, whatever the log says", "NAME"},
+        {"zone", 0, 0, G_OPTION_ARG_STRING, &settings->zone,
+         "samples: the zone of clocks whose logs name none, as UTC, +02:00, Asia/Shanghai", "ZONE"},
+        {"date", 0, 0, G_OPTION_ARG_STRING, &settings->date, "samples: of the log's begin, as 2026-11-21", "DATE"},
+        {"day-first", 0, 0, G_OPTION_ARG_NONE, &settings->day_first, "samples: 10/11/2026 is in November", NULL},
+        {"since", 0, 0, G_OPTION_ARG_STRING, &settings->since,
+         "samples without times: when the first report was made, as 2026-11-21T10:00:00Z", "TIME"},
+        {"every", 0, 0, G_OPTION_ARG_INT, &settings->every_s, "samples without times: between reports (1)", "SECONDS"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &settings->version, "say the version", NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->paths, NULL, "PATH..."},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
@@ -112,7 +129,8 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
     g_option_context_set_description(
         context, "A PATH is a log (plain, zstd, lz4, snappy, lzf, growing), a rolling one (eventlog_v2_...), or a\n"
                  "history folder of these, here or in HDFS: webhdfs://NAMENODE:9870/spark-history. Sending a log\n"
-                 "again changes nothing. Exit codes: 0 done, 1 something could not be read or sent, 2 wrong\n"
+                 "again changes nothing. Logs of sysstat (mpstat, iostat, sar, sadf), named one by one, give samples\n"
+                 "of hosts. Exit codes: 0 done, 1 something could not be read or sent, 2 wrong\n"
                  "command line.\n\n"
                  "  plumb-bridge /var/spark-history\n"
                  "  plumb-bridge --follow --state /var/lib/plumb-bridge.json webhdfs://nn1:9870/spark-history\n"
@@ -143,6 +161,30 @@ static gboolean check(const Settings *settings, GError **error) {
     return TRUE;
 }
 
+static gboolean start_samples(Program *program, GError **error) {
+    const Settings *settings = &program->settings;
+    SampleLogsOptions options = {.samples = SAMPLE_OPTIONS_NONE,
+                                 .storage = program->storage,
+                                 .deliver = deliver,
+                                 .stopped = stopped,
+                                 .arg = program,
+                                 .follow = settings->follow};
+    options.samples.host = settings->host;
+    options.samples.zone = settings->zone;
+    options.samples.date = settings->date;
+    if (settings->day_first) options.samples.order = DATE_DAY_FIRST;
+    if (settings->since != NULL) {
+        g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+        g_autoptr(GDateTime) since = g_date_time_new_from_iso8601(settings->since, utc);
+        if (since == NULL)
+            return fail(error, PLUMB_ERROR_CONFIG, "--since \"%s\": write it as 2026-11-21T10:00:00Z", settings->since);
+        options.samples.start_ns = g_date_time_to_unix(since) * NS_PER_SEC;
+        options.samples.interval_ns = MAX(settings->every_s, 1) * NS_PER_SEC;
+    }
+    program->samples = sample_logs_new(&options, error);
+    return program->samples != NULL;
+}
+
 static gboolean start(Program *program, GError **error) {
     const Settings *settings = &program->settings;
     program->watch = watch_new(error);
@@ -159,7 +201,7 @@ static gboolean start(Program *program, GError **error) {
         program->storage, program->positions, deliver, stopped, say, settings->follow ? watch : NULL,
         program,          settings->follow};
     program->bridge = bridge_new(&bridge);
-    return TRUE;
+    return start_samples(program, error);
 }
 
 static gboolean sender_failed(const Program *program) {
@@ -169,7 +211,8 @@ static gboolean sender_failed(const Program *program) {
 /* A path that cannot be looked at is said once; FALSE when there is no use in going on. */
 static gboolean read_path(Program *program, const char *path) {
     g_autoptr(GError) error = NULL;
-    if (bridge_read(program->bridge, path, &error)) {
+    const gboolean samples = sample_logs_is(program->samples, path);
+    if (samples ? sample_logs_read(program->samples, path, &error) : bridge_read(program->bridge, path, &error)) {
         g_hash_table_remove(program->said, path);
         return TRUE;
     }
@@ -206,11 +249,20 @@ static void run(Program *program) {
     }
 }
 
+/* Samples' logs are not in the summary of event logs: what became of each is said. */
+static void tell_samples(void *arg, const SampleLogOutcome *outcome) {
+    Program *program = arg;
+    g_autofree char *text = sample_log_text(outcome);
+    say(program, text);
+    if (outcome->counts.bad_lines > 0 || outcome->counts.without_time > 0) program->failed = TRUE;
+}
+
 static int conclude(Program *program) {
     const BridgeSent sent = program->sender != NULL ? bridge_sender_sent(program->sender) : (BridgeSent){0};
     const BridgeReport report = {program->bridge, program->sender != NULL ? &sent : NULL,
                                  clock_monotonic_ns(clock_system()) - program->begin_ns};
     erase(program);
+    sample_logs_outcomes(program->samples, tell_samples, program);
     g_autofree char *text = program->settings.json ? bridge_report_json(&report) : bridge_report_text(&report);
     const gboolean written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     if (!written) say(program, "cannot write the summary");
@@ -219,6 +271,7 @@ static int conclude(Program *program) {
 
 static void program_clear(Program *program) {
     bridge_free(program->bridge);
+    sample_logs_free(program->samples);
     bridge_sender_free(program->sender);
     storage_free(program->storage);
     positions_close(program->positions);
