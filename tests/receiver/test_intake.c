@@ -184,7 +184,7 @@ static void test_recovery(void) {
         g_autoptr(Journal) journal = journal_open(&journal_options, NULL);
         g_assert_cmpuint(journal_found(journal), >, 2);
         atomic_bool cancelled = attempt == 0;
-        RecoverOptions options = {journal, setup.intake, setup.fixture->shards, 2, &cancelled};
+        RecoverOptions options = {journal, setup.intake, setup.fixture->shards, 2, &cancelled, NULL};
         RecoverResult result;
         g_autoptr(GError) error = NULL;
         if (attempt == 0) {
