@@ -88,6 +88,17 @@ def bayes(spark, rows="20000", partitions="12"):
     say(right=predicted.filter("prediction = label").count(), of=int(rows))
 
 
+@job
+def several(spark, path, out):
+    """One of each kind, one after the other."""
+    wordcount(spark, path, f"{out}/words")
+    text(spark, path, "a")
+    sort(spark, path, f"{out}/sorted")
+    parquet(spark, path, f"{out}/table")
+    join(spark, path, f"{out}/table")
+    bayes(spark, 2000, 4)
+
+
 # ---- with something that makes tasks slow ----
 
 @job

@@ -28,6 +28,11 @@ def shell(hdfs, *arguments):
         raise ClusterError(f"hdfs dfs {' '.join(arguments)}:\n{hdfs.log_end('shell')}")
 
 
+def put_text(hdfs, local, path, blocks):
+    write_text(local, blocks)
+    shell(hdfs, "-put", str(local), path)
+
+
 def start(options, work, stack):
     """HDFS with the text in it, and Spark."""
     reason = why_no_namespaces()
@@ -36,9 +41,8 @@ def start(options, work, stack):
     say(f"starting one NameNode, four DataNodes of Hadoop {HADOOP}, and Spark {options.spark} with three workers")
     hdfs = stack.enter_context(Cluster(work / "hdfs", HADOOP, 4, hosts=hosts, agent=agent,
                                        hdfs={"dfs.replication": "1", "dfs.blocksize": str(BLOCK)}))
-    write_text(work / "text", BLOCKS)
     shell(hdfs, "-mkdir", "/spark-events")
-    shell(hdfs, "-put", str(work / "text"), "/text")
+    put_text(hdfs, work / "text", "/text", BLOCKS)
     spark = stack.enter_context(Standalone(work / "spark", options.spark, 3, hosts=hosts, agent=agent,
                                            conf={"spark.eventLog.dir": hdfs.url("/spark-events")}))
     return hosts, hdfs, spark

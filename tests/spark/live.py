@@ -2,14 +2,17 @@
 import json
 import subprocess
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
+from tests.conftest import Plumbd
 from tests.spark.parts import wait_for  # noqa: F401 (puts script/spark where it is found)
-from slow_job import SLOW, application_of, run_job, start
 from runs import block_places
+from slow_job import SLOW, application_of, put_text, run_job, start
+from standalone import Standalone
 from truth import Run
 
-__all__ = ["SLOW", "Live", "Run", "start"]
+__all__ = ["SLOW", "Live", "put_text", "start"]
 DRAIN_SECONDS = 120
 
 
@@ -26,10 +29,27 @@ class Live:
         self.settle()
         return application
 
-    def job(self, job, arguments, **options):
-        self.spark.run(job, arguments, **options)
+    def job(self, job, arguments, spark=None):
+        (spark or self.spark).run(job, arguments)
         self.settle()
         return application_of(self.hdfs)
+
+    @contextmanager
+    def another_spark(self, version, conf):
+        """With one worker, on the same HDFS."""
+        conf = {"spark.eventLog.dir": self.hdfs.url("/spark-events"), **conf}
+        with Standalone(self.work / f"spark-{version}", version, 1, agent=self.spark.agent, conf=conf) as spark:
+            yield spark
+
+    @contextmanager
+    def other_plumbd(self):
+        """Its addresses, for records and for questions."""
+        other = Plumbd(self.plumbd.program, self.work / "other")
+        try:
+            other.start()
+            yield "{}:{}".format(*other.thrift), other.http
+        finally:
+            other.clean_up()
 
     def settle(self):
         self.hdfs.wait_all_sent(DRAIN_SECONDS)
@@ -52,19 +72,19 @@ class Live:
         (folder / "run.json").write_text(json.dumps({"fault": "slow-disk", "said": []}))
         return Run(folder)
 
-    def bridge(self, *arguments):
+    def bridge(self, *arguments, receiver=None):
         """plumb-bridge --json: its summary."""
-        receiver = "{}:{}".format(*self.plumbd.thrift)
+        receiver = receiver or "{}:{}".format(*self.plumbd.thrift)
         done = subprocess.run([self.programs["plumb-bridge"], "--receiver", receiver, "--json", *arguments],
                               capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def plumb(self, *arguments, code=0):
-        done = subprocess.run([self.programs["plumb"], "--server", self.plumbd.http, *arguments], capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == code, (arguments, done.stdout, done.stderr)
+    def plumb(self, *arguments, server=None):
+        done = subprocess.run([self.programs["plumb"], "--server", server or self.plumbd.http, *arguments],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
 
-    def asked(self, *arguments):
-        return json.loads(self.plumb("--json", *arguments))
+    def asked(self, *arguments, server=None):
+        return json.loads(self.plumb("--json", *arguments, server=server))

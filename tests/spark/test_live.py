@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.conftest import Plumbd
-from tests.spark.live import SLOW, Live, start
+from tests.spark.live import SLOW, Live, put_text, start
 
 SPARK = "4.3.0"
 
@@ -19,6 +19,7 @@ def live(tmp_path_factory, plumbd_program, plumb_program, build_dir):
         stack.callback(plumbd.clean_up)
         options = SimpleNamespace(plumbd_thrift="{}:{}".format(*plumbd.thrift), spark=SPARK)
         parts = start(options, work, stack)
+        put_text(parts[1], work / "small", "/small", 2)
         programs = {"plumb": plumb_program, "plumb-bridge": build_dir / "spark-bridge/plumb-bridge"}
         yield Live(parts, plumbd, work, programs)
 
@@ -63,3 +64,35 @@ def test_reading_the_log_again_changes_nothing(live, slow):
     before = live.asked("why", slow.application, "--limit", "0")
     live.bridge(live.event_log(slow.application))
     assert live.asked("why", slow.application, "--limit", "0") == before
+
+
+def test_the_datanode_tells_its_tasks(live, slow):
+    """The other way round: from the host to the tasks that it slowed, and since when."""
+    why = live.asked("why", slow.application, "--limit", "0")
+    blamed = {row["task"] for row in why["stragglers"]
+              if row.get("main_cause", {}).get("suspect", {}).get("host") == SLOW}
+    answer = live.asked("hosts", SLOW, "--limit", "0")
+    assert {row["task"] for row in answer["tasks"]} == blamed
+    begin = min(found.task.begin_ms for found in slow.run.stragglers() if found.task.id in blamed)
+    assert min(row["since_time_ns"] for row in answer["hosts"]) == begin * 1_000_000
+
+
+def test_without_traces_nobody_is_named(live, slow):
+    """The same log in a plumbd that got no spans: stragglers are there, but no part of HDFS is said to have made them."""
+    with live.other_plumbd() as (receiver, server):
+        live.bridge(live.event_log(slow.application), receiver=receiver)
+        answer = live.asked("why", slow.application, "--limit", "0", server=server)
+    assert {row["task"] for row in answer["stragglers"]} == {found.task.id for found in slow.run.stragglers()}
+    assert answer["suspects"] == [] and answer["explained_by_hdfs_alone"] == 0
+
+
+@pytest.mark.parametrize("version", ["3.5.6"])
+def test_another_spark(live, version):
+    """Rolling, compressed logs in HDFS, several kinds of jobs; every task is linked to its own trace."""
+    conf = {"spark.eventLog.rolling.enabled": "true", "spark.eventLog.compress": "true"}
+    with live.another_spark(version, conf) as spark:
+        application = live.job("several", [live.hdfs.url("/small"), live.hdfs.url(f"/out-{version}")], spark)
+    assert application.startswith("eventlog_v2_")
+    bridged = live.bridge(live.event_log(application))
+    answer = live.asked("why", application.removeprefix("eventlog_v2_"), "--limit", "0")
+    assert answer["tasks"] == bridged["records"]["task"] == answer["tasks_by_link"]["exact-scope"]

@@ -105,3 +105,42 @@ def test_small_and_of_no_machine(path):
     assert path.stat().st_size <= LARGEST
     if ".zstd" in path.suffixes:
         assert b'/tmp/w' not in unpacked(path) and str(Path.home() / ".cache").encode() not in unpacked(path)
+
+
+# ---- what plumb-bridge reads in them ----
+
+@pytest.fixture(scope="module")
+def bridge(build_dir):
+    def check(path):
+        done = subprocess.run([build_dir / "spark-bridge/plumb-bridge", "--check", "--json", str(path)],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    return check
+
+
+def lines_of(path):
+    """Those that are whole."""
+    return [json.loads(line) for line in unpacked(path).split(b"\n")[:-1]]
+
+
+@pytest.mark.parametrize("path", [path for path in sorted(FOLDER.rglob("*.zstd*")) if path.is_file()],
+                         ids=lambda path: str(path.relative_to(FOLDER)))
+def test_every_task_is_read(bridge, path):
+    if "rolling" in path.parts:
+        path = path.parent
+    found = bridge(path)
+    files = sorted(path.glob("events_*")) if path.is_dir() else [path]
+    events_read = [event for file in files for event in lines_of(file)]
+    tasks = {event["Task Info"]["Task ID"] for event in events_read if "Task Info" in event}
+    assert found["records"].get("task", 0) == len(tasks)
+    assert found["logs"][0]["ended"] == any(event["Event"] == "SparkListenerApplicationEnd" for event in events_read)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("codec", ["zstd", "lz4", "snappy", "lzf"])
+def test_every_codec_is_read(bridge, version, codec):
+    """The same application each time."""
+    found = bridge(FOLDER / version / f"codec_{codec}.{codec}")
+    assert found["logs"][0]["ended"] and found["logs"][0]["broken"] == 0
+    assert found["records"]["executor"] >= 1 and found["records"].get("task", 0) == 0
