@@ -10,6 +10,7 @@
 #include "spark-bridge/bridge_report.h"
 #include "spark-bridge/bridge_send.h"
 #include "spark-bridge/sample_logs.h"
+#include "spark-bridge/side_logs.h"
 #include "spark-bridge/watch.h"
 
 #define DEFAULT_RECEIVER "127.0.0.1:9410"
@@ -21,7 +22,9 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct Settings {
     char *receiver, *state, *hdfs_user;
-    char *host, *zone, *date, *since; /* of samples */
+    char *host, *zone, *date, *since; /* of samples; host and zone of operations and splits, too */
+    char **operations, **executor_logs;
+    char *app, *executor; /* that these are of */
     gint every_s;
     gboolean day_first;
     char **paths;
@@ -39,7 +42,7 @@ typedef struct Program {
     SampleLogs *samples;
     gboolean terminal, drawn;
     gint64 begin_ns, drawn_ns;
-    gboolean failed;
+    gboolean failed, side_failed;
     GHashTable *said; /* paths whose trouble was said: once, not in every round */
 } Program;
 
@@ -51,6 +54,10 @@ static void settings_clear(Settings *settings) {
     g_free(settings->zone);
     g_free(settings->date);
     g_free(settings->since);
+    g_strfreev(settings->operations);
+    g_strfreev(settings->executor_logs);
+    g_free(settings->app);
+    g_free(settings->executor);
     g_strfreev(settings->paths);
 }
 
@@ -119,6 +126,12 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
         {"since", 0, 0, G_OPTION_ARG_STRING, &settings->since,
          "samples without times: when the first report was made, as 2026-11-21T10:00:00Z", "TIME"},
         {"every", 0, 0, G_OPTION_ARG_INT, &settings->every_s, "samples without times: between reports (1)", "SECONDS"},
+        {"operations", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->operations,
+         "an operation log (rules of Byteman), of --app; may be given again", "FILE"},
+        {"executor-log", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->executor_logs,
+         "an executor's log, for the splits that its tasks read, of --app; may be given again", "FILE"},
+        {"app", 0, 0, G_OPTION_ARG_STRING, &settings->app, "the application that these are of", "ID"},
+        {"executor", 0, 0, G_OPTION_ARG_STRING, &settings->executor, "and the executor", "ID"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &settings->version, "say the version", NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->paths, NULL, "PATH..."},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
@@ -142,7 +155,7 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
 
 static gboolean check(const Settings *settings, GError **error) {
     if (settings->version) return TRUE;
-    if (settings->paths == NULL)
+    if (settings->paths == NULL && settings->operations == NULL && settings->executor_logs == NULL)
         return fail(error, PLUMB_ERROR_CONFIG,
                     "read what? Name event logs or the folder they lie in (spark.eventLog.dir)");
     const char *port = settings->receiver != NULL ? strrchr(settings->receiver, ':') : NULL;
@@ -221,9 +234,28 @@ static gboolean read_path(Program *program, const char *path) {
     return !sender_failed(program) && !g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
 }
 
+/* Once, before anything is followed. A log that cannot be read is said, and the others are read all the same. */
+static void read_side_logs(Program *program) {
+    const Settings *settings = &program->settings;
+    const SideOptions options = {
+        program->storage, settings->app, settings->executor, settings->host, settings->zone, deliver, stopped, say,
+        program};
+    char **const lists[] = {settings->operations, settings->executor_logs};
+    const SideKind kinds[] = {SIDE_OPERATIONS, SIDE_EXECUTOR_LOG};
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
+        for (char **path = lists[i]; path != NULL && *path != NULL; path++) {
+            g_autoptr(GError) error = NULL;
+            if (side_log_read(kinds[i], *path, &options, &error)) continue;
+            say(program, error->message);
+            program->side_failed = TRUE;
+            if (sender_failed(program)) return;
+        }
+    }
+}
+
 static gboolean read_round(Program *program) {
     program->failed = FALSE;
-    for (char **path = program->settings.paths; *path != NULL; path++) {
+    for (char **path = program->settings.paths; path != NULL && *path != NULL; path++) {
         if (watch_stopped(program->watch)) break;
         if (!read_path(program, *path)) return FALSE;
     }
@@ -235,12 +267,14 @@ static gboolean read_round(Program *program) {
 }
 
 static guint pause_ms(const Settings *settings) {
-    for (char **path = settings->paths; *path != NULL; path++)
+    for (char **path = settings->paths; path != NULL && *path != NULL; path++)
         if (storage_is_remote(*path)) return (guint)settings->interval_s * 1000;
     return LOOK_EVERY_MS;
 }
 
 static void run(Program *program) {
+    read_side_logs(program);
+    if (sender_failed(program)) return;
     while (read_round(program)) {
         erase(program);
         if (!program->settings.follow || watch_stopped(program->watch)) return;
@@ -266,7 +300,8 @@ static int conclude(Program *program) {
     g_autofree char *text = program->settings.json ? bridge_report_json(&report) : bridge_report_text(&report);
     const gboolean written = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     if (!written) say(program, "cannot write the summary");
-    return written && !program->failed && bridge_report_clean(&report) ? EXIT_DONE : EXIT_FAILED;
+    return written && !program->failed && !program->side_failed && bridge_report_clean(&report) ? EXIT_DONE
+                                                                                                : EXIT_FAILED;
 }
 
 static void program_clear(Program *program) {

@@ -2,7 +2,7 @@
 
 A fault of a DataNode affects a task that read its part of the file (which its executor's log names) from that DataNode while
 the fault was there. It *touches* one that read the last line of its part from it, which lies in the next block: that costs
-little, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
+less, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
 meanwhile; one of a worker its tasks that ran meanwhile; a skewed key the task of its partition.
 """
 import json

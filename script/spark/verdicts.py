@@ -85,6 +85,8 @@ def loaded(run, build, with_spans):
             named = folder / run.about["application"]
             shutil.copy(run.folder / "events", named)
             plumbd.bridge(named)
+            for samples in sorted((run.folder / "samples").glob("worker*.json")):
+                plumbd.bridge("--host", samples.stem, "--zone", "UTC", samples)
             yield plumbd
         finally:
             plumbd.stop()
