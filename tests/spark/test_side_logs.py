@@ -48,7 +48,7 @@ def test_an_operation_log(bridge, plumbd, tmp_path):
     (["--executor-log", "LOG"], "does not say which application it is of: add --app APP"),
     (["--operations", "LOG"], "does not say which application it is of: add --app APP"),
     (["--app", "a", "--operations", "NOWHERE"], "no such file or folder"),
-    (["--zone", "Middle/Earth", "--app", "a", "--executor-log", "LOG"], "is no time zone"),
+    (["--zone", "Middle/Earth", "--app", "a", "--executor-log", "LOG"], 'zone "Middle/Earth" is none'),
 ])
 def test_what_cannot_be_read(bridge, tmp_path, arguments, said):
     (tmp_path / "LOG").write_text(EXECUTOR)
