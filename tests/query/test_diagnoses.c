@@ -1,0 +1,304 @@
+/* Stragglers and inefficient operations of an application whose figures can be followed by hand. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/archive/spark.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "tests/query/fixture.h"
+
+#define BASE_MS (SAMPLE_BASE_NS / NS_PER_MS)
+#define APP     "app-20201121105300-0007"
+#define TASKS   10
+
+/* Ten tasks of stage 2 from 10 s on, on two hosts, 1000 ms each but these: task 3 on host a took 3000, for two of
+ * which the disk of its host was busy, and still was afterwards; task 7 on host b took 2500 and read four times as much. */
+static gint64 duration_of(guint task) { return task == 3 ? 3000 : task == 7 ? 2500 : 1000; }
+static const char *host_of(guint task) { return task < 5 ? "a" : "b"; }
+
+static void add_app(SparkRecords *records) {
+    SparkApp *app = spark_add_app(records);
+    app->app = app->id = APP;
+    app->name = "ten tasks";
+    app->start_ms = BASE_MS;
+    app->end_ms = BASE_MS + 60000;
+    SparkStage *stage = spark_add_stage(records);
+    stage->app = APP;
+    stage->stage = 2;
+    stage->attempt = 0;
+    stage->tasks = TASKS;
+    stage->name = "count at Words.scala:7";
+    SparkRdd *rdds = spark_list(records, 2, sizeof(SparkRdd));
+    rdds[0] =
+        (SparkRdd){.id = 4, .name = "hdfs:///text", .call_site = "textFile at Words.scala:3", .partitions = TASKS};
+    rdds[1] = (SparkRdd){.id = 5, .name = "MapPartitionsRDD", .call_site = "map at Words.scala:4", .partitions = TASKS};
+    stage->rdds = (SparkRdds){rdds, 2};
+}
+
+static void add_tasks(SparkRecords *records) {
+    for (guint i = 0; i < TASKS + 1; i++) {
+        SparkTask *task = spark_add_task(records);
+        task->app = APP;
+        task->stage = 2;
+        task->task = 100 + i;
+        task->stage_attempt = task->attempt = 0;
+        task->partition = (gint32)(i % TASKS);
+        task->executor = i % TASKS < 5 ? "1" : "2";
+        task->host = host_of(i % TASKS);
+        task->launch_ms = BASE_MS + 10000;
+        task->finish_ms = task->launch_ms + duration_of(i);
+        task->status = TASK_SUCCESS;
+        task->locality = LOCALITY_NODE;
+        task->metrics[METRIC_RUN_MS] = duration_of(i) - 100;
+        task->metrics[METRIC_INPUT_BYTES] = i == 7 ? 4000000 : 1000000;
+        task->metrics[METRIC_GC_MS] = 10;
+        if (i < TASKS) continue;
+        task->finish_ms = task->launch_ms + 9000; /* an attempt that failed: neither counts nor is judged */
+        task->status = TASK_FAILED;
+    }
+}
+
+static void add_samples(SparkRecords *records) {
+    for (guint second = 0; second < 30; second++) {
+        for (guint host = 0; host < 2; host++) {
+            const double busy = host == 0 && second >= 11 && second < 25 ? 0.9 : 0.1;
+            HostSample *sample = spark_add_sample(records);
+            sample->host = host == 0 ? "a" : "b";
+            sample->source = "sadf";
+            sample->time_ns = (BASE_MS + (second + 1) * 1000) * NS_PER_MS;
+            sample->interval_ns = NS_PER_SEC;
+            sample->zone_offset_s = 0;
+            sample->user = 0.3;
+            HostDisk *disk = spark_list(records, 1, sizeof *disk);
+            *disk = (HostDisk){"sda", busy, 1e6, 1e6, 1, 1};
+            sample->disks = (SparkDisks){disk, 1};
+        }
+    }
+}
+
+/* HadoopRDD takes 600 ms, in task 3 2600; the map 300. Nine tenths of each task's run time are covered but for task 7,
+ * of whose 2400 ms it is 900. */
+static void add_operations(SparkRecords *records) {
+    for (guint i = 0; i < 2 * TASKS; i++) {
+        const guint task = i / 2, op = i % 2;
+        SparkOperation *operation = spark_add_operation(records);
+        operation->app = APP;
+        operation->stage = 2;
+        operation->stage_attempt = 0;
+        operation->task = 100 + task;
+        operation->partition = (gint32)task;
+        operation->rdd = 4 + op;
+        operation->instance = op;
+        operation->class_name = op == 0 ? "org.apache.spark.rdd.HadoopRDD" : "org.apache.spark.rdd.MapPartitionsRDD";
+        operation->host = host_of(task);
+        operation->begin_ns = (BASE_MS + 10000) * NS_PER_MS;
+        operation->exclusive_ns = (op == 1 ? 300 : task == 3 ? 2600 : 600) * NS_PER_MS;
+        operation->source = OPERATION_AGENT;
+        operation->records = 1000;
+        operation->at_end[JVM_HEAP_RATE] = task == 3 ? 0.95 : 0.4 + 0.01 * task;
+        operation->at_end[JVM_THREADS] = 80;
+    }
+}
+
+static void put(Fixture *fixture, const SparkRecords *records) {
+    SparkPut done;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture->archive, records, BASE_MS, &done, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(done.refused, ==, 0);
+}
+
+static void fill(Fixture *fixture, gboolean operations) {
+    g_autoptr(SparkRecords) records = spark_records_new();
+    fixture_init(fixture);
+    add_app(records);
+    add_tasks(records);
+    add_samples(records);
+    if (operations) add_operations(records);
+    put(fixture, records);
+}
+
+static void assert_near(const json_t *object, const char *field, double expected) {
+    const json_t *value = json_object_get(object, field);
+    g_assert_nonnull(value);
+    g_assert_cmpfloat_with_epsilon(json_number_value(value), expected, 1e-5 * (1 + fabs(expected)));
+}
+
+static void document_check(const char *file, const json_t *answer) {
+    g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
+    g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    g_autofree char *line = g_strconcat(text, "\n", NULL);
+    if (g_getenv("PLUMB_WRITE_DOCUMENTS")) {
+        g_assert_true(g_file_set_contents(path, line, -1, NULL));
+        return;
+    }
+    g_autofree char *expected = NULL;
+    g_assert_true(g_file_get_contents(path, &expected, NULL, NULL));
+    g_assert_cmpstr(line, ==, expected);
+}
+
+/* ---- stragglers ---- */
+
+static void test_stragglers(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *answer = fixture_answer(&fixture, "stragglers", "app=latest");
+    const json_t *list = json_object_get(answer, "stragglers");
+    g_assert_cmpuint(json_array_size(list), ==, 2);
+    const json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
+    g_assert_cmpint(number_at(first, "task"), ==, 103);
+    assert_near(first, "scale", 3);
+    g_assert_cmpint(number_at(first, "excess_ns"), ==, 2000 * NS_PER_MS);
+    const json_t *disk = row_where(json_object_get(first, "causes"), "feature", "disk");
+    g_assert_nonnull(disk);
+    g_assert_cmpuint(json_array_size(json_object_get(first, "causes")), ==, 1);
+    assert_near(disk, "measured", (0.1 + 0.9 + 0.9) / 3);
+    assert_near(disk, "quantile", 0.1 + 0.1 * (1.9 / 3 - 0.1)); /* rank 8.1 of nine times 0.1 and this one */
+    assert_near(json_object_get(disk, "other_hosts"), "median", 0.1);
+    assert_near(json_object_get(disk, "same_host"), "median", 0.1);
+    assert_near(disk, "before", 0.1);
+    assert_near(disk, "after", 0.9);
+    /* Task 7: 4 MB where the mean of the ten counted ones is 1.3 MB. */
+    g_assert_cmpint(number_at(second, "task"), ==, 107);
+    const json_t *bytes = row_where(json_object_get(second, "causes"), "feature", "read_bytes");
+    assert_near(bytes, "value", 4 / 1.3);
+    assert_near(json_object_get(bytes, "other_hosts"), "mean", 1 / 1.3);
+    json_auto_t *near = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=2.0&evidence=near");
+    document_check("stragglers", near);
+    json_auto_t *other = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=1");
+    g_assert_cmpuint(json_array_size(json_object_get(other, "stragglers")), ==, 0);
+}
+
+/* With a bound above both 0.1 and 0.9 the load came and went with the task. */
+static void test_options(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *strict = fixture_answer(&fixture, "stragglers", "app=ten tasks&lambda_p=10&lambda_q=0.5");
+    g_assert_cmpint(number_at(strict, "unexplained"), ==, 2);
+    json_auto_t *edge = fixture_answer(&fixture, "stragglers", "app=ten tasks&lambda_e=1.5&evidence=near");
+    const json_t *near = json_object_get(json_array_get(json_object_get(edge, "stragglers"), 0), "near");
+    g_assert_cmpstr(text_at(row_where(near, "feature", "disk"), "verdict"), ==, "edge");
+    json_auto_t *none = fixture_answer(&fixture, "stragglers", "app=ten tasks&ratio=4");
+    g_assert_cmpint(number_at(none, "stragglers_total"), ==, 0);
+    static const char *const wrong[] = {"lambda_p=x",  "lambda_q=1.5", "ratio=0.5",      "method=guess", "edge=maybe",
+                                        "lambda_p=-1", "window=soon",  "evidence=a lot", "stage=x",      "hdfs=2"};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *params = g_strconcat("app=latest&", wrong[i], NULL);
+        g_assert_null(fixture_ask(&fixture, "stragglers", params, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    }
+}
+
+static void test_methods(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *mantri = fixture_answer(&fixture, "stragglers", "app=latest&method=mantri");
+    const json_t *list = json_object_get(mantri, "stragglers");
+    const char *const expected[] = {"disk", "read_bytes"};
+    for (guint i = 0; i < 2; i++) {
+        const json_t *causes = json_object_get(json_array_get(list, i), "causes");
+        g_assert_cmpuint(json_array_size(causes), ==, 1);
+        g_assert_cmpstr(text_at(json_array_get(causes, 0), "feature"), ==, expected[i]);
+    }
+    json_auto_t *pcc = fixture_answer(&fixture, "stragglers", "app=latest&method=pcc");
+    document_check("stragglers-pcc", pcc);
+    json_auto_t *xue = fixture_answer(&fixture, "stragglers", "app=latest&method=xue");
+    g_assert_nonnull(row_where(json_object_get(xue, "causes_total"), "feature", "disk"));
+}
+
+/* ---- operations ---- */
+
+static void check_scores(const json_t *stage) {
+    g_assert_cmpint(number_at(stage, "pipelines"), ==, 10);
+    g_assert_cmpint(number_at(stage, "instances"), ==, 20);
+    g_assert_cmpint(number_at(stage, "top_instances"), ==, 2);
+    const json_t *first = json_array_get(json_object_get(stage, "top"), 0);
+    /* Durations 1000 eight times, 2500, 3000: PF of the longest is 1000/10 + 1500/2 + 500. */
+    g_assert_cmpint(number_at(first, "task"), ==, 103);
+    assert_near(first, "pf_ms", 1350);
+    assert_near(first, "ss", 2600.0 / 600);
+    assert_near(first, "is_ms2", 1350 * 2600 * 2600.0 / 600);
+    /* Task 7's HadoopRDD, with PF 100 + 750, comes before anything else of 3. */
+    const json_t *second = json_array_get(json_object_get(stage, "top"), 1);
+    g_assert_cmpint(number_at(second, "task"), ==, 107);
+    assert_near(second, "is_ms2", 850 * 600);
+    g_assert_cmpstr(text_at(first, "call_site"), ==, "textFile at Words.scala:3");
+    /* 900 of 900 in eight tasks, 900 of 2400 and 2900 of 2900. */
+    assert_near(stage, "coverage", (8 * 900.0 + 900 + 2900) / (8 * 900 + 2400 + 2900));
+    g_assert_cmpint(number_at(stage, "low_coverage_tasks"), ==, 1);
+}
+
+static void test_operations(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, TRUE);
+    json_auto_t *answer = fixture_answer(&fixture, "operations", "app=latest");
+    const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0);
+    check_scores(stage);
+    const json_t *clusters = json_object_get(stage, "clusters");
+    g_assert_nonnull(clusters);
+    assert_near(json_object_get(clusters, "apart"), "ThreadNum", 0);
+    document_check("operations", answer);
+    json_auto_t *all = fixture_answer(&fixture, "operations", "app=latest&top=100%&limit=5&stage=2&clusters=false");
+    stage = json_array_get(json_object_get(all, "stages"), 0);
+    g_assert_cmpint(number_at(stage, "top_instances"), ==, 20);
+    g_assert_cmpuint(json_array_size(json_object_get(stage, "top")), ==, 5);
+    g_assert_null(json_object_get(stage, "clusters"));
+    static const char *const wrong[] = {"top=0", "top=200%", "top=ten", "stage=-2", "top=10%%"};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *params = g_strconcat("app=latest&", wrong[i], NULL);
+        g_assert_null(fixture_ask(&fixture, "operations", params, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    }
+}
+
+/* The same operations as spans of the tasks' own traces give the same scores, and lead to the traces. */
+static void test_traced_operations(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    for (guint i = 0; i < TASKS; i++) {
+        const guint64 trace = task_trace_id(APP, 100 + i);
+        g_autofree char *read = g_strdup_printf("rddId=4;partition=%u;exclusiveNs=%u000000;records=1000;"
+                                                "jvmEnd=8000,0,1,2,%.2f",
+                                                i, i == 3 ? 2600 : 600, i == 3 ? 0.95 : 0.4);
+        const gint64 begin = 10 * 1000000, length = duration_of(i) * 1000;
+        const SpanRow rows[] = {
+            {trace, 1, 0, "SparkTask", "Executor/a", begin, length, NULL, 0},
+            {trace, 2, 1, "RDD:MapPartitionsRDD", "Executor/a", begin, length, "rddId=5;exclusiveNs=300000000", 0},
+            {trace, 3, 2, "RDD:HadoopRDD", "Executor/a", begin, length, read, 0},
+        };
+        fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
+    }
+    json_auto_t *answer = fixture_answer(&fixture, "operations", "app=latest");
+    const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0);
+    check_scores(stage);
+    g_assert_cmpstr(text_at(stage, "source"), ==, "agent");
+    const json_t *first = json_array_get(json_object_get(stage, "top"), 0);
+    const json_t *tree = json_array_get(json_object_get(first, "trees"), 0);
+    g_autofree char *expected = g_strdup_printf("%016" G_GINT64_MODIFIER "x", task_trace_id(APP, 103));
+    g_assert_cmpstr(text_at(tree, "trace"), ==, expected);
+    g_assert_true(g_str_has_suffix(text_at(tree, "span"), "0000000000000003"));
+    g_assert_nonnull(json_object_get(stage, "clusters"));
+}
+
+static void test_without_operations(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *answer = fixture_answer(&fixture, "operations", "app=latest");
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "stages")), ==, 0);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "operations", "app=app-nowhere", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/query/stragglers/causes", test_stragglers);
+    g_test_add_func("/query/stragglers/options", test_options);
+    g_test_add_func("/query/stragglers/methods", test_methods);
+    g_test_add_func("/query/operations/records", test_operations);
+    g_test_add_func("/query/operations/traces", test_traced_operations);
+    g_test_add_func("/query/operations/none", test_without_operations);
+    return g_test_run();
+}
