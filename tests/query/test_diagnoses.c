@@ -280,6 +280,7 @@ static void test_traced_operations(void) {
     g_assert_cmpstr(text_at(tree, "trace"), ==, expected);
     g_assert_true(g_str_has_suffix(text_at(tree, "span"), "0000000000000003"));
     g_assert_nonnull(json_object_get(stage, "clusters"));
+    document_check("operations-traced", answer);
 }
 
 static void test_without_operations(void) {
