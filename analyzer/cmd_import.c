@@ -151,7 +151,7 @@ const Command command_import = {
                "  plumb import spans-*.json.zst --json\n"
                "  ssh dn1 cat htrace.out | plumb import -\n"
                "  plumb import --follow /var/log/hadoop/htrace.out\n"
-               "  plumb --store /tmp/logs import /var/spark-history && plumb --store /tmp/logs apps\n",
+               "  plumb import --store spark-logs /var/spark-history && plumb apps --store spark-logs\n",
     .options = options,
     .run = run,
 };

@@ -53,6 +53,8 @@ def test_examples_are_understood(example, closed_port, tmp_path):
         words = words[:words.index("|")]
     if words[0] == "import":
         words += ["--thrift", closed_port]
+        if "--store" in words:  # it is made
+            words[words.index("--store") + 1] = str(tmp_path / "store")
     if "--config" in words:
         words[words.index("--config") + 1] = str(ROOT / "conf/analysis.conf")
     if "--output" in words:

@@ -131,3 +131,29 @@ const char *text_at(const json_t *object, const char *field) {
     if (!value) g_error("no text \"%s\"", field);
     return value;
 }
+
+/* Says where two long texts differ, not all of them. */
+static void assert_same_lines(const char *file, const char *expected, const char *text) {
+    g_auto(GStrv) left = g_strsplit(expected, "\n", -1);
+    g_auto(GStrv) right = g_strsplit(text, "\n", -1);
+    for (guint i = 0; left[i] && right[i]; i++) {
+        if (strcmp(left[i], right[i]) != 0)
+            g_error("%s.json:%u: expected \"%s\", got \"%s\"", file, i + 1, left[i], right[i]);
+    }
+    g_assert_cmpuint(g_strv_length(left), ==, g_strv_length(right) + 1); /* the file ends in a line feed */
+}
+
+void fixture_check_document(const char *file, const json_t *answer) {
+    g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
+    g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    if (g_getenv("PLUMB_WRITE_DOCUMENTS")) {
+        g_autofree char *line = g_strconcat(text, "\n", NULL);
+        g_assert_true(g_file_set_contents(path, line, -1, NULL));
+        return;
+    }
+    g_autofree char *expected = NULL;
+    g_autoptr(GError) error = NULL;
+    g_file_get_contents(path, &expected, NULL, &error);
+    g_assert_no_error(error);
+    assert_same_lines(file, expected, text);
+}

@@ -44,6 +44,10 @@ json_t *fixture_ask(Fixture *fixture, const char *question, const char *params, 
 json_t *fixture_answer(Fixture *fixture, const char *question, const char *params);
 QueryParams *params_from_text(const char *text);
 
+/* The answer is the document tests/data/query/FILE.json, which was checked by hand; with PLUMB_WRITE_DOCUMENTS set it
+ * becomes that. */
+void fixture_check_document(const char *file, const json_t *answer);
+
 /* The element of a list of objects whose field has that text; NULL when there is none. */
 json_t *row_where(const json_t *list, const char *field, const char *text);
 gint64 number_at(const json_t *object, const char *field);

@@ -48,32 +48,6 @@ static const struct Case {
     {"verify", "verify", ""},
 };
 
-/* Says where two long texts differ, not all of them. */
-static void assert_same_lines(const char *file, const char *expected, const char *text) {
-    g_auto(GStrv) left = g_strsplit(expected, "\n", -1);
-    g_auto(GStrv) right = g_strsplit(text, "\n", -1);
-    for (guint i = 0; left[i] && right[i]; i++) {
-        if (strcmp(left[i], right[i]) != 0)
-            g_error("%s.json:%u: expected \"%s\", got \"%s\"", file, i + 1, left[i], right[i]);
-    }
-    g_assert_cmpuint(g_strv_length(left), ==, g_strv_length(right) + 1); /* the file ends in a line feed */
-}
-
-static void document_check(const char *file, const json_t *answer) {
-    g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
-    g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    if (g_getenv("PLUMB_WRITE_DOCUMENTS")) {
-        g_autofree char *line = g_strconcat(text, "\n", NULL);
-        g_assert_true(g_file_set_contents(path, line, -1, NULL));
-        return;
-    }
-    g_autofree char *expected = NULL;
-    g_autoptr(GError) error = NULL;
-    g_file_get_contents(path, &expected, NULL, &error);
-    g_assert_no_error(error);
-    assert_same_lines(file, expected, text);
-}
-
 static void test_documents(gconstpointer data) {
     const struct Case *test = data;
     g_auto(Fixture) fixture = {0};
@@ -81,7 +55,7 @@ static void test_documents(gconstpointer data) {
     fixture_store(&fixture, sample_rows, sample_count);
     json_auto_t *answer = fixture_answer(&fixture, test->question, test->params);
     json_object_del(answer, "version");
-    document_check(test->file, answer);
+    fixture_check_document(test->file, answer);
 }
 
 /* The same spans, some twice, in another order and in many pieces: the same answers. */
@@ -96,7 +70,7 @@ static void test_order_of_arrival(void) {
         static const char *const varying[] = {"status", "senders", "verify", NULL};
         if (g_strv_contains(varying, cases[i].question)) continue;
         json_auto_t *answer = fixture_answer(&fixture, cases[i].question, cases[i].params);
-        if (!g_getenv("PLUMB_WRITE_DOCUMENTS")) document_check(cases[i].file, answer);
+        if (!g_getenv("PLUMB_WRITE_DOCUMENTS")) fixture_check_document(cases[i].file, answer);
     }
     json_auto_t *verified = fixture_answer(&fixture, "verify", "");
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);

@@ -1,6 +1,8 @@
 add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${PROJECT_SOURCE_DIR}/tests/query/sample.c)
 target_link_libraries(query_fixture PUBLIC plumb_query PkgConfig::JANSSON)
+target_compile_definitions(query_fixture PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
+plumb_test(test_query_records SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_spark.c LINK query_fixture)
 plumb_test(test_query_params SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_params.c LINK query_fixture)
 plumb_test(test_path_filter SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_path_filter.c LINK query_fixture)
 plumb_test(test_pack SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_pack.c LINK query_fixture)

@@ -1,0 +1,178 @@
+/* The questions about applications of Spark, asked of a small store, against documents that were checked by hand. */
+#include <string.h>
+
+#include "analyzer/archive/spark.h"
+#include "analyzer/query/asked_app.h"
+#include "common/base/error.h"
+#include "tests/query/fixture.h"
+
+#define BASE_MS (SAMPLE_BASE_NS / 1000000)
+
+static SparkApp *add_app(SparkRecords *records, const char *id, const char *name, gint64 begin_ms) {
+    SparkApp *app = spark_add_app(records);
+    app->app = app->id = id;
+    app->name = name;
+    app->start_ms = BASE_MS + begin_ms;
+    return app;
+}
+
+/* What a task took, and of which bytes the sums of a stage are made. */
+typedef struct TaskRow {
+    gint64 stage, task;
+    gint32 attempt;
+    const char *host;
+    gint64 begin_ms, duration_ms;
+    TaskStatus status;
+    gint64 input, shuffle_remote, shuffle_local, spilled, gc_ms;
+} TaskRow;
+
+static const TaskRow tasks[] = {
+    {0, 0, 0, "node-1", 0, 1000, TASK_SUCCESS, 100, -1, -1, -1, 10},
+    {0, 1, 0, "node-2", 0, 1100, TASK_SUCCESS, 110, -1, -1, -1, 20},
+    {0, 2, 0, "node-3", 10, 1600, TASK_SUCCESS, 120, -1, -1, 5000, 30},
+    {0, 3, 0, "node-1", 1000, 900, TASK_SUCCESS, 90, -1, -1, -1, 40},
+    {0, 4, 0, "node-2", 1100, 50, TASK_FAILED, -1, -1, -1, -1, -1},
+    {1, 5, 0, "node-1", 2000, 200, TASK_KILLED, -1, 7, 8, -1, -1},
+    {1, 6, 1, "node-2", 3000, 400, TASK_SUCCESS, -1, 70, 80, -1, 0},
+    {2, 7, 0, "node-2", 4000, -1, TASK_RUNNING, -1, -1, -1, -1, -1},
+};
+
+static void add_task(SparkRecords *records, const TaskRow *row) {
+    SparkTask *task = spark_add_task(records);
+    task->app = "app-20201121105300-0001";
+    task->stage = row->stage, task->task = row->task, task->stage_attempt = row->attempt;
+    task->partition = (gint32)row->task, task->attempt = 0, task->speculative = 0;
+    task->host = row->host, task->executor = row->host + strlen("node-");
+    task->locality = LOCALITY_NODE;
+    task->launch_ms = BASE_MS + row->begin_ms;
+    if (row->duration_ms >= 0) task->finish_ms = task->launch_ms + row->duration_ms;
+    task->status = row->status;
+    if (row->status == TASK_FAILED) task->reason = "java.io.IOException: the disk is on fire";
+    task->metrics[METRIC_INPUT_BYTES] = row->input;
+    task->metrics[METRIC_SHUFFLE_REMOTE_BYTES] = row->shuffle_remote;
+    task->metrics[METRIC_SHUFFLE_LOCAL_BYTES] = row->shuffle_local;
+    task->metrics[METRIC_DISK_SPILLED_BYTES] = row->spilled;
+    task->metrics[METRIC_GC_MS] = row->gc_ms;
+}
+
+static SparkStage *add_stage(SparkRecords *records, gint64 id, gint32 attempt, gint64 begin_ms) {
+    SparkStage *stage = spark_add_stage(records);
+    stage->app = "app-20201121105300-0001";
+    stage->stage = id, stage->attempt = attempt, stage->tasks = 2;
+    stage->name = "count at Main.scala:17";
+    stage->submitted_ms = BASE_MS + begin_ms;
+    return stage;
+}
+
+static void store_sample(Fixture *fixture) {
+    static const SparkPair pairs[] = {{"spark.executor.memory", "1g"}};
+    static const SparkRdd rdds[] = {
+        {.id = 3, .name = "HadoopRDD", .scope = "textFile", .call_site = "textFile at Main.scala:9", .partitions = 4}};
+    g_autoptr(SparkRecords) records = spark_records_new();
+    SparkApp *app = add_app(records, "app-20201121105300-0001", "Word count", 0);
+    app->end_ms = BASE_MS + 60000, app->user = "anna", app->version = "4.3.0", app->driver_host = "node-0";
+    app->log_complete = 1, app->properties = (SparkPairs){pairs, 1};
+    add_app(records, "app-20201121105200-0000", "Word count", -60000)->last_event_ms = BASE_MS - 50000;
+    add_app(records, "app-20201121105100-0009", "Join", -120000)->log_complete = 1;
+    SparkStage *stage = add_stage(records, 0, 0, 0);
+    stage->completed_ms = BASE_MS + 2000, stage->tasks = 4, stage->rdds = (SparkRdds){rdds, 1};
+    add_stage(records, 1, 0, 2000)->failure = "FetchFailed: node-3 is gone";
+    add_stage(records, 1, 1, 3000)->completed_ms = BASE_MS + 3500;
+    for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
+    SparkTask *alone = spark_add_task(records); /* of which nothing else is known */
+    alone->app = "app-x", alone->stage = 0, alone->task = 0, alone->stage_attempt = 0;
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture->archive, records, BASE_MS - 3600000, &put, &error);
+    g_assert_no_error(error);
+}
+
+static const struct Case {
+    const char *file, *question, *params;
+} cases[] = {
+    {"apps", "apps", ""},
+    {"apps-two", "apps", "limit=2"},
+    {"stages", "stages", "app=app-20201121105300-0001"},
+    {"stages-one", "stages", "app=latest&stage=0.0"},
+    {"stages-by-stragglers", "stages", "app=latest&sort=stragglers&limit=1"},
+    {"tasks", "tasks", "app=app-202011211053"},
+    {"tasks-slowest", "tasks", "app=Word count&sort=duration&limit=2"},
+    {"tasks-one", "tasks", "app=latest&task=5"},
+    {"tasks-host", "tasks", "app=latest&host=node-2&status=success"},
+    {"tasks-stage", "tasks", "app=latest&stage=1.1"},
+};
+
+static void test_documents(gconstpointer data) {
+    const struct Case *test = data;
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    store_sample(&fixture);
+    json_auto_t *answer = fixture_answer(&fixture, test->question, test->params);
+    fixture_check_document(test->file, answer);
+}
+
+static void test_mistakes(void) {
+    static const struct {
+        const char *question, *params;
+        PlumbError code;
+        const char *says;
+    } mistakes[] = {
+        {"stages", "", PLUMB_ERROR_INPUT, "which application?"},
+        {"stages", "app=app-2020112110530-0001", PLUMB_ERROR_NOT_FOUND, "did you mean \"app-20201121105300-0001\"?"},
+        {"stages", "app=Word cout", PLUMB_ERROR_NOT_FOUND, "did you mean \"Word count\"?"},
+        {"tasks", "app=nothing like it at all", PLUMB_ERROR_NOT_FOUND, "the newest are app-20201121105300-0001"},
+        {"tasks", "app=app-20", PLUMB_ERROR_INPUT, "3 applications begin with"},
+        {"tasks", "app=latest&stage=x", PLUMB_ERROR_INPUT, "as in 3.1"},
+        {"tasks", "app=latest&stage=1.2.3", PLUMB_ERROR_INPUT, "as in 3.1"},
+        {"tasks", "app=latest&stage=", PLUMB_ERROR_INPUT, "as in 3.1"},
+        {"tasks", "app=latest&status=dead", PLUMB_ERROR_INPUT, "status"},
+        {"tasks", "app=latest&sort=size", PLUMB_ERROR_INPUT, "sort"},
+        {"apps", "limit=-1", PLUMB_ERROR_INPUT, "limit"},
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(GError) none = NULL;
+    g_assert_null(fixture_ask(&fixture, "stages", "app=latest", &none));
+    g_assert_error(none, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+    g_assert_nonnull(strstr(none->message, "plumb-bridge"));
+    store_sample(&fixture);
+    for (guint i = 0; i < G_N_ELEMENTS(mistakes); i++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_null(fixture_ask(&fixture, mistakes[i].question, mistakes[i].params, &error));
+        g_assert_error(error, PLUMB_ERROR, (int)mistakes[i].code);
+        g_test_message("%s", error->message);
+        g_assert_nonnull(strstr(error->message, mistakes[i].says));
+    }
+}
+
+/* The numbers of the documents, once more by hand: 900, 1000, 1100, 1600 ms. */
+static void test_numbers(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    store_sample(&fixture);
+    json_auto_t *answer = fixture_answer(&fixture, "stages", "app=latest");
+    const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0);
+    g_assert_cmpint(number_at(stage, "median_ns"), ==, 1050000000);
+    g_assert_cmpint(number_at(stage, "p95_ns"), ==, 1525000000); /* 1100 + 0.85 * 500 */
+    g_assert_cmpint(number_at(stage, "max_ns"), ==, 1600000000);
+    g_assert_cmpint(number_at(stage, "stragglers"), ==, 1); /* from 1575 ms on */
+    g_assert_cmpint(number_at(stage, "tasks"), ==, 5);
+    g_assert_cmpint(number_at(stage, "input_bytes"), ==, 420);
+    json_auto_t *slow = fixture_answer(&fixture, "tasks", "app=latest&sort=duration&limit=1");
+    const json_t *task = json_array_get(json_object_get(slow, "tasks"), 0);
+    g_assert_cmpint(number_at(task, "task"), ==, 2);
+    g_assert_cmpfloat_with_epsilon(json_real_value(json_object_get(task, "times_median")), 1600.0 / 1050, 1e-9);
+    g_autofree char *trace = g_strdup_printf("%016" G_GINT64_MODIFIER "x", task_trace_id("app-20201121105300-0001", 2));
+    g_assert_cmpstr(text_at(task, "trace"), ==, trace);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *path = g_strdup_printf("/query/spark/%s", cases[i].file);
+        g_test_add_data_func(path, &cases[i], test_documents);
+    }
+    g_test_add_func("/query/spark/mistakes", test_mistakes);
+    g_test_add_func("/query/spark/numbers", test_numbers);
+    return g_test_run();
+}
