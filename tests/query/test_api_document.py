@@ -12,8 +12,8 @@ ALLOWED = {name: re.findall(r'"(\w+)"', allowed)
            for name, allowed in re.findall(r'\{"(\w+)",\s*answer_\w+,\s*(ALLOW\([^)]*\)|\(const[^}]*\})',
                                            (ROOT / "analyzer/query/query.c").read_text())}
 ANSWERS = sorted((ROOT / "tests/data/query").glob("*.json"))
-# Keys of these objects are the senders' own, or the JVM's features.
-FREE = {"annotations", "centre", "others", "apart"}
+# Keys of these objects are the senders' own, the JVM's features, Spark's settings and numbers.
+FREE = {"annotations", "centre", "others", "apart", "properties", "metrics", "task_states"}
 
 
 def fields(value):

@@ -66,16 +66,22 @@ static SparkStage *add_stage(SparkRecords *records, gint64 id, gint32 attempt, g
 
 static void store_sample(Fixture *fixture) {
     static const SparkPair pairs[] = {{"spark.executor.memory", "1g"}};
-    static const SparkRdd rdds[] = {
-        {.id = 3, .name = "HadoopRDD", .scope = "textFile", .call_site = "textFile at Main.scala:9", .partitions = 4}};
+    static const SparkRdd rdds[] = {{.id = 3,
+                                     .name = "HadoopRDD",
+                                     .scope = "textFile",
+                                     .call_site = "textFile at Main.scala:9",
+                                     .storage_level = "memory",
+                                     .partitions = 4}};
     g_autoptr(SparkRecords) records = spark_records_new();
     SparkApp *app = add_app(records, "app-20201121105300-0001", "Word count", 0);
     app->end_ms = BASE_MS + 60000, app->user = "anna", app->version = "4.3.0", app->driver_host = "node-0";
+    app->attempt = "1", app->last_event_ms = app->end_ms;
     app->log_complete = 1, app->properties = (SparkPairs){pairs, 1};
     add_app(records, "app-20201121105200-0000", "Word count", -60000)->last_event_ms = BASE_MS - 50000;
     add_app(records, "app-20201121105100-0009", "Join", -120000)->log_complete = 1;
     SparkStage *stage = add_stage(records, 0, 0, 0);
-    stage->completed_ms = BASE_MS + 2000, stage->tasks = 4, stage->rdds = (SparkRdds){rdds, 1};
+    stage->completed_ms = BASE_MS + 2000, stage->tasks = 4, stage->details = "Main$.main(Main.scala:17)";
+    stage->rdds = (SparkRdds){rdds, 1};
     add_stage(records, 1, 0, 2000)->failure = "FetchFailed: node-3 is gone";
     add_stage(records, 1, 1, 3000)->completed_ms = BASE_MS + 3500;
     for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
