@@ -1,6 +1,6 @@
 # Installation, and the Debian package: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
 include(GNUInstallDirs)
-install(TARGETS plumbd plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS plumbd plumb plumb-bridge RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(PLUMB_ROCKSDB)
     install(FILES ${PLUMB_ROCKSDB} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
     set_target_properties(plumbd plumb PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/plumbline")

@@ -9,6 +9,7 @@
 #include "common/wire/span_json.h"
 #include "tests/calltree/forest.h"
 #include "tests/model/records_random.h"
+#include "tests/spark-bridge/packed.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
 #include "tests/wire/packs.h"
@@ -185,6 +186,40 @@ static void seed_journal(void) {
     }
 }
 
+/* A log of each event, in each format; as lines, as the unpackers take it, and as a file. */
+static void seed_event_logs(void) {
+    static const char log[] =
+        "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"4.3.0\"}\n"
+        "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"n\",\"App ID\":\"app-1\",\"Timestamp\":5}\n"
+        "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"Spark Properties\":{\"spark.master\":\"yarn\"}}\n"
+        "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":7,\"Executor ID\":\"0\",\"Executor "
+        "Info\":{\"Host\":\"w\"}}\n"
+        "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Stage Infos\":[{\"Stage ID\":0,\"Stage Name\":\"s\"}],"
+        "\"Stage IDs\":[0],\"Properties\":{\"spark.job.description\":\"d\"}}\n"
+        "{\"Event\":\"SparkListenerStageSubmitted\",\"Stage Info\":{\"Stage ID\":0,\"RDD Info\":[{\"RDD "
+        "ID\":1,\"Scope\":"
+        "\"{\\\"id\\\":\\\"0\\\",\\\"name\\\":\\\"map\\\"}\",\"Parent IDs\":[0],\"Storage Level\":{\"Use "
+        "Disk\":true}}]}}\n"
+        "{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":0,\"Task Info\":{\"Task ID\":1,\"Host\":\"w\"}}\n"
+        "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Task End Reason\":{\"Reason\":\"ExceptionFailure\","
+        "\"Class Name\":\"java.io.IOException\"},\"Task Info\":{\"Task ID\":1,\"Accumulables\":[{\"Name\":"
+        "\"peakExecutionMemory\",\"Update\":\"7\"}]},\"Task Metrics\":{\"Executor Run Time\":4,\"Shuffle Read "
+        "Metrics\":"
+        "{\"Local Bytes Read\":3}},\"Task Executor Metrics\":{\"MajorGCTime\":1}}\n"
+        "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Job "
+        "Result\":{\"Result\":\"JobFailed\",\"Exception\":{\"Message\":"
+        "\"m\"}}}\n{\"Event\":\"SparkListenerUnpersistRDD\"}\n\nbroken\n{\"Event\":\"SparkListenerApplicationEnd\"}";
+    write_seed("events", "all", log, sizeof log - 1);
+    for (guint kind = PACKED_PLAIN; kind < PACKED_KINDS; kind++) {
+        g_autoptr(GByteArray) packed = g_byte_array_new(), unpack = g_byte_array_new();
+        packed_append((PackedKind)kind, (Bytes){log, sizeof log - 1}, 400, packed);
+        append_u8(unpack, (guint8)(10 * (PACKED_KINDS - PACKED_PLAIN) + kind - PACKED_PLAIN));
+        append_bytes(unpack, packed->data, packed->len);
+        write_seed("unpack", packed_kind_name((PackedKind)kind), unpack->data, unpack->len);
+        write_seed("event_log", packed_kind_name((PackedKind)kind), packed->data, packed->len);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
@@ -198,6 +233,7 @@ int main(int argc, char **argv) {
     seed_records();
     seed_json();
     seed_journal();
+    seed_event_logs();
     for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);
     return 0;
 }

@@ -13,9 +13,9 @@ using simdjson::ondemand::value;
 
 struct JsonEvents {
     simdjson::ondemand::parser line, scope;
-    SparkRecords *texts;
-    EventRecord *record;
-    const char *problem;
+    SparkRecords *texts = nullptr;
+    EventRecord *record = nullptr;
+    const char *problem = nullptr;
 };
 
 namespace {
@@ -661,7 +661,7 @@ bool at_end(JsonEvents *json, simdjson::ondemand::document &document) {
 
 } // namespace
 
-JsonEvents *json_events_new(void) { return new JsonEvents{}; }
+JsonEvents *json_events_new(void) { return new JsonEvents; }
 
 void json_events_free(JsonEvents *json) { delete json; }
 

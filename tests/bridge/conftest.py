@@ -67,7 +67,7 @@ def bridge(bridge_program):
     """bridge(ARGUMENT...) runs it to its end."""
     def run(*arguments, **options):
         return subprocess.run([bridge_program, *map(str, arguments)], env=ENVIRONMENT, text=True, capture_output=True,
-                              timeout=SECONDS, check=False, **options)
+                              check=False, **{"timeout": SECONDS, **options})
     return run
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 DOCUMENTS = "usr/share/doc/plumbline"
 MUST_HAVE = [
-    "usr/bin/plumb", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service",
+    "usr/bin/plumb", "usr/bin/plumb-bridge", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service",
     "usr/share/bash-completion/completions/plumb", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
     *(f"{DOCUMENTS}/examples/{name}" for name in (
         "core-site.xml.sample", "hadoop-env.sh.sample", "hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample",
@@ -66,7 +66,7 @@ def test_an_upgrade_keeps_the_configuration(package):
 
 
 def test_programs_run(package):
-    for program in ("plumb", "plumbd"):
+    for program in ("plumb", "plumb-bridge", "plumbd"):
         assert program in run(package / "usr/bin" / program, "--version")
     depends = re.search(r"^Depends: (.*)$", (package / "DEBIAN/control").read_text(), re.M).group(1)
     assert "libevent" in depends
