@@ -13,23 +13,10 @@
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
-const Command *const cli_commands[] = {&command_status,
-                                       &command_functions,
-                                       &command_forest,
-                                       &command_traces,
-                                       &command_trace,
-                                       &command_diff,
-                                       &command_import,
-                                       &command_export,
-                                       &command_verify,
-                                       &command_why,
-                                       &command_hosts,
-                                       &command_stragglers,
-                                       &command_operations,
-                                       &command_apps,
-                                       &command_stages,
-                                       &command_tasks,
-                                       NULL};
+const Command *const cli_commands[] = {
+    &command_status,     &command_functions,  &command_forest, &command_traces, &command_trace, &command_diff,
+    &command_import,     &command_export,     &command_verify, &command_why,    &command_hosts, &command_watch,
+    &command_stragglers, &command_operations, &command_apps,   &command_stages, &command_tasks, NULL};
 
 static void say(const char *command, const char *what) {
     fprintf(stderr, "plumb%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", what);

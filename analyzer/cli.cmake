@@ -18,7 +18,7 @@ plumb_module(plumb_cli
         cmd_trace.c
         cmd_traces.c
         cmd_verify.c
-        cmd_why.c
+        cmd_watch.c cmd_why.c
         follow.c
         importer.c
         input.c

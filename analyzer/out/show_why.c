@@ -156,6 +156,15 @@ static const char *topic_text(const char *feature, const char *topic) {
     return feature;
 }
 
+/* "HDFS: the disk of DataNode datanode2", "garbage collection in its executor". */
+static char *cause_text(const Out *out, const json_t *main) {
+    const json_t *suspect = field_object(main, "suspect");
+    if (!suspect) return g_strdup(topic_text(field_text(main, "feature"), field_text(main, "topic")));
+    g_autofree char *who = whom(out, suspect);
+    return g_strdup_printf("HDFS: %s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")),
+                           who);
+}
+
 static void show_main(const Out *out, const json_t *row) {
     const json_t *main = field_object(row, "main_cause"), *suspect = main ? field_object(main, "suspect") : NULL;
     if (!main) {
@@ -164,11 +173,7 @@ static void show_main(const Out *out, const json_t *row) {
     }
     g_autofree char *explains = duration(out, field_number(main, "explains_ns"));
     g_autofree char *excess = unit_duration(out->style, field_number(main, "excess_ns"), EVENT_LOG_NS);
-    g_autofree char *who = suspect ? whom(out, suspect) : NULL;
-    g_autofree char *cause =
-        suspect ? g_strdup_printf("HDFS: %s %s",
-                                  resource_text(field_text(suspect, "resource"), field_text(suspect, "role")), who)
-                : g_strdup(topic_text(field_text(main, "feature"), field_text(main, "topic")));
+    g_autofree char *cause = cause_text(out, main);
     g_autofree char *line = field_int(main, "explains_ns") > 0
                                 ? g_strdup_printf("  %s (%s of the %s that it took longer)\n", cause, explains, excess)
                                 : g_strdup_printf("  %s\n", cause);
@@ -270,4 +275,20 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     if (field_true(document, "more"))
         g_string_append_printf(text, "\n%zu shown: --limit N shows more (0: all)\n",
                                json_array_size(field_list(document, "stragglers")));
+}
+
+void show_straggler_line(const json_t *app, const json_t *row, const Style *style, GString *text) {
+    const Out out = {style, text};
+    const json_t *main = field_object(row, "main_cause");
+    g_autofree char *name = show_text(style, app, "app"), *host = show_text(style, row, "host");
+    g_autofree char *took = unit_duration(style, field_number(row, "duration_ns"), EVENT_LOG_NS);
+    g_autofree char *median = unit_duration(style, field_number(row, "stage_median_ns"), EVENT_LOG_NS);
+    g_autofree char *cause = main ? cause_text(&out, main) : g_strdup("no cause seen yet");
+    g_string_append_printf(text,
+                           "%s stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT " task %" G_GINT64_FORMAT
+                           " on %s runs for %s, %.1f times the median %s: ",
+                           name, field_int(row, "stage"), field_int(row, "stage_attempt"), field_int(row, "task"), host,
+                           took, field_number(row, "scale"), median);
+    style_append(style, main ? COLOUR_RED : COLOUR_YELLOW, cause, text);
+    g_string_append_c(text, '\n');
 }

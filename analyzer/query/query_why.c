@@ -15,6 +15,7 @@ typedef struct Why {
     AppCauses *causes;
     Suspects *suspects;
     gint64 stage, attempt, task; /* -1: all */
+    gboolean running;            /* only tasks that still run */
 } Why;
 
 static void why_clear(Why *why) {
@@ -110,6 +111,7 @@ static gboolean asked_for(const Why *why, guint32 row) {
     const AppStage *stage = app_stage(tasks, tasks->table->stage[row]);
     if (why->stage >= 0 && stage->stage != why->stage) return FALSE;
     if (why->attempt >= 0 && stage->attempt != why->attempt) return FALSE;
+    if (why->running && tasks->tasks[row].status != TASK_RUNNING) return FALSE;
     return why->task < 0 || tasks->tasks[row].task == why->task;
 }
 
@@ -170,12 +172,17 @@ static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
 }
 
 static gboolean load(Why *why, GError **error) {
+    static const char *const statuses[] = {"running", "all", NULL};
     BigRootsOptions options;
+    guint status = 1;
     guint64 task = G_MAXUINT64;
     if (!asked_stage(why->asked, &why->stage, &why->attempt, error) ||
-        !params_count(why->asked->params, "task", &task, error) || !asked_bigroots(why->asked, &options, error))
+        !params_count(why->asked->params, "task", &task, error) ||
+        !params_choice(why->asked->params, "status", statuses, &status, error) ||
+        !asked_bigroots(why->asked, &options, error))
         return FALSE;
     why->task = task > G_MAXINT64 ? -1 : (gint64)task;
+    why->running = status == 0;
     g_autofree char *app = asked_app(why->asked, error);
     if (!app) return FALSE;
     why->causes = app_causes_load(why->asked, app, &options, error);
