@@ -302,7 +302,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     g_clear_pointer(&daemon->http, http_stop);
     JournalUsage left = journal_usage(daemon->journal);
     g_autoptr(GError) unsettled = NULL;
-    if (good && !archive_settle(daemon->archive, &unsettled))
+    if (good && !upkeep_settle_few(daemon->archive, &unsettled))
         log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
     if (good) return TRUE;
     if (daemon->settings->ack == ACK_MEMORY)

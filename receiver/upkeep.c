@@ -9,12 +9,14 @@
 #include "common/base/clock.h"
 #include "receiver/log.h"
 
-/* From the end of one pass to the next: at least so long, and the longer the more the last one had to do. Late spans of
- * one trace come in many small pieces, and each time its whole record is written again: under load they are left to
- * gather. */
+/* From the end of one pass to the next: at least so long, and the longer the more the last one had to do. */
 #define PASS_NS     (5 * NS_PER_SEC)
 #define PASS_MAX_NS (120 * NS_PER_SEC)
 #define PASS_SHARE  50 /* a pass is to take 1/50 of the time */
+/* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
+ * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
+static const SettleWhen settle_when = {
+    .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
@@ -41,7 +43,13 @@ static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
 static void settle(Archive *archive) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
-    if (!archive_settle(archive, &error)) log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+    if (!archive_settle_due(archive, &settle_when, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+}
+
+gboolean upkeep_settle_few(Archive *archive, GError **error) {
+    const SettleWhen few = {G_MAXINT64, G_MAXINT64, settle_when.few_spans, G_MAXUINT64};
+    return archive_settle_due(archive, &few, error);
 }
 
 static void roll_up(Archive *archive) {
@@ -74,6 +82,10 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
     if (due->before_ns == 0)
         *due = (Forgetting){MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1), usage.newest};
     if (usage.segments > 0 && usage.oldest <= due->segment) return;
+    /* What came in time for that joins its trace. */
+    if (!archive_settle(sources->archive, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+    g_clear_error(&error);
     if (!archive_forget_ids(sources->archive, due->before_ns, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
     due->before_ns = 0;

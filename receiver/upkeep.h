@@ -9,3 +9,5 @@ typedef struct Upkeep Upkeep;
 Upkeep *upkeep_start(StateSources *sources);
 /* Waits for the pass under way: a batch of late spans, at most. */
 void upkeep_stop(Upkeep *upkeep);
+/* Late spans are joined to their traces when few wait; more wait for the next start. */
+gboolean upkeep_settle_few(Archive *archive, GError **error);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/archive/due.h"
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
@@ -87,6 +88,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     gate_init(&archive->gate);
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
+    due_clock_init(&archive->due);
     pthread_mutex_init(&archive->settle_lock, NULL);
     pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
@@ -118,6 +120,7 @@ void archive_free(Archive *archive) {
     pthread_mutex_destroy(&archive->totals_lock);
     pthread_mutex_destroy(&archive->sealing_turn);
     kind_set_clear(&archive->kinds);
+    due_clock_clear(&archive->due);
     pthread_mutex_destroy(&archive->settle_lock);
     pthread_mutex_destroy(&archive->spark_lock);
     roll_up_clear(&archive->roll_up);

@@ -19,6 +19,13 @@
 /* Shapes that a compressor may keep: about 100 bytes each. */
 #define COMPRESSOR_SHAPES 100000u
 
+/* due.h */
+typedef struct DueClock {
+    GArray *marks;   /* of time and number, ascending */
+    gint64 last_ns;  /* when traces were last looked through */
+    gboolean looked; /* ever */
+} DueClock;
+
 typedef struct TotalsSlot {
     gboolean taken;
     StoredTotals totals; /* as stored */
@@ -57,6 +64,7 @@ struct Archive {
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
     pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
     struct Joiner *joiner;          /* under settle_lock; NULL: none yet */
+    DueClock due;                   /* under settle_lock */
 };
 
 /* retain.c: what is noted of removed statistics, for archive_open(). */

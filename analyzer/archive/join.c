@@ -1,15 +1,16 @@
 #include <string.h>
 
 #include "analyzer/archive/cut.h"
+#include "analyzer/archive/due.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
-/* Late spans wait in the order of trace ids. They are taken in batches; of each, the traces are brought into the order
- * in which their records lie, so that records of one time are read one behind the other, and what follows is one group:
- * the joined records, the statistics' differences, and the removal of what waited, in one atomic write. Nobody else
- * replaces records, so nothing has to be locked, and what a crash interrupts begins anew.
+/* Late spans wait in the order of trace ids. Those that are due (due.h) are taken in the order in which their traces'
+ * records lie, so that records of one time are read and written one behind the other, and in batches; what follows of
+ * one is a group: the joined records, the statistics' differences, and the removal of what waited, in one atomic write.
+ * Nobody else replaces records, so nothing has to be locked, and what a crash interrupts begins anew.
  *
  * The record's place is known from when the spans came, but for traces whose record has moved since or has several
  * parts: only these are looked up in the index. */
@@ -36,8 +37,9 @@ typedef struct LateTrace {
 typedef struct Joiner {
     Archive *archive;
     ArchiveWriter *writer;
-    LateKey next;                   /* where the next batch begins */
-    gboolean finished;              /* nothing waits from there on */
+    DuePlan plan;                   /* what is joined in this pass */
+    guint at;                       /* trace of the plan that the next batch begins with, */
+    guint64 from;                   /* from this entry of its on */
     GArray *traces;                 /* LateTrace of the batch */
     GArray *entries;                /* LateKey */
     GByteArray *bytes;              /* packed spans */
@@ -361,33 +363,39 @@ static void damaged(Joiner *joiner, GError *error) {
         g_error_free(error);
 }
 
+/* FALSE in *whole: the batch is full. */
+static gboolean trace_read(Joiner *joiner, StoreIter *late, guint64 trace_id, gboolean *whole, GError **error) {
+    gboolean more = iter_seek_key(late, late_key(&(LateKey){trace_id, joiner->from}));
+    *whole = FALSE;
+    for (; more; more = store_iter_next(late)) {
+        LateKey key;
+        if (!late_key_parse(store_iter_key(late), &key))
+            return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans has a malformed key");
+        if (key.trace_id != trace_id) break;
+        joiner->from = key.number;
+        if (batch_full(joiner, &key)) return TRUE;
+        GError *bad = NULL;
+        if (!batch_take(joiner, &key, store_iter_value(late), &bad)) damaged(joiner, bad);
+    }
+    *whole = TRUE;
+    return iter_finished(late, error);
+}
+
 static gboolean batch_read(Joiner *joiner, GError **error) {
     g_array_set_size(joiner->traces, 0);
     g_array_set_size(joiner->entries, 0);
     g_byte_array_set_size(joiner->bytes, 0);
     g_autoptr(StoreIter) late = store_iter_new(joiner->archive->store, FAMILY_LATE);
-    gboolean more = iter_seek_key(late, late_key(&joiner->next));
-    for (; more; more = store_iter_next(late)) {
-        LateKey key;
-        if (!late_key_parse(store_iter_key(late), &key))
-            return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans has a malformed key");
-        joiner->next = key;
-        if (batch_full(joiner, &key)) return TRUE;
-        GError *bad = NULL;
-        if (!batch_take(joiner, &key, store_iter_value(late), &bad)) damaged(joiner, bad);
+    for (; joiner->at < joiner->plan.traces->len; joiner->at++, joiner->from = 0) {
+        gboolean whole;
+        guint64 trace_id = g_array_index(joiner->plan.traces, DueTrace, joiner->at).trace_id;
+        if (!trace_read(joiner, late, trace_id, &whole, error)) return FALSE;
+        if (!whole) return TRUE;
     }
-    joiner->finished = TRUE;
-    return iter_finished(late, error);
-}
-
-static int by_place(gconstpointer a, gconstpointer b) {
-    const LateTrace *x = a, *y = b;
-    if (x->second != y->second) return x->second < y->second ? -1 : 1;
-    return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
+    return TRUE;
 }
 
 static gboolean batch_join(Joiner *joiner, GError **error) {
-    g_array_sort(joiner->traces, by_place);
     joiner->records = store_iter_new(joiner->archive->store, FAMILY_TRACE);
     gboolean ok = TRUE;
     for (guint i = 0; ok && i < joiner->traces->len; i++) {
@@ -412,11 +420,10 @@ static gboolean out_of_time(const Joiner *joiner, gint64 begin_ns) {
            clock_monotonic_ns(clock_system()) - begin_ns > JOIN_HURRY_NS;
 }
 
-static gboolean join_all(Joiner *joiner, GError **error) {
-    gint64 begin_ns = clock_monotonic_ns(clock_system());
-    joiner->next = (LateKey){0, 0};
-    joiner->finished = FALSE;
-    while (!joiner->finished && !out_of_time(joiner, begin_ns)) {
+static gboolean join_planned(Joiner *joiner, gint64 begin_ns, GError **error) {
+    joiner->at = 0;
+    joiner->from = 0;
+    while (joiner->at < joiner->plan.traces->len && !out_of_time(joiner, begin_ns)) {
         if (!batch_read(joiner, error)) return FALSE;
         gboolean ok = batch_join(joiner, error);
         /* What could be read is joined, whatever befell the rest. */
@@ -425,11 +432,21 @@ static gboolean join_all(Joiner *joiner, GError **error) {
     return TRUE;
 }
 
-gboolean archive_join(Archive *archive, GError **error) {
-    if (!late_any(archive)) return TRUE;
+static gboolean join_pass(Joiner *joiner, const DueBelow *below, GError **error) {
+    gint64 begin_ns = clock_monotonic_ns(clock_system());
+    joiner->plan = (DuePlan){.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace))};
+    gboolean ok = TRUE;
+    while (ok && !joiner->plan.ended && !out_of_time(joiner, begin_ns)) {
+        ok = due_plan(joiner->archive, below, &joiner->plan, error) && join_planned(joiner, begin_ns, error);
+    }
+    g_clear_pointer(&joiner->plan.traces, g_array_unref);
+    return ok;
+}
+
+static gboolean join_below(Archive *archive, const DueBelow *below, GError **error) {
     if (archive->joiner == NULL) archive->joiner = joiner_new(archive);
     Joiner *joiner = archive->joiner;
-    gboolean ok = join_all(joiner, error);
+    gboolean ok = join_pass(joiner, below, error);
     GError *damage = g_steal_pointer(&joiner->damage);
     if (damage == NULL) return ok;
     if (ok)
@@ -439,9 +456,21 @@ gboolean archive_join(Archive *archive, GError **error) {
     return FALSE;
 }
 
+gboolean archive_join(Archive *archive, GError **error) {
+    return !late_any(archive) || join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, error);
+}
+
 gboolean archive_settle(Archive *archive, GError **error) {
     pthread_mutex_lock(&archive->settle_lock);
     gboolean ok = archive_join(archive, error);
+    pthread_mutex_unlock(&archive->settle_lock);
+    return ok;
+}
+
+gboolean archive_settle_due(Archive *archive, const SettleWhen *when, GError **error) {
+    pthread_mutex_lock(&archive->settle_lock);
+    DueBelow below;
+    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, error);
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;
 }

@@ -50,6 +50,56 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+typedef struct HandClock {
+    Clock base;
+    gint64 seconds;
+} HandClock;
+
+static gint64 hand_ns(const Clock *clock) { return ((const HandClock *)clock)->seconds * NS_PER_SEC; }
+
+/* At so many seconds a span comes late for a trace (0: none), and what is due is joined; so many spans wait then. */
+static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, guint64 few, guint64 waiting) {
+    static guint child = 10;
+    const SettleWhen when = {120 * NS_PER_SEC, 600 * NS_PER_SEC, few, 20};
+    clock->seconds = seconds;
+    if (trace > 0) {
+        fixture_add(c->writer, chain(c, trace, child, child));
+        fixture_commit(c->writer);
+        child++;
+    }
+    g_autoptr(GError) error = NULL;
+    g_assert_true(archive_settle_due(c->fixture.archive, &when, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(archive_totals(c->fixture.archive).late_waiting, ==, waiting);
+}
+
+/* Under load a trace is joined once it is quiet, or has waited for long; the others wait on. */
+static void test_join_when_due(gconstpointer rocksdb) {
+    HandClock clock = {{hand_ns, hand_ns}, 1000};
+    Case c;
+    case_open_with(&c, GPOINTER_TO_INT(rocksdb), &(ArchiveOptions){.clock = &clock.base});
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 1, 4));
+    fixture_commit(c.writer);
+    late_at(&c, &clock, 1, 1000, 0, 1);
+    late_at(&c, &clock, 2, 1040, 0, 2);
+    late_at(&c, &clock, 2, 1100, 0, 3);
+    late_at(&c, &clock, 0, 1110, 0, 3);
+    late_at(&c, &clock, 0, 1165, 0, 2); /* 1 is quiet: looked for every 30 s */
+    late_at(&c, &clock, 2, 1200, 0, 3);
+    late_at(&c, &clock, 2, 1300, 0, 4);
+    late_at(&c, &clock, 2, 1400, 0, 5);
+    late_at(&c, &clock, 2, 1500, 0, 6);
+    late_at(&c, &clock, 2, 1600, 0, 7);
+    late_at(&c, &clock, 3, 1690, 0, 1); /* 2 is never quiet, but its first has waited long enough */
+    g_assert_cmpuint(loaded_spans(&c, 2), ==, 11);
+    late_at(&c, &clock, 1, 1700, 0, 2);
+    late_at(&c, &clock, 2, 1710, 3, 0); /* few */
+    for (guint i = 1; i <= 20; i++) late_at(&c, &clock, 1 + i % 3, 1710, 0, i);
+    late_at(&c, &clock, 1, 1711, 0, 0); /* too many */
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
 /* A damaged record keeps its own late spans waiting, for whoever repairs it, and nobody else's. */
 static void test_join_beside_damage(void) {
     Case c;
@@ -181,6 +231,8 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/late/full-disk/memory", GINT_TO_POINTER(FALSE), test_join_on_a_full_disk);
     g_test_add_data_func("/late/full-disk/rocksdb", GINT_TO_POINTER(TRUE), test_join_on_a_full_disk);
+    g_test_add_data_func("/late/due/memory", GINT_TO_POINTER(FALSE), test_join_when_due);
+    g_test_add_data_func("/late/due/rocksdb", GINT_TO_POINTER(TRUE), test_join_when_due);
     g_test_add_func("/late/beside-damage", test_join_beside_damage);
     g_test_add_func("/late/removed-trace", test_late_spans_of_a_removed_trace);
     g_test_add_func("/late/scan", test_scan_sees_waiting_spans);

@@ -1,0 +1,105 @@
+#include "analyzer/archive/due.h"
+
+#include "analyzer/archive/late.h"
+#include "common/base/error.h"
+
+/* Few are enough to tell minutes apart. */
+#define MARKS_MAX 64u
+/* All entries are read to find those that are due: not more often than this part of the time that they are to wait. */
+#define LOOK_SHARE 4
+
+typedef struct DueMark {
+    gint64 at_ns;
+    guint64 number; /* entries that came later have this one or a greater */
+} DueMark;
+
+void due_clock_init(DueClock *clock) { *clock = (DueClock){.marks = g_array_new(FALSE, FALSE, sizeof(DueMark))}; }
+
+void due_clock_clear(DueClock *clock) { g_clear_pointer(&clock->marks, g_array_unref); }
+
+static void note_mark(DueClock *clock, gint64 now_ns, guint64 number, gint64 most_ns) {
+    GArray *marks = clock->marks;
+    const DueMark mark = {now_ns, number};
+    if (marks->len > 0) {
+        const DueMark *last = &g_array_index(marks, DueMark, marks->len - 1);
+        if (last->number == number || now_ns - last->at_ns < most_ns / (MARKS_MAX / 2)) return;
+    }
+    g_array_append_val(marks, mark);
+    if (marks->len > MARKS_MAX) g_array_remove_index(marks, 0);
+}
+
+/* Entries with lower numbers have waited for so long. */
+static guint64 number_before(const DueClock *clock, gint64 at_ns) {
+    guint64 number = 0;
+    for (guint i = 0; i < clock->marks->len; i++) {
+        const DueMark *mark = &g_array_index(clock->marks, DueMark, i);
+        if (mark->at_ns <= at_ns) number = mark->number;
+    }
+    return number;
+}
+
+gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below) {
+    DueClock *clock = &archive->due;
+    const Clock *time = archive->options.clock != NULL ? archive->options.clock : clock_system();
+    gint64 now_ns = clock_monotonic_ns(time);
+    note_mark(clock, now_ns, __atomic_load_n(&archive->late_next, __ATOMIC_RELAXED), when->most_ns);
+    guint64 waiting = __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED);
+    if (waiting == 0) return FALSE;
+    if (waiting <= when->few_spans || waiting > when->most_spans) {
+        *below = (DueBelow){G_MAXUINT64, G_MAXUINT64};
+        return TRUE;
+    }
+    if (clock->looked && now_ns - clock->last_ns < when->quiet_ns / LOOK_SHARE) return FALSE;
+    *below = (DueBelow){number_before(clock, now_ns - when->quiet_ns), number_before(clock, now_ns - when->most_ns)};
+    if (below->quiet == 0) return FALSE;
+    clock->looked = TRUE;
+    clock->last_ns = now_ns;
+    return TRUE;
+}
+
+/* What waits of one trace. */
+typedef struct Waiting {
+    DueTrace trace;
+    guint64 first, last; /* numbers */
+    gboolean any;
+} Waiting;
+
+static void waiting_end(Waiting *waiting, const DueBelow *below, DuePlan *plan) {
+    if (waiting->any && (waiting->last < below->quiet || waiting->first < below->old))
+        g_array_append_val(plan->traces, waiting->trace);
+    waiting->any = FALSE;
+}
+
+static void waiting_add(Waiting *waiting, const LateKey *key, Bytes value) {
+    LateHead head = {.second = 0};
+    late_head_parse(value, &head);
+    if (!waiting->any) *waiting = (Waiting){{key->trace_id, 0}, key->number, key->number, TRUE};
+    waiting->last = key->number;
+    waiting->trace.second = MAX(waiting->trace.second, head.second);
+}
+
+static int by_place(gconstpointer a, gconstpointer b) {
+    const DueTrace *x = a, *y = b;
+    if (x->second != y->second) return x->second < y->second ? -1 : 1;
+    return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
+}
+
+gboolean due_plan(Archive *archive, const DueBelow *below, DuePlan *plan, GError **error) {
+    g_array_set_size(plan->traces, 0);
+    g_autoptr(StoreIter) late = store_iter_new(archive->store, FAMILY_LATE);
+    Waiting waiting = {.any = FALSE};
+    gboolean more = iter_seek_key(late, late_key(&(LateKey){plan->next, 0}));
+    for (; more; more = store_iter_next(late)) {
+        LateKey key;
+        if (!late_key_parse(store_iter_key(late), &key))
+            return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans has a malformed key");
+        if (waiting.any && key.trace_id != waiting.trace.trace_id) waiting_end(&waiting, below, plan);
+        plan->next = key.trace_id;
+        if (plan->traces->len >= DUE_TRACES) break;
+        waiting_add(&waiting, &key, store_iter_value(late));
+    }
+    if (!more) waiting_end(&waiting, below, plan);
+    plan->ended = !more;
+    g_array_sort(plan->traces, by_place);
+    return iter_finished(late, error);
+}
