@@ -9,6 +9,7 @@
 #include "receiver/http.h"
 #include "receiver/listener.h"
 #include "receiver/maintenance.h"
+#include "receiver/upkeep.h"
 
 /* Descriptors for everything that is not a sender's connection: the store's files, HTTP, the journal. */
 #define RESERVED_FILES 1024u

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/settle.h"
 #include "analyzer/query/link_keeper.h"
 #include "common/base/clock.h"
 #include "receiver/log.h"

@@ -79,19 +79,10 @@ guint64 archive_writer_pending_spans(const ArchiveWriter *writer);
 /* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error);
 
-/* Brings late spans to their traces and the statistics up to date with that (all of them; a no-op when none wait). One call at a time works, others wait for it. On error what could be done is done,
- * and the rest waits: a damaged trace keeps its own late spans waiting, not those of others. */
+/* Brings late spans to their traces and the statistics up to date with that (all of them; a no-op when none wait).
+ * settle.h has what plumbd calls every few seconds. One call at a time works, others wait for it. On error what could
+ * be done is done, and the rest waits: a damaged trace keeps its own late spans waiting, not those of others. */
 gboolean archive_settle(Archive *archive, GError **error);
-/* The same for the traces with which it is worth while: each time a trace is joined its whole record is read, counted
- * and written anew, so whoever calls it again and again lets what is still coming gather. When few spans wait, or too
- * many, all are joined. */
-typedef struct SettleWhen {
-    gint64 quiet_ns;    /* nothing came late for the trace for so long, */
-    gint64 most_ns;     /* or the first of what waits came so long ago */
-    guint64 few_spans;  /* as many spans wait, of all traces, or fewer */
-    guint64 most_spans; /* more wait */
-} SettleWhen;
-gboolean archive_settle_due(Archive *archive, const SettleWhen *when, GError **error);
 
 /* ---- reading ---- */
 /* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/settle.h"
 
 /* A plan holds no more traces (16 bytes each); the next one goes on behind it. */
 #define DUE_TRACES (1u << 19)

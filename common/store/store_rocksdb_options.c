@@ -64,7 +64,8 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     /* Lives for minutes, and comes in the order of trace ids. */
     [FAMILY_LATE] = {16, FALSE, FALSE, 8, TRUE},
     [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* random numbers */
-    /* Read by application and stage, one behind the other; when written, asked for, nearly always for what is not there. */
+    /* Read by application and stage, one behind the other; when written, asked for, nearly always for what is not
+     * there. */
     [FAMILY_SPARK] = {32, TRUE, TRUE, 8, FALSE},
 };
 

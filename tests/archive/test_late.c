@@ -1,5 +1,6 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/settle.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 
@@ -53,14 +54,15 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
 typedef struct HandClock {
     Clock base;
     gint64 seconds;
+    guint64 few;
 } HandClock;
 
 static gint64 hand_ns(const Clock *clock) { return ((const HandClock *)clock)->seconds * NS_PER_SEC; }
 
 /* At so many seconds a span comes late for a trace (0: none), and what is due is joined; so many spans wait then. */
-static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, guint64 few, guint64 waiting) {
+static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, guint64 waiting) {
     static guint child = 10;
-    const SettleWhen when = {120 * NS_PER_SEC, 600 * NS_PER_SEC, few, 20};
+    const SettleWhen when = {120 * NS_PER_SEC, 600 * NS_PER_SEC, clock->few, 20};
     clock->seconds = seconds;
     if (trace > 0) {
         fixture_add(c->writer, chain(c, trace, child, child));
@@ -75,27 +77,29 @@ static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, gu
 
 /* Under load a trace is joined once it is quiet, or has waited for long; the others wait on. */
 static void test_join_when_due(gconstpointer rocksdb) {
-    HandClock clock = {{hand_ns, hand_ns}, 1000};
+    HandClock clock = {{hand_ns, hand_ns}, 1000, 0};
     Case c;
     case_open_with(&c, GPOINTER_TO_INT(rocksdb), &(ArchiveOptions){.clock = &clock.base});
     for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 1, 4));
     fixture_commit(c.writer);
-    late_at(&c, &clock, 1, 1000, 0, 1);
-    late_at(&c, &clock, 2, 1040, 0, 2);
-    late_at(&c, &clock, 2, 1100, 0, 3);
-    late_at(&c, &clock, 0, 1110, 0, 3);
-    late_at(&c, &clock, 0, 1165, 0, 2); /* 1 is quiet: looked for every 30 s */
-    late_at(&c, &clock, 2, 1200, 0, 3);
-    late_at(&c, &clock, 2, 1300, 0, 4);
-    late_at(&c, &clock, 2, 1400, 0, 5);
-    late_at(&c, &clock, 2, 1500, 0, 6);
-    late_at(&c, &clock, 2, 1600, 0, 7);
-    late_at(&c, &clock, 3, 1690, 0, 1); /* 2 is never quiet, but its first has waited long enough */
+    late_at(&c, &clock, 1, 1000, 1);
+    late_at(&c, &clock, 2, 1040, 2);
+    late_at(&c, &clock, 2, 1100, 3);
+    late_at(&c, &clock, 0, 1110, 3);
+    late_at(&c, &clock, 0, 1165, 2); /* 1 is quiet: looked for every 30 s */
+    late_at(&c, &clock, 2, 1200, 3);
+    late_at(&c, &clock, 2, 1300, 4);
+    late_at(&c, &clock, 2, 1400, 5);
+    late_at(&c, &clock, 2, 1500, 6);
+    late_at(&c, &clock, 2, 1600, 7);
+    late_at(&c, &clock, 3, 1690, 1); /* 2 is never quiet, but its first has waited long enough */
     g_assert_cmpuint(loaded_spans(&c, 2), ==, 11);
-    late_at(&c, &clock, 1, 1700, 0, 2);
-    late_at(&c, &clock, 2, 1710, 3, 0); /* few */
-    for (guint i = 1; i <= 20; i++) late_at(&c, &clock, 1 + i % 3, 1710, 0, i);
-    late_at(&c, &clock, 1, 1711, 0, 0); /* too many */
+    late_at(&c, &clock, 1, 1700, 2);
+    clock.few = 3;
+    late_at(&c, &clock, 2, 1710, 0);
+    clock.few = 0;
+    for (guint i = 1; i <= 20; i++) late_at(&c, &clock, 1 + i % 3, 1710, i);
+    late_at(&c, &clock, 1, 1711, 0); /* too many */
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
