@@ -113,6 +113,16 @@ void spark_encode(const SparkForm *form, const void *record, gboolean owned, GBy
 
 /* ---- decoding ---- */
 
+/* Most numbers of a task are small, and there are thirty of them. */
+static inline guint64 take_varint(ByteReader *r) {
+    return G_LIKELY(r->at < r->end && *r->at < 0x80) ? *r->at++ : read_varint(r);
+}
+
+static inline gint64 take_zigzag(ByteReader *r) {
+    const guint64 coded = take_varint(r);
+    return (gint64)(coded >> 1 ^ -(coded & 1));
+}
+
 static double read_double(ByteReader *r) {
     guint64 bits = 0;
     const guint8 *data = read_bytes(r, sizeof bits);
@@ -124,7 +134,7 @@ static double read_double(ByteReader *r) {
 }
 
 static ByteReader read_sized(ByteReader *r) {
-    const guint64 length = read_varint(r);
+    const guint64 length = take_varint(r);
     if (length > reader_left(r)) r->failed = TRUE;
     const guint8 *data = r->failed ? NULL : read_bytes(r, (gsize)length);
     ByteReader body = byte_reader(data != NULL ? data : (const guint8 *)"", data != NULL ? (gsize)length : 0);
@@ -134,15 +144,15 @@ static ByteReader read_sized(ByteReader *r) {
 
 static void decode_array(const SparkField *field, ByteReader body, void *value) {
     const gboolean doubles = field->type == FIELD_DOUBLES;
-    guint64 known = read_varint(&body);
+    guint64 known = take_varint(&body);
     for (guint i = 0; known != 0 && !body.failed; i++, known >>= 1) {
         if ((known & 1) == 0) continue;
         if (doubles) {
-            const guint64 coded = read_varint(&body);
+            const guint64 coded = take_varint(&body);
             const double real = (coded & 1) != 0 ? read_double(&body) : (double)(coded >> 1);
             if (i < field->count) ((double *)value)[i] = real;
         } else {
-            const gint64 number = read_zigzag(&body);
+            const gint64 number = take_zigzag(&body);
             if (i < field->count) ((gint64 *)value)[i] = number;
         }
     }
@@ -152,7 +162,7 @@ static gboolean decode_numbers(ByteReader body, SparkRecords *into, SparkNumbers
     const gsize most = reader_left(&body); /* a byte each, at least */
     gint64 *items = g_new(gint64, most + 1);
     guint32 n = 0;
-    while (reader_left(&body) > 0 && !body.failed) items[n++] = read_zigzag(&body);
+    while (reader_left(&body) > 0 && !body.failed) items[n++] = take_zigzag(&body);
     gint64 *kept = spark_list(into, n, sizeof *kept);
     if (n > 0) memcpy(kept, items, n * sizeof *kept);
     g_free(items);
@@ -208,12 +218,12 @@ gboolean spark_decode(const SparkForm *form, Bytes value, const char *owner, Spa
     spark_form_init(form, record);
     if (owner != NULL) *(const char **)at(&form->fields[0], record) = owner;
     while (reader_left(&r) > 0 && !r.failed) {
-        const guint64 tag = read_varint(&r);
+        const guint64 tag = take_varint(&r);
         const guint64 number = tag >> 2;
         const SparkField *field = number >= 1 && number <= form->n_fields ? &form->fields[number - 1] : NULL;
         switch (tag & 3) {
         case CLASS_NUMBER: {
-            const gint64 read = read_zigzag(&r);
+            const gint64 read = take_zigzag(&r);
             if (field != NULL) decode_number(field, read, at(field, record));
             break;
         }

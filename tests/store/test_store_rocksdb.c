@@ -493,6 +493,56 @@ static void test_read_only_disk(void) {
     folder_remove(folder);
 }
 
+/* A store that was made before its last family was thought of: read as if that were empty, and given it by a writer. */
+static void test_older(void) {
+    char *folder = folder_new();
+    const StoreOptions options = small_options(folder);
+    StoreOptions reading = options;
+    reading.read_only = TRUE;
+    {
+        g_autoptr(Store) store = open_ok(&options);
+        put(store, FAMILY_TRACE, "key", "x");
+        put(store, FAMILY_SPARK, "key", "x");
+    }
+    char *text = NULL;
+    rocksdb_options_t *plain = rocksdb_options_create();
+    size_t n;
+    char **names = rocksdb_list_column_families(plain, folder, &n, &text);
+    g_assert_null(text);
+    g_assert_cmpuint(n, ==, FAMILY_COUNT);
+    const rocksdb_options_t *each[FAMILY_COUNT];
+    rocksdb_column_family_handle_t *families[FAMILY_COUNT];
+    for (guint i = 0; i < FAMILY_COUNT; i++) each[i] = plain;
+    rocksdb_t *db =
+        rocksdb_open_column_families(plain, folder, FAMILY_COUNT, (const char *const *)names, each, families, &text);
+    g_assert_null(text);
+    for (guint i = 0; i < FAMILY_COUNT; i++) {
+        if (strcmp(names[i], store_family_name(FAMILY_SPARK)) == 0) rocksdb_drop_column_family(db, families[i], &text);
+        g_assert_null(text);
+        rocksdb_column_family_handle_destroy(families[i]);
+    }
+    rocksdb_close(db);
+    rocksdb_list_column_families_destroy(names, n);
+    rocksdb_options_destroy(plain);
+    {
+        g_autoptr(Store) store = open_ok(&reading);
+        assert_value(store, FAMILY_TRACE, "key", "x");
+        assert_value(store, FAMILY_SPARK, "key", NULL);
+        g_autoptr(StoreIter) iter = store_iter_new(store, FAMILY_SPARK);
+        g_assert_false(store_iter_seek(iter, (Bytes){"", 0}));
+        g_assert_false(store_iter_seek_before(iter, (Bytes){"z", 1}));
+        g_assert_true(store_iter_error(iter, NULL));
+        g_assert_cmpuint(store_usage(store).family_bytes[FAMILY_SPARK], ==, 0);
+    }
+    for (guint i = 0; i < 2; i++) {
+        g_autoptr(Store) store = open_ok(&options);
+        assert_value(store, FAMILY_TRACE, "key", "x");
+        assert_value(store, FAMILY_SPARK, "key", i == 0 ? NULL : "y");
+        put(store, FAMILY_SPARK, "key", "y");
+    }
+    folder_remove(folder);
+}
+
 int main(int argc, char **argv) {
     program = argv[0];
     if (argc == 3 && strcmp(argv[1], "--hold") == 0) return hold(argv[2]);
@@ -507,6 +557,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/rocksdb/kill", NULL, test_kill);
     g_test_add_data_func("/rocksdb/kill-without-log", "no log", test_kill);
     g_test_add_func("/rocksdb/versions", test_versions);
+    g_test_add_func("/rocksdb/older", test_older);
     g_test_add_func("/rocksdb/reclaim", test_reclaim);
     g_test_add_func("/rocksdb/other-databases", test_other_databases);
     g_test_add_func("/rocksdb/no-right-to-write", test_no_right_to_write);
