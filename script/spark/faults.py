@@ -120,7 +120,7 @@ class Faults:
 
     # ---- the NameNode ----
 
-    def prepare_namenode_load(self, threads=40, directories=4000):
+    def prepare_namenode_load(self, threads=100, directories=4000):
         """Makes what is asked for, once; 'namenode_loaded' is quick then."""
         self.load = self.hdfs.java("namenode-load", "NameNodeLoad", [self.hdfs.url(), str(threads), str(directories)],
                                    class_path=str(self.classes), agent=None, stdin=subprocess.PIPE,
@@ -135,7 +135,7 @@ class Faults:
             raise ClusterError(f"the load for the NameNode ended:\n{self.hdfs.log_end('namenode-load')}")
 
     @contextmanager
-    def namenode_loaded(self, share=0.3):
+    def namenode_loaded(self, share=0.1):
         """By many clients; the NameNode has so much of a processor, so that its host is busy and the machine is not."""
         self.hosts.limit_cpu("namenode", share)
         self._switch_load()

@@ -61,6 +61,13 @@ def parts_read(folder):
     return parts
 
 
+def enough(task, ratio, injection):
+    """Can it have cost the task what it lost, or half of it? No more than the time that they were there together."""
+    together = min(task.end_ms, injection["end_ms"]) - max(task.begin_ms, injection["begin_ms"])
+    lost = (task.end_ms - task.begin_ms) * (1 - 1 / ratio)
+    return together >= lost / 2
+
+
 class Run:
     """A folder of runs.py."""
 
@@ -104,7 +111,8 @@ class Run:
         hot = next((said["partition"] for said in self.about["said"] if "partition" in said), None)
         found = []
         for task, ratio in stragglers_of(self.tasks):
-            causes = [injection for injection in self.injections if self.affected_by(task, injection)]
+            causes = [injection for injection in self.injections
+                      if self.affected_by(task, injection) and enough(task, ratio, injection)]
             if hot is not None and task.index == hot and task.id not in self.parts:
                 causes.append({"kind": "skew", "host": task.host, "partition": hot})
             found.append(Straggler(task, ratio, causes))
