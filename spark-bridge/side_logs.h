@@ -1,6 +1,6 @@
 /* Logs that stand beside an event log and say more of its tasks: operation logs, executors' logs with the splits that
- * were read. Each is read once, from begin to end; whole batches are handed on, so that sending a log again is all there
- * is to do after a failure. */
+ * were read. Each is read once, from begin to end; whole batches are handed on, so that sending a log again is all
+ * there is to do after a failure. */
 #pragma once
 
 #include "common/model/spark_records.h"
