@@ -91,7 +91,7 @@ static void take_task(Linker *linker, const SparkTask *task) {
 }
 
 static void take_split(Linker *linker, const SparkSplit *split) {
-    if (!split->path || split->task < 0) return;
+    if (!split->path) return;
     const char *path = hdfs_path_of(split->path);
     GArray *list = g_hash_table_lookup(linker->splits, path);
     if (!list) {
@@ -209,25 +209,6 @@ static gboolean task_on_host(const SparkTask *task, const char *host) {
     return task->host && strcmp(task->host, host) == 0;
 }
 
-/* Tasks whose input this is: they said so, and run when it is read. */
-static void split_candidates(const Linker *linker, const char *host, const GByteArray *spans, GPtrArray *found) {
-    const SpanRec *span;
-    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
-        gint64 place;
-        g_autofree char *path = span_touch(linker, span, &place);
-        const GArray *list = path ? g_hash_table_lookup(linker->splits, hdfs_path_of(path)) : NULL;
-        for (guint i = 0; list && i < list->len; i++) {
-            const SparkSplit *split = g_array_index(list, const SparkSplit *, i);
-            const SparkTask *task = g_hash_table_lookup(linker->known, &split->task);
-            if (!task || !task_on_host(task, host) || !runs_at(linker, task, span->begin_ns)) continue;
-            /* A reader goes on to the end of its last line or page, beyond its split. */
-            gboolean inside = place < 0 || split->start < 0 || place >= split->start;
-            if (inside && split->length >= 0 && place >= 0) inside = place - split->start <= split->length;
-            if (inside && !g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
-        }
-    }
-}
-
 static void time_candidates(const Linker *linker, const char *host, gint64 begin_ns, GPtrArray *found) {
     const HostTasks *tasks = g_hash_table_lookup(linker->hosts, host);
     const gint64 slack_ms = linker->ask->slack_ns / NS_PER_MS, time_ms = begin_ns / NS_PER_MS;
@@ -243,6 +224,50 @@ static void time_candidates(const Linker *linker, const char *host, gint64 begin
     for (guint i = low; i-- > 0 && time_ms - slack_ms <= tasks->latest_ms[i];) {
         const SparkTask *task = g_array_index(tasks->tasks, const SparkTask *, i);
         if (runs_at(linker, task, begin_ns)) g_ptr_array_add(found, (gpointer)task);
+    }
+}
+
+/* Logs may count in seconds. */
+#define LOG_RESOLUTION_MS 1000
+
+/* An executor's line that names no task: any that ran there when it was written, and runs when the span begins. */
+static void unnamed_candidates(const Linker *linker, const SparkSplit *split, const char *host, gint64 begin_ns,
+                               GPtrArray *found) {
+    g_autoptr(GPtrArray) running = g_ptr_array_new();
+    if (split->host && strcmp(split->host, host) != 0) return;
+    time_candidates(linker, host, begin_ns, running);
+    for (guint i = 0; i < running->len; i++) {
+        const SparkTask *task = g_ptr_array_index(running, i);
+        const gboolean then = split->time_ms < 0 || (task->launch_ms <= split->time_ms + LOG_RESOLUTION_MS &&
+                                                     finish_of(task) >= split->time_ms);
+        if (then && !g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
+    }
+}
+
+/* Is the place in the split? A reader goes on to the end of its last line or page, beyond it. */
+static gboolean split_has(const SparkSplit *split, gint64 place) {
+    if (place < 0 || split->start < 0) return TRUE;
+    return place >= split->start && (split->length < 0 || place - split->start <= split->length);
+}
+
+/* Tasks whose input this is: their executor said so, and they run when it is read. */
+static void split_candidates(const Linker *linker, const char *host, const GByteArray *spans, GPtrArray *found) {
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
+        gint64 place;
+        g_autofree char *path = span_touch(linker, span, &place);
+        const GArray *list = path ? g_hash_table_lookup(linker->splits, hdfs_path_of(path)) : NULL;
+        for (guint i = 0; list && i < list->len; i++) {
+            const SparkSplit *split = g_array_index(list, const SparkSplit *, i);
+            if (!split_has(split, place)) continue;
+            if (split->task < 0) {
+                unnamed_candidates(linker, split, host, span->begin_ns, found);
+                continue;
+            }
+            const SparkTask *task = g_hash_table_lookup(linker->known, &split->task);
+            if (!task || !task_on_host(task, host) || !runs_at(linker, task, span->begin_ns)) continue;
+            if (!g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
+        }
     }
 }
 

@@ -104,6 +104,16 @@ static void each_kind(void) {
     split->length = 500;
     split->time_ms = BASE_MS + 10;
 
+    SparkSplit *unnamed = spark_add_split(records); /* a line that names no task: task 10 alone runs at 2010 */
+    unnamed->app = APP;
+    unnamed->host = "w1";
+    unnamed->path = "/in/part-4";
+    unnamed->start = 0;
+    unnamed->length = 100;
+    unnamed->time_ms = BASE_MS + 2000;
+    add_task(records, 10, "w1", 1900, 200);
+    add_task(records, 11, "w1", 2050, 200);
+
     const guint64 own = task_trace_id(APP, 0);
     const Read reads[] = {
         {own, "FSClient/w1/7", "DataNode/d1", 10, 5, "path=/in/part-0", TRUE},
@@ -114,6 +124,7 @@ static void each_kind(void) {
         {0xe0, "FSClient/w1/7", "DataNode/d1", 510, 5, "path=/in/part-3", FALSE},           /* only task 9 runs */
         {0xe1, "FSClient/w1/7", "DataNode/d1", 300, 5, "path=/in/part-3", FALSE},           /* none runs */
         {0xf0, "FSClient/w3/7", "DataNode/w1", 20, 5, "path=/in/part-3", FALSE},            /* of another host */
+        {0xd2, "FSClient/w1/7", "DataNode/d1", 2010, 5, "path=/in/part-4;position=50", FALSE},
         {0xa0, "FSClient/w1/7", "DataNode/d1", 40, 5, "callerContext=SPARK_TASK_" APP "1_JId_0_SId_1_0_TId_1_0", FALSE},
     };
     for (guint i = 0; i < G_N_ELEMENTS(reads); i++) store_read(&fixture, &reads[i]);
@@ -131,7 +142,10 @@ static void each_kind(void) {
         g_assert_cmpint(link_of(links, 0xa0, id)->kind, ==, LINK_TIME_HOST); /* another application's context */
     }
     g_assert_cmpfloat(link_of(links, 0xe0, 9)->confidence, ==, 1);
-    g_assert_cmpuint(links->of[SPARK_LINK]->len, ==, 3 + 3 + 3 + 1);
+    const SparkLink *of_line = link_of(links, 0xd2, 10);
+    g_assert_cmpint(of_line->kind, ==, LINK_SPLIT);
+    g_assert_cmpfloat(of_line->confidence, ==, 1);
+    g_assert_cmpuint(links->of[SPARK_LINK]->len, ==, 3 + 3 + 3 + 1 + 1);
 
     /* Only the kinds that are asked for; a task's own trace is not guessed at. */
     g_autoptr(SparkRecords) guesses = find(&fixture, records, 1u << LINK_TIME_HOST);
