@@ -12,19 +12,68 @@
 G_STATIC_ASSERT(ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES == 1u << ARENA_BLOCK_SHIFT);
 G_STATIC_ASSERT(PAGE_UNITS >> (ARENA_CLASSES - 1) >= 2);
 
-/* Pages are numbered through all blocks; 0, of the block that is not there, ends lists. */
+/* Pages are numbered through all blocks; 0, of the block that is not there, is none. */
 typedef struct ArenaPage {
-    guint previous, next; /* of the list of its class, or of empty pages */
-    ArenaRef free;        /* pieces given back, linked through their first bytes */
-    guint16 fresh;        /* pieces never taken since the page got its class: they lie at its end */
+    ArenaRef free; /* pieces given back, linked through their first bytes */
+    guint16 fresh; /* pieces never taken since the page got its class: they lie at its end */
     guint16 used;
     guint8 class;
 } ArenaPage;
+
+/* ---- sets of pages ---- */
+
+static gsize words_of(guint n_blocks) { return ((gsize)n_blocks * PAGES_PER_BLOCK + 63) / 64; }
+static gsize summary_of(guint n_blocks) { return (words_of(n_blocks) + 63) / 64; }
+
+static guint64 *grown(guint64 *words, gsize from, gsize to) {
+    words = g_renew(guint64, words, to);
+    memset(words + from, 0, (to - from) * sizeof *words);
+    return words;
+}
+
+static void set_grow(PageSet *set, guint from_blocks, guint to_blocks) {
+    const gsize words = from_blocks > 0 ? words_of(from_blocks) : 0;
+    const gsize summary = from_blocks > 0 ? summary_of(from_blocks) : 0;
+    set->words = grown(set->words, words, words_of(to_blocks));
+    set->summary = grown(set->summary, summary, summary_of(to_blocks));
+}
+
+static void set_clear(PageSet *set) {
+    g_free(set->words);
+    g_free(set->summary);
+}
+
+static inline void set_add(PageSet *set, guint page) {
+    set->words[page / 64] |= (guint64)1 << (page % 64);
+    set->summary[page / 4096] |= (guint64)1 << (page / 64 % 64);
+}
+
+static inline void set_remove(PageSet *set, guint page) {
+    set->words[page / 64] &= ~((guint64)1 << (page % 64));
+    if (set->words[page / 64] == 0) set->summary[page / 4096] &= ~((guint64)1 << (page / 64 % 64));
+}
+
+/* 0: it is empty. */
+static inline guint set_first(const PageSet *set, guint n_blocks) {
+    const gsize n = summary_of(n_blocks);
+    for (gsize i = 0; i < n; i++) {
+        if (set->summary[i] == 0) continue;
+        const gsize word = i * 64 + (gsize)__builtin_ctzll(set->summary[i]);
+        return (guint)(word * 64) + (guint)__builtin_ctzll(set->words[word]);
+    }
+    return 0;
+}
+
+static void grow_sets(Arena *arena, guint from_blocks) {
+    for (guint i = 0; i < ARENA_CLASSES; i++) set_grow(&arena->partial[i], from_blocks, arena->blocks_room);
+    set_grow(&arena->empty, from_blocks, arena->blocks_room);
+}
 
 void arena_init(Arena *arena) {
     *arena = (Arena){.n_blocks = 1, .blocks_room = 64, .free_numbers = g_array_new(FALSE, FALSE, sizeof(guint))};
     arena->blocks = g_new0(guint8 *, arena->blocks_room);
     arena->pages = g_new0(ArenaPage, arena->blocks_room * PAGES_PER_BLOCK);
+    grow_sets(arena, 0);
 }
 
 void arena_clear(Arena *arena) {
@@ -32,25 +81,9 @@ void arena_clear(Arena *arena) {
         if (arena->blocks[i]) munmap(arena->blocks[i], ARENA_BLOCK_BYTES);
     g_free(arena->blocks);
     g_free(arena->pages);
+    for (guint i = 0; i < ARENA_CLASSES; i++) set_clear(&arena->partial[i]);
+    set_clear(&arena->empty);
     g_array_unref(arena->free_numbers);
-}
-
-/* ---- lists of pages ---- */
-
-static void list_push(Arena *arena, guint *head, guint page) {
-    arena->pages[page].previous = 0;
-    arena->pages[page].next = *head;
-    if (*head) arena->pages[*head].previous = page;
-    *head = page;
-}
-
-static void list_remove(Arena *arena, guint *head, guint page) {
-    const ArenaPage *p = &arena->pages[page];
-    if (p->previous)
-        arena->pages[p->previous].next = p->next;
-    else
-        *head = p->next;
-    if (p->next) arena->pages[p->next].previous = p->previous;
 }
 
 /* ---- blocks ---- */
@@ -78,6 +111,7 @@ static guint next_number(Arena *arena) {
         arena->blocks_room *= 2;
         arena->blocks = g_renew(guint8 *, arena->blocks, arena->blocks_room);
         arena->pages = g_renew(ArenaPage, arena->pages, (gsize)arena->blocks_room * PAGES_PER_BLOCK);
+        grow_sets(arena, arena->blocks_room / 2);
     }
     return arena->n_blocks++;
 }
@@ -89,7 +123,7 @@ static void add_block(Arena *arena) {
     arena->n_empty++;
     ArenaPage *pages = &arena->pages[(gsize)number * PAGES_PER_BLOCK];
     memset(pages, 0, PAGES_PER_BLOCK * sizeof *pages);
-    for (guint i = PAGES_PER_BLOCK; i > 0; i--) list_push(arena, &arena->empty, number * PAGES_PER_BLOCK + i - 1);
+    for (guint i = 0; i < PAGES_PER_BLOCK; i++) set_add(&arena->empty, number * PAGES_PER_BLOCK + i);
 }
 
 static gboolean block_is_empty(const Arena *arena, guint number) {
@@ -100,7 +134,7 @@ static gboolean block_is_empty(const Arena *arena, guint number) {
 }
 
 static void drop_block(Arena *arena, guint number) {
-    for (guint i = 0; i < PAGES_PER_BLOCK; i++) list_remove(arena, &arena->empty, number * PAGES_PER_BLOCK + i);
+    for (guint i = 0; i < PAGES_PER_BLOCK; i++) set_remove(&arena->empty, number * PAGES_PER_BLOCK + i);
     munmap(arena->blocks[number], ARENA_BLOCK_BYTES);
     arena->blocks[number] = NULL;
     arena->n_live--;
@@ -111,18 +145,27 @@ static void drop_block(Arena *arena, guint number) {
 /* ---- pieces ---- */
 
 static guint open_page(Arena *arena, guint class) {
-    if (!arena->empty) add_block(arena);
-    const guint page = arena->empty;
-    list_remove(arena, &arena->empty, page);
+    guint page = set_first(&arena->empty, arena->n_blocks);
+    if (!page) {
+        add_block(arena);
+        page = set_first(&arena->empty, arena->n_blocks);
+    }
+    set_remove(&arena->empty, page);
     if (block_is_empty(arena, page / PAGES_PER_BLOCK)) arena->n_empty--;
     arena->pages[page] = (ArenaPage){.class = (guint8) class, .fresh = (guint16)(PAGE_UNITS >> class)};
-    list_push(arena, &arena->partial[class], page);
+    set_add(&arena->partial[class], page);
     return page;
 }
 
+/* The first page that has room for the class, or is free for it. */
+static guint page_for(Arena *arena, guint class) {
+    const guint partial = set_first(&arena->partial[class], arena->n_blocks);
+    const guint empty = set_first(&arena->empty, arena->n_blocks);
+    return partial && (!empty || partial < empty) ? partial : open_page(arena, class);
+}
+
 ArenaRef arena_take(Arena *arena, guint class) {
-    guint number = arena->partial[class];
-    if (!number) number = open_page(arena, class);
+    const guint number = page_for(arena, class);
     ArenaPage *page = &arena->pages[number];
     ArenaRef ref = page->free;
     if (ref) {
@@ -132,7 +175,7 @@ ArenaRef arena_take(Arena *arena, guint class) {
         page->fresh--;
     }
     page->used++;
-    if (!page->free && !page->fresh) list_remove(arena, &arena->partial[class], number);
+    if (!page->free && !page->fresh) set_remove(&arena->partial[class], number);
     arena->used_bytes += (gsize)ARENA_UNIT_BYTES << class;
     return ref;
 }
@@ -141,13 +184,13 @@ void arena_give(Arena *arena, ArenaRef ref) {
     const guint number = ref >> PAGE_SHIFT;
     ArenaPage *page = &arena->pages[number];
     const guint class = page->class;
-    if (!page->free && !page->fresh) list_push(arena, &arena->partial[class], number);
+    if (!page->free && !page->fresh) set_add(&arena->partial[class], number);
     memcpy(arena_at(arena, ref), &page->free, sizeof page->free);
     page->free = ref;
     arena->used_bytes -= (gsize)ARENA_UNIT_BYTES << class;
     if (--page->used > 0) return;
-    list_remove(arena, &arena->partial[class], number);
-    list_push(arena, &arena->empty, number);
+    set_remove(&arena->partial[class], number);
+    set_add(&arena->empty, number);
     if (!block_is_empty(arena, number / PAGES_PER_BLOCK)) return;
     arena->n_empty++;
     if (arena->n_empty > EMPTY_KEPT + arena->n_live / 8) drop_block(arena, number / PAGES_PER_BLOCK);

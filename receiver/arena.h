@@ -4,7 +4,8 @@
  *
  * Blocks of 2 MiB (huge pages where the kernel has them: random access then costs no walk through page tables) are cut
  * into pages of 64 KiB, each for pieces of one size. An empty page serves any size again; empty blocks go back to the
- * system, but for a few. One thread. */
+ * system, but for a few. A piece is always taken from the first page that has room: pieces come and go, so what lies
+ * behind empties when there is less in use, instead of staying for a few pieces in each page. One thread. */
 #pragma once
 
 #include <glib.h>
@@ -19,14 +20,20 @@
 /* 0: none. */
 typedef guint32 ArenaRef;
 
+/* Pages, by number. */
+typedef struct PageSet {
+    guint64 *words;   /* a bit for each page */
+    guint64 *summary; /* a bit for each word that is not 0 */
+} PageSet;
+
 typedef struct Arena {
     guint8 **blocks; /* [0] is NULL, as are those given back */
     struct ArenaPage *pages;
     guint n_blocks, blocks_room;
-    guint n_live, n_empty; /* blocks that are there, and those of them without a piece in use */
-    guint partial[ARENA_CLASSES];
-    guint empty;          /* pages without a piece in use: head of a list */
-    GArray *free_numbers; /* guint: of blocks given back */
+    guint n_live, n_empty;          /* blocks that are there, and those of them without a piece in use */
+    PageSet partial[ARENA_CLASSES]; /* pages of a class with room */
+    PageSet empty;                  /* pages without a piece in use */
+    GArray *free_numbers;           /* guint: of blocks given back */
     gsize used_bytes;
 } Arena;
 

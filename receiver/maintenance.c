@@ -198,8 +198,8 @@ static void *run(void *arg) {
             advise(maintenance, &limits, &advising);
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));
-            share_memory(sources, &keeper, limits.memory_bytes);
         }
+        share_memory(sources, &keeper, limits.memory_bytes); /* what a group takes while it is written is soon gone */
         /* What is being replayed is looked up by position. */
         if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
         maintenance_trim(sources);

@@ -11,8 +11,9 @@
 #define MALLOC_ARENAS        4
 /* The program itself, and libraries. */
 #define FILES_BYTES (24u * 1024 * 1024)
-/* A peak of the others is forgotten by a 64th a second: by half in three quarters of a minute. */
-#define FORGET_PART 64u
+/* A peak of the others is forgotten by a 256th with each look, of which there are four a second: by half in three
+ * quarters of a minute. */
+#define FORGET_PART 256u
 
 void memory_init(void) {
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);

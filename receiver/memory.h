@@ -1,5 +1,5 @@
 /* Keeps the process within memory.limit: open traces may have what everything else leaves. How much that is, is not
- * computed but measured once a second, since the store, its compactions and the allocator decide it. */
+ * computed but measured four times a second, since the store, its compactions and the allocator decide it. */
 #pragma once
 
 #include <glib.h>

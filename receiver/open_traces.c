@@ -35,7 +35,7 @@ struct OpenTraces {
 };
 
 /* What open_traces_unpack() keeps for the next trace. */
-#define BODIES_KEPT_BYTES (4u * 1024 * 1024)
+#define BODIES_KEPT_BYTES (1024u * 1024)
 
 static inline OpenTrace *trace_at(const OpenTraces *traces, ArenaRef ref) {
     return ref ? arena_at(&traces->arena, ref) : NULL;

@@ -13,7 +13,7 @@
 #include "receiver/unflushed.h"
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
-#define RECORDS_KEPT_BYTES (8u * 1024 * 1024)
+#define RECORDS_KEPT_BYTES (2u * 1024 * 1024)
 
 typedef enum {
     MESSAGE_SPANS,

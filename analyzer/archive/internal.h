@@ -16,8 +16,9 @@
 #define DEFAULT_MAX_TRACE_SPANS 1000000u
 /* A group of statistics can tell eight million calls apart (call_log.h); this is the most that one record adds. */
 #define MOST_TRACE_SPANS 4000000u
-/* Shapes that a compressor may keep: about 100 bytes each. */
-#define COMPRESSOR_SHAPES 100000u
+/* Shapes that a compressor may keep, with their patterns up to 13 MB; each shard has one, and so have those who join
+ * and verify. */
+#define COMPRESSOR_SHAPES 50000u
 
 /* due.h */
 typedef struct DueClock {

@@ -72,9 +72,34 @@ static void test_memory_goes_back(void) {
     arena_clear(&arena);
 }
 
+/* When less is in use than once was, and pieces come and go, what lies behind empties. */
+static void test_what_is_behind_empties(void) {
+    enum { PIECES = 200000, KEPT = PIECES / 4 };
+    Arena arena;
+    arena_init(&arena);
+    g_autofree ArenaRef *refs = g_new(ArenaRef, PIECES);
+    for (guint i = 0; i < PIECES; i++) refs[i] = arena_take(&arena, 1);
+    /* One of four stays, everywhere; then the oldest goes whenever one comes. */
+    for (guint i = 0; i < PIECES; i++) {
+        if (i % 4 == 0)
+            refs[i / 4] = refs[i];
+        else
+            arena_give(&arena, refs[i]);
+    }
+    for (guint i = 0; i < 2 * KEPT; i++) {
+        arena_give(&arena, refs[i % KEPT]);
+        refs[i % KEPT] = arena_take(&arena, 1);
+    }
+    g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) + 5 * ARENA_BLOCK_BYTES);
+    for (guint i = 0; i < KEPT; i++) arena_give(&arena, refs[i]);
+    g_assert_cmpuint(arena_used_bytes(&arena), ==, 0);
+    arena_clear(&arena);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/arena/random", test_random);
     g_test_add_func("/arena/goes-back", test_memory_goes_back);
+    g_test_add_func("/arena/what-is-behind-empties", test_what_is_behind_empties);
     return g_test_run();
 }
