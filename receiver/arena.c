@@ -6,8 +6,10 @@
 #define PAGE_SHIFT      10 /* units of a page: 64 KiB */
 #define PAGE_UNITS      (1u << PAGE_SHIFT)
 #define PAGES_PER_BLOCK (ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES / PAGE_UNITS)
-/* Empty blocks that are kept for the next traces: these, and an eighth of all. */
-#define EMPTY_KEPT 2u
+/* Empty blocks that are kept for the next traces: these, and a part of all. A new one takes a fraction of a
+ * millisecond, and serves thousands of traces. */
+#define EMPTY_KEPT 1u
+#define EMPTY_PART 32u
 
 G_STATIC_ASSERT(ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES == 1u << ARENA_BLOCK_SHIFT);
 G_STATIC_ASSERT(PAGE_UNITS >> (ARENA_CLASSES - 1) >= 2);
@@ -193,7 +195,7 @@ void arena_give(Arena *arena, ArenaRef ref) {
     set_add(&arena->empty, number);
     if (!block_is_empty(arena, number / PAGES_PER_BLOCK)) return;
     arena->n_empty++;
-    if (arena->n_empty > EMPTY_KEPT + arena->n_live / 8) drop_block(arena, number / PAGES_PER_BLOCK);
+    if (arena->n_empty > EMPTY_KEPT + arena->n_live / EMPTY_PART) drop_block(arena, number / PAGES_PER_BLOCK);
 }
 
 guint arena_class(const Arena *arena, ArenaRef ref) { return arena->pages[ref >> PAGE_SHIFT].class; }
