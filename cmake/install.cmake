@@ -20,6 +20,9 @@ install(FILES tracer-patches/agent/target/plumb-agent-${PROJECT_VERSION}.jar
     DESTINATION share/plumbline RENAME plumb-agent.jar OPTIONAL)
 install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar
     DESTINATION share/plumbline RENAME plumb-span-receiver.jar OPTIONAL)
+install(FILES tracer-patches/spark-plugin/target/plumb-spark-plugin-${PROJECT_VERSION}.jar
+    DESTINATION share/plumbline RENAME plumb-spark-plugin.jar OPTIONAL)
+install(FILES tracer-patches/byteman/spark-operations.btm DESTINATION share/plumbline)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME plumbline)

@@ -14,13 +14,14 @@ BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 DOCUMENTS = "usr/share/doc/plumbline"
 MUST_HAVE = [
     "usr/bin/plumb", "usr/bin/plumb-bridge", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service",
-    "usr/share/bash-completion/completions/plumb", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
+    "usr/share/bash-completion/completions/plumb", "usr/share/plumbline/spark-operations.btm", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
     *(f"{DOCUMENTS}/examples/{name}" for name in (
         "core-site.xml.sample", "hadoop-env.sh.sample", "hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample",
         "spark-defaults.conf.sample", "analysis.conf")),
 ]
 PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
 PACKAGED_AGENT = "usr/share/plumbline/plumb-agent.jar"
+PACKAGED_PLUGIN = "usr/share/plumbline/plumb-spark-plugin.jar"
 AGENT_OPTION = f"-javaagent:/{PACKAGED_AGENT}=conf=/etc/plumbline/plumb-agent.conf"
 
 
@@ -44,9 +45,10 @@ def test_layout(package):
     files = {name for name in files if not name.startswith("DEBIAN/")}
     assert set(MUST_HAVE) <= files
     others = {name for name in files if not name.startswith((DOCUMENTS, "usr/lib/")) or name.endswith(".service")} - set(MUST_HAVE)
-    assert others <= {PACKAGED_JAR, PACKAGED_AGENT}
+    assert others <= {PACKAGED_JAR, PACKAGED_AGENT, PACKAGED_PLUGIN}
     for jar, built in ((PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
-                       (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar")):
+                       (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar"),
+                       (PACKAGED_PLUGIN, "spark-plugin/target/plumb-spark-plugin-*.jar")):
         if list((ROOT / "tracer-patches").glob(built)):
             assert jar in files
 
