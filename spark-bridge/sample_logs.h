@@ -1,5 +1,5 @@
-/* Logs of host samples (samples.h) by path: read to their present end, handed on in batches, and gone on with where they
- * have grown. No position is kept beyond the program's run: a log that is read again changes nothing. */
+/* Logs of host samples (samples.h) by path: read to their present end, handed on in batches, and gone on with where
+ * they have grown. No position is kept beyond the program's run: a log that is read again changes nothing. */
 #pragma once
 
 #include "spark-bridge/samples.h"

@@ -116,8 +116,9 @@ static void test_peer_figure(void) {
     g_assert_cmpint(JUDGE(FEATURE_NUMERIC, rows, options).verdict, ==, VERDICT_PEERS);
 }
 
-/* The straggler took 300 ms, the median is 100: it waited 100 where its peers waited 10 on other hosts and 20 on its own.
- * 90 of the 200 ms more are 0.45. A second victim beside it, slower still, changes nothing: no quantile hides it. */
+/* The straggler took 300 ms, the median is 100: it waited 100 where its peers waited 10 on other hosts and 20 on its
+ * own. 90 of the 200 ms more are 0.45. A second victim beside it, slower still, changes nothing: no quantile hides it.
+ */
 static void test_wait(void) {
     BigRootsOptions options = bigroots_options(TRUE);
     Row rows[] = {{0, 0, 0, 300, 100}, {0, 0, 0, 100, 20}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}, {0, 1, 0, 100, 10}};

@@ -11,8 +11,9 @@
 #define APP     "app-20201121105300-0007"
 #define TASKS   10
 
-/* Ten tasks of stage 2 from 10 s on, on two hosts, 1000 ms each but these: task 3 on host a took 3000, for two of
- * which the disk of its host was busy, and still was afterwards; task 7 on host b took 2500 and read four times as much. */
+/* Ten tasks of stage 2 from 10 s on, on two hosts, 1000 ms each but these: task 3 on host a took 3000, for two seconds
+ * of which the disk of its host was busy, and still was afterwards; task 7 on host b took 2500 and read four times as
+ * much. */
 static gint64 duration_of(guint task) { return task == 3 ? 3000 : task == 7 ? 2500 : 1000; }
 static const char *host_of(guint task) { return task < 5 ? "a" : "b"; }
 
