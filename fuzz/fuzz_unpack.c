@@ -15,7 +15,7 @@ typedef struct Fed {
 static Fed feed(PackedKind kind, Bytes packed, gsize piece, gsize room) {
     g_autoptr(Unpacker) unpacker = unpacker_new(kind);
     g_autofree guint8 *to = g_malloc(room);
-    Fed fed = {.plain = g_byte_array_new()};
+    Fed fed = {.plain = g_byte_array_sized_new(64)};
     gsize at = 0, have = 0;
     while (fed.plain->len < PLAIN_MOST) {
         UnpackStep step = {.in = {(const guint8 *)packed.data + at, have - at}, .to = to, .room = room};
@@ -38,6 +38,16 @@ static Fed feed(PackedKind kind, Bytes packed, gsize piece, gsize room) {
     return fed;
 }
 
+/* From the last place where it was clean. */
+static void go_on(PackedKind kind, Bytes packed, gsize piece, const Fed *cut) {
+    const Bytes rest = {(const guint8 *)packed.data + cut->clean_at, packed.size_bytes - cut->clean_at};
+    const Fed again = feed(kind, rest, piece, 5000);
+    g_assert_cmpmem(again.plain->data, again.plain->len, cut->plain->data + cut->clean_plain,
+                    cut->plain->len - cut->clean_plain);
+    g_assert_true(again.failed == cut->failed);
+    g_byte_array_unref(again.plain);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     const PackedKind kind = (PackedKind)(PACKED_PLAIN + data[0] % (PACKED_KINDS - PACKED_PLAIN));
@@ -45,14 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const Bytes packed = {data + 1, size - 1};
     const Fed whole = feed(kind, packed, packed.size_bytes + 1, PLAIN_MOST), cut = feed(kind, packed, piece, 777);
     if (whole.plain->len < PLAIN_MOST && cut.plain->len < PLAIN_MOST) {
-        g_assert_cmpmem(whole.plain->data, whole.plain->len, cut.plain->data, cut.plain->len);
-        g_assert_true(whole.failed == cut.failed);
-        const Bytes rest = {data + 1 + cut.clean_at, packed.size_bytes - cut.clean_at};
-        const Fed again = feed(kind, rest, piece, 5000);
-        g_assert_cmpmem(again.plain->data, again.plain->len, cut.plain->data + cut.clean_plain,
-                        cut.plain->len - cut.clean_plain);
-        g_assert_true(again.failed == cut.failed);
-        g_byte_array_unref(again.plain);
+        /* How much of a damaged frame of zstd comes out depends on the cuts. */
+        const gsize n = MIN(whole.plain->len, cut.plain->len);
+        g_assert_cmpmem(whole.plain->data, n, cut.plain->data, n);
+        const gboolean loose = kind == PACKED_ZSTD && (whole.failed || cut.failed);
+        g_assert_true(loose || (whole.plain->len == cut.plain->len && whole.failed == cut.failed));
+        if (!loose) go_on(kind, packed, piece, &cut);
     }
     g_byte_array_unref(whole.plain);
     g_byte_array_unref(cut.plain);

@@ -166,6 +166,7 @@ static void take_content(LineReader *reader, gsize n) {
 
 /* Unpacks something; TRUE when content came or the unpacker took something. */
 static gboolean unpack(LineReader *reader, GError **error) {
+    if (reader->raw == NULL) return FALSE; /* nothing was read yet */
     UnpackStep step = {.in = {reader->raw + reader->raw_at, reader->raw_end - reader->raw_at},
                        .to = reader->window + reader->end,
                        .room = reader->room - reader->end - LINE_PADDING_BYTES};
@@ -262,6 +263,7 @@ LineState line_reader_next(LineReader *reader, Line *line, GError **error) {
 }
 
 Line line_reader_rest(LineReader *reader) {
+    if (reader->window == NULL) return (Line){{"", 0}, reader->line + 1};
     return (Line){{reader->window + reader->at, reader->end - reader->at}, reader->line + 1};
 }
 

@@ -11,10 +11,12 @@
 #include "spark-bridge/stored_kinds.h"
 
 #define CONNECT_TIMEOUT_S 10L
-/* A DataNode that sends nothing for so long is lost. */
-#define STALLED_S      30L
-#define PAUSE_FIRST_MS 100u
-#define PAUSE_MOST_MS  5000u
+/* A server that sends nothing for so long is lost. A NameNode may collect garbage or list a large folder meanwhile; of
+ * DataNodes there are others. */
+#define STALLED_NAME_NODE_S 30L
+#define STALLED_DATA_NODE_S 10L
+#define PAUSE_FIRST_MS      100u
+#define PAUSE_MOST_MS       5000u
 /* What one answer about files may take: a history folder with 100,000 logs is 40 MB of JSON. */
 #define DOCUMENT_BYTES ((gsize)512 * 1024 * 1024)
 
@@ -39,6 +41,7 @@ typedef struct WebReply {
     gboolean overflow;
     CURL *curl;
     char *location;
+    char *avoid; /* the host of a DataNode that did not answer the last time */
 } WebReply;
 
 void webhdfs_free(void *data) {
@@ -115,6 +118,7 @@ static void reply_reset(WebReply *reply) {
 static void reply_clear(WebReply *reply) {
     if (reply->text != NULL) g_string_free(reply->text, TRUE);
     g_free(reply->location);
+    g_free(reply->avoid);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WebReply, reply_clear)
 
@@ -131,7 +135,7 @@ static long get(Web *web, const char *url, WebReply *reply) {
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, STALLED_S);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, reply->to != NULL ? STALLED_DATA_NODE_S : STALLED_NAME_NODE_S);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "plumb-bridge");
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
@@ -351,10 +355,23 @@ static gboolean says_end(const WebReply *reply) {
     return end;
 }
 
+static char *host_of(const char *url) {
+    g_autoptr(GUri) uri = g_uri_parse(url, G_URI_FLAGS_NONE, NULL);
+    return uri != NULL ? g_strdup(g_uri_get_host(uri)) : NULL;
+}
+
+/* The NameNode is told which DataNode not to name; not again, should that leave none. */
+static char *open_query(WebReply *reply) {
+    g_autofree char *avoid = g_steal_pointer(&reply->avoid);
+    return avoid == NULL ? g_strdup("op=OPEN&offset=0")
+                         : g_strdup_printf("op=OPEN&offset=0&excludedatanodes=%s", avoid);
+}
+
 /* Asks the NameNode for a DataNode, and that for the bytes. */
 static Answer read_once(StoredFile *file, const WebPath *path, guint64 offset, WebReply *reply, GError **error) {
     g_auto(WebReply) redirect = {.text = g_string_new(NULL)};
-    Answer answer = ask_once(file->storage, path, "op=OPEN&offset=0", &redirect, error);
+    g_autofree char *query = open_query(reply);
+    Answer answer = ask_once(file->storage, path, query, &redirect, error);
     if (answer != ANSWERED) return answer;
     g_autofree char *url = redirect.location != NULL ? at_offset(redirect.location, offset, reply->room) : NULL;
     if (url == NULL) {
@@ -368,7 +385,9 @@ static Answer read_once(StoredFile *file, const WebPath *path, guint64 offset, W
         return ANSWERED;
     }
     g_autofree char *where = g_strdup_printf("%s at byte %" G_GUINT64_FORMAT, file->path, offset);
-    return judge(web, status, reply, where, error);
+    answer = judge(web, status, reply, where, error);
+    if (answer == TRY_AGAIN) reply->avoid = host_of(redirect.location);
+    return answer;
 }
 
 /* Spark has renamed the file, when it is done: the same id is in the folder under the final name. */
@@ -387,10 +406,10 @@ static gboolean find_renamed(StoredFile *file) {
 
 static gssize web_read(StoredFile *file, guint64 offset, void *to, gsize size_bytes, GError **error) {
     Patience patience = patience_new(file->storage);
+    g_auto(WebReply) reply = {.text = g_string_new(NULL), .to = to, .room = size_bytes};
     for (;;) {
         g_auto(WebPath) path = {0};
         if (!web_path_parse(file->path, &path, error)) return -1;
-        g_auto(WebReply) reply = {.text = g_string_new(NULL), .to = to, .room = size_bytes};
         g_autoptr(GError) why = NULL;
         const Answer answer = read_once(file, &path, offset, &reply, &why);
         /* What came before a connection broke is good. */

@@ -1,6 +1,6 @@
 /* The bridge over logs that grow, roll, are renamed, replaced, compacted and damaged; deliveries that fail. What is
- * delivered is written down as "app/task" with an index that rises through the log, so that a loss, a repeat and a wrong
- * order show. */
+ * delivered is written down as task ids, which rise through the log, so that a loss, a repeat and a wrong order
+ * show. */
 #include "spark-bridge/bridge.h"
 
 #include <glib/gstdio.h>
