@@ -174,9 +174,13 @@ class Bed:
             lines = []
             reader = threading.Thread(target=lambda: lines.extend(application.stdout))
             reader.start()
-            wait_for(lambda: self._first_task(begin) or application.poll() is not None, SECONDS, "the first task")
-            self._disturb(fault, application)
-            reader.join()
+            try:
+                wait_for(lambda: self._first_task(begin) or application.poll() is not None, SECONDS, "the first task")
+                self._disturb(fault, application)
+            finally:
+                if application.poll() is None:  # something else went wrong, or we are to stop
+                    application.terminate()
+                reader.join()
         if application.returncode != 0:
             raise ClusterError(f"{name} ended with {application.returncode}:\n{self.spark.log_end(name)}")
         return "".join(lines), begin
