@@ -1,5 +1,6 @@
-/* Records of Spark in a store on disk: bench_spark [TASKS [FOLDER]]. Writes an application of so many tasks in batches as
- * plumb-bridge sends them, writes them again (nothing changes), reads them as the diagnoses do. CPU time of the process. */
+/* Records of Spark in a store on disk: bench_spark [TASKS [FOLDER]]. Writes an application of so many tasks in batches
+ * as plumb-bridge sends them, writes them again (nothing changes), reads them as the diagnoses do. CPU time of the
+ * process. 0 tasks: only reads. */
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void read_all(Archive *archive) {
     g_autoptr(GError) error = NULL;
     Sums sums = {0, 0};
     double begin_s = cpu_s();
-    archive_spark_visit(archive, &select, texts, add, &sums, &error);
+    archive_spark_visit(archive, &select, texts, (SparkVisitor){add, &sums}, &error);
     die(error);
     printf("%-16s %6.2f s CPU, %" G_GUINT64_FORMAT " tasks\n", "visit", cpu_s() - begin_s, sums.n);
     begin_s = cpu_s();

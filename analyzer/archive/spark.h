@@ -18,10 +18,13 @@ typedef struct SparkPut {
  * records again change nothing. now_ms: the wall clock. NO_SPACE, IO, CORRUPT: nothing was written. */
 gboolean archive_spark_put(Archive *archive, const SparkRecords *records, gint64 now_ms, SparkPut *put, GError **error);
 
-/* Applications or hosts of which something is stored, in no useful order; the owner's name lives in 'texts'. Visit
- * returns FALSE to stop. */
-typedef gboolean (*SparkOwnerVisit)(void *arg, const SparkOwner *owner);
-gboolean archive_spark_owners(Archive *archive, OwnerKind kind, SparkRecords *texts, SparkOwnerVisit visit, void *arg,
+/* Called with the visitor's arg; FALSE: stop. */
+typedef struct SparkOwnerVisitor {
+    gboolean (*visit)(void *arg, const SparkOwner *owner);
+    void *arg;
+} SparkOwnerVisitor;
+/* Applications or hosts of which something is stored, in no useful order; the owner's name lives in 'texts'. */
+gboolean archive_spark_owners(Archive *archive, OwnerKind kind, SparkRecords *texts, SparkOwnerVisitor visitor,
                               GError **error);
 /* Of all owners together. */
 typedef struct SparkTotals {
@@ -43,9 +46,12 @@ typedef struct SparkSelect {
     { .kind = (k), .owner = (o), .stage = -1, .attempt = -1, .task = -1 }
 
 /* The record is valid during the call only, its texts and lists as long as those of 'texts'. FALSE: stop. */
-typedef gboolean (*SparkVisit)(void *arg, const void *record);
-gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkRecords *texts, SparkVisit visit,
-                             void *arg, GError **error);
+typedef struct SparkVisitor {
+    gboolean (*visit)(void *arg, const void *record);
+    void *arg;
+} SparkVisitor;
+gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkRecords *texts, SparkVisitor visitor,
+                             GError **error);
 /* Appends them to 'into'. A million tasks take 360 MB there: visit them where columns will do. */
 gboolean archive_spark_load(Archive *archive, const SparkSelect *select, SparkRecords *into, GError **error);
 /* Links from tasks to a trace, appended. */

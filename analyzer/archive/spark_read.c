@@ -10,7 +10,7 @@ static gboolean begins_with(Bytes key, const SparkKey *prefix) {
     return key.size_bytes >= prefix->size_bytes && memcmp(key.data, prefix->bytes, prefix->size_bytes) == 0;
 }
 
-gboolean archive_spark_owners(Archive *archive, OwnerKind kind, SparkRecords *texts, SparkOwnerVisit visit, void *arg,
+gboolean archive_spark_owners(Archive *archive, OwnerKind kind, SparkRecords *texts, SparkOwnerVisitor visitor,
                               GError **error) {
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_SPARK);
     SparkKey prefix = spark_owner_key(kind, 0);
@@ -20,7 +20,7 @@ gboolean archive_spark_owners(Archive *archive, OwnerKind kind, SparkRecords *te
         SparkOwner owner;
         if (!spark_owner_decode(store_iter_value(iter), texts, &owner))
             return fail(error, PLUMB_ERROR_CORRUPT, "the store's entry of an application or host is malformed");
-        if (!visit(arg, &owner)) return TRUE;
+        if (!visitor.visit(visitor.arg, &owner)) return TRUE;
     }
     return iter_finished(iter, error);
 }
@@ -44,8 +44,8 @@ static gboolean add_host(void *arg, const SparkOwner *owner) {
 gboolean archive_spark_totals(Archive *archive, SparkTotals *totals, GError **error) {
     g_autoptr(SparkRecords) texts = spark_records_new();
     SparkTotals sum = {.apps = 0};
-    if (!archive_spark_owners(archive, OWNER_APP, texts, add_app, &sum, error)) return FALSE;
-    if (!archive_spark_owners(archive, OWNER_HOST, texts, add_host, &sum, error)) return FALSE;
+    if (!archive_spark_owners(archive, OWNER_APP, texts, (SparkOwnerVisitor){add_app, &sum}, error)) return FALSE;
+    if (!archive_spark_owners(archive, OWNER_HOST, texts, (SparkOwnerVisitor){add_host, &sum}, error)) return FALSE;
     *totals = sum;
     return TRUE;
 }
@@ -73,8 +73,8 @@ static gboolean selected(const SparkSelect *select, const void *record) {
     return ((const HostSample *)record)->time_ns < select->until_ns;
 }
 
-gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkRecords *texts, SparkVisit visit,
-                             void *arg, GError **error) {
+gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkRecords *texts, SparkVisitor visitor,
+                             GError **error) {
     const SparkForm *form = spark_form(select->kind);
     const SparkKey prefix = select_prefix(select);
     SparkKey from = prefix;
@@ -87,7 +87,7 @@ gboolean archive_spark_visit(Archive *archive, const SparkSelect *select, SparkR
         if (!spark_decode(form, store_iter_value(iter), owner, texts, record))
             return fail(error, PLUMB_ERROR_CORRUPT, "a stored %s record of %s is malformed; `plumb verify` counts them",
                         spark_kind_name(select->kind), select->owner);
-        if (!selected(select, record) || !visit(arg, record)) return TRUE;
+        if (!selected(select, record) || !visitor.visit(visitor.arg, record)) return TRUE;
     }
     return iter_finished(iter, error);
 }
@@ -104,7 +104,7 @@ static gboolean load_record(void *arg, const void *record) {
 
 gboolean archive_spark_load(Archive *archive, const SparkSelect *select, SparkRecords *into, GError **error) {
     Loading loading = {.array = into->of[select->kind]};
-    return archive_spark_visit(archive, select, into, load_record, &loading, error);
+    return archive_spark_visit(archive, select, into, (SparkVisitor){load_record, &loading}, error);
 }
 
 typedef struct Named {

@@ -68,7 +68,8 @@ static gboolean remove_owner(Archive *archive, OwnerKind what, const char *name,
     const SparkSelect links = SPARK_SELECT(SPARK_LINK, name);
     g_autoptr(SparkRecords) texts = spark_records_new();
     g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
-    if (what == OWNER_APP && !archive_spark_visit(archive, &links, texts, delete_way, batch, error)) return FALSE;
+    if (what == OWNER_APP && !archive_spark_visit(archive, &links, texts, (SparkVisitor){delete_way, batch}, error))
+        return FALSE;
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
         if (spark_owner_kind((SparkKind)kind) != what) continue;
         const SparkKey prefix = spark_prefix((SparkKind)kind, hash);
@@ -85,7 +86,8 @@ static int by_age(gconstpointer a, gconstpointer b) {
 }
 
 static gboolean retain_apps(Candidates *candidates, const SparkRetain *retain, SparkRetained *removed, GError **error) {
-    if (!archive_spark_owners(candidates->archive, OWNER_APP, candidates->texts, add_owner, candidates, error) ||
+    if (!archive_spark_owners(candidates->archive, OWNER_APP, candidates->texts,
+                              (SparkOwnerVisitor){add_owner, candidates}, error) ||
         !look_at_apps(candidates, error))
         return FALSE;
     g_array_sort(candidates->list, by_age);
@@ -108,9 +110,8 @@ static gboolean count_one(void *arg, const void *record) {
     return TRUE;
 }
 
-static gboolean owner_get(Archive *archive, OwnerKind what, guint64 hash, SparkRecords *texts, SparkOwner *owner,
-                          GError **error) {
-    const SparkKey key = spark_owner_key(what, hash);
+static gboolean host_get(Archive *archive, guint64 hash, SparkRecords *texts, SparkOwner *owner, GError **error) {
+    const SparkKey key = spark_owner_key(OWNER_HOST, hash);
     g_autoptr(GBytes) value = NULL;
     if (!store_get(archive->store, FAMILY_SPARK, spark_key_bytes(&key), &value, error)) return FALSE;
     if (value != NULL && spark_owner_decode(bytes_view(value), texts, owner)) return TRUE;
@@ -122,11 +123,11 @@ static gboolean retain_samples(Candidates *hosts, const char *host, gint64 befor
     SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, host);
     select.until_ns = before_ms * NS_PER_MS;
     guint64 n = 0;
-    if (!archive_spark_visit(hosts->archive, &select, hosts->texts, count_one, &n, error)) return FALSE;
+    if (!archive_spark_visit(hosts->archive, &select, hosts->texts, (SparkVisitor){count_one, &n}, error)) return FALSE;
     if (n == 0) return TRUE;
     const guint64 hash = spark_hash_text(host);
     SparkOwner owner;
-    if (!owner_get(hosts->archive, OWNER_HOST, hash, hosts->texts, &owner, error)) return FALSE;
+    if (!host_get(hosts->archive, hash, hosts->texts, &owner, error)) return FALSE;
     removed->records += n;
     if (n >= owner.records[SPARK_SAMPLE]) return remove_owner(hosts->archive, OWNER_HOST, host, error);
     owner.records[SPARK_SAMPLE] -= n;
@@ -144,7 +145,8 @@ static gboolean retain_samples(Candidates *hosts, const char *host, gint64 befor
 static gboolean retain_hosts(Candidates *hosts, const SparkRetain *retain, SparkRetained *removed, GError **error) {
     if (retain->before_ms <= 0) return TRUE;
     g_array_set_size(hosts->list, 0);
-    if (!archive_spark_owners(hosts->archive, OWNER_HOST, hosts->texts, add_owner, hosts, error)) return FALSE;
+    if (!archive_spark_owners(hosts->archive, OWNER_HOST, hosts->texts, (SparkOwnerVisitor){add_owner, hosts}, error))
+        return FALSE;
     for (guint i = 0; i < hosts->list->len; i++) {
         const char *host = g_array_index(hosts->list, Candidate, i).name;
         if (!retain_samples(hosts, host, retain->before_ms, removed, error)) return FALSE;

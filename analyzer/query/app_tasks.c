@@ -201,7 +201,7 @@ static gboolean load_samples(Archive *archive, AppTasks *tasks, GError **error) 
         select.since_ns = (first_ms - AROUND_MS) * NS_PER_MS;
         select.until_ns = (last_ms + AROUND_MS) * NS_PER_MS;
         g_autoptr(SparkRecords) texts = spark_records_new();
-        gboolean loaded = archive_spark_visit(archive, &select, texts, take_sample, &usage, error);
+        gboolean loaded = archive_spark_visit(archive, &select, texts, (SparkVisitor){take_sample, &usage}, error);
         gboolean any = FALSE;
         for (guint i = 0; i < N_RESOURCES; i++) {
             if (!usage.series[i]) continue;
@@ -248,7 +248,7 @@ AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, G
     Loading loading = {tasks, rows, hosts, executors, until_ms(&tasks->app, now_ms)};
     SparkSelect select = SPARK_SELECT(SPARK_TASK, app_key);
     g_autoptr(SparkRecords) texts = spark_records_new();
-    if (!archive_spark_visit(archive, &select, texts, take_task, &loading, error)) return NULL;
+    if (!archive_spark_visit(archive, &select, texts, (SparkVisitor){take_task, &loading}, error)) return NULL;
     fill_table(tasks, rows);
     if (!load_samples(archive, tasks, error)) return NULL;
     return g_steal_pointer(&tasks);

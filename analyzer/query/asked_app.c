@@ -26,7 +26,8 @@ AppList *app_list_load(Archive *archive, GError **error) {
     g_autoptr(AppList) list = g_new0(AppList, 1);
     list->records = spark_records_new();
     list->entries = g_array_new(FALSE, TRUE, sizeof(AppEntry));
-    if (!archive_spark_owners(archive, OWNER_APP, list->records, add_owner, list->entries, error)) return NULL;
+    if (!archive_spark_owners(archive, OWNER_APP, list->records, (SparkOwnerVisitor){add_owner, list->entries}, error))
+        return NULL;
     for (guint i = 0; i < list->entries->len; i++) {
         const SparkSelect select = SPARK_SELECT(SPARK_APP, g_array_index(list->entries, AppEntry, i).key);
         if (!archive_spark_load(archive, &select, list->records, error)) return NULL;

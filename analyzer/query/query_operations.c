@@ -174,7 +174,7 @@ static void add_trees(const Scored *scored, json_t *object, const OpInstance *in
         SparkSelect select = SPARK_SELECT(SPARK_LINK, scored->app->app);
         select.task = task;
         g_autoptr(SparkRecords) texts = spark_records_new();
-        archive_spark_visit(scored->asked->archive, &select, texts, take_link, list, NULL);
+        archive_spark_visit(scored->asked->archive, &select, texts, (SparkVisitor){take_link, list}, NULL);
     }
     json_object_set_new(object, "trees", list);
 }
@@ -330,8 +330,9 @@ static gboolean list_stages(const Asked *asked, StageList *list, GError **error)
     SparkSelect stages = SPARK_SELECT(SPARK_STAGE, list->app->app);
     SparkSelect operations = SPARK_SELECT(SPARK_OPERATION, list->app->app);
     g_autoptr(SparkRecords) texts = spark_records_new();
-    if (!archive_spark_visit(asked->archive, &stages, texts, take_stage, list, error)) return FALSE;
-    return list->stages->len > 0 || archive_spark_visit(asked->archive, &operations, texts, take_stage_of, list, error);
+    if (!archive_spark_visit(asked->archive, &stages, texts, (SparkVisitor){take_stage, list}, error)) return FALSE;
+    return list->stages->len > 0 ||
+           archive_spark_visit(asked->archive, &operations, texts, (SparkVisitor){take_stage_of, list}, error);
 }
 
 /* Appends nothing for a stage without operations. */

@@ -205,7 +205,7 @@ static gboolean collect(const Asked *asked, const char *key, SparkRecords *recor
         const SparkStage *stage = spark_stage(records, i);
         sum_of(sums, stage->stage, stage->attempt)->record = stage;
     }
-    return archive_spark_visit(asked->archive, &tasks, records, add_task, sums, error);
+    return archive_spark_visit(asked->archive, &tasks, records, (SparkVisitor){add_task, sums}, error);
 }
 
 static json_t *answer_of(const Asked *asked, const AppEntry *entry, StageSums *sums, GError **error) {

@@ -136,9 +136,15 @@ static void keep_shown(GArray *briefs) {
     g_array_set_size(briefs, n);
 }
 
+typedef struct Found {
+    const GArray *briefs; /* in the order of the answer */
+    const GArray *medians;
+} Found;
+
 /* Each of the rows that are shown is read again, by its key. */
-static gboolean add_rows(const Asked *asked, const AppEntry *entry, const GArray *briefs, const GArray *medians,
-                         json_t *answer, GError **error) {
+static gboolean add_rows(const Asked *asked, const AppEntry *entry, const Found *found, json_t *answer,
+                         GError **error) {
+    const GArray *briefs = found->briefs;
     guint64 limit = 100;
     if (!params_count(asked->params, "limit", &limit, error)) return FALSE;
     const guint n = answer_rows(asked, limit, briefs->len, answer);
@@ -155,7 +161,7 @@ static gboolean add_rows(const Asked *asked, const AppEntry *entry, const GArray
         if (!archive_spark_load(asked->archive, &select, records, error)) return FALSE;
         if (records->of[SPARK_TASK]->len == 0) continue; /* removed meanwhile */
         const SparkTask *task = spark_task(records, 0);
-        json_array_append_new(rows, row_of(task, app_entry_id(entry), median_of(medians, task)));
+        json_array_append_new(rows, row_of(task, app_entry_id(entry), median_of(found->medians, task)));
     }
     return TRUE;
 }
@@ -188,13 +194,13 @@ json_t *answer_tasks(const Asked *asked, GError **error) {
     g_autoptr(SparkRecords) texts = spark_records_new();
     g_autoptr(GArray) briefs = g_array_new(FALSE, FALSE, sizeof(Brief));
     collect.briefs = briefs;
-    if (!archive_spark_visit(asked->archive, &select, texts, add_task, &collect, error)) return NULL;
+    if (!archive_spark_visit(asked->archive, &select, texts, (SparkVisitor){add_task, &collect}, error)) return NULL;
     g_autoptr(GArray) medians = medians_of(briefs);
     keep_shown(briefs);
     g_array_sort(briefs, compare);
     json_auto_t *answer = json_object();
     json_add_app(answer, entry);
     json_object_set_new(answer, "fitting_tasks", json_count(briefs->len));
-    if (!add_rows(asked, entry, briefs, medians, answer, error)) return NULL;
+    if (!add_rows(asked, entry, &(Found){briefs, medians}, answer, error)) return NULL;
     return json_incref(answer);
 }

@@ -252,13 +252,14 @@ StageOperations *stage_operations_load(Archive *archive, const StageChoice *choi
     const SparkSelect tasks = select_of(SPARK_TASK, choice), operations = select_of(SPARK_OPERATION, choice);
     const SparkSelect stages = select_of(SPARK_STAGE, choice);
     g_autoptr(SparkRecords) passing = spark_records_new(); /* texts of tasks are of no use */
-    if (!archive_spark_visit(archive, &tasks, passing, take_task, &loading, error) ||
-        !archive_spark_visit(archive, &operations, result->texts, take_operation, &loading, error))
+    if (!archive_spark_visit(archive, &tasks, passing, (SparkVisitor){take_task, &loading}, error) ||
+        !archive_spark_visit(archive, &operations, result->texts, (SparkVisitor){take_operation, &loading}, error))
         return NULL;
     if (result->spans->len == 0 && !read_traces(archive, &loading, error)) return NULL;
     finish_pipelines(result);
     sort_operations(result);
-    if (!archive_spark_visit(archive, &stages, result->texts, name_operations, result, error)) return NULL;
+    if (!archive_spark_visit(archive, &stages, result->texts, (SparkVisitor){name_operations, result}, error))
+        return NULL;
     return g_steal_pointer(&result);
 }
 
@@ -300,7 +301,7 @@ static gboolean take_vector(void *arg, const void *record) {
 static gboolean read_vectors(Archive *archive, Vectors *vectors, GError **error) {
     const SparkSelect select = select_of(SPARK_OPERATION, vectors->choice);
     g_autoptr(SparkRecords) passing = spark_records_new();
-    return archive_spark_visit(archive, &select, passing, take_vector, vectors, error);
+    return archive_spark_visit(archive, &select, passing, (SparkVisitor){take_vector, vectors}, error);
 }
 
 static void copy_vectors(const StageOperations *loaded, Vectors *vectors) {

@@ -6,7 +6,7 @@
 #define LIMIT_FRAME_BYTES (32u * 1024 * 1024)
 /* Spans of one batch; senders of ours send at most 10,000. */
 #define LIMIT_BATCH_SPANS 200000u
-/* Records of Spark and of hosts of one batch; senders of ours send at most 10,000. An operation takes 450 bytes here. */
+/* Records of Spark and of hosts of one batch; senders of ours send at most 10,000. An operation takes 450 bytes. */
 #define LIMIT_BATCH_RECORDS 100000u
 /* Entries of their lists (RDDs, parents, properties, disks), all of one batch together. A stage of an iterative job has
  * some thousands of RDDs. */

@@ -98,8 +98,7 @@ static void assert_fields_equal(SparkKind kind, const void *left, const void *ri
     const SparkForm *form = spark_form(kind);
     for (guint f = 0; f < form->n_fields; f++) {
         const SparkForm one = {&form->fields[f], 1, form->size_bytes};
-        if (!spark_form_equal(&one, left, right))
-            g_error("%s.%s differs", spark_kind_name(kind), form->fields[f].name);
+        if (!spark_form_equal(&one, left, right)) g_error("%s.%s differs", spark_kind_name(kind), form->fields[f].name);
     }
 }
 
