@@ -15,8 +15,10 @@
  * DataNodes there are others. */
 #define STALLED_NAME_NODE_S 30L
 #define STALLED_DATA_NODE_S 10L
-#define PAUSE_FIRST_MS      100u
-#define PAUSE_MOST_MS       5000u
+/* The second time: the DataNode itself may wait for another one that hangs, for a minute (dfs.client.socket-timeout). */
+#define STALLED_AGAIN_S 70L
+#define PAUSE_FIRST_MS  100u
+#define PAUSE_MOST_MS   5000u
 /* What one answer about files may take: a history folder with 100,000 logs is 40 MB of JSON. */
 #define DOCUMENT_BYTES ((gsize)512 * 1024 * 1024)
 
@@ -41,7 +43,8 @@ typedef struct WebReply {
     gboolean overflow;
     CURL *curl;
     char *location;
-    char *avoid; /* the host of a DataNode that did not answer the last time */
+    gboolean again; /* it is not the first try */
+    char *avoid;    /* the host of a DataNode that did not answer the last time */
 } WebReply;
 
 void webhdfs_free(void *data) {
@@ -122,6 +125,11 @@ static void reply_clear(WebReply *reply) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WebReply, reply_clear)
 
+static long stalled_s(const WebReply *reply) {
+    if (reply->to == NULL) return STALLED_NAME_NODE_S;
+    return reply->again ? STALLED_AGAIN_S : STALLED_DATA_NODE_S;
+}
+
 /* One GET. 0: no whole answer came (web->message says why). */
 static long get(Web *web, const char *url, WebReply *reply) {
     reply_reset(reply);
@@ -135,7 +143,7 @@ static long get(Web *web, const char *url, WebReply *reply) {
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, reply->to != NULL ? STALLED_DATA_NODE_S : STALLED_NAME_NODE_S);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, stalled_s(reply));
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "plumb-bridge");
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
@@ -387,6 +395,7 @@ static Answer read_once(StoredFile *file, const WebPath *path, guint64 offset, W
     g_autofree char *where = g_strdup_printf("%s at byte %" G_GUINT64_FORMAT, file->path, offset);
     answer = judge(web, status, reply, where, error);
     if (answer == TRY_AGAIN) reply->avoid = host_of(redirect.location);
+    reply->again = TRUE;
     return answer;
 }
 

@@ -26,7 +26,7 @@ static gboolean feed(PackedKind kind, Bytes packed, Fed *fed, GError **error) {
     g_autofree guint8 *to = g_malloc(room);
     const guint8 *data = packed.data;
     gsize at = 0, have = 0;
-    fed->plain = g_byte_array_new();
+    fed->plain = g_byte_array_sized_new(64);
     fed->clean = g_array_new(FALSE, FALSE, sizeof(gsize));
     for (;;) {
         UnpackStep step = {.in = {data + at, have - at}, .to = to, .room = room};
