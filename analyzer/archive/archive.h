@@ -103,6 +103,9 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
+/* Annotations of the current record's spans, as archive_scan_spans() gives them, until visit returns FALSE: cheaper, since
+ * nothing else is read. The node is not told of spans that wait. */
+gboolean archive_scan_annotations(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error);
 /* Shape of the current record: a new reference. */
 Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error);
 

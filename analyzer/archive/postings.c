@@ -11,7 +11,7 @@
 #include "analyzer/calltree/process_cache.h"
 #include "analyzer/calltree/varint.h"
 
-#define SEEN_SLOTS (2u * TERMS_PER_RECORD)
+#define SEEN_FIRST 8192u /* slots; a power of two, as are all sizes */
 
 typedef struct Posting {
     Term term;
@@ -32,7 +32,8 @@ struct Postings {
     GArray *seconds; /* guint32, of each record */
     guint32 turn;
     guint n_seen;
-    SeenTerm seen[SEEN_SLOTS];
+    guint32 seen_slots;
+    SeenTerm *seen; /* at most half full */
 };
 
 Postings *postings_new(const Lookup *lookup) {
@@ -41,6 +42,8 @@ Postings *postings_new(const Lookup *lookup) {
     postings->processes.lookup = lookup;
     postings->list = g_array_new(FALSE, FALSE, sizeof(Posting));
     postings->seconds = g_array_new(FALSE, FALSE, sizeof(guint32));
+    postings->seen_slots = SEEN_FIRST;
+    postings->seen = g_new0(SeenTerm, SEEN_FIRST);
     return postings;
 }
 
@@ -48,6 +51,7 @@ void postings_free(Postings *postings) {
     if (postings == NULL) return;
     g_array_unref(postings->list);
     g_array_unref(postings->seconds);
+    g_free(postings->seen);
     g_free(postings);
 }
 
@@ -57,16 +61,29 @@ gsize postings_size_bytes(const Postings *postings) {
 
 /* ---- collecting ---- */
 
+/* The slot of a term, or the free one where it belongs. */
+static SeenTerm *seen_slot(const Postings *postings, Term term) {
+    for (guint32 i = (guint32)((guint64)term * 0x9e3779b97f4a7c15u >> 32);; i++) {
+        SeenTerm *seen = &postings->seen[i & (postings->seen_slots - 1)];
+        if (seen->turn != postings->turn || seen->term == term) return seen;
+    }
+}
+
+static void seen_grow(Postings *postings) {
+    g_autofree SeenTerm *old = postings->seen;
+    guint32 n = postings->seen_slots;
+    postings->seen_slots = 2 * n;
+    postings->seen = g_new0(SeenTerm, postings->seen_slots);
+    for (guint32 i = 0; i < n; i++)
+        if (old[i].turn == postings->turn) *seen_slot(postings, old[i].term) = old[i];
+}
+
 static void add_term(Postings *postings, const TraceKey *key, Term term) {
     if (postings->n_seen == TERMS_PER_RECORD) return; /* overflow() follows */
-    for (guint32 i = term * 0x9e3779b1u >> 19;; i++) {
-        SeenTerm *seen = &postings->seen[i % SEEN_SLOTS];
-        if (seen->turn == postings->turn && seen->term == term) return;
-        if (seen->turn == postings->turn) continue;
-        *seen = (SeenTerm){term, postings->turn};
-        break;
-    }
-    postings->n_seen++;
+    SeenTerm *seen = seen_slot(postings, term);
+    if (seen->turn == postings->turn) return;
+    *seen = (SeenTerm){term, postings->turn};
+    if (++postings->n_seen > postings->seen_slots / 2) seen_grow(postings);
     Posting posting = {term, key->second, (guint16)(key->trace_id >> 48)};
     g_array_append_val(postings->list, posting);
 }
@@ -99,7 +116,7 @@ static void overflow(Postings *postings, const TraceKey *key, guint from) {
 static void next_turn(Postings *postings) {
     postings->n_seen = 0;
     if (++postings->turn != 0) return;
-    memset(postings->seen, 0, sizeof postings->seen);
+    memset(postings->seen, 0, postings->seen_slots * sizeof *postings->seen);
     postings->turn = 1;
 }
 

@@ -236,6 +236,35 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
     return TRUE;
 }
 
+static gboolean visit_spans(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error) {
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    if (!archive_scan_spans(scan, spans, error)) return FALSE;
+    for (gsize at = 0; at < spans->len;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
+        SpanCursor cursor = span_cursor(span);
+        SpanAnnotation annotation;
+        while (span_next_annotation(&cursor, &annotation))
+            if (!visit(arg, G_MAXUINT32, &annotation)) return TRUE;
+        at += span->size_bytes;
+    }
+    return TRUE;
+}
+
+gboolean archive_scan_annotations(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error) {
+    g_return_val_if_fail(scan->current != NULL, FALSE);
+    const TraceKey *key = &scan->current->key;
+    if (scan->late != NULL && key->part == 0) {
+        g_autoptr(GByteArray) late = g_byte_array_new();
+        if (!late_collect(scan->late, key->trace_id, late, error)) return FALSE;
+        if (late->len > 0) return visit_spans(scan, visit, arg, error);
+    }
+    Bytes record;
+    TraceSummary summary;
+    if (!entry_record(scan, scan->current, &record, error) || !record_summary(record, &summary, error)) return FALSE;
+    g_autoptr(Pattern) pattern = record_pattern(scan->archive, record, &summary, error);
+    return pattern != NULL && record_annotations(record, pattern, visit, arg, error);
+}
+
 Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error) {
     g_return_val_if_fail(scan->current != NULL, NULL);
     Bytes record;

@@ -145,6 +145,10 @@ static void set_intersect(HourSet *into, const HourSet *other) {
     g_array_append_vals(into->points, points->data, points->len);
 }
 
+static gboolean set_empty(const HourSet *set) {
+    return set->points->len == 0 && memchr(set->all, 1, sizeof set->all) == NULL;
+}
+
 static int by_term(gconstpointer a, gconstpointer b) {
     Term x = *(const Term *)a, y = *(const Term *)b;
     return (x > y) - (x < y);
@@ -182,7 +186,9 @@ static gboolean read_condition(SearchPlan *plan, GArray *condition, GError **err
 }
 
 static gboolean load_hour(SearchPlan *plan, GError **error) {
+    set_clear(&plan->set);
     for (guint i = 0; i < plan->terms->conditions->len; i++) {
+        if (i > 0 && set_empty(&plan->set)) break; /* nothing can fit */
         if (!read_condition(plan, g_array_index(plan->terms->conditions, GArray *, i), error)) return FALSE;
         if (i > 0) {
             set_intersect(&plan->set, &plan->one);

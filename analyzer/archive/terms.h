@@ -16,7 +16,7 @@ static inline guint16 term_rest(Term term) { return (guint16)term; }
 
 /* Every record that has more than TERMS_PER_RECORD terms has this one alone: it may have anything. */
 #define TERM_ANYTHING    0u
-#define TERMS_PER_RECORD 4096u
+#define TERMS_PER_RECORD 16384u
 
 Term term_pattern(guint32 number);
 Term term_host(guint32 host);

@@ -64,7 +64,8 @@ gboolean path_filter_fits(const PathFilter *filter, const char *value, gsize len
 }
 
 void path_filter_terms(const PathFilter *filter, SearchTerms *terms) {
-    for (guint i = 0; i < filter->components->len; i++) {
+    /* The last first: it is the rarest, and where nothing has it the others need not be looked up. */
+    for (guint i = filter->components->len; i-- > 0;) {
         const char *component = g_ptr_array_index(filter->components, i);
         if (strchr(component, '*') == NULL) search_terms_component(terms, component, strlen(component));
     }

@@ -136,29 +136,57 @@ static gboolean process_fits(const TraceFilter *filter, const SpanRec *span) {
     return host == filter->host && (filter->roles & (1u << role));
 }
 
-/* Host together with function and role must be one span's; path and each annotation may be any span's. */
-static gboolean spans_fit(const TraceFilter *filter, const GByteArray *spans) {
-    gboolean host_missing = filter->host != 0, path_missing = filter->path != NULL;
-    guint annotations_missing = filter->annotations->len;
-    g_autofree gboolean *met = g_new0(gboolean, filter->annotations->len + 1);
-    const SpanRec *span;
-    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
-        if (host_missing && process_fits(filter, span)) host_missing = FALSE;
-        SpanCursor cursor = span_cursor(span);
-        SpanAnnotation annotation;
-        while ((path_missing || annotations_missing) && span_next_annotation(&cursor, &annotation)) {
-            if (path_missing && path_filter_fits(filter->path, annotation.value, annotation.length))
-                path_missing = FALSE;
-            for (guint i = 0; i < filter->annotations->len; i++) {
-                const AnnotationFilter *wanted = &g_array_index(filter->annotations, AnnotationFilter, i);
-                if (met[i] || !annotation_fits(wanted, &annotation)) continue;
-                met[i] = TRUE;
-                annotations_missing--;
-            }
-        }
-        if (!host_missing && !path_missing && annotations_missing == 0) return TRUE;
+/* What is still to be met of a record's annotations. */
+typedef struct Meeting {
+    const TraceFilter *filter;
+    gboolean path_missing;
+    guint annotations_missing;
+    gboolean *met; /* by annotation */
+} Meeting;
+
+static Meeting meeting_begin(const TraceFilter *filter) {
+    guint n = filter->annotations->len;
+    return (Meeting){filter, filter->path != NULL, n, n > 0 ? g_new0(gboolean, n) : NULL};
+}
+
+/* FALSE: all are met. */
+static gboolean meet(void *arg, guint32 node, const SpanAnnotation *annotation) {
+    Meeting *meeting = arg;
+    const TraceFilter *filter = meeting->filter;
+    (void)node;
+    if (meeting->path_missing && path_filter_fits(filter->path, annotation->value, annotation->length))
+        meeting->path_missing = FALSE;
+    for (guint i = 0; i < filter->annotations->len; i++) {
+        if (meeting->met[i] || !annotation_fits(&g_array_index(filter->annotations, AnnotationFilter, i), annotation))
+            continue;
+        meeting->met[i] = TRUE;
+        meeting->annotations_missing--;
     }
+    return meeting->path_missing || meeting->annotations_missing > 0;
+}
+
+static gboolean host_fits(const TraceFilter *filter, const GByteArray *spans) {
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;)
+        if (process_fits(filter, span)) return TRUE;
     return FALSE;
+}
+
+/* Host together with function and role must be one span's; path and each annotation may be any span's. Annotations are
+ * cheaper to read. */
+static gboolean record_fits(const TraceFilter *filter, ArchiveScan *scan, gboolean *fits, GError **error) {
+    Meeting meeting = meeting_begin(filter);
+    g_autofree gboolean *met = meeting.met;
+    *fits = TRUE;
+    if (meeting.path_missing || meeting.annotations_missing > 0) {
+        if (!archive_scan_annotations(scan, meet, &meeting, error)) return FALSE;
+        *fits = !meeting.path_missing && meeting.annotations_missing == 0;
+    }
+    if (!*fits || filter->host == 0) return TRUE;
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    if (!archive_scan_spans(scan, spans, error)) return FALSE;
+    *fits = host_fits(filter, spans);
+    return TRUE;
 }
 
 static gboolean needs_spans(const TraceFilter *filter) {
@@ -280,7 +308,6 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     if (!decode) archive_scan_summaries_only(scan);
     g_autoptr(SearchTerms) terms = filter_terms(filter);
     if (search_terms_any(terms)) archive_scan_by_terms(scan, g_steal_pointer(&terms));
-    g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) failure = NULL;
     Candidate candidate;
     while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
@@ -290,11 +317,9 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         }
         search->scanned++;
         if (!summary_fits(filter, &candidate.summary) || !shape_fits(filter, scan, candidate.summary.pattern)) continue;
-        if (decode) {
-            g_byte_array_set_size(spans, 0);
-            if (!archive_scan_spans(scan, spans, error)) return FALSE;
-            if (!spans_fit(filter, spans)) continue;
-        }
+        gboolean fits = TRUE;
+        if (decode && !record_fits(filter, scan, &fits, error)) return FALSE;
+        if (!fits) continue;
         if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
         candidate.key = sort_key(search, &candidate.summary);
         candidates_add(found, &candidate);
