@@ -10,11 +10,12 @@
 #include "receiver/status.h"
 #include "receiver/status_accounts.h"
 
-/* Questions give way to spans: with all processors busy, a question gets a third of what a thread that takes spans in
+/* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
-#define QUERY_NICE 5
+#define QUERY_NICE 10
 
 struct HttpJob {
+    HttpJob *same; /* asks the same, and is answered with it */
     JobKind kind;
     char *question;
     QueryParams *params;
@@ -102,12 +103,20 @@ static void post(HttpJobs *jobs, const HttpAnswer *content) {
     jobs->options.ready(jobs->options.arg);
 }
 
+/* To the job and those that ask the same. */
 static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
     char *text = json_dumps(document, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
     json_decref(document);
-    HttpAnswer answer = {.job = job, .last = TRUE, .code = text ? code : 500, .body = text};
-    answer.size_bytes = text ? strlen(text) : 0;
-    post(jobs, &answer);
+    gsize size_bytes = text ? strlen(text) : 0;
+    for (HttpJob *next; job != NULL; job = next) {
+        /* Once posted it is the HTTP thread's. */
+        next = g_steal_pointer(&job->same);
+        char *body = text && next != NULL ? malloc(size_bytes + 1) : text;
+        if (body && body != text) memcpy(body, text, size_bytes + 1);
+        HttpAnswer answer = {.job = job, .last = TRUE, .code = body ? code : 500, .body = body};
+        answer.size_bytes = body ? size_bytes : 0;
+        post(jobs, &answer);
+    }
 }
 
 static int code_of(const GError *error) {
@@ -227,18 +236,40 @@ static void answer_export(HttpJobs *jobs, HttpJob *job) {
     post_error(jobs, job, error ? code_of(error) : 500, error ? error->message : "the reader went away");
 }
 
+static gboolean asks_the_same(const HttpJob *a, const HttpJob *b) {
+    return a->kind == JOB_QUERY && b->kind == JOB_QUERY && strcmp(a->question, b->question) == 0 &&
+           query_params_equal(a->params, b->params);
+}
+
+/* Those that wait and ask the same are answered with it: what is computed from now on is true for them, too. */
+static void take_same(GQueue *waiting, HttpJob *job) {
+    HttpJob *last = job;
+    for (GList *link = waiting->head, *next; link != NULL; link = next) {
+        next = link->next;
+        if (!asks_the_same(job, link->data)) continue;
+        last->same = link->data;
+        last = link->data;
+        g_queue_delete_link(waiting, link);
+    }
+}
+
 static HttpJob *take_job(HttpJobs *jobs) {
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && g_queue_is_empty(&jobs->waiting)) pthread_cond_wait(&jobs->filled, &jobs->lock);
     HttpJob *job = jobs->stopping ? NULL : g_queue_pop_head(&jobs->waiting);
+    if (job != NULL) take_same(&jobs->waiting, job);
     pthread_mutex_unlock(&jobs->lock);
     return job;
 }
 
+/* By all who ask it. */
 static gboolean is_cancelled(HttpJob *job) {
-    pthread_mutex_lock(&job->lock);
-    gboolean cancelled = job->cancelled;
-    pthread_mutex_unlock(&job->lock);
+    gboolean cancelled = TRUE;
+    for (; job != NULL && cancelled; job = job->same) {
+        pthread_mutex_lock(&job->lock);
+        cancelled = job->cancelled;
+        pthread_mutex_unlock(&job->lock);
+    }
     return cancelled;
 }
 

@@ -15,6 +15,15 @@ struct QueryParams {
     GArray *list; /* Param, as given */
 };
 
+gboolean query_params_equal(const QueryParams *a, const QueryParams *b) {
+    if (a->list->len != b->list->len) return FALSE;
+    for (guint i = 0; i < a->list->len; i++) {
+        const Param *x = &g_array_index(a->list, Param, i), *y = &g_array_index(b->list, Param, i);
+        if (strcmp(x->name, y->name) != 0 || strcmp(x->value, y->value) != 0) return FALSE;
+    }
+    return TRUE;
+}
+
 static void param_clear(gpointer data) {
     Param *param = data;
     g_free(param->name);

@@ -13,6 +13,8 @@ void query_params_free(QueryParams *params);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParams, query_params_free)
 /* A parameter may be given several times. Copies both. */
 void query_params_add(QueryParams *params, const char *name, const char *value);
+/* The same parameters, in the same order? */
+gboolean query_params_equal(const QueryParams *a, const QueryParams *b);
 
 /* Questions: "status", "senders", "functions", "forest", "traces", "trace", "diff", "skew", "verify", "apps", "stages",
  * "tasks". now_ns: what
