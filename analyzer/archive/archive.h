@@ -119,8 +119,16 @@ typedef struct StatsFilter {
     gboolean by_host;
     guint32 host; /* by_host: only this one; 0: each */
     gint role;    /* -1: all; not asked of patterns */
+    /* NULL: all. Else rows are read only when it says so, by object, role and host (0: of all together). */
+    gboolean (*wanted)(void *arg, const StatsKey *key);
+    void *wanted_arg;
 } StatsFilter;
 gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg, GError **error);
+/* The same without building rows: how much there is of each node, in pieces that add up, some of them negative. In no
+ * useful order. */
+typedef void (*StatsWeightVisit)(void *arg, const StatsKey *key, const NodeWeight *weight);
+gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsWeightVisit visit, void *arg,
+                             GError **error);
 /* The rows by host one by one, as they are stored for each bucket and in no useful order, until visit returns FALSE: to
  * learn which hosts there are. key->host is the host. */
 typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);

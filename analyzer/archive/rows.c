@@ -12,6 +12,8 @@ typedef struct Reading {
     StatsKind kind;            /* what is read: the filter's, or what was taken away from it */
     GHashTable *taken;         /* GBytes -> GBytes: key of a pattern's row, and what was taken away from that row */
     StatsHostVisit visit_host; /* not NULL: instead of sums */
+    StatsWeightVisit weigh;    /* the same */
+    StatsKey weighed;          /* the row that weigh_node() is told of */
     void *arg;
     gboolean stopped; /* by visit_host */
 } Reading;
@@ -81,6 +83,24 @@ static gboolean walk_range(Reading *reading, const Range *range, GError **error)
     return iter_finished(iter, error);
 }
 
+static gboolean is_wanted(const Reading *reading, const StatsKey *key) {
+    const StatsFilter *filter = reading->filter;
+    return filter->wanted == NULL || filter->wanted(filter->wanted_arg, key);
+}
+
+/* What was taken away has a minus sign. */
+static void weigh_node(void *arg, const NodeWeight *weight) {
+    Reading *reading = arg;
+    NodeWeight signed_weight = *weight;
+    if (reading->weighed.kind == STATS_TAKEN) {
+        signed_weight.calls = -weight->calls;
+        signed_weight.total_ns = -weight->total_ns;
+        signed_weight.self_ns = -weight->self_ns;
+        signed_weight.critical_ns = -weight->critical_ns;
+    }
+    reading->weigh(reading->arg, &reading->weighed, &signed_weight);
+}
+
 /* Hosts of a cell that are wanted, one by one. */
 static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
     StatsHosts hosts;
@@ -88,7 +108,11 @@ static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, 
     while (!reading->stopped && stats_hosts_next(&hosts)) {
         if (reading->filter->host != 0 && hosts.host != reading->filter->host) continue;
         StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role, .host = hosts.host};
-        if (reading->visit_host != NULL)
+        if (!is_wanted(reading, &as)) continue;
+        if (reading->weigh != NULL) {
+            reading->weighed = as;
+            if (!stats_hosts_weigh(&hosts, weigh_node, reading)) return malformed_row(error);
+        } else if (reading->visit_host != NULL)
             reading->stopped = !reading->visit_host(reading->arg, &as, &hosts);
         else if (!stats_hosts_merge(&hosts, row_map_get(reading->rows, &as)))
             return malformed_row(error);
@@ -126,6 +150,12 @@ static gboolean add_pattern(Reading *reading, const StatsKey *key, Bytes value, 
 static gboolean take_value(void *arg, const StatsKey *key, Bytes value, GError **error) {
     Reading *reading = arg;
     if (key->cell != 0) return visit_hosts(reading, key, value, error);
+    StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role};
+    if (!is_wanted(reading, &as)) return TRUE;
+    if (reading->weigh != NULL) {
+        reading->weighed = as;
+        return stats_value_weigh(value, weigh_node, reading) || malformed_row(error);
+    }
     if (key->kind == STATS_PATTERN) return add_pattern(reading, key, value, error);
     if (key->kind == STATS_FUNCTION) return add_row(reading, key, value, error);
     g_hash_table_replace(reading->taken, pattern_row_key(key), g_bytes_new(value.data, value.size_bytes));
@@ -195,7 +225,7 @@ static gboolean reading_run(Reading *reading, GError **error) {
     if (totals && !read_period(reading, from, until, error)) return FALSE;
     reading->kind = filter->kind;
     if (!read_period(reading, from, until, error)) return FALSE;
-    if (!totals) return TRUE;
+    if (!totals || reading->weigh != NULL) return TRUE;
     return g_hash_table_size(reading->taken) == 0 ? take_taken(reading, error) : too_much_taken(error);
 }
 
@@ -221,6 +251,12 @@ gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisi
     for (gboolean more = row_map_seek(rows, &key, &key, &row); more; more = row_map_next(rows, &key, &row))
         visit(arg, &key, row);
     return TRUE;
+}
+
+gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsWeightVisit visit, void *arg,
+                             GError **error) {
+    Reading reading = {.weigh = visit, .arg = arg};
+    return reading_do(&reading, archive, filter, error);
 }
 
 gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,

@@ -494,6 +494,28 @@ gboolean dist_merge_told(Dist *into, ByteReader *reader, guint64 *count, guint64
     return TRUE;
 }
 
+/* The buckets and the numbers of extremes behind the head are passed over. */
+static gboolean skip_sketch(ByteReader *reader, guint64 *sum) {
+    *sum = get_varint(reader);
+    for (guint i = 0; i < 4; i++) get_varint(reader); /* squares, extremes */
+    guint64 n = get_varint(reader);
+    if (n > DIST_BUCKETS || n > reader_left(reader) / 2) return FALSE;
+    for (guint64 i = 0; i < 2 * n + 2; i++) get_varint(reader);
+    return !reader->failed;
+}
+
+gboolean dist_told(ByteReader *reader, guint64 *count, guint64 *sum) {
+    guint64 head = get_varint(reader), values[DIST_EXACT_MAX];
+    gboolean scaled = (head & 1) != 0;
+    *count = head / 2;
+    *sum = 0;
+    if (reader->failed || (scaled && (*count == 0 || *count > DIST_EXACT_MAX))) return FALSE;
+    if (*count > DIST_EXACT_MAX) return skip_sketch(reader, sum);
+    if (!dist_get_exact(reader, (guint)*count, scaled, values)) return FALSE;
+    for (guint i = 0; i < *count; i++) *sum += values[i];
+    return TRUE;
+}
+
 gboolean dist_merge_encoded(Dist *into, ByteReader *reader) {
     guint64 count, sum;
     return dist_merge_told(into, reader, &count, &sum);

@@ -53,3 +53,5 @@ guint dist_get_sketch(ByteReader *reader, SketchHead *head, Bucket *buckets);
 
 /* dist_merge_encoded() that also tells count and sum of what it has merged. */
 gboolean dist_merge_told(Dist *into, ByteReader *reader, guint64 *count, guint64 *sum);
+/* Only tells; what is behind is checked as far as it is read. */
+gboolean dist_told(ByteReader *reader, guint64 *count, guint64 *sum);

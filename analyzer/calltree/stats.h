@@ -94,6 +94,17 @@ gboolean stats_hosts_next(StatsHosts *hosts);
 /* Adds the current host's row. FALSE: malformed. */
 gboolean stats_hosts_merge(const StatsHosts *hosts, StatsRow *into);
 
+/* ---- weights: what can be told of a stored row without building it ---- */
+
+typedef struct NodeWeight {
+    guint32 node;
+    gint64 calls, total_ns, self_ns, critical_ns; /* where sums are signed, so are these */
+} NodeWeight;
+typedef void (*NodeWeightVisit)(void *arg, const NodeWeight *weight);
+/* Of the nodes of a row of all hosts, or of the current host of a cell. FALSE: malformed; some may have been visited. */
+gboolean stats_value_weigh(Bytes value, NodeWeightVisit visit, void *arg);
+gboolean stats_hosts_weigh(const StatsHosts *hosts, NodeWeightVisit visit, void *arg);
+
 /* A value taken apart: the row of all hosts, or one row for each host of a cell, with 'host' in the key. FALSE:
  * malformed; some may have been visited. */
 typedef void (*StatsRowVisit)(void *arg, const StatsKey *key, StatsRow *row);

@@ -126,6 +126,18 @@ gboolean node_get(NodeStats *stats, ByteReader *reader) {
     return get_counters(reader, (guint)bits, calls_and_total, node_counters(stats));
 }
 
+gboolean node_told(NodeSums *sums, ByteReader *reader) {
+    guint64 bits = get_varint(reader), told[DISTS][2] = {{0, 0}};
+    if (!bits_valid(bits) || bits >> BIT_BYTES & 1) return FALSE;
+    for (guint i = 0; i < DISTS; i++) {
+        if (!(bits >> i & 1)) continue;
+        if (!dist_told(reader, &told[i][0], &told[i][1]) || told[i][0] == 0) return FALSE;
+    }
+    *sums = (NodeSums){.calls = (gint64)told[DIST_DURATION][0], .total_ns = (gint64)told[DIST_DURATION][1]};
+    const gint64 calls_and_total[2] = {sums->calls, sums->total_ns};
+    return get_counters(reader, (guint)bits, calls_and_total, sums->counters);
+}
+
 void node_builder_init(NodeBuilder *builder) {
     for (guint i = 0; i < DISTS; i++) dist_builder_init(&builder->dists[i]);
     memset(builder->counters, 0, sizeof builder->counters);

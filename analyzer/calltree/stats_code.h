@@ -47,14 +47,18 @@ guint node_builder_bits(const NodeBuilder *builder);
 void node_builder_put(NodeBuilder *builder, guint bits, Buffer *out); /* and is empty again */
 gboolean node_builder_get(NodeBuilder *builder, ByteReader *reader);
 
+/* Of bits and fields with distributions, what sums tell; adds nothing to them. FALSE: malformed. */
+typedef struct NodeSums NodeSums;
+gboolean node_told(NodeSums *sums, ByteReader *reader);
+
 /* A node of a pattern on one host: signed sums, all of which wrap. */
-typedef struct NodeSums {
+struct NodeSums {
     Wide squares;
     gint64 calls, total_ns;
     gint64 rare; /* 0: all that follows is 0, but for self and critical-path time */
     gint64 counters[COUNTERS];
     gint64 byte_calls, bytes;
-} NodeSums;
+};
 
 static inline void node_sums_clear(NodeSums *sums) {
     if (sums->rare) {

@@ -179,3 +179,27 @@ gboolean stats_hosts_next(StatsHosts *hosts) {
     hosts->row = source.row;
     return TRUE;
 }
+
+/* ---- weights ---- */
+
+static gboolean weigh_nodes(Source row, gboolean sums_only, NodeWeightVisit visit, void *arg) {
+    for (;;) {
+        NodeSums sums = {.calls = 0};
+        if (!source_step(&row)) return FALSE;
+        if (row.at == G_MAXUINT64) return TRUE;
+        if (!(sums_only ? node_sums_get(&sums, &row.reader) : node_told(&sums, &row.reader))) return FALSE;
+        const NodeWeight weight = {(guint32)row.at, sums.calls, sums.total_ns, sums.counters[COUNT_SELF],
+                                   sums.counters[COUNT_CRITICAL]};
+        visit(arg, &weight);
+    }
+}
+
+gboolean stats_value_weigh(Bytes value, NodeWeightVisit visit, void *arg) {
+    Source row = {.reader = byte_reader(value.data, value.size_bytes)};
+    return read_u8(&row.reader) == FORM_TOTAL && weigh_nodes(row, FALSE, visit, arg);
+}
+
+gboolean stats_hosts_weigh(const StatsHosts *hosts, NodeWeightVisit visit, void *arg) {
+    const Source row = {.reader = byte_reader(hosts->row.data, hosts->row.size_bytes)};
+    return weigh_nodes(row, hosts->sums, visit, arg);
+}

@@ -43,18 +43,20 @@ static void add_title(Table *table, const Style *style, const json_t *pattern, g
     g_autofree char *spans = show_count(field_number(pattern, "spans"), "span", "spans");
     g_autofree char *total = unit_duration(style, field_number(pattern, "total_ns"), resolution_of(pattern));
     double merged = field_number(pattern, "merged");
-    gboolean one = *trace != '\0', incomplete = field_true(pattern, "incomplete");
+    gboolean one = *trace != '\0', incomplete = field_true(pattern, "incomplete"), mixed = field_true(pattern, "mixed");
     GString *facts = g_string_new("   ");
     if (one) {
         table_line(table, g_strdup_printf("%zu. trace %s, pattern %s", rank, trace, id), COLOUR_BOLD);
         g_string_append_printf(facts, "%s, %s%s", spans, total, incomplete ? ", incomplete" : "");
     } else {
         gboolean known = *example != '\0';
-        char *line = g_strdup_printf("%zu. pattern %s%s%s", rank, id, known ? ", like trace " : "", example);
+        char *line = g_strdup_printf("%zu. %spattern %s%s%s", rank, mixed ? "mixed " : "", id,
+                                     known ? ", like trace " : "", example);
         table_line(table, line, COLOUR_BOLD);
         g_string_append_printf(facts, "%s, %s, %s", traces, spans, total);
         if (merged > 1) g_string_append_printf(facts, ", of %.0f patterns", merged);
-        if (incomplete) g_string_append(facts, ", incomplete: spans never came");
+        if (mixed) g_string_append(facts, ", of rare shapes, by path of calls");
+        if (incomplete) g_string_append_printf(facts, ", %sincomplete: spans never came", mixed ? "some " : "");
     }
     table_line(table, g_string_free(facts, FALSE), COLOUR_NONE);
 }
@@ -75,6 +77,27 @@ static void add_pattern(Table *table, const ShowOptions *options, const json_t *
     }
 }
 
+static double share(const json_t *part, const json_t *whole, const char *field) {
+    double all = field_number(whole, field);
+    return all > 0 ? 100 * field_number(part, field) / all : 0;
+}
+
+/* What has no pattern of its own, and what is not shown: how much of all that is. */
+static void append_parts(const json_t *document, gsize shown, GString *out) {
+    const json_t *rare = json_object_get(document, "rare"), *rest = json_object_get(document, "rest");
+    if (rare != NULL) {
+        g_autofree char *traces = show_count(field_number(rare, "traces"), "trace", "traces");
+        g_autofree char *mixed = show_count(field_number(rare, "patterns"), "mixed pattern", "mixed patterns");
+        g_string_append_printf(out, "%s of rare shapes in %s: %.2g %% of the traces, %.2g %% of the spans\n", traces,
+                               mixed, share(rare, document, "traces"), share(rare, document, "spans"));
+    }
+    if (rest == NULL) return;
+    g_autofree char *others = show_count(field_number(rest, "patterns"), "other pattern", "other patterns");
+    g_string_append_printf(
+        out, "%zu shown; %s: %.2g %% of the traces, %.2g %% of the spans. --limit N shows more (0: all)\n", shown,
+        others, share(rest, document, "traces"), share(rest, document, "spans"));
+}
+
 static void append_summary(const json_t *document, gsize shown, GString *out) {
     g_autofree char *period = show_period(document);
     g_autofree char *traces = show_count(field_number(document, "traces"), "trace", "traces");
@@ -85,7 +108,9 @@ static void append_summary(const json_t *document, gsize shown, GString *out) {
     g_autofree char *patterns = show_count(all, "pattern", "patterns");
     g_string_append_printf(out, "\n%s, %s%s%s; %s", traces, spans, forest ? ", " : "", forest ? patterns : "", period);
     g_string_append_c(out, '\n');
-    if ((double)shown < all) g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n", shown);
+    append_parts(document, shown, out);
+    if (!forest && (double)shown < all)
+        g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n", shown);
 }
 
 void show_forest(const json_t *document, const ShowOptions *options, GString *out) {

@@ -17,7 +17,21 @@ typedef struct FunctionFilter {
     guint32 function; /* dictionary id; 0: all; G_MAXUINT32: none */
     guint32 host;     /* the same */
     gboolean by_host;
+    const struct FunctionTop *top; /* NULL: all rows; else only those that it chose */
 } FunctionFilter;
+
+/* The rows that come first, chosen by their weights alone: of hundreds of thousands by host only these are built. */
+typedef struct FunctionTop FunctionTop;
+/* Those with the n greatest values of a field, and all that are as great as the last of them. *top NULL: the field takes
+ * more than weights to tell. */
+gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, const MeasureField *field, guint64 n,
+                             FunctionTop **top, GError **error);
+void function_top_free(FunctionTop *top);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FunctionTop, function_top_free)
+guint function_top_all(const FunctionTop *top); /* how many there are, chosen or not */
+gboolean function_top_has(const FunctionTop *top, const StatsKey *key);
+/* What of the stored statistics a filter is about. */
+StatsFilter function_stats_filter(const FunctionFilter *filter);
 
 /* An empty array of FunctionRow that clears its rows. */
 GArray *function_rows_new(void);

@@ -83,6 +83,21 @@ double measure_value(const MeasureField *field, NodeStats *stats) {
     }
 }
 
+gboolean measure_of_weight(const MeasureField *field, const NodeWeight *weight, double *value) {
+    gboolean duration = field->offset == offsetof(NodeStats, duration);
+    if (field->kind == OF_COUNTER && field->offset == offsetof(NodeStats, self_ns))
+        *value = (double)weight->self_ns;
+    else if (field->kind == OF_COUNTER && field->offset == offsetof(NodeStats, critical_ns))
+        *value = (double)weight->critical_ns;
+    else if (duration && field->kind == OF_COUNT)
+        *value = (double)weight->calls;
+    else if (duration && field->kind == OF_SUM)
+        *value = (double)weight->total_ns;
+    else
+        return FALSE;
+    return TRUE;
+}
+
 /* A summary has no extremes and quantiles; one without squares has no deviation either. */
 static gboolean field_known(const MeasureField *field, const NodeStats *stats) {
     const Dist *dist = (const Dist *)((const guint8 *)stats + field->offset);

@@ -22,12 +22,14 @@ void pattern_sum_free(PatternSum *sum) {
     g_free(sum);
 }
 
-static void add_host(NodeSum *node, guint32 host) {
-    if (host == 0 || node->n_hosts == NODE_HOSTS_MAX) return;
+/* FALSE: it is there already, or enough are. */
+static gboolean add_host(NodeSum *node, guint32 host) {
+    if (host == 0 || node->n_hosts == NODE_HOSTS_MAX) return FALSE;
     for (guint i = 0; i < node->n_hosts; i++) {
-        if (node->hosts[i] == host) return;
+        if (node->hosts[i] == host) return FALSE;
     }
     node->hosts[node->n_hosts++] = host;
+    return TRUE;
 }
 
 static gboolean is_virtual(const Pattern *pattern, guint32 node) {
@@ -49,9 +51,12 @@ void pattern_sum_add_host(PatternSum *sum, const NodeMap *map, guint32 host, Sta
         guint32 number;
         const NodeStats *stats = stats_row_at(row, i, &number);
         number = node_map_get(map, number);
-        if (number > 0 && number < sum->pattern->n_nodes && stats->duration.count > 0)
-            add_host(&sum->nodes[number], host);
+        if (stats->duration.count > 0) pattern_sum_note_host(sum, number, host);
     }
+}
+
+gboolean pattern_sum_note_host(PatternSum *sum, guint32 node, guint32 host) {
+    return node > 0 && node < sum->pattern->n_nodes && add_host(&sum->nodes[node], host);
 }
 
 gboolean pattern_sum_hosts_full(const PatternSum *sum) {

@@ -39,6 +39,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PatternSum, pattern_sum_free)
 void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolean virtual_only);
 /* Notes which nodes a host has calls of. */
 void pattern_sum_add_host(PatternSum *sum, const NodeMap *map, guint32 host, StatsRow *row);
+/* The same of one of the sum's nodes. Was it news? */
+gboolean pattern_sum_note_host(PatternSum *sum, guint32 node, guint32 host);
 /* Has every node as many hosts as are named? */
 gboolean pattern_sum_hosts_full(const PatternSum *sum);
 

@@ -1,16 +1,16 @@
 /* Compressed call trees of a period by weight.
  *
- * With many patterns there are two passes over the statistics: the first weighs every pattern, keeping a few numbers of
- * each; the second sums the nodes of those that are shown. So memory depends on how many are shown, not on how many
- * there are. With few, one pass does both. Each pass reads the rows of all hosts together, which with a host only tell
- * what is no call, and then the rows of that host, which tell its calls. */
+ * There are two passes over the statistics: the first weighs every pattern, without building anything of its rows; the
+ * second sums the nodes of those that are listed. So time and memory depend on how many are listed. Each pass reads the
+ * rows of all hosts together, which with a host only tell what is no call, and then the rows of that host, which tell
+ * its calls. */
 #include <string.h>
 
 #include "analyzer/query/forest.h"
 #include "common/base/error.h"
 
-/* Up to so many stored patterns one pass sums them all: at some 100 KB each, 25 MB. */
-#define ONE_PASS_MAX 256u
+/* Of thousands of hosts: after so many rows that name no other, nothing new is expected of the rest. */
+#define HOSTS_IN_VAIN_MAX 256u
 /* Records looked at to find an example of each pattern shown. */
 #define EXAMPLE_SCAN_MAX 50000u
 
@@ -33,6 +33,8 @@ typedef struct Member {
     NodeMap map;   /* of its rows' nodes to what is shown */
     guint8 *kinds; /* of its rows' nodes: NodeKind */
     guint32 n_kinds;
+    gint64 traces; /* of the period */
+    gboolean incomplete, mixed;
 } Member;
 
 typedef enum { NODE_DROPPED, NODE_PLACEHOLDER, NODE_CALL } NodeKind;
@@ -44,7 +46,6 @@ typedef struct Forest {
     GHashTable *members; /* pattern number -> Member */
     GHashTable *by_id;   /* PatternId -> Shown */
     GPtrArray *list;     /* Shown, owned */
-    gboolean one_pass;
 } Forest;
 
 static void shown_free(gpointer data) {
@@ -76,7 +77,6 @@ static void forest_init(Forest *forest, Archive *archive, const ForestFilter *fi
     forest->members = g_hash_table_new_full(NULL, NULL, NULL, member_free);
     forest->by_id = g_hash_table_new(pattern_id_hash, pattern_id_equal);
     forest->list = g_ptr_array_new_with_free_func(shown_free);
-    forest->one_pass = filter->pattern != 0 || archive_pattern_count(archive) <= ONE_PASS_MAX;
 }
 
 static void forest_clear(Forest *forest) {
@@ -94,7 +94,6 @@ static Shown *shown_of(Forest *forest, Pattern *pattern) {
     if (shown) return shown;
     shown = g_new0(Shown, 1);
     shown->pattern = pattern_ref(pattern);
-    if (forest->one_pass) shown->sum = pattern_sum_new(pattern);
     g_ptr_array_add(forest->list, shown);
     g_hash_table_insert(forest->by_id, &shown->pattern->id, shown);
     return shown;
@@ -130,9 +129,8 @@ static Member *member_of(Forest *forest, guint32 number) {
     if (left->n_nodes < 2) return member;
     member_map(member, stored, &rows, dropped);
     member->shown = shown_of(forest, left);
-    member->shown->members++;
-    member->shown->incomplete |= pattern_incomplete(stored);
-    member->shown->mixed |= pattern_is_mixed(number);
+    member->incomplete = pattern_incomplete(stored);
+    member->mixed = pattern_is_mixed(number);
     return member;
 }
 
@@ -146,32 +144,46 @@ static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
 }
 
 /* The first pass. */
-static void weigh(void *arg, const StatsKey *key, StatsRow *row) {
+static void weigh(void *arg, const StatsKey *key, const NodeWeight *node) {
     Forest *forest = arg;
     Member *member = member_of(forest, key->object);
     if (!member->shown) return;
     Weight *weight = &member->shown->weight;
-    for (guint i = 0; i < stats_row_size(row); i++) {
-        guint32 node;
-        const NodeStats *stats = stats_row_at(row, i, &node);
-        if (node == 0 && key->host == 0) {
-            weight->traces += stats->duration.count;
-            weight->total_ns += (gint64)MIN(stats->duration.sum, (guint64)(G_MAXINT64 - weight->total_ns));
-        } else if (key->host == forest->filter->host && node < member->n_kinds && member->kinds[node] != NODE_DROPPED) {
-            if (member->kinds[node] == NODE_CALL) weight->spans += stats->duration.count;
-            weight->critical_ns += stats->critical_ns;
-        }
+    if (node->node == 0 && key->host == 0) {
+        member->traces += node->calls;
+        weight->traces += (guint64)node->calls;
+        weight->total_ns += node->total_ns;
+    } else if (key->host == forest->filter->host && node->node < member->n_kinds &&
+               member->kinds[node->node] != NODE_DROPPED) {
+        if (member->kinds[node->node] == NODE_CALL) weight->spans += (guint64)node->calls;
+        weight->critical_ns += node->critical_ns;
     }
-    if (forest->one_pass) sum_nodes(forest, key, row);
 }
 
 /* ---- what is shown ---- */
 
+/* Hosts of one member's nodes. */
+typedef struct HostNote {
+    const Member *member;
+    guint32 host;
+    guint in_vain; /* rows that told nothing new, one behind the other */
+    gboolean told;
+} HostNote;
+
+static void note_calls(void *arg, const NodeWeight *node) {
+    HostNote *note = arg;
+    if (node->calls > 0)
+        note->told |=
+            pattern_sum_note_host(note->member->shown->sum, node_map_get(&note->member->map, node->node), note->host);
+}
+
 static gboolean note_hosts(void *arg, const StatsKey *key, const StatsHosts *hosts) {
-    const Member *member = arg;
-    g_autoptr(StatsRow) row = stats_row_new();
-    if (stats_hosts_merge(hosts, row)) pattern_sum_add_host(member->shown->sum, &member->map, key->host, row);
-    return !pattern_sum_hosts_full(member->shown->sum);
+    HostNote *note = arg;
+    note->host = key->host;
+    note->told = FALSE;
+    stats_hosts_weigh(hosts, note_calls, note);
+    note->in_vain = note->told ? 0 : note->in_vain + 1;
+    return note->in_vain < HOSTS_IN_VAIN_MAX && !pattern_sum_hosts_full(note->member->shown->sum);
 }
 
 /* Which hosts the nodes of the listed patterns ran on; with a host it is known already. */
@@ -186,7 +198,8 @@ static gboolean find_hosts(Forest *forest, const StatsFilter *all, GError **erro
         const Member *member = data;
         if (!member->shown || !member->shown->listed || pattern_sum_hosts_full(member->shown->sum)) continue;
         filter.object = GPOINTER_TO_UINT(number);
-        if (!archive_stats_hosts(forest->archive, &filter, note_hosts, data, error)) return FALSE;
+        HostNote note = {.member = member};
+        if (!archive_stats_hosts(forest->archive, &filter, note_hosts, &note, error)) return FALSE;
     }
     return TRUE;
 }
@@ -245,13 +258,13 @@ static json_t *shown_json(const Forest *forest, const Shown *shown) {
     return object;
 }
 
-/* With a host, patterns without a call on it are not there. They stay owned by 'list' behind its visible part. */
+/* Patterns that late spans have left no trace of are not there and, with a host, those without a call on it. They stay
+ * owned by 'list' behind its visible part. */
 static guint count_visible(Forest *forest) {
-    if (forest->filter->host == 0) return forest->list->len;
     guint visible = 0;
     for (guint i = 0; i < forest->list->len; i++) {
         Shown *shown = forest->list->pdata[i];
-        if (shown->weight.spans == 0) continue;
+        if (forest->filter->host != 0 ? shown->weight.spans == 0 : shown->weight.traces == 0) continue;
         forest->list->pdata[i] = forest->list->pdata[visible];
         forest->list->pdata[visible++] = shown;
     }
@@ -307,14 +320,46 @@ static guint count_listed(const Forest *forest, const Asked *asked, guint visibl
     return n;
 }
 
-/* One pass: the rows of all hosts together and, with a host, its own. */
-static gboolean read_rows(Forest *forest, const StatsFilter *all, StatsRowVisit visit, GError **error) {
+/* How much there is of each: in the rows of all hosts together and, with a host, its own. */
+static gboolean weigh_all(Forest *forest, const StatsFilter *all, GError **error) {
     StatsFilter filter = *all;
-    if (!archive_stats(forest->archive, &filter, visit, forest, error)) return FALSE;
+    if (!archive_stats_weigh(forest->archive, &filter, weigh, forest, error)) return FALSE;
     if (forest->filter->host == 0) return TRUE;
     filter.by_host = TRUE;
     filter.host = forest->filter->host;
-    return archive_stats(forest->archive, &filter, visit, forest, error);
+    return archive_stats_weigh(forest->archive, &filter, weigh, forest, error);
+}
+
+/* Those that late spans have left no trace of do not count. */
+static void count_members(Forest *forest) {
+    GHashTableIter iter;
+    gpointer data;
+    g_hash_table_iter_init(&iter, forest->members);
+    while (g_hash_table_iter_next(&iter, NULL, &data)) {
+        const Member *member = data;
+        if (!member->shown || member->traces == 0) continue;
+        member->shown->members++;
+        member->shown->incomplete |= member->incomplete;
+        member->shown->mixed |= member->mixed;
+    }
+}
+
+static gboolean is_listed(void *arg, const StatsKey *key) {
+    const Forest *forest = arg;
+    const Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
+    return member && member->shown && member->shown->listed;
+}
+
+/* The nodes of those that are listed, from the same rows. */
+static gboolean sum_listed(Forest *forest, const StatsFilter *all, GError **error) {
+    StatsFilter filter = *all;
+    filter.wanted = is_listed;
+    filter.wanted_arg = forest;
+    if (!archive_stats(forest->archive, &filter, sum_nodes, forest, error)) return FALSE;
+    if (forest->filter->host == 0) return TRUE;
+    filter.by_host = TRUE;
+    filter.host = forest->filter->host;
+    return archive_stats(forest->archive, &filter, sum_nodes, forest, error);
 }
 
 static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder *order, json_t *answer,
@@ -326,7 +371,8 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
                           .object = filter->pattern,
                           .role = -1};
     gboolean none = filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32;
-    if (!none && !read_rows(forest, &stored, weigh, error)) return FALSE;
+    if (!none && !weigh_all(forest, &stored, error)) return FALSE;
+    count_members(forest);
     guint visible = count_visible(forest);
     g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);
 
@@ -334,9 +380,9 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
     for (guint i = 0; i < n; i++) {
         Shown *shown = forest->list->pdata[i];
         shown->listed = TRUE;
-        if (!shown->sum) shown->sum = pattern_sum_new(shown->pattern);
+        shown->sum = pattern_sum_new(shown->pattern);
     }
-    if (n > 0 && !forest->one_pass && !read_rows(forest, &stored, sum_nodes, error)) return FALSE;
+    if (n > 0 && !sum_listed(forest, &stored, error)) return FALSE;
     if (!find_hosts(forest, &stored, error) || !find_examples(forest, n, error)) return FALSE;
     add_totals(forest, n, visible, answer);
     if (n < visible) json_object_set_new(answer, "more", json_true());

@@ -41,10 +41,10 @@ static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
     node_stats_merge(&last->stats, stats_row_at(stored, 0, &node));
 }
 
-gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error) {
-    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
-    Collector collector = {rows, filter->roles, filter->by_host};
-    StatsFilter stored = {
+static gboolean chosen(void *arg, const StatsKey *key) { return function_top_has(arg, key); }
+
+StatsFilter function_stats_filter(const FunctionFilter *filter) {
+    return (StatsFilter){
         .kind = STATS_FUNCTION,
         .since_ns = filter->period.since_ns,
         .until_ns = filter->period.until_ns,
@@ -53,6 +53,14 @@ gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArr
         .host = filter->host,
         .role = __builtin_popcount(filter->roles) == 1 ? __builtin_ctz(filter->roles) : -1,
     };
+}
+
+gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error) {
+    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
+    Collector collector = {rows, filter->roles, filter->by_host};
+    StatsFilter stored = function_stats_filter(filter);
+    stored.wanted = filter->top != NULL ? chosen : NULL;
+    stored.wanted_arg = (void *)filter->top;
     return archive_stats(archive, &stored, collect, &collector, error);
 }
 
@@ -139,6 +147,12 @@ json_t *answer_functions(const Asked *asked, GError **error) {
         !params_count(asked->params, "limit", &limit, error))
         return NULL;
     g_autoptr(GArray) rows = function_rows_new();
+    g_autoptr(FunctionTop) top = NULL;
+    guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
+    if (filter.by_host && sorting.order == BY_MEASURE &&
+        !function_top_choose(asked->archive, &filter, sorting.field, most, &top, error))
+        return NULL;
+    filter.top = top;
     if (!function_rows_load(asked->archive, &filter, rows, error)) return NULL;
 
     g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(rows->len);
@@ -147,7 +161,8 @@ json_t *answer_functions(const Asked *asked, GError **error) {
 
     json_t *answer = json_object(), *list = json_array();
     json_add_period(answer, asked->archive, filter.period, TRUE);
-    guint n = answer_rows(asked, limit, sorted->len, answer);
+    guint available = top ? MAX(function_top_all(top), sorted->len) : sorted->len;
+    guint n = MIN(answer_rows(asked, limit, available, answer), sorted->len);
     json_object_set_new(answer, "functions", list);
     for (guint i = 0; i < n; i++)
         json_array_append_new(list, row_json(asked->archive, sorted->pdata[i], filter.by_host));
