@@ -88,8 +88,6 @@ gboolean archive_settle(Archive *archive, GError **error);
 /* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */
 gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 
-/* Patterns by number: pattern_numbers.h. */
-
 /* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;
 ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first);
@@ -103,8 +101,7 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
 /* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
-/* Annotations of the current record's spans, as archive_scan_spans() gives them, until visit returns FALSE: cheaper, since
- * nothing else is read. The node is not told of spans that wait. */
+/* Annotations of these, until visit returns FALSE: cheaper. The node is not told of spans that wait. */
 gboolean archive_scan_annotations(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error);
 /* Shape of the current record: a new reference. */
 Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error);

@@ -101,7 +101,7 @@ typedef struct NodeWeight {
     gint64 calls, total_ns, self_ns, critical_ns; /* where sums are signed, so are these */
 } NodeWeight;
 typedef void (*NodeWeightVisit)(void *arg, const NodeWeight *weight);
-/* Of the nodes of a row of all hosts, or of the current host of a cell. FALSE: malformed; some may have been visited. */
+/* Of the nodes of a row of all hosts, or of the current host of a cell. FALSE: malformed; some may have been seen. */
 gboolean stats_value_weigh(Bytes value, NodeWeightVisit visit, void *arg);
 gboolean stats_hosts_weigh(const StatsHosts *hosts, NodeWeightVisit visit, void *arg);
 

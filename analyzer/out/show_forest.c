@@ -109,7 +109,7 @@ static void append_summary(const json_t *document, gsize shown, GString *out) {
     g_string_append_printf(out, "\n%s, %s%s%s; %s", traces, spans, forest ? ", " : "", forest ? patterns : "", period);
     g_string_append_c(out, '\n');
     append_parts(document, shown, out);
-    if (!forest && (double)shown < all)
+    if (!json_object_get(document, "rest") && (double)shown < all)
         g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n", shown);
 }
 

@@ -59,11 +59,11 @@ static void find_least(FunctionTop *top, const MeasureField *field, guint64 n) {
     top->least = sorted[n - 1];
 }
 
-gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, const MeasureField *field, guint64 n,
-                             FunctionTop **top, GError **error) {
+gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, FunctionRank rank, FunctionTop **top,
+                             GError **error) {
     double value;
     *top = NULL;
-    if (n == 0 || !measure_of_weight(field, &(NodeWeight){.node = 0}, &value)) return TRUE;
+    if (rank.n == 0 || !measure_of_weight(rank.field, &(NodeWeight){.node = 0}, &value)) return TRUE;
     if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
     g_autoptr(FunctionTop) chosen = g_new0(FunctionTop, 1);
     chosen->filter = filter;
@@ -72,7 +72,7 @@ gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, con
     chosen->values = g_array_new(FALSE, FALSE, sizeof(double));
     const StatsFilter stored = function_stats_filter(filter);
     if (!archive_stats_weigh(archive, &stored, add_weight, chosen, error)) return FALSE;
-    find_least(chosen, field, n);
+    find_least(chosen, rank.field, rank.n);
     *top = g_steal_pointer(&chosen);
     return TRUE;
 }

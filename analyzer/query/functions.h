@@ -22,10 +22,14 @@ typedef struct FunctionFilter {
 
 /* The rows that come first, chosen by their weights alone: of hundreds of thousands by host only these are built. */
 typedef struct FunctionTop FunctionTop;
-/* Those with the n greatest values of a field, and all that are as great as the last of them. *top NULL: the field takes
- * more than weights to tell. */
-gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, const MeasureField *field, guint64 n,
-                             FunctionTop **top, GError **error);
+typedef struct FunctionRank {
+    const MeasureField *field;
+    guint64 n;
+} FunctionRank;
+/* Those with the n greatest values of a field, and all that are as great as the last of them. *top NULL: the field
+ * takes more than weights to tell. */
+gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, FunctionRank rank, FunctionTop **top,
+                             GError **error);
 void function_top_free(FunctionTop *top);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FunctionTop, function_top_free)
 guint function_top_all(const FunctionTop *top); /* how many there are, chosen or not */

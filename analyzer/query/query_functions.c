@@ -150,7 +150,7 @@ json_t *answer_functions(const Asked *asked, GError **error) {
     g_autoptr(FunctionTop) top = NULL;
     guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
     if (filter.by_host && sorting.order == BY_MEASURE &&
-        !function_top_choose(asked->archive, &filter, sorting.field, most, &top, error))
+        !function_top_choose(asked->archive, &filter, (FunctionRank){sorting.field, most}, &top, error))
         return NULL;
     filter.top = top;
     if (!function_rows_load(asked->archive, &filter, rows, error)) return NULL;
