@@ -1,5 +1,6 @@
-/* What becomes of spans after they are stored: late ones are joined to their traces, statistics are summed up by
- * hours and days, tasks of Spark are linked to their traces. A thread of its own, since a pass may take long and others must not wait for it. */
+/* What becomes of spans after they are stored: late ones are joined to their traces, statistics are summed up by hours
+ * and days, tasks of Spark are linked to their traces. A thread of its own, since a pass may take long and others must
+ * not wait for it. */
 #pragma once
 
 #include "receiver/state.h"

@@ -5,8 +5,8 @@
 #include "analyzer/core/bigroots.h"
 
 /* How much of the straggler's time a cause explains, ms. WAIT and TIME were measured: what is above the peers'.
- * NUMERIC: what the task would have been faster with its peers' amount, at its own speed. RESOURCE: the same with its peers'
- * load. At most the excess. Locality alone explains nothing. */
+ * NUMERIC: what the task would have been faster with its peers' amount, at its own speed. RESOURCE: the same with its
+ * peers' load. At most the excess. Locality alone explains nothing. */
 double cause_explains_ms(const Evidence *evidence, const TaskTable *table, guint32 task,
                          const BigRootsOptions *options);
 

@@ -14,6 +14,6 @@ LinkKeeper *link_keeper_new(Archive *archive);
 void link_keeper_free(LinkKeeper *keeper);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LinkKeeper, link_keeper_free)
 
-/* Finds and stores the links of the applications that are at rest and were not when it was last called. now_ms: the wall
- * clock. *linked: of how many. On error the others were done. */
+/* Finds and stores the links of the applications that are at rest and were not when it was last called. now_ms: the
+ * wall clock. *linked: of how many. On error the others were done. */
 gboolean link_keeper_run(LinkKeeper *keeper, gint64 now_ms, guint *linked, GError **error);

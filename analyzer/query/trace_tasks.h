@@ -4,6 +4,6 @@
 #include "analyzer/query/question.h"
 #include "analyzer/query/trace_view.h"
 
-/* Adds "tasks" to the answer: the task whose own trace it is, told by the trace's root, and those that stored links tell
- * of. Nothing where there are none. */
+/* Adds "tasks" to the answer: the task whose own trace it is, told by the trace's root, and those that stored links
+ * tell of. Nothing where there are none. */
 gboolean trace_tasks_add(json_t *answer, const Asked *asked, const TraceView *view, GError **error);
