@@ -215,8 +215,18 @@ static void test_newer(void) {
     }
 }
 
+static void repair_classes(void) {
+    const GType types[] = {PLUMB_TYPE_RECORD_BATCH, PLUMB_TYPE_SPARK_APP,   PLUMB_TYPE_SPARK_EXECUTOR,
+                           PLUMB_TYPE_SPARK_JOB,    PLUMB_TYPE_SPARK_STAGE, PLUMB_TYPE_SPARK_TASK,
+                           PLUMB_TYPE_SPARK_SPLIT,  PLUMB_TYPE_SPARK_LINK,  PLUMB_TYPE_SPARK_OPERATION,
+                           PLUMB_TYPE_HOST_SAMPLE,  PLUMB_TYPE_HOST_DISK,   PLUMB_TYPE_HOST_NET,
+                           PLUMB_TYPE_SPARK_PAIR,   PLUMB_TYPE_SPARK_RDD};
+    for (gsize i = 0; i < G_N_ELEMENTS(types); i++) glib_repair_class(types[i]);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    repair_classes();
     g_test_add_func("/wire/records/reference", test_reference);
     g_test_add_func("/wire/records/reference-fields", test_reference_fields);
     g_test_add_func("/wire/records/damage", test_damage);
