@@ -83,7 +83,7 @@ def test_without_traces_nobody_is_named(live, slow):
         live.bridge(live.event_log(slow.application), receiver=receiver)
         answer = live.asked("why", slow.application, "--limit", "0", server=server)
     assert {row["task"] for row in answer["stragglers"]} == {found.task.id for found in slow.run.stragglers()}
-    assert answer["suspects"] == [] and answer["explained_by_hdfs_alone"] == 0
+    assert answer["suspects"] == [] and answer["explained"] == answer["explained_without_hdfs"]
 
 
 @pytest.mark.parametrize("version", ["3.5.6"])
