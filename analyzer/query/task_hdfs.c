@@ -38,6 +38,8 @@ static SparkRecords *records_to_link(const AppTasks *tasks) {
         const char *host = app_host(tasks, row);
         task->task = tasks->tasks[row].task;
         task->host = host[0] ? spark_text_shared(records, host, strlen(host)) : NULL;
+        const char *executor = g_ptr_array_index(tasks->executors, tasks->tasks[row].executor);
+        task->executor = executor[0] ? spark_text_shared(records, executor, strlen(executor)) : NULL;
         task->launch_ms = table->begin_ms[row];
         task->finish_ms = table->end_ms[row];
     }
@@ -62,16 +64,20 @@ static gboolean load_links(AppHdfs *hdfs, GError **error) {
     return hdfs->links->of[SPARK_LINK]->len > 0 || app_links_find(hdfs->archive, hdfs->tasks, hdfs->links, error);
 }
 
-/* Only the most trusted kind of each task counts. */
-static LinkKind *best_kinds(const AppHdfs *hdfs, GHashTable *rows) {
-    LinkKind *best = g_new0(LinkKind, MAX(hdfs->tasks->table->count, 1));
+static gboolean counts(const SparkLink *link) { return link->confidence >= LINK_CONFIDENCE_MIN; }
+
+/* By what the traces of each row are known: exact-scope where it has that, and then other traces are none of its. Else the
+ * least trusted kind of its links: a caller's context is only in traces that ask the NameNode, those that read blocks are
+ * known by other means. */
+static LinkKind *kinds_of_rows(const AppHdfs *hdfs, GHashTable *rows) {
+    LinkKind *kinds = g_new0(LinkKind, MAX(hdfs->tasks->table->count, 1));
     for (guint i = 0; i < hdfs->links->of[SPARK_LINK]->len; i++) {
         const SparkLink *link = spark_link(hdfs->links, i);
         guint32 row = GPOINTER_TO_UINT(g_hash_table_lookup(rows, &link->task));
-        if (row == 0 || link->confidence < LINK_CONFIDENCE_MIN) continue;
-        if (best[row - 1] == LINK_NONE || link->kind < best[row - 1]) best[row - 1] = link->kind;
+        if (row == 0 || !counts(link) || kinds[row - 1] == LINK_SCOPE) continue;
+        kinds[row - 1] = link->kind == LINK_SCOPE ? LINK_SCOPE : MAX(kinds[row - 1], link->kind);
     }
-    return best;
+    return kinds;
 }
 
 /* The links of each row together. */
@@ -80,7 +86,7 @@ static void group_links(AppHdfs *hdfs) {
     g_autoptr(GHashTable) rows = g_hash_table_new(g_int64_hash, g_int64_equal);
     for (guint32 row = 0; row < n; row++)
         g_hash_table_insert(rows, &hdfs->tasks->tasks[row].task, GUINT_TO_POINTER(row + 1));
-    g_autofree LinkKind *best = best_kinds(hdfs, rows);
+    g_autofree LinkKind *kinds = kinds_of_rows(hdfs, rows);
     g_autofree guint32 *row_of = g_new0(guint32, MAX(n_links, 1)); /* + 1; 0: not used */
     g_autofree guint32 *next = g_new0(guint32, n + 1);
     hdfs->first_link = g_new0(guint32, n + 1);
@@ -88,14 +94,15 @@ static void group_links(AppHdfs *hdfs) {
     for (guint32 i = 0; i < n_links; i++) {
         const SparkLink *link = spark_link(hdfs->links, i);
         const guint32 row = GPOINTER_TO_UINT(g_hash_table_lookup(rows, &link->task));
-        if (row == 0 || link->kind != best[row - 1] || link->confidence < LINK_CONFIDENCE_MIN) continue;
+        if (row == 0 || !counts(link)) continue;
+        if (kinds[row - 1] == LINK_SCOPE && link->kind != LINK_SCOPE) continue;
         row_of[i] = row;
         hdfs->first_link[row]++;
     }
     for (guint32 row = 0; row < n; row++) {
         hdfs->first_link[row + 1] += hdfs->first_link[row];
         next[row] = hdfs->first_link[row];
-        hdfs->counts.linked[best[row]]++;
+        hdfs->counts.linked[kinds[row]]++;
     }
     for (guint32 i = 0; i < n_links; i++)
         if (row_of[i]) hdfs->link_of[next[row_of[i] - 1]++] = i;
@@ -146,7 +153,7 @@ static gboolean add_trace(AppHdfs *hdfs, TaskHdfs *facts, const SparkLink *link,
         facts->trace_ns = ns;
         facts->trace_begin_ns = begin_ns;
     }
-    facts->kind = link->kind;
+    facts->kind = MAX(facts->kind, link->kind);
     facts->confidence = facts->traces == 0 ? link->confidence : MIN(facts->confidence, link->confidence);
     facts->traces++;
     return TRUE;

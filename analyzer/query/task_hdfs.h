@@ -8,7 +8,7 @@
 #define LINK_CONFIDENCE_MIN 0.5
 
 typedef struct TaskHdfs {
-    LinkKind kind;
+    LinkKind kind;     /* the least trusted of its links */
     double confidence; /* the least of its links */
     guint traces;
     guint64 trace;   /* the one with the most time in HDFS */

@@ -230,6 +230,11 @@ static void time_candidates(const Linker *linker, const char *host, gint64 begin
 /* Logs may count in seconds. */
 #define LOG_RESOLUTION_MS 1000
 
+/* Two executors may be on one host, and a log's host need not be known. */
+static gboolean may_be_of(const SparkSplit *split, const SparkTask *task) {
+    return !split->executor || !task->executor || strcmp(split->executor, task->executor) == 0;
+}
+
 /* An executor's line that names no task: any that ran there when it was written, and runs when the span begins. */
 static void unnamed_candidates(const Linker *linker, const SparkSplit *split, const char *host, gint64 begin_ns,
                                GPtrArray *found) {
@@ -240,7 +245,8 @@ static void unnamed_candidates(const Linker *linker, const SparkSplit *split, co
         const SparkTask *task = g_ptr_array_index(running, i);
         const gboolean then = split->time_ms < 0 || (task->launch_ms <= split->time_ms + LOG_RESOLUTION_MS &&
                                                      finish_of(task) >= split->time_ms);
-        if (then && !g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
+        if (then && may_be_of(split, task) && !g_ptr_array_find(found, task, NULL))
+            g_ptr_array_add(found, (gpointer)task);
     }
 }
 

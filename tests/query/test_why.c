@@ -187,6 +187,29 @@ static void caller_contexts(void) {
     g_assert_cmpstr(hdfs_path_of("hdfs://nn"), ==, "hdfs://nn");
 }
 
+/* A line that names no task, of an executor on a host that its log does not say: only that executor's tasks are meant. */
+static void line_of_executor(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    add_task(records, 1, "w1", 0, 100);
+    add_task(records, 2, "w1", 0, 100)->executor = "2";
+    SparkSplit *split = spark_add_split(records);
+    split->app = APP;
+    split->executor = "2";
+    split->path = "/in/part-4";
+    split->start = 0;
+    split->length = 100;
+    split->time_ms = BASE_MS;
+    const Read read = {0xd3, "FSClient/w1/7", "DataNode/d1", 20, 5, "path=/in/part-4;position=50", FALSE};
+    store_read(&fixture, &read);
+    g_autoptr(SparkRecords) links = find(&fixture, records, LINK_KINDS_ALL);
+    g_assert_cmpuint(links->of[SPARK_LINK]->len, ==, 1);
+    g_assert_cmpint(spark_link(links, 0)->task, ==, 2);
+    g_assert_cmpint(spark_link(links, 0)->kind, ==, LINK_SPLIT);
+    g_assert_cmpfloat(spark_link(links, 0)->confidence, ==, 1);
+}
+
 /* ---- why ---- */
 
 /* Eight tasks of 100 ms; d2 takes 300 ms from its disk for tasks 5 and 6, which take 400. Task 7 takes as long, with
@@ -295,6 +318,38 @@ static void links_are_kept(void) {
     g_assert_cmpuint(linked, ==, 0);
 }
 
+/* A task whose call of the NameNode names it: its reads, which are known by time and host alone, are its facts too. */
+static void why_of_weaker_links(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    add_app(records);
+    for (gint64 id = 0; id < 8; id++) {
+        add_task(records, id, "w1", id * 1000, id == 5 ? 400 : 100)->metrics[METRIC_INPUT_BYTES] = 65536;
+        g_autofree char *context = g_strdup_printf("callerContext=SPARK_TASK_" APP "_JId_0_SId_1_0_TId_%d_0", (int)id);
+        const SpanRow open = {
+            0x100 + (guint64)id, 1, 0, "getBlockLocations", "FSClient/w1/7", id * 1000000 + 1000, 900, context, 0};
+        fixture_store(&fixture, &open, 1);
+        const Read read = {0x200 + (guint64)id,
+                           "FSClient/w1/7",
+                           id == 5 ? "DataNode/d2" : "DataNode/d1",
+                           id * 1000 + 10,
+                           id == 5 ? 300 : 2,
+                           "path=/in/part",
+                           FALSE};
+        store_read(&fixture, &read);
+    }
+    put(&fixture, records);
+    json_t *answer = fixture_answer(&fixture, "why", "app=latest");
+    const json_t *row = json_array_get(json_object_get(answer, "stragglers"), 0), *hdfs = json_object_get(row, "hdfs");
+    g_assert_cmpint(number_at(row, "task"), ==, 5);
+    g_assert_cmpint(number_at(hdfs, "traces"), ==, 2);
+    g_assert_cmpstr(text_at(hdfs, "link"), ==, "time-host");
+    g_assert_cmpstr(text_at(json_object_get(json_object_get(row, "main_cause"), "suspect"), "host"), ==, "d2");
+    g_assert_cmpint(number_at(json_object_get(answer, "tasks_by_link"), "time-host"), ==, 8);
+    json_decref(answer);
+}
+
 static void hosts(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
@@ -392,6 +447,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/links/each-kind", each_kind);
     g_test_add_func("/links/namenode-context", namenode_context);
     g_test_add_func("/links/caller-contexts", caller_contexts);
+    g_test_add_func("/links/line-of-executor", line_of_executor);
+    g_test_add_func("/why/of-weaker-links", why_of_weaker_links);
     g_test_add_func("/why/names-the-disk", why_names_the_disk);
     g_test_add_func("/links/are-kept", links_are_kept);
     g_test_add_func("/why/hosts", hosts);
