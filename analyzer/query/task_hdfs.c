@@ -66,9 +66,9 @@ static gboolean load_links(AppHdfs *hdfs, GError **error) {
 
 static gboolean counts(const SparkLink *link) { return link->confidence >= LINK_CONFIDENCE_MIN; }
 
-/* By what the traces of each row are known: exact-scope where it has that, and then other traces are none of its. Else the
- * least trusted kind of its links: a caller's context is only in traces that ask the NameNode, those that read blocks are
- * known by other means. */
+/* By what the traces of each row are known: exact-scope where it has that, and then other traces are none of its. Else
+ * the least trusted kind of its links: a caller's context is only in traces that ask the NameNode, those that read
+ * blocks are known by other means. */
 static LinkKind *kinds_of_rows(const AppHdfs *hdfs, GHashTable *rows) {
     LinkKind *kinds = g_new0(LinkKind, MAX(hdfs->tasks->table->count, 1));
     for (guint i = 0; i < hdfs->links->of[SPARK_LINK]->len; i++) {

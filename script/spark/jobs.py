@@ -89,6 +89,14 @@ def bayes(spark, rows="20000", partitions="12"):
 
 
 @job
+def mixed(spark, path, out):
+    """Lines, words and a table: what reads and writes HDFS in different ways."""
+    scan(spark, path, 2)
+    wordcount(spark, path, f"{out}/words")
+    parquet(spark, path, f"{out}/table")
+
+
+@job
 def several(spark, path, out):
     """One of each kind, one after the other."""
     wordcount(spark, path, f"{out}/words")

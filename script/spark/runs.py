@@ -84,8 +84,10 @@ def block_places(hdfs, path):
 class Bed:
     """Hosts, plumbd, HDFS and Spark, all traced, for one run after the other."""
 
-    def __init__(self, work, build, spark=DEFAULT_SPARK):
+    def __init__(self, work, build, spark=DEFAULT_SPARK, *, cores=1, conf=None, job=None):
+        """cores, conf: of Standalone; job: another than that of the fault, with its arguments."""
         self.work, self.build, self.spark_version = Path(work).resolve(), Path(build), spark
+        self.cores, self.conf, self.job = cores, conf, job
         self.stack = ExitStack()
 
     def __enter__(self):
@@ -109,7 +111,8 @@ class Bed:
         self.hdfs = self.stack.enter_context(
             Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent))
         self.spark = self.stack.enter_context(
-            Standalone(self.work / "spark", self.spark_version, WORKERS, hosts=self.hosts, agent=self.agent))
+            Standalone(self.work / "spark", self.spark_version, WORKERS, hosts=self.hosts, agent=self.agent,
+                       conf=self.conf, cores=self.cores))
         self.faults = Faults(self.hosts, self.hdfs, self.spark, self.work / "injections.jsonl")
         self.stack.callback(self.faults.close)
         write_text(self.work / "text")
@@ -145,7 +148,7 @@ class Bed:
 
     def run(self, fault, folder):
         """One application under one fault. 'folder' is there, whole, or not at all."""
-        job, arguments = JOB_OF[fault]
+        job, arguments = self.job or JOB_OF[fault]
         partial = Path(f"{folder}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         (partial / "samples").mkdir(parents=True)
@@ -155,7 +158,7 @@ class Bed:
         self.faults.record = partial / "injections.jsonl"
         self.faults.record.touch()
         (partial / "blocks.json").write_text(json.dumps(block_places(self.hdfs, "/text")))
-        arguments = [self.hdfs.url(arguments[0]), *arguments[1:]]
+        arguments = [self.hdfs.url(word) if word.startswith("/") else word for word in arguments]
         with self.plumbd(partial):
             with ExitStack() as sampled:
                 sampled.enter_context(self._workers_for(fault))
@@ -236,7 +239,7 @@ class Bed:
             for stderr in (self.spark.work / f"worker{worker}" / log.name).glob("*/stderr"):
                 (folder / "executors").mkdir(exist_ok=True)
                 shutil.copy(stderr, folder / "executors" / f"worker{worker}-{stderr.parent.name}.log")
-        job, arguments = JOB_OF[fault]
+        job, arguments = self.job or JOB_OF[fault]
         said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
         about = {"fault": fault, "job": job, "arguments": arguments, "application": log.name, "spark": self.spark_version,
                  "hadoop": HADOOP, "began": begin, "ended": time.time(), "said": said, "block_bytes": BLOCK}

@@ -57,14 +57,14 @@ def agent_environment(agent, name, work):
 
 class Standalone:
     """work: a folder, which is made. conf: more of Spark's properties. agent: an Agent of driver and executors; memory: of
-    an executor. hosts: where workers run (hosts.py)."""
+    an executor. hosts: where workers run (hosts.py). cores: tasks that run at once in an executor."""
 
     def __init__(self, work, version=DEFAULT_SPARK, workers=3, *, conf=None, agent=None, hosts=None, memory="512m",
-                 home=None):
+                 home=None, cores=1):
         self.work = Path(work).resolve()
         self.version, self.workers, self.agent = version, workers, agent
         self.hosts = hosts or Loopback()
-        self.home = Path(home or spark_home(version))
+        self.home, self.cores = Path(home or spark_home(version)), cores
         self.events = self.work / "events"
         self.jobs = JOBS
         self.conf = {**CONF, "spark.executor.memory": memory, "spark.eventLog.dir": f"file://{self.events}",
@@ -144,8 +144,8 @@ class Standalone:
 
     def start_worker(self, number):
         name = f"worker{number}"
-        self._spawn(name, [WORKER, "--host", name, "-c", "1", "-m", "1g", "-d", str(self.work / name), "--webui-port", "0",
-                           self.master], SPARK_LOCAL_HOSTNAME=name)
+        self._spawn(name, [WORKER, "--host", name, "-c", str(self.cores), "-m", "1g", "-d", str(self.work / name),
+                           "--webui-port", "0", self.master], SPARK_LOCAL_HOSTNAME=name)
 
     def _state(self):
         """What the master says of itself; None while it does not answer."""

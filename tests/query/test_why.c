@@ -187,7 +187,7 @@ static void caller_contexts(void) {
     g_assert_cmpstr(hdfs_path_of("hdfs://nn"), ==, "hdfs://nn");
 }
 
-/* A line that names no task, of an executor on a host that its log does not say: only that executor's tasks are meant. */
+/* A line that names no task, of an executor whose host is unknown: only that executor's tasks are meant. */
 static void line_of_executor(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
