@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_SHIFT      10 /* units of a page: 64 KiB */
+#define PAGE_SHIFT      8 /* units of a page: 16 KiB */
 #define PAGE_UNITS      (1u << PAGE_SHIFT)
 #define PAGES_PER_BLOCK (ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES / PAGE_UNITS)
 /* Empty blocks that are kept for the next traces: these, and a part of all. A new one takes a fraction of a

@@ -3,7 +3,7 @@
  * between other things, and keep what lies between them.
  *
  * Blocks of 2 MiB (huge pages where the kernel has them: random access then costs no walk through page tables) are cut
- * into pages of 64 KiB, each for pieces of one size. An empty page serves any size again; empty blocks go back to the
+ * into pages of 16 KiB, each for pieces of one size. An empty page serves any size again; empty blocks go back to the
  * system, but for a few. A piece is always taken from the first page that has room: pieces come and go, so what lies
  * behind empties when there is less in use, instead of staying for a few pieces in each page. One thread. */
 #pragma once

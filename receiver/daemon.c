@@ -16,8 +16,8 @@
 
 /* Memory beside open traces, under load: the program, patterns and dictionary; a group and what closing a trace takes,
  * for each shard; and write buffers, of which there are some that are being written out. */
-#define OTHERS_BYTES       (48u * 1024 * 1024)
-#define OTHERS_SHARD_BYTES (40u * 1024 * 1024)
+#define OTHERS_BYTES       (32u * 1024 * 1024)
+#define OTHERS_SHARD_BYTES (24u * 1024 * 1024)
 #define OTHERS_BUFFERS     4u
 
 struct Daemon {
