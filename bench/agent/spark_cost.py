@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What traced tasks and operations cost a job of Spark on this machine, as Markdown: maps and filters over text, in one JVM,
-traced and not in pairs; processor time of the whole process, the agent's and the receiver's threads included.
+"""What traced tasks and operations cost jobs of Spark on this machine, as Markdown: over text, in one JVM, traced and not in
+pairs; processor time of the tasks' threads (Spark's Executor CPU Time), and of the whole process with the agent's threads.
 
-    bench/agent/spark_cost.py [--spark 4.3.0] [--pairs 20]
+    bench/agent/spark_cost.py [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort] [--set spark.operations=sources ...]
 """
 import argparse
 import os
@@ -33,8 +33,8 @@ def write_lines(path, lines):
             out.write(" ".join(draw.choice(words) for _ in range(WORDS)) + "\n")
 
 
-def measure(work, options, address):
-    """[(traced, not traced)] in ns of processor time."""
+def prepare(work, options):
+    """The jobs' jar and their input."""
     home, classes = spark_home(options.spark), work / "classes"
     classes.mkdir()
     run(["javac", "-nowarn", "--release", "17", "-cp", f"{home}/jars/*", "-d", classes,
@@ -42,9 +42,14 @@ def measure(work, options, address):
         "javac failed")
     run(["jar", "--create", "--file", work / "cost.jar", "--main-class", "SparkCost", "-C", classes, "."], "jar failed")
     write_lines(work / "lines", options.lines)
-    command = [home / "bin" / "spark-submit", "--master", "local[1]", "--driver-memory", "1g", "--driver-java-options",
-               f"-javaagent:{agent_jar()}=receivers={address},sampling=never -XX:+UseSerialGC", "--conf", "spark.ui.enabled=false",
-               work / "cost.jar", f"file://{work}/lines", options.warm_ups, options.pairs]
+
+
+def measure(work, options, job, address):
+    """[(tasks traced, not, process traced, not)] in ns of processor time."""
+    settings = "".join(f",{setting}" for setting in options.set)
+    command = [spark_home(options.spark) / "bin" / "spark-submit", "--master", "local[1]", "--driver-memory", "1g", "--driver-java-options",
+               f"-javaagent:{agent_jar()}=receivers={address},sampling=never{settings} {options.java}", "--conf", "spark.ui.enabled=false",
+               work / "cost.jar", job, f"file://{work}/lines", options.warm_ups, options.pairs]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"spark_cost: the job failed\n{done.stderr[-3000:]}")
@@ -58,25 +63,37 @@ def interval(values):
     return f"{statistics.median(values):+.1f} % ({medians[50]:+.1f} to {medians[950]:+.1f})"
 
 
+def row(work, options, job):
+    with Sink() as sink:
+        pairs = measure(work, options, job, sink.address)
+        time.sleep(1)
+        spans = sink.spans()
+    if not spans:
+        sys.exit("spark_cost: no span came: nothing was traced")
+    more = statistics.median((traced - plain) / options.lines for traced, plain, _, _ in pairs)
+    plain = statistics.median(plain / options.lines for _, plain, _, _ in pairs)
+    tasks = interval([100 * (traced / plain - 1) for traced, plain, _, _ in pairs])
+    process = interval([100 * (traced / plain - 1) for _, _, traced, plain in pairs])
+    return f"| {job} | {plain:.0f} ns | {more:+.0f} ns | {tasks} | {process} |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spark", default="4.3.0")
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--warm-ups", type=int, default=5)
     parser.add_argument("--lines", type=int, default=500_000, help="of about 98 bytes")
+    parser.add_argument("--jobs", default="count,words,sort", help="count: five maps and filters")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the agent")
+    parser.add_argument("--java", default="-XX:+UseSerialGC", help="options of the JVM")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="plumb-spark-cost-") as folder, Sink() as sink:
-        pairs = measure(Path(folder), options, sink.address)
-        time.sleep(1)
-        spans = sink.spans()
-    if not spans:
-        sys.exit("spark_cost: no span came: nothing was traced")
-    costs = [100 * (traced / plain - 1) for traced, plain in pairs]
-    per_line = statistics.median((traced - plain) / options.lines for traced, plain in pairs)
-    plain = statistics.median(plain / options.lines for _, plain in pairs)
-    print(f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}; {len(pairs)} pairs\n")
-    print("| a line of text, 5 operations | not traced | traced, more |\n|---|---|---|")
-    print(f"| processor time | {plain:.0f} ns | {per_line:+.0f} ns; {interval(costs)} |")
+    print(f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}, {options.java}; "
+          f"{options.pairs} pairs {' '.join(options.set)}\n")
+    print("| job | a line, not traced | traced, more | of its tasks' threads | of the process |\n|---|---|---|---|---|", flush=True)
+    with tempfile.TemporaryDirectory(prefix="plumb-spark-cost-") as folder:
+        prepare(Path(folder), options)
+        for job in options.jobs.split(","):
+            print(row(Path(folder), options, job), flush=True)
 
 
 if __name__ == "__main__":

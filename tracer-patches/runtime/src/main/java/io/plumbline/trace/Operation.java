@@ -9,6 +9,8 @@ public final class Operation {
 
     final int rdd;
     final int partition;
+    /** Of its task's operations. */
+    final int number;
     private final TaskScope task;
     private final ThreadState home;
     private final String name;
@@ -30,6 +32,7 @@ public final class Operation {
         this.name = name;
         this.rdd = rdd;
         this.partition = partition;
+        number = task.nextNumber();
         beginNano = System.nanoTime();
         scope = task.tracer() == null ? null : OwnScope.ofOperation(home, name, task.ref(), task.tracer());
         atStart = JvmFeatures.text();
@@ -57,18 +60,30 @@ public final class Operation {
     }
 
     /** Its code begins to run here. @return what {@link #exit} takes */
-    public Operation enter() {
-        return stateHere().switchTo(this);
+    public int enter() {
+        return stateHere().switchTo(task, number);
     }
 
     /** Its code has returned. */
-    public void exit(Operation before) {
-        stateHere().switchTo(before);
+    public void exit(int before) {
+        ThreadState state = stateHere();
+        state.switchTo(task, before);
+        if (before == 0 && state != home) {
+            state.leaveOperations();
+        }
     }
 
     private ThreadState stateHere() {
-        ThreadState state = home;
-        return Thread.currentThread() == state.thread ? state : ThreadState.get();
+        return home.here() ? home : ThreadState.get();
+    }
+
+    /** The task's thread: there {@link ThreadState#switchTo} with the {@link #number} does what {@link #enter} does. */
+    public ThreadState home() {
+        return home;
+    }
+
+    public int number() {
+        return number;
     }
 
     /** It begins to make an iterator. */

@@ -1,5 +1,6 @@
 package io.plumbline.trace;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +28,8 @@ public final class TaskScope {
     /** Of ref, for the engine of our own; else null. */
     private final OwnScope own;
     private final Map<Long, Operation> operations = new LinkedHashMap<>();
+    /** The same by their numbers, from 1 on. */
+    private volatile Operation[] numbered = new Operation[8];
     private int stage = -1;
     private long refused;
     private volatile boolean ended;
@@ -67,7 +70,7 @@ public final class TaskScope {
         }
         ThreadState state = ThreadState.get();
         TaskScope task = new TaskScope(taskAttemptId, state, engine, token);
-        state.operation = null;
+        state.leaveOperations();
         state.task = task;
         RUNNING.put(taskAttemptId, task);
         if (task.sampled()) {
@@ -165,10 +168,31 @@ public final class TaskScope {
             if (operation == null) {
                 operation = new Operation(this, home, name(rddClass), rdd, partition);
                 operations.put(key, operation);
+                number(operation);
             }
         }
         operation.again();
         return operation;
+    }
+
+    private void number(Operation operation) {
+        Operation[] all = numbered;
+        if (operation.number >= all.length) {
+            all = Arrays.copyOf(all, 2 * all.length);
+        }
+        all[operation.number] = operation;
+        numbered = all;
+    }
+
+    /** How many there are, and one: the number of the next. */
+    int nextNumber() {
+        return operations.size() + 1;
+    }
+
+    /** Null: none of this task has that number. */
+    Operation operation(int number) {
+        Operation[] all = numbered;
+        return number < all.length ? all[number] : null;
     }
 
     /** Without its package; what a class inside of another one is called ends with a number there, and stays so. */
@@ -219,7 +243,7 @@ public final class TaskScope {
         } finally {
             ended = true;
             RUNNING.remove(taskAttemptId, this);
-            home.operation = null;
+            home.leaveOperations();
             home.task = null;
             if (sampled()) {
                 Ticks.end();
@@ -230,7 +254,7 @@ public final class TaskScope {
 
     private void endOperations() {
         home.charge();
-        home.operation = null;
+        home.leaveOperations();
         long exclusiveNs = 0;
         synchronized (operations) {
             for (Operation operation : operations.values()) {

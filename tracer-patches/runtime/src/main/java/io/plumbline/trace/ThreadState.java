@@ -3,7 +3,7 @@ package io.plumbline.trace;
 import io.plumbline.send.SpanData;
 
 /** What tracing knows of one thread. Used by that thread only, but for what {@link OwnScope} says. */
-final class ThreadState {
+public final class ThreadState {
     private static final ThreadLocal<ThreadState> OF_THREAD = ThreadLocal.withInitial(ThreadState::new);
     /** Scopes kept for use again: as deep as calls usually nest. */
     private static final int MAX_SPARE = 32;
@@ -14,8 +14,11 @@ final class ThreadState {
     final UnsampledRoot unsampledRoot = new UnsampledRoot(this);
     /** Below a root that was not sampled. */
     boolean unsampled;
-    /** The operation of Spark that runs in this thread; null: none. */
-    Operation operation;
+    /** The operation of Spark that runs in this thread, by its number in {@link #inside}; 0: none. No reference: it is
+     * written at each passage of a record, and collectors want to be told of references. */
+    private int running;
+    /** Whose operations run here; null: nobody's. */
+    private TaskScope inside;
     /** Whose task of Spark this thread works for; null: none. May have ended. */
     TaskScope task;
     /** The last tick that time was charged at; another than the current one while a burst is going on. */
@@ -45,9 +48,9 @@ final class ThreadState {
     /** The innermost scope that is open; null: none. */
     OwnScope current() {
         OwnScope scope = top;
-        Operation running = operation;
-        if (running != null && (scope == null || scope.within != running)) {
-            OwnScope own = running.scope();
+        Operation here = operation();
+        if (here != null && (scope == null || scope.within != here)) {
+            OwnScope own = here.scope();
             if (own != null) {
                 return own;
             }
@@ -58,27 +61,54 @@ final class ThreadState {
         return scope.closeWanted() ? closedElsewhere() : scope;
     }
 
+    /** Is it this thread's? */
+    public boolean here() {
+        return Thread.currentThread() == thread;
+    }
+
     /**
      * From now on the time of this thread is that of the operation. Called at each call of an iterator and each return from
      * one: hence the clock is only looked at when it has ticked since, and in a burst after that ({@link Ticks}).
      *
-     * @param next null: none
+     * @param next an operation of the task that this thread computes, by its number; 0: none
      * @return whose it was
      */
-    Operation switchTo(Operation next) {
+    public int switchTo(int next) {
         if (Ticks.now != seen) {
             charge();
         }
-        Operation before = operation;
-        operation = next;
+        int before = running;
+        running = next;
         return before;
+    }
+
+    /** The same where another task's may have been running, which is left for good. */
+    int switchTo(TaskScope task, int next) {
+        if (inside != task) {
+            charge();
+            inside = task;
+            running = 0;
+        }
+        return switchTo(next);
+    }
+
+    /** What runs here is no task's operation any more. */
+    void leaveOperations() {
+        running = 0;
+        inside = null;
+    }
+
+    /** The operation that runs here; null: none. */
+    Operation operation() {
+        return running == 0 || inside == null ? null : inside.operation(running);
     }
 
     /** All the time since it was last charged goes to what is running. */
     void charge() {
         long now = System.nanoTime();
-        if (operation != null) {
-            operation.charge(now - chargedAt, this);
+        Operation here = operation();
+        if (here != null) {
+            here.charge(now - chargedAt, this);
         }
         chargedAt = now;
         int tick = Ticks.now;
@@ -139,7 +169,7 @@ final class ThreadState {
 
     void push(OwnScope scope) {
         scope.below = top;
-        scope.within = operation;
+        scope.within = operation();
         top = scope;
     }
 

@@ -86,9 +86,9 @@ class TaskScopeTest {
         TaskScope task = begin();
         Operation outer = task.operation(ArrayList.class, 2, 0);
         Operation inner = task.operation(List.class, 1, 0);
-        Operation none = outer.enter();
+        int none = outer.enter();
         read();
-        Operation above = inner.enter();
+        int above = inner.enter();
         read();
         inner.exit(above);
         read();
@@ -113,10 +113,10 @@ class TaskScopeTest {
         TaskScope task = begin();
         Operation outer = task.operation(ArrayList.class, 2, 0);
         Operation inner = task.operation(List.class, 1, 0);
-        Operation none = outer.enter();
+        int none = outer.enter();
         Object call = Hooks.begin(PointBootstrap.point("Call", "client", 0, "", ""));
         read();
-        Operation above = inner.enter();
+        int above = inner.enter();
         read();
         inner.exit(above);
         Hooks.finish(null, call);
@@ -135,9 +135,9 @@ class TaskScopeTest {
         Operation inner = task.operation(List.class, 1, 0);
         long begin = System.nanoTime();
         for (int i = 0; i < 5; i++) {
-            Operation none = outer.enter();
+            int none = outer.enter();
             burn(4 * MS);
-            Operation above = inner.enter();
+            int above = inner.enter();
             burn(8 * MS);
             inner.exit(above);
             outer.exit(none);
@@ -160,10 +160,10 @@ class TaskScopeTest {
         Operation outer = task.operation(ArrayList.class, 2, 0);
         Operation inner = task.operation(List.class, 1, 0);
         long begin = System.nanoTime();
-        Operation none = outer.enter();
+        int none = outer.enter();
         for (long end = begin + 400 * MS; System.nanoTime() < end; ) {
             burn(300);
-            Operation above = inner.enter();
+            int above = inner.enter();
             burn(900);
             inner.exit(above);
         }
@@ -182,7 +182,7 @@ class TaskScopeTest {
         TaskScope task = begin();
         for (int i = 0; i < 3; i++) {
             Operation again = task.operation(List.class, 1, 0);
-            Operation none = again.enter();
+            int none = again.enter();
             again.record();
             again.exit(none);
             again.exhausted();
@@ -220,7 +220,7 @@ class TaskScopeTest {
             read();
             TaskScope.adopt(ID);
             read();
-            Operation none = operation.enter();
+            int none = operation.enter();
             read();
             burn(5 * MS);
             operation.exit(none);
@@ -248,7 +248,7 @@ class TaskScopeTest {
             while (TaskScope.current() != null) {
                 Thread.onSpinWait();
             }
-            Operation none = operation.enter();
+            int none = operation.enter();
             read();
             operation.exit(none);
         });

@@ -136,7 +136,7 @@ public final class SparkHooks {
     public static Object opened(Object opening, Object iterator) {
         try {
             Operation operation = ((Opening) opening).end();
-            return iterator == null ? null : new TimedIterator((Iterator<?>) iterator, operation);
+            return iterator == null ? null : TimedIterators.of((Iterator<?>) iterator, operation);
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return iterator;
@@ -155,9 +155,9 @@ public final class SparkHooks {
     /** An iterator that is being made. */
     private static final class Opening {
         private final Operation operation;
-        private final Operation before;
+        private final int before;
 
-        Opening(Operation operation, Operation before) {
+        Opening(Operation operation, int before) {
             this.operation = operation;
             this.before = before;
         }

@@ -1,31 +1,40 @@
 package io.plumbline.trace.spark;
 
 import io.plumbline.trace.Operation;
-import scala.collection.AbstractIterator;
+import io.plumbline.trace.ThreadState;
 import scala.collection.Iterator;
 
 /**
  * What an operation computes, its time measured. Both methods are called for every record: nothing here may cost more than
- * a few instructions. Like every iterator, for one thread at a time.
+ * a few instructions. Like every iterator, for one thread at a time. There are several classes made of this one, see
+ * {@link TimedIterators}.
  */
-final class TimedIterator extends AbstractIterator<Object> {
+public final class TimedIterator extends Timed {
     private final Iterator<?> records;
     private final Operation operation;
-    private boolean exhausted;
+    private final ThreadState home;
+    private final int number;
 
-    TimedIterator(Iterator<?> records, Operation operation) {
+    public TimedIterator(Iterator<?> records, Operation operation) {
+        super(records, operation);
         this.records = records;
         this.operation = operation;
+        home = operation.home();
+        number = operation.number();
     }
 
     @Override
     public boolean hasNext() {
-        Operation before = operation.enter();
+        ThreadState state = home;
+        if (!state.here()) {
+            return hasNextElsewhere();
+        }
+        int before = state.switchTo(number);
         boolean more;
         try {
             more = records.hasNext();
         } finally {
-            operation.exit(before);
+            state.switchTo(before);
         }
         if (!more) {
             over();
@@ -33,33 +42,19 @@ final class TimedIterator extends AbstractIterator<Object> {
         return more;
     }
 
-    private void over() {
-        if (!exhausted) {
-            exhausted = true;
-            operation.exhausted();
-        }
-    }
-
     @Override
     public Object next() {
-        Operation before = operation.enter();
+        ThreadState state = home;
+        if (!state.here()) {
+            return nextElsewhere();
+        }
+        int before = state.switchTo(number);
         try {
             Object record = records.next();
             operation.record();
             return record;
         } finally {
-            operation.exit(before);
+            state.switchTo(before);
         }
-    }
-
-    /** Scala 2.13 asks for it, earlier ones do not have it. */
-    @Override
-    public int knownSize() {
-        return records.knownSize();
-    }
-
-    @Override
-    public String toString() {
-        return records.toString();
     }
 }
