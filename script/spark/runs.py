@@ -107,7 +107,7 @@ class Bed:
                  *(f"worker{i}" for i in range(1, WORKERS + 1))]
         self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
-        self.agent = Agent({"receivers": self.thrift, "sampling": "always"})
+        self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})
         self.hdfs = self.stack.enter_context(
             Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent))
         self.spark = self.stack.enter_context(

@@ -37,7 +37,7 @@ def start(options, work, stack):
     """HDFS with the text in it, and Spark."""
     reason = why_no_namespaces()
     hosts = stack.enter_context(Loopback() if reason else Namespaces(work / "hosts", [SLOW], network=False))
-    agent = Agent({"receivers": options.plumbd_thrift, "sampling": "always"})
+    agent = Agent({"receivers": options.plumbd_thrift, "sampling": "always", "spark.operations": "all"})
     say(f"starting one NameNode, four DataNodes of Hadoop {HADOOP}, and Spark {options.spark} with three workers")
     hdfs = stack.enter_context(Cluster(work / "hdfs", HADOOP, 4, hosts=hosts, agent=agent,
                                        hdfs={"dfs.replication": "1", "dfs.blocksize": str(BLOCK)}))

@@ -83,7 +83,7 @@ def traced(request, tmp_path_factory, plumbds):
     """All works, traced; the tasks of the event log with their traces."""
     plumbd, home = plumbds(), spark_home(request.param)
     work = tmp_path_factory.mktemp("spark")
-    tracer = agent(plumbd, sampling="always")
+    tracer = agent(plumbd, sampling="always", spark_operations="all")
     del tracer.settings["functions"]
     with Cluster(work / "hdfs", "3.5.0", datanodes=2, agent=tracer) as hdfs:
         url = put_lines(hdfs)

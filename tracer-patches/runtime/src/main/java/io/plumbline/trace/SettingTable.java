@@ -27,8 +27,11 @@ final class SettingTable {
             Setting.onOff("spark.tasks", "on",
                     "Each task of Spark is a root, SparkTask, and all that it causes belongs to it. 'off', or a policy that never "
                     + "samples SparkTask: its calls of HDFS are roots of their own."),
-            Setting.onOff("spark.operations", "on",
-                    "Within a traced task: a span for each operation (RDD and partition), with the time that its own code took."),
+            Setting.text("spark.operations", "sources", "all, sources or off",
+                    "Within a traced task: a span for each operation (RDD and partition), with the time that its own code took. "
+                    + "'sources': of those only that bring records into the task, from files or a shuffle, which costs a few "
+                    + "nanoseconds a record; 'all' costs that for each operation that a record passes through.")
+                    .checked(OperationChoice::of),
             Setting.onOff("spark.jvm", "on",
                     "With each operation: memory, threads, collections and more of the JVM at its begin and end."),
             Setting.onOff("background", "off",

@@ -15,7 +15,7 @@ public final class TaskScope {
     static final int MAX_OPERATIONS = 1000;
     private static final Point TASK = PointBootstrap.point("SparkTask", "client", Point.ROOT, "", "");
     private static final boolean TASKS = on("spark.tasks");
-    private static final boolean OPERATIONS = on("spark.operations");
+    private static final OperationChoice OPERATIONS = OperationChoice.inForce();
     private static final ConcurrentHashMap<Long, TaskScope> RUNNING = new ConcurrentHashMap<>();
 
     private final long taskAttemptId;
@@ -146,10 +146,20 @@ public final class TaskScope {
         }
     }
 
+    /** Are there operations to record, and if so, also those that only compute on what others bring? */
+    public boolean wants(boolean source) {
+        return sampled() && OPERATIONS != OperationChoice.OFF && (source || OPERATIONS == OperationChoice.ALL);
+    }
+
+    /** Does it matter whether an operation is a source? */
+    public static boolean sourcesOnly() {
+        return OPERATIONS == OperationChoice.SOURCES;
+    }
+
     /** The operation of that RDD and partition, which begins to make an iterator. Null: not recorded. */
     public Operation operation(Class<?> rddClass, int rdd, int partition) {
         try {
-            return OPERATIONS && sampled() && !ended ? known(rddClass, rdd, partition) : null;
+            return sampled() && !ended ? known(rddClass, rdd, partition) : null;
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return null;

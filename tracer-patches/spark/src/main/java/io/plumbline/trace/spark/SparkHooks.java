@@ -123,8 +123,9 @@ public final class SparkHooks {
     public static Object opening(Object rdd, Object partition) {
         try {
             TaskScope scope = TaskScope.current();
-            Operation operation = scope == null ? null
-                    : scope.operation(rdd.getClass(), ((RDD<?>) rdd).id(), ((Partition) partition).index());
+            RDD<?> known = (RDD<?>) rdd;
+            Operation operation = scope == null || !scope.wants(!TaskScope.sourcesOnly() || Sources.has(known)) ? null
+                    : scope.operation(rdd.getClass(), known.id(), ((Partition) partition).index());
             return operation == null ? null : new Opening(operation, operation.enter());
         } catch (Throwable e) {
             Trouble.count(Trouble.Kind.ENGINE, e);
