@@ -15,7 +15,8 @@
  * DataNodes there are others. */
 #define STALLED_NAME_NODE_S 30L
 #define STALLED_DATA_NODE_S 10L
-/* The second time: the DataNode itself may wait for another one that hangs, for a minute (dfs.client.socket-timeout). */
+/* The second time: the DataNode itself may wait for another one that hangs, for a minute
+ * (dfs.client.socket-timeout). */
 #define STALLED_AGAIN_S 70L
 #define PAUSE_FIRST_MS  100u
 #define PAUSE_MOST_MS   5000u
