@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/commands.h"
 #include "analyzer/importer.h"
@@ -78,11 +80,23 @@ static gboolean import_logs(const Invocation *invocation, LogImport *import, GEr
     return FALSE;
 }
 
+/* Before a store is made for nothing. HDFS is asked later. */
+static gboolean logs_are_there(const Invocation *invocation, GError **error) {
+    for (guint i = 0; i < invocation->n_arguments; i++) {
+        const char *path = invocation->arguments[i];
+        if (strstr(path, "://") != NULL || access(path, F_OK) == 0) continue;
+        return fail(error, PLUMB_ERROR_IO, "%s: %s", path,
+                    errno == ENOENT ? "no such file or folder" : g_strerror(errno));
+    }
+    return TRUE;
+}
+
 static CliExit run_logs(Invocation *invocation) {
     if (option_flag(invocation, "follow"))
         return invocation_usage(invocation, "--store reads logs to their end: plumb-bridge --follow sends growing ones "
                                             "to plumbd");
     GError *error = NULL;
+    if (!logs_are_there(invocation, &error)) return invocation_failed(invocation, error);
     g_autoptr(Progress) progress = progress_start(&invocation->style, "importing");
     const LogImportOptions options = {.store = invocation->source.store, .progress = progress, .say = say};
     g_autoptr(LogImport) import = log_import_new(&options, &error);

@@ -13,7 +13,7 @@ CASES = [
     (["plumb", "functions", "--sort", "=", "q7"], 4, ["q75"]),
     (["plumb", "functions", "--sort", "="], 3, None),
     (["plumb", "trace", "--d"], 2, ["--dot"]),
-    (["plumb", "import", "--st"], 2, []),
+    (["plumb", "import", "--st"], 2, ["--store="]),
     (["plumb", "forest", "--json", "--le"], 3, ["--level="]),
     (["plumb", "forest", "--level", ""], 3, ["forest", "tree"]),
     (["plumb", "import", "sp"], 2, ["spans.json"]),

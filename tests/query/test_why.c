@@ -238,6 +238,7 @@ static void why_names_the_disk(void) {
     fixture_init(&fixture);
     store_slow_disk(&fixture);
     json_t *answer = fixture_answer(&fixture, "why", "app=latest");
+    fixture_check_document("why", answer);
     g_assert_cmpstr(text_at(answer, "app"), ==, APP);
     g_assert_cmpint(number_at(answer, "tasks"), ==, 8);
     g_assert_cmpint(number_at(answer, "stragglers_total"), ==, 3);
@@ -363,6 +364,7 @@ static void hosts(void) {
     g_assert_null(json_object_get(answer, "tasks"));
     json_decref(answer);
     answer = fixture_answer(&fixture, "hosts", "host=d2&app=latest&limit=1");
+    fixture_check_document("hosts-one", answer);
     g_assert_cmpuint(json_array_size(json_object_get(answer, "tasks")), ==, 1);
     g_assert_true(json_is_true(json_object_get(answer, "more")));
     row = json_array_get(json_object_get(answer, "tasks"), 0);
