@@ -19,10 +19,23 @@ typedef struct Linker {
     SparkRecords *links;
     GHashTable *linked; /* trace ids that are done with */
     GHashTable *hosts;  /* name -> HostTasks */
-    GHashTable *splits; /* path -> GArray of const SparkSplit * */
+    GHashTable *splits; /* path -> PathSplits */
     GHashTable *known;  /* task attempt id -> const SparkTask * */
     guint32 context_key, path_keys[3], place_keys[2];
 } Linker;
+
+/* Splits of a path by start, those of unknown start (-1) first. */
+typedef struct PathSplits {
+    GArray *splits; /* const SparkSplit * */
+    gint64 longest; /* G_MAXINT64: of one the length is unknown */
+    guint unplaced; /* how many have no start */
+} PathSplits;
+
+static void path_splits_free(gpointer data) {
+    PathSplits *path = data;
+    g_array_unref(path->splits);
+    g_free(path);
+}
 
 static void host_tasks_free(gpointer data) {
     HostTasks *host = data;
@@ -92,13 +105,29 @@ static void take_task(Linker *linker, const SparkTask *task) {
 
 static void take_split(Linker *linker, const SparkSplit *split) {
     if (!split->path) return;
-    const char *path = hdfs_path_of(split->path);
-    GArray *list = g_hash_table_lookup(linker->splits, path);
-    if (!list) {
-        list = g_array_new(FALSE, FALSE, sizeof(const SparkSplit *));
-        g_hash_table_insert(linker->splits, (gpointer)path, list);
+    const char *name = hdfs_path_of(split->path);
+    PathSplits *path = g_hash_table_lookup(linker->splits, name);
+    if (!path) {
+        path = g_new0(PathSplits, 1);
+        path->splits = g_array_new(FALSE, FALSE, sizeof(const SparkSplit *));
+        g_hash_table_insert(linker->splits, (gpointer)name, path);
     }
-    g_array_append_val(list, split);
+    g_array_append_val(path->splits, split);
+    path->longest = split->length < 0 ? G_MAXINT64 : MAX(path->longest, split->length);
+    if (split->start < 0) path->unplaced++;
+}
+
+static int by_start(const void *a, const void *b) {
+    const SparkSplit *x = *(const SparkSplit *const *)a, *y = *(const SparkSplit *const *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+static void sort_splits(Linker *linker) {
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init(&iter, linker->splits);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) g_array_sort(((PathSplits *)value)->splits, by_start);
 }
 
 static guint32 key_id(Archive *archive, const char *text) {
@@ -111,7 +140,7 @@ static void linker_init(Linker *linker) {
     const SparkRecords *records = linker->ask->records;
     linker->linked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     linker->hosts = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, host_tasks_free);
-    linker->splits = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_array_unref);
+    linker->splits = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, path_splits_free);
     linker->known = g_hash_table_new(g_int64_hash, g_int64_equal);
     linker->context_key = key_id(linker->archive, "callerContext");
     for (gsize i = 0; i < G_N_ELEMENTS(paths); i++) linker->path_keys[i] = key_id(linker->archive, paths[i]);
@@ -119,6 +148,7 @@ static void linker_init(Linker *linker) {
     for (guint i = 0; i < records->of[SPARK_TASK]->len; i++) take_task(linker, spark_task(records, i));
     for (guint i = 0; i < records->of[SPARK_SPLIT]->len; i++) take_split(linker, spark_split(records, i));
     sort_hosts(linker);
+    sort_splits(linker);
 }
 
 static void linker_clear(Linker *linker) {
@@ -256,23 +286,47 @@ static gboolean split_has(const SparkSplit *split, gint64 place) {
     return place >= split->start && (split->length < 0 || place - split->start <= split->length);
 }
 
-/* Tasks whose input this is: their executor said so, and they run when it is read. */
+/* How many of a path's splits begin at or before a place. */
+static guint splits_until(const PathSplits *path, gint64 place) {
+    guint low = 0, high = path->splits->len;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (g_array_index(path->splits, const SparkSplit *, middle)->start <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void take_candidate(const Linker *linker, const SparkSplit *split, const char *host, const SpanRec *span,
+                           GPtrArray *found) {
+    if (split->task < 0) {
+        unnamed_candidates(linker, split, host, span->begin_ns, found);
+        return;
+    }
+    const SparkTask *task = g_hash_table_lookup(linker->known, &split->task);
+    if (!task || !task_on_host(task, host) || !runs_at(linker, task, span->begin_ns)) return;
+    if (!g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
+}
+
+/* Tasks whose input this is: their executor said so, and they run when it is read. A large file has thousands of
+ * splits: only those that may have the place are looked at. */
 static void split_candidates(const Linker *linker, const char *host, const GByteArray *spans, GPtrArray *found) {
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
         gint64 place;
-        g_autofree char *path = span_touch(linker, span, &place);
-        const GArray *list = path ? g_hash_table_lookup(linker->splits, hdfs_path_of(path)) : NULL;
-        for (guint i = 0; list && i < list->len; i++) {
-            const SparkSplit *split = g_array_index(list, const SparkSplit *, i);
-            if (!split_has(split, place)) continue;
-            if (split->task < 0) {
-                unnamed_candidates(linker, split, host, span->begin_ns, found);
-                continue;
-            }
-            const SparkTask *task = g_hash_table_lookup(linker->known, &split->task);
-            if (!task || !task_on_host(task, host) || !runs_at(linker, task, span->begin_ns)) continue;
-            if (!g_ptr_array_find(found, task, NULL)) g_ptr_array_add(found, (gpointer)task);
+        g_autofree char *name = span_touch(linker, span, &place);
+        const PathSplits *path = name ? g_hash_table_lookup(linker->splits, hdfs_path_of(name)) : NULL;
+        if (!path) continue;
+        guint i = place < 0 ? path->splits->len : splits_until(path, place);
+        while (i-- > 0) {
+            const SparkSplit *split = g_array_index(path->splits, const SparkSplit *, i);
+            /* Before this one only those without a place of their own may have it. */
+            if (place >= 0 && split->start >= 0 && place - split->start > path->longest)
+                i = MIN(i, path->unplaced);
+            else if (split_has(split, place))
+                take_candidate(linker, split, host, span, found);
         }
     }
 }
