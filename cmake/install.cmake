@@ -8,7 +8,7 @@ if(PLUMB_ROCKSDB)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${rocksdb_folder})
 endif()
 install(FILES conf/plumbd.conf conf/plumb-agent.conf DESTINATION /etc/plumbline)
-install(FILES conf/plumbd.service DESTINATION lib/systemd/system)
+install(FILES conf/plumbd.service conf/plumb-bridge.service DESTINATION lib/systemd/system)
 install(FILES conf/plumb.bash-completion DESTINATION share/bash-completion/completions RENAME plumb)
 install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sample conf/hadoop-env-agent.sh.sample
     conf/hadoop-tracing.systemd.sample conf/spark-defaults.conf.sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

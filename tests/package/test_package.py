@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 DOCUMENTS = "usr/share/doc/plumbline"
 MUST_HAVE = [
-    "usr/bin/plumb", "usr/bin/plumb-bridge", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service",
+    "usr/bin/plumb", "usr/bin/plumb-bridge", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service", "usr/lib/systemd/system/plumb-bridge.service",
     "usr/share/bash-completion/completions/plumb", "usr/share/plumbline/spark-operations.btm", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
     *(f"{DOCUMENTS}/examples/{name}" for name in (
         "core-site.xml.sample", "hadoop-env.sh.sample", "hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample",
@@ -54,10 +54,11 @@ def test_layout(package):
 
 
 def test_what_refers_to_installed_files(package):
-    """Unit, samples and documents name files that the package has."""
-    named = (package / "usr/lib/systemd/system/plumbd.service").read_text()
-    for path in re.findall(r"(?:file://|=|\s)(/(?:usr|etc)/\S+)", named):
-        assert (package / path.lstrip("/")).is_file(), path
+    """Units, samples and documents name files that the package has; /etc/default is the operator's."""
+    for unit in ("plumbd", "plumb-bridge"):
+        named = (package / f"usr/lib/systemd/system/{unit}.service").read_text()
+        for path in re.findall(r"(?:file://|=|\s)(/(?:usr|etc/plumbline)/\S+)", named):
+            assert (package / path.lstrip("/")).is_file(), path
     assert f"/{PACKAGED_JAR}" in (package / DOCUMENTS / "examples/hadoop-env.sh.sample").read_text()
     for sample in ("hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample", "spark-defaults.conf.sample"):
         assert AGENT_OPTION in (package / DOCUMENTS / "examples" / sample).read_text(), sample
