@@ -71,6 +71,27 @@ static void show_suspects(const Out *out, const json_t *list) {
     }
 }
 
+/* The share of the tasks' time that was HDFS, and the functions that took most of it. */
+static void show_sum(const Out *out, const json_t *sum) {
+    enum { SHOWN = 3 };
+    const double all_ns = sum ? field_number(sum, "duration_ns") : 0;
+    if (all_ns <= 0) return;
+    g_autofree char *tasks = show_count(field_number(sum, "tasks"), "task", "tasks");
+    g_string_append_printf(out->text, "HDFS: %.0f %% of the time of %s whose traces were read",
+                           100 * field_number(sum, "time_ns") / all_ns, tasks);
+    const char *separator = ": ";
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)field_list(sum, "functions"), i, row) {
+        if (i == SHOWN) break;
+        g_autofree char *function = show_text(out->style, row, "function");
+        g_string_append_printf(out->text, "%s%s %.0f %% (%s)", separator, function,
+                               100 * field_number(row, "time_ns") / all_ns, field_text(row, "resource"));
+        separator = ", ";
+    }
+    g_string_append_c(out->text, '\n');
+}
+
 /* ---- one straggler ---- */
 
 static void show_task(const Out *out, const json_t *row) {
@@ -265,6 +286,7 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     gsize i;
     const json_t *row;
     show_head(&out, document);
+    show_sum(&out, field_object(document, "hdfs"));
     show_suspects(&out, field_list(document, "suspects"));
     json_array_foreach((json_t *)field_list(document, "stragglers"), i, row) {
         show_task(&out, row);

@@ -171,6 +171,24 @@ static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
     json_object_set_new(answer, "hosts_with_samples", json_count(causes->tasks->sampled_hosts));
 }
 
+/* Where the tasks' time in HDFS went, whichever host it was. */
+static json_t *sum_json(const Why *why) {
+    g_autoptr(GArray) shares = g_array_new(FALSE, FALSE, sizeof(HdfsShare));
+    const AppHdfsSum sum = app_hdfs_sum(why->causes->hdfs, shares);
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "tasks", json_count(sum.tasks));
+    json_object_set_new(object, "duration_ns", json_integer(sum.duration_ns));
+    json_object_set_new(object, "time_ns", json_integer(sum.hdfs_ns));
+    for (guint i = 0; i < shares->len && i < SHARES_SHOWN; i++) {
+        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
+        json_t *row = share_json(why->asked->archive, share);
+        json_object_set_new(row, "role", json_string(role_name(share->role)));
+        json_array_append_new(list, row);
+    }
+    json_object_set_new(object, "functions", list);
+    return object;
+}
+
 static gboolean load(Why *why, GError **error) {
     static const char *const statuses[] = {"running", "all", NULL};
     BigRootsOptions options;
@@ -206,5 +224,6 @@ json_t *answer_why(const Asked *asked, GError **error) {
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
     add_counts(&why, list, answer);
     json_object_set_new(answer, "suspects", suspects_json(asked->archive, why.suspects));
+    json_object_set_new(answer, "hdfs", sum_json(&why));
     return g_steal_pointer(&answer);
 }

@@ -188,6 +188,44 @@ gboolean app_hdfs_task(AppHdfs *hdfs, guint32 row, const TaskHdfs **facts, GErro
     return TRUE;
 }
 
+/* ---- sums ---- */
+
+static void sum_share(GArray *shares, const HdfsShare *share) {
+    for (guint i = 0; i < shares->len; i++) {
+        HdfsShare *sum = &g_array_index(shares, HdfsShare, i);
+        if (sum->name != share->name || sum->role != share->role || sum->resource != share->resource) continue;
+        sum->ns += share->ns;
+        sum->calls += share->calls;
+        return;
+    }
+    HdfsShare sum = *share;
+    sum.tracer = 0;
+    g_array_append_val(shares, sum);
+}
+
+static gint most_first(gconstpointer a, gconstpointer b) {
+    const HdfsShare *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
+    if (x->name != y->name) return x->name < y->name ? -1 : 1;
+    return (gint)x->resource - (gint)y->resource;
+}
+
+AppHdfsSum app_hdfs_sum(const AppHdfs *hdfs, GArray *shares) {
+    const TaskTable *table = hdfs->tasks->table;
+    AppHdfsSum sum = {0};
+    for (guint32 row = 0; row < table->count; row++) {
+        const TaskHdfs *facts = hdfs->facts[row];
+        if (!facts) continue;
+        sum.tasks++;
+        sum.duration_ns += (gint64)task_duration_ms(table, row) * NS_PER_MS;
+        sum.hdfs_ns += facts->facts.hdfs_ns;
+        for (guint i = 0; i < facts->facts.shares->len; i++)
+            sum_share(shares, &g_array_index(facts->facts.shares, HdfsShare, i));
+    }
+    g_array_sort(shares, most_first);
+    return sum;
+}
+
 /* ---- columns ---- */
 
 static double ms_of(gint64 ns) { return (double)ns / NS_PER_MS; }

@@ -37,6 +37,14 @@ typedef struct AppHdfsCounts {
 } AppHdfsCounts;
 AppHdfsCounts app_hdfs_counts(const AppHdfs *hdfs);
 
+/* What the tasks whose facts were read spent in HDFS, by function, role and resource (HdfsShare with tracer 0), the
+ * greatest first. shares: an empty array of HdfsShare. */
+typedef struct AppHdfsSum {
+    guint32 tasks;
+    gint64 duration_ns, hdfs_ns;
+} AppHdfsSum;
+AppHdfsSum app_hdfs_sum(const AppHdfs *hdfs, GArray *shares);
+
 /* Adds the columns of HDFS to the table: for every straggler and for some of its peers, spread evenly over its stage,
  * since a median needs no more. What a task waited is scaled down where it read more from HDFS than its peers did: that
  * it waited for more bytes is the data's doing. */
