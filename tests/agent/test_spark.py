@@ -1,6 +1,5 @@
 """Tasks and operations of a real Spark on a real HDFS 3.5.0, all in JVMs of their own, against Spark's own event log."""
 import json
-import statistics
 import subprocess
 import sys
 from collections import defaultdict
@@ -19,12 +18,12 @@ from spark import spark_home  # noqa: E402
 from standalone import Standalone  # noqa: E402
 
 VERSIONS = ["3.5.6", "4.3.0"]
-WORKS = ["text", "words", "parquet", "footers", "product", "cache", "fail"]
+WORKS = ["text", "words", "parquet", "footers", "product", "cache", "fail", "long"]
 LINES = 40_000
 SHELL_SECONDS = 120
 MASK = (1 << 64) - 1
 ROOT_KEYS = ("application", "stage", "stageAttempt", "partition", "taskAttemptId", "attempt", "executor", "host")
-LONG_MS = 30
+LONG_MS = 300
 
 
 def trace_id(application, task):
@@ -179,13 +178,15 @@ def test_jvm_features(traced):
 
 
 def test_coverage(traced):
-    """Maps and filters over text: nearly all of the executor's run time is that of operations. Run times are whole
-    milliseconds, so of short tasks nothing follows."""
-    tasks = of_group(traced, "text")
+    """Maps and filters over text: nearly all of each executor's run time is that of operations. Of short tasks, what Spark
+    itself does the first time is a part that counts."""
+    tasks = of_group(traced, "long")
     own = {task.info["Task ID"]: int(root(task)["annotations"]["operationsNs"]) / 1e6 for task in tasks}
     run_ms = {task.info["Task ID"]: task.metrics["Executor Run Time"] for task in tasks}
-    assert sum(own.values()) > 0.9 * sum(run_ms.values())
-    assert statistics.median(own[task] / run_ms[task] for task in own if run_ms[task] >= LONG_MS) > 0.9
+    shares = {task: own[task] / run_ms[task] for task in own}
+    print(f"coverage of tasks of {sorted(run_ms.values())} ms: {sorted(shares.values())}")
+    assert min(run_ms.values()) >= LONG_MS
+    assert min(shares.values()) > 0.9
     assert all(own[task] <= run_ms[task] + 2 for task in own)
 
 

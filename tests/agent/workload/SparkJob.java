@@ -32,6 +32,9 @@ public final class SparkJob {
             case "text":
                 return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A")).map(String::length)
                         .count();
+            case "long":
+                return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A")).map(SparkJob::weigh)
+                        .filter(weight -> weight % 2 == 0).count() > 0;
             case "cache":
                 return cached(context, input);
             case "words":
@@ -48,6 +51,15 @@ public final class SparkJob {
             default:
                 throw new IllegalArgumentException(work);
         }
+    }
+
+    /** Takes some 50 us. */
+    private static int weigh(String line) {
+        int weight = 0;
+        for (int i = 0; i < 400; i++) {
+            weight = weight * 31 + line.toLowerCase(java.util.Locale.ROOT).hashCode();
+        }
+        return weight;
     }
 
     private static long cached(JavaSparkContext context, String input) {

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 final class Ticks {
     /** No tick has this number for long. */
     static final int NEVER = Integer.MIN_VALUE;
-    static final int BURST = 50;
+    static final int BURST = 10;
     private static final long PERIOD_NANOS = 1_000_000;
     private static final long IDLE_MS = 10_000;
 
