@@ -219,10 +219,14 @@ static void finish(OperationLog *log, Thread *thread, const OperationLine *line,
                    SparkRecords *records) {
     const guint at = thread->stack->len - 1;
     const Going *going = g_ptr_array_index(thread->stack, at);
-    const gint64 all_ns = length_ns(log, going, line, number), gc_ms = collected_ms(going, line);
+    const gint64 gc_ms = collected_ms(going, line);
+    gint64 all_ns = length_ns(log, going, line, number);
     SparkOperation ended = going->at_begin;
     /* A sum that a wild clock makes too large for its type is cut. */
-    if (__builtin_add_overflow(ended.begin_ns, all_ns, &ended.end_ns)) ended.end_ns = G_MAXINT64;
+    if (__builtin_add_overflow(ended.begin_ns, all_ns, &ended.end_ns)) {
+        ended.end_ns = G_MAXINT64;
+        all_ns = G_MAXINT64 - ended.begin_ns;
+    }
     ended.exclusive_ns = MAX(0, all_ns - MIN(all_ns, going->nested_ns));
     ended.gc_ms = gc_ms < 0 ? -1 : MAX(0, gc_ms - going->nested_gc_ms);
     memcpy(ended.at_end, line->features, sizeof ended.at_end);
