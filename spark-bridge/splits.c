@@ -102,9 +102,12 @@ static LogText until_any(LogText text, const char *stops) {
     return (LogText){text.data, n};
 }
 
+/* No path begins with a zero byte, where texts of records end. */
+static gboolean no_path(LogText text) { return text.length == 0 || text.data[0] == '\0'; }
+
 /* "<path>:<start>+<length>"; a path may have colons, pluses and blanks. */
 static gboolean range(SplitLog *log, const Said *said, LogText text, SparkRecords *records) {
-    const char *plus = memrchr(text.data, '+', text.length);
+    const char *plus = no_path(text) ? NULL : memrchr(text.data, '+', text.length);
     if (plus == NULL) return FALSE;
     const char *colon = memrchr(text.data, ':', (gsize)(plus - text.data));
     gint64 start, length;
@@ -146,7 +149,7 @@ static void scanned_file(SplitLog *log, const Said *said, LogText text, SparkRec
     log->counts.lines++;
     text = log_text_trimmed(text);
     const char *at = log_text_find(text, mark);
-    if (at == NULL || at == text.data) {
+    if (at == NULL || at == text.data || no_path(text)) {
         unreadable(log, said);
         return;
     }
