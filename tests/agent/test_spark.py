@@ -41,7 +41,7 @@ def compiled(work, home):
     classes = work / "classes"
     classes.mkdir(parents=True)
     run(["javac", "-nowarn", "--release", "17", "-cp", f"{home}/jars/*", "-d", classes,
-         ROOT / "tests" / "agent" / "workload" / "SparkJob.java"], "javac failed")
+         ROOT / "tests" / "agent" / "jobs" / "SparkJob.java"], "javac failed")
     run(["jar", "--create", "--file", work / "job.jar", "--main-class", "SparkJob", "-C", classes, "."], "jar failed")
     return work / "job.jar"
 

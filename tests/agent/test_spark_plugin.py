@@ -84,7 +84,7 @@ def serial_forms(home, classes, *options):
 
 def test_traced_and_untraced_processes_understand_each_other(version, tmp_path):
     home = spark_home(version)
-    run(["javac", "-d", tmp_path, ROOT / "tests" / "agent" / "workload" / "SerialForm.java"], "javac failed")
+    run(["javac", "-d", tmp_path, ROOT / "tests" / "agent" / "jobs" / "SerialForm.java"], "javac failed")
     report = tmp_path / "report"
     plain = serial_forms(home, tmp_path)
     assert serial_forms(home, tmp_path, f"-javaagent:{agent_jar()}=report={report},receivers=127.0.0.1:1") == plain
