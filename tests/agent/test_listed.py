@@ -50,15 +50,21 @@ def test_each_line_means_what_it_should(jars, findings):
         assert row["missing"] == [], row
 
 
+def unloaded(path, names, *options):
+    """What the JVM says of each class that it cannot load, with all checks on."""
+    done = subprocess.run(["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", *options, "-cp", path, "Verify"],
+                          input="\n".join(sorted(names)), capture_output=True, text=True, check=True, timeout=120)
+    return set(done.stdout.splitlines())
+
+
 def test_the_jvm_takes_what_was_woven(jars, findings, verifier, tmp_path):
-    """Loaded with the agent, every class of the list links with all checks on."""
+    """Loaded with the agent, every class of the list links with all checks on, but for those that need jars which this Hadoop no
+    longer has (ProtobufRpcEngine the old Protocol Buffers, from 3.4 on), woven or not."""
     names = {row["class"] for row in findings if row["status"] == "woven"}
     report = tmp_path / "report"
     path = ":".join(map(str, [verifier, *jars[1]]))
-    done = subprocess.run(["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", f"-javaagent:{agent_jar()}=report={report}",
-                           "-cp", path, "Verify"], input="\n".join(sorted(names)), capture_output=True, text=True,
-                          check=True, timeout=120)
-    assert done.stdout == ""
+    failed = unloaded(path, names, f"-javaagent:{agent_jar()}=report={report}")
+    assert failed <= unloaded(path, names)
     assert f"classes woven: {len(names)}" in report.read_text().splitlines()
     assert "\nfailed" not in report.read_text()
 
