@@ -60,7 +60,9 @@ def test_a_client_of_the_other_era(servers, toured):
     assert lost(found.counters) == 0
     trace = found.forest.one(PIPELINE)
     assert roles(trace) == {"client", "namenode", "datanode"}
-    assert {span["host"] for span in trace["spans"]} == {"across", "namenode", "datanode1", "datanode3"}
+    # Whoever comes behind the silent DataNode in a pipeline does not hear of the trace, and pipelines are drawn.
+    hosts = {span["host"] for span in trace["spans"]}
+    assert hosts - {"datanode1", "datanode3"} == {"across", "namenode"}
     assert any("datanode OpWriteBlockProto" in path and path[0] == "client Tour#write" for path in shape(trace))
     rename = found.forest.one("Tour#rename")
     assert spans(rename, "ClientProtocol#rename", "namenode") and rename["orphans"] == 0
