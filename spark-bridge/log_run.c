@@ -72,9 +72,12 @@ static void begin_anew(LogRun *run, const EventLogFile *file) {
     run->at.size_bytes = 0;
 }
 
-static gboolean holds(const LogRun *run, const EventLogFile *file) {
+/* What HDFS says of the length of a file that is open may be less than what was read of it: none at all of its last
+ * block, after the NameNode was started again. */
+static gboolean holds(const LogRun *run, const EventLog *log, const EventLogFile *file) {
+    const gboolean length_known = !log->running || !storage_is_remote(file->path);
     return run->at.number == file->number && run->at.compact == file->compact && run->at.id == file->id &&
-           file->size_bytes >= run->at.at.packed_offset;
+           (!length_known || file->size_bytes >= run->at.at.packed_offset);
 }
 
 /* The file to go on with. In a rolling log: the one that was being read; else what came in its place, a compact file or
@@ -83,7 +86,7 @@ static const EventLogFile *file_to_read(LogRun *run, const EventLog *log) {
     const gboolean fresh = run->at.id == 0;
     for (guint i = 0; i < log->files->len; i++) {
         const EventLogFile *file = &g_array_index(log->files, EventLogFile, i);
-        if (!fresh && holds(run, file)) return file;
+        if (!fresh && holds(run, log, file)) return file;
     }
     for (guint i = 0; i < log->files->len; i++) {
         const EventLogFile *file = &g_array_index(log->files, EventLogFile, i);

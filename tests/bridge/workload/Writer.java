@@ -15,7 +15,10 @@ public final class Writer {
     public static void main(String[] arguments) throws Exception {
         Path path = new Path(arguments[0]);
         Path running = new Path(arguments[0] + ".inprogress");
-        FileSystem fs = path.getFileSystem(new Configuration());
+        Configuration configuration = new Configuration();
+        // A NameNode that was started again closes connections that were there: the call is made once more.
+        configuration.setBoolean("dfs.client.retry.policy.enabled", true);
+        FileSystem fs = path.getFileSystem(configuration);
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (FSDataOutputStream out = fs.create(running)) {
             String line;
