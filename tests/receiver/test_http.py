@@ -149,8 +149,8 @@ def test_garbage(plumbd, data):
     try:
         answer = raw(plumbd, data)
         assert answer == b"" or answer.startswith(b"HTTP/1.")
-    except ConnectionError:
-        pass
+    except OSError:
+        pass  # plumbd hung up: while it was written to, or before the other end was shut (ENOTCONN)
     assert plumbd.fetch("/healthz")[0] == 200
 
 
