@@ -75,6 +75,13 @@ CliExit invocation_print(const Invocation *invocation, const json_t *document, S
     return exit_code;
 }
 
+CliExit invocation_show(const Invocation *invocation, const Ask *ask, const char *label, Show show,
+                        const ShowOptions *options) {
+    CliExit exit_code = CLI_OK;
+    json_auto_t *document = invocation_answer(invocation, ask, label, &exit_code);
+    return document != NULL ? invocation_print(invocation, document, show, options) : exit_code;
+}
+
 static void print_overview(FILE *to) {
     fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"
           "spans that plumbd took in.\n\n"

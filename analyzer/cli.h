@@ -75,6 +75,9 @@ json_t *invocation_answer(const Invocation *invocation, const Ask *ask, const ch
 /* Prints the document as JSON or through show. */
 CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options);
 CliExit invocation_print_text(const Invocation *invocation, const GString *text);
+/* Both: asks, and prints the answer. */
+CliExit invocation_show(const Invocation *invocation, const Ask *ask, const char *label, Show show,
+                        const ShowOptions *options);
 ShowOptions invocation_show_options(const Invocation *invocation);
 /* Says what is wrong and returns the exit code that fits the error. Frees error. */
 CliExit invocation_failed(const Invocation *invocation, GError *error);

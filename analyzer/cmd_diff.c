@@ -5,13 +5,8 @@ static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "diff");
     ask_add(ask, "a", invocation->arguments[0]);
     ask_add(ask, "b", invocation->arguments[1]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "comparing", &exit_code);
-    if (document == NULL) return exit_code;
-    ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, show_diff, &options);
-    json_decref(document);
-    return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    return invocation_show(invocation, ask, "comparing", show_diff, &options);
 }
 
 static const Option options[] = {

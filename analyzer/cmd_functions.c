@@ -3,14 +3,9 @@
 
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "functions");
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "summing up functions", &exit_code);
-    if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
     options.set = option_flag(invocation, "bytes") ? MEASURE_BYTES : MEASURE_TIMES;
-    exit_code = invocation_print(invocation, document, show_functions, &options);
-    json_decref(document);
-    return exit_code;
+    return invocation_show(invocation, ask, "summing up functions", show_functions, &options);
 }
 
 static const Option options[] = {

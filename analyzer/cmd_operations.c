@@ -4,14 +4,9 @@
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "operations");
     ask_add(ask, "app", invocation->arguments[0]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "ranking operations", &exit_code);
-    if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
     options.brief = option_flag(invocation, "brief");
-    exit_code = invocation_print(invocation, document, show_operations, &options);
-    json_decref(document);
-    return exit_code;
+    return invocation_show(invocation, ask, "ranking operations", show_operations, &options);
 }
 
 static const Option options[] = {

@@ -4,13 +4,8 @@
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "stages");
     ask_add(ask, "app", invocation->arguments[0]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "summing up stages", &exit_code);
-    if (document == NULL) return exit_code;
-    ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, show_stages, &options);
-    json_decref(document);
-    return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    return invocation_show(invocation, ask, "summing up stages", show_stages, &options);
 }
 
 static const Option options[] = {

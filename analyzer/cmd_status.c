@@ -4,13 +4,8 @@
 static CliExit run(Invocation *invocation) {
     gboolean senders = option_flag(invocation, "senders");
     g_autoptr(Ask) ask = invocation_ask(invocation, senders ? "senders" : "status");
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "asking for the status", &exit_code);
-    if (document == NULL) return exit_code;
-    ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, senders ? show_senders : show_status, &options);
-    json_decref(document);
-    return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    return invocation_show(invocation, ask, "asking for the status", senders ? show_senders : show_status, &options);
 }
 
 static const Option options[] = {

@@ -4,13 +4,8 @@
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "tasks");
     ask_add(ask, "app", invocation->arguments[0]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "looking for tasks", &exit_code);
-    if (document == NULL) return exit_code;
-    ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, show_tasks, &options);
-    json_decref(document);
-    return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    return invocation_show(invocation, ask, "looking for tasks", show_tasks, &options);
 }
 
 static const Option options[] = {

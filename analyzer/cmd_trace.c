@@ -7,17 +7,12 @@ static CliExit run(Invocation *invocation) {
         return invocation_usage(invocation, "--dot, --chrome and --json exclude each other: give one");
     g_autoptr(Ask) ask = invocation_ask(invocation, "trace");
     ask_add(ask, "id", invocation->arguments[0]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "fetching the trace", &exit_code);
-    if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
     options.ids = option_flag(invocation, "ids");
     options.fold = option_flag(invocation, "fold");
     options.brief = option_flag(invocation, "brief");
     Show show = dot ? show_trace_dot : chrome ? show_trace_chrome : show_trace;
-    exit_code = invocation_print(invocation, document, show, &options);
-    json_decref(document);
-    return exit_code;
+    return invocation_show(invocation, ask, "fetching the trace", show, &options);
 }
 
 static const Option options[] = {

@@ -3,13 +3,8 @@
 
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "traces");
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "searching", &exit_code);
-    if (document == NULL) return exit_code;
-    ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, show_traces, &options);
-    json_decref(document);
-    return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    return invocation_show(invocation, ask, "searching", show_traces, &options);
 }
 
 static const Option options[] = {

@@ -4,14 +4,9 @@
 static CliExit run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "why");
     ask_add(ask, "app", invocation->arguments[0]);
-    CliExit exit_code = CLI_OK;
-    json_t *document = invocation_answer(invocation, ask, "looking for causes", &exit_code);
-    if (document == NULL) return exit_code;
     ShowOptions options = invocation_show_options(invocation);
     options.brief = option_flag(invocation, "brief");
-    exit_code = invocation_print(invocation, document, show_why, &options);
-    json_decref(document);
-    return exit_code;
+    return invocation_show(invocation, ask, "looking for causes", show_why, &options);
 }
 
 static const Option options[] = {
