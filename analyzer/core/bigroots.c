@@ -44,14 +44,18 @@ static Verdict decide_locality(const Evidence *evidence) {
     return evidence->others.mean < 0.5 ? VERDICT_CAUSE : VERDICT_NORMAL_TOO;
 }
 
-/* The least that peers waited, of those that the task waited longer than. */
-static Verdict decide_wait(const Evidence *evidence, const BigRootsOptions *options) {
-    if (evidence->others.n + evidence->same_host.n == 0) return VERDICT_NO_PEERS;
-    if (!evidence->over_others && !evidence->over_same_host) return VERDICT_PEERS;
+double evidence_usual(const Evidence *evidence, const BigRootsOptions *options) {
     double usual = INFINITY;
     if (evidence->over_others) usual = MIN(usual, peers_figure(&evidence->others, options));
     if (evidence->over_same_host) usual = MIN(usual, peers_figure(&evidence->same_host, options));
-    return evidence->value - usual >= options->lambda_w * evidence->excess_ms ? VERDICT_CAUSE : VERDICT_SMALL;
+    return isfinite(usual) ? usual : 0;
+}
+
+static Verdict decide_wait(const Evidence *evidence, const BigRootsOptions *options) {
+    if (evidence->others.n + evidence->same_host.n == 0) return VERDICT_NO_PEERS;
+    if (!evidence->over_others && !evidence->over_same_host) return VERDICT_PEERS;
+    const double more = evidence->value - evidence_usual(evidence, options);
+    return more >= options->lambda_w * evidence->excess_ms ? VERDICT_CAUSE : VERDICT_SMALL;
 }
 
 Verdict bigroots_decide(Evidence *evidence, FeatureKind kind, const BigRootsOptions *options) {

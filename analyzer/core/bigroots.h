@@ -69,6 +69,9 @@ typedef struct Evidence {
     double head, tail;                    /* RESOURCE: the means around the task; NAN: no samples */
 } Evidence;
 
+/* The peers' figure that the value is above, of both the lower; 0 when it is above none. */
+double evidence_usual(const Evidence *evidence, const BigRootsOptions *options);
+
 /* Pure: the verdict on figures that were gathered; sets over_others and over_same_host. */
 Verdict bigroots_decide(Evidence *evidence, FeatureKind kind, const BigRootsOptions *options);
 

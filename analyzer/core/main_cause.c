@@ -1,22 +1,11 @@
 #include "analyzer/core/main_cause.h"
 
-#include <math.h>
-
 /* A cause is named before others when it explains this share of the excess. */
 #define MAIN_SHARE 0.5
 
-/* The peers' figure that the value is above: of both, the lower. */
-static double usual_of(const Evidence *evidence, const BigRootsOptions *options) {
-    const gboolean mean = options->peers == PEER_MEAN;
-    double usual = INFINITY;
-    if (evidence->over_others) usual = MIN(usual, mean ? evidence->others.mean : evidence->others.median);
-    if (evidence->over_same_host) usual = MIN(usual, mean ? evidence->same_host.mean : evidence->same_host.median);
-    return isfinite(usual) ? usual : 0;
-}
-
 double cause_explains_ms(const Evidence *evidence, const TaskTable *table, guint32 task,
                          const BigRootsOptions *options) {
-    const double usual = usual_of(evidence, options), duration_ms = task_duration_ms(table, task);
+    const double usual = evidence_usual(evidence, options), duration_ms = task_duration_ms(table, task);
     double explained = 0;
     switch (task_feature(table, evidence->feature)->kind) {
     case FEATURE_WAIT: explained = evidence->value - usual; break;
