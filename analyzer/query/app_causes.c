@@ -26,7 +26,7 @@ AppCauses *app_causes_load(const Asked *asked, const char *app, const BigRootsOp
     causes->options = *options;
     causes->causes = g_array_new(FALSE, TRUE, sizeof(StragglerCause));
     causes->tasks = app_tasks_load(asked->archive, app, asked->now_ns / NS_PER_MS, error);
-    if (!causes->tasks) return NULL;
+    if (!causes->tasks || !app_tasks_add_samples(causes->tasks, asked->archive, error)) return NULL;
     causes->stragglers = stragglers_find(causes->tasks->table, STRAGGLER_RATIO);
     causes->hdfs = app_hdfs_new(asked->archive, causes->tasks, error);
     if (!causes->hdfs || !app_hdfs_add_columns(causes->hdfs, causes->tasks, causes->stragglers, error)) return NULL;

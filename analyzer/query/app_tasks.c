@@ -179,7 +179,7 @@ static gboolean take_sample(void *arg, const void *record) {
     return TRUE;
 }
 
-static gboolean load_samples(Archive *archive, AppTasks *tasks, GError **error) {
+gboolean app_tasks_add_samples(AppTasks *tasks, Archive *archive, GError **error) {
     TaskTable *table = tasks->table;
     gint64 first_ms = G_MAXINT64, last_ms = G_MININT64;
     for (guint32 i = 0; i < table->count; i++) {
@@ -250,7 +250,6 @@ AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, G
     g_autoptr(SparkRecords) texts = spark_records_new();
     if (!archive_spark_visit(archive, &select, texts, (SparkVisitor){take_task, &loading}, error)) return NULL;
     fill_table(tasks, rows);
-    if (!load_samples(archive, tasks, error)) return NULL;
     return g_steal_pointer(&tasks);
 }
 

@@ -36,9 +36,12 @@ typedef struct AppTasks {
  * something every few seconds while tasks run. */
 #define APP_SILENT_MS (10 * 60 * 1000)
 
-/* app_key: SparkApp.app. Tasks that still run last until now_ms; those of an application that died, until its log's
- * last event. A task without an end in an application that ended was given up: it is not judged. NOT_FOUND. */
+/* Without what samples tell of hosts. app_key: SparkApp.app. Tasks that still run last until now_ms; those of an
+ * application that died, until its log's last event. A task without an end in an application that ended was given up:
+ * it is not judged. NOT_FOUND. */
 AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, GError **error);
+/* Adds the columns of samples. */
+gboolean app_tasks_add_samples(AppTasks *tasks, Archive *archive, GError **error);
 void app_tasks_free(AppTasks *tasks);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppTasks, app_tasks_free)
 

@@ -1,6 +1,6 @@
 #include "analyzer/query/link_keeper.h"
 
-#include "analyzer/query/asked_app.h"
+#include "analyzer/archive/spark.h"
 #include "analyzer/query/task_hdfs.h"
 
 struct LinkKeeper {
@@ -21,17 +21,41 @@ void link_keeper_free(LinkKeeper *keeper) {
     g_free(keeper);
 }
 
-static gboolean is_due(const LinkKeeper *keeper, const AppEntry *entry, gint64 now_ms) {
-    const gboolean ended = entry->app && entry->app->end_ms >= 0;
-    const gint64 *done = g_hash_table_lookup(keeper->done, entry->key);
-    if (!entry->app || entry->records[SPARK_TASK] == 0) return FALSE;
-    if (now_ms - entry->written_ms < (ended ? LINKS_REST_MS : LINKS_IDLE_REST_MS)) return FALSE;
+/* What is known of applications without reading their records: most are done with, and asked for again and again. */
+typedef struct Resting {
+    const char *key;
+    gint64 written_ms;
+} Resting;
+
+typedef struct Look {
+    const LinkKeeper *keeper;
+    gint64 now_ms;
+    GArray *resting; /* Resting */
+} Look;
+
+static gboolean take_owner(void *arg, const SparkOwner *owner) {
+    const Look *look = arg;
+    const gint64 *done = g_hash_table_lookup(look->keeper->done, owner->name);
+    if (owner->records[SPARK_APP] == 0 || owner->records[SPARK_TASK] == 0) return TRUE;
+    if (look->now_ms - owner->written_ms < LINKS_REST_MS) return TRUE;
     /* Of those that were linked before this keeper was made, the links are there. */
-    return done ? *done != entry->written_ms : entry->records[SPARK_LINK] == 0;
+    if (done ? *done == owner->written_ms : owner->records[SPARK_LINK] > 0) return TRUE;
+    const Resting resting = {owner->name, owner->written_ms};
+    g_array_append_val(look->resting, resting);
+    return TRUE;
 }
 
-static gboolean link_app(LinkKeeper *keeper, const AppEntry *entry, gint64 now_ms, GError **error) {
-    g_autoptr(AppTasks) tasks = app_tasks_load(keeper->archive, entry->key, now_ms, error);
+static gboolean is_due(LinkKeeper *keeper, const Resting *resting, gint64 now_ms, gboolean *due, GError **error) {
+    g_autoptr(SparkRecords) records = spark_records_new();
+    const SparkSelect select = SPARK_SELECT(SPARK_APP, resting->key);
+    if (!archive_spark_load(keeper->archive, &select, records, error)) return FALSE;
+    const gboolean ended = records->of[SPARK_APP]->len > 0 && spark_app(records, 0)->end_ms >= 0;
+    *due = now_ms - resting->written_ms >= (ended ? LINKS_REST_MS : LINKS_IDLE_REST_MS);
+    return TRUE;
+}
+
+static gboolean link_app(LinkKeeper *keeper, const Resting *resting, gint64 now_ms, GError **error) {
+    g_autoptr(AppTasks) tasks = app_tasks_load(keeper->archive, resting->key, now_ms, error);
     if (!tasks) return FALSE;
     g_autoptr(SparkRecords) links = spark_records_new();
     if (!app_links_find(keeper->archive, tasks, links, error)) return FALSE;
@@ -39,23 +63,27 @@ static gboolean link_app(LinkKeeper *keeper, const AppEntry *entry, gint64 now_m
     gboolean any = links->of[SPARK_LINK]->len > 0;
     if (any && !archive_spark_put(keeper->archive, links, now_ms, &put, error)) return FALSE;
     /* A link is one more record: that is no reason to look again. */
-    const gint64 written_ms = put.added + put.changed > 0 ? now_ms : entry->written_ms;
-    g_hash_table_insert(keeper->done, g_strdup(entry->key), g_memdup2(&written_ms, sizeof(written_ms)));
+    const gint64 written_ms = put.added + put.changed > 0 ? now_ms : resting->written_ms;
+    g_hash_table_insert(keeper->done, g_strdup(resting->key), g_memdup2(&written_ms, sizeof(written_ms)));
     return TRUE;
 }
 
 gboolean link_keeper_run(LinkKeeper *keeper, gint64 now_ms, guint *linked, GError **error) {
     gboolean good = TRUE;
     *linked = 0;
-    g_autoptr(AppList) apps = app_list_load(keeper->archive, error);
-    if (!apps) return FALSE;
-    for (guint i = 0; i < apps->entries->len; i++) {
-        const AppEntry *entry = &g_array_index(apps->entries, AppEntry, i);
-        if (!is_due(keeper, entry, now_ms)) continue;
-        if (link_app(keeper, entry, now_ms, good ? error : NULL))
-            (*linked)++;
-        else
+    g_autoptr(SparkRecords) names = spark_records_new();
+    g_autoptr(GArray) resting = g_array_new(FALSE, FALSE, sizeof(Resting));
+    Look look = {keeper, now_ms, resting};
+    if (!archive_spark_owners(keeper->archive, OWNER_APP, names, (SparkOwnerVisitor){take_owner, &look}, error))
+        return FALSE;
+    for (guint i = 0; i < resting->len; i++) {
+        const Resting *app = &g_array_index(resting, Resting, i);
+        gboolean due = FALSE;
+        GError **first = good ? error : NULL;
+        if (!is_due(keeper, app, now_ms, &due, first) || (due && !link_app(keeper, app, now_ms, first)))
             good = FALSE;
+        else
+            *linked += due;
     }
     return good;
 }

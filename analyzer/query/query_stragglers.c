@@ -263,7 +263,7 @@ json_t *answer_stragglers(const Asked *asked, GError **error) {
     g_autofree char *app = asked_app(asked, error);
     if (!app) return NULL;
     g_autoptr(AppTasks) tasks = app_tasks_load(asked->archive, app, asked->now_ns / NS_PER_MS, error);
-    if (!tasks) return NULL;
+    if (!tasks || !app_tasks_add_samples(tasks, asked->archive, error)) return NULL;
     g_autoptr(Stragglers) stragglers = stragglers_find(tasks->table, wanted.ratio);
     g_autoptr(AppHdfs) hdfs = NULL;
     if (wants_hdfs(&wanted, tasks)) {
