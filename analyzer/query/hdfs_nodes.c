@@ -45,14 +45,11 @@ static CallClass class_of(HdfsReader *reader, guint32 name, Role role) {
     return (CallClass)(known - 1);
 }
 
-/* A whole number; what is none, or too long, is 0. */
+/* What is no number is 0. */
 static gint64 number_of(const SpanAnnotation *annotation) {
-    char text[24];
-    if (annotation->length == 0 || annotation->length >= sizeof(text)) return 0;
-    memcpy(text, annotation->value, annotation->length);
-    text[annotation->length] = 0;
     gint64 number = 0;
-    return g_ascii_string_to_signed(text, 10, G_MININT64, G_MAXINT64, &number, NULL) ? number : 0;
+    annotation_number(annotation, &number);
+    return number;
 }
 
 static void read_values(const HdfsReader *reader, const SpanRec *span, FactsNode *node) {

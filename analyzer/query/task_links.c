@@ -190,17 +190,6 @@ static gboolean link_scopes(Linker *linker, GError **error) {
 
 /* ---- one trace ---- */
 
-typedef struct Touch {
-    const char *path; /* NULL: it reads and writes none */
-    gint64 place;     /* -1: unknown */
-} Touch;
-
-static gint64 annotation_number(const SpanAnnotation *annotation) {
-    g_autofree char *text = g_strndup(annotation->value, annotation->length);
-    gint64 number;
-    return g_ascii_string_to_signed(text, 10, 0, G_MAXINT64, &number, NULL) ? number : -1;
-}
-
 static gint64 context_task(const Linker *linker, const GByteArray *spans) {
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;) {
@@ -225,7 +214,7 @@ static char *span_touch(const Linker *linker, const SpanRec *span, gint64 *place
         for (gsize i = 0; !path && i < G_N_ELEMENTS(linker->path_keys); i++)
             if (annotation.key == linker->path_keys[i]) path = g_strndup(annotation.value, annotation.length);
         for (gsize i = 0; *place < 0 && i < G_N_ELEMENTS(linker->place_keys); i++)
-            if (annotation.key == linker->place_keys[i]) *place = annotation_number(&annotation);
+            if (annotation.key == linker->place_keys[i]) annotation_number(&annotation, place);
     }
     return path;
 }

@@ -52,12 +52,8 @@ static const char *class_of(OperationReader *reader, guint32 name) {
 }
 
 static gint64 number_of(const SpanAnnotation *annotation) {
-    char text[24];
-    gint64 value = -1;
-    if (annotation->length == 0 || annotation->length >= sizeof text) return -1;
-    memcpy(text, annotation->value, annotation->length);
-    text[annotation->length] = '\0';
-    return g_ascii_string_to_signed(text, 10, 0, G_MAXINT64, &value, NULL) ? value : -1;
+    gint64 value;
+    return annotation_number(annotation, &value) && value >= 0 ? value : -1;
 }
 
 /* "8000,0,123456,...": in the order of JvmFeature; what is missing or no number stays unknown. */

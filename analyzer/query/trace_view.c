@@ -1,5 +1,7 @@
 #include "analyzer/query/trace_view.h"
 
+#include <string.h>
+
 #include "analyzer/archive/pack.h"
 #include "analyzer/query/query.h"
 
@@ -34,6 +36,14 @@ void trace_view_free(TraceView *view) {
     tree_free(view->tree);
     g_byte_array_unref(view->bytes);
     g_free(view);
+}
+
+gboolean annotation_number(const SpanAnnotation *annotation, gint64 *number) {
+    char text[24];
+    if (annotation->length >= sizeof text) return FALSE;
+    memcpy(text, annotation->value, annotation->length);
+    text[annotation->length] = '\0';
+    return g_ascii_string_to_signed(text, 10, G_MININT64, G_MAXINT64, number, NULL);
 }
 
 void span_description(Archive *archive, const SpanRec *span, GString *out, guint *first) {

@@ -28,3 +28,6 @@ const SpanRec *spans_next(const GByteArray *bytes, gsize *at);
 /* The name as the sender wrote it, appended. *first is set to how many of the record's annotations are not the sender's
  * (0 or 1). */
 void span_description(Archive *archive, const SpanRec *span, GString *out, guint *first);
+
+/* The whole number that an annotation's value is. FALSE, and *number is left alone, when it is none of 64 bits. */
+gboolean annotation_number(const SpanAnnotation *annotation, gint64 *number);

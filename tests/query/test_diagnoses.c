@@ -125,19 +125,6 @@ static void assert_near(const json_t *object, const char *field, double expected
     g_assert_cmpfloat_with_epsilon(json_number_value(value), expected, 1e-5 * (1 + fabs(expected)));
 }
 
-static void document_check(const char *file, const json_t *answer) {
-    g_autofree char *path = g_strdup_printf("%s/query/%s.json", TEST_DATA_DIR, file);
-    g_autofree char *text = json_dumps(answer, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    g_autofree char *line = g_strconcat(text, "\n", NULL);
-    if (g_getenv("PLUMB_WRITE_DOCUMENTS")) {
-        g_assert_true(g_file_set_contents(path, line, -1, NULL));
-        return;
-    }
-    g_autofree char *expected = NULL;
-    g_assert_true(g_file_get_contents(path, &expected, NULL, NULL));
-    g_assert_cmpstr(line, ==, expected);
-}
-
 /* ---- stragglers ---- */
 
 static void test_stragglers(void) {
@@ -165,7 +152,7 @@ static void test_stragglers(void) {
     assert_near(bytes, "value", 4 / 1.3);
     assert_near(json_object_get(bytes, "other_hosts"), "mean", 1 / 1.3);
     json_auto_t *near = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=2.0&evidence=near");
-    document_check("stragglers", near);
+    fixture_check_document("stragglers", near);
     json_auto_t *other = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=1");
     g_assert_cmpuint(json_array_size(json_object_get(other, "stragglers")), ==, 0);
 }
@@ -203,7 +190,7 @@ static void test_methods(void) {
         g_assert_cmpstr(text_at(json_array_get(causes, 0), "feature"), ==, expected[i]);
     }
     json_auto_t *pcc = fixture_answer(&fixture, "stragglers", "app=latest&method=pcc");
-    document_check("stragglers-pcc", pcc);
+    fixture_check_document("stragglers-pcc", pcc);
     json_auto_t *xue = fixture_answer(&fixture, "stragglers", "app=latest&method=xue");
     g_assert_nonnull(row_where(json_object_get(xue, "causes_total"), "feature", "disk"));
 }
@@ -239,7 +226,7 @@ static void test_operations(void) {
     const json_t *clusters = json_object_get(stage, "clusters");
     g_assert_nonnull(clusters);
     assert_near(json_object_get(clusters, "apart"), "ThreadNum", 0);
-    document_check("operations", answer);
+    fixture_check_document("operations", answer);
     json_auto_t *all = fixture_answer(&fixture, "operations", "app=latest&top=100%&limit=5&stage=2&clusters=false");
     stage = json_array_get(json_object_get(all, "stages"), 0);
     g_assert_cmpint(number_at(stage, "top_instances"), ==, 20);
@@ -281,7 +268,7 @@ static void test_traced_operations(void) {
     g_assert_cmpstr(text_at(tree, "trace"), ==, expected);
     g_assert_true(g_str_has_suffix(text_at(tree, "span"), "0000000000000003"));
     g_assert_nonnull(json_object_get(stage, "clusters"));
-    document_check("operations-traced", answer);
+    fixture_check_document("operations-traced", answer);
 }
 
 static void test_without_operations(void) {
