@@ -160,7 +160,31 @@ def choose(choices, name):
     return next((choices[key] for key in (name, kind, "*") if key in choices), None)
 
 
-class Cluster:
+class Processes:
+    """Several processes in the folder 'work', each with a log; 'with' starts and stops them."""
+
+    LOG_END_LINES = 30
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def log(self, name):
+        return self.work / f"{name}.log"
+
+    def log_end(self, name):
+        text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
+        return "\n".join(text.splitlines()[-self.LOG_END_LINES:])
+
+
+class Cluster(Processes):
     """NameNode and DataNodes in the folder 'work', which is made. core: more properties of core-site.xml (tracing());
     hdfs: of hdfs-site.xml. class_path: put before Hadoop's jars. agent: an Agent or Woven of every process, or a
     dictionary by name, kind or "*" with None for no agent; version: of Hadoop, the same way. java: a Java home;
@@ -182,17 +206,6 @@ class Cluster:
         self.extra_class_path = class_path
         self.processes = {}
         self.http = {}
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     # ---- processes ----
 
@@ -234,16 +247,9 @@ class Cluster:
             return subprocess.Popen(command, env=self._environment(name, agent), cwd=self.work, text=True,
                                     preexec_fn=die_with_parent, **options)
 
-    def log(self, name):
-        return self.work / f"{name}.log"
-
     def local_spans(self, name):
         """Where LocalFileSpanReceiver of that process writes."""
         return self.work / f"{name}.spans"
-
-    def log_end(self, name):
-        text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
-        return "\n".join(text.splitlines()[-30:])
 
     def address(self, name):
         return self.hosts.address(name) if self.hosts else "127.0.0.1"

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "hdfs"))
 
 from attach import Agent  # noqa: E402, F401 (for those who use this module)
-from cluster import die_with_parent, free_port, wait_for  # noqa: E402
+from cluster import Processes, die_with_parent, free_port, wait_for  # noqa: E402
 from hosts import Loopback  # noqa: E402
 from jars import ClusterError  # noqa: E402
 from spark import spark_home  # noqa: E402
@@ -55,9 +55,11 @@ def agent_environment(agent, name, work):
     return {"PLUMB_AGENT_" + key.upper().replace(".", "_"): str(value) for key, value in settings.items()}
 
 
-class Standalone:
+class Standalone(Processes):
     """work: a folder, which is made. conf: more of Spark's properties. agent: an Agent of driver and executors; memory: of
     an executor. hosts: where workers run (hosts.py). cores: tasks that run at once in an executor."""
+
+    LOG_END_LINES = 40
 
     def __init__(self, work, version=DEFAULT_SPARK, workers=3, *, conf=None, agent=None, hosts=None, memory="512m",
                  home=None, cores=1):
@@ -73,25 +75,7 @@ class Standalone:
         self.processes = {}
         self.port = self.page = None
 
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
-
     # ---- start ----
-
-    def log(self, name):
-        return self.work / f"{name}.log"
-
-    def log_end(self, name):
-        text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
-        return "\n".join(text.splitlines()[-40:])
 
     @property
     def master(self):
