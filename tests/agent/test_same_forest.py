@@ -1,8 +1,8 @@
 """The same operations give the same trees on every Hadoop, but for what is stated in differences.py."""
 import pytest
 
-from tests.agent.differences import DIFFERENCES, RETRIED
-from tests.agent.tours import VERSIONS, left_out, operations, shape
+from tests.agent.differences import DIFFERENCES
+from tests.agent.tours import VERSIONS, function_of, left_out, operations, shape
 
 REFERENCE = "3.5.0"
 
@@ -10,19 +10,9 @@ REFERENCE = "3.5.0"
 STATED = {name for difference in DIFFERENCES for name in difference.functions}
 
 
-def function(step):
-    return step.split(" ", 1)[1]
-
-
 def without_differences(paths):
-    """What is left of a tree's paths when the functions of the stated differences are taken out, and retries that lie in one
-    another are one."""
-    found = set()
-    for path in paths:
-        steps = [step for step in path if function(step) not in STATED]
-        found.add(tuple(step for above, step in zip([None, *steps], steps)
-                        if step != above or function(step) not in RETRIED))
-    return found
+    """What is left of a tree's paths when the functions of the stated differences are taken out."""
+    return {tuple(step for step in path if function_of(step) not in STATED) for path in paths}
 
 
 def readable(paths):
@@ -48,7 +38,7 @@ def test_results_are_the_same(toured):
 
 def test_stated_differences_are_there(toured):
     """One that is no more is to be taken out of the list."""
-    steps = {version: {function(step) for operation in operations() for trace in toured(version).forest.named(operation)
+    steps = {version: {function_of(step) for operation in operations() for trace in toured(version).forest.named(operation)
                        for path in shape(trace) for step in path} for version in VERSIONS}
     for name in STATED:
         having = [version for version in VERSIONS if name in steps[version]]

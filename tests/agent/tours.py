@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from types import SimpleNamespace
 
+from tests.agent.differences import RETRIED
 from tests.conftest import ROOT, Plumbd
 
 sys.path.insert(0, str(ROOT / "script" / "hdfs"))
@@ -109,13 +110,20 @@ def total(trace, function, key, role=None):
     return sum(number(span, key) for span in spans(trace, function, role) if key in span.get("annotations", {}))
 
 
+def function_of(step):
+    """Of a step 'role function' of a shape."""
+    return step.split(" ", 1)[1]
+
+
 def shape(trace):
-    """The tree without counts, order and times: every path of 'role function' from the root, as a set."""
+    """The tree without counts, order and times: every path of 'role function' from the root, as a set. Retries that lie in one
+    another are one."""
     paths, above = set(), []
     for span in trace["spans"]:
         del above[span["depth"]:]
         above.append(f"{span['role']} {span['function']}")
-        paths.add(tuple(above))
+        paths.add(tuple(step for before, step in zip([None, *above], above)
+                        if step != before or function_of(step) not in RETRIED))
     return paths
 
 
@@ -137,5 +145,5 @@ def traced_tour(cluster, plumbd, classes, **options):
                            forest=Forest(plumbd), status=plumbd.receiver(), faults=faults(cluster))
 
 
-__all__ = ["SUITE", "VERSIONS", "Cluster", "Forest", "agent", "has_htrace", "left_out", "lost", "number", "operations",
-           "shape", "spans", "start_plumbd", "total", "tour", "traced_tour"]
+__all__ = ["SUITE", "VERSIONS", "Cluster", "Forest", "agent", "function_of", "has_htrace", "left_out", "lost", "number",
+           "operations", "shape", "spans", "start_plumbd", "total", "tour", "traced_tour"]
