@@ -1,6 +1,7 @@
 /* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
  *
- * bench_archive columns FOLDER says where the bytes of a store's records are.
+ * bench_archive columns FOLDER says where the bytes of a store's records are. bench_archive settle FOLDER joins the late
+ * spans that wait in a store (which is changed by it), and says what that costs.
  *
  * bench_archive MODEL FOLDER [traces] [hosts] [late]. Every late-th trace comes in two halves, the second after its
  * first was stored (0, the default: none). Prints CPU per trace and span of adding and committing, what the families
@@ -266,10 +267,47 @@ static int columns_of(const char *folder) {
     return 0;
 }
 
+/* The late spans of a store that is there, joined to their traces. */
+static int settle_of(const char *folder) {
+    GError *error = NULL;
+    /* As plumbd opens it. */
+    StoreOptions options = {.path = folder,
+                            .merge = archive_merge,
+                            .no_log = TRUE,
+                            .write_buffer_bytes = 16u << 20,
+                            .cache_bytes = 16u << 20};
+    double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    Store *store = store_open_rocksdb(&options, &error);
+    stop_on(error);
+    double opened = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    Archive *archive = archive_open(store, &(ArchiveOptions){0}, &error);
+    stop_on(error);
+    guint64 waiting = MAX(archive_totals(archive).late_waiting, 1);
+    printf("store and archive opened: %.3f and %.3f s\n", (opened - before) / 1e9,
+           (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - opened) / 1e9);
+    double thread = cpu_ns(CLOCK_THREAD_CPUTIME_ID), process = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    archive_settle(archive, &error);
+    stop_on(error);
+    printf("%" G_GUINT64_FORMAT " late spans joined: %.3f us each\n", waiting,
+           (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - thread) / 1e3 / (double)waiting);
+    store_flush(store, TRUE, &error);
+    stop_on(error);
+    printf("with flushes and compaction: %.3f us each\n",
+           (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - process) / 1e3 / (double)waiting);
+    StoreUsage usage = store_usage(store);
+    printf("disk: %" G_GUINT64_FORMAT " bytes\n", usage.disk_bytes);
+    archive_free(archive);
+    store_close(store);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "columns") == 0) return columns_of(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "settle") == 0) return settle_of(argv[2]);
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n");
+        fprintf(
+            stderr,
+            "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n       bench_archive columns|settle FOLDER\n");
         return 2;
     }
     GError *error = NULL;

@@ -158,7 +158,7 @@ static void close_trace(Bench *bench, const Trace *trace) {
     TreeTimes *times = times_compute(tree, bench->node_of);
     at = lap(bench, STEP_TIMES, at);
     guint32 number = number_of(bench, pattern);
-    const StatsTrace stats = {tree, times, bench->node_of, number, NULL};
+    const StatsTrace stats = {tree, times, bench->node_of, number, NULL, NULL};
     stats_group_add(bench->group, &stats);
     at = lap(bench, STEP_STATS, at);
     const RecordHead head = {.pattern_number = number};

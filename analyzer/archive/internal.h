@@ -118,6 +118,7 @@ typedef struct TraceVersion {
     guint32 *node_of;
     Pattern *pattern;
     guint32 *row_of; /* version_count_in(); NULL: rows have the pattern's nodes */
+    guint8 *shared;  /* versions_compare(); NULL: there is no other version */
 } TraceVersion;
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
 void version_clear(TraceVersion *version);
@@ -126,5 +127,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
 /* Under which number it is counted. FALSE: it is a mixed pattern's, which lacks a node (never with 'add'). */
 gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 number, gboolean add);
 static inline StatsTrace version_stats(const TraceVersion *version, guint32 pattern) {
-    return (StatsTrace){version->tree, version->times, version->node_of, pattern, version->row_of};
+    return (StatsTrace){version->tree, version->times, version->node_of, pattern, version->row_of, version->shared};
 }
+/* Finds what 'now', counted under 'number', has in common with 'old', counted under 'old_number', whose spans are those
+ * that lie in 'old_spans' and are the very same records. */
+void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, guint32 number, Bytes old_spans);

@@ -142,20 +142,9 @@ static gboolean stored_load(Archive *archive, Bytes index, StoredTrace *stored, 
     return TRUE;
 }
 
-/* Which nodes of the new version stand for spans that the old one had. */
-static guint8 *counted_flags(const CallTree *tree, const GByteArray *old) {
-    guint8 *counted = g_new0(guint8, tree->n_nodes);
-    for (guint32 i = 0; i < tree->n_nodes; i++) {
-        const guint8 *at = (const guint8 *)tree->span[i];
-        counted[i] = at != NULL && at >= old->data && at < old->data + old->len;
-    }
-    return counted;
-}
-
 /* Its pattern's rows count a record that is no more. Those by host are sums, from which it is subtracted; for that of
  * all hosts there is a row of what was taken away. */
-static void take_away(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *old) {
-    version_count_in(writer->archive, old, stored->last.pattern, TRUE);
+static void take_away(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *old) {
     const StatsTrace trace = version_stats(old, stored->last.pattern);
     stats_group_retract_pattern_hosts(writer->stats, &trace);
     stats_group_add_pattern(writer->taken, &trace);
@@ -174,13 +163,14 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
     g_auto(TraceVersion) joined =
         version_make(archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
 
-    g_autofree guint8 *counted = counted_flags(joined.tree, stored->spans);
-    stats_group_retract_functions(writer->stats, old.tree, old.times);
-    stats_group_add_functions(writer->stats, joined.tree, joined.times, counted);
-
     PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART, lost_before(stored)};
     guint32 number = group_count_in(writer, &joined);
     group_put_record(writer, &place, &joined, number);
+
+    version_count_in(archive, &old, stored->last.pattern, TRUE);
+    versions_compare(&old, stored->last.pattern, &joined, number, (Bytes){stored->spans->data, stored->spans->len});
+    stats_group_retract_functions(writer->stats, old.tree, old.times, old.shared);
+    stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
     take_away(writer, stored, &old);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);

@@ -17,10 +17,57 @@ gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 numbe
     return TRUE;
 }
 
+static guint32 row_node(const TraceVersion *version, guint32 i) {
+    guint32 node = version->node_of[i];
+    return version->row_of != NULL ? version->row_of[node] : node;
+}
+
+static gboolean same_place(const TraceVersion *old, guint32 i, const TraceVersion *now, guint32 j) {
+    const guint8 neighbours = NODE_ORPHAN | NODE_OUTSIDE_PARENT;
+    return old->times->self_ns[i] == now->times->self_ns[j] &&
+           old->times->critical_ns[i] == now->times->critical_ns[j] &&
+           (old->tree->flags[i] & neighbours) == (now->tree->flags[j] & neighbours);
+}
+
+/* No two records begin in one piece of this size: the piece's number -> node of the old version. */
+static guint32 *nodes_by_record(const TraceVersion *old, Bytes spans) {
+    guint32 *node_at = g_new0(guint32, spans.size_bytes / sizeof(SpanRec) + 1);
+    for (guint32 i = 1; i < old->tree->n_nodes; i++) {
+        if (old->tree->span[i] == NULL) continue;
+        const guint8 *at = (const guint8 *)old->tree->span[i];
+        node_at[(gsize)(at - (const guint8 *)spans.data) / sizeof(SpanRec)] = i;
+    }
+    return node_at;
+}
+
+void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, guint32 number, Bytes old_spans) {
+    g_autofree guint32 *node_at = nodes_by_record(old, old_spans);
+    const CallTree *was = old->tree, *is = now->tree;
+    const guint8 *begin = old_spans.data, *end = begin + old_spans.size_bytes;
+    gboolean same_row =
+        old_number == number && stats_bucket(LEVEL_MINUTE, was->begin_ns) == stats_bucket(LEVEL_MINUTE, is->begin_ns);
+    old->shared = g_new0(guint8, was->n_nodes);
+    now->shared = g_new0(guint8, is->n_nodes);
+    if (same_row && was->begin_ns == is->begin_ns && was->end_ns == is->end_ns)
+        old->shared[0] = now->shared[0] = CALL_IN_BOTH | CALL_SAME_ROW;
+    for (guint32 j = 1; j < is->n_nodes; j++) {
+        const guint8 *at = (const guint8 *)is->span[j];
+        if (at == NULL || at < begin || at >= end) continue;
+        guint32 i = node_at[(gsize)(at - begin) / sizeof(SpanRec)];
+        guint8 how = CALL_IN_BOTH;
+        if (same_place(old, i, now, j)) {
+            how |= CALL_SAME_PLACE;
+            if (same_row && row_node(old, i) == row_node(now, j)) how |= CALL_SAME_ROW;
+        }
+        old->shared[i] = now->shared[j] = how;
+    }
+}
+
 void version_clear(TraceVersion *version) {
     g_clear_pointer(&version->tree, tree_free);
     g_clear_pointer(&version->times, times_free);
     g_clear_pointer(&version->node_of, g_free);
     g_clear_pointer(&version->row_of, g_free);
+    g_clear_pointer(&version->shared, g_free);
     g_clear_pointer(&version->pattern, pattern_unref);
 }

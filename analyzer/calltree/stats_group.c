@@ -242,20 +242,23 @@ static void add_function(StatsGroup *group, const SpanRec *span, Call *call, gui
     log_put(&group->log, process.host - 1, call);
 }
 
-void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted) {
+static inline guint8 shared_of(const guint8 *shared, guint32 node) { return shared != NULL ? shared[node] : 0; }
+
+void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *shared) {
     guint32 bytes_key = bytes_key_of(group);
     for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] == NULL) continue;
+        guint8 how = shared_of(shared, i);
+        if (tree->span[i] == NULL || (how & CALL_SAME_PLACE)) continue;
         Call call = call_place(tree, times, i);
-        gboolean known = counted != NULL && counted[i];
-        if (!known) call_own(&call, tree->span[i], bytes_key);
-        add_function(group, tree->span[i], &call, known ? TARGET_PLACE : 0);
+        if (how == 0) call_own(&call, tree->span[i], bytes_key);
+        add_function(group, tree->span[i], &call, how != 0 ? TARGET_PLACE : 0);
     }
 }
 
-void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times) {
+void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times,
+                                   const guint8 *shared) {
     for (guint32 i = 1; i < tree->n_nodes; i++) {
-        if (tree->span[i] == NULL) continue;
+        if (tree->span[i] == NULL || (shared_of(shared, i) & CALL_SAME_PLACE)) continue;
         Call call = call_place(tree, times, i);
         add_function(group, tree->span[i], &call, TARGET_PLACE | TARGET_NEGATIVE);
     }
@@ -265,7 +268,7 @@ static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target
     guint32 bytes_key = bytes_key_of(group);
     for (guint32 i = 1; i < trace->tree->n_nodes; i++) {
         const SpanRec *span = trace->tree->span[i];
-        if (span == NULL) continue;
+        if (span == NULL || (shared_of(trace->shared, i) & CALL_SAME_ROW)) continue;
         TracerEntry process = tracer_entry(group, span->tracer);
         Call call = call_place(trace->tree, trace->times, i);
         call_own(&call, span, bytes_key);
@@ -282,7 +285,8 @@ static guint32 row_of_trace(StatsGroup *group, const StatsTrace *trace) {
 void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace) {
     const CallTree *tree = trace->tree;
     guint32 row = row_of_trace(group, trace);
-    count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
+    if (!(shared_of(trace->shared, 0) & CALL_SAME_ROW))
+        count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (tree->span[i] == NULL) count_virtual(group, row, row_node(trace, i), placeholder_ns(tree, i));
     }

@@ -14,6 +14,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StatsGroup, stats_group_free)
 void stats_group_clear(StatsGroup *group);
 gsize stats_group_size_bytes(const StatsGroup *group); /* memory held, and what sealing will take beside it; roughly */
 
+/* How the calls of a trace stand to another version of it, which has fewer or more. What is the same need be neither
+ * taken away nor added again. */
+typedef enum {
+    CALL_IN_BOTH = 1 << 0,    /* the other version has it, */
+    CALL_SAME_PLACE = 1 << 1, /* with the same of what its neighbours can change, */
+    CALL_SAME_ROW = 1 << 2,   /* in the same node of the same row of a pattern */
+} SharedCall;
+
 /* A trace as it is compressed. */
 typedef struct StatsTrace {
     const CallTree *tree;
@@ -21,21 +29,24 @@ typedef struct StatsTrace {
     const guint32 *node_of;
     guint32 pattern;       /* the store's number: whose row counts it */
     const guint32 *row_of; /* node of the pattern -> node of the row; NULL: the same */
+    const guint8 *shared;  /* SharedCall of each node of the tree; NULL: there is no other version */
 } StatsTrace;
 
-/* Adds a trace of which nothing was counted before: to the minute rows of its functions and of its pattern. */
+/* Adds a trace of which nothing was counted before ('shared' is not looked at): to the minute rows of its functions and of its pattern. */
 void stats_group_add(StatsGroup *group, const StatsTrace *trace);
 
-/* Adds the spans of a tree to the rows of their functions. counted, when not NULL, says for each node whether an
- * earlier version of this trace has counted it: then only what its neighbours can change is added (self time,
- * critical-path time, orphan and outside-parent counts), and the caller retracts the earlier version. */
-void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *counted);
-/* Takes back, of an earlier version of a trace, what its neighbours can change. */
-void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times);
-/* Adds a tree to the minute rows of its pattern. */
+/* Adds the spans of a tree to the rows of their functions. shared, when not NULL, says for each node how an earlier
+ * version of this trace has counted it (SharedCall): then only what its neighbours can change is added (self time,
+ * critical-path time, orphan and outside-parent counts), unless it is the same, and the caller retracts the earlier
+ * version. */
+void stats_group_add_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times, const guint8 *shared);
+/* Takes back, of an earlier version of a trace, what its neighbours can change and have changed. */
+void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, const TreeTimes *times,
+                                   const guint8 *shared);
+/* Adds a tree to the minute rows of its pattern, but for what is in them from the other version. */
 void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace);
-/* Takes an earlier version of a trace back from its pattern's rows by host, by adding it with a minus sign. The row of
- * all hosts has extremes and quantiles, and is not touched. */
+/* Takes an earlier version of a trace back from its pattern's rows by host, by adding it with a minus sign, but for what
+ * the other version has there, too. The row of all hosts has extremes and quantiles, and is not touched. */
 void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trace);
 
 /* Every row, in the order of the stored keys; the values may be used during the call. */

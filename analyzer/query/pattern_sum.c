@@ -90,7 +90,7 @@ PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_autoptr(StatsGroup) group = stats_group_new(archive_lookup(archive), TRUE);
     PatternSum *sum = pattern_sum_new(pattern);
-    const StatsTrace trace = {tree, times, node_of, 1, NULL};
+    const StatsTrace trace = {tree, times, node_of, 1, NULL, NULL};
     stats_group_add_pattern(group, &trace);
     stats_group_foreach(group, add_group_row, sum);
     return sum;

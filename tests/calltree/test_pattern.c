@@ -304,7 +304,7 @@ static void test_long_read(void) {
     g_assert_cmpuint(pattern->n_nodes, ==, 3);
     g_autoptr(TreeTimes) times = times_compute(tree, node_of);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
-    const StatsTrace trace = {tree, times, node_of, 1, NULL};
+    const StatsTrace trace = {tree, times, node_of, 1, NULL, NULL};
     stats_group_add_pattern(group, &trace);
     Rows rows = {0};
     stats_group_foreach(group, collect_row, &rows);

@@ -50,7 +50,7 @@ static guint32 pattern_number(const Pattern *pattern) {
 }
 
 static StatsTrace stats_trace(const Made *made) {
-    return (StatsTrace){made->tree, made->times, made->node_of, pattern_number(made->pattern), NULL};
+    return (StatsTrace){made->tree, made->times, made->node_of, pattern_number(made->pattern), NULL, NULL};
 }
 
 /* In one go, or functions and pattern each for itself. */
@@ -225,6 +225,24 @@ static void check_compression(Check *check) {
 
 /* ---- what must hold ---- */
 
+static gboolean same_place(const Made *first, guint32 i, const Made *all, guint32 j) {
+    const guint8 neighbours = NODE_ORPHAN | NODE_OUTSIDE_PARENT;
+    return first->times->self_ns[i] == all->times->self_ns[j] &&
+           first->times->critical_ns[i] == all->times->critical_ns[j] &&
+           (first->tree->flags[i] & neighbours) == (all->tree->flags[j] & neighbours);
+}
+
+/* How each call stands to the other version. */
+static void share(const Made *first, guint8 *of_first, const Made *all, guint8 *of_all) {
+    for (guint32 j = 1; j < all->tree->n_nodes; j++) {
+        for (guint32 i = 1; i < first->tree->n_nodes; i++) {
+            const SpanRec *a = all->tree->span[j], *b = first->tree->span[i];
+            if (a == NULL || b == NULL || !span_id_equal(a->id, b->id)) continue;
+            of_first[i] = of_all[j] = CALL_IN_BOTH | (same_place(first, i, all, j) ? CALL_SAME_PLACE : 0);
+        }
+    }
+}
+
 /* Spans that came after their trace was counted: what was counted of it is taken back, and all is as if they had come
  * in time. */
 static void check_late_spans(guint32 seed, const World *world, Compressor *compressor, const Forest *forest,
@@ -234,16 +252,12 @@ static void check_late_spans(guint32 seed, const World *world, Compressor *compr
     g_autoptr(StatsGroup) late = stats_group_new(&world->lookup, TRUE);
     g_autoptr(StatsGroup) at_once = stats_group_new(&world->lookup, TRUE);
     Made first = make(compressor, early, tolerance_ns), all = make(compressor, forest->spans, tolerance_ns);
-    g_autofree guint8 *counted = g_new0(guint8, all.tree->n_nodes);
-    for (guint32 i = 1; i < all.tree->n_nodes; i++) {
-        for (guint32 j = 1; j < first.tree->n_nodes; j++) {
-            const SpanRec *a = all.tree->span[i], *b = first.tree->span[j];
-            if (a != NULL && b != NULL && span_id_equal(a->id, b->id)) counted[i] = TRUE;
-        }
-    }
+    g_autofree guint8 *of_first = g_new0(guint8, first.tree->n_nodes);
+    g_autofree guint8 *of_all = g_new0(guint8, all.tree->n_nodes);
+    share(&first, of_first, &all, of_all);
     stats_group_add_functions(late, first.tree, first.times, NULL);
-    stats_group_retract_functions(late, first.tree, first.times);
-    stats_group_add_functions(late, all.tree, all.times, counted);
+    stats_group_retract_functions(late, first.tree, first.times, of_first);
+    stats_group_add_functions(late, all.tree, all.times, of_all);
     stats_group_add_functions(at_once, all.tree, all.times, NULL);
     g_autoptr(GByteArray) a = group_bytes(late);
     g_autoptr(GByteArray) b = group_bytes(at_once);
