@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -13,6 +14,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "script" / "hdfs"))
+
+from cluster import free_port  # noqa: E402
+
 STOP_SECONDS = 120
 
 
@@ -33,6 +38,11 @@ def plumb_program(build_dir):
     program = build_dir / "analyzer/plumb"
     assert program.is_file(), f"{program} is not built: run script/build, or name a build folder with PLUMB_BUILD"
     return program
+
+
+def lasting_address():
+    """Of a plumbd that is away for a while: a port that the kernel gives to nobody else meanwhile."""
+    return f"127.0.0.1:{free_port()}"
 
 
 class Plumbd:

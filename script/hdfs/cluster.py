@@ -63,6 +63,8 @@ HDFS_SITE = {
     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     "dfs.namenode.safemode.extension": "0",
     "dfs.heartbeat.interval": "1",
+    # Users of the tests are in no group of this machine. The NameNode would look again after 30 s, in whichever call comes then.
+    "hadoop.security.groups.negative-cache.secs": "3600",
     # With few DataNodes a busy one must not be passed over: every block has all its replicas from the start. (The name
     # up to Hadoop 2, which later ones still know.)
     "dfs.namenode.replication.considerLoad": "false",

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from tests.agent.tours import Cluster, agent, faults, start_plumbd, tour
+from tests.conftest import lasting_address
 from cluster import free_port
 
 VERSION = "3.5.0"
@@ -85,8 +86,7 @@ def test_hdfs_goes_on(broken, tour_program, toured, garbage, name):
 
 def test_what_was_dropped_is_known_afterwards(broken, tour_program, toured, plumbd_program, tmp_path):
     """plumbd is killed in the middle and started again: queues of ten spans lose the rest, and say so."""
-    address = f"127.0.0.1:{free_port()}"
-    plumbd = start_plumbd(plumbd_program, tmp_path, listen__thrift=address)
+    plumbd = start_plumbd(plumbd_program, tmp_path, listen__thrift=lasting_address())
     attached = agent(plumbd, queue_spans=10, retry_max_ms=100)
     plumbd.kill()
     results, _ = tour(broken, tour_program, "late", agent=attached, after={"list": plumbd.start})

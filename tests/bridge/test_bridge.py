@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.bridge.conftest import RECORDED, apps, events_of, text_of, wait_until
+from tests.conftest import lasting_address
 
 LOGS = sorted(path for path in RECORDED.glob("*/*") if path.is_file())
 CODECS = [path for path in LOGS if path.name.startswith("codec_")]
@@ -235,14 +236,12 @@ def test_a_rolling_log_grows(follow, plumbd, tmp_path):
 
 def test_a_receiver_that_comes_late_and_goes(follow, make_plumbd, tmp_path):
     """Nothing is lost and nothing is noted before it was acknowledged; the follower says what is wrong, once."""
-    plumbd = make_plumbd().start()
-    address = "%s:%d" % plumbd.thrift
-    plumbd.stop()
+    address = lasting_address()
+    plumbd = make_plumbd(listen__thrift=address)
     state = tmp_path / "state.json"
     follower = follow("--receiver", address, "--state", state, RECORDED / "4.3.0/normal.zstd")
     wait_until(lambda: "check that plumbd runs" in follower.said(), "it says so")
     assert not state.exists()
-    plumbd.settings["listen.thrift"] = address
     plumbd.start()
     wait_until(lambda: "takes records again" in follower.said(), "it goes on")
     wait_until(lambda: [app for app in apps(plumbd).values() if app["state"] == "ended"], "everything is there")

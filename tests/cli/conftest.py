@@ -9,6 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.conftest import lasting_address
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 PLUMB = BUILD / "analyzer/plumb"
@@ -85,6 +87,6 @@ def closed_port():
 @pytest.fixture
 def plumbd(tmp_path):
     from tests.cli.real import Plumbd
-    daemon = Plumbd(tmp_path)
+    daemon = Plumbd(tmp_path, listen__thrift=lasting_address(), listen__http=lasting_address())
     yield daemon
     daemon.clean_up()

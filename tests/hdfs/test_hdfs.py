@@ -14,14 +14,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import ROOT, Plumbd
+from tests.conftest import ROOT, Plumbd, lasting_address
 from tests.hdfs.spans import calls_per_function, content, json_values, normal_name, role, traces
 
 sys.path.insert(0, str(ROOT / "script" / "hdfs"))
 
 from cluster import (  # noqa: E402
-    DEFAULT_VERSION, Cluster, die_with_parent, free_port, receiver_jar, sample_class_path, sample_core_site, tracing,
-    workload_classes)
+    DEFAULT_VERSION, Cluster, die_with_parent, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
 
 VERSION = os.environ.get("PLUMB_HADOOP") or DEFAULT_VERSION
 DATANODES = 3
@@ -34,7 +33,7 @@ DRAIN_SECONDS = 60
 
 def make_plumbd(program, folder):
     """On a port that senders know before it runs, and after it was started again."""
-    return Plumbd(program, folder, listen__thrift=f"127.0.0.1:{free_port()}")
+    return Plumbd(program, folder, listen__thrift=lasting_address())
 
 
 def start(plumbd):

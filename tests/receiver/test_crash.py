@@ -36,24 +36,28 @@ class Resender(threading.Thread):
     def __init__(self, number, batches, batch_spans):
         super().__init__(daemon=True)
         self.number, self.batches, self.batch_spans = number, batches, batch_spans
-        self.address = None
+        self.address, self.changes = None, 0  # the next one may happen to get the port of the last
         self.changed = threading.Condition()
         self.acknowledged = set()
 
     def now_at(self, address):
         with self.changed:
-            self.address = address
+            self.address, self.changes = address, self.changes + 1
             self.changed.notify_all()
 
-    def lost(self, address):
+    def current(self):
         with self.changed:
-            while self.address == address:
+            return self.address, self.changes
+
+    def lost(self, changes):
+        with self.changed:
+            while self.changes == changes:
                 self.changed.wait()
 
     def run(self):
         sequence = 0
         while sequence < self.batches:
-            address = self.address
+            address, changes = self.current()
             try:
                 with Sender(address) as sender:
                     while sequence < self.batches:
@@ -65,7 +69,7 @@ class Resender(threading.Thread):
                         self.acknowledged |= {id_text(trace, k) for k in range(first, first + self.batch_spans)}
                         sequence += 1
             except OSError:
-                self.lost(address)
+                self.lost(changes)
 
 
 @pytest.mark.parametrize("ack", ["journal", "fsync"])
@@ -79,7 +83,7 @@ def test_kill_at_any_moment(make_plumbd, ack):
                          store__write_buffer="1M").start()
     senders = [Resender(n + 1, batches, 50) for n in range(3)]
     for sender in senders:
-        sender.address = plumbd.thrift
+        sender.now_at(plumbd.thrift)
         sender.start()
     kills = 0
     while any(sender.is_alive() for sender in senders):

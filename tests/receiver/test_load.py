@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, lasting_address
 
 MODEL = ROOT / "bench/model/hdfs-3.3.1.jsonl"
 BEGIN = 1_700_000_000_000_000_000
@@ -75,12 +75,11 @@ def test_open_traces_are_completed(make_plumbd, load):
 
 def test_ledger_after_kill(make_plumbd, start_load):
     """What was under way when plumbd was killed is sent again; it counts once."""
-    plumbd = make_plumbd(memory__limit="4M", journal__segment="1M").start()
+    plumbd = make_plumbd(memory__limit="4M", journal__segment="1M", listen__thrift=lasting_address()).start()
     client = start_load(plumbd, 300_000, "--rate", "100000")
     while plumbd.receiver()["spans_received"] < 100_000:
         assert client.poll() is None
     plumbd.kill()
-    plumbd.settings["listen.thrift"] = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     plumbd.start()
     out, err = client.communicate(timeout=300)
     assert client.returncode == 0, err

@@ -12,6 +12,7 @@ NS = 10**9
 HOUR = 3600 * NS
 BEGIN = 1_700_000_000_000_000_000 // HOUR * HOUR
 MIB = 2**20
+LATER = ("10/s", "5/s", "2/s", "1/s")  # what a sender is told that did not ask for long
 NAMES = ("frequent", "Client/10.0.0.1/7", "rare", "child")
 
 
@@ -95,8 +96,13 @@ def test_thinned_out_when_space_is_short(make_plumbd, small_disk):  # noqa: F811
     # One more, so that the last of them is over.
     sent += send_hour(plumbd, hour + 2, frequent=1)
     plumbd.flush()
-    wait_for(lambda: plumbd.receiver()["space"]["level"] != "thinning")
-    space = plumbd.receiver()["space"]
+
+    def left_the_level():
+        nonlocal space
+        space = plumbd.receiver()["space"]
+        return space["level"] != "thinning"
+
+    wait_for(left_the_level)
     # It left the level when a tenth more than the mark was free: that came from what was removed, since more was sent.
     assert space["free_bytes"] >= 110 * MIB
     account = accounts(plumbd)
@@ -182,8 +188,8 @@ def test_senders_are_told_to_send_less(make_plumbd, settings):
             assert reply.status in (OK, TRY_LATER)
             return reply.sampling
 
-        wait_for(lambda: tell() == "20/s")
-    assert plumbd.receiver()["sampling"] in ("20/s", "10/s")
+        wait_for(lambda: tell() in ("20/s", *LATER))
+    assert plumbd.receiver()["sampling"] in ("20/s", *LATER)
     assert "senders are told to trace 20/s" in plumbd.messages()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.receiver.sender import (OK, REFUSED, VERSION, Sender, batch, field, framed, message, plain_span, span,
                                    submit_frame, text, LIST, STRING, STRINGS, STRUCT)
+from tests.receiver.waiting import wait_for
 
 BEGIN = 1_700_000_000_000_000_000
 
@@ -82,8 +83,7 @@ def test_frame_cut_by_a_dying_sender(plumbd):
     still_works(plumbd)
     plumbd.flush()
     assert plumbd.stored()["spans"] == 1
-    # The ends of connections are seen in the order of the loop; the last good batch came after them.
-    assert plumbd.receiver()["rejected_frames"]["cut"] == 6
+    wait_for(lambda: plumbd.receiver()["rejected_frames"].get("cut") == 6)  # each thread sees the ends of its own connections
 
 
 def test_frame_in_single_bytes_arrives(plumbd):
@@ -121,7 +121,7 @@ def test_slow_peer_is_cut_off_and_harms_nobody(make_plumbd):
 
 
 def test_idle_connection_is_closed(make_plumbd):
-    plumbd = make_plumbd(listen__idle_timeout="100ms").start()
+    plumbd = make_plumbd(listen__idle_timeout="1s").start()
     with Sender(plumbd) as sender:
         assert sender.submit([span(1, 1)]).status == OK
         assert sender.closed_by_peer()
