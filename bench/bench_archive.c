@@ -1,7 +1,7 @@
 /* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
  *
- * bench_archive columns FOLDER says where the bytes of a store's records are. bench_archive settle FOLDER joins the late
- * spans that wait in a store (which is changed by it), and says what that costs.
+ * bench_archive columns FOLDER says where the bytes of a store's records are. bench_archive settle FOLDER joins the
+ * late spans that wait in a store (which is changed by it), and says what that costs.
  *
  * bench_archive MODEL FOLDER [traces] [hosts] [late]. Every late-th trace comes in two halves, the second after its
  * first was stored (0, the default: none). Prints CPU per trace and span of adding and committing, what the families

@@ -32,7 +32,8 @@ typedef struct StatsTrace {
     const guint8 *shared;  /* SharedCall of each node of the tree; NULL: there is no other version */
 } StatsTrace;
 
-/* Adds a trace of which nothing was counted before ('shared' is not looked at): to the minute rows of its functions and of its pattern. */
+/* Adds a trace of which nothing was counted before ('shared' is not looked at): to the minute rows of its functions and
+ * of its pattern. */
 void stats_group_add(StatsGroup *group, const StatsTrace *trace);
 
 /* Adds the spans of a tree to the rows of their functions. shared, when not NULL, says for each node how an earlier
@@ -45,8 +46,8 @@ void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, cons
                                    const guint8 *shared);
 /* Adds a tree to the minute rows of its pattern, but for what is in them from the other version. */
 void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace);
-/* Takes an earlier version of a trace back from its pattern's rows by host, by adding it with a minus sign, but for what
- * the other version has there, too. The row of all hosts has extremes and quantiles, and is not touched. */
+/* Takes an earlier version of a trace back from its pattern's rows by host, by adding it with a minus sign, but for
+ * what the other version has there, too. The row of all hosts has extremes and quantiles, and is not touched. */
 void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trace);
 
 /* Every row, in the order of the stored keys; the values may be used during the call. */
