@@ -36,6 +36,11 @@ guint64 memory_resident_bytes(void) {
     return (guint64)(resident - shared) * (guint64)sysconf(_SC_PAGESIZE) + FILES_BYTES;
 }
 
+guint64 memory_allocated_bytes(void) {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 limit_bytes) {
     const guint64 others = use->resident_bytes - MIN(use->held_bytes, use->resident_bytes);
     keeper->others_bytes = MAX(others, keeper->others_bytes - keeper->others_bytes / FORGET_PART);

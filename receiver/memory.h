@@ -13,6 +13,10 @@ void memory_trim(void);
 /* Without what is mapped from files. 0: the system does not tell. */
 guint64 memory_resident_bytes(void);
 
+/* What the program has of the allocator, the store's share included, without what lies free there. Reads every list of
+ * free blocks: not for each span. */
+guint64 memory_allocated_bytes(void);
+
 typedef struct MemoryUse {
     guint64 resident_bytes;
     guint64 held_bytes, used_bytes; /* for open traces: what the system sees, and what is in use of it */

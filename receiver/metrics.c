@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "receiver/accounts.h"
+#include "receiver/memory.h"
 
 static void write_head(GString *out, const char *name, const char *type, const char *help) {
     g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
@@ -66,6 +67,28 @@ static void write_accounts(GString *out, StateSources *sources) {
     write_gauge(out, "accounts_agree", "1 when the sums of the accounts agree", accounts.agree);
 }
 
+static void write_labelled(GString *out, const char *name, const char *label, const char *of, guint64 value) {
+    g_string_append_printf(out, "plumbd_%s{%s=\"%s\"} %" G_GUINT64_FORMAT "\n", name, label, of, value);
+}
+
+static void write_memory(GString *out, const State *state, const StoreUsage *usage) {
+    write_head(out, "memory_bytes", "gauge",
+               "Memory by what it is for: open traces in use and held, groups that are collected, queues, the store "
+               "(estimated); and all that is allocated beside the memory held for open traces");
+    write_labelled(out, "memory_bytes", "part", "traces", state->arena_bytes);
+    write_labelled(out, "memory_bytes", "part", "traces_held", state->arena_held_bytes);
+    write_labelled(out, "memory_bytes", "part", "groups", state->open_bytes - state->arena_bytes);
+    write_labelled(out, "memory_bytes", "part", "queues", state->queued_bytes + state->buffered_bytes);
+    write_labelled(out, "memory_bytes", "part", "store", usage->memory_bytes);
+    write_labelled(out, "memory_bytes", "part", "allocated", memory_allocated_bytes());
+}
+
+static void write_store(GString *out, const StoreUsage *usage) {
+    write_head(out, "store_bytes", "gauge", "Size of the store's files by what they hold");
+    for (guint i = 0; i < FAMILY_COUNT; i++)
+        write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
+}
+
 void metrics_write(StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
@@ -106,5 +129,8 @@ void metrics_write(StateSources *sources, GString *out) {
     write_head(out, "cpu_seconds_total", "counter", "Processor time used");
     g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);
     write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);
+    const StoreUsage usage = store_usage(archive_store(sources->archive));
+    write_memory(out, &state, &usage);
+    write_store(out, &usage);
     state_clear(&state);
 }

@@ -70,6 +70,8 @@ static void collect_shards(State *state, const StateSources *sources, gint64 now
         state->open_traces += shard.traces;
         state->open_spans += shard.spans;
         state->open_bytes += shard.bytes;
+        state->arena_bytes += shard.arena_bytes;
+        state->arena_held_bytes += shard.arena_held_bytes;
         state->queued_bytes += shard.mailbox_bytes;
         if (shard.oldest_ns) state->lag_ns = MAX(state->lag_ns, now_ns - shard.oldest_ns);
     }
