@@ -3,33 +3,53 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No value that is written one after the other is larger, but for that of a large trace: a block is full with less room
+ * than this, so that it does not grow. */
+#define VALUE_ROOM_BYTES (64u * 1024)
+
 typedef struct PutEntry {
     LayoutKey key;
-    guint at, size_bytes;
+    guint32 block; /* among the full ones, or the present one */
+    guint32 at, size_bytes;
 } PutEntry;
 
+static GByteArray *block_new(void) { return g_byte_array_sized_new(PUTS_BLOCK_BYTES); }
+
 void puts_init(Puts *puts, StoreFamily family) {
-    *puts = (Puts){family, g_array_new(FALSE, FALSE, sizeof(PutEntry)), g_byte_array_new(),
-                   g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
+    *puts = (Puts){.family = family,
+                   .entries = g_array_new(FALSE, FALSE, sizeof(PutEntry)),
+                   .bytes = block_new(),
+                   .full = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref),
+                   .lent = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
 }
 
 void puts_clear(Puts *puts) {
     g_clear_pointer(&puts->entries, g_array_unref);
     g_clear_pointer(&puts->bytes, g_byte_array_unref);
+    g_clear_pointer(&puts->full, g_ptr_array_unref);
     g_clear_pointer(&puts->lent, g_ptr_array_unref);
 }
 
-void puts_add(Puts *puts, const LayoutKey *key) {
-    guint at = 0;
-    if (puts->entries->len > 0) {
-        const PutEntry *last = &g_array_index(puts->entries, PutEntry, puts->entries->len - 1);
-        at = last->at + last->size_bytes;
-    }
-    PutEntry entry = {*key, at, puts->bytes->len - at};
-    g_array_append_val(puts->entries, entry);
+static void next_block(Puts *puts) {
+    puts->full_bytes += puts->bytes->len;
+    g_ptr_array_add(puts->full, puts->bytes);
+    puts->bytes = block_new();
 }
 
-gsize puts_size_bytes(const Puts *puts) { return puts->bytes->len + puts->entries->len * sizeof(PutEntry); }
+void puts_add(Puts *puts, const LayoutKey *key) {
+    guint32 at = 0;
+    if (puts->entries->len > 0) {
+        const PutEntry *last = &g_array_index(puts->entries, PutEntry, puts->entries->len - 1);
+        if (last->block == puts->full->len) at = last->at + last->size_bytes;
+    }
+    PutEntry entry = {*key, puts->full->len, at, puts->bytes->len - at};
+    g_array_append_val(puts->entries, entry);
+    if (puts->bytes->len > PUTS_BLOCK_BYTES - VALUE_ROOM_BYTES) next_block(puts);
+}
+
+gsize puts_size_bytes(const Puts *puts) {
+    return puts->full_bytes + puts->bytes->len + puts->entries->len * sizeof(PutEntry);
+}
 
 /* All keys of a family have one length. */
 static int compare_entries(gconstpointer a, gconstpointer b) {
@@ -38,22 +58,19 @@ static int compare_entries(gconstpointer a, gconstpointer b) {
 }
 
 void puts_move(Puts *puts, StoreBatch *batch) {
+    if (puts->entries->len == 0) return;
+    next_block(puts);
     g_array_sort(puts->entries, compare_entries);
     for (guint i = 0; i < puts->entries->len; i++) {
         const PutEntry *entry = &g_array_index(puts->entries, PutEntry, i);
+        const GByteArray *block = g_ptr_array_index(puts->full, entry->block);
         store_batch_put_lent(batch, puts->family, key_bytes(&entry->key),
-                             (Bytes){puts->bytes->data + entry->at, entry->size_bytes});
+                             (Bytes){block->data + entry->at, entry->size_bytes});
     }
-    if (puts->entries->len == 0) return;
     g_array_set_size(puts->entries, 0);
-    g_ptr_array_add(puts->lent, puts->bytes);
-    puts->bytes = g_byte_array_new();
+    g_ptr_array_extend_and_steal(puts->lent, g_steal_pointer(&puts->full));
+    puts->full = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    puts->full_bytes = 0;
 }
 
-void puts_returned(Puts *puts) {
-    if (puts->lent->len == 0) return;
-    g_byte_array_unref(puts->bytes);
-    puts->bytes = g_ptr_array_steal_index(puts->lent, 0); /* with the room that it has */
-    g_byte_array_set_size(puts->bytes, 0);
-    g_ptr_array_set_size(puts->lent, 0);
-}
+void puts_returned(Puts *puts) { g_ptr_array_set_size(puts->lent, 0); }

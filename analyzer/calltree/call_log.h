@@ -26,8 +26,9 @@ typedef struct Call {
 
 #define CALL_MAX_WORDS 10u
 
-/* Entries one behind the other, in blocks that are kept when the log is emptied. */
-#define LOG_BLOCK_WORDS (32u * 1024)
+/* Entries one behind the other, in blocks that go back to the system when the log is emptied: groups of several writers
+ * are full at different times. */
+#define LOG_BLOCK_WORDS (256u * 1024)
 typedef struct CallLog {
     GPtrArray *blocks; /* of LOG_BLOCK_WORDS; the first word says how many are used, itself included */
     guint in_use;
@@ -36,6 +37,8 @@ typedef struct CallLog {
 
 /* Begins the next block. */
 void log_grow(CallLog *log);
+void log_empty(CallLog *log);
+gsize log_size_bytes(const CallLog *log);
 
 static inline guint32 *log_put_wide(guint32 *at, guint64 number) {
     *at++ = (guint32)number;

@@ -133,7 +133,7 @@ static Pattern *compress(Compressor *compressor, const guint32 *parent, const gu
     for (guint32 i = 1; i < n; i++) {
         node_of[i] = node_of[parent[i]] + shape_offset(shapes, shape[parent[i]], shape[i]);
     }
-    Pattern *pattern = pattern_ref(shapes_pattern(shapes, shape[0]));
+    Pattern *pattern = shapes_pattern(shapes, shape[0]);
     end_tree(compressor);
     return pattern;
 }

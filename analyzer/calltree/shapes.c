@@ -191,11 +191,11 @@ guint32 shapes_intern(Shapes *shapes, ShapeRoot root, const guint32 *children, g
     return number;
 }
 
-const Pattern *shapes_pattern(Shapes *shapes, guint32 number) {
-    Shape *shape = &shapes->shapes[number];
-    if (shape->pattern != NULL) return shape->pattern;
-    gsize size = sizeof(Pattern) + shape->n_nodes * sizeof(PatternNode);
-    Pattern *pattern = g_malloc(size);
+static gsize pattern_size(guint32 n_nodes) { return sizeof(Pattern) + n_nodes * sizeof(PatternNode); }
+
+static Pattern *pattern_make(const Shapes *shapes, guint32 number) {
+    const Shape *shape = &shapes->shapes[number];
+    Pattern *pattern = g_malloc(pattern_size(shape->n_nodes));
     pattern->refs = 1;
     pattern->n_nodes = shape->n_nodes;
     memcpy(pattern->id.bytes, shape->digest, sizeof pattern->id.bytes);
@@ -214,7 +214,17 @@ const Pattern *shapes_pattern(Shapes *shapes, guint32 number) {
             child->end = children[c].shape;
         }
     }
-    shapes->pattern_bytes += size;
-    shape->pattern = pattern;
+    return pattern;
+}
+
+Pattern *shapes_pattern(Shapes *shapes, guint32 number) {
+    Shape *shape = &shapes->shapes[number];
+    if (shape->pattern != NULL) return pattern_ref(shape->pattern);
+    Pattern *pattern = pattern_make(shapes, number);
+    if (shape->asked) {
+        shape->pattern = pattern_ref(pattern);
+        shapes->pattern_bytes += pattern_size(shape->n_nodes);
+    }
+    shape->asked = 1;
     return pattern;
 }

@@ -22,10 +22,11 @@ typedef struct ShapeRoot {
 typedef struct Shape {
     ShapeRoot root;
     guint32 hash;
-    guint32 n_children;
+    guint32 n_children : 31;
+    guint32 asked : 1;   /* for its pattern */
     guint32 children_at; /* in Shapes.children */
     guint32 n_nodes;     /* of the whole subtree */
-    Pattern *pattern;    /* of a trace, once somebody asked */
+    Pattern *pattern;    /* of a trace, once somebody asked twice; or NULL */
     guint8 digest[SHAPE_DIGEST_BYTES];
 } Shape;
 
@@ -56,8 +57,9 @@ gsize shapes_bytes(const Shapes *shapes);
 
 /* Number of the shape; children: distinct, ascending. */
 guint32 shapes_intern(Shapes *shapes, ShapeRoot root, const guint32 *children, guint32 n);
-/* The pattern of a shape of kind SHAPE_TRACE: borrowed, until reset. */
-const Pattern *shapes_pattern(Shapes *shapes, guint32 shape);
+/* The pattern of a shape of kind SHAPE_TRACE: a new reference. What is asked for once is not kept: most shapes of large
+ * traces never come again, and their patterns are larger than all else here. */
+Pattern *shapes_pattern(Shapes *shapes, guint32 shape);
 
 /* Offset in pre-order from a shape's root to that of a child, which it must have. */
 static inline guint32 shape_offset(const Shapes *shapes, guint32 parent, guint32 child) {

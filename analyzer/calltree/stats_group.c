@@ -40,8 +40,7 @@ void stats_group_clear(StatsGroup *group) {
     g_array_set_size(group->pattern_rows, 0);
     g_array_set_size(group->target_list, 0);
     if (group->n_tracers > 0) memset(group->tracers, 0, group->n_tracers * sizeof *group->tracers);
-    group->log.in_use = 0;
-    group->log.at = NULL;
+    log_empty(&group->log);
     group->pattern_bytes = 0;
 }
 
@@ -62,7 +61,7 @@ void stats_group_free(StatsGroup *group) {
 gsize stats_group_size_bytes(const StatsGroup *group) {
     gsize tables = key_table_bytes(&group->hosts) + key_table_bytes(&group->patterns) +
                    key_table_bytes(&group->functions) + key_table_bytes(&group->targets);
-    gsize log = group->log.in_use * sizeof(guint32) * LOG_BLOCK_WORDS;
+    gsize log = log_size_bytes(&group->log);
     gsize lists =
         group->pattern_rows->len * sizeof(PatternRow) + group->target_list->len * (sizeof(Target) + SEAL_TARGET_BYTES);
     return sizeof *group + tables + lists + log + log + log / 2 + group->pattern_bytes +
