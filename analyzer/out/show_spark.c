@@ -32,7 +32,15 @@ static void cell_count(Table *table, double n, Colour colour) {
 
 static Colour state_colour(const char *state) {
     if (strcmp(state, "failed") == 0 || strcmp(state, "lost") == 0) return COLOUR_RED;
-    return strcmp(state, "cut off") == 0 || strcmp(state, "killed") == 0 ? COLOUR_YELLOW : COLOUR_NONE;
+    return strcmp(state, "cut off") == 0 || strcmp(state, "silent") == 0 || strcmp(state, "killed") == 0 ? COLOUR_YELLOW
+                                                                                                         : COLOUR_NONE;
+}
+
+/* An application that says nothing any more, and has not said that it ended, may have died. */
+static char *app_state(const Style *style, const json_t *app) {
+    if (strcmp(field_text(app, "state"), "silent") != 0) return show_text(style, app, "state");
+    g_autofree char *ago = unit_age(field_number(app, "silent_ns"));
+    return g_strdup_printf("no end, last event %s ago", ago);
 }
 
 static void cell_state(Table *table, const Style *style, const json_t *row, const char *field) {
@@ -62,7 +70,7 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
         table_cell(table, show_text(style, row, "name"), COLOUR_NONE);
         table_cell(table, show_text(style, row, "user"), COLOUR_NONE);
         table_cell(table, show_text(style, row, "spark_version"), COLOUR_NONE);
-        cell_state(table, style, row, "state");
+        table_cell(table, app_state(style, row), state_colour(field_text(row, "state")));
         cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
         for (guint j = 0; j < G_N_ELEMENTS(counts); j++) cell_count(table, field_number(row, counts[j]), COLOUR_NONE);
     }
@@ -80,7 +88,8 @@ static void append_app(const json_t *document, const Style *style, GString *out)
         g_autofree char *time = unit_duration(style, field_number(document, "duration_ns"), NS_PER_MS);
         g_string_append_printf(out, "  %s", time);
     }
-    g_string_append_printf(out, "  %s\n", field_text(document, "state"));
+    g_autofree char *state = app_state(style, document);
+    g_string_append_printf(out, "  %s\n", state);
 }
 
 /* ---- stages ---- */

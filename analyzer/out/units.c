@@ -72,6 +72,16 @@ char *unit_duration_signed(const Style *style, double ns, gint64 resolution_ns) 
     return ns > 0 ? g_strconcat("+", text, NULL) : g_steal_pointer(&text);
 }
 
+char *unit_age(double ns) {
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{86400e9, "d"}, {3600e9, "h"}, {60e9, "min"}, {1e9, "s"}};
+    guint i = 0;
+    while (i + 1 < G_N_ELEMENTS(units) && ns < 2 * units[i].ns) i++;
+    return g_strdup_printf("%.0f %s", floor(MAX(ns, 0) / units[i].ns), units[i].name);
+}
+
 char *unit_in_column(char *text) {
     gsize length = strlen(text);
     gboolean single = length > 2 && text[length - 2] == ' ' && strchr("shd", text[length - 1]) != NULL;

@@ -6,7 +6,9 @@
 
 /* "3.21 ms", "41.0 µs", "92.4 s", "27.8 h". With resolution_ns 1,000,000, 3 ms is "3 ms" and never "3.00 ms". */
 char *unit_duration(const Style *style, double ns, gint64 resolution_ns);
-/* The same with a sign: "+3.21 ms". */
+/* How long ago something was, in whole units of which there are two at least: "119 s", "3 h". */
+char *unit_age(double ns);
+/* A duration with a sign: "+3.21 ms". */
 char *unit_duration_signed(const Style *style, double ns, gint64 resolution_ns);
 /* For a column of durations: takes text and gives it back with a blank after a unit of one letter, so that numbers
  * stand above numbers ("92.4 s " above "3.21 ms"). */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark.h"
+#include "analyzer/query/asked_app.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -230,8 +231,7 @@ static gboolean load_app(Archive *archive, const char *app_key, AppTasks *tasks,
 /* Until when tasks run that have no end. */
 static gint64 until_ms(const SparkApp *app, gint64 now_ms) {
     if (app->end_ms >= 0) return app->end_ms;
-    const gboolean silent = app->last_event_ms >= 0 && now_ms - app->last_event_ms > APP_SILENT_MS;
-    return silent ? app->last_event_ms : now_ms;
+    return app_silent_ms(app, now_ms) >= 0 ? app->last_event_ms : now_ms;
 }
 
 AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, GError **error) {

@@ -32,10 +32,6 @@ typedef struct AppTasks {
     guint32 sampled_hosts; /* hosts with samples of the time */
 } AppTasks;
 
-/* Of an application whose log has said nothing for so long it is taken that it died: a driver of Spark that lives sends
- * something every few seconds while tasks run. */
-#define APP_SILENT_MS (10 * 60 * 1000)
-
 /* Without what samples tell of hosts. app_key: SparkApp.app. Tasks that still run last until now_ms; those of an
  * application that died, until its log's last event. A task without an end in an application that ended was given up:
  * it is not judged. NOT_FOUND. */

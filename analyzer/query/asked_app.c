@@ -166,18 +166,26 @@ void json_add_text(json_t *object, const char *name, const char *text) {
     if (text != NULL) json_object_set_new(object, name, json_text(text, strlen(text)));
 }
 
-/* A log that is complete and has no end is that of an application that was killed. */
-static const char *state_of(const SparkApp *app) {
-    if (app == NULL) return "unknown";
-    if (app->end_ms >= 0) return "ended";
-    return app->log_complete == 1 ? "cut off" : "running";
+gint64 app_silent_ms(const SparkApp *app, gint64 now_ms) {
+    if (app->end_ms >= 0 || app->last_event_ms < 0) return -1;
+    const gint64 silent_ms = now_ms - app->last_event_ms;
+    return silent_ms > APP_SILENT_MS ? silent_ms : -1;
 }
 
-void json_add_app(json_t *object, const AppEntry *entry) {
+/* A log that is complete and has no end is that of an application that was killed. */
+static const char *state_of(const SparkApp *app, gint64 now_ms) {
+    if (app == NULL) return "unknown";
+    if (app->end_ms >= 0) return "ended";
+    if (app->log_complete == 1) return "cut off";
+    return app_silent_ms(app, now_ms) >= 0 ? "silent" : "running";
+}
+
+void json_add_app(const Asked *asked, json_t *object, const AppEntry *entry) {
     const SparkApp *app = entry->app;
+    const gint64 now_ms = asked->now_ns / NS_PER_MS;
     json_add_text(object, "app", entry->key);
     json_add_text(object, "id", app_entry_id(entry));
-    json_object_set_new(object, "state", json_string(state_of(app)));
+    json_object_set_new(object, "state", json_string(state_of(app, now_ms)));
     if (app == NULL) return;
     json_add_text(object, "attempt", app->attempt);
     json_add_text(object, "name", app->name);
@@ -187,6 +195,7 @@ void json_add_app(json_t *object, const AppEntry *entry) {
     json_add_ms(object, "begin_time_ns", app->start_ms);
     json_add_ms(object, "end_time_ns", app->end_ms);
     json_add_ms(object, "last_event_time_ns", app->last_event_ms);
+    if (app->log_complete != 1) json_add_ms(object, "silent_ns", app_silent_ms(app, now_ms));
     const gint64 end_ms = app->end_ms >= 0 ? app->end_ms : app->last_event_ms;
     if (app->start_ms >= 0 && end_ms >= app->start_ms) json_add_ms(object, "duration_ns", end_ms - app->start_ms);
 }

@@ -34,8 +34,14 @@ const char *app_entry_id(const AppEntry *entry);
 /* The parameter "stage", "N" or "N.ATTEMPT"; -1 each where not given. INPUT. */
 gboolean asked_stage(const Asked *asked, gint64 *stage, gint64 *attempt, GError **error);
 
+/* Of an application whose log has said nothing for so long it is taken that it died: a driver of Spark that lives sends
+ * something every few seconds while tasks run. */
+#define APP_SILENT_MS (10 * 60 * 1000)
+/* How long ago the newest event of a log was that has no end, where that is too long; else -1. */
+gint64 app_silent_ms(const SparkApp *app, gint64 now_ms);
+
 /* Adds "app", "id", "name", "state", times, ... of an application to an object. */
-void json_add_app(json_t *object, const AppEntry *entry);
+void json_add_app(const Asked *asked, json_t *object, const AppEntry *entry);
 /* Adds a time in ms as ns under the name; nothing when it is unknown (below 0). */
 void json_add_ms(json_t *object, const char *name, gint64 ms);
 /* Adds a text; nothing when it is NULL. */

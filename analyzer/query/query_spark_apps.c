@@ -1,7 +1,7 @@
 /* Which applications of Spark are stored. */
 #include "analyzer/query/asked_app.h"
 
-static json_t *row_of(const AppEntry *entry) {
+static json_t *row_of(const Asked *asked, const AppEntry *entry) {
     static const struct {
         SparkKind kind;
         const char *name;
@@ -9,7 +9,7 @@ static json_t *row_of(const AppEntry *entry) {
                   {SPARK_TASK, "tasks"},         {SPARK_SPLIT, "splits"}, {SPARK_OPERATION, "operations"},
                   {SPARK_LINK, "links"}};
     json_t *row = json_object();
-    json_add_app(row, entry);
+    json_add_app(asked, row, entry);
     for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
         json_object_set_new(row, counts[i].name, json_count(entry->records[counts[i].kind]));
     if (entry->app == NULL || entry->app->properties.n == 0) return row;
@@ -29,7 +29,7 @@ json_t *answer_apps(const Asked *asked, GError **error) {
     if (list == NULL) return NULL;
     json_t *answer = json_object(), *rows = json_array();
     const guint n = answer_rows(asked, limit, list->entries->len, answer);
-    for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(&g_array_index(list->entries, AppEntry, i)));
+    for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(asked, &g_array_index(list->entries, AppEntry, i)));
     json_object_set_new(answer, "apps", rows);
     return answer;
 }

@@ -199,7 +199,7 @@ json_t *answer_tasks(const Asked *asked, GError **error) {
     keep_shown(briefs);
     g_array_sort(briefs, compare);
     json_auto_t *answer = json_object();
-    json_add_app(answer, entry);
+    json_add_app(asked, answer, entry);
     json_object_set_new(answer, "fitting_tasks", json_count(briefs->len));
     if (!add_rows(asked, entry, &(Found){briefs, medians}, answer, error)) return NULL;
     return json_incref(answer);

@@ -45,6 +45,19 @@ static void test_durations(void) {
     }
 }
 
+static void test_age(void) {
+    static const struct {
+        double s;
+        const char *text;
+    } cases[] = {{-5, "0 s"},      {0.5, "0 s"},       {119, "119 s"},
+                 {120, "2 min"},   {7199, "119 min"},  {3 * 3600, "3 h"},
+                 {172799, "47 h"}, {86400 * 9, "9 d"}, {86400 * 4000.0, "4000 d"}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *text = unit_age(cases[i].s * 1e9);
+        g_assert_cmpstr(text, ==, cases[i].text);
+    }
+}
+
 /* Whatever the value, a time counted in milliseconds never shows a finer digit. */
 static void test_no_false_digits(void) {
     Style style = style_plain();
@@ -147,6 +160,7 @@ static void test_times(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/units/durations", test_durations);
+    g_test_add_func("/units/age", test_age);
     g_test_add_func("/units/no_false_digits", test_no_false_digits);
     g_test_add_func("/units/ascii", test_ascii);
     g_test_add_func("/units/mean_resolution", test_mean_resolution);

@@ -172,6 +172,37 @@ static void test_numbers(void) {
     g_assert_cmpstr(text_at(task, "trace"), ==, trace);
 }
 
+/* An application without an end runs as long as its log says something; now is an hour after BASE_MS. */
+static void test_states(void) {
+    static const struct {
+        const char *id, *state;
+        gint64 event_minute, end_ms, log_complete; /* event_minute -1: the log has named no time yet */
+    } apps[] = {
+        {"ended", "ended", 0, 5, 0},   {"cut", "cut off", 0, -1, 1},    {"busy", "running", 50, -1, 0},
+        {"new", "running", -1, -1, 0}, {"silent", "silent", 49, -1, 0}, {"ahead", "running", 90, -1, 0},
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    for (guint i = 0; i < G_N_ELEMENTS(apps); i++) {
+        SparkApp *app = add_app(records, apps[i].id, NULL, 0);
+        if (apps[i].event_minute >= 0) app->last_event_ms = BASE_MS + apps[i].event_minute * 60000;
+        app->end_ms = apps[i].end_ms, app->log_complete = apps[i].log_complete;
+    }
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+    json_auto_t *answer = fixture_answer(&fixture, "apps", "");
+    for (guint i = 0; i < G_N_ELEMENTS(apps); i++) {
+        const json_t *row = row_where(json_object_get(answer, "apps"), "app", apps[i].id);
+        g_assert_cmpstr(text_at(row, "state"), ==, apps[i].state);
+        const gboolean silent = strcmp(apps[i].state, "silent") == 0;
+        g_assert_cmpint(json_object_get(row, "silent_ns") != NULL, ==, silent);
+        if (silent) g_assert_cmpint(number_at(row, "silent_ns"), ==, 11 * 60 * G_GINT64_CONSTANT(1000000000));
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -180,5 +211,6 @@ int main(int argc, char **argv) {
     }
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);
+    g_test_add_func("/query/spark/states", test_states);
     return g_test_run();
 }
