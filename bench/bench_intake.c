@@ -2,7 +2,8 @@
  * opening those again. Batches of 170 spans of 3,000 processes, each with spans of 40 traces, every trace in batches of
  * four processes: about what a busy cluster sends in half a second.
  *
- * bench_intake [batches, 6000 unless told: half of their traces are open at the same time] */
+ * bench_intake [batches, 6000 unless told: half of their traces are open at the same time]
+ * bench_intake SEGMENT, a file of a journal: the frames that are in it */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "analyzer/archive/pack.h"
 #include "common/base/limits.h"
 #include "common/wire/codec.h"
+#include "receiver/journal_format.h"
 #include "receiver/open_traces.h"
 
 #define PROCESSES    3000u
@@ -20,10 +22,12 @@
 #define BATCH_TRACES 40u
 #define TRACE_PARTS  4u
 #define ROUNDS       3u
+/* Traces that are open at the same time when the frames come from a journal. */
+#define JOURNAL_TRACES 20000u
 
 typedef struct Bench {
-    guint n_batches;
-    GByteArray **frames;
+    GPtrArray *frames; /* GBytes */
+    guint traces_left; /* open when others are closed */
     Store *store;
     Archive *archive;
     NamingRules *rules;
@@ -47,7 +51,7 @@ static void stop_on(const GError *error) {
 
 static guint64 spread(guint64 number) { return trace_id_hash(number + 1); }
 
-static GByteArray *make_frame(guint number, guint n_batches, GRand *rand) {
+static GBytes *make_frame(guint number, guint n_batches, GRand *rand) {
     g_autoptr(SpanBatch) batch = batch_new();
     g_autofree char *process = g_strdup_printf("DataNode/10.0.%u.%u/4011", number % PROCESSES / 250, number % 250);
     guint32 tracer = batch_intern(batch, process, strlen(process)), path = batch_intern(batch, "path", 4);
@@ -69,19 +73,40 @@ static GByteArray *make_frame(guint number, guint n_batches, GRand *rand) {
     }
     GByteArray *bytes = g_byte_array_new();
     wire_batch_encode(batch, PROTOCOL_COMPACT, 1, bytes);
-    return bytes;
+    g_byte_array_remove_range(bytes, 0, FRAME_HEADER_BYTES);
+    return g_byte_array_free_to_bytes(bytes);
+}
+
+static void make_frames(Bench *bench, guint n_batches) {
+    GRand *rand = g_rand_new_with_seed(1);
+    for (guint i = 0; i < n_batches; i++) g_ptr_array_add(bench->frames, make_frame(i, n_batches, rand));
+    g_rand_free(rand);
+    bench->traces_left = n_batches / TRACE_PARTS * BATCH_TRACES / 2;
+}
+
+static void read_frames(Bench *bench, const char *path) {
+    GError *error = NULL;
+    JournalReader reader;
+    Bytes payload;
+    g_autoptr(GMappedFile) map = g_mapped_file_new(path, FALSE, &error);
+    stop_on(error);
+    g_autoptr(GBytes) file = g_mapped_file_get_bytes(map);
+    journal_reader_init(&reader, (Bytes){g_bytes_get_data(file, NULL), g_bytes_get_size(file)}, &error);
+    stop_on(error);
+    while (journal_reader_next(&reader, &payload))
+        g_ptr_array_add(bench->frames, g_bytes_new(payload.data, payload.size_bytes));
+    bench->traces_left = JOURNAL_TRACES;
 }
 
 static void take(Bench *bench, guint number, SpanBatch *batch, GByteArray *packed) {
     GError *error = NULL;
-    FrameCut cut;
     WireHeader header;
     WireVersions versions;
     guint32 refused[PACK_RESULT_COUNT] = {0};
-    const GByteArray *frame = bench->frames[number];
+    gsize frame_bytes;
+    const guint8 *frame = g_bytes_get_data(g_ptr_array_index(bench->frames, number), &frame_bytes);
     double begin_s = cpu_s();
-    frame_cut((Bytes){frame->data, frame->len}, LIMIT_FRAME_BYTES, &cut);
-    wire_header_decode(cut.frame, &header, &error);
+    wire_header_decode((Bytes){frame, frame_bytes}, &header, &error);
     wire_batch_decode(&header, batch, &versions, &error);
     stop_on(error);
     double decoded_s = cpu_s();
@@ -93,7 +118,7 @@ static void take(Bench *bench, guint number, SpanBatch *batch, GByteArray *packe
     bench->decode_s += decoded_s - begin_s;
     bench->pack_s += packed_s - decoded_s;
     bench->spans += batch->spans->len;
-    bench->wire_bytes += frame->len;
+    bench->wire_bytes += frame_bytes;
 }
 
 /* As a shard does. */
@@ -128,12 +153,13 @@ static void close_traces(Bench *bench, guint left, GByteArray *records) {
 static void run(Bench *bench, gint64 now_ns) {
     g_autoptr(SpanBatch) batch = batch_new();
     g_autoptr(GByteArray) packed = g_byte_array_new(), records = g_byte_array_new();
-    for (guint i = 0; i < bench->n_batches; i++) {
+    const guint n_batches = bench->frames->len;
+    for (guint i = 0; i < n_batches; i++) {
         take(bench, i, batch, packed);
-        if (i % 20 < 19 && i + 1 < bench->n_batches) continue;
+        if (i % 20 < 19 && i + 1 < n_batches) continue;
         append(bench, packed, now_ns + i);
         g_byte_array_set_size(packed, 0);
-        close_traces(bench, bench->n_batches / TRACE_PARTS * BATCH_TRACES / 2, records);
+        close_traces(bench, bench->traces_left, records);
     }
     bench->open_bytes = open_traces_bytes(bench->traces);
     bench->held_bytes = open_traces_held_bytes(bench->traces);
@@ -162,7 +188,8 @@ static void report(const Bench *bench) {
 
 int main(int argc, char **argv) {
     GError *error = NULL;
-    Bench bench = {.n_batches = argc > 1 ? (guint)MAX(atoi(argv[1]), (int)TRACE_PARTS) : 6000};
+    const int n_batches = argc > 1 ? atoi(argv[1]) : 6000;
+    Bench bench = {.frames = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref)};
     StoreOptions store = {.merge = archive_merge};
     ArchiveOptions archive = {.clock_tolerance_ns = 0};
     OpenLimits limits = {.idle_ns = G_GINT64_CONSTANT(30000000000), .max_age_ns = G_GINT64_CONSTANT(300000000000)};
@@ -173,17 +200,16 @@ int main(int argc, char **argv) {
     bench.rules = naming_rules_new(naming_default_templates, &error);
     bench.packer = packer_new(bench.rules, archive_dict(bench.archive));
     bench.traces = open_traces_new(&limits);
-    bench.frames = g_new(GByteArray *, MAX(bench.n_batches, 1));
-    GRand *rand = g_rand_new_with_seed(1);
-    for (guint i = 0; i < bench.n_batches; i++) bench.frames[i] = make_frame(i, bench.n_batches, rand);
+    if (n_batches > 0)
+        make_frames(&bench, (guint)MAX(n_batches, (int)TRACE_PARTS));
+    else
+        read_frames(&bench, argv[1]);
     for (guint round = 0; round < ROUNDS; round++) {
         run(&bench, (gint64)round * G_GINT64_CONSTANT(1000000000));
         if (round == 0) forget_times(&bench);
     }
     if (bench.spans > 0) report(&bench);
-    for (guint i = 0; i < bench.n_batches; i++) g_byte_array_unref(bench.frames[i]);
-    g_free(bench.frames);
-    g_rand_free(rand);
+    g_ptr_array_unref(bench.frames);
     open_traces_free(bench.traces);
     packer_free(bench.packer);
     naming_rules_free(bench.rules);

@@ -14,6 +14,7 @@ typedef struct PackString {
     guint32 key;  /* of the template; 0: the name is as sent */
     guint32 number_length;
     const char *number; /* in the batch */
+    guint64 hash;       /* of the text */
     guint8 text_known, name_known;
     guint8 text_result, name_result; /* PackResult */
     guint8 template_like;            /* as the key of a first annotation it must be escaped */
@@ -94,12 +95,6 @@ void packer_free(Packer *packer) {
     g_free(packer);
 }
 
-void packer_begin_batch(Packer *packer, const SpanBatch *batch) {
-    g_array_set_size(packer->strings, 0); /* so that growing clears all entries */
-    g_array_set_size(packer->strings, batch->strings->len);
-    g_array_set_size(packer->runs, 0);
-}
-
 GError *packer_take_error(Packer *packer) { return g_steal_pointer(&packer->error); }
 
 static PackResult intern(Packer *packer, const char *data, gsize length, guint32 *id) {
@@ -139,6 +134,23 @@ static void remember(Packer *packer, BatchString text, guint64 hash, guint32 id)
 /* Never 0. */
 static guint64 text_hash(BatchString text) { return XXH3_64bits(text.data, text.length) | 1; }
 
+/* Strings that came before lie far apart: what looking for them needs is fetched for all of a batch at once. */
+void packer_begin_batch(Packer *packer, const SpanBatch *batch) {
+    const guint n = batch->strings->len;
+    g_array_set_size(packer->strings, 0); /* so that growing clears all entries */
+    g_array_set_size(packer->strings, n);
+    g_array_set_size(packer->runs, 0);
+    PackString *entries = (PackString *)(gpointer)packer->strings->data;
+    for (guint i = 0; i < n; i++) {
+        entries[i].hash = text_hash(batch_string(batch, i));
+        __builtin_prefetch(remembered_slot(packer, entries[i].hash));
+    }
+    for (guint i = 0; i < n; i++) {
+        const Remembered *seen = remembered_slot(packer, entries[i].hash);
+        if (seen->hash == entries[i].hash) __builtin_prefetch(seen->text);
+    }
+}
+
 static gboolean name_recall(Packer *packer, PackString *entry, BatchString text, guint64 hash) {
     const Remembered *seen = recall(packer, text, hash);
     if (!seen || !seen->plain_name) return FALSE;
@@ -156,9 +168,23 @@ static gboolean text_recall(Packer *packer, PackString *entry, BatchString text,
     return TRUE;
 }
 
+/* Also of what rules make of a name: a name with a number in it is new each time, its normal form never. */
+static PackResult intern_normal(Packer *packer, const char *data, gsize length, guint32 *id) {
+    const BatchString text = {data, (guint32)length};
+    const guint64 hash = text_hash(text);
+    const Remembered *seen = recall(packer, text, hash);
+    if (seen != NULL) {
+        *id = seen->id;
+        return PACK_OK;
+    }
+    const PackResult result = intern(packer, data, length, id);
+    if (result == PACK_OK && length > 0) remember(packer, text, hash, *id);
+    return result;
+}
+
 static PackResult text_lookup(Packer *packer, PackString *entry, BatchString text) {
     entry->text_known = TRUE;
-    const guint64 hash = text_hash(text);
+    const guint64 hash = entry->hash;
     if (text_recall(packer, entry, text, hash)) return PACK_OK;
     entry->template_like = text.length == 0 || naming_is_template(text.data, text.length);
     entry->text_result = intern(packer, text.data, text.length, &entry->id);
@@ -170,18 +196,14 @@ static PackResult name_lookup(Packer *packer, PackString *entry, BatchString tex
     entry->name_known = TRUE;
     entry->name_result = PACK_NAME_TOO_LONG;
     if (text.length > LIMIT_NAME_BYTES) return entry->name_result;
-    const guint64 hash = text_hash(text);
+    const guint64 hash = entry->hash;
     if (name_recall(packer, entry, text, hash)) return PACK_OK;
     NormalName normal = naming_normalise(packer->rules, text.data, text.length);
-    entry->name_result = intern(packer, normal.name, normal.name_length, &entry->name);
-    if (entry->name_result != PACK_OK) return entry->name_result;
-    if (!normal.key) {
-        if (text.length > 0) remember(packer, text, hash, entry->name);
-        return PACK_OK;
-    }
+    entry->name_result = intern_normal(packer, normal.name, normal.name_length, &entry->name);
+    if (entry->name_result != PACK_OK || !normal.key) return entry->name_result;
     entry->number = normal.number;
     entry->number_length = (guint32)normal.number_length;
-    entry->name_result = intern(packer, normal.key, strlen(normal.key), &entry->key);
+    entry->name_result = intern_normal(packer, normal.key, strlen(normal.key), &entry->key);
     return entry->name_result;
 }
 
@@ -200,20 +222,19 @@ static inline const PackString *string_entry(Packer *packer, const SpanBatch *ba
     return *result == PACK_OK ? entry : NULL;
 }
 
-static inline gboolean slice_fits(guint32 at, guint32 n, guint length) { return at <= length && n <= length - at; }
+static inline gboolean slice_fits(guint32 at, guint32 n, guint length) { return (guint64)at + n <= length; }
 
-static PackResult check_fixed(const SpanBatch *batch, const BatchSpan *span) {
-    if (!span_id_valid(span->id)) return PACK_ZERO_ID;
-    if (span->begin_ns < PACK_BEGIN_MIN_NS || span->begin_ns > PACK_BEGIN_MAX_NS) return PACK_TIME_OUT_OF_RANGE;
-    if (span->duration_ns < -PACK_DURATION_MAX_NS || span->duration_ns > PACK_DURATION_MAX_NS)
+static inline gboolean in_range(gint64 value, gint64 least, gint64 most) {
+    return (guint64)value - (guint64)least <= (guint64)most - (guint64)least;
+}
+
+static inline PackResult check_fixed(const SpanBatch *batch, const BatchSpan *span) {
+    if (G_UNLIKELY(!span_id_valid(span->id))) return PACK_ZERO_ID;
+    if (G_UNLIKELY(!in_range(span->begin_ns, PACK_BEGIN_MIN_NS, PACK_BEGIN_MAX_NS) ||
+                   !in_range(span->duration_ns, -PACK_DURATION_MAX_NS, PACK_DURATION_MAX_NS)))
         return PACK_TIME_OUT_OF_RANGE;
-    if (span->n_parents > LIMIT_SPAN_PARENTS) return PACK_TOO_MANY_PARENTS;
-    if (span->n_annotations > LIMIT_SPAN_ANNOTATIONS || span->n_notes > LIMIT_SPAN_ANNOTATIONS)
-        return PACK_TOO_MANY_ANNOTATIONS;
-    if (!slice_fits(span->parents_at, span->n_parents, batch->parents->len) ||
-        !slice_fits(span->annotations_at, span->n_annotations, batch->annotations->len) ||
-        !slice_fits(span->notes_at, span->n_notes, batch->notes->len))
-        return PACK_BAD_INDEX;
+    if (G_UNLIKELY(span->n_parents > LIMIT_SPAN_PARENTS)) return PACK_TOO_MANY_PARENTS;
+    if (G_UNLIKELY(!slice_fits(span->parents_at, span->n_parents, batch->parents->len))) return PACK_BAD_INDEX;
     return PACK_OK;
 }
 
@@ -227,6 +248,11 @@ static inline gsize padded4(gsize length) { return (length + 3) & ~(gsize)3; }
 /* Looks up the keys, checks the values and adds their size. */
 static PackResult check_lists(Packer *packer, const SpanBatch *batch, const BatchSpan *span, gsize *size_bytes) {
     PackResult result;
+    if (span->n_annotations > LIMIT_SPAN_ANNOTATIONS || span->n_notes > LIMIT_SPAN_ANNOTATIONS)
+        return PACK_TOO_MANY_ANNOTATIONS;
+    if (!slice_fits(span->annotations_at, span->n_annotations, batch->annotations->len) ||
+        !slice_fits(span->notes_at, span->n_notes, batch->notes->len))
+        return PACK_BAD_INDEX;
     for (guint32 k = 0; k < span->n_annotations; k++) {
         const BatchAnnotation *a = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + k);
         if (a->value.length > LIMIT_VALUE_BYTES) return PACK_VALUE_TOO_LONG;
@@ -404,53 +430,64 @@ static void write_lists(Packer *packer, const SpanBatch *batch, const BatchSpan 
     }
 }
 
-static void count_run(Packer *packer, guint32 tracer) {
+static void add_run(Packer *packer, PackRun run) {
     const guint n = packer->runs->len;
     PackRun *last = n > 0 ? &g_array_index(packer->runs, PackRun, n - 1) : NULL;
-    if (G_LIKELY(last && last->tracer == tracer)) {
-        last->spans++;
-        return;
-    }
-    PackRun run = {tracer, 1};
-    g_array_append_val(packer->runs, run);
+    if (run.spans == 0) return;
+    if (last && last->tracer == run.tracer)
+        last->spans += run.spans;
+    else
+        g_array_append_val(packer->runs, run);
 }
 
 const GArray *packer_runs(const Packer *packer) { return packer->runs; }
 
-static PackResult write_span(Packer *packer, const SpanBatch *batch, const BatchSpan *span) {
+/* Refused: nothing was written. Else *tracer is whose it is. */
+static inline PackResult write_span(Packer *packer, const SpanBatch *batch, const BatchSpan *span, guint32 *tracer) {
     PackResult result = check_fixed(batch, span);
     if (G_UNLIKELY(result != PACK_OK)) return result;
     const PackString *name = string_entry(packer, batch, span->name, TRUE, &result);
     if (G_UNLIKELY(!name)) return result;
-    const PackString *tracer = string_entry(packer, batch, span->tracer, FALSE, &result);
-    if (G_UNLIKELY(!tracer)) return result;
+    const PackString *process = string_entry(packer, batch, span->tracer, FALSE, &result);
+    if (G_UNLIKELY(!process)) return result;
+    const gboolean lists = (span->n_annotations | span->n_notes) != 0;
     gsize unused = 0;
-    if (span->n_annotations + span->n_notes > 0) result = check_lists(packer, batch, span, &unused);
+    if (lists) result = check_lists(packer, batch, span, &unused);
     if (G_UNLIKELY(result != PACK_OK)) return result;
 
-    gboolean escape = !name->key && needs_escape(packer, batch, span);
-    SpanRec head = span_head(span, name->name, tracer->id, name->key || escape);
+    const gboolean escape = !name->key && needs_escape(packer, batch, span);
+    SpanRec head = span_head(span, name->name, process->id, name->key || escape);
     const SpanId *parents = good_parents(packer, batch, span, &head.n_parents);
     fragment_span(&packer->writer, &head, parents);
-    if (name->key)
+    if (G_UNLIKELY(name->key))
         fragment_annotation(&packer->writer, name->key, name->number, name->number_length);
-    else if (escape)
+    else if (G_UNLIKELY(escape))
         fragment_annotation(&packer->writer, 0, NULL, 0);
-    write_lists(packer, batch, span);
-    count_run(packer, head.tracer);
+    if (lists) write_lists(packer, batch, span);
+    *tracer = process->id;
     return PACK_OK;
 }
 
 gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GByteArray *out,
                          guint32 refused[PACK_RESULT_COUNT]) {
     const PackGroup *spans = &g_array_index(packer->groups, PackGroup, group);
+    PackRun run = {0, 0};
     fragment_begin(&packer->writer, out, spans->trace);
     for (guint32 i = spans->first; i != END_OF_GROUP; i = g_array_index(packer->next, guint32, i)) {
-        PackResult result = write_span(packer, batch, batch_span(batch, i));
-        if (G_LIKELY(result == PACK_OK)) continue;
-        if (result == PACK_STORE_FAILED) return FALSE;
-        refused[result]++;
+        guint32 tracer = 0;
+        PackResult result = write_span(packer, batch, batch_span(batch, i), &tracer);
+        if (G_UNLIKELY(result != PACK_OK)) {
+            if (result == PACK_STORE_FAILED) return FALSE;
+            refused[result]++;
+            continue;
+        }
+        if (G_UNLIKELY(tracer != run.tracer)) {
+            add_run(packer, run);
+            run = (PackRun){tracer, 0};
+        }
+        run.spans++;
     }
+    add_run(packer, run);
     fragment_end(&packer->writer);
     return TRUE;
 }

@@ -36,7 +36,14 @@ static inline guint64 get_u64(const guint8 **at) {
     return value;
 }
 
+/* May write a byte behind what it returns. */
 static inline guint8 *put_varint(guint8 *at, guint32 value) {
+    if (G_LIKELY(value < 0x4000)) { /* no branch: one byte or two is anybody's guess */
+        const guint more = value >= 0x80;
+        at[0] = (guint8)(value | more << 7);
+        at[1] = (guint8)(value >> 7);
+        return at + 1 + more;
+    }
     for (; value >= 0x80; value >>= 7) *at++ = (guint8)(value | 0x80);
     *at++ = (guint8)value;
     return at;
@@ -75,9 +82,10 @@ static inline guint known_slot(guint64 id) { return (guint)(id * G_GUINT64_CONST
 /* ---- writing ---- */
 
 static void grow(FragmentWriter *writer, gsize more_bytes) {
-    const gsize used = (gsize)(writer->at - writer->out->data);
+    const gsize used = (gsize)(writer->at - writer->out->data), since_last = (gsize)(writer->at - writer->last);
     g_byte_array_set_size(writer->out, (guint)(used + used / 2 + more_bytes + 256));
     writer->at = writer->out->data + used;
+    writer->last = writer->at - since_last;
     writer->end = writer->out->data + writer->out->len;
 }
 
@@ -89,7 +97,7 @@ void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
     writer->out = out;
     writer->start = out->len;
     writer->at = out->data + out->len;
-    writer->end = writer->at;
+    writer->end = writer->last = writer->at;
     writer->head = (FragmentHead){.trace = trace};
     writer->tracer = 0;
     writer->flags = 0;
@@ -98,73 +106,63 @@ void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
     writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
 }
 
-/* TRUE: it was known; *slot is where. */
-static inline gboolean mention(FragmentWriter *writer, guint64 id, guint *slot) {
-    *slot = known_slot(id);
-    if ((writer->known >> *slot & 1) && writer->ids[*slot] == id) return TRUE;
-    writer->known |= 1u << *slot;
-    writer->ids[*slot] = id;
-    return FALSE;
+/* Writes an id; 1: it was known, and one byte says where, else 0. No branch: nobody can guess which of the two it is. */
+static inline guint put_id(FragmentWriter *writer, guint8 **at, guint64 id) {
+    const guint slot = known_slot(id);
+    const guint32 known = writer->known;
+    const guint seen = (known >> slot & 1) & (guint)(writer->ids[slot] == id);
+    writer->known = known | 1u << slot;
+    writer->ids[slot] = id;
+    put_u64(*at, seen ? GUINT64_TO_LE((guint64)slot) : id);
+    *at += 8 - 7 * seen;
+    return seen;
 }
 
-static guint8 *put_parents(FragmentWriter *writer, guint8 *at, const SpanRec *head, const SpanId *parents) {
-    at = put_varint(at, head->n_parents);
-    for (guint i = 0; i < head->n_parents; i++) at = put_u64(put_u64(at, parents[i].trace), parents[i].span);
+static guint8 *put_parents(FragmentWriter *writer, guint8 *at, guint n, const SpanId *parents) {
+    at = put_varint(at, n);
+    for (guint i = 0; i < n; i++) at = put_u64(put_u64(at, parents[i].trace), parents[i].span);
     gboolean inside = FALSE; /* a parent in another trace will never come to this one */
-    for (guint i = 0; i < head->n_parents; i++) inside = inside || parents[i].trace == writer->head.trace;
+    for (guint i = 0; i < n; i++) inside = inside || parents[i].trace == writer->head.trace;
     if (!inside) writer->head.has_root = 1;
     return at;
 }
 
 /* Writes id and parents; returns the marks that say how. */
-static inline guint8 put_ids(FragmentWriter *writer, guint8 **place, const SpanRec *head, const SpanId *parents) {
-    guint8 *at = *place, marks = 0;
-    guint slot;
-    if (mention(writer, head->id.span, &slot)) {
-        *at++ = (guint8)slot;
-        marks = MARK_KNOWN_ID;
-    } else {
-        at = put_u64(at, head->id.span);
-    }
-    if (head->n_parents == 0) {
+static inline guint8 put_ids(FragmentWriter *writer, guint8 **at, const SpanRec *head, const SpanId *parents) {
+    const guint8 marks = (guint8)(put_id(writer, at, head->id.span) * MARK_KNOWN_ID);
+    const guint n = head->n_parents;
+    if (n == 1 && G_LIKELY(parents->trace == writer->head.trace))
+        return (guint8)(marks | (PARENTS_ONE + put_id(writer, at, parents->span) * (PARENTS_KNOWN - PARENTS_ONE)));
+    if (n == 0) {
         writer->head.has_root = 1;
-    } else if (head->n_parents > 1 || parents->trace != writer->head.trace) {
-        at = put_parents(writer, at, head, parents);
-        marks |= PARENTS_LIST;
-    } else if (mention(writer, parents->span, &slot)) {
-        *at++ = (guint8)slot;
-        marks |= PARENTS_KNOWN;
-    } else {
-        at = put_u64(at, parents->span);
-        marks |= PARENTS_ONE;
+        return marks;
     }
-    *place = at;
-    return marks;
+    *at = put_parents(writer, *at, n, parents);
+    return marks | PARENTS_LIST;
 }
 
 static inline guint8 *put_times(FragmentWriter *writer, guint8 *at, const SpanRec *head, guint8 *marks) {
-    guint8 *lengths = writer->at + 1;
     gint64 begin = (gint64)((guint64)head->begin_ns - (guint64)writer->begin_ns), duration = head->duration_ns;
     writer->begin_ns = head->begin_ns;
-    if ((head->flags & SPAN_MILLISECONDS) && begin % NS_PER_MS == 0 && duration % NS_PER_MS == 0) {
+    if (G_UNLIKELY((head->flags & SPAN_MILLISECONDS) && begin % NS_PER_MS == 0 && duration % NS_PER_MS == 0)) {
         begin /= NS_PER_MS;
         duration /= NS_PER_MS;
         *marks |= MARK_MILLISECONDS;
     }
     const guint64 first = zigzag(begin), second = zigzag(duration);
     const guint n_first = length_of(first), n_second = length_of(second);
-    *lengths = (guint8)(n_first | n_second << 4);
+    writer->at[1] = (guint8)(n_first | n_second << 4);
     return put_low(put_low(at, first, n_first), second, n_second);
 }
 
 void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *parents) {
     need(writer, SPAN_MAX_BYTES + (gsize)head->n_parents * sizeof(SpanId));
+    guint8 *const start = writer->at, *at = start + 2, marks = 0;
     if (writer->head.n_spans++ == 0) {
         writer->begin_ns = head->begin_ns;
-        put_u64(writer->at - BODY_HEAD_BYTES, (guint64)head->begin_ns);
+        put_u64(start - BODY_HEAD_BYTES, (guint64)head->begin_ns);
     }
-    guint8 *at = writer->at + 2, marks = 0;
-    if (head->tracer != writer->tracer) {
+    if (G_UNLIKELY(head->tracer != writer->tracer)) {
         at = put_varint(at, head->tracer);
         writer->tracer = head->tracer;
         marks = MARK_TRACER;
@@ -172,7 +170,7 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
     at = put_varint(at, head->name);
     marks |= put_ids(writer, &at, head, parents);
     at = put_times(writer, at, head, &marks);
-    if (head->flags != writer->flags) {
+    if (G_UNLIKELY(head->flags != writer->flags)) {
         memcpy(at, &head->flags, sizeof head->flags);
         at += sizeof head->flags;
         writer->flags = head->flags;
@@ -182,8 +180,8 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
         at = put_varint(put_varint(at, head->n_annotations), head->n_notes);
         marks |= MARK_LISTS;
     }
-    *writer->at = marks;
-    writer->last = (guint)(writer->at - writer->out->data);
+    *start = marks;
+    writer->last = start;
     writer->at = at;
 }
 
@@ -209,7 +207,7 @@ void fragment_end(FragmentWriter *writer) {
     }
     need(writer, 8);
     memset(writer->at, 0, 8);
-    out->data[writer->last] |= MARK_LAST;
+    *writer->last |= MARK_LAST;
     const guint body = writer->start + (guint)sizeof(FragmentHead);
     writer->head.size_bytes = (guint32)(writer->at - out->data) - body;
     memcpy(out->data + writer->start, &writer->head, sizeof writer->head);

@@ -41,7 +41,7 @@ typedef struct FragmentWriter {
     GByteArray *out;
     guint start;
     guint8 *at, *end; /* in the room that 'out' has */
-    guint last;       /* where the marks of the last span are */
+    guint8 *last;     /* the marks of the last span */
     FragmentHead head;
     gint64 begin_ns;
     guint32 tracer;

@@ -4,6 +4,7 @@
 
 #include "common/base/limits.h"
 #include "common/wire/codec.h"
+#include "common/wire/thrift_varint.h"
 
 /* Shape, bits, span id, begin, duration. */
 #define LEAST_SPAN_BYTES  (1 + 1 + 8 + 1 + 1)
@@ -14,6 +15,14 @@
 
 enum { KIND_TEXT, KIND_NUMBER };
 enum { SAME_TRACE = 1, SAME_PARENT = 2, ONE_PARENT = 4, LISTS = 8, MILLISECONDS = 16, ALL_BITS = 31 };
+
+/* What a span without lists takes at most up to its values, when the number of its shape is one byte. */
+#define COMMON_SPAN_BYTES (1 + 1 + 3 * 8 + 2 * THRIFT_VARINT_BYTES)
+#define COMMON_SHAPES     127u
+#define COMMON_SPAN(bits) (((bits)&LISTS) == 0 && ((bits) & (SAME_PARENT | ONE_PARENT)) != (SAME_PARENT | ONE_PARENT))
+
+/* Of the arrays that are made for each batch. */
+#define FIRST_ENTRIES 64u
 
 /* One annotation of a shape, and what it was in the last span of that shape. */
 typedef struct PackValue {
@@ -28,11 +37,18 @@ typedef struct PackShape {
     guint32 values_at, n_values;
 } PackShape;
 
+/* An array of the batch that may have room for more than is used, so that it seldom grows. */
+typedef struct Entries {
+    GArray *array;
+    guint32 used;
+} Entries;
+
 typedef struct PackDecoder {
     ThriftReader r; /* of one pack */
     SpanBatch *batch;
     guint32 n_strings; /* of the batch's table, without what packs add to it */
     guint64 repeated_bytes;
+    Entries parents, annotations;
     GArray *names;  /* guint32 */
     GArray *shapes; /* PackShape */
     GArray *values; /* PackValue, of all shapes */
@@ -49,11 +65,16 @@ static guint64 read_u64le(ThriftReader *r) {
     return GUINT64_FROM_LE(value);
 }
 
-/* Sums wrap round, hence unsigned. */
-static guint64 read_signed(ThriftReader *r) {
-    const guint64 coded = thrift_varint(r);
-    return coded >> 1 ^ -(coded & 1);
+static inline const guint8 *take_u64le(const guint8 *at, guint64 *value) {
+    memcpy(value, at, sizeof *value);
+    *value = GUINT64_FROM_LE(*value);
+    return at + sizeof *value;
 }
+
+/* Of a zig-zag number. Sums wrap round, hence unsigned. */
+static inline guint64 unsigned_of(guint64 coded) { return coded >> 1 ^ -(coded & 1); }
+
+static guint64 read_signed(ThriftReader *r) { return unsigned_of(thrift_varint(r)); }
 
 /* FALSE: too many, or more than there are bytes for. */
 static gboolean read_count(ThriftReader *r, gsize least_bytes, guint32 limit, guint32 *n) {
@@ -69,6 +90,17 @@ static gboolean read_count(ThriftReader *r, gsize least_bytes, guint32 limit, gu
 static gboolean grow(ThriftReader *r, GArray *array, guint32 n, guint32 limit) {
     if (G_UNLIKELY(n > limit - array->len)) return thrift_fault(r, PLUMB_ERROR_LIMIT, "too many entries in one batch");
     g_array_set_size(array, array->len + n);
+    return TRUE;
+}
+
+/* Room for n more of one span; *at is where. */
+static inline gboolean take_entries(ThriftReader *r, Entries *entries, guint32 n, guint32 *at) {
+    if (G_UNLIKELY(n > LIMIT_BATCH_ENTRIES - entries->used))
+        return thrift_fault(r, PLUMB_ERROR_LIMIT, "too many entries in one batch");
+    *at = entries->used;
+    entries->used += n;
+    if (G_UNLIKELY(entries->used > entries->array->len))
+        g_array_set_size(entries->array, entries->used + entries->used / 2 + 64);
     return TRUE;
 }
 
@@ -145,16 +177,22 @@ static PackShape read_shape(PackDecoder *d, gboolean *alone) {
 }
 
 static void read_parents(PackDecoder *d, BatchSpan *span) {
-    GArray *parents = d->batch->parents;
     guint32 n = 0;
-    if (!read_count(&d->r, PARENT_BYTES, LIMIT_SPAN_PARENTS, &n) || !grow(&d->r, parents, n, LIMIT_BATCH_ENTRIES))
+    if (!read_count(&d->r, PARENT_BYTES, LIMIT_SPAN_PARENTS, &n) ||
+        !take_entries(&d->r, &d->parents, n, &span->parents_at))
         return;
     span->n_parents = n;
     for (guint32 i = 0; i < n; i++) {
-        SpanId *parent = &g_array_index(parents, SpanId, span->parents_at + i);
+        SpanId *parent = &g_array_index(d->parents.array, SpanId, span->parents_at + i);
         parent->trace = read_u64le(&d->r);
         parent->span = read_u64le(&d->r);
     }
+}
+
+static inline void put_parent(PackDecoder *d, BatchSpan *span) {
+    if (!take_entries(&d->r, &d->parents, 1, &span->parents_at)) return;
+    g_array_index(d->parents.array, SpanId, span->parents_at) = (SpanId){d->trace, d->parent};
+    span->n_parents = 1;
 }
 
 static void read_ids(PackDecoder *d, guint8 bits, BatchSpan *span) {
@@ -162,13 +200,10 @@ static void read_ids(PackDecoder *d, guint8 bits, BatchSpan *span) {
     if ((bits & SAME_TRACE) == 0) d->trace = read_u64le(r);
     span->id = (SpanId){d->trace, read_u64le(r)};
     if ((bits & ONE_PARENT) != 0) d->parent = read_u64le(r);
-    span->parents_at = d->batch->parents->len;
-    if ((bits & LISTS) != 0) {
+    if ((bits & LISTS) != 0)
         read_parents(d, span);
-    } else if ((bits & (ONE_PARENT | SAME_PARENT)) != 0 && grow(r, d->batch->parents, 1, LIMIT_BATCH_ENTRIES)) {
-        g_array_index(d->batch->parents, SpanId, span->parents_at) = (SpanId){d->trace, d->parent};
-        span->n_parents = 1;
-    }
+    else if ((bits & (ONE_PARENT | SAME_PARENT)) != 0)
+        put_parent(d, span);
 }
 
 static BatchString digits_of(SpanBatch *batch, gint64 number) {
@@ -204,12 +239,10 @@ static void read_text(PackDecoder *d, PackValue *value) {
 }
 
 static void read_values(PackDecoder *d, const PackShape *shape, BatchSpan *span) {
-    GArray *annotations = d->batch->annotations;
-    span->annotations_at = annotations->len;
-    if (shape->n_values == 0 || !grow(&d->r, annotations, shape->n_values, LIMIT_BATCH_ENTRIES)) return;
+    if (!take_entries(&d->r, &d->annotations, shape->n_values, &span->annotations_at)) return;
     span->n_annotations = shape->n_values;
     PackValue *value = &g_array_index(d->values, PackValue, shape->values_at);
-    BatchAnnotation *annotation = &g_array_index(annotations, BatchAnnotation, span->annotations_at);
+    BatchAnnotation *annotation = &g_array_index(d->annotations.array, BatchAnnotation, span->annotations_at);
     for (guint32 i = 0; i < shape->n_values; i++, value++, annotation++) {
         if (value->kind == KIND_NUMBER)
             read_number(d, value);
@@ -241,7 +274,35 @@ static guint8 read_bits(ThriftReader *r) {
     return bits;
 }
 
-static void read_span(PackDecoder *d, BatchSpan *span) {
+/* A span up to its values, when it is as nearly all are: of a shape that is there, without lists, with enough bytes
+ * behind it that its end need not be looked for at each number. NULL: another one, of which nothing was read. */
+static inline const PackShape *read_common(PackDecoder *d, BatchSpan *span) {
+    const guint8 *at = d->r.at;
+    if (G_UNLIKELY(thrift_left(&d->r) < COMMON_SPAN_BYTES)) return NULL;
+    const guint shape = (guint)at[0] - 1, bits = at[1];
+    if (G_UNLIKELY(shape >= MIN(d->shapes->len, COMMON_SHAPES) || bits > ALL_BITS || !COMMON_SPAN(bits))) return NULL;
+    guint64 trace = d->trace, parent = d->parent, id, begin, duration;
+    at += 2;
+    if ((bits & SAME_TRACE) == 0) at = take_u64le(at, &trace);
+    at = take_u64le(at, &id);
+    if ((bits & ONE_PARENT) != 0) at = take_u64le(at, &parent);
+    const guint begin_bytes = varint_at(at, &begin);
+    const guint duration_bytes = varint_at(at + begin_bytes, &duration);
+    if (G_UNLIKELY(begin_bytes == 0 || duration_bytes == 0)) return NULL;
+    d->r.at = at + begin_bytes + duration_bytes;
+    d->trace = trace;
+    d->parent = parent;
+    d->begin += unsigned_of(begin);
+    const PackShape *found = &g_array_index(d->shapes, PackShape, shape);
+    *span = (BatchSpan){.id = {trace, id}, .name = found->name, .tracer = found->tracer};
+    span->begin_ns = (gint64)d->begin;
+    span->duration_ns = (gint64)unsigned_of(duration);
+    if ((bits & MILLISECONDS) != 0) span->flags = SPAN_MILLISECONDS;
+    if ((bits & (SAME_PARENT | ONE_PARENT)) != 0) put_parent(d, span);
+    return found;
+}
+
+static void read_other(PackDecoder *d, BatchSpan *span) {
     gboolean alone;
     const PackShape shape = read_shape(d, &alone);
     const guint8 bits = read_bits(&d->r);
@@ -252,9 +313,17 @@ static void read_span(PackDecoder *d, BatchSpan *span) {
     d->begin += read_signed(&d->r);
     span->begin_ns = (gint64)d->begin;
     span->duration_ns = (gint64)read_signed(&d->r);
-    read_values(d, &shape, span);
+    if (shape.n_values > 0) read_values(d, &shape, span);
     if ((bits & LISTS) != 0) read_notes(d, span);
     if (alone) g_array_set_size(d->values, shape.values_at);
+}
+
+static inline void read_span(PackDecoder *d, BatchSpan *span) {
+    const PackShape *shape = read_common(d, span);
+    if (G_UNLIKELY(shape == NULL))
+        read_other(d, span);
+    else if (shape->n_values > 0)
+        read_values(d, shape, span);
 }
 
 static void read_pack(PackDecoder *d) {
@@ -276,9 +345,11 @@ void packs_decode(ThriftReader *list, SpanBatch *batch) {
     guint32 n;
     if (!thrift_list_of(list, TYPE_STRING, 1, LIMIT_BATCH_SPANS, &n)) return;
     PackDecoder d = {.batch = batch, .n_strings = batch->strings->len};
-    d.names = g_array_new(FALSE, FALSE, sizeof(guint32));
-    d.shapes = g_array_new(FALSE, FALSE, sizeof(PackShape));
-    d.values = g_array_new(FALSE, FALSE, sizeof(PackValue));
+    d.parents = (Entries){batch->parents, batch->parents->len};
+    d.annotations = (Entries){batch->annotations, batch->annotations->len};
+    d.names = g_array_sized_new(FALSE, FALSE, sizeof(guint32), FIRST_ENTRIES);
+    d.shapes = g_array_sized_new(FALSE, FALSE, sizeof(PackShape), FIRST_ENTRIES);
+    d.values = g_array_sized_new(FALSE, FALSE, sizeof(PackValue), FIRST_ENTRIES);
     for (guint32 i = 0; i < n && list->fault == NULL; i++) {
         const char *data = NULL;
         guint32 length = 0;
@@ -287,6 +358,8 @@ void packs_decode(ThriftReader *list, SpanBatch *batch) {
         read_pack(&d);
         if (d.r.fault != NULL) thrift_fault(list, d.r.code, d.r.fault);
     }
+    g_array_set_size(batch->parents, d.parents.used);
+    g_array_set_size(batch->annotations, d.annotations.used);
     g_array_unref(d.names);
     g_array_unref(d.shapes);
     g_array_unref(d.values);
