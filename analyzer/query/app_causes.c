@@ -1,6 +1,6 @@
 #include "analyzer/query/app_causes.h"
 
-#include "analyzer/query/straggler_rows.h"
+#include "analyzer/query/diagnosis.h"
 #include "common/base/clock.h"
 
 static gboolean find_cause(AppCauses *causes, Archive *archive, guint32 straggler, GError **error) {
@@ -31,7 +31,7 @@ AppCauses *app_causes_load(const Asked *asked, const char *app, const BigRootsOp
     causes->hdfs = app_hdfs_new(asked->archive, causes->tasks, error);
     if (!causes->hdfs || !app_hdfs_add_columns(causes->hdfs, causes->tasks, causes->stragglers, error)) return NULL;
     causes->evidence = bigroots_run(causes->tasks->table, causes->stragglers, options);
-    causes->first = evidence_by_straggler(causes->evidence, causes->stragglers->count);
+    causes->first = sort_by_straggler(causes->evidence, causes->stragglers->count);
     for (guint32 i = 0; i < causes->stragglers->count && i < HDFS_STRAGGLERS_MAX; i++)
         if (!find_cause(causes, asked->archive, i, error)) return NULL;
     return g_steal_pointer(&causes);

@@ -76,22 +76,20 @@ json_t *json_blame(const TaskTable *table, const Blame *blame) {
 
 /* ---- by straggler ---- */
 
-static guint32 straggler_at(const GArray *items, guint i) {
+static guint32 straggler_at(const char *item) {
     guint32 straggler;
-    memcpy(&straggler, items->data + (gsize)i * g_array_get_element_size((GArray *)items), sizeof straggler);
+    memcpy(&straggler, item, sizeof straggler);
     return straggler;
 }
 
-ByStraggler by_straggler(const GArray *items, guint32 n_stragglers) {
-    ByStraggler by = {g_new0(guint32, (gsize)n_stragglers + 1), g_new(guint32, items->len)};
-    for (guint i = 0; i < items->len; i++) by.first[straggler_at(items, i) + 1]++;
-    for (guint32 i = 0; i < n_stragglers; i++) by.first[i + 1] += by.first[i];
-    g_autofree guint32 *next = g_memdup2(by.first, sizeof *by.first * ((gsize)n_stragglers + 1));
-    for (guint i = 0; i < items->len; i++) by.indices[next[straggler_at(items, i)]++] = i;
-    return by;
-}
-
-void by_straggler_clear(ByStraggler *by) {
-    g_free(by->first);
-    g_free(by->indices);
+guint32 *sort_by_straggler(GArray *items, guint32 n_stragglers) {
+    const gsize size = g_array_get_element_size(items), bytes = size * items->len;
+    g_autofree char *before = g_memdup2(items->data, bytes);
+    guint32 *first = g_new0(guint32, (gsize)n_stragglers + 1);
+    for (gsize at = 0; at < bytes; at += size) first[straggler_at(before + at) + 1]++;
+    for (guint32 i = 0; i < n_stragglers; i++) first[i + 1] += first[i];
+    g_autofree guint32 *next = g_memdup2(first, sizeof *first * ((gsize)n_stragglers + 1));
+    for (gsize at = 0; at < bytes; at += size)
+        memcpy(items->data + size * next[straggler_at(before + at)]++, before + at, size);
+    return first;
 }

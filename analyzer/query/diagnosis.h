@@ -13,14 +13,10 @@ json_t *json_bigroots_options(const BigRootsOptions *options);
 /* {"feature", "kind", "topic", "unit", "verdict", "measured", "value", "bound", "correlation"}. */
 json_t *json_blame(const TaskTable *table, const Blame *blame);
 
-/* Evidence or blames (structs whose first field is the straggler's number) by straggler: result[first[i]..first[i + 1])
- * are the indices of those of straggler i, in their order. */
-typedef struct ByStraggler {
-    guint32 *first, *indices;
-} ByStraggler;
-ByStraggler by_straggler(const GArray *items, guint32 n_stragglers);
-void by_straggler_clear(ByStraggler *by);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ByStraggler, by_straggler_clear)
+/* Sorts evidence or blames (structs whose first field is the straggler's number) by straggler; those of one stay in
+ * their order, which is that of the features. Those of straggler i are [first[i], first[i + 1]) of the n_stragglers + 1
+ * numbers returned; free with g_free(). */
+guint32 *sort_by_straggler(GArray *items, guint32 n_stragglers);
 
 /* Rounded to six significant digits; nothing of NAN and the like. */
 void json_set_number(json_t *object, const char *name, double value);

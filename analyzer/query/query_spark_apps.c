@@ -29,7 +29,8 @@ json_t *answer_apps(const Asked *asked, GError **error) {
     if (list == NULL) return NULL;
     json_t *answer = json_object(), *rows = json_array();
     const guint n = answer_rows(asked, limit, list->entries->len, answer);
-    for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(asked, &g_array_index(list->entries, AppEntry, i)));
+    for (guint i = 0; i < n; i++)
+        json_array_append_new(rows, row_of(asked, &g_array_index(list->entries, AppEntry, i)));
     json_object_set_new(answer, "apps", rows);
     return answer;
 }

@@ -57,8 +57,8 @@ typedef struct Found {
     const AppTasks *tasks;
     const Stragglers *stragglers;
     const Wanted *wanted;
-    GArray *items; /* Evidence, or Blame */
-    ByStraggler by;
+    GArray *items;        /* Evidence, or Blame, by straggler */
+    const guint32 *first; /* of each straggler's */
 } Found;
 
 /* A sum of what is known; NAN when nothing is. */
@@ -163,10 +163,8 @@ static json_t *row_json(const Found *found, guint32 straggler) {
     json_t *object = straggler_json(found->tasks, found->stragglers, straggler);
     json_t *causes = json_array(), *dropped = json_array();
     json_object_set_new(object, "excess_ns", json_integer((gint64)(excess_ms(found, straggler) * NS_PER_MS)));
-    for (guint32 i = found->by.first[straggler]; i < found->by.first[straggler + 1]; i++) {
-        const guint number = found->by.indices[i];
-        json_array_append_new(is_cause(found, number) ? causes : dropped, item_json(found, number));
-    }
+    for (guint32 i = found->first[straggler]; i < found->first[straggler + 1]; i++)
+        json_array_append_new(is_cause(found, i) ? causes : dropped, item_json(found, i));
     json_object_set_new(object, "causes", causes);
     json_object_set_new(object, "near", dropped);
     return object;
@@ -180,10 +178,9 @@ static void add_summary(json_t *answer, const Found *found, const GArray *shown)
     for (guint i = 0; i < shown->len; i++) {
         const guint32 straggler = g_array_index(shown, Shown, i).straggler;
         guint causes = 0;
-        for (guint32 k = found->by.first[straggler]; k < found->by.first[straggler + 1]; k++) {
-            const guint item = found->by.indices[k];
-            if (!is_cause(found, item)) continue;
-            const gint feature = feature_of(found, item);
+        for (guint32 k = found->first[straggler]; k < found->first[straggler + 1]; k++) {
+            if (!is_cause(found, k)) continue;
+            const gint feature = feature_of(found, k);
             counts[feature >= 0 ? (guint)feature : n_features]++;
             causes++;
         }
@@ -271,8 +268,7 @@ json_t *answer_stragglers(const Asked *asked, GError **error) {
         if (!hdfs || !app_hdfs_add_columns(hdfs, tasks, stragglers, error)) return NULL;
     }
     g_autoptr(GArray) items = run_method(tasks, stragglers, &wanted);
-    Found found = {tasks, stragglers, &wanted, items, by_straggler(items, stragglers->count)};
-    json_t *answer = answer_json(asked, &found, hdfs);
-    by_straggler_clear(&found.by);
-    return answer;
+    g_autofree guint32 *first = sort_by_straggler(items, stragglers->count);
+    const Found found = {tasks, stragglers, &wanted, items, first};
+    return answer_json(asked, &found, hdfs);
 }

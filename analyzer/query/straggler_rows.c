@@ -59,22 +59,3 @@ json_t *evidence_json(const TaskTable *table, const Evidence *evidence) {
     json_set_number(object, "after", evidence->tail);
     return object;
 }
-
-/* What was found about one straggler, in the order of the features. */
-static gint compare_stragglers(gconstpointer a, gconstpointer b) {
-    const Evidence *x = a, *y = b;
-    if (x->straggler != y->straggler) return x->straggler < y->straggler ? -1 : 1;
-    return (gint)x->feature - (gint)y->feature;
-}
-
-guint32 *evidence_by_straggler(GArray *evidence, guint32 n_stragglers) {
-    guint32 *first = g_new0(guint32, n_stragglers + 1);
-    g_array_sort(evidence, compare_stragglers);
-    guint next = 0;
-    for (guint32 i = 0; i < n_stragglers; i++) {
-        first[i] = next;
-        while (next < evidence->len && g_array_index(evidence, Evidence, next).straggler == i) next++;
-    }
-    first[n_stragglers] = next;
-    return first;
-}

@@ -11,7 +11,3 @@ json_t *task_row_json(const AppTasks *tasks, guint32 row);
 json_t *straggler_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 straggler);
 /* Why a feature is a cause, or is none: value, peers, quantile, verdict. */
 json_t *evidence_json(const TaskTable *table, const Evidence *evidence);
-
-/* Evidence as of bigroots_run(), sorted so that what belongs to one straggler lies together. first: n_stragglers + 1
- * indices; free with g_free(). */
-guint32 *evidence_by_straggler(GArray *evidence, guint32 n_stragglers);
