@@ -144,7 +144,7 @@ static void close_traces(Bench *bench, guint left, GByteArray *records) {
     while (open_traces_count(bench->traces) > left) {
         OpenTrace *trace = open_traces_first(bench->traces);
         g_byte_array_set_size(records, 0);
-        open_traces_unpack(bench->traces, trace, records);
+        open_traces_unpack(bench->traces, trace, records, NULL);
         open_traces_remove(bench->traces, trace);
     }
     bench->open_s += cpu_s() - begin_s;

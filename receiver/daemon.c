@@ -80,10 +80,12 @@ static gboolean open_files(Daemon *daemon, GError **error) {
     return FALSE;
 }
 
-/* Of the memory, a quarter, until maintenance has seen how much is left for open traces. */
+/* Each shard's, of the disk as well; of the memory, a quarter, until maintenance has seen how much is left for open
+ * traces. */
 static OpenLimits share_of(const Settings *settings) {
     OpenLimits limits = settings->traces;
     limits.memory_bytes /= 4 * settings->shards;
+    limits.disk_bytes /= settings->shards;
     return limits;
 }
 
@@ -101,6 +103,7 @@ static void start_shards(Daemon *daemon) {
             .mailbox_bytes = s->queue_bytes,
             .limits = share_of(s),
             .aside_dir = s->journal_path,
+            .spill_dir = s->ack == ACK_MEMORY ? s->store_path : s->journal_path,
         };
         daemon->shards[daemon->n_shards] = shard_start(&options);
     }

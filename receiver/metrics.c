@@ -101,6 +101,9 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "open_traces", "Traces not yet complete", (double)state.open_traces);
     write_gauge(out, "open_spans", "Spans not yet stored", (double)state.open_spans);
     write_gauge(out, "open_bytes", "Memory of open traces", (double)state.open_bytes);
+    write_gauge(out, "open_spilled_spans", "Of them, spans on the disk", (double)state.spilled_spans);
+    write_gauge(out, "open_spilled_bytes", "Their bytes", (double)state.spilled_bytes);
+    write_gauge(out, "open_spill_file_bytes", "Disk space taken for them", (double)state.spill_file_bytes);
     write_gauge(out, "queued_bytes", "Spans on their way to shards", (double)state.queued_bytes);
     write_gauge(out, "records_waiting", "Records of Spark taken and not in the store yet",
                 (double)state.records_waiting);

@@ -9,6 +9,8 @@
 #define TRACE_CLASS      1u
 #define PIECE_HEAD_BYTES ((guint)sizeof(ArenaRef))
 #define TICK_SHIFT       20
+/* The first piece of a trace that goes on after it was spilled. */
+#define SPILLED_PIECE_BYTES 512u
 
 typedef struct Slot {
     guint32 tag; /* the upper half of the id's hash; its highest bits say where the slot should be */
@@ -18,6 +20,15 @@ typedef struct Slot {
 typedef struct Ends {
     ArenaRef first, last;
 } Ends;
+
+/* At the beginning of the head of a trace that is not KEPT_HERE. */
+typedef struct SpilledPart {
+    SpillList list;
+    guint32 size_bytes, n_spans;
+} SpilledPart;
+
+/* The lists by activity. */
+enum { HAS_ROOT = 1, ASLEEP = 2, ACTIVITIES = 4 };
 
 struct OpenTraces {
     OpenLimits limits;
@@ -29,9 +40,15 @@ struct OpenTraces {
     guint64 spans;
     gboolean shrinking; /* memory bound passed, not yet back at 7/8 */
     Ends by_age;
-    Ends by_activity[2]; /* traces that wait for their root, and those that have it */
+    Ends by_activity[ACTIVITIES];
     guint64 *recent;     /* ids, by hash */
     GByteArray *bodies;  /* of open_traces_unpack() */
+    Spill *spill;        /* NULL: all stay in memory */
+    OpenTick spill_from; /* no attempt before this while spill_paused */
+    gboolean spill_paused;
+    guint n_asleep;
+    guint64 spilled_spans, spill_failures;
+    GError *spill_error;
 };
 
 /* What open_traces_unpack() keeps for the next trace. */
@@ -81,8 +98,12 @@ static void age_remove(OpenTraces *traces, const OpenTrace *trace) {
         ends->last = trace->older;
 }
 
+static inline Ends *activity_of(OpenTraces *traces, const OpenTrace *trace) {
+    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (trace->kept == KEPT_ASLEEP ? ASLEEP : 0)];
+}
+
 static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) {
-    Ends *ends = &traces->by_activity[trace->has_root];
+    Ends *ends = activity_of(traces, trace);
     trace->colder = ends->last;
     trace->warmer = 0;
     if (ends->last)
@@ -94,7 +115,7 @@ static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) 
 }
 
 static void activity_remove(OpenTraces *traces, const OpenTrace *trace) {
-    Ends *ends = &traces->by_activity[trace->has_root];
+    Ends *ends = activity_of(traces, trace);
     if (trace->colder)
         trace_at(traces, trace->colder)->warmer = trace->warmer;
     else
@@ -106,8 +127,8 @@ static void activity_remove(OpenTraces *traces, const OpenTrace *trace) {
 }
 
 /* How far behind a trace may be in its list. */
-static OpenTick move_gap(const OpenTraces *traces, const OpenTrace *trace) {
-    const OpenTrace *coldest = trace_at(traces, traces->by_activity[trace->has_root].first);
+static OpenTick move_gap(OpenTraces *traces, const OpenTrace *trace) {
+    const OpenTrace *coldest = trace_at(traces, activity_of(traces, trace)->first);
     return MIN(traces->idle / 16, (trace->active - coldest->moved) / 8);
 }
 
@@ -137,8 +158,12 @@ void open_traces_free(OpenTraces *traces) {
     g_free(traces->slots);
     g_free(traces->recent);
     g_byte_array_unref(traces->bodies);
+    spill_free(traces->spill);
+    g_clear_error(&traces->spill_error);
     g_free(traces);
 }
+
+void open_traces_spill_to(OpenTraces *traces, const char *folder) { traces->spill = spill_new(folder); }
 
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_limits(traces, limits); }
 
@@ -199,7 +224,9 @@ static inline guint piece_bytes(const OpenTraces *traces, ArenaRef ref) {
 
 /* As much as fits, but no less than half of what is there: a trace has few pieces, and little room unused. */
 static void add_piece(OpenTraces *traces, OpenTrace *trace, gsize more_bytes) {
-    const gsize wanted = MAX(more_bytes + PIECE_HEAD_BYTES, trace->size_bytes / 2);
+    const gsize least =
+        trace->kept == KEPT_HERE ? trace->size_bytes / 2 : MAX(SPILLED_PIECE_BYTES, trace->size_bytes / 2);
+    const gsize wanted = MAX(more_bytes + PIECE_HEAD_BYTES, least);
     guint class = 0;
     while (class + 1 < ARENA_CLASSES && (ARENA_UNIT_BYTES << (class + 1)) <= wanted) class ++;
     const ArenaRef ref = arena_take(&traces->arena, class);
@@ -230,10 +257,18 @@ static void append(OpenTraces *traces, OpenTrace *trace, const guint8 *bytes, gs
     }
 }
 
-static guint8 *copy_pieces(const OpenTraces *traces, const OpenTrace *trace, guint8 *out) {
+/* Where the bytes in the head begin. */
+static inline guint head_start(const OpenTrace *trace) {
+    return trace->kept == KEPT_HERE ? 0 : (guint)sizeof(SpilledPart);
+}
+
+/* Makes traces->bodies what the trace has in memory. */
+static void copy_pieces(OpenTraces *traces, const OpenTrace *trace) {
+    g_byte_array_set_size(traces->bodies, trace->size_bytes + FRAGMENT_SLACK_BYTES);
+    guint8 *out = traces->bodies->data;
     gsize left = trace->size_bytes;
-    gsize part = MIN(left, sizeof trace->head);
-    memcpy(out, trace->head, part);
+    gsize part = MIN(left, sizeof trace->head - head_start(trace));
+    memcpy(out, trace->head + head_start(trace), part);
     out += part;
     left -= part;
     for (ArenaRef ref = trace->first; left > 0; left -= part, out += part) {
@@ -243,18 +278,119 @@ static guint8 *copy_pieces(const OpenTraces *traces, const OpenTrace *trace, gui
         if (ref) __builtin_prefetch(arena_at(&traces->arena, ref));
         memcpy(out, piece + PIECE_HEAD_BYTES, part);
     }
-    return out;
+    memset(out, 0, FRAGMENT_SLACK_BYTES);
 }
 
-void open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records) {
-    GByteArray *bodies = traces->bodies;
-    g_byte_array_set_size(bodies, trace->size_bytes + FRAGMENT_SLACK_BYTES);
-    memset(copy_pieces(traces, trace, bodies->data), 0, FRAGMENT_SLACK_BYTES);
-    fragment_unpack(trace->id, bodies->data, trace->size_bytes, records);
-    if (bodies->len <= BODIES_KEPT_BYTES) return;
-    g_byte_array_unref(bodies);
+static void keep_bodies_small(OpenTraces *traces) {
+    if (traces->bodies->len <= BODIES_KEPT_BYTES) return;
+    g_byte_array_unref(traces->bodies);
     traces->bodies = g_byte_array_new();
 }
+
+static void give_pieces(OpenTraces *traces, const OpenTrace *trace) {
+    for (ArenaRef piece = trace->first, next; piece; piece = next) {
+        memcpy(&next, arena_at(&traces->arena, piece), sizeof next);
+        arena_give(&traces->arena, piece);
+    }
+}
+
+static SpilledPart spilled_part(const OpenTrace *trace) {
+    SpilledPart part = {0};
+    if (trace->kept != KEPT_HERE) memcpy(&part, trace->head, sizeof part);
+    return part;
+}
+
+static gboolean unpack_spilled(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
+    const SpillList list = spilled_part(trace).list;
+    for (guint at = 0;;) {
+        g_byte_array_set_size(traces->bodies, 0);
+        if (!spill_get(traces->spill, list, &at, traces->bodies, error)) return FALSE;
+        const guint size_bytes = traces->bodies->len;
+        if (size_bytes == 0) return TRUE;
+        g_byte_array_set_size(traces->bodies, size_bytes + FRAGMENT_SLACK_BYTES);
+        memset(traces->bodies->data + size_bytes, 0, FRAGMENT_SLACK_BYTES);
+        fragment_unpack(trace->id, traces->bodies->data, size_bytes, records);
+    }
+}
+
+gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
+    gboolean good = trace->kept == KEPT_HERE || unpack_spilled(traces, trace, records, error);
+    if (good) {
+        copy_pieces(traces, trace);
+        fragment_unpack(trace->id, traces->bodies->data, trace->size_bytes, records);
+    }
+    keep_bodies_small(traces);
+    return good;
+}
+
+/* ---- to the disk ---- */
+
+static gboolean may_spill(OpenTraces *traces, OpenTick now) {
+    if (!traces->spill) return FALSE;
+    if (traces->spill_paused && (gint32)(now - traces->spill_from) >= 0) traces->spill_paused = FALSE;
+    return !traces->spill_paused;
+}
+
+static void note_failure(OpenTraces *traces, GError *error, OpenTick now) {
+    traces->spill_failures++;
+    traces->spill_paused = TRUE;
+    traces->spill_from = now + ticks(SPILL_PAUSE_NS);
+    g_clear_error(&traces->spill_error);
+    traces->spill_error = error;
+}
+
+/* What the trace has in memory goes to the file: whole fragments, so that parts can be unpacked one by one. */
+static gboolean spill(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
+    SpilledPart part = spilled_part(trace);
+    GError *error = NULL;
+    copy_pieces(traces, trace);
+    const Bytes bodies = {traces->bodies->data, trace->size_bytes};
+    if (!spill_put(traces->spill, &part.list, bodies, traces->limits.disk_bytes, &error)) {
+        note_failure(traces, error, now);
+        return FALSE;
+    }
+    keep_bodies_small(traces);
+    give_pieces(traces, trace);
+    traces->spilled_spans += trace->n_spans - part.n_spans;
+    part.n_spans = trace->n_spans;
+    part.size_bytes += trace->size_bytes;
+    memcpy(trace->head, &part, sizeof part);
+    if (trace->kept == KEPT_HERE) trace->kept = KEPT_SPILLED;
+    trace->first = trace->last = 0;
+    trace->size_bytes = 0;
+    trace->room = sizeof trace->head - sizeof part;
+    return TRUE;
+}
+
+static void spill_warm(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
+    if (trace->size_bytes < SPILL_WARM_BYTES || open_traces_bytes(traces) <= traces->limits.memory_bytes / 2) return;
+    if (may_spill(traces, now)) spill(traces, trace, now);
+}
+
+/* Of one that has a part on the disk already, what little came since follows. */
+static gboolean fall_asleep(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
+    if (trace->kept == KEPT_ASLEEP || (trace->kept == KEPT_HERE && trace->size_bytes < SPILL_COLD_BYTES)) return FALSE;
+    if (trace->size_bytes > 0 && (!may_spill(traces, now) || !spill(traces, trace, now))) return FALSE;
+    const ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
+    const OpenTick moved = trace->moved;
+    activity_remove(traces, trace);
+    trace->kept = KEPT_ASLEEP;
+    traces->n_asleep++;
+    activity_append(traces, trace, ref);
+    trace->moved = moved;
+    return TRUE;
+}
+
+OpenSpilled open_traces_spilled(const OpenTraces *traces) {
+    OpenSpilled spilled = {.spans = traces->spilled_spans, .failures = traces->spill_failures};
+    if (!traces->spill) return spilled;
+    spilled.bytes = spill_live_bytes(traces->spill);
+    spilled.file_bytes = spill_file_bytes(traces->spill);
+    spilled.written_bytes = spill_written_bytes(traces->spill);
+    return spilled;
+}
+
+GError *open_traces_take_error(OpenTraces *traces) { return g_steal_pointer(&traces->spill_error); }
 
 /* ---- spans in ---- */
 
@@ -298,11 +434,15 @@ static OpenTrace *trace_open(OpenTraces *traces, guint64 id, OpenTick now) {
 
 static void touch(OpenTraces *traces, OpenTrace *trace, gboolean has_root, OpenTick now) {
     trace->active = now;
-    const gboolean completed = has_root && !trace->has_root;
-    if (!completed && now - trace->moved <= move_gap(traces, trace)) return;
+    const gboolean elsewhere = (has_root && !trace->has_root) || trace->kept == KEPT_ASLEEP;
+    if (!elsewhere && now - trace->moved <= move_gap(traces, trace)) return;
     const ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
     activity_remove(traces, trace);
     trace->has_root = trace->has_root || has_root;
+    if (trace->kept == KEPT_ASLEEP) {
+        trace->kept = KEPT_SPILLED;
+        traces->n_asleep--;
+    }
     activity_append(traces, trace, ref);
 }
 
@@ -314,11 +454,13 @@ OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gin
     trace->n_spans += fragment->n_spans;
     traces->spans += fragment->n_spans;
     touch(traces, trace, fragment->has_root, now);
+    spill_warm(traces, trace, now);
     return trace;
 }
 
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace) {
-    return trace->n_spans >= traces->limits.max_spans || trace->size_bytes >= OPEN_TRACE_BYTES_MAX;
+    return trace->n_spans >= traces->limits.max_spans ||
+           (guint64)trace->size_bytes + spilled_part(trace).size_bytes >= OPEN_TRACE_BYTES_MAX;
 }
 
 void open_traces_remove(OpenTraces *traces, OpenTrace *trace) {
@@ -330,20 +472,43 @@ void open_traces_remove(OpenTraces *traces, OpenTrace *trace) {
     vacate(traces, slot);
     traces->count--;
     traces->spans -= trace->n_spans;
-    for (ArenaRef piece = trace->first, next; piece; piece = next) {
-        memcpy(&next, arena_at(&traces->arena, piece), sizeof next);
-        arena_give(&traces->arena, piece);
+    give_pieces(traces, trace);
+    if (trace->kept != KEPT_HERE) {
+        const SpilledPart part = spilled_part(trace);
+        spill_drop(traces->spill, part.list);
+        traces->spilled_spans -= part.n_spans;
+        if (trace->kept == KEPT_ASLEEP) traces->n_asleep--;
     }
     arena_give(&traces->arena, ref);
 }
 
+void open_traces_put_off(OpenTraces *traces, OpenTrace *trace, gint64 now_ns) {
+    const ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
+    age_remove(traces, trace);
+    activity_remove(traces, trace);
+    trace->opened = trace->active = tick_of(now_ns);
+    age_append(traces, trace, ref);
+    activity_append(traces, trace, ref);
+}
+
 /* ---- who has to go ---- */
 
-static OpenTrace *coldest(const OpenTraces *traces, OpenTick now) {
-    OpenTrace *waiting = trace_at(traces, traces->by_activity[0].first);
-    OpenTrace *complete = trace_at(traces, traces->by_activity[1].first);
+#define WAITING_PART 4u
+
+/* The one that something will most likely still come of stays: a trace that waits for its root goes only when it is
+ * four times as cold as one that has it. */
+static OpenTrace *colder_of(const OpenTraces *traces, guint asleep, OpenTick now) {
+    OpenTrace *waiting = trace_at(traces, traces->by_activity[asleep].first);
+    OpenTrace *complete = trace_at(traces, traces->by_activity[asleep | HAS_ROOT].first);
     if (!complete || !waiting) return complete ? complete : waiting;
-    return now - complete->moved >= now - waiting->moved ? complete : waiting;
+    return now - complete->moved >= (now - waiting->moved) / WAITING_PART ? complete : waiting;
+}
+
+/* Those asleep have little in memory, but if there are very many of them, that is what fills it. */
+static OpenTrace *coldest(const OpenTraces *traces, OpenTick now) {
+    const gsize asleep_bytes = (gsize)traces->n_asleep * (sizeof(OpenTrace) + 2 * sizeof(Slot));
+    OpenTrace *awake = asleep_bytes > traces->limits.memory_bytes / 2 ? NULL : colder_of(traces, 0, now);
+    return awake ? awake : colder_of(traces, ASLEEP, now);
 }
 
 /* The one that will be next has its memory fetched meanwhile. */
@@ -352,17 +517,33 @@ static OpenTrace *closing(const OpenTraces *traces, OpenTrace *trace) {
     return trace;
 }
 
+/* Puts traces to sleep until there is memory enough, or one that has to close. */
+static OpenTrace *due_for_memory(OpenTraces *traces, OpenTick now) {
+    for (;;) {
+        const gsize bytes = open_traces_bytes(traces);
+        if (bytes > traces->limits.memory_bytes) traces->shrinking = TRUE;
+        if (bytes <= traces->limits.memory_bytes / 16 * 15) traces->shrinking = FALSE;
+        OpenTrace *cold = traces->shrinking ? coldest(traces, now) : NULL;
+        if (!cold || !fall_asleep(traces, cold, now)) return cold;
+    }
+}
+
+/* With its root, and longest without a span. */
+static OpenTrace *idlest(const OpenTraces *traces, OpenTick now) {
+    OpenTrace *awake = trace_at(traces, traces->by_activity[HAS_ROOT].first);
+    OpenTrace *asleep = trace_at(traces, traces->by_activity[HAS_ROOT | ASLEEP].first);
+    if (!awake || !asleep) return awake ? awake : asleep;
+    return now - awake->active >= now - asleep->active ? awake : asleep;
+}
+
 OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason) {
     const OpenTick now = tick_of(now_ns);
-    const gsize bytes = open_traces_bytes(traces);
-    if (bytes > traces->limits.memory_bytes) traces->shrinking = TRUE;
-    if (bytes <= traces->limits.memory_bytes / 8 * 7) traces->shrinking = FALSE;
-    OpenTrace *cold = traces->shrinking ? coldest(traces, now) : NULL;
+    OpenTrace *cold = due_for_memory(traces, now);
     if (cold) {
         *reason = DUE_MEMORY;
         return closing(traces, cold);
     }
-    OpenTrace *idle = trace_at(traces, traces->by_activity[1].first);
+    OpenTrace *idle = idlest(traces, now);
     if (idle && now - idle->active >= traces->idle) {
         *reason = DUE_IDLE;
         return closing(traces, idle);
@@ -377,9 +558,9 @@ OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason)
 }
 
 gint64 open_traces_next_due_ns(const OpenTraces *traces, gint64 now_ns) {
-    const OpenTrace *idle = trace_at(traces, traces->by_activity[1].first);
-    const OpenTrace *old = trace_at(traces, traces->by_age.first);
     const OpenTick now = tick_of(now_ns);
+    const OpenTrace *idle = idlest(traces, now);
+    const OpenTrace *old = trace_at(traces, traces->by_age.first);
     gint64 due_ns = G_MAXINT64;
     if (idle) due_ns = now_ns + ns_after(now, idle->active + traces->idle);
     if (old) due_ns = MIN(due_ns, now_ns + ns_after(now, old->opened + traces->max_age));
@@ -394,9 +575,11 @@ guint open_traces_count(const OpenTraces *traces) { return traces->count; }
 guint64 open_traces_spans(const OpenTraces *traces) { return traces->spans; }
 
 gsize open_traces_bytes(const OpenTraces *traces) {
-    return arena_used_bytes(&traces->arena) + (gsize)traces->count * 2 * sizeof(Slot);
+    return arena_used_bytes(&traces->arena) + (gsize)traces->count * 2 * sizeof(Slot) +
+           (traces->spill ? spill_memory_bytes(traces->spill) : 0);
 }
 
 gsize open_traces_held_bytes(const OpenTraces *traces) {
-    return arena_held_bytes(&traces->arena) + (sizeof(Slot) << traces->slot_bits);
+    return arena_held_bytes(&traces->arena) + (sizeof(Slot) << traces->slot_bits) +
+           (traces->spill ? spill_memory_bytes(traces->spill) : 0);
 }

@@ -1,11 +1,16 @@
 /* The open traces of one shard: trace id -> the fragments that came of it, in the tight form (common/model/fragment.h).
  *
- * An open-addressing table finds them; two lists order them: by age (all), and by last activity, apart for traces
- * whose root has come and for those that still wait for it. What comes of a trace costs a few cache misses, whatever
- * number of spans it has: a slot of the table, the trace, and the end of its bytes; open_traces_expect() has those of
- * several fragments fetched at the same time. So that neighbours in the list by activity are left alone, a trace moves
- * to its end not at each fragment but when it is a sixteenth of 'idle' (an eighth of what the list spans, if that is
- * less) behind: order and closing times are exact to that.
+ * An open-addressing table finds them; lists order them: by age (all), and by last activity, apart for traces whose
+ * root has come and for those that still wait for it, and for those asleep. What comes of a trace costs a few cache
+ * misses, whatever number of spans it has: a slot of the table, the trace, and the end of its bytes;
+ * open_traces_expect() has those of several fragments fetched at the same time. So that neighbours in the list by
+ * activity are left alone, a trace moves to its end not at each fragment but when it is a sixteenth of 'idle' (an
+ * eighth of what the list spans, if that is less) behind: order and closing times are exact to that.
+ *
+ * Bodies need not stay in memory (open_traces_spill_to()). Past half of memory_bytes a trace that has gathered
+ * SPILL_WARM_BYTES has them written to a file, and goes on with an empty piece. Past all of it, what the coldest have
+ * goes there too: they are asleep then, that is, they have little in memory and no longer count among the coldest,
+ * until something comes of them. Only what is too small for that, or finds no room on the disk, has to close early.
  *
  * Memory is that of an arena and of the table's slots. No threads, no clock, no store: the caller says what time it is
  * and what becomes of a trace. */
@@ -13,15 +18,25 @@
 
 #include "common/model/fragment.h"
 #include "receiver/arena.h"
+#include "receiver/spill.h"
 
 /* A time in ticks of 2^20 ns, modulo 2^32: differences of up to 26 days. */
 typedef guint32 OpenTick;
+
+/* A write of 32 KiB costs about 10 us, of 1 KiB 1.5: 10 and 45 ns a span. A span that comes after its trace was closed
+ * costs a hundred times that. */
+#define SPILL_WARM_BYTES (32u * 1024)
+#define SPILL_COLD_BYTES 1024u
+/* No attempt for so long after one that failed. */
+#define SPILL_PAUSE_NS G_GINT64_CONSTANT(5000000000)
+
+typedef enum { KEPT_HERE, KEPT_SPILLED, KEPT_ASLEEP } OpenKept;
 
 typedef struct OpenTrace {
     guint64 id;
     guint64 oldest_segment; /* of the journal; JOURNAL_NONE: none */
     guint32 n_spans;
-    guint32 size_bytes; /* of all fragments' bodies */
+    guint32 size_bytes; /* of those fragments' bodies that are in memory */
     OpenTick opened, active;
     OpenTick moved; /* to the end of the list by activity */
     ArenaRef older, younger;
@@ -29,8 +44,8 @@ typedef struct OpenTrace {
     ArenaRef first, last; /* pieces with what 'head' had no room for */
     guint16 room;         /* left in 'last', or in 'head' */
     guint8 has_root;
-    guint8 unused;
-    guint8 head[64];
+    guint8 kept;     /* OpenKept */
+    guint8 head[64]; /* the first bytes; of a trace with a spilled part, its SpilledPart and then bytes */
 } OpenTrace;
 
 G_STATIC_ASSERT(sizeof(OpenTrace) == 128);
@@ -39,7 +54,8 @@ typedef struct OpenLimits {
     gint64 idle_ns;     /* a trace whose root has come closes after so long without a span */
     gint64 max_age_ns;  /* any trace closes after so long */
     guint32 max_spans;  /* the caller looks at open_trace_full() after open_traces_add() */
-    gsize memory_bytes; /* past it, the coldest close until 7/8 of it are left */
+    gsize memory_bytes; /* past it, the coldest go to sleep or close until 15/16 of it are left */
+    guint64 disk_bytes; /* for bodies that are not in memory */
 } OpenLimits;
 
 /* However few spans a trace has, it is full with so many bytes: opening them again must not need gigabytes. */
@@ -52,6 +68,8 @@ OpenTraces *open_traces_new(const OpenLimits *limits);
 void open_traces_free(OpenTraces *traces);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(OpenTraces, open_traces_free)
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits);
+/* Bodies may go to a file in this folder, which must outlive the traces. Once, before there is a trace. */
+void open_traces_spill_to(OpenTraces *traces, const char *folder);
 /* Of the limits, the memory alone. */
 void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes);
 
@@ -63,8 +81,11 @@ void open_traces_expect(OpenTraces *traces, const FragmentHead *const *fragments
 OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gint64 now_ns);
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace);
 OpenTrace *open_traces_find(OpenTraces *traces, guint64 id);
-/* Appends its spans as SpanRecs. */
-void open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records);
+/* Appends its spans as SpanRecs. FALSE: what was spilled cannot be read back; 'records' then holds some of them. */
+gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error);
+/* For one that could not be unpacked: as if it had been opened just now, so that it does not keep others from closing
+ * but has its turn again. */
+void open_traces_put_off(OpenTraces *traces, OpenTrace *trace, gint64 now_ns);
 /* Frees it. */
 void open_traces_remove(OpenTraces *traces, OpenTrace *trace);
 
@@ -83,6 +104,16 @@ guint64 open_traces_spans(const OpenTraces *traces);
 gsize open_traces_bytes(const OpenTraces *traces);
 /* What the system sees of it: pieces given back lie between those in use. */
 gsize open_traces_held_bytes(const OpenTraces *traces);
+
+typedef struct OpenSpilled {
+    guint64 spans, bytes;  /* not in memory now */
+    guint64 file_bytes;    /* taken from the file system for them */
+    guint64 written_bytes; /* ever */
+    guint64 failures;      /* attempts to write that failed */
+} OpenSpilled;
+OpenSpilled open_traces_spilled(const OpenTraces *traces);
+/* Why the last attempt to write failed, once; the caller owns it. NULL: nothing new. */
+GError *open_traces_take_error(OpenTraces *traces);
 
 /* Spreads trace ids, which some senders draw badly, over all 64 bits. */
 static inline guint64 trace_id_hash(guint64 id) {

@@ -185,6 +185,7 @@ Settings *settings_new(const Config *config, GError **error) {
         .max_age_ns = config_duration_ns(config, "trace.max-age"),
         .max_spans = (guint32)config_int(config, "trace.max-spans"),
         .memory_bytes = config_size_bytes(config, "memory.limit"),
+        .disk_bytes = config_size_bytes(config, "journal.limit"), /* it has the same spans, in more bytes */
     };
     s->clock_tolerance_ns = config_duration_ns(config, "trace.clock-tolerance");
     s->store_path = g_strdup(config_string(config, "store.path"));

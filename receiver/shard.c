@@ -55,11 +55,13 @@ struct Shard {
     gboolean gate_shut;
     GError *last_error;
     gboolean stopping;
+    guint64 spill_written, spill_failures; /* as counted so far */
 
     /* for others to read */
     Unflushed unflushed;
     _Atomic guint64 oldest_needed;
     _Atomic guint64 n_traces, n_spans, n_bytes, arena_bytes, arena_held_bytes;
+    _Atomic guint64 spilled_spans, spilled_bytes, spill_file_bytes;
     _Atomic gsize memory_bytes; /* set by others */
     _Atomic gint64 oldest_ns;
 };
@@ -68,7 +70,26 @@ static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system())
 
 /* ---- storing; on the shard's thread ---- */
 
+static void publish_spilled(Shard *shard) {
+    const OpenSpilled spilled = open_traces_spilled(shard->traces);
+    counter_add(shard->counters, COUNTER_SPILLED_BYTES, spilled.written_bytes - shard->spill_written);
+    counter_add(shard->counters, COUNTER_SPILL_FAILURES, spilled.failures - shard->spill_failures);
+    shard->spill_written = spilled.written_bytes;
+    shard->spill_failures = spilled.failures;
+    atomic_store(&shard->spilled_spans, spilled.spans);
+    atomic_store(&shard->spilled_bytes, spilled.bytes);
+    atomic_store(&shard->spill_file_bytes, spilled.file_bytes);
+    static LogLimit limit;
+    g_autoptr(GError) error = open_traces_take_error(shard->traces);
+    if (error)
+        log_limited(&limit, LOG_LEVEL_WARNING,
+                    "large open traces stay in memory, so that others are stored before they are complete: %s; make "
+                    "room there, or raise memory.limit",
+                    error->message);
+}
+
 static void publish(Shard *shard) {
+    publish_spilled(shard);
     const OpenTrace *first = open_traces_first(shard->traces);
     gint64 oldest_ns = first ? open_trace_opened_ns(first, now_monotonic_ns()) : 0;
     if (shard->group_oldest_ns && (!oldest_ns || shard->group_oldest_ns < oldest_ns))
@@ -158,20 +179,37 @@ static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *wh
     return TRUE;
 }
 
+/* Only the journal has its spans now, which it keeps, as the trace goes on needing its segments. */
+static void note_unreadable(Shard *shard, OpenTrace *trace, GError *error) {
+    static LogLimit limit;
+    counter_add(shard->counters, COUNTER_UNSPILL_FAILURES, 1);
+    log_limited(&limit, LOG_LEVEL_ERROR,
+                "trace %016" G_GINT64_MODIFIER "x cannot be stored for now: %s; its %u spans are in the journal, which "
+                "keeps them: if this does not pass, see to the disk and start plumbd anew",
+                trace->id, error->message, trace->n_spans);
+    open_traces_put_off(shard->traces, trace, now_monotonic_ns());
+    g_clear_error(&shard->last_error);
+    shard->last_error = error;
+}
+
 /* Makes shard->records the spans of the trace. */
-static void unpack(Shard *shard, const OpenTrace *trace) {
+static gboolean unpack(Shard *shard, OpenTrace *trace) {
     if (shard->records->len > RECORDS_KEPT_BYTES) {
         g_byte_array_unref(shard->records);
         shard->records = g_byte_array_new();
     }
     g_byte_array_set_size(shard->records, 0);
-    open_traces_unpack(shard->traces, trace, shard->records);
+    GError *error = NULL;
+    if (open_traces_unpack(shard->traces, trace, shard->records, &error)) return TRUE;
+    note_unreadable(shard, trace, error);
+    return FALSE;
 }
 
-/* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before or safe in the group. */
+/* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before or safe in the group; or the
+ * trace cannot be read, see store_fails(). */
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     g_autoptr(GError) error = NULL;
-    unpack(shard, trace);
+    if (!unpack(shard, trace)) return FALSE;
     archive_writer_replaying(shard->writer, trace->oldest_segment <= shard->options.replayed);
     if (archive_writer_add(shard->writer, trace->id, shard->records->data, shard->records->len, &error)) {
         gint64 now_ns = now_monotonic_ns();
@@ -192,16 +230,24 @@ static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     return archive_writer_pending_bytes(shard->writer) < SHARD_GROUP_BYTES || commit(shard);
 }
 
-/* Everything, now. */
+/* After a FALSE: no other trace would fare better now. */
+static gboolean store_fails(const Shard *shard) { return shard->retry_ns != 0; }
+
+/* Everything, now. Those that cannot be read are put off behind all others: each is tried once. */
 static gboolean store_all(Shard *shard, Counter reason, guint64 *closed) {
-    OpenTrace *trace;
-    while ((trace = open_traces_first(shard->traces))) {
+    guint unreadable = 0;
+    for (guint left = open_traces_count(shard->traces); left > 0; left--) {
         guint before = open_traces_count(shard->traces);
-        gboolean good = store_trace(shard, trace, reason);
-        *closed += before - open_traces_count(shard->traces);
-        if (!good) return FALSE;
+        gboolean good = store_trace(shard, open_traces_first(shard->traces), reason);
+        const guint stored = before - open_traces_count(shard->traces);
+        *closed += stored;
+        if (!good && store_fails(shard)) return FALSE;
+        unreadable += stored == 0;
     }
-    return commit(shard);
+    g_autoptr(GError) why = unreadable > 0 ? g_error_copy(shard->last_error) : NULL;
+    if (!commit(shard)) return FALSE;
+    if (why && !shard->last_error) shard->last_error = g_steal_pointer(&why);
+    return unreadable == 0;
 }
 
 static gboolean may_try(const Shard *shard, gint64 now_ns) { return now_ns >= shard->retry_ns; }
@@ -217,7 +263,7 @@ static void store_due(Shard *shard) {
     DueReason reason;
     OpenTrace *trace;
     while ((trace = open_traces_due(shard->traces, now_ns, &reason)))
-        if (!store_trace(shard, trace, reasons[reason])) return;
+        if (!store_trace(shard, trace, reasons[reason]) && store_fails(shard)) return;
     if (shard->group->len > 0 && now_ns - shard->group_since_ns >= SHARD_GROUP_WAIT_NS && !commit(shard)) return;
     if (shard->group->len == 0) note_success(shard);
 }
@@ -272,7 +318,8 @@ static void take_segments_order(Shard *shard, guint64 up_to) {
     OpenTrace *trace = open_traces_first(shard->traces), *next;
     for (; trace; trace = next) {
         next = open_traces_next(shard->traces, trace);
-        if (trace->oldest_segment <= up_to && !store_trace(shard, trace, COUNTER_TRACE_JOURNAL)) return;
+        if (trace->oldest_segment > up_to || store_trace(shard, trace, COUNTER_TRACE_JOURNAL)) continue;
+        if (store_fails(shard)) return;
     }
     commit(shard);
 }
@@ -354,6 +401,7 @@ Shard *shard_start(const ShardOptions *options) {
     shard->counters = counter_set_add(options->counters);
     shard->page = books_page(options->books);
     shard->traces = open_traces_new(&options->limits);
+    if (options->spill_dir) open_traces_spill_to(shard->traces, options->spill_dir);
     shard->writer = archive_writer_new(options->archive);
     shard->group = g_array_new(FALSE, FALSE, sizeof(guint64));
     shard->records = g_byte_array_new();
@@ -448,5 +496,8 @@ ShardState shard_state(Shard *shard) {
         .arena_bytes = atomic_load(&shard->arena_bytes),
         .arena_held_bytes = atomic_load(&shard->arena_held_bytes),
         .oldest_ns = atomic_load(&shard->oldest_ns),
+        .spilled_spans = atomic_load(&shard->spilled_spans),
+        .spilled_bytes = atomic_load(&shard->spilled_bytes),
+        .spill_file_bytes = atomic_load(&shard->spill_file_bytes),
     };
 }

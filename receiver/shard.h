@@ -2,7 +2,9 @@
  *
  * Spans come in chunks (one per network thread and round), questions as small messages; nothing else is shared. When
  * the store fails, the shard keeps what it has, shuts the gate, and tries again with growing pauses: the group that
- * could not be written stays, closed traces stay open, the mailbox fills up, senders are told to try later. */
+ * could not be written stays, closed traces stay open, the mailbox fills up, senders are told to try later. A trace
+ * whose spilled part cannot be read back stays open, too, and is tried again each time it is due; it keeps its segments
+ * of the journal, so that the next start of plumbd takes it in again, and holds up no other trace. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
@@ -31,6 +33,7 @@ typedef struct ShardOptions {
     gsize mailbox_bytes;
     OpenLimits limits;     /* memory_bytes is this shard's share */
     const char *aside_dir; /* where spans go that the store will never take */
+    const char *spill_dir; /* where large open traces lie; NULL: in memory */
     guint64 replayed;      /* spans in journal segments up to this number may be stored already */
 } ShardOptions;
 
@@ -71,6 +74,7 @@ gint64 shard_unflushed_since_ns(Shard *shard);
 
 typedef struct ShardState {
     guint64 traces, spans, bytes, mailbox_bytes;
+    guint64 spilled_spans, spilled_bytes, spill_file_bytes;
     guint64 arena_bytes, arena_held_bytes; /* of bytes, those of open traces; and what the system sees of those */
     gint64 oldest_ns; /* monotonic time at which the oldest span not yet stored came; 0: there is none */
 } ShardState;

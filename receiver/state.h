@@ -48,7 +48,8 @@ typedef struct State {
     guint64 counters[COUNTER_COUNT];
     guint64 open_traces, open_spans, open_bytes, queued_bytes;
     guint64 arena_bytes, arena_held_bytes; /* of open_bytes, those of traces; and what the system sees of those */
-    guint64 records_waiting;               /* of Spark: taken, not in the store yet */
+    guint64 spilled_spans, spilled_bytes, spill_file_bytes; /* of the open ones: those not in memory */
+    guint64 records_waiting;                                /* of Spark: taken, not in the store yet */
     gint64 lag_ns;
     guint64 journal_bytes;
     guint journal_segments;

@@ -67,6 +67,8 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "open_traces", state.open_traces);
     set_integer(object, "open_spans", state.open_spans);
     set_integer(object, "open_bytes", state.open_bytes);
+    set_integer(object, "open_spilled_spans", state.spilled_spans);
+    set_integer(object, "open_spilled_bytes", state.spilled_bytes);
     set_integer(object, "queued_bytes", state.queued_bytes);
     set_integer(object, "journal_bytes", state.journal_bytes);
     set_integer(object, "lag_ns", (guint64)state.lag_ns);
