@@ -11,7 +11,7 @@ static void merge_row(ArchiveWriter *writer, const StatsKey *key, Bytes value) {
         to.bucket = key->bucket / level_minutes(level);
         if (level != LEVEL_MINUTE && to.bucket >= added_below[level]) return;
         LayoutKey stored = stats_key(&to);
-        store_batch_merge(writer->batch, FAMILY_STATS, key_bytes(&stored), value);
+        store_batch_merge_lent(writer->batch, FAMILY_STATS, key_bytes(&stored), value);
     }
 }
 
@@ -33,10 +33,10 @@ static void note_host(void *arg, guint32 host) {
 }
 
 static void seal_stats(ArchiveWriter *writer) {
-    stats_group_seal(writer->stats, seal_row, writer);
+    g_ptr_array_add(writer->values, stats_group_seal_lent(writer->stats, seal_row, writer));
     stats_group_hosts(writer->stats, note_host, writer);
     stats_group_clear(writer->stats);
-    stats_group_seal(writer->taken, seal_taken, writer);
+    g_ptr_array_add(writer->values, stats_group_seal_lent(writer->taken, seal_taken, writer));
     stats_group_clear(writer->taken);
     writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
 }
@@ -79,6 +79,7 @@ static void group_seal(ArchiveWriter *writer) {
 static void group_clear(ArchiveWriter *writer) {
     puts_returned(&writer->records);
     puts_returned(&writer->index_entries);
+    g_ptr_array_set_size(writer->values, 0);
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);

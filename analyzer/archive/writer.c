@@ -37,6 +37,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->slot = slot_take(archive, &writer->books);
     account_draft_init(&writer->draft);
+    writer->values = g_ptr_array_new_with_free_func(g_free);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->index = g_byte_array_new();
@@ -61,6 +62,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     stats_group_free(writer->taken);
     g_array_unref(writer->functions);
     g_array_unref(writer->hosts);
+    g_ptr_array_unref(writer->values);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
     g_byte_array_unref(writer->index);

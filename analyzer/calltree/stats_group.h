@@ -53,6 +53,8 @@ void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trac
 /* Every row, in the order of the stored keys; the values may be used during the call. */
 typedef void (*StatsValueVisit)(void *arg, const StatsKey *key, Bytes value);
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg);
+/* The same, but the values may be used until what is returned is freed (g_free()). */
+gpointer stats_group_seal_lent(StatsGroup *group, StatsValueVisit visit, void *arg);
 /* The same, taken apart (stats_value_visit()): for few rows. */
 void stats_group_foreach(StatsGroup *group, StatsRowVisit visit, void *arg);
 /* The hosts that calls were counted on, in no order. */

@@ -546,7 +546,7 @@ static gint by_key(gconstpointer left, gconstpointer right) {
     return order != 0 ? order : compare_u32(a->role, b->role);
 }
 
-void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
+gpointer stats_group_seal_lent(StatsGroup *group, StatsValueVisit visit, void *arg) {
     Fold fold;
     fold_init(&fold, group);
     fold_hosts(&fold);
@@ -557,7 +557,13 @@ void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
         const Entry *entry = &g_array_index(fold.entries, Entry, i);
         visit(arg, &entry->key, (Bytes){fold.values.bytes + entry->at, entry->size_bytes});
     }
+    gpointer values = g_steal_pointer(&fold.values.bytes);
     fold_clear(&fold);
+    return values;
+}
+
+void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
+    g_free(stats_group_seal_lent(group, visit, arg));
 }
 
 typedef struct Taking {

@@ -69,11 +69,21 @@ void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key) {
     batch->ops->batch_delete(batch, family, key);
 }
 
-void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand) {
+static void note_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand) {
     batch->size_bytes += key.size_bytes + operand.size_bytes + ENTRY_OVERHEAD_BYTES;
     batch->merges++;
     batch->stray_merges += family != FAMILY_STATS;
+}
+
+void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand) {
+    note_merge(batch, family, key, operand);
     batch->ops->batch_merge(batch, family, key, operand);
+}
+
+void store_batch_merge_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand) {
+    note_merge(batch, family, key, operand);
+    const StoreOps *ops = batch->ops;
+    (ops->batch_merge_lent != NULL ? ops->batch_merge_lent : ops->batch_merge)(batch, family, key, operand);
 }
 
 void store_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until) {

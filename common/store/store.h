@@ -72,6 +72,7 @@ void store_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes val
 void store_batch_put_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
 void store_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void store_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+void store_batch_merge_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand); /* not copied either */
 /* Every key in [from, until), however many there are, for the price of one. */
 void store_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
 gsize store_batch_size_bytes(const StoreBatch *batch);

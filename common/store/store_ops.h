@@ -23,6 +23,7 @@ typedef struct StoreOps {
     void (*batch_put_lent)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value); /* NULL: batch_put */
     void (*batch_delete)(StoreBatch *batch, StoreFamily family, Bytes key);
     void (*batch_merge)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
+    void (*batch_merge_lent)(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand); /* NULL: batch_merge */
     void (*batch_delete_range)(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
 
     StoreIter *(*iter_new)(Store *store, StoreFamily family);

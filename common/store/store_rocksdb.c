@@ -408,6 +408,7 @@ static const StoreOps rocks_ops = {
     .batch_clear = rocks_batch_clear,
     .batch_put = rocks_batch_put,
     .batch_put_lent = rocks_batch_put_lent,
+    .batch_merge_lent = rocks_batch_merge_lent,
     .batch_delete = rocks_batch_delete,
     .batch_merge = rocks_batch_merge,
     .batch_delete_range = rocks_batch_delete_range,

@@ -59,11 +59,18 @@ static Op *batch_add(StoreBatch *base, OpKind kind, StoreFamily family, Bytes ke
 void rocks_batch_put(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
     batch_add(base, OP_PUT, family, key, value);
 }
-void rocks_batch_put_lent(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
-    Op *op = batch_add(base, OP_PUT, family, key, (Bytes){"", 0});
+static void batch_add_lent(StoreBatch *base, OpKind kind, StoreFamily family, Bytes key, Bytes value) {
+    Op *op = batch_add(base, kind, family, key, (Bytes){"", 0});
     op->lent = value.data;
     op->value_bytes = (guint32)value.size_bytes;
     ((RocksBatch *)base)->lent_bytes += value.size_bytes;
+}
+
+void rocks_batch_put_lent(StoreBatch *base, StoreFamily family, Bytes key, Bytes value) {
+    batch_add_lent(base, OP_PUT, family, key, value);
+}
+void rocks_batch_merge_lent(StoreBatch *base, StoreFamily family, Bytes key, Bytes operand) {
+    batch_add_lent(base, OP_MERGE, family, key, operand);
 }
 void rocks_batch_delete(StoreBatch *base, StoreFamily family, Bytes key) {
     batch_add(base, OP_DELETE, family, key, (Bytes){"", 0});

@@ -72,6 +72,7 @@ void rocks_batch_free(StoreBatch *batch);
 void rocks_batch_clear(StoreBatch *batch);
 void rocks_batch_put(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
 void rocks_batch_put_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes value);
+void rocks_batch_merge_lent(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 void rocks_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void rocks_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 void rocks_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);

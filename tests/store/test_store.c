@@ -95,6 +95,34 @@ static void test_batches(gconstpointer data) {
     folder_remove(folder);
 }
 
+/* Values that are lent stand between others in their order, and may go once they are written. */
+static void test_lent_values(gconstpointer data) {
+    char *folder = folder_new();
+    g_autoptr(Store) store = open_new(data, folder);
+    g_autoptr(StoreBatch) batch = store_batch_new(store);
+    g_autofree char *put = g_strdup("put"), *first = g_strdup("1"), *third = g_strdup("3");
+    store_batch_put_lent(batch, FAMILY_INDEX, text("a"), text(put));
+    store_batch_put(batch, FAMILY_INDEX, text("b"), text("copied"));
+    store_batch_merge_lent(batch, FAMILY_STATS, text("s"), text(first));
+    store_batch_merge(batch, FAMILY_STATS, text("s"), text("2"));
+    store_batch_merge_lent(batch, FAMILY_STATS, text("s"), text(third));
+    store_batch_merge_lent(batch, FAMILY_STATS, text("r"), text(third)); /* the same bytes again, at another key */
+    write_ok(store, batch);
+    memset(put, '!', strlen(put));
+    *first = *third = '!';
+    assert_value(store, FAMILY_INDEX, "a", "put");
+    assert_value(store, FAMILY_INDEX, "b", "copied");
+    assert_value(store, FAMILY_STATS, "s", "123");
+    assert_value(store, FAMILY_STATS, "r", "3");
+    store_batch_merge_lent(batch, FAMILY_INDEX, text("a"), text(put));
+    g_autoptr(GError) error = NULL;
+    g_assert_false(store_write(store, batch, FALSE, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    g_clear_pointer(&batch, store_batch_free);
+    g_clear_pointer(&store, store_close);
+    folder_remove(folder);
+}
+
 static void test_refused_batch_is_kept(gconstpointer data) {
     char *folder = folder_new();
     Store *store = open_new(data, folder);
@@ -616,6 +644,7 @@ int main(int argc, char **argv) {
     } cases[] = {
         {"values", test_values},
         {"batches", test_batches},
+        {"lent values", test_lent_values},
         {"refused-batch", test_refused_batch_is_kept},
         {"merge-associative", test_merge_is_associative},
         {"merge-fails", test_failed_merge},
