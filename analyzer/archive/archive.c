@@ -110,7 +110,6 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
 
 void archive_free(Archive *archive) {
     if (archive == NULL) return;
-    joiner_free(archive->joiner);
     pattern_table_free(archive->patterns);
     mixed_table_free(archive->mixed);
     process_table_free(archive->processes);

@@ -64,7 +64,6 @@ struct Archive {
     guint64 late_waiting;           /* atomic: spans in such entries */
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
     pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
-    struct Joiner *joiner;          /* under settle_lock; NULL: none yet */
     DueClock due;                   /* under settle_lock */
 };
 
@@ -73,7 +72,6 @@ gboolean retain_load(Archive *archive, GError **error);
 
 /* join.c: brings all waiting spans to their traces. Under settle_lock. */
 gboolean archive_join(Archive *archive, GError **error);
-void joiner_free(struct Joiner *joiner);
 
 /* The slots as the store has them. */
 gboolean totals_read(StoreIter *meta, GArray *slots, GError **error);

@@ -60,8 +60,7 @@ static Joiner *joiner_new(Archive *archive) {
     return joiner;
 }
 
-void joiner_free(Joiner *joiner) {
-    if (joiner == NULL) return;
+static void joiner_free(Joiner *joiner) {
     archive_writer_free(joiner->writer);
     g_array_unref(joiner->traces);
     g_array_unref(joiner->entries);
@@ -434,10 +433,11 @@ static gboolean join_pass(Joiner *joiner, const DueBelow *below, GError **error)
 }
 
 static gboolean join_below(Archive *archive, const DueBelow *below, GError **error) {
-    if (archive->joiner == NULL) archive->joiner = joiner_new(archive);
-    Joiner *joiner = archive->joiner;
+    /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
+    Joiner *joiner = joiner_new(archive);
     gboolean ok = join_pass(joiner, below, error);
     GError *damage = g_steal_pointer(&joiner->damage);
+    joiner_free(joiner);
     if (damage == NULL) return ok;
     if (ok)
         g_propagate_error(error, damage);
