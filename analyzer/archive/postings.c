@@ -11,7 +11,11 @@
 #include "analyzer/calltree/process_cache.h"
 #include "analyzer/calltree/varint.h"
 
-#define SEEN_FIRST 8192u /* slots; a power of two, as are all sizes */
+#define SEEN_FIRST 256u /* slots of a record's table, at first; a power of two, as are all sizes */
+
+/* Values of the last keys, and the tracers met last: what repeats within a record is neither cut nor hashed again. */
+#define LAST_VALUES  16u
+#define LAST_TRACERS 1024u
 
 typedef struct Posting {
     Term term;
@@ -25,24 +29,40 @@ typedef struct SeenTerm {
     guint32 turn;
 } SeenTerm;
 
+/* The last value of a key in the record at hand, all of whose terms were added. */
+typedef struct LastValue {
+    guint32 turn; /* of the record */
+    guint32 key;
+    guint32 length;
+    const char *text; /* borrowed from the tree's spans */
+} LastValue;
+
+typedef struct LastTracer {
+    guint32 turn; /* of the record */
+    guint32 tracer;
+} LastTracer;
+
 struct Postings {
-    const Lookup *lookup;
     ProcessCache processes;
     GArray *list;    /* Posting */
     GArray *seconds; /* guint32, of each record */
-    guint32 turn;
+    guint record;    /* where the terms of the record at hand begin in 'list' */
+    guint32 record_turn;
+    guint32 turn; /* of the table of terms: a new one when it grows, too */
     guint n_seen;
-    guint32 seen_slots;
+    guint32 seen_slots; /* of the record at hand: small ones stay in the nearest cache */
+    guint32 seen_room;
     SeenTerm *seen; /* at most half full */
+    LastValue values[LAST_VALUES];
+    LastTracer tracers[LAST_TRACERS];
 };
 
 Postings *postings_new(const Lookup *lookup) {
     Postings *postings = g_new0(Postings, 1);
-    postings->lookup = lookup;
     postings->processes.lookup = lookup;
     postings->list = g_array_new(FALSE, FALSE, sizeof(Posting));
     postings->seconds = g_array_new(FALSE, FALSE, sizeof(guint32));
-    postings->seen_slots = SEEN_FIRST;
+    postings->seen_slots = postings->seen_room = SEEN_FIRST;
     postings->seen = g_new0(SeenTerm, SEEN_FIRST);
     return postings;
 }
@@ -69,13 +89,26 @@ static SeenTerm *seen_slot(const Postings *postings, Term term) {
     }
 }
 
+/* Empties the table. */
+static void seen_begin(Postings *postings, guint32 slots) {
+    if (slots > postings->seen_room) {
+        g_free(postings->seen);
+        postings->seen = g_new0(SeenTerm, slots);
+        postings->seen_room = slots;
+        postings->turn = 0;
+    }
+    postings->seen_slots = slots;
+    if (++postings->turn != 0) return;
+    memset(postings->seen, 0, postings->seen_room * sizeof *postings->seen);
+    postings->turn = 1;
+}
+
 static void seen_grow(Postings *postings) {
-    g_autofree SeenTerm *old = postings->seen;
-    guint32 n = postings->seen_slots;
-    postings->seen_slots = 2 * n;
-    postings->seen = g_new0(SeenTerm, postings->seen_slots);
-    for (guint32 i = 0; i < n; i++)
-        if (old[i].turn == postings->turn) *seen_slot(postings, old[i].term) = old[i];
+    seen_begin(postings, 2 * postings->seen_slots);
+    for (guint i = postings->record; i < postings->list->len; i++) {
+        Term term = g_array_index(postings->list, Posting, i).term;
+        *seen_slot(postings, term) = (SeenTerm){term, postings->turn};
+    }
 }
 
 static void add_term(Postings *postings, const TraceKey *key, Term term) {
@@ -83,18 +116,36 @@ static void add_term(Postings *postings, const TraceKey *key, Term term) {
     SeenTerm *seen = seen_slot(postings, term);
     if (seen->turn == postings->turn) return;
     *seen = (SeenTerm){term, postings->turn};
-    if (++postings->n_seen > postings->seen_slots / 2) seen_grow(postings);
     Posting posting = {term, key->second, (guint16)(key->trace_id >> 48)};
     g_array_append_val(postings->list, posting);
+    if (++postings->n_seen > postings->seen_slots / 2) seen_grow(postings);
+}
+
+/* How much of the value is as in the last one of its key; which it takes the place of. */
+static gsize value_known(Postings *postings, const SpanAnnotation *value) {
+    LastValue *last = &postings->values[value->key % LAST_VALUES];
+    const LastValue before = *last;
+    *last = (LastValue){postings->record_turn, value->key, value->length, value->value};
+    if (before.turn != postings->record_turn || before.key != value->key) return 0;
+    gsize same = text_common_prefix(before.text, value->value, MIN(before.length, value->length));
+    /* One that ends where the other goes on has another last component. */
+    return same == value->length && same != before.length ? same - 1 : same;
 }
 
 static void add_value(Postings *postings, const TraceKey *key, const SpanAnnotation *annotation) {
+    if (annotation->length == 0 || g_ascii_isdigit(annotation->value[0])) return; /* no path, and no term */
+    gsize known = value_known(postings, annotation);
+    if (known == annotation->length) return;
     const char *end = annotation->value + annotation->length, *at = path_begin(annotation->value, annotation->length);
     if (at == NULL) {
         if (term_value_has(annotation->value, annotation->length))
             add_term(postings, key, term_value(annotation->key, annotation->value, annotation->length));
         return;
     }
+    /* Components that end within what is known were added with the last value. */
+    const char *slash = annotation->value + known;
+    while (slash > at && *--slash != '/') continue;
+    if (slash > at) at = slash;
     const char *component;
     gsize length;
     while (path_next(&at, end, &component, &length)) add_term(postings, key, term_component(component, length));
@@ -106,38 +157,46 @@ static void add_span(Postings *postings, const TraceKey *key, const SpanRec *spa
     while (span_next_annotation(&cursor, &annotation)) add_value(postings, key, &annotation);
 }
 
+static void add_tracer(Postings *postings, const TraceKey *key, guint32 tracer) {
+    LastTracer *last = &postings->tracers[tracer % LAST_TRACERS];
+    if (last->turn == postings->record_turn && last->tracer == tracer) return;
+    *last = (LastTracer){postings->record_turn, tracer};
+    guint32 host = process_of(&postings->processes, tracer)->host;
+    if (host != 0) add_term(postings, key, term_host(host));
+}
+
 /* A record with too many terms is listed under TERM_ANYTHING instead. */
-static void overflow(Postings *postings, const TraceKey *key, guint from) {
-    g_array_set_size(postings->list, from);
+static void overflow(Postings *postings, const TraceKey *key) {
+    g_array_set_size(postings->list, postings->record);
     Posting posting = {TERM_ANYTHING, key->second, (guint16)(key->trace_id >> 48)};
     g_array_append_val(postings->list, posting);
 }
 
-static void next_turn(Postings *postings) {
+static void record_begin(Postings *postings) {
+    postings->record = postings->list->len;
     postings->n_seen = 0;
-    if (++postings->turn != 0) return;
-    memset(postings->seen, 0, postings->seen_slots * sizeof *postings->seen);
-    postings->turn = 1;
+    seen_begin(postings, SEEN_FIRST);
+    if (++postings->record_turn != 0) return;
+    memset(postings->values, 0, sizeof postings->values);
+    memset(postings->tracers, 0, sizeof postings->tracers);
+    postings->record_turn = 1;
 }
 
 void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree) {
-    guint from = postings->list->len;
-    guint32 tracer = 0;
-    next_turn(postings);
+    record_begin(postings);
     g_array_append_val(postings->seconds, key->second);
     add_term(postings, key, term_pattern(pattern));
     add_term(postings, key, term_duration(term_duration_step(tree->end_ns - tree->begin_ns)));
+    guint32 tracer = 0;
     for (guint32 i = 1; i < tree->n_nodes && postings->n_seen < TERMS_PER_RECORD; i++) {
         const SpanRec *span = tree->span[i];
+        if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
         if (span == NULL) continue;
-        if (span->tracer != tracer) {
-            guint32 host = process_of(&postings->processes, span->tracer)->host;
-            if (host != 0) add_term(postings, key, term_host(host));
-            tracer = span->tracer;
-        }
+        if (span->tracer != tracer) add_tracer(postings, key, span->tracer);
+        tracer = span->tracer;
         if (span->n_annotations > 0) add_span(postings, key, span);
     }
-    if (postings->n_seen == TERMS_PER_RECORD) overflow(postings, key, from);
+    if (postings->n_seen == TERMS_PER_RECORD) overflow(postings, key);
 }
 
 /* ---- in order ---- */

@@ -126,6 +126,7 @@ static gsize choose_columns(Encoder *e) {
     gsize size_bytes = 0;
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
+        if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
         if (span == NULL) continue;
         ms = ms && whole_ms(span);
         flags_or |= span->flags;
@@ -256,6 +257,7 @@ static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *tr
     tracer_model_node(&s->tracer_model, e->pattern, q);
     for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         const SpanRec *span = span_at(e, place);
+        expect_place(e, place + SPANS_AHEAD);
         guint32 parent_node = parent_at(e, place);
         const SpanRec *parent = e->tree->span[parent_node];
         const Interval around = parent != NULL ? interval_of(e, parent) : *trace, own = interval_of(e, span);

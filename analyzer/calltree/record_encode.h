@@ -28,6 +28,9 @@ static inline void run_end(Encoder *e) {
 
 static inline const SpanRec *span_at(const Encoder *e, guint32 place) { return e->tree->span[e->node[place]]; }
 static inline guint32 parent_at(const Encoder *e, guint32 place) { return e->tree->parent[e->node[place]]; }
+static inline void expect_place(const Encoder *e, guint32 place) {
+    if (place < e->tree->n_nodes) span_expect(span_at(e, place));
+}
 static inline gboolean is_placeholder(const Pattern *pattern, guint32 q) {
     return pattern->nodes[q].name == NAME_MISSING;
 }

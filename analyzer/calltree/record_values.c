@@ -38,9 +38,8 @@ static gboolean put_recent(Encoder *e, Column *column, const char *text, guint32
 static guint32 common_prefix(const Column *column, const char *text, guint32 length) {
     const RecentTexts *texts = &column->texts;
     if (texts->n == 0) return 0;
-    guint32 at = (texts->n - 1) % RECENT_TEXTS, most = MIN(texts->length[at], length), same = 0;
-    while (same < most && texts->text[at][same] == text[same]) same++;
-    return same;
+    guint32 at = (texts->n - 1) % RECENT_TEXTS;
+    return (guint32)text_common_prefix(texts->text[at], text, MIN(texts->length[at], length));
 }
 
 static void put_text(Encoder *e, Column *column, const char *text, guint32 length) {
@@ -90,7 +89,8 @@ static gboolean same_keys(const SpanRec *a, const SpanRec *b) {
 
 static gboolean same_annotations(Encoder *e, Column *column, const SpanRec *span, const SpanRec *other) {
     if (other->n_annotations != span->n_annotations) return FALSE;
-    Bytes own = annotations_of(span), others = annotations_of(other);
+    gboolean padded = span->n_notes == 0 && other->n_notes == 0;
+    Bytes own = annotations_of(span, padded), others = annotations_of(other, padded);
     if (own.size_bytes != others.size_bytes || memcmp(own.data, others.data, own.size_bytes) != 0) return FALSE;
     return may_copy(e, column, own.size_bytes);
 }
@@ -170,6 +170,7 @@ void record_put_annotations(Encoder *e) {
         const SpanRec *before = NULL;
         for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
             const SpanRec *span = span_at(e, place);
+            expect_place(e, place + SPANS_AHEAD);
             if (all_as_before(e, &column, span, before)) {
                 e->run++;
             } else {

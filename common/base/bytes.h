@@ -6,6 +6,7 @@
 #pragma once
 
 #include <glib.h>
+#include <string.h>
 
 /* A borrowed view of memory. */
 typedef struct Bytes {
@@ -42,3 +43,12 @@ void append_u16be(GByteArray *out, guint16 value);
 void append_u32be(GByteArray *out, guint32 value);
 void append_u64be(GByteArray *out, guint64 value);
 void append_bytes(GByteArray *out, const void *data, gsize size_bytes);
+
+/* How many of the first 'most' bytes of two texts are the same. */
+static inline gsize text_common_prefix(const char *a, const char *b, gsize most) {
+    gsize same = 0;
+    for (; same + sizeof(guint64) <= most; same += sizeof(guint64))
+        if (memcmp(a + same, b + same, sizeof(guint64)) != 0) break;
+    while (same < most && a[same] == b[same]) same++;
+    return same;
+}

@@ -45,21 +45,6 @@ static guint32 load_u32(const guint8 *at) {
     return value;
 }
 
-SpanCursor span_cursor(const SpanRec *span) {
-    const guint8 *at = (const guint8 *)(span_parents(span) + span->n_parents);
-    return (SpanCursor){span, at, span->n_annotations, span->n_notes};
-}
-
-gboolean span_next_annotation(SpanCursor *cursor, SpanAnnotation *annotation) {
-    if (cursor->annotations_left == 0) return FALSE;
-    cursor->annotations_left--;
-    annotation->key = load_u32(cursor->at);
-    annotation->length = load_u32(cursor->at + 4);
-    annotation->value = (const char *)cursor->at + 8;
-    cursor->at += 8 + padded(annotation->length, 4);
-    return TRUE;
-}
-
 gboolean span_next_note(SpanCursor *cursor, SpanNote *note) {
     SpanAnnotation skipped;
     while (span_next_annotation(cursor, &skipped)) continue;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <glib.h>
+#include <string.h>
 
 typedef struct SpanId {
     guint64 trace; /* upper half */
@@ -70,6 +71,14 @@ typedef struct SpanNote {
 
 static inline const SpanId *span_parents(const SpanRec *span) { return (const SpanId *)(span + 1); }
 
+/* Asks for a span (or NULL) from memory, head and the begin of its variable part, for a walk that will be there after
+ * SPANS_AHEAD others: spans of a large trace lie in another order than the nodes of its tree. */
+#define SPANS_AHEAD 12u
+static inline void span_expect(const SpanRec *span) {
+    __builtin_prefetch(span);
+    __builtin_prefetch((const guint8 *)span + 64);
+}
+
 /* Walks the variable part: start with span_cursor(), call span_next_annotation() exactly n_annotations times at most,
  * then span_next_note(); each returns FALSE when there is none left. */
 typedef struct SpanCursor {
@@ -79,8 +88,21 @@ typedef struct SpanCursor {
     guint32 notes_left;
 } SpanCursor;
 
-SpanCursor span_cursor(const SpanRec *span);
-gboolean span_next_annotation(SpanCursor *cursor, SpanAnnotation *annotation);
+static inline SpanCursor span_cursor(const SpanRec *span) {
+    const guint8 *at = (const guint8 *)(span_parents(span) + span->n_parents);
+    return (SpanCursor){span, at, span->n_annotations, span->n_notes};
+}
+
+static inline gboolean span_next_annotation(SpanCursor *cursor, SpanAnnotation *annotation) {
+    if (cursor->annotations_left == 0) return FALSE;
+    cursor->annotations_left--;
+    memcpy(&annotation->key, cursor->at, sizeof annotation->key);
+    memcpy(&annotation->length, cursor->at + 4, sizeof annotation->length);
+    annotation->value = (const char *)cursor->at + 8;
+    cursor->at += 8 + (((gsize)annotation->length + 3) & ~(gsize)3);
+    return TRUE;
+}
+
 /* Skips what is left of the annotations first. */
 gboolean span_next_note(SpanCursor *cursor, SpanNote *note);
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/archive/postings.h"
 #include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/terms.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 
@@ -263,6 +264,84 @@ static void test_too_many_terms(void) {
     case_close(&c);
 }
 
+/* ---- values that are much alike ---- */
+
+#define ALIKE_TRACES 48u /* few enough for no term to be frequent */
+#define ALIKE_VALUES 60u
+
+/* The begin of the one before, or of a path, a URI or a plain value, and some letters more. */
+static char *alike_value(GRand *rand, const char *before) {
+    static const char *const begins[] = {"/", "hdfs://nn:8020/", "hdfs://nn/", "", "viewfs:///", "nn"};
+    gboolean anew = before == NULL || g_rand_int_range(rand, 0, 4) == 0;
+    GString *value = g_string_new(anew ? begins[g_rand_int_range(rand, 0, G_N_ELEMENTS(begins))] : before);
+    if (!anew) g_string_truncate(value, (gsize)g_rand_int_range(rand, 0, (gint)value->len + 1));
+    for (gint more = g_rand_int_range(rand, 0, 12); more > 0; more--)
+        g_string_append_c(value, "abcdefgh//"[g_rand_int_range(rand, 0, 10)]);
+    return g_string_free(value, FALSE);
+}
+
+static gboolean meets(const Case *c, SearchTerms *terms, guint64 wanted) {
+    g_autoptr(ArchiveScan) scan = archive_scan_new(c->fixture.archive, BASE_NS, BASE_NS + NS_PER_SEC, TRUE);
+    archive_scan_by_terms(scan, terms);
+    g_autoptr(GError) error = NULL;
+    guint64 id;
+    TraceSummary summary;
+    gboolean met = FALSE;
+    while (!met && archive_scan_next(scan, &id, &summary, &error)) met = id == wanted;
+    g_assert_no_error(error);
+    return met;
+}
+
+static void assert_value_met(const Case *c, guint64 trace, guint32 key, const char *value) {
+    gsize length = strlen(value), part_length;
+    const char *at = path_begin(value, length), *part;
+    if (at == NULL && term_value_has(value, length)) {
+        SearchTerms *terms = search_terms_new();
+        search_terms_value(terms, key, value, length);
+        g_assert_true(meets(c, terms, trace));
+    }
+    while (at != NULL && path_next(&at, value + length, &part, &part_length)) {
+        SearchTerms *terms = search_terms_new();
+        search_terms_component(terms, part, part_length);
+        g_assert_true(meets(c, terms, trace));
+    }
+}
+
+/* What a value has in common with the one before it is not looked at again; nothing gets lost by it. */
+static void test_alike(void) {
+    Case c;
+    case_open(&c, FALSE);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < ALIKE_TRACES; i++) {
+        g_autoptr(GByteArray) spans = g_byte_array_new();
+        SpanRec head = {.id = {i + 1, 1}, .begin_ns = BASE_NS + i, .name = c.names[1], .tracer = c.tracers[i]};
+        SpanBuilder builder = span_builder_begin(spans, &head);
+        g_autofree char *path_value = NULL, *block_value = NULL;
+        /* Few values, so that a component of one trace often is in no other value of it. */
+        for (guint k = 0; k < 1 + i * (ALIKE_VALUES - 1) / (ALIKE_TRACES - 1); k++) {
+            gboolean path = k % 3 != 0;
+            char **value = path ? &path_value : &block_value, *next = alike_value(rand, *value);
+            g_free(*value);
+            *value = next;
+            span_builder_annotation(&builder, path ? c.path_key : c.block_key, next, (guint32)strlen(next));
+        }
+        span_builder_end(&builder);
+        fixture_add(c.writer, spans);
+        g_ptr_array_add(values, g_byte_array_free(g_steal_pointer(&spans), FALSE));
+    }
+    fixture_commit(c.writer);
+    for (guint i = 0; i < ALIKE_TRACES; i++) {
+        SpanCursor cursor = span_cursor(g_ptr_array_index(values, i));
+        SpanAnnotation annotation;
+        while (span_next_annotation(&cursor, &annotation)) {
+            g_autofree char *value = g_strndup(annotation.value, annotation.length);
+            assert_value_met(&c, i + 1, annotation.key, value);
+        }
+    }
+    case_close(&c);
+}
+
 static void no_point(void *arg, guint32 second, guint16 id_upper) {
     (void)second;
     (void)id_upper;
@@ -291,6 +370,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/search/rocksdb", test_rocksdb);
     g_test_add_func("/archive/search/narrow", test_narrow);
     g_test_add_func("/archive/search/too-many-terms", test_too_many_terms);
+    g_test_add_func("/archive/search/alike", test_alike);
     g_test_add_func("/archive/search/damage", test_damage);
     return g_test_run();
 }
