@@ -102,9 +102,10 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     if (archive->patterns == NULL) return NULL;
     archive->mixed = mixed_table_open(store, &archive->lookup, error);
     if (archive->mixed == NULL) return NULL;
-    if (!tolerance_load(archive, error) || !totals_load(archive, error) || !late_open(archive, error) ||
+    if (!tolerance_load(archive, error) || !totals_load(archive, error) ||
         !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error))
         return NULL;
+    late_open(archive);
     return g_steal_pointer(&archive);
 }
 

@@ -54,6 +54,7 @@ static StoredTotals slot_totals(ArchiveWriter *writer) {
     StoredTotals totals = g_array_index(writer->archive->slots, TotalsSlot, writer->slot).totals;
     pthread_mutex_unlock(&writer->archive->totals_lock);
     stored_totals_add(&totals, &writer->change);
+    totals.late_next = __atomic_load_n(&writer->archive->late_next, __ATOMIC_RELAXED);
     return totals;
 }
 
@@ -85,7 +86,6 @@ static void group_clear(ArchiveWriter *writer) {
     g_array_set_size(writer->functions, 0);
     g_array_set_size(writer->hosts, 0);
     writer->max_pattern = 0;
-    writer->late_change = 0;
     writer->any = FALSE;
     writer->pending_spans = 0;
     writer->sealed = FALSE;
@@ -96,7 +96,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     pthread_rwlock_rdlock(&archive->gate);
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
-        __atomic_fetch_add(&archive->late_waiting, (guint64)writer->late_change, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&archive->late_waiting, (guint64)writer->change.late_waiting, __ATOMIC_RELAXED);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;

@@ -294,7 +294,7 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
 
 static void entries_done(Joiner *joiner, const LateTrace *late) {
     g_array_append_vals(joiner->done, &g_array_index(joiner->entries, LateKey, late->first), late->n);
-    joiner->writer->late_change -= late->n_spans;
+    joiner->writer->change.late_waiting -= late->n_spans;
     joiner->writer->any = TRUE;
     joiner->writer->sealed = FALSE;
 }
@@ -324,24 +324,30 @@ static gboolean batch_full(const Joiner *joiner, const LateKey *next) {
     return last->n_spans >= JOIN_TRACE_SPANS;
 }
 
+static LateTrace *batch_trace(Joiner *joiner, guint64 trace_id) {
+    if (joiner->traces->len > 0) {
+        LateTrace *last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
+        if (last->trace_id == trace_id) return last;
+    }
+    LateTrace trace = {.trace_id = trace_id, .first = joiner->entries->len};
+    g_array_append_val(joiner->traces, trace);
+    return &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
+}
+
 static gboolean batch_take(Joiner *joiner, const LateKey *key, Bytes value, GError **error) {
     LateHead head;
-    if (!late_head_parse(value, &head)) return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans is malformed");
-    LateTrace *last = NULL;
-    if (joiner->traces->len > 0) last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
-    if (last == NULL || last->trace_id != key->trace_id) {
-        LateTrace trace = {.trace_id = key->trace_id, .first = joiner->entries->len, .at = joiner->bytes->len};
-        g_array_append_val(joiner->traces, trace);
-        last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
-    }
-    last->second = MAX(last->second, head.second);
-    last->replayed |= head.replayed;
-    last->n_spans += head.n_spans;
-    last->n++;
-    last->size_bytes += value.size_bytes - LATE_HEAD_BYTES;
+    guint before = joiner->bytes->len;
+    if (!late_unpack(key->trace_id, value, &head, joiner->bytes))
+        return fail(error, PLUMB_ERROR_CORRUPT,
+                    "an entry of late spans of trace %016" G_GINT64_MODIFIER "x is malformed", key->trace_id);
+    LateTrace *trace = batch_trace(joiner, key->trace_id);
+    if (trace->n == 0) trace->at = before;
+    trace->second = MAX(trace->second, head.second);
+    trace->replayed |= head.replayed;
+    trace->n_spans += head.n_spans;
+    trace->n++;
+    trace->size_bytes += joiner->bytes->len - before;
     g_array_append_val(joiner->entries, *key);
-    g_byte_array_append(joiner->bytes, (const guint8 *)value.data + LATE_HEAD_BYTES,
-                        (guint)(value.size_bytes - LATE_HEAD_BYTES));
     return TRUE;
 }
 

@@ -1,40 +1,45 @@
 #include "analyzer/archive/late.h"
 
+#include <string.h>
+#include <xxhash.h>
+
 #include "analyzer/archive/idset.h"
 #include "common/base/error.h"
+#include "common/model/fragment.h"
 
 static gboolean bad_entry(GError **error) {
     return fail(error, PLUMB_ERROR_CORRUPT, "an entry of late spans is malformed");
 }
 
-gboolean late_open(Archive *archive, GError **error) {
-    g_autoptr(StoreIter) late = store_iter_new(archive->store, FAMILY_LATE);
-    for (gboolean more = store_iter_seek(late, (Bytes){"", 0}); more; more = store_iter_next(late)) {
-        LateKey key;
-        LateHead head;
-        if (!late_key_parse(store_iter_key(late), &key) || !late_head_parse(store_iter_value(late), &head))
-            return bad_entry(error);
-        archive->late_next = MAX(archive->late_next, key.number + 1);
-        archive->late_waiting += head.n_spans;
-    }
-    return iter_finished(late, error);
+void late_open(Archive *archive) {
+    StoredTotals sum = {.traces = 0};
+    for (guint i = 0; i < archive->slots->len; i++)
+        stored_totals_add(&sum, &g_array_index(archive->slots, TotalsSlot, i).totals);
+    archive->late_next = sum.late_next;
+    archive->late_waiting = (guint64)MAX(sum.late_waiting, 0);
 }
 
 gboolean late_any(Archive *archive) { return __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED) > 0; }
 
-static void put_entry(Archive *archive, StoreBatch *batch, const LateHead *head, Bytes spans) {
-    g_autoptr(GByteArray) value = g_byte_array_sized_new((guint)(LATE_HEAD_BYTES + spans.size_bytes));
+static guint32 checksum_of(const guint8 *body, gsize size_bytes) { return (guint32)XXH3_64bits(body, size_bytes); }
+
+static void put_entry(Archive *archive, StoreBatch *batch, LateHead *head, Bytes spans) {
+    g_autoptr(GByteArray) packed = g_byte_array_new();
+    fragment_pack(packed, spans.data, spans.size_bytes);
+    const FragmentHead *fragment = (const FragmentHead *)(gconstpointer)packed->data;
+    const guint8 *body = fragment_body(fragment);
+    head->checksum = checksum_of(body, fragment->size_bytes);
+    g_autoptr(GByteArray) value = g_byte_array_sized_new(LATE_HEAD_BYTES + fragment->size_bytes);
     late_head_append(head, value);
-    g_byte_array_append(value, spans.data, (guint)spans.size_bytes);
-    guint64 trace_id = ((const SpanRec *)spans.data)->id.trace;
-    LateKey key = {trace_id, __atomic_fetch_add(&archive->late_next, 1, __ATOMIC_RELAXED)};
+    g_byte_array_append(value, body, fragment->size_bytes);
+    LateKey key = {fragment->trace, __atomic_fetch_add(&archive->late_next, 1, __ATOMIC_RELAXED)};
     LayoutKey stored = late_key(&key);
     store_batch_put(batch, FAMILY_LATE, key_bytes(&stored), (Bytes){value->data, value->len});
 }
 
 void late_put(Archive *archive, StoreBatch *batch, const LateHead *like, Bytes spans) {
     const guint8 *from = spans.data, *end = from + spans.size_bytes, *at = from;
-    LateHead head = {like->second, 0, like->replayed};
+    LateHead head = {.second = like->second, .replayed = like->replayed};
     while (at < end) {
         at += ((const SpanRec *)(gconstpointer)at)->size_bytes;
         head.n_spans++;
@@ -46,13 +51,22 @@ void late_put(Archive *archive, StoreBatch *batch, const LateHead *like, Bytes s
     }
 }
 
+gboolean late_unpack(guint64 trace_id, Bytes value, LateHead *head, GByteArray *spans) {
+    if (!late_head_parse(value, head)) return FALSE;
+    const guint8 *body = (const guint8 *)value.data + LATE_HEAD_BYTES;
+    gsize size_bytes = value.size_bytes - LATE_HEAD_BYTES;
+    if (checksum_of(body, size_bytes) != head->checksum) return FALSE;
+    g_autofree guint8 *copy = g_malloc0(size_bytes + FRAGMENT_SLACK_BYTES);
+    memcpy(copy, body, size_bytes);
+    fragment_unpack(trace_id, copy, size_bytes, spans);
+    return TRUE;
+}
+
 gboolean late_spans(guint64 trace_id, Bytes value, GByteArray *spans, GPtrArray *list) {
     LateHead head;
-    if (!late_head_parse(value, &head)) return FALSE;
     guint before = spans->len, n = list->len;
-    g_byte_array_append(spans, (const guint8 *)value.data + LATE_HEAD_BYTES,
-                        (guint)(value.size_bytes - LATE_HEAD_BYTES));
-    return spans_point(trace_id, (Bytes){spans->data + before, spans->len - before}, list, NULL) &&
+    return late_unpack(trace_id, value, &head, spans) &&
+           spans_point(trace_id, (Bytes){spans->data + before, spans->len - before}, list, NULL) &&
            list->len - n == head.n_spans;
 }
 

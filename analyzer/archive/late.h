@@ -8,13 +8,15 @@
 /* One entry holds no more than this, or one span. */
 #define LATE_ENTRY_BYTES (1u << 20)
 
-/* Counts what waits and finds the next number: for archive_open(). */
-gboolean late_open(Archive *archive, GError **error);
+/* How much waits and which number is next, from the totals: for archive_open(). */
+void late_open(Archive *archive);
 /* Adds entries to a batch. The number of spans in 'head' is not asked for. */
 void late_put(Archive *archive, StoreBatch *batch, const LateHead *head, Bytes spans);
 /* Any waiting? Any thread; cheap. */
 gboolean late_any(Archive *archive);
-/* The spans of one entry, appended and pointed at; FALSE, with both of no use, when it is malformed. */
+/* The spans of one entry, appended; FALSE, with nothing appended, when it is malformed. */
+gboolean late_unpack(guint64 trace_id, Bytes value, LateHead *head, GByteArray *spans);
+/* The same, pointed at, too. With FALSE both are of no use. */
 gboolean late_spans(guint64 trace_id, Bytes value, GByteArray *spans, GPtrArray *list);
 /* Appends what waits of a trace. */
 gboolean late_collect(StoreIter *late, guint64 trace_id, GByteArray *spans, GError **error);

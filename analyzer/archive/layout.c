@@ -158,6 +158,7 @@ gboolean late_key_parse(Bytes stored, LateKey *key) {
 void late_head_append(const LateHead *head, GByteArray *out) {
     append_u32be(out, head->second);
     append_u32be(out, head->n_spans | (head->replayed ? REPLAYED_BIT : 0));
+    append_u32be(out, head->checksum);
 }
 
 gboolean late_head_parse(Bytes value, LateHead *head) {
@@ -167,6 +168,7 @@ gboolean late_head_parse(Bytes value, LateHead *head) {
     guint32 n = read_u32be(&r);
     head->replayed = (n & REPLAYED_BIT) != 0;
     head->n_spans = n & ~REPLAYED_BIT;
+    head->checksum = read_u32be(&r);
     return TRUE;
 }
 
@@ -183,6 +185,8 @@ void stored_totals_add(StoredTotals *into, const StoredTotals *from) {
     into->traces += from->traces;
     into->spans += from->spans;
     into->incomplete_traces += from->incomplete_traces;
+    into->late_waiting += from->late_waiting;
+    into->late_next = MAX(into->late_next, from->late_next);
     if (from->any) stored_totals_cover(into, from->first_ns, from->last_ns);
 }
 
@@ -196,6 +200,8 @@ void stored_totals_encode(const StoredTotals *totals, GByteArray *out) {
     append_zigzag(out, totals->traces);
     append_zigzag(out, totals->spans);
     append_zigzag(out, totals->incomplete_traces);
+    append_zigzag(out, totals->late_waiting);
+    append_varint(out, totals->late_next);
     append_u8(out, totals->any ? 1 : 0);
     append_zigzag(out, totals->first_ns);
     append_zigzag(out, totals->last_ns);
@@ -205,6 +211,8 @@ gboolean stored_totals_decode(Bytes value, StoredTotals *totals) {
     ByteReader r = byte_reader(value.data, value.size_bytes);
     StoredTotals read = {.traces = read_zigzag(&r), .spans = read_zigzag(&r)};
     read.incomplete_traces = read_zigzag(&r);
+    read.late_waiting = read_zigzag(&r);
+    read.late_next = read_varint(&r);
     read.any = read_u8(&r) != 0;
     read.first_ns = read_zigzag(&r);
     read.last_ns = read_zigzag(&r);

@@ -12,7 +12,9 @@
  *   pattern   number u32 from 2^31 on, node u32                               mixed.c
  *   stats     level u8, kind u8, bucket u32, cell u16, object u32, role u8    stats_value.c; archive_merge()
  *   late      trace id u64, number u64                                        LateHead: second u32, replayed 1 bit,
- *                                                                             spans 31 bits; the packed spans
+ *                                                                             spans 31 bits, checksum u32; the spans
+ *                                                                             as the body of a fragment
+ *                                                                             (common/model/fragment.h)
  *   ids       minute u32, trace id u64, part u16                              the record's column of ids
  *   index     hour u32, bucket u16, stamp u64                                 postings.c
  *
@@ -34,7 +36,7 @@
 #define STATS_KEY_BYTES    13
 #define INDEX_KEY_BYTES    14
 #define LATE_KEY_BYTES     16
-#define LATE_HEAD_BYTES    8
+#define LATE_HEAD_BYTES    12
 #define TOTALS_PREFIX      "totals/"
 #define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
 #define TOLERANCE_KEY      "clock-tolerance"
@@ -93,11 +95,12 @@ typedef struct LateKey {
 LayoutKey late_key(const LateKey *key);
 gboolean late_key_parse(Bytes stored, LateKey *key);
 
-/* The head of a value; the spans follow, 8-byte aligned relative to it. */
+/* The head of a value; the spans follow, in a form that may only be read when the checksum is right. */
 typedef struct LateHead {
     guint32 second;
     guint32 n_spans;
     gboolean replayed; /* from the journal, after a crash */
+    guint32 checksum;  /* of the spans: lower half of XXH3's 64 bits */
 } LateHead;
 void late_head_append(const LateHead *head, GByteArray *out);
 gboolean late_head_parse(Bytes value, LateHead *head);
@@ -113,7 +116,9 @@ typedef struct StoredTotals {
     gint64 traces;
     gint64 spans;
     gint64 incomplete_traces;
-    gboolean any; /* the times hold */
+    gint64 late_waiting; /* spans in entries of late spans */
+    guint64 late_next;   /* all such entries that were written before have lower numbers */
+    gboolean any;        /* the times hold */
     gint64 first_ns, last_ns;
 } StoredTotals;
 

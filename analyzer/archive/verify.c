@@ -291,6 +291,8 @@ static gboolean check_late(Verify *verify, GError **error) {
         }
         account_count_waiting(verify->books, verify->list);
         verify->result.waiting += verify->list->len;
+        verify->totals.late_waiting += verify->list->len;
+        verify->totals.late_next = MAX(verify->totals.late_next, key.number + 1);
     }
     return iter_finished(verify->late, error);
 }
@@ -342,6 +344,11 @@ static gboolean check_totals(Verify *verify, GError **error) {
                    " incomplete are noted, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " are stored",
                    stored.traces, stored.spans, stored.incomplete_traces, counted->traces, counted->spans,
                    counted->incomplete_traces);
+    if (stored.late_waiting != counted->late_waiting || stored.late_next < counted->late_next)
+        difference(verify,
+                   "totals: %" G_GINT64_FORMAT " late spans in entries below %" G_GUINT64_FORMAT
+                   " are noted, %" G_GINT64_FORMAT " below %" G_GUINT64_FORMAT " are stored",
+                   stored.late_waiting, stored.late_next, counted->late_waiting, counted->late_next);
     return TRUE;
 }
 

@@ -207,7 +207,7 @@ static void add_new(ArchiveWriter *writer, guint64 trace_id) {
 
 static void add_late(ArchiveWriter *writer, guint32 second, Bytes spans) {
     late_put(writer->archive, writer->batch, &(LateHead){.second = second, .replayed = writer->replaying}, spans);
-    writer->late_change += writer->given->len;
+    writer->change.late_waiting += writer->given->len;
     count_spans(writer, writer->given, ACCOUNT_WAITING, 1);
 }
 

@@ -19,7 +19,6 @@ struct ArchiveWriter {
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
     guint64 mixed_upto;  /* what the batch has of nodes of mixed patterns */
-    gint64 late_change;  /* of the spans that wait: put down by this group, or (negative) joined */
     gboolean any;        /* the group holds something */
     gboolean unwritten;  /* it was sealed and could not be written: no roll-up begins before it is */
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed

@@ -14,7 +14,7 @@
  *   id:    8 bytes, or one that says where in the table of FRAGMENT_KNOWN ids it is that both sides keep of those
  *          mentioned in the fragment: mostly a child comes before its parent and names it first
  *
- * Host byte order: this form never leaves the process. */
+ * Host byte order: nobody gets this form but the store of the same host, with a checksum (late.c of the archive). */
 #pragma once
 
 #include "common/model/span.h"

@@ -134,6 +134,68 @@ static void test_join_beside_damage(void) {
     case_close(&c);
 }
 
+/* A flipped bit in what waits is found, at every byte, and keeps waiting beside what is joined. */
+static void test_join_beside_damaged_entry(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    for (guint64 trace = 1; trace <= 2; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
+    fixture_commit(c.writer);
+    for (guint64 trace = 1; trace <= 2; trace++) fixture_add(c.writer, chain(&c, trace, 1, 2));
+    fixture_commit(c.writer);
+    g_autoptr(StoreIter) late = store_iter_new(c.fixture.store, FAMILY_LATE);
+    g_assert_true(store_iter_seek(late, (Bytes){"", 0}));
+    g_autoptr(GByteArray) key = g_byte_array_new();
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    append_bytes(key, store_iter_key(late).data, store_iter_key(late).size_bytes);
+    append_bytes(value, store_iter_value(late).data, store_iter_value(late).size_bytes);
+    g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
+    for (guint at = LATE_HEAD_BYTES - 4; at < value->len; at++) {
+        value->data[at] ^= 0x10;
+        store_batch_put(batch, FAMILY_LATE, (Bytes){key->data, key->len}, (Bytes){value->data, value->len});
+        g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+        value->data[at] ^= 0x10;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
+        g_assert_cmpuint(loaded_spans(&c, 2), ==, 4);
+    }
+    store_batch_put(batch, FAMILY_LATE, (Bytes){key->data, key->len}, (Bytes){value->data, value->len});
+    g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+    settle(&c);
+    g_assert_cmpuint(loaded_spans(&c, 1), ==, 4);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+static void reopen(Case *c) {
+    archive_writer_free(c->writer);
+    fixture_reopen(&c->fixture);
+    c->writer = archive_writer_new(c->fixture.archive);
+}
+
+/* What waits is known after a restart without being read, and what comes then takes the place of nothing. */
+static void test_waiting_across_restarts(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, GPOINTER_TO_INT(rocksdb), 0);
+    fixture_add(c.writer, chain(&c, 1, 1, 1));
+    fixture_commit(c.writer);
+    for (guint i = 2; i <= 6; i++) {
+        fixture_add(c.writer, chain(&c, 1, i, i));
+        fixture_commit(c.writer);
+        reopen(&c);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, i - 1);
+        fixture_assert_sound(&c.fixture);
+    }
+    settle(&c);
+    reopen(&c);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 0);
+    g_assert_cmpuint(c.fixture.archive->late_next, ==, 5);
+    g_assert_cmpuint(loaded_spans(&c, 1), ==, 6);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
 /* Late spans whose trace was removed meanwhile are removed too, and accounted for. */
 static void test_late_spans_of_a_removed_trace(void) {
     Case c;
@@ -238,6 +300,9 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/late/due/memory", GINT_TO_POINTER(FALSE), test_join_when_due);
     g_test_add_data_func("/late/due/rocksdb", GINT_TO_POINTER(TRUE), test_join_when_due);
     g_test_add_func("/late/beside-damage", test_join_beside_damage);
+    g_test_add_func("/late/beside-damaged-entry", test_join_beside_damaged_entry);
+    g_test_add_data_func("/late/restarts/memory", GINT_TO_POINTER(FALSE), test_waiting_across_restarts);
+    g_test_add_data_func("/late/restarts/rocksdb", GINT_TO_POINTER(TRUE), test_waiting_across_restarts);
     g_test_add_func("/late/removed-trace", test_late_spans_of_a_removed_trace);
     g_test_add_func("/late/scan", test_scan_sees_waiting_spans);
     g_test_add_data_func("/roll-up/interrupted", GINT_TO_POINTER(FALSE), test_roll_up_interrupted);

@@ -138,6 +138,13 @@ static void test_tampered_totals(void) {
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
+    totals = g_array_index(fixture.archive->slots, TotalsSlot, 0).totals;
+    totals.late_waiting++;
+    g_byte_array_set_size(value, 0);
+    stored_totals_encode(&totals, value);
+    store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
+    write_batch(&fixture, batch);
+    g_assert_true(found(&fixture));
     store_batch_delete(batch, FAMILY_META, key_bytes(&key));
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
