@@ -39,7 +39,7 @@ const ConfigOption settings_table[] = {
      "Threads that read and decode; 0: one for every four processors."},
     {"receiver.shards", CONFIG_INT, "0", 0, 256, NULL, FALSE,
      "Threads that own open traces and store them; 0: as many as processors."},
-    {"receiver.queue-limit", CONFIG_SIZE, "4M", 64 * 1024, GIB, NULL, FALSE,
+    {"receiver.queue-limit", CONFIG_SIZE, "12M", 64 * 1024, GIB, NULL, FALSE,
      "Spans that wait for one shard; past it, senders wait."},
 
     {"trace.idle", CONFIG_DURATION, "30s", NS_PER_MS, DAY, NULL, TRUE,
