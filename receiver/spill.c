@@ -149,11 +149,13 @@ static gboolean put_extent(Spill *spill, Bytes bytes, guint64 limit_bytes, Exten
 
 static gboolean put_part(Spill *spill, GArray *extents, Bytes bytes, guint64 limit_bytes, GError **error) {
     const guint before = extents->len;
+    const guint32 slot = spill->slot, at = spill->at;
     while (bytes.size_bytes > 0) {
         Extent extent;
         if (!put_extent(spill, bytes, limit_bytes, &extent, error)) {
             for (guint i = before; i < extents->len; i++) give_extent(spill, &g_array_index(extents, Extent, i));
             g_array_set_size(extents, before);
+            if (spill->slot == slot) spill->at = at;
             return FALSE;
         }
         g_array_append_val(extents, extent);

@@ -89,6 +89,7 @@ void fixture_start(Fixture *fixture, guint n_shards) {
             .mailbox_bytes = fixture->mailbox_bytes,
             .limits = fixture->limits,
             .aside_dir = fixture->folder,
+            .spill_dir = fixture->folder,
         };
         fixture->shards[i] = shard_start(&options);
     }

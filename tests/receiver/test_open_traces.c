@@ -1,7 +1,12 @@
 /* Open traces against a plain model: same traces, same spans, same order of closing. */
 #include "receiver/open_traces.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "common/base/error.h"
+#include "tests/receiver/unnamed.h"
 
 #define SECOND G_GINT64_CONSTANT(1000000000)
 
@@ -175,6 +180,194 @@ static void test_against_a_model(void) {
     g_assert_cmpuint(open_traces_bytes(traces), ==, 0);
 }
 
+/* ---- on the disk ---- */
+
+/* n spans, numbered from first on, of some 50 bytes each. */
+static OpenTrace *add_many(OpenTraces *traces, SpanId first, guint n, gint64 now_ns) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    for (guint i = 0; i < n; i++) {
+        SpanRec head = {.id = {first.trace, first.span + i}, .begin_ns = g_test_rand_int(), .n_parents = 0};
+        SpanBuilder builder = span_builder_begin(records, &head);
+        span_builder_annotation(&builder, 7, "a value of some length", 22);
+        span_builder_end(&builder);
+    }
+    return add_spans(traces, records, now_ns);
+}
+
+/* The spans 1 to n, in this order. */
+static void assert_spans(OpenTraces *traces, const OpenTrace *trace, guint n) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    g_assert_cmpuint(trace->n_spans, ==, n);
+    g_assert_true(open_traces_unpack(traces, trace, records, NULL));
+    guint found = 0;
+    for (guint at = 0; at < records->len; found++) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(records->data + at);
+        g_assert_cmpuint(span->id.trace, ==, trace->id);
+        g_assert_cmpuint(span->id.span, ==, found + 1);
+        g_assert_cmpuint(span->n_annotations, ==, 1);
+        at += span->size_bytes;
+    }
+    g_assert_cmpuint(found, ==, n);
+}
+
+typedef struct OnDisk {
+    char *folder;
+    OpenTraces *traces;
+} OnDisk;
+
+static void on_disk_setup(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenLimits with_disk = limits;
+    with_disk.max_spans = 1 << 20;
+    with_disk.disk_bytes = 64 << 20;
+    disk->folder = g_dir_make_tmp("plumb-open-XXXXXX", NULL);
+    disk->traces = open_traces_new(&with_disk);
+    open_traces_spill_to(disk->traces, disk->folder);
+}
+
+static void on_disk_teardown(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    open_traces_free(disk->traces);
+    g_rmdir(disk->folder);
+    g_free(disk->folder);
+}
+
+/* Ten times as much as fits in memory: nothing has to close, and nothing is lost. */
+static void test_large_traces_stay_open(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    enum { TRACES = 20 };
+    OpenTraces *traces = disk->traces;
+    guint n[TRACES + 1] = {0};
+    for (guint step = 0; open_traces_spilled(traces).bytes < 10 * limits.memory_bytes; step++) {
+        const guint trace = 1 + (guint)g_test_rand_int_range(0, TRACES);
+        const guint more = (guint)g_test_rand_int_range(1, 400);
+        add_many(traces, (SpanId){trace, n[trace] + 1}, more, step * TICK / 16);
+        n[trace] += more;
+        assert_due(traces, step * TICK / 16, 0, DUE_NOT);
+        g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
+    }
+    guint64 total = 0;
+    for (guint trace = 1; trace <= TRACES; trace++) total += n[trace];
+    g_assert_cmpuint(open_traces_spans(traces), ==, total);
+    g_assert_cmpuint(open_traces_spilled(traces).spans, <=, total);
+    g_assert_cmpuint(open_traces_spilled(traces).spans, >, total / 2);
+    for (guint trace = 1; trace <= TRACES; trace++) {
+        assert_spans(traces, open_traces_find(traces, trace), n[trace]);
+        open_traces_remove(traces, open_traces_find(traces, trace));
+    }
+    const OpenSpilled spilled = open_traces_spilled(traces);
+    g_assert_cmpuint(spilled.spans + spilled.bytes + spilled.failures, ==, 0);
+    g_assert_cmpuint(spilled.file_bytes, <=, SPILL_SLOT_BYTES);
+    g_assert_null(open_traces_take_error(traces));
+}
+
+/* Those of some size fall asleep, coldest first, wake up when something comes, and close when they would have. */
+static void test_cold_traces_fall_asleep(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    guint n = 0;
+    while (open_traces_bytes(traces) <= limits.memory_bytes) {
+        n++;
+        add_many(traces, (SpanId){n, 1}, 40, n * TICK);
+    }
+    const gint64 now_ns = n * TICK;
+    g_assert_cmpuint(open_traces_spilled(traces).spans, ==, 0);
+    assert_due(traces, now_ns, 0, DUE_NOT);
+    g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes / 16 * 15);
+    g_assert_cmpint(open_traces_find(traces, 1)->kept, ==, KEPT_ASLEEP);
+    g_assert_cmpint(open_traces_find(traces, n)->kept, ==, KEPT_HERE);
+    g_assert_cmpint(add_many(traces, (SpanId){1, 41}, 1, now_ns)->kept, ==, KEPT_SPILLED);
+    assert_spans(traces, open_traces_find(traces, 1), 41);
+    for (guint trace = 2; trace <= n; trace++) {
+        assert_due(traces, trace * TICK + limits.idle_ns - 1, 0, DUE_NOT);
+        assert_due(traces, trace * TICK + limits.idle_ns + 2 * TICK, trace, DUE_IDLE);
+        assert_spans(traces, open_traces_find(traces, trace), 40);
+        open_traces_remove(traces, open_traces_find(traces, trace));
+        if (trace == n - 2) break; /* trace 1 is as cold as the last ones */
+    }
+    g_assert_cmpuint(open_traces_count(traces), ==, 3);
+}
+
+/* Many that are asleep fill the memory, too. */
+static void test_too_many_asleep(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    const guint enough = (guint)(limits.memory_bytes / sizeof(OpenTrace));
+    guint closed = 0;
+    for (guint i = 1; i <= enough; i++) {
+        add_many(traces, (SpanId){i, 1}, 40, i * TICK / 1024);
+        DueReason reason;
+        OpenTrace *due;
+        while ((due = open_traces_due(traces, i * TICK / 1024, &reason))) {
+            g_assert_cmpint(reason, ==, DUE_MEMORY);
+            g_assert_cmpuint(due->id, ==, ++closed);
+            g_assert_cmpint(due->kept, ==, KEPT_ASLEEP);
+            assert_spans(traces, due, 40);
+            open_traces_remove(traces, due);
+        }
+        g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
+    }
+    g_assert_cmpuint(closed, >, enough / 4);
+    g_assert_cmpuint(open_traces_count(traces), >, enough / 4);
+}
+
+/* Without room on the disk traces close early, as if there were none; after a pause it is tried again. */
+static void test_disk_is_full(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    OpenLimits no_room = limits;
+    no_room.disk_bytes = SPILL_SLOT_BYTES;
+    open_traces_set_limits(traces, &no_room);
+    gint64 now_ns = 0;
+    DueReason reason = DUE_NOT;
+    for (guint i = 1; reason == DUE_NOT; i++, now_ns += TICK) {
+        add_many(traces, (SpanId){i, 1}, 40, now_ns);
+        open_traces_due(traces, now_ns, &reason);
+    }
+    g_assert_cmpint(reason, ==, DUE_MEMORY);
+    g_assert_cmpuint(open_traces_spilled(traces).failures, ==, 1);
+    g_autoptr(GError) error = open_traces_take_error(traces);
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_null(open_traces_take_error(traces));
+    OpenTrace *due = open_traces_due(traces, now_ns, &reason);
+    g_assert_cmpint(due->kept, ==, KEPT_HERE);
+    assert_spans(traces, due, 40);
+    g_assert_cmpuint(open_traces_spilled(traces).failures, ==, 1);
+    no_room.disk_bytes = 64 << 20;
+    open_traces_set_limits(traces, &no_room);
+    assert_due(traces, now_ns + SPILL_PAUSE_NS + 2 * TICK, 0, DUE_NOT);
+    g_assert_cmpint(due->kept, ==, KEPT_ASLEEP);
+}
+
+/* It is not lost, and does not keep others from their turn. */
+static void test_unreadable(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    add_many(traces, (SpanId){1, 1}, 4 * limits.memory_bytes / 50, 0);
+    add_many(traces, (SpanId){2, 1}, 3, TICK);
+    OpenTrace *trace = open_traces_find(traces, 1);
+    g_assert_cmpint(trace->kept, ==, KEPT_SPILLED);
+    int fd = unnamed_file_in(disk->folder);
+    guint8 was, flipped;
+    g_assert_cmpint(pread(fd, &was, 1, 12345), ==, 1);
+    flipped = was ^ 4;
+    g_assert_cmpint(pwrite(fd, &flipped, 1, 12345), ==, 1);
+    const gint64 idle_ns = limits.idle_ns + 3 * TICK;
+    assert_due(traces, idle_ns, 1, DUE_IDLE);
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    g_assert_false(open_traces_unpack(traces, trace, records, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+    open_traces_put_off(traces, trace, idle_ns);
+    assert_due(traces, idle_ns, 2, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 2));
+    assert_due(traces, 2 * limits.idle_ns, 0, DUE_NOT);
+    assert_due(traces, 2 * idle_ns, 1, DUE_IDLE);
+    g_assert_cmpint(pwrite(fd, &was, 1, 12345), ==, 1);
+    close(fd);
+    assert_spans(traces, trace, trace->n_spans);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/open-traces/foreign-parent", test_parent_in_another_trace_is_a_root);
@@ -184,5 +377,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/open-traces/late", test_late_span_does_not_wait_for_its_root);
     g_test_add_func("/open-traces/memory", test_memory);
     g_test_add_func("/open-traces/model", test_against_a_model);
+    g_test_add("/open-traces/on-disk", OnDisk, NULL, on_disk_setup, test_large_traces_stay_open, on_disk_teardown);
+    g_test_add("/open-traces/asleep", OnDisk, NULL, on_disk_setup, test_cold_traces_fall_asleep, on_disk_teardown);
+    g_test_add("/open-traces/all-asleep", OnDisk, NULL, on_disk_setup, test_too_many_asleep, on_disk_teardown);
+    g_test_add("/open-traces/disk-full", OnDisk, NULL, on_disk_setup, test_disk_is_full, on_disk_teardown);
+    g_test_add("/open-traces/unreadable", OnDisk, NULL, on_disk_setup, test_unreadable, on_disk_teardown);
     return g_test_run();
 }

@@ -2,9 +2,11 @@
 #include "tests/receiver/fixture.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "tests/receiver/unnamed.h"
 
 static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
     fixture_put(fixture->shards[0], (FixtureSpans){trace, first, n}, NULL);
@@ -225,6 +227,44 @@ static void test_needs_until_on_disk(void) {
     journal_release(segment);
 }
 
+/* What was spilled and cannot be read back holds up nothing; the journal keeps it, and it is stored once it can be. */
+static void test_unreadable(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.memory_bytes = 100000;
+    fixture->limits.disk_bytes = 8 << 20;
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    JournalSegment *segment = append(fixture);
+    const guint64 number = journal_segment_number(segment);
+    for (guint64 first = 1; first <= 20000; first += 500)
+        fixture_put(shard, (FixtureSpans){1, first, 500}, first == 1 ? segment : NULL);
+    journal_release(segment);
+    put(fixture, 2, 1, 10);
+    WAIT_FOR(shard_state(shard).spans == 20010);
+    const ShardState state = shard_state(shard);
+    g_assert_cmpuint(state.spilled_spans, >, 10000);
+    g_assert_cmpuint(state.spilled_bytes, <=, state.spill_file_bytes);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_SPILLED_BYTES), ==, state.spilled_bytes);
+    int fd = unnamed_file_in(fixture->folder);
+    const guint8 wrong[8] = {0};
+    guint8 right[8];
+    g_assert_cmpint(pread(fd, right, sizeof right, 5000), ==, sizeof right);
+    g_assert_cmpint(pwrite(fd, wrong, sizeof wrong, 5000), ==, sizeof wrong);
+    guint64 closed = 0;
+    g_assert_false(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(stored_spans(fixture), ==, 10);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), ==, 1);
+    g_assert_true(gate_is_open(fixture->gate));
+    g_assert_cmpuint(shard_state(shard).spans, ==, 20000);
+    g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, number);
+    g_assert_cmpint(pwrite(fd, right, sizeof right, 5000), ==, sizeof right);
+    close(fd);
+    g_assert_true(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(stored_spans(fixture), ==, 20010);
+    g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, JOURNAL_NONE);
+    g_assert_cmpuint(shard_state(shard).spilled_bytes, ==, 0);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/shard/flush", test_flush);
@@ -239,5 +279,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/stop-together", test_shards_stop_together);
     g_test_add_func("/shard/set-aside", test_spans_that_cannot_be_joined);
     g_test_add_func("/shard/needs", test_needs_of_the_journal);
+    g_test_add_func("/shard/unreadable", test_unreadable);
     return g_test_run();
 }

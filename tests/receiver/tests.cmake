@@ -1,10 +1,14 @@
 set(receiver_tests ${PROJECT_SOURCE_DIR}/tests/receiver)
-foreach(name advice arena journal memory open_traces mailbox senders daemon)
+foreach(name advice arena journal memory mailbox senders daemon)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c LINK plumbd_core LABELS threads)
+endforeach()
+foreach(name open_traces spill)
+    plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/unnamed.c
+        LINK plumbd_core LABELS threads)
 endforeach()
 foreach(name intake shard)
     plumb_test(test_receiver_${name} SOURCES ${receiver_tests}/test_${name}.c ${receiver_tests}/fixture.c
-        LINK plumbd_core LABELS threads)
+        ${receiver_tests}/unnamed.c LINK plumbd_core LABELS threads)
 endforeach()
 plumb_test(test_receiver_records
     SOURCES ${receiver_tests}/test_records.c ${receiver_tests}/fixture.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c

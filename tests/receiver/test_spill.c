@@ -1,0 +1,204 @@
+/* Bodies on the disk: what comes back is what was written, or an error; space comes back; failures change nothing. */
+#include "receiver/spill.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/error.h"
+#include "tests/receiver/unnamed.h"
+
+#define MIB    (1024u * 1024)
+#define ENOUGH (64u * MIB)
+
+typedef struct Setup {
+    char *folder;
+    Spill *spill;
+} Setup;
+
+static void setup(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    setup->folder = g_dir_make_tmp("plumb-spill-XXXXXX", NULL);
+    setup->spill = spill_new(setup->folder);
+}
+
+static void teardown(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    spill_free(setup->spill);
+    g_assert_cmpint(g_rmdir(setup->folder), ==, 0); /* that is, nothing is in it */
+    g_free(setup->folder);
+}
+
+/* Bytes that say which they are. */
+static GByteArray *make(guint32 seed, guint size_bytes) {
+    GByteArray *bytes = g_byte_array_sized_new(size_bytes);
+    g_byte_array_set_size(bytes, size_bytes);
+    for (guint i = 0; i < size_bytes; i++) bytes->data[i] = (guint8)((seed + i) * 2654435761u >> 24);
+    return bytes;
+}
+
+static gboolean put(Spill *spill, SpillList *list, const GByteArray *bytes, guint64 limit_bytes, GError **error) {
+    return spill_put(spill, list, (Bytes){bytes->data, bytes->len}, limit_bytes, error);
+}
+
+static void assert_next(Spill *spill, SpillList list, guint *at, const GByteArray *expected) {
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_byte_array_append(out, (const guint8 *)"ab", 2);
+    GError *error = NULL;
+    g_assert_true(spill_get(spill, list, at, out, &error));
+    g_assert_no_error(error);
+    g_assert_cmpmem(out->data + 2, out->len - 2, expected->data, expected->len);
+}
+
+static void test_parts(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    static const guint sizes[] = {1, 32 * 1024, MIB - 3, 3 * MIB + 5, 7};
+    SpillList lists[2] = {0, 0};
+    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    guint64 total = 0;
+    for (guint i = 0; i < 2 * G_N_ELEMENTS(sizes); i++) {
+        GByteArray *part = make(i, sizes[i / 2]);
+        g_ptr_array_add(parts, part);
+        g_assert_true(put(setup->spill, &lists[i % 2], part, ENOUGH, NULL));
+        total += part->len;
+    }
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, total);
+    g_assert_cmpuint(spill_written_bytes(setup->spill), ==, total);
+    g_assert_cmpuint(spill_list_bytes(setup->spill, lists[0]), ==, total / 2);
+    for (guint list = 0; list < 2; list++) {
+        guint at = 0;
+        for (guint i = list; i < parts->len; i += 2) assert_next(setup->spill, lists[list], &at, parts->pdata[i]);
+        g_autoptr(GByteArray) nothing = g_byte_array_new();
+        assert_next(setup->spill, lists[list], &at, nothing);
+    }
+}
+
+static guint64 blocks_bytes(const Setup *setup) {
+    struct stat info;
+    int fd = unnamed_file_in(setup->folder);
+    g_assert_cmpint(fstat(fd, &info), ==, 0);
+    close(fd);
+    return (guint64)info.st_blocks * 512;
+}
+
+/* Lists come and go; what is there is right all the time, and the file is not much larger than what it holds. */
+static void test_space_comes_back(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    SpillList lists[40] = {0};
+    guint32 seeds[40];
+    for (guint step = 0; step < 2000; step++) {
+        const guint i = (guint)g_test_rand_int_range(0, G_N_ELEMENTS(lists));
+        if (lists[i]) {
+            guint at = 0;
+            g_autoptr(GByteArray) expected = make(seeds[i], 100000);
+            assert_next(setup->spill, lists[i], &at, expected);
+            spill_drop(setup->spill, lists[i]);
+            lists[i] = 0;
+        } else {
+            g_autoptr(GByteArray) bytes = make(seeds[i] = step, 100000);
+            g_assert_true(put(setup->spill, &lists[i], bytes, ENOUGH, NULL));
+        }
+        g_assert_cmpuint(spill_live_bytes(setup->spill), <=, spill_file_bytes(setup->spill));
+    }
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, ENOUGH);
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
+        if (lists[i]) spill_drop(setup->spill, lists[i]);
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, MIB); /* the slot that is being filled */
+    g_assert_cmpuint(blocks_bytes(setup), <=, 2 * MIB);
+}
+
+static void test_limit(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    g_autoptr(GByteArray) first = make(1, MIB + 10), second = make(2, 2 * MIB), third = make(3, MIB - 10);
+    g_autoptr(GError) error = NULL;
+    SpillList list = 0, other = 0;
+    g_assert_true(put(setup->spill, &list, first, 2 * MIB, NULL));
+    g_assert_false(put(setup->spill, &list, second, 2 * MIB, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_false(put(setup->spill, &other, second, 2 * MIB, NULL));
+    g_assert_cmpuint(other, ==, 0);
+    g_assert_true(put(setup->spill, &list, third, 2 * MIB, NULL)); /* to the last byte */
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 2 * MIB);
+    guint at = 0;
+    assert_next(setup->spill, list, &at, first);
+    assert_next(setup->spill, list, &at, third);
+}
+
+static void assert_corrupt(Setup *setup, SpillList list) {
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    guint at = 0;
+    g_assert_false(spill_get(setup->spill, list, &at, out, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+    g_assert_cmpuint(out->len, ==, 0);
+}
+
+static void test_damage_is_seen(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    g_autoptr(GByteArray) bytes = make(1, MIB + 5000);
+    SpillList list = 0;
+    g_assert_true(put(setup->spill, &list, bytes, ENOUGH, NULL));
+    int fd = unnamed_file_in(setup->folder);
+    for (guint bit = 0; bit < 8; bit++) {
+        const off_t place = g_test_rand_int_range(0, (gint)bytes->len);
+        const guint8 was = bytes->data[place], flipped = was ^ (guint8)(1u << bit);
+        g_assert_cmpint(pwrite(fd, &flipped, 1, place), ==, 1);
+        assert_corrupt(setup, list);
+        g_assert_cmpint(pwrite(fd, &was, 1, place), ==, 1);
+    }
+    guint at = 0;
+    assert_next(setup->spill, list, &at, bytes);
+    g_assert_cmpint(ftruncate(fd, MIB + 100), ==, 0);
+    assert_corrupt(setup, list);
+    close(fd);
+    spill_drop(setup->spill, list);
+}
+
+/* A file that must not grow further fails in the midst of a part; what was there before is still there. */
+static void test_write_fails(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    g_autoptr(GByteArray) small = make(1, 1000), large = make(2, 3 * MIB);
+    g_autoptr(GError) error = NULL;
+    SpillList list = 0;
+    g_assert_true(put(setup->spill, &list, small, ENOUGH, NULL));
+    struct rlimit before;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit less = {2 * MIB + 100, before.rlim_max};
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &less), ==, 0);
+    const gboolean good = put(setup->spill, &list, large, ENOUGH, &error);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_false(good);
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 1000);
+    g_assert_true(put(setup->spill, &list, large, ENOUGH, NULL));
+    guint at = 0;
+    assert_next(setup->spill, list, &at, small);
+    assert_next(setup->spill, list, &at, large);
+}
+
+static void test_no_folder(void) {
+    g_autoptr(Spill) spill = spill_new("/nonexistent/plumb");
+    g_autoptr(GByteArray) bytes = make(1, 10);
+    g_autoptr(GError) error = NULL;
+    SpillList list = 0;
+    g_assert_false(put(spill, &list, bytes, ENOUGH, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
+    g_assert_nonnull(strstr(error->message, "/nonexistent/plumb"));
+    g_assert_cmpuint(list + spill_live_bytes(spill), ==, 0);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/spill/parts", Setup, NULL, setup, test_parts, teardown);
+    g_test_add("/spill/space", Setup, NULL, setup, test_space_comes_back, teardown);
+    g_test_add("/spill/limit", Setup, NULL, setup, test_limit, teardown);
+    g_test_add("/spill/damage", Setup, NULL, setup, test_damage_is_seen, teardown);
+    g_test_add("/spill/write-fails", Setup, NULL, setup, test_write_fails, teardown);
+    g_test_add_func("/spill/no-folder", test_no_folder);
+    return g_test_run();
+}
