@@ -54,7 +54,9 @@ const ConfigOption settings_table[] = {
 
     {"memory.limit", CONFIG_SIZE, "368M", 4 * MIB, 1024 * GIB, NULL, TRUE,
      "Memory of plumbd in all. Open traces get what the store, queues and groups leave of it, and at least a quarter; "
-     "past that, those that were quiet longest are stored early; nothing is lost."},
+     "past half of that large ones go to a file in journal.path, past all of it those that were quiet longest, and "
+     "small "
+     "ones are stored early; nothing is lost."},
 
     {"store.path", CONFIG_STRING, "/var/lib/plumbline/store", 0, 0, NULL, FALSE, "Folder of the store (RocksDB)."},
     {"store.warn-free", CONFIG_SIZE, "8G", 0, 1024 * GIB, NULL, TRUE,

@@ -73,6 +73,11 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
     g_autofree char *open_spans = count_of(receiver, "open_spans");
     g_autofree char *open_bytes = bytes_of(receiver, "open_bytes");
     line(out, "open", g_strdup_printf("%s traces, %s spans, %s", open_traces, open_spans, open_bytes));
+    if (field_number(receiver, "open_spilled_bytes") > 0) {
+        g_autofree char *spilled = count_of(receiver, "open_spilled_spans");
+        g_autofree char *spilled_bytes = bytes_of(receiver, "open_spilled_bytes");
+        line(out, "on disk", g_strdup_printf("%s of these spans, %s", spilled, spilled_bytes));
+    }
     if (field_number(receiver, "queued_bytes") > 0) line(out, "queued", bytes_of(receiver, "queued_bytes"));
     line(out, "lag", unit_duration(style, field_number(receiver, "lag_ns"), NS_PER_MS));
     line(out, "journal", bytes_of(receiver, "journal_bytes"));
