@@ -5,6 +5,13 @@
 
 #include "common/base/clock.h"
 
+/* Of the thread that takes. */
+typedef enum {
+    TAKER_AWAKE,
+    TAKER_DOZES, /* looks again by itself in a moment; only much makes it look earlier */
+    TAKER_SLEEPS
+} Taker;
+
 struct Mailbox {
     gsize limit_bytes;
     _Atomic gsize bytes;
@@ -12,6 +19,8 @@ struct Mailbox {
     pthread_cond_t filled;
     MailItem *first;
     MailItem **last;
+    Taker taker;
+    gboolean busy; /* the last time there was something */
 };
 
 Mailbox *mailbox_new(gsize limit_bytes) {
@@ -35,29 +44,50 @@ void mailbox_free(Mailbox *box) {
     g_free(box);
 }
 
+/* With the lock held. */
+static gboolean must_wake(Mailbox *box) {
+    if (box->taker == TAKER_DOZES) return 2 * mailbox_bytes(box) >= box->limit_bytes;
+    return box->taker == TAKER_SLEEPS;
+}
+
 void mailbox_put(Mailbox *box, MailItem *item) {
     item->next = NULL;
     pthread_mutex_lock(&box->lock);
     *box->last = item;
     box->last = &item->next;
     atomic_fetch_add(&box->bytes, item->size_bytes);
-    pthread_cond_signal(&box->filled);
+    const gboolean wake = must_wake(box);
+    if (wake) box->taker = TAKER_AWAKE;
     pthread_mutex_unlock(&box->lock);
+    if (wake) pthread_cond_signal(&box->filled); /* now that the lock is free for it */
 }
 
 gsize mailbox_bytes(Mailbox *box) { return atomic_load(&box->bytes); }
 
 gboolean mailbox_full(Mailbox *box) { return mailbox_bytes(box) >= box->limit_bytes; }
 
-MailItem *mailbox_take(Mailbox *box, gint64 timeout_ms) {
-    gint64 until_ns = clock_monotonic_ns(clock_system()) + timeout_ms * NS_PER_MS;
-    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
-    pthread_mutex_lock(&box->lock);
+static struct timespec timespec_of(gint64 ns) {
+    return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
+}
+
+/* With the lock held; until somebody wakes it, or the time. */
+static void rest(Mailbox *box, Taker how, gint64 until_ns) {
+    const struct timespec until = timespec_of(until_ns);
+    box->taker = how;
     int waited = 0;
-    while (!box->first && waited == 0) waited = pthread_cond_timedwait(&box->filled, &box->lock, &until);
+    while (box->taker == how && waited == 0) waited = pthread_cond_timedwait(&box->filled, &box->lock, &until);
+    box->taker = TAKER_AWAKE;
+}
+
+MailItem *mailbox_take(Mailbox *box, gint64 timeout_ms) {
+    const gint64 now_ns = clock_monotonic_ns(clock_system()), until_ns = now_ns + timeout_ms * NS_PER_MS;
+    pthread_mutex_lock(&box->lock);
+    if (!box->first && box->busy) rest(box, TAKER_DOZES, MIN(now_ns + MAILBOX_DOZE_NS, until_ns));
+    if (!box->first) rest(box, TAKER_SLEEPS, until_ns);
     MailItem *items = box->first;
     box->first = NULL;
     box->last = &box->first;
+    box->busy = items != NULL;
     pthread_mutex_unlock(&box->lock);
     return items;
 }

@@ -2,10 +2,16 @@
  *
  * Items have a size; the bytes in a mailbox are those put and not yet done, so what the taker works at counts as well.
  * The limit is advice: a producer looks at mailbox_full() before it makes an item, and an item that was made is always
- * taken, which bounds a mailbox to its limit and one item per producer. */
+ * taken, which bounds a mailbox to its limit and one item per producer.
+ *
+ * To wake a thread costs both sides more than what a small item holds. So a taker that had something to do and has
+ * nothing now looks again after MAILBOX_DOZE_NS by itself, unless half of the limit fills up before; only then it goes
+ * to sleep until it is woken. Producers that put without pause do not wake it at all. */
 #pragma once
 
 #include <glib.h>
+
+#define MAILBOX_DOZE_NS G_GINT64_CONSTANT(2000000)
 
 /* First member of every message. */
 typedef struct MailItem {
