@@ -44,7 +44,7 @@ static void import_files(const Invocation *invocation, Importer *importer, GErro
 static CliExit conclude(const Invocation *invocation, const Importer *importer, GError *error) {
     json_t *report = importer_report(importer);
     gboolean flushes = !option_flag(invocation, "no-flush") && !option_flag(invocation, "follow");
-    gboolean sent = field_int(report, "spans_sent") > 0;
+    gboolean sent = field_int(report, "spans_sent") > 0 || field_int(report, "records_sent") > 0;
     GError *flush_error = NULL;
     if (flushes && sent) flush(invocation, report, &flush_error);
     ShowOptions options = invocation_show_options(invocation);
@@ -156,7 +156,9 @@ const Command command_import = {
     .summary = "send HTrace 4 or 3 JSON to plumbd; with --store, read event logs of Spark into a store",
     .about =
         "Reads spans as HTrace 4 or 3 writes them (any number of JSON values on a line) and sends them to plumbd;\n"
-        "spans that are there already change nothing. gzip and zstd are told by their first bytes. Then has plumbd\n"
+        "spans that are there already change nothing. Records of Spark among them, as plumb export writes them, are "
+        "sent\n"
+        "too. gzip and zstd are told by their first bytes. Then has plumbd\n"
         "store them (at --server), so that they can be seen. The exit code is 1 when a value could not be read or a\n"
         "span was refused; all others are sent all the same.\n"
         "With --store DIR (made when it is not there) files are event logs of Spark, or folders of them, and go\n"

@@ -16,15 +16,21 @@
 /* Following, each try is short, so that signals are seen between them. */
 #define FOLLOW_TRY_MS 1000
 
+typedef struct Sent {
+    guint64 sent, accepted, refused;
+} Sent;
+
 struct Importer {
     ImportOptions options;
     WireClient *client;
     SpanBatch *batch;
+    SparkRecords *records;
     char *sender; /* our name among plumbd's senders */
     gint64 sequence;
     gint64 begin_ns;
     json_t *files;
-    guint64 sent, accepted, refused, bad_values;
+    Sent spans, of_spark;
+    guint64 bad_values;
     char *refused_message;
 };
 
@@ -35,7 +41,7 @@ typedef struct FileRun {
     Input *input;
     SpanJsonReader *reader;
     Follow *follow;
-    guint64 bytes, spans, bad_values; /* of readers before this one: after truncation and rotation */
+    guint64 bytes, spans, records, bad_values; /* of readers before this one: after truncation and rotation */
     char *first_error;
 } FileRun;
 
@@ -46,6 +52,7 @@ Importer *importer_new(const ImportOptions *options, GError **error) {
     importer->options = *options;
     importer->client = client;
     importer->batch = batch_new();
+    importer->records = spark_records_new();
     importer->begin_ns = clock_monotonic_ns(clock_system());
     importer->sender = g_strdup_printf("plumb import/%s/%d@%" G_GINT64_FORMAT, g_get_host_name(), (int)getpid(),
                                        clock_wall_ns(clock_system()) / NS_PER_MS);
@@ -57,6 +64,7 @@ void importer_free(Importer *importer) {
     if (importer == NULL) return;
     wire_client_close(importer->client);
     batch_free(importer->batch);
+    spark_records_free(importer->records);
     json_decref(importer->files);
     g_free(importer->sender);
     g_free(importer->refused_message);
@@ -67,17 +75,22 @@ static void name_sender(Importer *importer) {
     BatchSender *sender = &importer->batch->sender;
     sender->sender = batch_copy(importer->batch, importer->sender, strlen(importer->sender));
     sender->sequence = ++importer->sequence;
-    sender->spans_sent = (gint64)(importer->sent + importer->batch->spans->len);
+    sender->spans_sent = (gint64)(importer->spans.sent + importer->batch->spans->len);
     sender->spans_queued = 0;
 }
 
+static gboolean try_for(Importer *importer, gboolean of_spark, gint64 give_up_ms, WireReply *reply, GError **error) {
+    return of_spark ? wire_client_deliver_records(importer->client, importer->records, give_up_ms, reply, error)
+                    : wire_client_deliver(importer->client, importer->batch, give_up_ms, reply, error);
+}
+
 /* Following, plumbd may be away for as long as it likes: nothing is lost, the file waits. */
-static gboolean deliver_patiently(FileRun *run, WireReply *reply, GError **error) {
+static gboolean deliver_patiently(FileRun *run, gboolean of_spark, WireReply *reply, GError **error) {
     Importer *importer = run->importer;
     gboolean said = FALSE;
     for (;;) {
         g_autoptr(GError) why = NULL;
-        if (wire_client_deliver(importer->client, importer->batch, FOLLOW_TRY_MS, reply, &why)) {
+        if (try_for(importer, of_spark, FOLLOW_TRY_MS, reply, &why)) {
             if (said) importer->options.say(importer->options.arg, "plumbd takes spans again");
             return TRUE;
         }
@@ -92,35 +105,48 @@ static gboolean deliver_patiently(FileRun *run, WireReply *reply, GError **error
     }
 }
 
-static void count_reply(Importer *importer, const WireReply *reply, guint64 n) {
-    importer->sent += n;
+static void count_reply(Importer *importer, Sent *sent, const WireReply *reply, guint64 n) {
+    sent->sent += n;
     gboolean whole = reply->status == REPLY_REFUSED;
-    importer->accepted += whole ? 0 : (guint64)MAX(reply->accepted, 0);
-    importer->refused += whole ? n : (guint64)MAX(reply->refused, 0);
+    sent->accepted += whole ? 0 : (guint64)MAX(reply->accepted, 0);
+    sent->refused += whole ? n : (guint64)MAX(reply->refused, 0);
     if ((whole || reply->refused > 0) && importer->refused_message == NULL)
         importer->refused_message = g_strdup(reply->message[0] != '\0' ? reply->message : "no reason was given");
 }
 
-/* Sends what the batch holds and empties it. */
-static gboolean deliver(FileRun *run, GError **error) {
+/* Sends n spans, or records of Spark. */
+static gboolean send_some(FileRun *run, gboolean of_spark, guint64 n, GError **error) {
     Importer *importer = run->importer;
-    guint64 n = importer->batch->spans->len;
-    if (n == 0) return TRUE;
-    name_sender(importer);
     WireReply reply;
-    gboolean done = run->follow != NULL
-                        ? deliver_patiently(run, &reply, error)
-                        : wire_client_deliver(importer->client, importer->batch, GIVE_UP_MS, &reply, error);
+    const char *what = of_spark ? "records of Spark" : "spans";
+    gboolean done = run->follow != NULL ? deliver_patiently(run, of_spark, &reply, error)
+                                        : try_for(importer, of_spark, GIVE_UP_MS, &reply, error);
     if (!done) return FALSE;
     if (reply.status == REPLY_VERSION)
-        return fail(error, PLUMB_ERROR_VERSION, "the plumbd at %s is too old for these spans (its version %d, ours %d)",
-                    importer->options.thrift, reply.version, WIRE_VERSION);
+        return fail(error, PLUMB_ERROR_VERSION, "the plumbd at %s is too old for these %s (its version %d, ours %d)",
+                    importer->options.thrift, what, reply.version, WIRE_VERSION);
     if (reply.status == REPLY_TRY_LATER)
-        return fail(error, PLUMB_ERROR_BUSY, "the plumbd at %s takes no spans now: %s", importer->options.thrift,
+        return fail(error, PLUMB_ERROR_BUSY, "the plumbd at %s takes no %s now: %s", importer->options.thrift, what,
                     reply.message);
-    count_reply(importer, &reply, n);
-    batch_clear(importer->batch);
-    progress_update(importer->options.progress, importer->sent, 0, "spans");
+    count_reply(importer, of_spark ? &importer->of_spark : &importer->spans, &reply, n);
+    return TRUE;
+}
+
+/* Sends what was read and empties it. */
+static gboolean deliver(FileRun *run, GError **error) {
+    Importer *importer = run->importer;
+    const guint64 spans = importer->batch->spans->len, records = spark_records_count(importer->records);
+    if (spans > 0) {
+        name_sender(importer);
+        if (!send_some(run, FALSE, spans, error)) return FALSE;
+        batch_clear(importer->batch);
+    }
+    if (records > 0) {
+        if (!send_some(run, TRUE, records, error)) return FALSE;
+        spark_records_clear(importer->records);
+    }
+    if (spans + records == 0) return TRUE;
+    progress_update(importer->options.progress, importer->spans.sent, 0, "spans");
     progress_fraction(importer->options.progress, input_fraction(run->input));
     return TRUE;
 }
@@ -133,7 +159,8 @@ static gboolean feed(FileRun *run, Bytes piece, GError **error) {
         span_json_feed(run->reader, (Bytes){at, left}, IMPORT_BATCH_SPANS, run->importer->batch, &consumed);
         at += consumed;
         left -= consumed;
-        if (run->importer->batch->spans->len >= IMPORT_BATCH_SPANS && !deliver(run, error)) return FALSE;
+        const gboolean full = left > 0 || run->importer->batch->spans->len >= IMPORT_BATCH_SPANS;
+        if (full && !deliver(run, error)) return FALSE;
     } while (left > 0);
     return TRUE;
 }
@@ -144,15 +171,22 @@ static void finish_reader(FileRun *run) {
     SpanJsonCounts counts = span_json_counts(run->reader);
     run->bytes += counts.bytes;
     run->spans += counts.spans;
+    run->records += counts.records;
     run->bad_values += counts.bad_values;
     if (counts.first_error != NULL && run->first_error == NULL)
         run->first_error = g_strdup(counts.first_error->message);
     g_clear_pointer(&run->reader, span_json_reader_free);
 }
 
+static SpanJsonReader *new_reader(const FileRun *run) {
+    SpanJsonReader *reader = span_json_reader_new();
+    span_json_take_records(reader, run->importer->records);
+    return reader;
+}
+
 static gboolean start_over(FileRun *run, FollowEvent event, GError **error) {
     finish_reader(run);
-    run->reader = span_json_reader_new();
+    run->reader = new_reader(run);
     if (event == FOLLOW_TRUNCATED) return input_rewind(run->input, error);
     Input *next = input_open(run->path, error);
     if (next == NULL) return FALSE;
@@ -209,6 +243,7 @@ static void add_report(FileRun *run, const GError *error) {
     json_t *file = json_pack("{s:s, s:I, s:I, s:I}", "file", run->path, "bytes", (json_int_t)run->bytes, "spans",
                              (json_int_t)run->spans, "bad_values", (json_int_t)run->bad_values);
     if (file == NULL) return; /* a file name that is not UTF-8 */
+    if (run->records > 0) json_object_set_new(file, "records", json_integer((json_int_t)run->records));
     if (run->first_error != NULL) json_object_set_new(file, "first_error", json_string(run->first_error));
     if (error != NULL) json_object_set_new(file, "error", json_string(error->message));
     json_array_append_new(run->importer->files, file);
@@ -222,11 +257,12 @@ gboolean importer_file(Importer *importer, const char *path, GError **error) {
     if (importer->options.follow) run.follow = follow_new(path, &why);
     if (why == NULL) run.input = input_open(path, &why);
     if (run.input != NULL) {
-        run.reader = span_json_reader_new();
+        run.reader = new_reader(&run);
         done = read_all(&run, &why);
         if (run.reader != NULL) finish_reader(&run);
     }
     batch_clear(importer->batch);
+    spark_records_clear(importer->records);
     add_report(&run, why);
     input_close(run.input);
     follow_free(run.follow);
@@ -235,14 +271,21 @@ gboolean importer_file(Importer *importer, const char *path, GError **error) {
     return done;
 }
 
-gboolean importer_clean(const Importer *importer) { return importer->bad_values == 0 && importer->refused == 0; }
+gboolean importer_clean(const Importer *importer) {
+    return importer->bad_values == 0 && importer->spans.refused == 0 && importer->of_spark.refused == 0;
+}
 
 json_t *importer_report(const Importer *importer) {
     gint64 duration_ns = clock_monotonic_ns(clock_system()) - importer->begin_ns;
-    json_t *report =
-        json_pack("{s:O, s:I, s:I, s:I, s:I, s:I}", "files", importer->files, "spans_sent", (json_int_t)importer->sent,
-                  "spans_accepted", (json_int_t)importer->accepted, "spans_refused", (json_int_t)importer->refused,
-                  "bad_values", (json_int_t)importer->bad_values, "duration_ns", (json_int_t)duration_ns);
+    json_t *report = json_pack("{s:O, s:I, s:I, s:I, s:I, s:I}", "files", importer->files, "spans_sent",
+                               (json_int_t)importer->spans.sent, "spans_accepted", (json_int_t)importer->spans.accepted,
+                               "spans_refused", (json_int_t)importer->spans.refused, "bad_values",
+                               (json_int_t)importer->bad_values, "duration_ns", (json_int_t)duration_ns);
+    if (importer->of_spark.sent > 0) {
+        json_object_set_new(report, "records_sent", json_integer((json_int_t)importer->of_spark.sent));
+        json_object_set_new(report, "records_accepted", json_integer((json_int_t)importer->of_spark.accepted));
+        json_object_set_new(report, "records_refused", json_integer((json_int_t)importer->of_spark.refused));
+    }
     if (importer->refused_message != NULL)
         json_object_set_new(report, "refused_message", json_string(importer->refused_message));
     return report;

@@ -1,4 +1,5 @@
-/* Spans from files of HTrace JSON to plumbd over Thrift. Computes and sends; never prints. */
+/* Spans from files of HTrace JSON, and the records of Spark among them (wire/record_json.h), to plumbd over Thrift.
+ * Computes and sends; never prints. */
 #pragma once
 
 #include <jansson.h>
@@ -29,6 +30,7 @@ gboolean importer_file(Importer *importer, const char *path, GError **error);
 
 /* Was everything taken: no bad value, no span refused? */
 gboolean importer_clean(const Importer *importer);
-/* {"files": [{"file", "bytes", "spans", "bad_values", "first_error", "error"}], "spans_sent", "spans_accepted",
- * "spans_refused", "refused_message", "bad_values", "duration_ns"}; a new reference. */
+/* {"files": [{"file", "bytes", "spans", "records", "bad_values", "first_error", "error"}], "spans_sent",
+ * "spans_accepted", "spans_refused", "records_sent", "records_accepted", "records_refused", "refused_message",
+ * "bad_values", "duration_ns"}; what is said of records only when there are any. A new reference. */
 json_t *importer_report(const Importer *importer);

@@ -6,7 +6,10 @@ static void append_file(const json_t *file, const Style *style, GString *out) {
     g_autofree char *name = show_text(style, file, "file");
     g_autofree char *spans = show_count(field_number(file, "spans"), "span", "spans");
     g_autofree char *bytes = unit_bytes(field_number(file, "bytes"));
-    g_string_append_printf(out, "%s: %s in %s", name, spans, bytes);
+    g_autofree char *records = show_count(field_number(file, "records"), "record", "records");
+    const gboolean of_spark = field_number(file, "records") > 0;
+    g_string_append_printf(out, "%s: %s%s%s%s in %s", name, spans, of_spark ? " and " : "", of_spark ? records : "",
+                           of_spark ? " of Spark" : "", bytes);
     double bad = field_number(file, "bad_values");
     if (bad > 0) {
         g_autofree char *count = show_count(bad, "bad value", "bad values");
@@ -37,6 +40,12 @@ void show_import(const json_t *document, const ShowOptions *options, GString *ou
         g_string_append_printf(out, "; %s", rate);
     }
     g_string_append_c(out, '\n');
+    if (field_number(document, "records_sent") > 0) {
+        g_autofree char *records = unit_count(field_number(document, "records_sent"));
+        g_autofree char *taken = unit_count(field_number(document, "records_accepted"));
+        g_autofree char *not_taken = unit_count(field_number(document, "records_refused"));
+        g_string_append_printf(out, "sent %s records of Spark: %s accepted, %s refused\n", records, taken, not_taken);
+    }
     g_autofree char *why = show_text(style, document, "refused_message");
     if (*why != '\0') g_string_append_printf(out, "refused because: %s\n", why);
     if (field_present(document, "closed_traces")) {

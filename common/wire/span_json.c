@@ -14,6 +14,9 @@
  * so that each of its braces opens a value that breaks only at the end. */
 #define SECOND_LOOKS 8u
 
+/* Records of Spark in one batch, as bytes of their JSON: what fits a frame, whatever they are. */
+#define RECORDS_BYTES ((gsize)1024 * 1024)
+
 struct SpanJsonReader {
     GByteArray *buffer; /* bytes of the stream from 'offset' on that are not done with */
     guint64 offset;
@@ -25,6 +28,8 @@ struct SpanJsonReader {
     gsize damage_end; /* up to here values broke: what breaks again before it was counted already */
     guint64 looks_left;
     SpanJsonCounts counts;
+    SparkRecords *records; /* NULL: none are taken */
+    gsize record_bytes;    /* of those that it holds */
 };
 
 SpanJsonReader *span_json_reader_new(void) {
@@ -96,11 +101,17 @@ static void break_value(SpanJsonReader *reader, const char *what) {
     end_value(reader, reader->at + 1);
 }
 
+void span_json_take_records(SpanJsonReader *reader, SparkRecords *records) { reader->records = records; }
+
 static void take_value(SpanJsonReader *reader, SpanBatch *batch) {
     g_autoptr(GError) error = NULL;
     const Bytes value = {reader->buffer->data + reader->at, reader->scanned - reader->at};
-    if (span_json_value(value, batch, &error)) {
-        reader->counts.spans++;
+    const guint spans_before = batch->spans->len;
+    if (span_json_value(value, batch, reader->records, &error)) {
+        const gboolean is_span = batch->spans->len > spans_before;
+        reader->counts.spans += is_span;
+        reader->counts.records += !is_span;
+        if (!is_span) reader->record_bytes += value.size_bytes;
         reader->damaged = FALSE;
     } else if (reader->at >= reader->damage_end) {
         count_bad(reader, error->message);
@@ -108,9 +119,16 @@ static void take_value(SpanJsonReader *reader, SpanBatch *batch) {
     end_value(reader, reader->scanned);
 }
 
+static gboolean is_full(const SpanJsonReader *reader, guint max_spans, const SpanBatch *batch) {
+    if (batch->spans->len >= max_spans) return TRUE;
+    if (reader->records == NULL || reader->record_bytes == 0) return FALSE;
+    return reader->record_bytes >= RECORDS_BYTES ||
+           batch->spans->len + spark_records_count(reader->records) >= max_spans;
+}
+
 /* Works on the buffer until it ends or the batch is full. */
 static void read_buffer(SpanJsonReader *reader, guint max_spans, SpanBatch *batch) {
-    while (batch->spans->len < max_spans) {
+    while (!is_full(reader, max_spans, batch)) {
         if (!reader->in_value) {
             if (!find_value(reader)) return;
             begin_value(reader);
@@ -150,11 +168,12 @@ static gsize give_back(SpanJsonReader *reader, gsize slice_at) {
 
 void span_json_feed(SpanJsonReader *reader, Bytes data, guint max_spans, SpanBatch *batch, gsize *consumed) {
     gsize done = 0;
-    while (done < data.size_bytes && batch->spans->len < max_spans) {
+    if (reader->records != NULL && spark_records_count(reader->records) == 0) reader->record_bytes = 0;
+    while (done < data.size_bytes && !is_full(reader, max_spans, batch)) {
         const gsize slice_at = reader->buffer->len, slice = MIN(SLICE_BYTES, data.size_bytes - done);
         append_bytes(reader->buffer, (const guint8 *)data.data + done, slice);
         read_buffer(reader, max_spans, batch);
-        done += batch->spans->len < max_spans ? slice : give_back(reader, slice_at);
+        done += is_full(reader, max_spans, batch) ? give_back(reader, slice_at) : slice;
         drop_front(reader);
     }
     reader->counts.bytes += done;

@@ -19,6 +19,7 @@
 
 #include "common/base/bytes.h"
 #include "common/model/batch.h"
+#include "common/model/spark_records.h"
 
 /* Incremental reader: feed bytes as they come, cut anywhere. */
 typedef struct SpanJsonReader SpanJsonReader;
@@ -27,14 +28,18 @@ SpanJsonReader *span_json_reader_new(void);
 void span_json_reader_free(SpanJsonReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SpanJsonReader, span_json_reader_free)
 
+/* Takes records of Spark (wire/record_json.h) that stand among the spans, into these; without, they are bad values.
+ * They count towards max_spans, and what they take in a batch is bounded. */
+void span_json_take_records(SpanJsonReader *reader, SparkRecords *records);
+
 typedef struct SpanJsonCounts {
-    guint64 spans;
+    guint64 spans, records;
     guint64 bad_values; /* pieces of the input that are no span, each skipped up to the next value or line */
     guint64 bytes;
     GError *first_error; /* owned by the reader; its message has the byte offset. NULL while bad_values is 0 */
 } SpanJsonCounts;
 
-/* Appends what is complete to batch until batch holds max_spans (> 0); *consumed is how many bytes of data were taken.
+/* Appends what is complete to batch until it holds max_spans (> 0); *consumed is how many bytes of data were taken.
  * While that is less than all, call again with the rest, once the batch was used. Never fails: bad values are counted
  * and skipped; a value cut short by the beginning of another one does not take that one with it. At most one value and
  * a slice of data are kept in memory. Strings are copied into the batch. */

@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/wire/record_json.h"
 
 /* Digits of the largest end there is: begin plus duration, both of 63 bits. */
 #define NS_DIGITS 20
@@ -237,13 +238,13 @@ static void append_span(const ParsedSpan *parsed, SpanBatch *batch) {
     }
 }
 
-gboolean span_json_value(Bytes value, SpanBatch *batch, GError **error) {
+gboolean span_json_value(Bytes value, SpanBatch *batch, SparkRecords *records, GError **error) {
     json_error_t what;
-    json_t *object = json_loadb(value.data, value.size_bytes, 0, &what);
+    json_auto_t *object = json_loadb(value.data, value.size_bytes, 0, &what);
     if (object == NULL) return fail(error, PLUMB_ERROR_INPUT, "%s", what.text);
+    if (records != NULL && record_json_is(object)) return record_json_read(object, records, error);
     ParsedSpan parsed = {0};
-    const gboolean good = parse_span(object, &parsed, error);
-    if (good) append_span(&parsed, batch);
-    json_decref(object);
-    return good;
+    if (!parse_span(object, &parsed, error)) return FALSE;
+    append_span(&parsed, batch);
+    return TRUE;
 }

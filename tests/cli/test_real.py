@@ -1,6 +1,7 @@
 """Commands against a real plumbd and its store: what goes in comes out, and both ways to ask give the same."""
 import gzip
 import json
+import re
 import socket
 import stat
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ENVIRONMENT, PLUMB, run_plumb
+from tests.cli.conftest import ENVIRONMENT, PLUMB, ROOT, run_plumb
 from tests.cli.real import Plumbd, by_id, json_lines, make_spans
 
 SPANS = make_spans(200)
@@ -127,6 +128,41 @@ def test_export_import_export(ending, filled, tmp_path):
                {k: v for k, v in forests[1].items() if k not in strip}
     finally:
         other.clean_up()
+
+
+def test_records_of_spark_come_along(tmp_path):
+    """An application in a store of its own, exported, into a plumbd: the same answers, and again the same records."""
+    store, path = tmp_path / "own", tmp_path / "records.json.zst"
+    log = ROOT / "tests/data/spark/4.3.0/executor_lost.zstd"
+    done = run_plumb("import", "--store", store, log)
+    assert done.returncode == 0, done.stderr
+    done = run_plumb("export", "--store", store, "--output", path, "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["spans"], report["records"] > 20) == (0, True)
+    other = Plumbd(tmp_path)
+    try:
+        done = other.plumb("import", path, "--json")
+        assert done.returncode == 0, done.stderr
+        sent = json.loads(done.stdout)
+        assert (sent["bad_values"], sent["records_refused"]) == (0, 0)
+        assert sent["records_sent"] == sent["records_accepted"] == report["records"]
+        for question in (["apps"], ["stages", "latest"], ["tasks", "latest"], ["stragglers", "latest"], ["why", "latest"]):
+            by_store = run_plumb(*question, "--limit", "0", "--json", "--store", store)
+            by_http = other.plumb(*question, "--limit", "0", "--json")
+            assert by_store.returncode == by_http.returncode == 0, by_store.stderr + by_http.stderr
+            assert without_now(by_http.stdout) == without_now(by_store.stdout), question
+        exported = run_plumb("export", "--store", store).stdout.splitlines()
+        assert other.exported() == sorted(exported) and len(exported) == report["records"]
+        assert "records of Spark" in other.plumb("import", path).stdout
+        assert other.exported() == sorted(exported)
+    finally:
+        other.clean_up()
+
+
+def without_now(document):
+    """How long an application has been silent depends on when one asks."""
+    return re.sub(r'"silent_ns": ?\d+', "", document)
 
 
 def test_export_of_a_period(filled):

@@ -2,6 +2,7 @@
  * statistics, although nothing in the second archive has the number it had in the first. */
 #include <string.h>
 
+#include "analyzer/archive/spark.h"
 #include "common/base/clock.h"
 #include "common/wire/span_json.h"
 #include "tests/query/fixture.h"
@@ -174,10 +175,68 @@ static void test_period(void) {
     g_assert_cmpuint(counter.pieces, ==, 0);
 }
 
+/* Applications that ran in the period, with all that is known of them, and the samples of that time. */
+static void test_records(void) {
+    g_auto(Fixture) first = {0};
+    g_auto(Fixture) second = {0};
+    g_autoptr(GError) error = NULL;
+    fixture_init(&first);
+    fixture_init(&second);
+    fixture_store(&first, sample_rows, sample_count);
+    const gint64 base_ms = SAMPLE_BASE_NS / NS_PER_MS;
+    g_autoptr(SparkRecords) records = spark_records_new(), got = spark_records_new();
+    for (guint i = 0; i < 3; i++) {
+        static const char *const ids[] = {"app-early", "app-open", "app-late"};
+        SparkApp *app = spark_add_app(records);
+        app->app = app->id = ids[i], app->start_ms = base_ms + i * 3600000;
+        if (i != 1) app->end_ms = app->start_ms + 1000;
+        if (i == 1) app->last_event_ms = app->start_ms + 60000;
+        SparkTask *task = spark_add_task(records);
+        task->app = ids[i], task->stage = 1, task->stage_attempt = 0, task->task = 7;
+        HostSample *sample = spark_add_sample(records);
+        sample->host = "node-1", sample->source = "sar", sample->time_ns = SAMPLE_BASE_NS + i * 3600 * NS_PER_SEC;
+    }
+    SparkPut put;
+    archive_spark_put(first.archive, records, base_ms, &put, &error);
+    g_assert_no_error(error);
+
+    g_autoptr(GString) all = export_all(&first, "");
+    g_assert_cmpuint(count_lines(all), ==, sample_count + 9);
+    g_autoptr(SpanJsonReader) reader = span_json_reader_new();
+    g_autoptr(SpanBatch) batch = batch_new();
+    gsize consumed;
+    span_json_take_records(reader, got);
+    span_json_feed(reader, (Bytes){all->str, all->len}, G_MAXUINT, batch, &consumed);
+    fixture_store_batch(&second, batch);
+    archive_spark_put(second.archive, got, base_ms, &put, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(put.added, ==, 9);
+    g_autoptr(GString) again = export_all(&second, "");
+    g_assert_cmpstr(all->str, ==, again->str);
+
+    static const struct {
+        const char *params;
+        guint lines;
+        const char *app;
+    } periods[] = {
+        {"since=2020-11-21T12:00:00Z&until=2020-11-21T12:10:00Z", 0, NULL},
+        {"since=2020-11-21T11:53:30Z&until=2020-11-21T12:10:00Z", 2, "app-open"}, /* its last event is in it */
+        {"since=2020-11-21T11:40:00Z&until=2020-11-21T12:10:00Z", 3, "app-open"},
+        {"since=2020-11-21T12:10:00Z", 3, "app-late"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(periods); i++) {
+        g_autoptr(GString) text = export_all(&first, periods[i].params);
+        g_test_message("%s: %s", periods[i].params, text->str);
+        g_assert_cmpuint(count_lines(text), ==, periods[i].lines);
+        if (periods[i].app != NULL) g_assert_nonnull(strstr(text->str, periods[i].app));
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/export/there-and-back", test_there_and_back);
     g_test_add_func("/query/export/pieces", test_pieces);
     g_test_add_func("/query/export/period", test_period);
+    g_test_add_func("/query/export/records", test_records);
     return g_test_run();
 }

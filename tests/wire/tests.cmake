@@ -1,6 +1,6 @@
 set(wire_tests ${PROJECT_SOURCE_DIR}/tests/wire)
 set(wire_test_labels_client threads) # the receiver it talks to is a thread of the test
-foreach(test batch client frame pack plain records reply span_json)
+foreach(test batch client frame pack plain record_json records reply span_json)
     plumb_test(test_wire_${test} SOURCES ${wire_tests}/test_${test}.c ${wire_tests}/batches.c ${wire_tests}/newer.c ${wire_tests}/packs.c
         ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
         LINK plumb_wire_reference LABELS ${wire_test_labels_${test}})
