@@ -45,9 +45,10 @@ guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 li
     const guint64 others = use->resident_bytes - MIN(use->held_bytes, use->resident_bytes);
     keeper->others_bytes = MAX(others, keeper->others_bytes - keeper->others_bytes / FORGET_PART);
     const guint64 left = limit_bytes - MIN(MAX(keeper->others_bytes, keeper->expected_bytes), limit_bytes);
-    /* Pieces that were given back lie between those in use; with little in use, that says nothing. */
     guint64 usable = left / 8 * 7;
-    if (use->used_bytes > limit_bytes / 8 && use->used_bytes < use->held_bytes)
+    /* More is held than there is room for, and what is given back lies between pieces in use: it counts. As long as there
+     * is room it does not, since it is what is filled next; else the fewer traces were let in, the fewer would be. */
+    if (use->held_bytes > left && use->used_bytes < use->held_bytes)
         usable = (guint64)((double)left * MAX(0.5, (double)use->used_bytes / (double)use->held_bytes));
     return MAX(usable, limit_bytes / 4);
 }

@@ -10,8 +10,11 @@ static void test_what_others_leave(void) {
     MemoryKeeper keeper = {0};
     MemoryUse use = {.resident_bytes = 100 * MIB};
     g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 300 * MIB / 8 * 7);
-    /* What traces hold is not the others'; that not all of it is in use, counts. */
-    use = (MemoryUse){.resident_bytes = 300 * MIB, .held_bytes = 200 * MIB, .used_bytes = 150 * MIB};
+    /* What traces hold is not the others'. While there is room for all of it, what is not in use is room too. */
+    use = (MemoryUse){.resident_bytes = 300 * MIB, .held_bytes = 200 * MIB, .used_bytes = 100 * MIB};
+    g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 300 * MIB / 8 * 7);
+    /* Where there is not, it counts as it does not go by itself. */
+    use = (MemoryUse){.resident_bytes = 420 * MIB, .held_bytes = 320 * MIB, .used_bytes = 240 * MIB};
     g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 225 * MIB);
     /* Those that will come are reckoned with. */
     MemoryKeeper expecting = {.expected_bytes = 200 * MIB};
