@@ -46,7 +46,7 @@ static inline guint32 *log_put_wide(guint32 *at, guint64 number) {
     return at;
 }
 
-/* An entry: a word with target and flags, the host's number, the duration, and what the flags say: self time,
+/* An entry: the host's number, a word with target and flags, the duration, and what the flags say: self time,
  * critical-path time, bytes. call->flags: those of its own; what can be told from the numbers is added. */
 static inline void log_put(CallLog *log, guint32 host, const Call *call) {
     guint32 *block = log->at != NULL ? log->blocks->pdata[log->in_use - 1] : NULL;
@@ -73,15 +73,17 @@ static inline void log_put(CallLog *log, guint32 host, const Call *call) {
         if (flags & CALL_CRITICAL) at = log_put_wide(at, critical_ns);
         if (flags & CALL_BYTES) at = log_put_wide(at, call->bytes);
     }
-    log->at[0] = call->target << CALL_FLAG_BITS | flags;
-    log->at[1] = host;
+    log->at[0] = host;
+    log->at[1] = call->target << CALL_FLAG_BITS | flags;
     log->at = at;
 }
 
-/* How many words follow the first two. */
-static inline guint32 log_numbers(guint32 flags) {
-    guint32 n = 1 + (flags & CALL_SELF ? 1 : 0) + (flags & CALL_CRITICAL ? 1 : 0) + (flags & CALL_BYTES ? 1 : 0);
-    return flags & CALL_WIDE ? 2 * n : n;
+/* How many words an entry has without its host; 'word' is the first of them. */
+static inline guint32 log_words(guint32 word) {
+    /* By CALL_SELF, CALL_CRITICAL, CALL_OFF_PATH (which takes none), CALL_BYTES and CALL_WIDE. */
+    static const guint8 words[32] = {2, 3, 3, 4, 2, 3, 3, 4, 3, 4, 4, 5, 3, 4, 4, 5,
+                                     3, 5, 5, 7, 3, 5, 5, 7, 5, 7, 7, 9, 5, 7, 7, 9};
+    return words[word % 32];
 }
 
 static inline const guint32 *log_get_number(const guint32 *at, gboolean wide, guint64 *number) {

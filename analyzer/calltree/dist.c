@@ -7,7 +7,6 @@
 #include "analyzer/calltree/dist.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/calltree/dist_code.h"
@@ -60,22 +59,42 @@ static struct DistValues *values_of(Dist *dist) {
     return dist->values;
 }
 
-static int by_value(const void *a, const void *b) {
-    guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-    return (x > y) - (x < y);
-}
-
-void dist_sort_values(guint64 *values, guint n) {
-    if (n > 24) {
-        qsort(values, n, sizeof *values, by_value);
-        return;
-    }
+static void insert_sort(guint64 *values, guint n) {
     for (guint i = 1; i < n; i++) {
         guint64 value = values[i];
         guint j = i;
         for (; j > 0 && values[j - 1] > value; j--) values[j] = values[j - 1];
         values[j] = value;
     }
+}
+
+/* Two ascending pieces, the first of 'middle' values, into one. No branch depends on the values but at the end. */
+static void merge_values(const guint64 *from, guint middle, guint n, guint64 *to) {
+    const guint64 *left = from, *right = from + middle, *left_end = right, *right_end = from + n;
+    while (left < left_end && right < right_end) {
+        gboolean take_right = *right < *left;
+        *to++ = take_right ? *right : *left;
+        left += !take_right;
+        right += take_right;
+    }
+    while (left < left_end) *to++ = *left++;
+    while (right < right_end) *to++ = *right++;
+}
+
+void dist_sort_values(guint64 *values, guint n) {
+    enum { RUN = 8 };
+    guint64 other[DIST_EXACT_MAX], *from = values, *to = other;
+    for (guint at = 0; at < n; at += RUN) insert_sort(values + at, MIN(RUN, n - at));
+    for (guint run = RUN; run < n; run *= 2) {
+        for (guint at = 0; at < n; at += 2 * run) {
+            guint size = MIN(2 * run, n - at);
+            merge_values(from + at, MIN(run, size), size, to + at);
+        }
+        guint64 *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != values) memcpy(values, from, n * sizeof *values);
 }
 
 /* Makes room for buckets that are not there yet, and puts them in: from the back, so that nothing is overwritten before
@@ -365,7 +384,7 @@ guint8 *dist_put_exact(guint8 *at, const guint64 *values, guint n) {
     at = put_varint(at, (guint64)n * 2 + (scaled ? 1 : 0));
     for (guint i = 0; i < n; i++) {
         guint64 step = values[i] - before;
-        at = put_varint(at, scaled ? step / DIST_SCALE : step);
+        at = put_varint_wide(at, scaled ? step / DIST_SCALE : step);
         before = values[i];
     }
     return at;

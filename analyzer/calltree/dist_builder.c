@@ -66,11 +66,14 @@ static inline void sum_value(Sums *sums, guint64 value) {
 
 static void add_dense(DistBuilder *builder, const guint64 *values, gsize n, Sums *sums) {
     make_dense(builder);
+    guint64 *counts = builder->counts;
     for (gsize i = 0; i < n; i++) {
         guint32 number = bucket_of(values[i]);
         sum_value(sums, values[i]);
-        builder->counts[number] += builder->counts[number] != G_MAXUINT64;
-        builder->used[number / 64] |= (guint64)1 << (number % 64);
+        if (G_LIKELY(counts[number] - 1 < G_MAXUINT64 - 1)) /* neither 0 nor the greatest there is */
+            counts[number]++;
+        else
+            count_bucket(builder, number, 1);
     }
 }
 

@@ -58,11 +58,11 @@ static guint counter_bits(gint64 calls, gint64 total_ns, const gint64 *counters)
 
 static guint8 *put_counters(guint8 *at, guint bits, gint64 total_ns, const gint64 *counters) {
     gint64 self_ns = counters[COUNT_SELF];
-    if (bits >> BIT_SELF & 1) at = put_varint(at, zigzag(wrap_sub(total_ns, self_ns)));
-    if (bits >> BIT_CRITICAL & 1) at = put_varint(at, zigzag(wrap_sub(self_ns, counters[COUNT_CRITICAL])));
+    if (bits >> BIT_SELF & 1) at = put_varint_wide(at, zigzag(wrap_sub(total_ns, self_ns)));
+    if (bits >> BIT_CRITICAL & 1) at = put_varint_wide(at, zigzag(wrap_sub(self_ns, counters[COUNT_CRITICAL])));
     if (bits >> BIT_FIRST == 0) return at;
     for (guint i = COUNT_ZERO_BYTES; i < COUNTERS; i++) {
-        if (bits >> (BIT_FIRST + i - COUNT_ZERO_BYTES) & 1) at = put_varint(at, zigzag(counters[i]));
+        if (bits >> (BIT_FIRST + i - COUNT_ZERO_BYTES) & 1) at = put_varint_wide(at, zigzag(counters[i]));
     }
     return at;
 }
@@ -227,9 +227,8 @@ static Wide expected_squares(const NodeSums *sums) {
 
 static guint8 *put_wide(guint8 *at, Wide value) {
     Wide coded = value << 1 ^ (value >> 127 ? ~(Wide)0 : 0);
-    for (; coded >= 0x80; coded >>= 7) *at++ = (guint8)((guint8)coded | 0x80);
-    *at++ = (guint8)coded;
-    return at;
+    for (; coded >> 64 != 0; coded >>= 7) *at++ = (guint8)((guint8)coded | 0x80);
+    return put_varint_wide(at, (guint64)coded);
 }
 
 static Wide get_wide(ByteReader *reader) {
@@ -254,13 +253,13 @@ guint8 *node_sums_put(const NodeSums *sums, guint8 *at) {
     /* One call that took no time: all bits are 0, which says "nothing" everywhere else. */
     if (bits == 0) bits = 1;
     at = put_varint(at, bits);
-    if (bits & 1) at = put_varint(at, zigzag(sums->calls));
-    if (bits & 2) at = put_varint(at, zigzag(sums->total_ns));
+    if (bits & 1) at = put_varint_wide(at, zigzag(sums->calls));
+    if (bits & 2) at = put_varint_wide(at, zigzag(sums->total_ns));
     if (bits & 4) at = put_wide(at, sums->squares);
     at = put_counters(at, bits & ~(1u << BIT_BYTES), sums->total_ns, sums->counters);
     if (bits >> BIT_BYTES & 1) {
-        at = put_varint(at, zigzag(sums->byte_calls));
-        at = put_varint(at, zigzag(sums->bytes));
+        at = put_varint_wide(at, zigzag(sums->byte_calls));
+        at = put_varint_wide(at, zigzag(sums->bytes));
     }
     return at;
 }

@@ -68,7 +68,7 @@ static inline void node_sums_clear(NodeSums *sums) {
     sums->squares = 0;
     sums->calls = sums->total_ns = sums->counters[COUNT_SELF] = sums->counters[COUNT_CRITICAL] = 0;
 }
-#define NODE_SUMS_BYTES (VARINT_MAX_BYTES * (COUNTERS + 5) + 19)
+#define NODE_SUMS_BYTES (VARINT_MAX_BYTES * (COUNTERS + 5) + 20)
 void node_sums_add(NodeSums *into, const NodeSums *from);
 gboolean node_sums_empty(const NodeSums *sums);
 /* Into NODE_SUMS_BYTES; returns the end. */

@@ -13,12 +13,17 @@
 #include "analyzer/calltree/stats_inside.h"
 
 #define SMALL_BYTES 4096u
+/* Of the rank of a target whose calls do not count as others do. Numbers of targets are smaller (CALL_FLAG_BITS). */
+#define ODD ((guint32)1 << 31)
+/* Most entries have no more words without their hosts, and are copied as if they had so many. */
+#define COPIED_WORDS 4u
 
 /* Where the numbers of a rank lie in each column, that is, in an array of the numbers of all calls. */
 typedef struct Place {
-    guint32 begin[DISTS];
     guint32 end[DISTS];  /* so far */
     guint32 from[DISTS]; /* where the current host's begin */
+    guint32 begin[DISTS];
+    guint32 host; /* whose numbers came last, counted from 1 in order of the hosts */
 } Place;
 
 /* The value of a row in the current cell. */
@@ -46,7 +51,7 @@ typedef struct Fold {
     guint32 *sorted; /* the words of all of them */
     guint32 n;       /* targets */
     Target *targets; /* by rank */
-    guint32 *rank;   /* of a target's number */
+    guint32 *rank;   /* of a target's number; with ODD */
     guint64 *columns[DISTS];
     Place *places;    /* by rank, as all that follows */
     NodeSums *sums;   /* of the current host */
@@ -56,9 +61,10 @@ typedef struct Fold {
     guint32 n_words;  /* of 'words' */
     guint32 *touched; /* the ranks that the current host has, ascending */
     guint32 n_touched;
-    guint32 *head;       /* of a function's row: first rank, NOTHING: none; */
-    guint32 *next;       /* and of a rank, the next */
-    GArray *functions;   /* guint32: function rows with ranks */
+    guint32 *head;      /* of a function's row: first rank, NOTHING: none; */
+    guint32 *next;      /* and of a rank, the next */
+    guint32 *functions; /* function rows with ranks */
+    guint32 n_functions;
     CellValue *cells[2]; /* by kind, then number of the row */
     GArray *filled[2];   /* guint32: those with a host */
     NodeBuilder builder;
@@ -88,7 +94,7 @@ static void rank_targets(Fold *fold) {
     if (fold->n > 0) g_qsort_with_data(order, (gint)fold->n, sizeof *order, by_target, targets);
     for (guint32 i = 0; i < fold->n; i++) {
         fold->targets[i] = targets[order[i]];
-        fold->rank[order[i]] = i;
+        fold->rank[order[i]] = i | (fold->targets[i].how != 0 ? ODD : 0);
     }
 }
 
@@ -105,15 +111,15 @@ static void count_log(Fold *fold) {
     for (guint i = 0; i < log->in_use; i++) {
         const guint32 *end, *at = block_of(log, i, &end);
         while (at < end) {
-            guint32 flags = at[0], n = log_numbers(flags);
-            fold->logs[at[1]].n_words += 1 + n;
-            guint32 *counted = fold->places[fold->rank[flags >> CALL_FLAG_BITS]].end;
+            guint32 word = at[1], n = log_words(word);
+            fold->logs[at[0]].n_words += n;
+            guint32 *counted = fold->places[fold->rank[word >> CALL_FLAG_BITS] & ~ODD].end;
             counted[DIST_DURATION]++;
-            if (flags & CALL_BYTES) {
+            if (word & CALL_BYTES) {
                 counted[DIST_BYTES]++;
-                counted[DIST_RATE] += at[2] != 0 || (flags & CALL_WIDE && at[3] != 0);
+                counted[DIST_RATE] += at[2] != 0 || (word & CALL_WIDE && at[3] != 0);
             }
-            at += 2 + n;
+            at += 1 + n;
         }
     }
 }
@@ -121,22 +127,23 @@ static void count_log(Fold *fold) {
 static void sort_log(Fold *fold) {
     const CallLog *log = &fold->group->log;
     gsize words = 0;
-    for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words;
+    for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words + COPIED_WORDS;
     fold->sorted = g_new(guint32, words + 1);
     words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) {
         fold->logs[i].host = fold->group->hosts.keys[i][0];
         fold->logs[i].begin = fold->logs[i].end = fold->sorted + words;
-        words += fold->logs[i].n_words;
+        words += fold->logs[i].n_words + COPIED_WORDS;
     }
     for (guint i = 0; i < log->in_use; i++) {
         const guint32 *end, *at = block_of(log, i, &end);
         while (at < end) {
-            guint32 n = log_numbers(at[0]);
-            guint32 **to = &fold->logs[at[1]].end;
-            *(*to)++ = at[0];
-            for (guint32 k = 0; k < n; k++) *(*to)++ = at[2 + k];
-            at += 2 + n;
+            guint32 n = log_words(at[1]);
+            guint32 **end_of = &fold->logs[at[0]].end, *to = *end_of;
+            memcpy(to, at + 1, COPIED_WORDS * sizeof *to); /* what is too much is written over by the next */
+            for (guint32 k = COPIED_WORDS; k < n; k++) to[k] = at[1 + k];
+            *end_of = to + n;
+            at += 1 + n;
         }
     }
 }
@@ -172,7 +179,7 @@ static void fold_init(Fold *fold, const StatsGroup *group) {
     fold->head = g_new(guint32, group->functions.n + 1);
     for (guint32 i = 0; i < group->functions.n; i++) fold->head[i] = NOTHING;
     fold->next = g_new(guint32, fold->n + 1);
-    fold->functions = g_array_new(FALSE, FALSE, sizeof(guint32));
+    fold->functions = g_new(guint32, group->functions.n + 1);
     for (guint kind = 0; kind < 2; kind++) {
         fold->cells[kind] = g_new0(CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -200,7 +207,7 @@ static void fold_clear(Fold *fold) {
     g_free(fold->touched);
     g_free(fold->head);
     g_free(fold->next);
-    g_array_unref(fold->functions);
+    g_free(fold->functions);
     free_cells(fold->cells[STATS_FUNCTION], fold->group->functions.n);
     free_cells(fold->cells[STATS_PATTERN], fold->group->patterns.n);
     for (guint kind = 0; kind < 2; kind++) g_array_unref(fold->filled[kind]);
@@ -213,13 +220,11 @@ static void fold_clear(Fold *fold) {
 
 /* ---- calls ---- */
 
-static inline void touch(Fold *fold, guint32 rank) {
-    guint64 bit = (guint64)1 << (rank % 64);
-    if (fold->bits[rank / 64] & bit) return;
-    fold->bits[rank / 64] |= bit;
+static void touch(Fold *fold, guint32 rank, Place *place, guint32 host) {
+    fold->bits[rank / 64] |= (guint64)1 << (rank % 64);
     fold->words[rank / 4096] |= (guint64)1 << (rank / 64 % 64);
-    Place *place = &fold->places[rank];
     for (guint i = 0; i < DISTS; i++) place->from[i] = place->end[i];
+    place->host = host;
 }
 
 static inline void put_number(Fold *fold, guint32 rank, guint dist, guint64 number) {
@@ -270,11 +275,12 @@ static void fold_odd(Fold *fold, guint32 rank, const Call *call) {
     if (call->flags & CALL_BYTES) fold_bytes(fold, rank, call, sign);
 }
 
-static inline void fold_call(Fold *fold, const Call *call) {
-    guint32 rank = fold->rank[call->target];
+static inline void fold_call(Fold *fold, const Call *call, guint32 host) {
+    guint32 ranked = fold->rank[call->target], rank = ranked & ~ODD;
     NodeSums *sums = &fold->sums[rank];
-    touch(fold, rank);
-    if (G_UNLIKELY(fold->targets[rank].how != 0)) {
+    Place *place = &fold->places[rank];
+    if (place->host != host) touch(fold, rank, place, host);
+    if (G_UNLIKELY(ranked & ODD)) {
         fold_odd(fold, rank, call);
         return;
     }
@@ -284,17 +290,17 @@ static inline void fold_call(Fold *fold, const Call *call) {
     sums->total_ns = wrap_add(sums->total_ns, (gint64)duration_ns);
     sums->counters[COUNT_SELF] = wrap_add(sums->counters[COUNT_SELF], call->self_ns);
     sums->counters[COUNT_CRITICAL] = wrap_add(sums->counters[COUNT_CRITICAL], call->critical_ns);
-    put_number(fold, rank, DIST_DURATION, duration_ns);
+    fold->columns[DIST_DURATION][place->end[DIST_DURATION]++] = duration_ns;
     if (G_UNLIKELY(call->flags >= CALL_MILLISECONDS)) fold_flags(sums, call->flags, 1);
     if (call->flags & CALL_BYTES) fold_bytes(fold, rank, call, 1);
 }
 
-/* Afterwards it is known which ranks the log has. */
-static void fold_log(Fold *fold, const HostLog *log) {
+/* Afterwards it is known which ranks the log has. host: its place in the order of the hosts, from 1. */
+static void fold_log(Fold *fold, const HostLog *log, guint32 host) {
     for (const guint32 *at = log->begin; at < log->end;) {
         Call call;
         at = log_get(at, &call);
-        fold_call(fold, &call);
+        fold_call(fold, &call, host);
     }
     fold->n_touched = 0;
     for (guint32 i = 0; i < fold->n_words; i++) {
@@ -373,7 +379,7 @@ static void host_patterns(Fold *fold, guint32 host) {
 static void chain_function(Fold *fold, guint32 rank) {
     guint32 function = fold->targets[rank].function;
     if (function == NOTHING) return;
-    if (fold->head[function] == NOTHING) g_array_append_val(fold->functions, function);
+    if (fold->head[function] == NOTHING) fold->functions[fold->n_functions++] = function;
     fold->next[rank] = fold->head[function];
     fold->head[function] = rank;
 }
@@ -397,25 +403,50 @@ static void put_built(Fold *fold, guint32 node, guint32 *expected) {
     *expected = node + 1;
 }
 
+/* The numbers of the current host, where they lie: their order there does not matter. FALSE: they are not few. */
+static gboolean take_piece(Fold *fold, guint32 rank, FewNumbers few[DISTS]) {
+    const Place *place = &fold->places[rank];
+    for (guint i = 0; i < DISTS; i++) {
+        few[i] = (FewNumbers){fold->columns[i] + place->from[i], place->end[i] - place->from[i]};
+        if (few[i].n > DIST_EXACT_MAX) return FALSE;
+    }
+    return TRUE;
+}
+
+/* Appends them. */
+static gboolean copy_piece(const Fold *fold, guint32 rank, FewNumbers few[DISTS]) {
+    const Place *place = &fold->places[rank];
+    for (guint i = 0; i < (fold->sums[rank].rare ? DISTS : 1u); i++) {
+        guint32 n = place->end[i] - place->from[i];
+        if (few[i].n + n > DIST_EXACT_MAX) return FALSE;
+        const guint64 *from = fold->columns[i] + place->from[i];
+        for (guint32 k = 0; k < n; k++) few[i].numbers[few[i].n++] = from[k];
+    }
+    return TRUE;
+}
+
 /* Few calls, as most hosts of many have of most functions: FALSE when they are not few. */
 static gboolean put_few(Fold *fold, guint32 function) {
     guint64 numbers[DISTS][DIST_EXACT_MAX];
     FewNumbers few[DISTS];
-    NodeSums sums = {.calls = 0};
-    for (guint i = 0; i < DISTS; i++) few[i] = (FewNumbers){numbers[i], 0};
-    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank]) {
-        const Place *place = &fold->places[rank];
-        node_sums_add(&sums, &fold->sums[rank]);
-        for (guint i = 0; i < (sums.rare ? DISTS : 1u); i++) {
-            guint32 n = place->end[i] - place->from[i];
-            if (few[i].n + n > DIST_EXACT_MAX) return FALSE;
-            memcpy(numbers[i] + few[i].n, fold->columns[i] + place->from[i], n * sizeof(guint64));
-            few[i].n += n;
+    NodeSums several;
+    guint32 rank = fold->head[function];
+    const NodeSums *sums = &fold->sums[rank];
+    if (fold->next[rank] == NOTHING) {
+        if (!take_piece(fold, rank, few)) return FALSE;
+    } else {
+        for (guint i = 0; i < DISTS; i++) few[i] = (FewNumbers){numbers[i], 0};
+        several = *sums;
+        for (;;) {
+            if (!copy_piece(fold, rank, few)) return FALSE;
+            if ((rank = fold->next[rank]) == NOTHING) break;
+            node_sums_add(&several, &fold->sums[rank]);
         }
+        sums = &several;
     }
     guint8 *at = buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_FEW_BYTES);
     *at = 0; /* the node's number */
-    const guint8 *end = node_few_put(few, &sums, at + 1);
+    const guint8 *end = node_few_put(few, sums, at + 1);
     fold->row.size = end == at + 1 ? 0 : (gsize)(end - at);
     return TRUE;
 }
@@ -432,10 +463,10 @@ static void host_function(Fold *fold, guint32 function) {
 }
 
 static void host_functions(Fold *fold, guint32 host) {
-    g_array_set_size(fold->functions, 0);
+    fold->n_functions = 0;
     for (guint32 i = 0; i < fold->n_touched; i++) chain_function(fold, fold->touched[i]);
-    for (guint i = 0; i < fold->functions->len; i++) {
-        guint32 function = g_array_index(fold->functions, guint32, i);
+    for (guint32 i = 0; i < fold->n_functions; i++) {
+        guint32 function = fold->functions[i];
         host_function(fold, function);
         fold->head[function] = NOTHING;
         add_host_row(fold, STATS_FUNCTION, function, host);
@@ -483,7 +514,7 @@ static void fold_hosts(Fold *fold) {
     qsort(fold->logs, n, sizeof *fold->logs, by_host);
     for (guint32 i = 0; i < n; i++) {
         const HostLog *log = &fold->logs[i];
-        fold_log(fold, log);
+        fold_log(fold, log, i + 1);
         if (fold->group->by_host && log->host != NOTHING) {
             host_patterns(fold, log->host);
             host_functions(fold, log->host);
@@ -523,7 +554,7 @@ static void pattern_totals(Fold *fold) {
 }
 
 static void function_totals(Fold *fold) {
-    g_array_set_size(fold->functions, 0);
+    fold->n_functions = 0;
     for (guint32 rank = 0; rank < fold->n; rank++) chain_function(fold, rank);
     for (guint32 function = 0; function < fold->group->functions.n; function++) {
         guint32 expected = 0;
