@@ -162,19 +162,22 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
     g_auto(TraceVersion) joined =
         version_make(archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
 
-    PartPlace place = {stored->trace_id, stored->parts - 1, stored->last.flags & TRACE_PART, lost_before(stored)};
+    guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
+    PartPlace place = {.trace_id = stored->trace_id,
+                       .part = stored->parts - 1,
+                       .flags = stored->last.flags & TRACE_PART,
+                       .dropped = lost_before(stored),
+                       .replaces = second == old_second};
     guint32 number = group_count_in(writer, &joined);
-    group_put_record(writer, &place, &joined, number);
-
     version_count_in(archive, &old, stored->last.pattern, TRUE);
     versions_compare(&old, stored->last.pattern, &joined, number, (Bytes){stored->spans->data, stored->spans->len});
+    group_put_record(writer, &place, &joined, number);
     stats_group_retract_functions(writer->stats, old.tree, old.times, old.shared);
     stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
     take_away(writer, stored, &old);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
 
-    guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
     if (second != old_second) {
         LayoutKey key = trace_key(&(TraceKey){old_second, stored->trace_id, (guint16)place.part});
         store_batch_delete(writer->batch, FAMILY_TRACE, key_bytes(&key));
@@ -189,7 +192,7 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
 static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
     g_auto(TraceVersion) same =
         version_make(writer->archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored)}, &same,
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, &same,
                      stored->last.pattern);
 }
 
@@ -209,8 +212,8 @@ static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GErro
     } else {
         if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, old_spans);
         incomplete |= last_incomplete;
-        incomplete |=
-            group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0}, writer->fresh);
+        incomplete |= group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE},
+                                         writer->fresh);
         group_put_index(writer, stored->trace_id);
     }
     writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);

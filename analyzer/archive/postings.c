@@ -182,7 +182,8 @@ static void record_begin(Postings *postings) {
     postings->record_turn = 1;
 }
 
-void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree) {
+void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree,
+                  const guint8 *listed) {
     record_begin(postings);
     g_array_append_val(postings->seconds, key->second);
     add_term(postings, key, term_pattern(pattern));
@@ -190,8 +191,8 @@ void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, cons
     guint32 tracer = 0;
     for (guint32 i = 1; i < tree->n_nodes && postings->n_seen < TERMS_PER_RECORD; i++) {
         const SpanRec *span = tree->span[i];
-        if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
-        if (span == NULL) continue;
+        if (listed == NULL && i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
+        if (span == NULL || (listed != NULL && listed[i] != 0)) continue;
         if (span->tracer != tracer) add_tracer(postings, key, span->tracer);
         tracer = span->tracer;
         if (span->n_annotations > 0) add_span(postings, key, span);

@@ -19,8 +19,9 @@ typedef struct Postings Postings;
 Postings *postings_new(const Lookup *lookup);
 void postings_free(Postings *postings);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Postings, postings_free)
-/* Notes the terms of a record that goes to the store under this key. */
-void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree);
+/* Notes the terms of a record that goes to the store under this key. listed, when not NULL, says (not 0) for each node
+ * of the tree that a record which is stored under the same key has it: then its terms are in the index. */
+void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree, const guint8 *listed);
 gsize postings_size_bytes(const Postings *postings);
 /* Puts everything into the batch, in order of keys, and forgets it. */
 void postings_move(Postings *postings, StoreBatch *batch);

@@ -106,7 +106,7 @@ void group_put_record(ArchiveWriter *writer, const PartPlace *place, const Trace
     TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
     LayoutKey key = trace_key(&at);
     puts_add(&writer->records, &key);
-    postings_add(writer->postings, &at, number, version->tree);
+    postings_add(writer->postings, &at, number, version->tree, place->replaces ? version->shared : NULL);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
 }
 

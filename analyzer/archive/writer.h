@@ -45,6 +45,8 @@ typedef struct PartPlace {
     guint part;
     guint32 flags;   /* TRACE_PART or 0 */
     guint32 dropped; /* what its spans have lost before; DROPPED_IDS: their ids are made up */
+    /* A stored record of the same key goes, which has the calls that version->shared tells: their terms are listed. */
+    gboolean replaces;
 } PartPlace;
 
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {
