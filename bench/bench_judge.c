@@ -1,13 +1,17 @@
 /* How good the methods are, on a simulated run: five workers, stages one after the other, and the published schedule of
  * load generators (table 5). Prints table 6 anew, the best parameters and the AUC, and what edge detection changes.
  *
- *   bench_judge [SEED]
+ *   bench_judge [--json] [SEED]
+ *
+ * With --json it prints one document instead: the points of both ROC curves, of all kinds of injections together and
+ * of each.
  *
  * A simulation shows that the methods do what they are defined to do; its rates are not those of a cluster.
  * bench/faults measures those. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/core/judge.h"
 
@@ -121,8 +125,57 @@ static void print_search(const char *name, GArray *points) {
     g_array_unref(points);
 }
 
+/* ---- ROC curves as JSON ---- */
+
+/* A share; null where there was nothing to share. */
+static void print_share(const char *name, double share) {
+    if (isnan(share))
+        printf(",\"%s\":null", name);
+    else
+        printf(",\"%s\":%.6f", name, share);
+}
+
+static void print_points(const char *method, const char *kind, const char *const *names, GArray *points) {
+    const SearchPoint *best = judge_best(points);
+    printf("{\"method\":\"%s\",\"kind\":\"%s\",\"auc\":%.6f,\"best\":{\"%s\":%.2f,\"%s\":%.2f},\"points\":[", method,
+           kind, judge_auc(points), names[0], best->p, names[1], best->q);
+    for (guint i = 0; i < points->len; i++) {
+        const SearchPoint *point = &g_array_index(points, SearchPoint, i);
+        printf("%s{\"%s\":%.2f,\"%s\":%.2f", i > 0 ? "," : "", names[0], point->p, names[1], point->q);
+        print_share("tpr", confusion_tpr(&point->counts));
+        print_share("fpr", confusion_fpr(&point->counts));
+        printf("}");
+    }
+    printf("]}");
+    g_array_unref(points);
+}
+
+static void print_curves(const JudgeCase *judged) {
+    static const char *const thresholds[] = {"lambda_p", "lambda_q"}, *const of_pcc[] = {"lambda_ca", "lambda_cq"};
+    static const struct {
+        const char *name;
+        guint32 topics;
+    } kinds[] = {{"all", TOPICS_JUDGED},
+                 {"cpu", TOPIC_BIT(TOPIC_CPU)},
+                 {"disk", TOPIC_BIT(TOPIC_DISK)},
+                 {"network", TOPIC_BIT(TOPIC_NETWORK)}};
+    const BigRootsOptions options = bigroots_options(TRUE);
+    printf("{\"tasks\":%u,\"stragglers\":%u,\"curves\":[", judged->table->count, judged->stragglers->count);
+    for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        JudgeCase of_kind = *judged;
+        of_kind.topics = kinds[i].topics;
+        if (i > 0) printf(",");
+        print_points("bigroots", kinds[i].name, thresholds, judge_search_bigroots(&of_kind, &options));
+        printf(",");
+        print_points("pcc", kinds[i].name, of_pcc, judge_search_pcc(&of_kind));
+    }
+    printf("]}\n");
+}
+
 int main(int argc, char **argv) {
-    g_autoptr(GRand) rand = g_rand_new_with_seed(argc > 1 ? (guint32)atoi(argv[1]) : 1);
+    const gboolean json = argc > 1 && strcmp(argv[1], "--json") == 0;
+    const char *seed = argv[json ? 2 : 1];
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed != NULL ? (guint32)atoi(seed) : 1);
     g_autoptr(TaskTable) table = task_table_new(N_TASKS, STAGES, HOSTS);
     g_autoptr(GPtrArray) usage = g_ptr_array_new_with_free_func((GDestroyNotify)usage_free);
     const Feature read = {.name = (char *)"read_bytes", .unit = "bytes", .kind = FEATURE_NUMERIC, .topic = TOPIC_DATA};
@@ -141,6 +194,10 @@ int main(int argc, char **argv) {
     g_autoptr(Stragglers) stragglers = stragglers_find(table, STRAGGLER_RATIO);
     g_autofree guint32 *truth = judge_truth(table, stragglers, injections, G_N_ELEMENTS(injections));
     const JudgeCase judged = {table, stragglers, truth, TOPICS_JUDGED};
+    if (json) {
+        print_curves(&judged);
+        return 0;
+    }
     const PccOptions pcc = pcc_options();
     g_autofree double *nothing = g_new(double, N_TASKS);
     for (guint i = 0; i < N_TASKS; i++) nothing[i] = NAN;
