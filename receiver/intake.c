@@ -165,14 +165,15 @@ static gboolean decode(Intake *intake, const WireHeader *header, WireVersions *v
 }
 
 static void describe_refused(const guint32 refused[PACK_RESULT_COUNT], WireReply *reply) {
+    for (int i = 0; i < PACK_RESULT_COUNT; i++) reply->refused += (gint32)refused[i];
+    if (G_LIKELY(reply->refused == 0)) return;
     g_autoptr(GString) text = g_string_new(NULL);
     for (int i = 0; i < PACK_RESULT_COUNT; i++) {
         if (refused[i] == 0) continue;
-        reply->refused += (gint32)refused[i];
         g_string_append_printf(text, "%s%s: %u", text->len > 0 ? ", " : "", pack_result_text((PackResult)i),
                                refused[i]);
     }
-    if (reply->refused > 0) g_strlcpy(reply->message, text->str, sizeof reply->message);
+    g_strlcpy(reply->message, text->str, sizeof reply->message);
 }
 
 static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *header, GByteArray *out) {

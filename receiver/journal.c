@@ -160,16 +160,22 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
     return g_steal_pointer(&journal);
 }
 
-static void drop_spares(Journal *journal, guint n) {
-    for (; n > 0 && !g_queue_is_empty(&journal->spares); n--) {
-        g_autofree char *path = g_queue_pop_tail(&journal->spares);
-        unlink(path);
-    }
+/* Moves the paths of so many spares to *gone. */
+static void drop_spares(Journal *journal, guint n, GPtrArray *gone) {
+    for (; n > 0 && !g_queue_is_empty(&journal->spares); n--) g_ptr_array_add(gone, g_queue_pop_tail(&journal->spares));
+}
+
+/* Without the lock: to give back what a segment has takes the kernel milliseconds, for which nobody is to wait. */
+static void unlink_all(GPtrArray *gone) {
+    for (guint i = 0; i < gone->len; i++) unlink(g_ptr_array_index(gone, i));
+    g_ptr_array_unref(gone);
 }
 
 void journal_close(Journal *journal) {
     if (!journal) return;
-    drop_spares(journal, journal->spares.length);
+    GPtrArray *gone = g_ptr_array_new_with_free_func(g_free);
+    drop_spares(journal, journal->spares.length, gone);
+    unlink_all(gone);
     if (journal->fd >= 0) close(journal->fd);
     if (journal->lock_fd >= 0) close(journal->lock_fd);
     g_queue_clear_full(&journal->segments, segment_free);
@@ -467,7 +473,8 @@ JournalUsage journal_usage(Journal *journal) {
     return usage;
 }
 
-static void dispose_file(Journal *journal, const JournalSegment *segment) {
+/* *gone gets the path when the file is to be unlinked. */
+static void dispose_file(Journal *journal, const JournalSegment *segment, GPtrArray *gone) {
     if (segment->damaged) {
         g_autofree char *kept = g_strconcat(segment->path, ".damaged", NULL);
         (void)!rename(segment->path, kept); /* else it stays, and the next start reports it again */
@@ -482,25 +489,28 @@ static void dispose_file(Journal *journal, const JournalSegment *segment) {
             return;
         }
     }
-    unlink(segment->path);
+    g_ptr_array_add(gone, g_strdup(segment->path));
 }
 
 /* Those that were not needed for a while. */
-static void trim_spares(Journal *journal) {
+static void trim_spares(Journal *journal, GPtrArray *gone) {
     if (++journal->spare_trims < SPARE_TRIMS) return;
-    drop_spares(journal, journal->spares_unused);
+    drop_spares(journal, journal->spares_unused, gone);
     journal->spare_trims = 0;
     journal->spares_unused = journal->spares.length;
 }
 
 void journal_drop_spares(Journal *journal) {
+    GPtrArray *gone = g_ptr_array_new_with_free_func(g_free);
     pthread_mutex_lock(&journal->lock);
-    drop_spares(journal, journal->spares.length);
+    drop_spares(journal, journal->spares.length, gone);
     journal->spares_unused = 0;
     pthread_mutex_unlock(&journal->lock);
+    unlink_all(gone);
 }
 
 void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg) {
+    GPtrArray *gone = g_ptr_array_new_with_free_func(g_free);
     pthread_mutex_lock(&journal->lock);
     while (!g_queue_is_empty(&journal->segments)) {
         JournalSegment *oldest = g_queue_peek_head(&journal->segments);
@@ -510,9 +520,10 @@ void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg) {
             if (atomic_load(&oldest->holds) > 0 || oldest->number >= needed_from(arg)) break;
         }
         g_queue_pop_head(&journal->segments);
-        dispose_file(journal, oldest);
+        dispose_file(journal, oldest, gone);
         segment_free(oldest);
     }
-    trim_spares(journal);
+    trim_spares(journal, gone);
     pthread_mutex_unlock(&journal->lock);
+    unlink_all(gone);
 }
