@@ -265,6 +265,8 @@ static void rocks_close(Store *base) {
     if (seal) seal_write(store->path);
     rocks_options_clear(&store->options);
     guard_clear(&store->guard);
+    writes_drop_spare(store);
+    pthread_mutex_destroy(&store->spare_lock);
     marks_clear(store);
     rocksdb_readoptions_destroy(store->reading);
     rocksdb_readoptions_destroy(store->reading_nothing);
@@ -300,12 +302,12 @@ static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **v
 gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **error) {
     RocksStore *store = (RocksStore *)base;
     if (!rocks_check_space(store, batch->size_bytes, error)) return FALSE;
-    rocksdb_writebatch_t *ops = rocks_batch_writes(store, (RocksBatch *)batch);
+    RocksWrites writes = rocks_batch_writes(store, (RocksBatch *)batch);
     char *text = NULL;
     guard_enter(&store->guard, (RocksBatch *)batch);
-    rocksdb_write(store->db, sync && !store->no_log ? store->writing_sync : store->writing, ops, &text);
+    rocksdb_write(store->db, sync && !store->no_log ? store->writing_sync : store->writing, writes.batch, &text);
     guard_leave(&store->guard);
-    rocksdb_writebatch_destroy(ops);
+    writes_done(store, writes);
     return text == NULL || fail_engine(store->path, text, error);
 }
 
@@ -448,6 +450,7 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     store->path = g_strdup(options->path);
     rocks_options_init(&store->options, options);
     guard_init(&store->guard);
+    pthread_mutex_init(&store->spare_lock, NULL);
     store->reading = rocksdb_readoptions_create();
     store->reading_nothing = rocksdb_readoptions_create();
     rocksdb_readoptions_set_iterate_upper_bound(store->reading_nothing, "", 0);

@@ -114,30 +114,67 @@ static void write_op(const RocksStore *store, rocksdb_writebatch_t *writes, cons
 #define WRITE_HEAD_BYTES 16u
 #define BATCH_HEAD_BYTES 12u
 
+/* A larger one is not kept for the next write. */
+#define SPARE_MOST_BYTES (32u << 20)
+
+/* Its batch is NULL when there is none with that room. */
+static RocksWrites spare_take(RocksStore *store, gsize room) {
+    RocksWrites spare = {NULL, 0};
+    pthread_mutex_lock(&store->spare_lock);
+    if (store->spare.room >= room) {
+        spare = store->spare;
+        store->spare = (RocksWrites){NULL, 0};
+    }
+    pthread_mutex_unlock(&store->spare_lock);
+    return spare;
+}
+
+void writes_drop_spare(RocksStore *store) {
+    RocksWrites spare = spare_take(store, 0);
+    if (spare.batch != NULL) rocksdb_writebatch_destroy(spare.batch);
+}
+
 /* One with room for all: growing, it would be copied again and again, into fresh pages each time. There is no call for
- * that, but one that is made of bytes, which do not matter here, keeps their room when it is emptied. */
-static rocksdb_writebatch_t *writes_new(RocksBatch *batch) {
+ * that, but one that is made of bytes, which do not matter here, keeps their room when it is emptied. The pages of a
+ * group are a tenth of what writing it costs, so the last one is used again. */
+static RocksWrites writes_new(RocksStore *store, RocksBatch *batch) {
     const guint used = batch->bytes->len;
     const gsize room = BATCH_HEAD_BYTES + used + batch->lent_bytes + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
-    if (room > G_MAXUINT32 / 2) return rocksdb_writebatch_create();
+    if (room > G_MAXUINT32 / 2) return (RocksWrites){rocksdb_writebatch_create(), room};
+    RocksWrites writes = spare_take(store, room);
+    if (writes.batch != NULL) return writes;
+    writes_drop_spare(store); /* this one takes its place */
+    writes.room = room;
     g_byte_array_set_size(batch->bytes, (guint)room);
-    rocksdb_writebatch_t *writes = rocksdb_writebatch_create_from((const char *)batch->bytes->data, room);
+    writes.batch = rocksdb_writebatch_create_from((const char *)batch->bytes->data, room);
     g_byte_array_set_size(batch->bytes, used);
-    rocksdb_writebatch_clear(writes);
+    rocksdb_writebatch_clear(writes.batch);
     return writes;
 }
 
-rocksdb_writebatch_t *rocks_batch_writes(const RocksStore *store, RocksBatch *batch) {
-    rocksdb_writebatch_t *writes = writes_new(batch);
+RocksWrites rocks_batch_writes(RocksStore *store, RocksBatch *batch) {
+    RocksWrites writes = writes_new(store, batch);
     Op *ops = (Op *)(gpointer)batch->ops->data;
     for (guint at = 0, end; at < batch->ops->len; at = end) {
         /* What comes before a deleted range and what comes after must stay there. */
         for (end = at; end < batch->ops->len && ops[end].kind != OP_DELETE_RANGE;) end++;
         if (end == at) end++;
         if (end - at > 1) qsort_r(ops + at, end - at, sizeof(Op), compare_ops, batch->bytes->data);
-        for (guint i = at; i < end; i++) write_op(store, writes, &ops[i], (const char *)batch->bytes->data);
+        for (guint i = at; i < end; i++) write_op(store, writes.batch, &ops[i], (const char *)batch->bytes->data);
     }
     return writes;
+}
+
+void writes_done(RocksStore *store, RocksWrites writes) {
+    rocksdb_writebatch_clear(writes.batch);
+    pthread_mutex_lock(&store->spare_lock);
+    if (writes.room <= SPARE_MOST_BYTES && store->spare.room < writes.room) {
+        RocksWrites before = store->spare;
+        store->spare = writes;
+        writes = before;
+    }
+    pthread_mutex_unlock(&store->spare_lock);
+    if (writes.batch != NULL) rocksdb_writebatch_destroy(writes.batch);
 }
 
 gboolean rocks_batch_touches(const RocksBatch *batch, StoreFamily family, Bytes from, Bytes until) {

@@ -83,6 +83,7 @@ guint64 rocks_next_mark(Store *base) {
 gboolean rocks_set_mark(Store *base, gboolean flush, GError **error) {
     RocksStore *store = (RocksStore *)base;
     if (!store->no_log) return TRUE;
+    if (flush) writes_drop_spare(store); /* every ten seconds at least: it is kept while groups follow each other */
     pthread_mutex_lock(&store->marking);
     /* One that is not written counts for nothing: the next one covers it. */
     gboolean done = write_mark(store, atomic_fetch_add(&store->marked, 1) + 1, flush, error);

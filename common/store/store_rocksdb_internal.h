@@ -23,6 +23,11 @@ typedef struct RocksGuard {
     Bytes from, until;
 } RocksGuard;
 
+typedef struct RocksWrites {
+    rocksdb_writebatch_t *batch;
+    gsize room; /* bytes that it takes without growing */
+} RocksWrites;
+
 typedef struct RocksStore {
     Store base;
     char *path;
@@ -33,6 +38,9 @@ typedef struct RocksStore {
     rocksdb_writeoptions_t *writing;
     rocksdb_writeoptions_t *writing_sync;
     RocksGuard guard;
+
+    pthread_mutex_t spare_lock;
+    RocksWrites spare; /* for the next write; its batch NULL: none */
 
     gboolean no_log;
     rocksdb_readoptions_t *reading_disk; /* what memory alone holds is not seen */
@@ -76,8 +84,10 @@ void rocks_batch_merge_lent(StoreBatch *batch, StoreFamily family, Bytes key, By
 void rocks_batch_delete(StoreBatch *batch, StoreFamily family, Bytes key);
 void rocks_batch_merge(StoreBatch *batch, StoreFamily family, Bytes key, Bytes operand);
 void rocks_batch_delete_range(StoreBatch *batch, StoreFamily family, Bytes from, Bytes until);
-/* What RocksDB is to write. */
-rocksdb_writebatch_t *rocks_batch_writes(const RocksStore *store, RocksBatch *batch);
+/* What RocksDB is to write. Its memory goes back by writes_done(), for the next write. */
+RocksWrites rocks_batch_writes(RocksStore *store, RocksBatch *batch);
+void writes_done(RocksStore *store, RocksWrites writes);
+void writes_drop_spare(RocksStore *store);
 gboolean rocks_batch_touches(const RocksBatch *batch, StoreFamily family, Bytes from, Bytes until);
 
 /* store_rocksdb_space.c */
