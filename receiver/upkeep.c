@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "analyzer/archive/known.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"
 #include "analyzer/query/link_keeper.h"
@@ -18,6 +19,8 @@
  * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
 static const SettleWhen settle_when = {
     .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
+/* At once: some ten milliseconds. */
+#define LEARN_TRACES 50000u
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
@@ -51,6 +54,17 @@ static void settle(Archive *archive) {
 gboolean upkeep_settle_few(Archive *archive, GError **error) {
     const SettleWhen few = {G_MAXINT64, G_MAXINT64, settle_when.few_spans, G_MAXUINT64};
     return archive_settle_due(archive, &few, error);
+}
+
+/* Until then, the store is asked for each trace. In steps, so that a stop need not wait. */
+static void learn_traces(Upkeep *upkeep) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    for (gboolean done = FALSE; !done && wait_ns(upkeep, 0);) {
+        if (archive_learn_traces(upkeep->sources->archive, LEARN_TRACES, &done, &error)) continue;
+        log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
+        return;
+    }
 }
 
 static void roll_up(Archive *archive) {
@@ -106,6 +120,7 @@ static void *run(void *arg) {
     gint64 pause_ns = READY_NS;
     while (wait_ns(upkeep, pause_ns)) {
         if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+        learn_traces(upkeep);
         gint64 begin_ns = thread_cpu_ns();
         settle(upkeep->sources->archive);
         pause_ns = CLAMP((thread_cpu_ns() - begin_ns) * PASS_SHARE, PASS_NS, PASS_MAX_NS);

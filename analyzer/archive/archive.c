@@ -89,6 +89,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     due_clock_init(&archive->due);
+    archive->known = known_traces_new();
     pthread_mutex_init(&archive->settle_lock, NULL);
     pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
@@ -111,6 +112,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
 
 void archive_free(Archive *archive) {
     if (archive == NULL) return;
+    known_traces_free(archive->known);
     pattern_table_free(archive->patterns);
     mixed_table_free(archive->mixed);
     process_table_free(archive->processes);

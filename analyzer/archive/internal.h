@@ -6,6 +6,7 @@
 #include "analyzer/archive/account.h"
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/kinds.h"
+#include "analyzer/archive/known.h"
 #include "analyzer/archive/layout.h"
 #include "analyzer/archive/mixed.h"
 #include "analyzer/archive/patterns.h"
@@ -52,6 +53,8 @@ struct Archive {
     pthread_mutex_t sealing_turn;
     RollUp roll_up;
     KindSet kinds;
+    KnownTraces *known;
+    guint64 learn_from; /* archive_learn_traces() goes on here */
 
     pthread_mutex_t totals_lock;    /* of the slots */
     GArray *slots;                  /* TotalsSlot; their sum are the totals */

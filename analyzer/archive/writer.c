@@ -118,6 +118,7 @@ void index_set(GByteArray *index, guint part, guint32 second) {
 
 void group_put_index(ArchiveWriter *writer, guint64 trace_id) {
     LayoutKey key = trace_id_key(trace_id);
+    known_traces_add(writer->archive->known, trace_id);
     g_byte_array_append(writer->index_entries.bytes, writer->index->data, writer->index->len);
     puts_add(&writer->index_entries, &key);
 }
@@ -223,7 +224,8 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 
     g_autoptr(GBytes) index = NULL;
     gboolean in_group = id_set_has(&writer->traces, trace_id);
-    if (!in_group && !trace_index_get(writer->archive, trace_id, &index, error)) return FALSE;
+    gboolean may_be_stored = !in_group && known_traces_may_have(writer->archive->known, trace_id);
+    if (may_be_stored && !trace_index_get(writer->archive, trace_id, &index, error)) return FALSE;
     if (in_group || index != NULL) {
         add_late(writer, index != NULL ? trace_index_second(bytes_view(index), 0) : 0, bytes);
     } else {

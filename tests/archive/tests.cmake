@@ -13,6 +13,8 @@ plumb_test(test_archive_threads SOURCES ${archive_tests}/test_threads.c LINK tes
 set_tests_properties(test_archive_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)
 
 plumb_test(test_archive_search SOURCES ${archive_tests}/test_search.c LINK test_archive_fixture plumb_archive)
+plumb_test(test_archive_known SOURCES ${archive_tests}/test_known.c LINK test_archive_fixture plumb_archive)
+target_link_options(test_archive_known PRIVATE -Wl,--wrap=store_get)
 plumb_test(test_archive_parts SOURCES ${archive_tests}/test_parts.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_rare SOURCES ${archive_tests}/test_rare.c LINK test_archive_fixture plumb_archive)
 plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_archive_fixture plumb_archive)

@@ -1,0 +1,133 @@
+/* Bloom filters, each twice as large as the one before, which was full. All bits of an id lie in one line of the cache.
+ * Bits are only ever set, and atomically: who adds and who asks need no lock. */
+#include "analyzer/archive/known.h"
+
+#include <pthread.h>
+
+#include "analyzer/archive/internal.h"
+#include "analyzer/calltree/id_hash.h"
+#include "common/base/error.h"
+
+/* 256 KiB to 8 MiB, for 200,000 to 13 million traces (the mean one of a cluster has 90 spans). */
+#define LAYERS         6u
+#define FIRST_LOG      12u /* blocks of the first */
+#define BLOCK_WORDS    8u
+#define BITS_PER_TRACE 10u
+#define PROBES         6u /* nine bits of the hash each */
+
+typedef guint64 Block[BLOCK_WORDS];
+
+struct KnownTraces {
+    guint64 secret; /* peers choose the ids */
+    Block *layer[LAYERS];
+    guint n_layers;    /* atomic; the last one is added to */
+    guint64 added;     /* atomic: to the last one */
+    gboolean complete; /* atomic */
+    pthread_mutex_t growing;
+};
+
+static gsize blocks_of(guint layer) { return (gsize)1 << (FIRST_LOG + layer); }
+
+static void layer_add(KnownTraces *known) {
+    guint n = known->n_layers;
+    known->layer[n] = g_new0(Block, blocks_of(n));
+    __atomic_store_n(&known->added, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&known->n_layers, n + 1, __ATOMIC_RELEASE);
+}
+
+KnownTraces *known_traces_new(void) {
+    KnownTraces *known = g_new0(KnownTraces, 1);
+    known->secret = span_id_secret();
+    pthread_mutex_init(&known->growing, NULL);
+    layer_add(known);
+    return known;
+}
+
+void known_traces_free(KnownTraces *known) {
+    if (known == NULL) return;
+    for (guint i = 0; i < known->n_layers; i++) g_free(known->layer[i]);
+    pthread_mutex_destroy(&known->growing);
+    g_free(known);
+}
+
+static guint64 hash_of(const KnownTraces *known, guint64 trace_id) {
+    guint64 h = (trace_id ^ known->secret) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 29) * (known->secret | 1);
+    return h ^ h >> 32;
+}
+
+static guint64 *block_of(const KnownTraces *known, guint layer, guint64 hash) {
+    return known->layer[layer][hash & (blocks_of(layer) - 1)];
+}
+
+/* Other bits than those that tell the block. */
+static guint64 probes_of(guint64 hash) { return (hash * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> (64 - 9 * PROBES); }
+
+static gboolean block_has(const guint64 *block, guint64 probes) {
+    for (guint i = 0; i < PROBES; i++, probes >>= 9)
+        if (!(__atomic_load_n(&block[probes >> 6 & 7], __ATOMIC_RELAXED) >> (probes & 63) & 1)) return FALSE;
+    return TRUE;
+}
+
+static gboolean has(const KnownTraces *known, guint64 hash) {
+    guint n = __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE);
+    for (guint i = 0; i < n; i++)
+        if (block_has(block_of(known, i, hash), probes_of(hash))) return TRUE;
+    return FALSE;
+}
+
+static guint64 room_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 8 / BITS_PER_TRACE; }
+
+/* The last layer is filled further, and says less and less. */
+static void grow(KnownTraces *known, guint full) {
+    if (full == LAYERS) return;
+    pthread_mutex_lock(&known->growing);
+    if (known->n_layers == full) layer_add(known);
+    pthread_mutex_unlock(&known->growing);
+}
+
+void known_traces_add(KnownTraces *known, guint64 trace_id) {
+    guint64 hash = hash_of(known, trace_id), probes = probes_of(hash);
+    if (has(known, hash)) return;
+    guint n = __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE);
+    guint64 *block = block_of(known, n - 1, hash);
+    for (guint i = 0; i < PROBES; i++, probes >>= 9)
+        __atomic_fetch_or(&block[probes >> 6 & 7], (guint64)1 << (probes & 63), __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= room_of(n - 1)) grow(known, n);
+}
+
+gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id) {
+    return !known_traces_is_complete(known) || has(known, hash_of(known, trace_id));
+}
+
+void known_traces_complete(KnownTraces *known) { __atomic_store_n(&known->complete, TRUE, __ATOMIC_RELEASE); }
+
+gboolean known_traces_is_complete(const KnownTraces *known) {
+    return __atomic_load_n(&known->complete, __ATOMIC_ACQUIRE);
+}
+
+gsize known_traces_size_bytes(const KnownTraces *known) {
+    gsize size_bytes = 0;
+    for (guint i = 0; i < __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE); i++)
+        size_bytes += blocks_of(i) * sizeof(Block);
+    return size_bytes;
+}
+
+gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error) {
+    *done = known_traces_is_complete(archive->known);
+    if (*done) return TRUE;
+    LayoutKey from = trace_id_key(archive->learn_from);
+    g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_TRACE_ID);
+    for (gboolean more = iter_seek_key(iter, from); more; more = store_iter_next(iter)) {
+        guint64 trace_id;
+        if (!trace_id_key_parse(store_iter_key(iter), &trace_id))
+            return fail(error, PLUMB_ERROR_CORRUPT, "a key of the trace index is malformed");
+        archive->learn_from = trace_id;
+        if (most-- == 0) return TRUE;
+        known_traces_add(archive->known, trace_id);
+    }
+    if (!iter_finished(iter, error)) return FALSE;
+    known_traces_complete(archive->known);
+    *done = TRUE;
+    return TRUE;
+}

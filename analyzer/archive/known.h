@@ -1,0 +1,25 @@
+/* Which traces may be stored: a filter in memory, so that a new one, as nearly all are, is not looked up in every table
+ * of the store (3 us a trace). Nothing is ever forgotten; what is removed from the store is looked up in vain.
+ *
+ * It says nothing before it was told of what had been stored when the archive was opened, and little once there are
+ * many more traces than it has room for: then the store is asked, as without it. */
+#pragma once
+
+#include "analyzer/archive/archive.h"
+
+typedef struct KnownTraces KnownTraces;
+KnownTraces *known_traces_new(void);
+void known_traces_free(KnownTraces *known);
+
+/* The rest is for any thread. */
+void known_traces_add(KnownTraces *known, guint64 trace_id);
+/* FALSE: no such trace was ever stored. */
+gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id);
+/* All traces were added that had been stored before the filter was made. */
+void known_traces_complete(KnownTraces *known);
+gboolean known_traces_is_complete(const KnownTraces *known);
+gsize known_traces_size_bytes(const KnownTraces *known);
+
+/* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is
+ * used. One thread, beside any others; after an error it may be called again. */
+gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error);
