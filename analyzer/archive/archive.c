@@ -89,7 +89,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     due_clock_init(&archive->due);
-    archive->known = known_traces_new();
+    archive->known = known_traces_new(KNOWN_TRACES_BYTES);
     pthread_mutex_init(&archive->settle_lock, NULL);
     pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);

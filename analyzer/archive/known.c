@@ -8,8 +8,9 @@
 #include "analyzer/calltree/id_hash.h"
 #include "common/base/error.h"
 
-/* 256 KiB to 8 MiB, for 200,000 to 13 million traces (the mean one of a cluster has 90 spans). */
-#define LAYERS         6u
+/* The first layer has 256 KiB, for 200,000 traces (the mean one of a cluster has 90 spans); the sixth is for 13 million in
+ * all. */
+#define LAYERS         12u /* at most */
 #define FIRST_LOG      12u /* blocks of the first */
 #define BLOCK_WORDS    8u
 #define BITS_PER_TRACE 10u
@@ -20,6 +21,7 @@ typedef guint64 Block[BLOCK_WORDS];
 struct KnownTraces {
     guint64 secret; /* peers choose the ids */
     Block *layer[LAYERS];
+    guint most_layers;
     guint n_layers;    /* atomic; the last one is added to */
     guint64 added;     /* atomic: to the last one */
     gboolean complete; /* atomic */
@@ -35,8 +37,11 @@ static void layer_add(KnownTraces *known) {
     __atomic_store_n(&known->n_layers, n + 1, __ATOMIC_RELEASE);
 }
 
-KnownTraces *known_traces_new(void) {
+KnownTraces *known_traces_new(gsize most_bytes) {
     KnownTraces *known = g_new0(KnownTraces, 1);
+    /* n of them have 2^n - 1 times what the first has. */
+    for (known->most_layers = 1; known->most_layers < LAYERS; known->most_layers++)
+        if (((gsize)2 << known->most_layers) - 1 > most_bytes / (blocks_of(0) * sizeof(Block))) break;
     known->secret = span_id_secret();
     pthread_mutex_init(&known->growing, NULL);
     layer_add(known);
@@ -80,7 +85,7 @@ static guint64 room_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 
 
 /* The last layer is filled further, and says less and less. */
 static void grow(KnownTraces *known, guint full) {
-    if (full == LAYERS) return;
+    if (full == known->most_layers) return;
     pthread_mutex_lock(&known->growing);
     if (known->n_layers == full) layer_add(known);
     pthread_mutex_unlock(&known->growing);

@@ -7,8 +7,12 @@
 
 #include "analyzer/archive/archive.h"
 
+/* With so much it says little from some 20 million traces on. */
+#define KNOWN_TRACES_BYTES (16u << 20)
+
 typedef struct KnownTraces KnownTraces;
-KnownTraces *known_traces_new(void);
+/* It begins with 256 KiB, and may have up to most_bytes. */
+KnownTraces *known_traces_new(gsize most_bytes);
 void known_traces_free(KnownTraces *known);
 
 /* The rest is for any thread. */
