@@ -14,6 +14,8 @@
 /* A peak of the others is forgotten by a 256th with each look, of which there are four a second: by half in three
  * quarters of a minute. */
 #define FORGET_PART 256u
+/* At least so much of what is held can be in use: when little is, closing more traces would not give the rest back. */
+#define USED_SHARE 0.75
 
 void memory_init(void) {
     mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
@@ -49,6 +51,6 @@ guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 li
     /* More is held than there is room for, and what is given back lies between pieces in use: it counts. As long as there
      * is room it does not, since it is what is filled next; else the fewer traces were let in, the fewer would be. */
     if (use->held_bytes > left && use->used_bytes < use->held_bytes)
-        usable = (guint64)((double)left * MAX(0.5, (double)use->used_bytes / (double)use->held_bytes));
+        usable = (guint64)((double)left * MAX(USED_SHARE, (double)use->used_bytes / (double)use->held_bytes));
     return MAX(usable, limit_bytes / 4);
 }

@@ -14,7 +14,10 @@ static void test_what_others_leave(void) {
     use = (MemoryUse){.resident_bytes = 300 * MIB, .held_bytes = 200 * MIB, .used_bytes = 100 * MIB};
     g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 300 * MIB / 8 * 7);
     /* Where there is not, it counts as it does not go by itself. */
-    use = (MemoryUse){.resident_bytes = 420 * MIB, .held_bytes = 320 * MIB, .used_bytes = 240 * MIB};
+    use = (MemoryUse){.resident_bytes = 420 * MIB, .held_bytes = 320 * MIB, .used_bytes = 256 * MIB};
+    g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 240 * MIB);
+    /* But they do not go down further and further because they have gone down. */
+    use.used_bytes = 100 * MIB;
     g_assert_cmpuint(memory_for_traces(&keeper, &use, 400 * MIB), ==, 225 * MIB);
     /* Those that will come are reckoned with. */
     MemoryKeeper expecting = {.expected_bytes = 200 * MIB};
