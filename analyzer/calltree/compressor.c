@@ -52,6 +52,7 @@ static void begin_tree(Compressor *compressor, guint32 n_nodes) {
         if (shapes->n_shapes > 0) {
             shapes_reset(&compressor->shapes);
             memset(compressor->leaves, 0, sizeof compressor->leaves);
+            memset(compressor->chains, 0, sizeof compressor->chains);
         }
     }
     scratch_reserve(compressor, n_nodes);
@@ -117,17 +118,33 @@ static inline guint32 leaf_shape(Compressor *compressor, ShapeRoot root) {
     return shape;
 }
 
+/* A node whose children are all of one shape: half of those that have any. */
+static inline guint32 chain_shape(Compressor *compressor, ShapeRoot root, guint32 child) {
+    guint32 at = (root.name * 8u + root.role * 3u + root.kind + child * 37u) % LEAF_CACHE_SIZE;
+    ChainEntry *entry = &compressor->chains[at];
+    if (entry->shape_1 != 0 && entry->child == child && entry->root.name == root.name &&
+        entry->root.role == root.role && entry->root.kind == root.kind) {
+        return entry->shape_1 - 1;
+    }
+    guint32 shape = shapes_intern(&compressor->shapes, root, &child, 1);
+    *entry = (ChainEntry){root, child, shape + 1};
+    return shape;
+}
+
+static inline guint32 inner_shape(Compressor *compressor, const guint32 *end, guint32 node) {
+    ShapeRoot root = compressor->root[node];
+    if (end[node + 1] == end[node]) return chain_shape(compressor, root, compressor->shape[node + 1]);
+    guint32 n = list_children(compressor, end, node);
+    if (n == 1) return chain_shape(compressor, root, compressor->list[0]);
+    return shapes_intern(&compressor->shapes, root, compressor->list, n);
+}
+
 /* A forest in pre-order whose roots are in compressor->root: its pattern, and for each node its pattern node. */
 static Pattern *compress(Compressor *compressor, const guint32 *parent, const guint32 *end, guint32 *node_of) {
     Shapes *shapes = &compressor->shapes;
     guint32 n = end[0], *shape = compressor->shape;
     for (guint32 i = n; i-- > 0;) {
-        if (end[i] == i + 1) {
-            shape[i] = leaf_shape(compressor, compressor->root[i]);
-            continue;
-        }
-        guint32 children = list_children(compressor, end, i);
-        shape[i] = shapes_intern(shapes, compressor->root[i], compressor->list, children);
+        shape[i] = end[i] == i + 1 ? leaf_shape(compressor, compressor->root[i]) : inner_shape(compressor, end, i);
     }
     node_of[0] = 0;
     for (guint32 i = 1; i < n; i++) {

@@ -12,9 +12,17 @@ typedef struct LeafEntry {
     guint32 shape_1; /* its number + 1; 0: empty */
 } LeafEntry;
 
+/* And of most others that of their root and of their children, which are all alike. */
+typedef struct ChainEntry {
+    ShapeRoot root;
+    guint32 child;
+    guint32 shape_1;
+} ChainEntry;
+
 struct Compressor {
     Shapes shapes;
     LeafEntry leaves[LEAF_CACHE_SIZE];
+    ChainEntry chains[LEAF_CACHE_SIZE];
     ProcessCache processes;
     gsize max_bytes;
     guint32 max_shapes;

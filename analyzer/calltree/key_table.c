@@ -31,10 +31,14 @@ static inline guint32 hash_key(const guint32 key[4]) {
     return (guint32)(h >> 32);
 }
 
+static inline gboolean same_key(const guint32 a[4], const guint32 b[4]) {
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])) == 0;
+}
+
 /* The place of a key, or the empty one where it belongs. */
 static guint32 find_slot(const KeyTable *table, const guint32 key[4]) {
     guint32 at = hash_key(key) & (table->size - 1);
-    while (table->slots[at] != 0 && memcmp(table->keys[table->slots[at] - 1], key, sizeof *table->keys) != 0)
+    while (table->slots[at] != 0 && !same_key(table->keys[table->slots[at] - 1], key))
         at = (at + 1) & (table->size - 1);
     return at;
 }

@@ -46,7 +46,8 @@ static void children_add(Children *children, const Child *child) {
         children->items = items;
         children->room = room;
     }
-    if (children->n > 0 && by_end(&children->items[children->n - 1], child) > 0) children->ordered = FALSE;
+    const Child *last = &children->items[children->n - 1];
+    if (children->n > 0 && last->end_ns >= child->end_ns && by_end(last, child) > 0) children->ordered = FALSE;
     children->items[children->n++] = *child;
 }
 
@@ -105,6 +106,23 @@ static gint64 critical_time(guint32 node, TreeTimes *times, Children *children) 
     return own + (cursor - begin_ns);
 }
 
+/* The same as self_time() and critical_time() for a node with one child, as every second one is that has any. */
+static void single_child(const CallTree *tree, guint32 node, TreeTimes *times) {
+    guint32 child = node + 1;
+    gint64 window_from = times->self_ns[node], window_to = times->critical_ns[node];
+    gint64 begin_ns = tree->from_ns[node], end_ns = tree->to_ns[node];
+    gint64 covered_from = MAX(tree->from_ns[child], begin_ns), covered_to = MIN(tree->to_ns[child], end_ns);
+    gint64 from = MAX(tree->from_ns[child], window_from), to = MIN(tree->to_ns[child], window_to);
+    gint64 own = window_to - window_from;
+    if (own != 0 && from < to) {
+        own -= to - from;
+        times->self_ns[child] = from;
+        times->critical_ns[child] = to;
+    }
+    times->critical_ns[node] = own;
+    times->self_ns[node] = end_ns - begin_ns - (covered_from < covered_to ? covered_to - covered_from : 0);
+}
+
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
  * empty: it was not. Parents come before their children. */
 TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
@@ -127,6 +145,10 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
         if (tree->end[node] == node + 1) {
             times->critical_ns[node] = window_ns;
             times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
+            continue;
+        }
+        if (tree->end[node + 1] == tree->end[node]) {
+            single_child(tree, node, times);
             continue;
         }
         gint64 self_ns = self_time(tree, node, times, &children);

@@ -116,6 +116,9 @@ static guint32 placeholder_of(Builder *b, SpanId missing, guint64 secret) {
 
 static void find_parents(Builder *b) {
     guint64 secret = span_id_secret();
+    SpanId last = {0,
+                   0}; /* the parent looked for last, where it was found: siblings mostly come one behind the other */
+    guint32 last_slot = NO_SLOT;
     for (guint32 i = 1; i <= b->n_spans; i++) {
         Slot *slot = &b->slots[i];
         const SpanRec *span = slot->span;
@@ -127,6 +130,17 @@ static void find_parents(Builder *b) {
         }
         if (span->n_parents == 0) {
             b->counts.roots++;
+            continue;
+        }
+        SpanId first = span_parents(span)[0];
+        if (last_slot != NO_SLOT && span_id_equal(first, last)) {
+            slot->parent = last_slot;
+            continue;
+        }
+        guint32 *place = table_place(b, first, secret);
+        if (*place != NO_SLOT && *place <= b->n_spans) {
+            last = first;
+            slot->parent = last_slot = *place;
             continue;
         }
         slot->parent = known_parent(b, span, secret);
