@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/archive/known.h"
 #include "receiver/accounts.h"
 #include "receiver/memory.h"
 
@@ -71,14 +72,16 @@ static void write_labelled(GString *out, const char *name, const char *label, co
     g_string_append_printf(out, "plumbd_%s{%s=\"%s\"} %" G_GUINT64_FORMAT "\n", name, label, of, value);
 }
 
-static void write_memory(GString *out, const State *state, const StoreUsage *usage) {
-    write_head(out, "memory_bytes", "gauge",
-               "Memory by what it is for: open traces in use and held, groups that are collected, queues, the store "
-               "(estimated); and all that is allocated beside the memory held for open traces");
+static void write_memory(GString *out, const State *state, const StoreUsage *usage, gsize known_bytes) {
+    write_head(
+        out, "memory_bytes", "gauge",
+        "Memory by what it is for: open traces in use and held, groups that are collected, queues, the filter of "
+        "stored traces, the store (estimated); and all that is allocated beside the memory held for open traces");
     write_labelled(out, "memory_bytes", "part", "traces", state->arena_bytes);
     write_labelled(out, "memory_bytes", "part", "traces_held", state->arena_held_bytes);
     write_labelled(out, "memory_bytes", "part", "groups", state->open_bytes - state->arena_bytes);
     write_labelled(out, "memory_bytes", "part", "queues", state->queued_bytes + state->buffered_bytes);
+    write_labelled(out, "memory_bytes", "part", "known_traces", known_bytes);
     write_labelled(out, "memory_bytes", "part", "store", usage->memory_bytes);
     write_labelled(out, "memory_bytes", "part", "allocated", memory_allocated_bytes());
 }
@@ -133,7 +136,7 @@ void metrics_write(StateSources *sources, GString *out) {
     g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);
     write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);
     const StoreUsage usage = store_usage(archive_store(sources->archive));
-    write_memory(out, &state, &usage);
+    write_memory(out, &state, &usage, archive_known_bytes(sources->archive));
     write_store(out, &usage);
     state_clear(&state);
 }

@@ -118,6 +118,8 @@ gsize known_traces_size_bytes(const KnownTraces *known) {
     return size_bytes;
 }
 
+gsize archive_known_bytes(const Archive *archive) { return known_traces_size_bytes(archive->known); }
+
 gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error) {
     *done = known_traces_is_complete(archive->known);
     if (*done) return TRUE;

@@ -24,6 +24,7 @@ void known_traces_complete(KnownTraces *known);
 gboolean known_traces_is_complete(const KnownTraces *known);
 gsize known_traces_size_bytes(const KnownTraces *known);
 
+gsize archive_known_bytes(const Archive *archive);
 /* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is
  * used. One thread, beside any others; after an error it may be called again. */
 gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error);
