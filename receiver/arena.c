@@ -10,9 +10,13 @@
  * millisecond, and serves thousands of traces. */
 #define EMPTY_KEPT 1u
 #define EMPTY_PART 32u
+/* Empty pages that are kept: so many, and a part of those in use. To give one back and have it again costs 4 us. */
+#define PAGES_KEPT 128u
+#define PAGES_PART 16u
 
 G_STATIC_ASSERT(ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES == 1u << ARENA_BLOCK_SHIFT);
 G_STATIC_ASSERT(PAGE_UNITS >> (ARENA_CLASSES - 1) >= 2);
+G_STATIC_ASSERT(ARENA_PAGE_BYTES == PAGE_UNITS * ARENA_UNIT_BYTES);
 
 /* Pages are numbered through all blocks; 0, of the block that is not there, is none. */
 typedef struct ArenaPage {
@@ -66,9 +70,20 @@ static inline guint set_first(const PageSet *set, guint n_blocks) {
     return 0;
 }
 
+/* Of a set that is not empty. */
+static inline guint set_last(const PageSet *set, guint n_blocks) {
+    gsize i = summary_of(n_blocks) - 1;
+    while (set->summary[i] == 0) i--;
+    const gsize word = i * 64 + 63 - (gsize)__builtin_clzll(set->summary[i]);
+    return (guint)(word * 64) + 63 - (guint)__builtin_clzll(set->words[word]);
+}
+
+static inline gboolean set_has(const PageSet *set, guint page) { return set->words[page / 64] >> (page % 64) & 1; }
+
 static void grow_sets(Arena *arena, guint from_blocks) {
     for (guint i = 0; i < ARENA_CLASSES; i++) set_grow(&arena->partial[i], from_blocks, arena->blocks_room);
     set_grow(&arena->empty, from_blocks, arena->blocks_room);
+    set_grow(&arena->gone, from_blocks, arena->blocks_room);
 }
 
 void arena_init(Arena *arena) {
@@ -85,6 +100,7 @@ void arena_clear(Arena *arena) {
     g_free(arena->pages);
     for (guint i = 0; i < ARENA_CLASSES; i++) set_clear(&arena->partial[i]);
     set_clear(&arena->empty);
+    set_clear(&arena->gone);
     g_array_unref(arena->free_numbers);
 }
 
@@ -126,6 +142,7 @@ static void add_block(Arena *arena) {
     ArenaPage *pages = &arena->pages[(gsize)number * PAGES_PER_BLOCK];
     memset(pages, 0, PAGES_PER_BLOCK * sizeof *pages);
     for (guint i = 0; i < PAGES_PER_BLOCK; i++) set_add(&arena->empty, number * PAGES_PER_BLOCK + i);
+    arena->n_pages_empty += PAGES_PER_BLOCK;
 }
 
 static gboolean block_is_empty(const Arena *arena, guint number) {
@@ -135,8 +152,24 @@ static gboolean block_is_empty(const Arena *arena, guint number) {
     return TRUE;
 }
 
+static gboolean block_has_gone(const Arena *arena, guint number) {
+    G_STATIC_ASSERT(PAGES_PER_BLOCK % 64 == 0);
+    const guint64 *words = arena->gone.words + (gsize)number * PAGES_PER_BLOCK / 64;
+    for (guint i = 0; i < PAGES_PER_BLOCK / 64; i++)
+        if (words[i] != 0) return TRUE;
+    return FALSE;
+}
+
 static void drop_block(Arena *arena, guint number) {
-    for (guint i = 0; i < PAGES_PER_BLOCK; i++) set_remove(&arena->empty, number * PAGES_PER_BLOCK + i);
+    for (guint page = number * PAGES_PER_BLOCK; page < (number + 1) * PAGES_PER_BLOCK; page++) {
+        if (set_has(&arena->gone, page)) {
+            set_remove(&arena->gone, page);
+            arena->n_pages_gone--;
+        } else {
+            set_remove(&arena->empty, page);
+            arena->n_pages_empty--;
+        }
+    }
     munmap(arena->blocks[number], ARENA_BLOCK_BYTES);
     arena->blocks[number] = NULL;
     arena->n_live--;
@@ -146,13 +179,36 @@ static void drop_block(Arena *arena, guint number) {
 
 /* ---- pieces ---- */
 
-static guint open_page(Arena *arena, guint class) {
-    guint page = set_first(&arena->empty, arena->n_blocks);
-    if (!page) {
-        add_block(arena);
-        page = set_first(&arena->empty, arena->n_blocks);
-    }
+/* The last of the empty pages. Its block is done with as a huge page, and the kernel must not make it one again. */
+static void give_back_page(Arena *arena) {
+    const guint page = set_last(&arena->empty, arena->n_blocks), number = page / PAGES_PER_BLOCK;
+    if (arena->n_pages_gone == 0 || !block_has_gone(arena, number))
+        madvise(arena->blocks[number], ARENA_BLOCK_BYTES, MADV_NOHUGEPAGE);
+    if (madvise(arena->blocks[number] + (gsize)(page % PAGES_PER_BLOCK) * ARENA_PAGE_BYTES, ARENA_PAGE_BYTES,
+                MADV_DONTNEED) != 0)
+        return;
     set_remove(&arena->empty, page);
+    set_add(&arena->gone, page);
+    arena->n_pages_empty--;
+    arena->n_pages_gone++;
+}
+
+static guint take_page(Arena *arena) {
+    if (arena->n_pages_empty == 0 && arena->n_pages_gone > 0) {
+        const guint page = set_first(&arena->gone, arena->n_blocks);
+        set_remove(&arena->gone, page);
+        arena->n_pages_gone--;
+        return page;
+    }
+    if (arena->n_pages_empty == 0) add_block(arena);
+    const guint page = set_first(&arena->empty, arena->n_blocks);
+    set_remove(&arena->empty, page);
+    arena->n_pages_empty--;
+    return page;
+}
+
+static guint open_page(Arena *arena, guint class) {
+    const guint page = take_page(arena);
     if (block_is_empty(arena, page / PAGES_PER_BLOCK)) arena->n_empty--;
     arena->pages[page] = (ArenaPage){.class = (guint8) class, .fresh = (guint16)(PAGE_UNITS >> class)};
     set_add(&arena->partial[class], page);
@@ -193,9 +249,13 @@ void arena_give(Arena *arena, ArenaRef ref) {
     if (--page->used > 0) return;
     set_remove(&arena->partial[class], number);
     set_add(&arena->empty, number);
-    if (!block_is_empty(arena, number / PAGES_PER_BLOCK)) return;
-    arena->n_empty++;
-    if (arena->n_empty > EMPTY_KEPT + arena->n_live / EMPTY_PART) drop_block(arena, number / PAGES_PER_BLOCK);
+    arena->n_pages_empty++;
+    if (block_is_empty(arena, number / PAGES_PER_BLOCK)) {
+        arena->n_empty++;
+        if (arena->n_empty > EMPTY_KEPT + arena->n_live / EMPTY_PART) drop_block(arena, number / PAGES_PER_BLOCK);
+    }
+    const guint n_used = arena->n_live * PAGES_PER_BLOCK - arena->n_pages_empty - arena->n_pages_gone;
+    if (arena->n_pages_empty > PAGES_KEPT + n_used / PAGES_PART) give_back_page(arena);
 }
 
 guint arena_class(const Arena *arena, ArenaRef ref) { return arena->pages[ref >> PAGE_SHIFT].class; }

@@ -96,10 +96,38 @@ static void test_what_is_behind_empties(void) {
     arena_clear(&arena);
 }
 
+/* What lies between pieces that stay goes back, page by page, and can be had again. */
+static void test_pages_go_back(void) {
+    enum { PAIRS = 4000 };
+    static ArenaRef small[PAIRS], large[PAIRS];
+    Arena arena;
+    arena_init(&arena);
+    for (guint round = 0; round < 3; round++) {
+        for (guint i = 0; i < PAIRS; i++) {
+            if (round == 0) *(guint *)arena_at(&arena, small[i] = arena_take(&arena, 0)) = i;
+            memset(arena_at(&arena, large[i] = arena_take(&arena, ARENA_CLASSES - 1)), (int)round + 1, 8192);
+        }
+        const gsize full = arena_held_bytes(&arena);
+        g_assert_cmpuint(full, >=, (gsize)PAIRS * 8192);
+        for (guint i = 0; i < PAIRS; i++) {
+            const guint8 *bytes = arena_at(&arena, large[i]);
+            g_assert_cmpuint(bytes[100], ==, round + 1);
+            g_assert_cmpuint(bytes[8191], ==, round + 1);
+            if (i % 8 > 0) arena_give(&arena, large[i]); /* no block is empty then */
+        }
+        g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) * 5 / 2 + 3 * ARENA_BLOCK_BYTES);
+        for (guint i = 0; i < PAIRS; i += 8) arena_give(&arena, large[i]);
+        g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) + 4 * ARENA_BLOCK_BYTES);
+    }
+    for (guint i = 0; i < PAIRS; i++) g_assert_cmpuint(*(guint *)arena_at(&arena, small[i]), ==, i);
+    arena_clear(&arena);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/arena/random", test_random);
     g_test_add_func("/arena/goes-back", test_memory_goes_back);
     g_test_add_func("/arena/what-is-behind-empties", test_what_is_behind_empties);
+    g_test_add_func("/arena/pages-go-back", test_pages_go_back);
     return g_test_run();
 }
