@@ -118,7 +118,7 @@ class HarmlessTest {
             long before = System.nanoTime();
             rig.close();
             long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before);
-            assertTrue(ms < 200 + 2000, ms + " ms");
+            assertTrue(ms < 20_000, ms + " ms"); // far less than the minute that it was told to wait
             assertEquals(10L, rig.stats().getDrops().get("not sent at close"));
         }
     }
