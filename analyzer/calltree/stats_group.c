@@ -263,7 +263,24 @@ void stats_group_retract_functions(StatsGroup *group, const CallTree *tree, cons
     }
 }
 
+/* Targets that differ in their node alone, by that: a trace has many calls of few nodes. */
+#define NODE_TARGETS 256u
+typedef struct NodeTarget {
+    guint32 node_1; /* number + 1; 0: free */
+    guint32 target;
+} NodeTarget;
+
+static inline guint32 node_target(StatsGroup *group, NodeTarget *known, Target *target, guint32 node) {
+    NodeTarget *at = &known[node % NODE_TARGETS];
+    if (at->node_1 != node + 1) {
+        target->node = node;
+        *at = (NodeTarget){node + 1, target_number(group, target)};
+    }
+    return at->target;
+}
+
 static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target target) {
+    NodeTarget known[NODE_TARGETS] = {{0, 0}};
     guint32 bytes_key = bytes_key_of(group);
     for (guint32 i = 1; i < trace->tree->n_nodes; i++) {
         const SpanRec *span = trace->tree->span[i];
@@ -271,8 +288,7 @@ static void add_pattern_calls(StatsGroup *group, const StatsTrace *trace, Target
         TracerEntry process = tracer_entry(group, span->tracer);
         Call call = call_place(trace->tree, trace->times, i);
         call_own(&call, span, bytes_key);
-        target.node = row_node(trace, i);
-        call.target = target_number(group, &target);
+        call.target = node_target(group, known, &target, row_node(trace, i));
         log_put(&group->log, process.host - 1, &call);
     }
 }
