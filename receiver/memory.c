@@ -48,8 +48,9 @@ guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 li
     keeper->others_bytes = MAX(others, keeper->others_bytes - keeper->others_bytes / FORGET_PART);
     const guint64 left = limit_bytes - MIN(MAX(keeper->others_bytes, keeper->expected_bytes), limit_bytes);
     guint64 usable = left / 8 * 7;
-    /* More is held than there is room for, and what is given back lies between pieces in use: it counts. As long as there
-     * is room it does not, since it is what is filled next; else the fewer traces were let in, the fewer would be. */
+    /* More is held than there is room for, and what is given back lies between pieces in use: it counts. As long as
+     * there is room it does not, since it is what is filled next; else the fewer traces were let in, the fewer would
+     * be. */
     if (use->held_bytes > left && use->used_bytes < use->held_bytes)
         usable = (guint64)((double)left * MAX(USED_SHARE, (double)use->used_bytes / (double)use->held_bytes));
     return MAX(usable, limit_bytes / 4);
