@@ -106,7 +106,7 @@ void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
     writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
 }
 
-/* Writes an id; 1: it was known, and one byte says where, else 0. No branch: nobody can guess which of the two it is. */
+/* Writes an id; 1: it was known, and one byte says where. No branch: nobody can guess which of the two it is. */
 static inline guint put_id(FragmentWriter *writer, guint8 **at, guint64 id) {
     const guint slot = known_slot(id);
     const guint32 known = writer->known;
