@@ -86,6 +86,7 @@ def send_until(plumbd, status, first=1, most=20_000):
 
 
 def test_open_traces_are_bounded(make_plumbd):
+    """Large ones go on on the disk: nothing has to be stored before it is complete."""
     plumbd = make_plumbd(memory__limit="8M", trace__idle="1h", trace__max_age="1h").start()
     spans = 0
     with Sender(plumbd) as sender:
@@ -93,26 +94,32 @@ def test_open_traces_are_bounded(make_plumbd):
             spans += sender.deliver(trace_spans(trace, 100, "v" * 500)).accepted
             # What waits in mailboxes and in the group that is being written comes on top.
             assert plumbd.metrics()["plumbd_open_bytes"] < 32 * MIB
-    receiver = plumbd.receiver()
-    assert receiver["closed_traces"]["memory"] > 100
-    assert receiver["closed_early"] == receiver["closed_traces"]["memory"]
+    metrics, receiver = plumbd.metrics(), plumbd.receiver()
+    assert metrics["plumbd_open_spilled_bytes"] > 10 * MIB
+    assert metrics["plumbd_open_spill_file_bytes"] >= metrics["plumbd_open_spilled_bytes"]
+    assert receiver["open_spilled_spans"] == metrics["plumbd_open_spilled_spans"] > 20_000
+    assert (receiver["open_traces"], receiver["closed_early"]) == (400, 0)
     plumbd.flush()
     assert plumbd.stored()["spans"] == spans == 40_000
+    assert plumbd.metrics()["plumbd_open_spilled_bytes"] == 0
     assert plumbd.ask("verify")["differences"] == 0
 
 
 def test_early_closed_traces_are_whole_in_the_end(make_plumbd):
-    """The coldest are stored early; what comes for them later joins."""
+    """Of small ones the coldest are stored early; what comes for them later joins."""
     plumbd = make_plumbd(memory__limit="4M", trace__idle="1h", trace__max_age="1h").start()
     with Sender(plumbd) as sender:
-        for first in (1, 51, 101):
-            for trace in range(1, 201):
-                spans = [span(trace, k, parent=None if k == 1 else 1, annotations=[(0, "v" * 300)]) for k in range(first, first + 50)]
-                assert sender.deliver(spans).accepted == 50
-    assert plumbd.receiver()["closed_traces"]["memory"] > 0
+        for first in (1, 6, 11):
+            for begin in range(1, 12_001, 200):
+                spans = [span(trace, k, parent=None if k == 1 else 1)
+                         for trace in range(begin, begin + 200) for k in range(first, first + 5)]
+                assert sender.deliver(spans).accepted == 1000
+    receiver = plumbd.receiver()
+    assert receiver["closed_traces"]["memory"] > 0
+    assert receiver["closed_early"] == receiver["closed_traces"]["memory"]
     plumbd.flush()
     stored = plumbd.stored()
-    assert (stored["traces"], stored["spans"], stored["incomplete_traces"]) == (200, 30_000, 0)
+    assert (stored["traces"], stored["spans"], stored["incomplete_traces"]) == (12_000, 180_000, 0)
     assert plumbd.ask("verify")["differences"] == 0
 
 
