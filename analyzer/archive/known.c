@@ -8,8 +8,7 @@
 #include "analyzer/calltree/id_hash.h"
 #include "common/base/error.h"
 
-/* The first layer has 256 KiB, for 200,000 traces (the mean one of a cluster has 90 spans); the sixth is for 13 million in
- * all. */
+/* The first layer has 256 KiB, for 200,000 traces (the mean one of a cluster has 90 spans); six are for 13 million. */
 #define LAYERS         12u /* at most */
 #define FIRST_LOG      12u /* blocks of the first */
 #define BLOCK_WORDS    8u
