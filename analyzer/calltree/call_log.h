@@ -32,7 +32,8 @@ typedef struct Call {
 typedef struct CallLog {
     GPtrArray *blocks; /* of LOG_BLOCK_WORDS; the first word says how many are used, itself included */
     guint in_use;
-    guint32 *at; /* in the last block in use; NULL: none */
+    guint32 *at;   /* in the last block in use; NULL: none */
+    guint32 *last; /* where an entry can begin in it at the latest; NULL: none */
 } CallLog;
 
 /* Begins the next block. */
@@ -49,11 +50,7 @@ static inline guint32 *log_put_wide(guint32 *at, guint64 number) {
 /* An entry: the host's number, a word with target and flags, the duration, and what the flags say: self time,
  * critical-path time, bytes. call->flags: those of its own; what can be told from the numbers is added. */
 static inline void log_put(CallLog *log, guint32 host, const Call *call) {
-    guint32 *block = log->at != NULL ? log->blocks->pdata[log->in_use - 1] : NULL;
-    if (G_UNLIKELY(block == NULL || log->at + CALL_MAX_WORDS > block + LOG_BLOCK_WORDS)) {
-        if (block != NULL) block[0] = (guint32)(log->at - block);
-        log_grow(log);
-    }
+    if (G_UNLIKELY(log->at == NULL || log->at > log->last)) log_grow(log);
     guint32 *at = log->at + 2;
     guint64 self_ns = (guint64)call->self_ns, critical_ns = (guint64)call->critical_ns;
     guint32 flags = call->flags | (self_ns != call->duration_ns ? CALL_SELF : 0);
