@@ -8,6 +8,7 @@
 #include "receiver/advice.h"
 #include "receiver/log.h"
 #include "receiver/memory.h"
+#include "receiver/patience.h"
 #include "receiver/upkeep.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
@@ -73,8 +74,12 @@ static void flush_store(StateSources *sources, Flushing *flushing, guint64 journ
     }
     if (since_ns == 0) return;
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
-    gboolean due =
-        now_ns - since_ns >= MAINTENANCE_FLUSH_NS || journal_usage(sources->journal).bytes > journal_limit_bytes / 2;
+    const guint64 journal_bytes = journal_usage(sources->journal).bytes;
+    /* A flush makes a file in each family, however small: compactions pay for it. */
+    const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
+                           : journal_bytes > journal_limit_bytes / 2 ? MAINTENANCE_FLUSH_NS / 4
+                                                                     : MAINTENANCE_FLUSH_NS;
+    const gboolean due = now_ns - since_ns >= wait_ns;
     gboolean flush = due && !under_way;
     guint64 mark = store_next_mark(store);
     g_autoptr(GError) error = NULL;
@@ -154,7 +159,7 @@ static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Ad
 
 /* ---- memory ---- */
 
-static void share_memory(StateSources *sources, MemoryKeeper *keeper, guint64 limit_bytes) {
+static void share_out(StateSources *sources, MemoryKeeper *keeper, const MaintenanceLimits *limits) {
     MemoryUse use = {.resident_bytes = memory_resident_bytes()};
     if (use.resident_bytes == 0) return; /* the shares stay as they are */
     for (guint i = 0; i < sources->n_shards; i++) {
@@ -162,8 +167,9 @@ static void share_memory(StateSources *sources, MemoryKeeper *keeper, guint64 li
         use.held_bytes += shard.arena_held_bytes;
         use.used_bytes += shard.arena_bytes;
     }
-    const guint64 share = memory_for_traces(keeper, &use, limit_bytes) / sources->n_shards;
-    for (guint i = 0; i < sources->n_shards; i++) shard_set_memory(sources->shards[i], share);
+    const guint64 share = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards;
+    const guint patience = patience_parts(journal_usage(sources->journal).bytes, limits->journal_limit_bytes);
+    for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], share, patience);
 }
 
 /* ---- the thread ---- */
@@ -199,7 +205,7 @@ static void *run(void *arg) {
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));
         }
-        share_memory(sources, &keeper, limits.memory_bytes); /* what a group takes while it is written is soon gone */
+        share_out(sources, &keeper, &limits); /* what a group takes while it is written is soon gone */
         /* What is being replayed is looked up by position. */
         if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
         maintenance_trim(sources);

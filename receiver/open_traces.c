@@ -169,6 +169,10 @@ void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_
 
 void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes) { traces->limits.memory_bytes = memory_bytes; }
 
+void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns) {
+    traces->idle = ticks(traces->limits.idle_ns = idle_ns);
+}
+
 /* ---- table ---- */
 
 static inline guint64 hash_of(const OpenTraces *traces, guint64 id) { return trace_id_hash(id ^ traces->seed); }

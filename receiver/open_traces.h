@@ -72,6 +72,8 @@ void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits);
 void open_traces_spill_to(OpenTraces *traces, const char *folder);
 /* Of the limits, the memory alone. */
 void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes);
+/* Of the limits, the time alone after which a trace with its root closes. */
+void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns);
 
 /* The next n fragments, at most OPEN_TRACES_EXPECTED: has the memory fetched that adding them will need. */
 #define OPEN_TRACES_EXPECTED 16u

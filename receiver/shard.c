@@ -10,6 +10,7 @@
 #include "receiver/log.h"
 #include "receiver/mailbox.h"
 #include "receiver/needs.h"
+#include "receiver/patience.h"
 #include "receiver/unflushed.h"
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
@@ -63,6 +64,7 @@ struct Shard {
     _Atomic guint64 n_traces, n_spans, n_bytes, arena_bytes, arena_held_bytes;
     _Atomic guint64 spilled_spans, spilled_bytes, spill_file_bytes;
     _Atomic gsize memory_bytes; /* set by others */
+    _Atomic guint patience;     /* PATIENCE_PARTS, set by others */
     _Atomic gint64 oldest_ns;
 };
 
@@ -260,6 +262,7 @@ static void store_due(Shard *shard) {
     if (!may_try(shard, now_ns)) return;
     if (shard->retry_ns && !commit(shard)) return;
     open_traces_set_memory(shard->traces, atomic_load(&shard->memory_bytes));
+    open_traces_set_idle(shard->traces, shard->options.limits.idle_ns / PATIENCE_PARTS * atomic_load(&shard->patience));
     DueReason reason;
     OpenTrace *trace;
     while ((trace = open_traces_due(shard->traces, now_ns, &reason)))
@@ -397,6 +400,7 @@ Shard *shard_start(const ShardOptions *options) {
     Shard *shard = g_new0(Shard, 1);
     shard->options = *options;
     atomic_init(&shard->memory_bytes, options->limits.memory_bytes);
+    atomic_init(&shard->patience, PATIENCE_PARTS);
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
     shard->page = books_page(options->books);
@@ -485,7 +489,10 @@ guint64 shard_needs(Shard *shard, guint64 reached_mark) {
 
 gint64 shard_unflushed_since_ns(Shard *shard) { return unflushed_since_ns(&shard->unflushed); }
 
-void shard_set_memory(Shard *shard, gsize memory_bytes) { atomic_store(&shard->memory_bytes, memory_bytes); }
+void shard_set_share(Shard *shard, gsize memory_bytes, guint patience) {
+    atomic_store(&shard->memory_bytes, memory_bytes);
+    atomic_store(&shard->patience, patience);
+}
 
 ShardState shard_state(Shard *shard) {
     return (ShardState){

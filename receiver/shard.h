@@ -62,8 +62,8 @@ void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter); /* store
 void shard_store_segments(Shard *shard, guint64 up_to_number);          /* all traces that need these; no answer */
 void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no answer */
 
-/* Open traces of this shard may have so much from now on. */
-void shard_set_memory(Shard *shard, gsize memory_bytes);
+/* What open traces of this shard may have from now on: memory, and of their time (idle_ns) so many PATIENCE_PARTS. */
+void shard_set_share(Shard *shard, gsize memory_bytes, guint patience);
 
 /* The oldest journal segment that traces need which are not stored yet, or only in the store's memory when this mark of
  * the store has been reached; JOURNAL_NONE: none. */

@@ -79,6 +79,12 @@ static void test_idle_and_age(void) {
     add(others, (SpanId){2, 1}, 0, 100 * SECOND);
     assert_due(others, 130 * SECOND - 1, 0, DUE_NOT);
     assert_due(others, 130 * SECOND + 2 * TICK, 2, DUE_IDLE);
+    /* The time can be changed for those that are open. */
+    open_traces_set_idle(others, 200 * SECOND);
+    assert_due(others, 130 * SECOND + 2 * TICK, 0, DUE_NOT);
+    open_traces_set_idle(others, 3 * SECOND);
+    assert_due(others, 103 * SECOND - 1, 0, DUE_NOT);
+    assert_due(others, 103 * SECOND + 2 * TICK, 2, DUE_IDLE);
 }
 
 /* A trace need not move in its list at each span; it closes by its last one all the same. */
