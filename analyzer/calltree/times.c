@@ -46,8 +46,10 @@ static void children_add(Children *children, const Child *child) {
         children->items = items;
         children->room = room;
     }
-    const Child *last = &children->items[children->n - 1];
-    if (children->n > 0 && last->end_ns >= child->end_ns && by_end(last, child) > 0) children->ordered = FALSE;
+    if (children->n > 0 && children->ordered) {
+        const Child *last = &children->items[children->n - 1];
+        children->ordered = last->end_ns < child->end_ns || by_end(last, child) <= 0;
+    }
     children->items[children->n++] = *child;
 }
 
