@@ -16,12 +16,12 @@
  * parts: only these are looked up in the index. */
 
 /* Waiting spans in memory, about; those of one trace may be more, up to JOIN_TRACE_SPANS. */
-#define JOIN_BYTES       (16u << 20)
+#define JOIN_BYTES       (4u << 20)
 #define JOIN_TRACE_SPANS 250000u
 /* In a hurry it goes on for so long; the rest waits for the next start. */
 #define JOIN_HURRY_NS (5 * NS_PER_SEC)
 /* Written at once. */
-#define JOIN_GROUP_BYTES (16u << 20)
+#define JOIN_GROUP_BYTES (4u << 20)
 
 /* Waiting spans of one trace. */
 typedef struct LateTrace {
