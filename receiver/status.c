@@ -16,10 +16,10 @@ static json_t *group_of(const State *state, CounterGroup group) {
 #define SENDERS_SHOWN 1024u
 
 static void append_sender(void *arg, const SenderInfo *info) {
+    if (info->name[0] == '\0' || json_array_size(arg) >= SENDERS_SHOWN) return;
     json_t *drops = json_object();
     for (guint32 i = 0; i < info->n_drops; i++)
         json_object_set_new(drops, info->drops[i].reason, json_integer(info->drops[i].spans));
-    if (info->name[0] == '\0' || json_array_size(arg) >= SENDERS_SHOWN) return;
     json_array_append_new(arg, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "sender", info->name, "spans_sent",
                                          (json_int_t)info->spans_sent, "spans_queued", (json_int_t)info->spans_queued,
                                          "last_seen_time_ns", (json_int_t)info->last_seen_ns, "repeated_batches",

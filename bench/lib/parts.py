@@ -335,6 +335,14 @@ PARTS = {"sustained": sustained, "settled": settled, "answers": answers, "acks":
          "open": open_traces, "space": space, "flame": flame, "day": day}
 
 
+def need_space(folder, spans, bytes_per_span=80):
+    free = shutil.disk_usage(folder).free
+    needed = spans * bytes_per_span + 3 * 2**30
+    if free < needed:
+        sys.exit(f"bench: {folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
+                 "give another --folder, or less --spans or --minutes")
+
+
 class Bench:
     def __init__(self, folder, minutes, spans):
         self.folder, self.minutes, self.spans = Path(folder), minutes, spans
@@ -348,12 +356,8 @@ class Bench:
     def seconds(self, share):
         return self.minutes * 60 * share
 
-    def need_space(self, spans, bytes_per_span=80):
-        free = shutil.disk_usage(self.folder).free
-        needed = spans * bytes_per_span + 3 * 2**30
-        if free < needed:
-            sys.exit(f"bench: {self.folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
-                     "give another --folder, or less --spans or --minutes")
+    def need_space(self, spans):
+        need_space(self.folder, spans)
 
     def own_store(self, name, *settings):
         folder = self.folder / name

@@ -44,9 +44,9 @@ class Reader:
         except (http.client.HTTPException, OSError):
             self.connection.close()
             raise
-        if reply.status not in (200, 503):
+        if reply.status not in (200, 404, 503):  # what was asked for may have expired
             raise RuntimeError(f"{path}: {reply.status} {body[:200]}")
-        return (time.monotonic() - begun) * 1e3, body if reply.status == 200 else None
+        return (time.monotonic() - begun) * 1e3, None if reply.status == 503 else body
 
 
 def read_on(number, address, asked, until, times):
