@@ -13,10 +13,8 @@ static json_t *group_of(const State *state, CounterGroup group) {
 }
 
 /* More are not shown here, so that this answer stays small: GET /api/v1/senders has them all. */
-#define SENDERS_SHOWN 1024u
-
 static void append_sender(void *arg, const SenderInfo *info) {
-    if (info->name[0] == '\0' || json_array_size(arg) >= SENDERS_SHOWN) return;
+    if (info->name[0] == '\0' || json_array_size(arg) >= STATUS_SENDERS_SHOWN) return;
     json_t *drops = json_object();
     for (guint32 i = 0; i < info->n_drops; i++)
         json_object_set_new(drops, info->drops[i].reason, json_integer(info->drops[i].spans));
@@ -24,6 +22,12 @@ static void append_sender(void *arg, const SenderInfo *info) {
                                          (json_int_t)info->spans_sent, "spans_queued", (json_int_t)info->spans_queued,
                                          "last_seen_time_ns", (json_int_t)info->last_seen_ns, "repeated_batches",
                                          (json_int_t)info->repeated, "drops", drops));
+}
+
+json_t *status_senders(Senders *senders) {
+    json_t *rows = json_array();
+    senders_foreach(senders, append_sender, rows);
+    return rows;
 }
 
 static void set_integer(json_t *object, const char *name, guint64 value) {
@@ -86,9 +90,7 @@ json_t *status_receiver(StateSources *sources) {
     json_object_set_new(object, "sampling", json_string(state.sampling));
     json_object_set_new(object, "space", space_of(sources->space));
     json_object_set_new(object, "accounting", accounts_status(sources));
-    json_t *senders = json_array();
-    senders_foreach(sources->senders, append_sender, senders);
-    json_object_set_new(object, "senders", senders);
+    json_object_set_new(object, "senders", status_senders(sources->senders));
     state_clear(&state);
     return object;
 }

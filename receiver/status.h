@@ -5,5 +5,8 @@
 
 #include "receiver/state.h"
 
-/* A new reference. */
+/* New references. */
 json_t *status_receiver(StateSources *sources);
+/* Its array of senders, of which no more than these are shown. */
+#define STATUS_SENDERS_SHOWN 1024u
+json_t *status_senders(Senders *senders);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "receiver/status.h"
+
 static BatchString text(const char *data) { return (BatchString){data, (guint32)strlen(data)}; }
 
 static void note(Senders *senders, const char *name, gint64 sequence, gint64 sent, gint64 dropped) {
@@ -102,11 +104,29 @@ static void test_long_names_are_cut_between_characters(void) {
     g_assert_cmpuint(last.n_drops, ==, SENDER_REASONS_MAX);
 }
 
+/* Nothing is left of those that are not shown: the leak sanitizer sees to it. */
+static void test_status_shows_so_many(void) {
+    g_autoptr(Senders) senders = senders_new();
+    note(senders, "", 1, 1, 1); /* nameless: not shown */
+    for (guint i = 0; i < STATUS_SENDERS_SHOWN + 100; i++) {
+        g_autofree char *name = g_strdup_printf("sender %04u", i);
+        note(senders, name, i + 1, 7, 2);
+    }
+    json_t *rows = status_senders(senders);
+    g_assert_cmpuint(json_array_size(rows), ==, STATUS_SENDERS_SHOWN);
+    const json_t *first = json_array_get(rows, 0);
+    g_assert_cmpstr(json_string_value(json_object_get(first, "sender")), ==, "sender 0000");
+    g_assert_cmpint(json_integer_value(json_object_get(first, "spans_sent")), ==, 7);
+    g_assert_cmpint(json_integer_value(json_object_get(json_object_get(first, "drops"), "queue full")), ==, 2);
+    json_decref(rows);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/senders/totals", test_totals);
     g_test_add_func("/senders/bounds", test_bounds);
     g_test_add_func("/senders/held", test_held);
+    g_test_add_func("/senders/status", test_status_shows_so_many);
     g_test_add_func("/senders/long-names", test_long_names_are_cut_between_characters);
     return g_test_run();
 }
