@@ -255,7 +255,7 @@ void sender_hear(Sender *sender, gint64 until_ns) {
         give_up_when_due(sender, now);
         gint64 wait_ns = MAX(until_ns - now, 0);
         if (sender->told > 0 || sender->lost > 0) wait_ns = MIN(wait_ns, NS_PER_MS);
-        const struct timespec wait = {.tv_sec = wait_ns / NS_PER_SEC, .tv_nsec = wait_ns % NS_PER_SEC};
+        const struct timespec wait = timespec_of(wait_ns);
         int n = epoll_pwait2(sender->epoll, events, EVENTS, &wait, NULL);
         for (int i = 0; i < n; i++) {
             Connection *one = &sender->connections[events[i].data.u32];

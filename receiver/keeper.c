@@ -36,7 +36,7 @@ static gint64 now_ns(void) { return clock_monotonic_ns(clock_system()); }
 /* FALSE: stop. */
 static gboolean wait_round(Keeper *keeper, gint64 ns, KeeperLimits *limits) {
     gint64 until_ns = now_ns() + ns;
-    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    const struct timespec until = timespec_of(until_ns);
     pthread_mutex_lock(&keeper->lock);
     int waited = 0;
     while (!keeper->stopping && waited == 0) waited = pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);

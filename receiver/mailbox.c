@@ -66,10 +66,6 @@ gsize mailbox_bytes(Mailbox *box) { return atomic_load(&box->bytes); }
 
 gboolean mailbox_full(Mailbox *box) { return mailbox_bytes(box) >= box->limit_bytes; }
 
-static struct timespec timespec_of(gint64 ns) {
-    return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
-}
-
 /* With the lock held; until somebody wakes it, or the time. */
 static void rest(Mailbox *box, Taker how, gint64 until_ns) {
     const struct timespec until = timespec_of(until_ns);

@@ -177,7 +177,7 @@ static void share_out(StateSources *sources, MemoryKeeper *keeper, const Mainten
 /* FALSE: stop. */
 static gboolean wait_round(Maintenance *maintenance, MaintenanceLimits *limits) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + ROUND_NS;
-    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    const struct timespec until = timespec_of(until_ns);
     pthread_mutex_lock(&maintenance->lock);
     int waited = 0;
     while (!maintenance->stopping && waited == 0)

@@ -170,7 +170,8 @@ void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_
 void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes) { traces->limits.memory_bytes = memory_bytes; }
 
 void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns) {
-    traces->idle = ticks(traces->limits.idle_ns = idle_ns);
+    traces->limits.idle_ns = idle_ns;
+    traces->idle = ticks(idle_ns);
 }
 
 /* ---- table ---- */

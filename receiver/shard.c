@@ -328,7 +328,7 @@ static void take_segments_order(Shard *shard, guint64 up_to) {
 }
 
 static void sleep_ns(gint64 ns) {
-    struct timespec pause = {.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
+    const struct timespec pause = timespec_of(ns);
     nanosleep(&pause, NULL);
 }
 

@@ -35,7 +35,7 @@ struct Upkeep {
 /* FALSE: stop. */
 static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + ns;
-    struct timespec until = {.tv_sec = until_ns / NS_PER_SEC, .tv_nsec = until_ns % NS_PER_SEC};
+    const struct timespec until = timespec_of(until_ns);
     pthread_mutex_lock(&upkeep->lock);
     int waited = 0;
     while (!upkeep->stopping && waited == 0) waited = pthread_cond_timedwait(&upkeep->changed, &upkeep->lock, &until);

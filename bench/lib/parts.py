@@ -10,7 +10,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from lib.daemon import BUILD, MIB, ROOT, Plumbd, Sampler, check_ledger, ledger_of, load, load_command
+from lib.daemon import BUILD, MIB, Plumbd, Sampler, check_ledger, ledger_of, load, load_command, start_readers
 from lib.readers import Reader
 from lib.table import pairs, spread, table
 
@@ -106,9 +106,7 @@ def readers(bench):
     for turn in range(turns):
         reading = turn % 2 == 1
         if reading:
-            reader = subprocess.Popen([sys.executable, str(ROOT / "bench/lib/readers.py"), plumbd.http, "8"], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-            reader.stdout.readline()
+            reader = start_readers(plumbd, 8)
         rates[reading].append(load(plumbd, spans, "--seed", 100 + turn)["spans_per_s"])
         if reading:
             answers.append(json.loads(reader.communicate()[0].splitlines()[-1]))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <time.h>
 
 #define NS_PER_US     G_GINT64_CONSTANT(1000)
 #define NS_PER_MS     G_GINT64_CONSTANT(1000000)
@@ -15,6 +16,11 @@ typedef struct Clock {
 
 /* The machine's clocks. Static, never freed, usable from any thread. */
 const Clock *clock_system(void);
+
+/* For the calls of the system that wait; ns is not negative. */
+static inline struct timespec timespec_of(gint64 ns) {
+    return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
+}
 
 static inline gint64 clock_wall_ns(const Clock *clock) { return clock->wall_ns(clock); }
 static inline gint64 clock_monotonic_ns(const Clock *clock) { return clock->monotonic_ns(clock); }
