@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/archive/archive.h"
 #include "common/base/error.h"
 
 #define KEY_BYTES (sizeof REMOVED_PREFIX - 1 + 4)
@@ -134,6 +135,13 @@ gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint3
     if (store_iter_error(meta, &local)) return TRUE;
     g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
+}
+
+gboolean archive_removed(Archive *archive, gint64 since_ns, gint64 until_ns, RemovedSet *set, GError **error) {
+    if (until_ns <= since_ns || until_ns <= 0) return TRUE;
+    g_autoptr(StoreIter) meta = store_iter_new(archive_store(archive), FAMILY_META);
+    return removed_set_load(set, meta, stats_bucket(LEVEL_MINUTE, since_ns),
+                            stats_bucket(LEVEL_MINUTE, until_ns - 1) + 1, error);
 }
 
 static gboolean minute_put(const RemovedMinute *add, guint32 number, Store *store, StoreBatch *batch, GError **error) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "analyzer/archive/layout.h"
+#include "analyzer/archive/pattern_numbers.h"
 #include "common/store/store.h"
 
 #define REMOVED_PREFIX "removed/"
@@ -41,5 +42,7 @@ const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 p
 gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error);
 /* Adds the set to what is stored of its minutes, in the batch. */
 gboolean removed_set_put(const RemovedSet *set, Store *store, StoreBatch *batch, GError **error);
+/* Adds what was removed of [since_ns, until_ns), widened to whole minutes as statistics are. CORRUPT, IO. */
+gboolean archive_removed(Archive *archive, gint64 since_ns, gint64 until_ns, RemovedSet *set, GError **error);
 /* Forgets the minutes below 'until'. */
 void removed_delete(guint32 until, StoreBatch *batch);

@@ -34,6 +34,12 @@ static gint64 resolution_of(const json_t *pattern) {
     return field_int(pattern, "total_ns") % NS_PER_MS == 0 ? NS_PER_MS : 1;
 }
 
+/* The others count in statistics only. */
+static void append_kept(GString *facts, double stored) {
+    g_autofree char *kept = show_count(stored, "is", "are");
+    g_string_append_printf(facts, " (%s stored)", kept);
+}
+
 /* Two lines, so that the ids, which people copy, fit any terminal. */
 static void add_title(Table *table, const Style *style, const json_t *pattern, gsize rank) {
     g_autofree char *id = show_text(style, pattern, "pattern");
@@ -53,7 +59,9 @@ static void add_title(Table *table, const Style *style, const json_t *pattern, g
         char *line = g_strdup_printf("%zu. %spattern %s%s%s", rank, mixed ? "mixed " : "", id,
                                      known ? ", like trace " : "", example);
         table_line(table, line, COLOUR_BOLD);
-        g_string_append_printf(facts, "%s, %s, %s", traces, spans, total);
+        g_string_append(facts, traces);
+        if (field_present(pattern, "stored_traces")) append_kept(facts, field_number(pattern, "stored_traces"));
+        g_string_append_printf(facts, ", %s, %s", spans, total);
         if (merged > 1) g_string_append_printf(facts, ", of %.0f patterns", merged);
         if (mixed) g_string_append(facts, ", of rare shapes, by path of calls");
         if (incomplete) g_string_append_printf(facts, ", %sincomplete: spans never came", mixed ? "some " : "");

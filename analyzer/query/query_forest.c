@@ -6,6 +6,7 @@
  * its calls. */
 #include <string.h>
 
+#include "analyzer/archive/removed.h"
 #include "analyzer/query/forest.h"
 #include "common/base/error.h"
 
@@ -21,6 +22,7 @@ typedef struct Shown {
     gboolean incomplete;
     gboolean mixed; /* has traces of rare shapes */
     Weight weight;
+    guint64 removed; /* of the traces: for their age, or to make room */
     PatternSum *sum;
     gboolean listed; /* within the limit */
     guint64 example;
@@ -243,11 +245,16 @@ static gint compare_shown(gconstpointer left, gconstpointer right, gpointer arg)
     return memcmp(a->pattern->id.bytes, b->pattern->id.bytes, sizeof a->pattern->id.bytes);
 }
 
+static guint64 stored_traces(const Shown *shown) {
+    return shown->weight.traces - MIN(shown->removed, shown->weight.traces);
+}
+
 static json_t *shown_json(const Forest *forest, const Shown *shown) {
     json_t *object = json_object();
     json_object_set_new(object, "pattern", json_pattern_id(shown->pattern->id));
     if (forest_filter_drops(forest->filter)) json_object_set_new(object, "merged", json_integer(shown->members));
     json_object_set_new(object, "traces", json_count(shown->weight.traces));
+    if (shown->removed > 0) json_object_set_new(object, "stored_traces", json_count(stored_traces(shown)));
     json_object_set_new(object, "spans", json_count(shown->weight.spans));
     json_object_set_new(object, "incomplete", json_boolean(shown->incomplete));
     if (shown->mixed) json_object_set_new(object, "mixed", json_true());
@@ -330,6 +337,25 @@ static gboolean weigh_all(Forest *forest, const StatsFilter *all, GError **error
     return archive_stats_weigh(forest->archive, &filter, weigh, forest, error);
 }
 
+static void note_removed(void *arg, guint32 minute, const RemovedMinute *removed) {
+    (void)minute;
+    const Forest *forest = arg;
+    for (guint i = 0; i < removed->patterns->len; i++) {
+        const RemovedPattern *pattern = &g_array_index(removed->patterns, RemovedPattern, i);
+        Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(pattern->pattern));
+        if (member && member->shown) member->shown->removed += pattern->traces;
+    }
+}
+
+/* Statistics count traces that are not stored any more. */
+static gboolean find_removed(Forest *forest, GError **error) {
+    const Period *period = &forest->filter->period;
+    g_autoptr(RemovedSet) removed = removed_set_new();
+    if (!archive_removed(forest->archive, period->since_ns, period->until_ns, removed, error)) return FALSE;
+    removed_set_foreach(removed, note_removed, forest);
+    return TRUE;
+}
+
 /* Those that late spans have left no trace of do not count. */
 static void count_members(Forest *forest) {
     GHashTableIter iter;
@@ -371,7 +397,7 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
                           .object = filter->pattern,
                           .role = -1};
     gboolean none = filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32;
-    if (!none && !weigh_all(forest, &stored, error)) return FALSE;
+    if (!none && !(weigh_all(forest, &stored, error) && find_removed(forest, error))) return FALSE;
     count_members(forest);
     guint visible = count_visible(forest);
     g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);

@@ -112,6 +112,10 @@ def test_thinned_out_when_space_is_short(make_plumbd, small_disk):  # noqa: F811
     assert len(kept(plumbd, function="rare")) == 4 * (hour + 1)
     assert len(kept(plumbd, incomplete="true")) == 5 * (hour + 1)
     assert len(kept(plumbd, min_duration="4s")) == 3 * (hour + 1)
+    patterns = plumbd.ask("forest?limit=0")["patterns"]
+    assert any("stored_traces" in pattern for pattern in patterns)
+    for pattern in patterns:
+        assert pattern.get("stored_traces", pattern["traces"]) == len(kept(plumbd, pattern=pattern["pattern"]))
     assert plumbd.ask("verify")["differences"] == 0
     assert rows(plumbd)["Client/10.0.0.1/7"]["thinned"] == account["thinned"]
     messages = plumbd.messages()
