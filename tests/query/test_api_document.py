@@ -65,6 +65,8 @@ def test_no_field_is_described_in_vain():
               "reversed_calls", "in_parts", "receiver", "pid",
               # of traces in parts, and of stores that keep less: tests/query/test_query.c and tests/archive ask for them
               "parts", "first_part", "parts_shown", "dropped", "ids",
+              # of traces that were removed: tests/receiver/test_retention.py
+              "stored_traces",
               # of traces of rare shapes: tests/archive and tests/query/test_forest.c make them
               "mixed", "rare", "rest",
               # of samples, and of servers that were not traced: tests/core and tests/query/test_why.c
