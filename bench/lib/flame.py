@@ -79,16 +79,17 @@ def profile(plumbd, seconds, folder):
 
 
 def summary(script, files):
-    parts, kernel, symbols, total = Counter(), Counter(), Counter(), 0
+    parts, kernel, symbols, folded, total = Counter(), Counter(), Counter(), Counter(), 0
     for thread, frames in stacks(script):
         part = classify(thread, frames, files)
         total += 1
         parts[part] += 1
         kernel[part] += "kernel" in frames[0][1] or frames[0][1].startswith("[")
         symbols[(frames[0][0], part)] += 1
+        folded[";".join([part, thread, *(function for function, _ in reversed(frames))])] += 1
     if total == 0:
         sys.exit("bench: perf took no samples")
     rows = [{"part": p, "share of the CPU, %": 100 * parts[p] / total, "of that in the kernel, %": 100 * kernel[p] / parts[p]}
             for p in ORDER if parts[p] > 0]
     top = [{"function": s, "part": p, "share, %": 100 * n / total} for (s, p), n in symbols.most_common(30)]
-    return {"samples": total, "parts": rows, "symbols": top}
+    return {"samples": total, "parts": rows, "symbols": top, "folded": folded}

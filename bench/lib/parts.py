@@ -325,6 +325,9 @@ def flame(bench):
     client.stdout.close()
     table("Where the CPU goes", rows["parts"])
     table("Functions that take most", rows["symbols"])
+    folded = rows.pop("folded")
+    if bench.stacks:
+        Path(bench.stacks).write_text("".join(f"{stack} {n}\n" for stack, n in sorted(folded.items())))
     bench.drop(plumbd)
     return rows
 
@@ -342,8 +345,8 @@ def need_space(folder, spans, bytes_per_span=80):
 
 
 class Bench:
-    def __init__(self, folder, minutes, spans):
-        self.folder, self.minutes, self.spans = Path(folder), minutes, spans
+    def __init__(self, folder, args):
+        self.folder, self.minutes, self.spans, self.stacks = Path(folder), args.minutes, args.spans, args.stacks
         self.rate = 0
         self.running = {}
 
