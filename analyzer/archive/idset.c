@@ -96,10 +96,6 @@ gboolean span_table_remove(SpanTable *table, SpanId id) {
     return TRUE;
 }
 
-gboolean span_table_keeps(const SpanTable *table, const SpanRec *span) {
-    return table->slots[span_table_slot(table, span->id)] == span;
-}
-
 static int compare_begin(gconstpointer a, gconstpointer b) {
     const SpanRec *x = *(const SpanRec *const *)a, *y = *(const SpanRec *const *)b;
     if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;

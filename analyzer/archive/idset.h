@@ -33,7 +33,5 @@ void span_table_init(SpanTable *table, gsize n);
 void span_table_clear(SpanTable *table);
 void span_table_add(SpanTable *table, const SpanRec *span);
 gboolean span_table_remove(SpanTable *table, SpanId id); /* FALSE: was not there */
-/* Is it this very record that the table keeps for its id? */
-gboolean span_table_keeps(const SpanTable *table, const SpanRec *span);
 /* Appends what is in it, in order of begin, then id. */
 void span_table_list(const SpanTable *table, GPtrArray *spans);

@@ -12,7 +12,9 @@
 gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error) {
     const guint8 *at = spans.data;
     const guint8 *end = at + spans.size_bytes;
-    guint before = list->len;
+    const guint before = list->len;
+    guint n = before;
+    g_ptr_array_set_size(list, (gint)(before + spans.size_bytes / sizeof(SpanRec))); /* no more than that */
     while (at < end) {
         const SpanRec *span = (const SpanRec *)at;
         gsize left = (gsize)(end - at);
@@ -21,9 +23,10 @@ gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **er
             g_ptr_array_set_size(list, (gint)before);
             return fail(error, PLUMB_ERROR_INPUT, "malformed span record, or of another trace");
         }
-        g_ptr_array_add(list, (gpointer)span);
+        list->pdata[n++] = (gpointer)span;
         at += span->size_bytes;
     }
+    g_ptr_array_set_size(list, (gint)n);
     return TRUE;
 }
 

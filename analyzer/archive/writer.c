@@ -40,6 +40,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->values = g_ptr_array_new_with_free_func(g_free);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
+    writer->again = g_ptr_array_new();
     writer->index = g_byte_array_new();
     writer->ids = g_byte_array_new();
     return writer;
@@ -65,6 +66,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     g_ptr_array_unref(writer->values);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
+    g_ptr_array_unref(writer->again);
     g_byte_array_unref(writer->index);
     g_byte_array_unref(writer->ids);
     g_free(writer);
@@ -125,6 +127,7 @@ void group_put_index(ArchiveWriter *writer, guint64 trace_id) {
 
 gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrArray *spans) {
     gboolean incomplete = FALSE;
+    g_ptr_array_set_size(writer->again, 0);
     for (guint at = 0; at < spans->len; place.part++) {
         guint left = spans->len - at;
         guint n = place.part + 1 == TRACE_MAX_PARTS ? left : MIN(left, writer->archive->options.max_trace_spans);
@@ -136,6 +139,7 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
         index_set(writer->index, place.part, trace_second(version.tree->begin_ns));
         writer->change.spans += version.tree->n_spans;
         incomplete |= tree_incomplete(version.tree);
+        if (version.tree->dropped != NULL) g_ptr_array_extend(writer->again, version.tree->dropped, NULL, NULL);
         at += n;
     }
     return incomplete;
@@ -159,28 +163,21 @@ void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField agai
     __atomic_fetch_add(&writer->archive->duplicates, again, __ATOMIC_RELAXED);
 }
 
-static void fill_distinct(const ArchiveWriter *writer, SpanTable *distinct) {
-    span_table_init(distinct, writer->given->len);
-    for (guint i = 0; i < writer->given->len; i++) span_table_add(distinct, g_ptr_array_index(writer->given, i));
-}
-
 /* The distinct ones of the spans that were given, appended to 'list' in an order that does not depend on arrival. */
 static void list_distinct(const ArchiveWriter *writer, GPtrArray *list) {
     SpanTable distinct;
-    fill_distinct(writer, &distinct);
+    span_table_init(&distinct, writer->given->len);
+    for (guint i = 0; i < writer->given->len; i++) span_table_add(&distinct, g_ptr_array_index(writer->given, i));
     span_table_list(&distinct, list);
     span_table_clear(&distinct);
 }
 
-/* The same, as they came: nothing is sorted, and calls of one process mostly lie together. */
-static void pick_distinct(const ArchiveWriter *writer, GPtrArray *list) {
-    SpanTable distinct;
-    fill_distinct(writer, &distinct);
-    for (guint i = 0; i < writer->given->len; i++) {
-        gpointer span = g_ptr_array_index(writer->given, i);
-        if (span_table_keeps(&distinct, span)) g_ptr_array_add(list, span);
-    }
-    span_table_clear(&distinct);
+/* Those that were counted as taken, but came again. */
+static void count_again(ArchiveWriter *writer) {
+    if (writer->again->len == 0) return;
+    count_spans(writer, writer->again, ACCOUNT_TAKEN, -1);
+    count_spans(writer, writer->again, ACCOUNT_REPEATED, 1);
+    __atomic_fetch_add(&writer->archive->duplicates, writer->again->len, __ATOMIC_RELAXED);
 }
 
 static void add_new(ArchiveWriter *writer, guint64 trace_id) {
@@ -192,18 +189,12 @@ static void add_new(ArchiveWriter *writer, guint64 trace_id) {
         spans = writer->fresh;
         if (spans->len > writer->archive->options.max_trace_spans) place.flags = TRACE_PART;
     }
-    gint64 spans_before = writer->change.spans;
     gboolean incomplete = group_append_parts(writer, place, spans);
     group_put_index(writer, trace_id);
     writer->change.traces++;
     writer->change.incomplete_traces += incomplete ? 1 : 0;
-    if (writer->change.spans - spans_before == writer->given->len) {
-        count_given(writer, writer->given, ACCOUNT_REPEATED);
-        return;
-    }
-    g_autoptr(GPtrArray) kept = g_ptr_array_new();
-    pick_distinct(writer, kept);
-    count_given(writer, kept, ACCOUNT_REPEATED);
+    count_given(writer, spans, ACCOUNT_REPEATED);
+    count_again(writer);
 }
 
 static void add_late(ArchiveWriter *writer, guint32 second, Bytes spans) {

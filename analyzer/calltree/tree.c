@@ -37,6 +37,7 @@ typedef struct Builder {
     Slot *slots;
     guint32 n_unordered; /* slots with children out of order */
     TreeCounts counts;
+    GPtrArray *dropped; /* NULL: none yet */
 } Builder;
 
 /* Up to this many spans the scratch arrays lie on the C stack: most traces are small, and malloc would be most of
@@ -73,6 +74,14 @@ static inline guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
     return b->n_slots++;
 }
 
+/* Returns the one that is kept. */
+static const SpanRec *drop_one(Builder *b, const SpanRec *kept, const SpanRec *again) {
+    gboolean less = span_rec_compare(again, kept) < 0;
+    if (b->dropped == NULL) b->dropped = g_ptr_array_new();
+    g_ptr_array_add(b->dropped, (gpointer)(less ? kept : again));
+    return less ? again : kept;
+}
+
 /* Of records with one id the least is kept, so that the order of arrival does not matter. */
 static void keep_spans(Builder *b, const SpanRec *const *spans, gsize n) {
     guint64 secret = span_id_secret();
@@ -80,19 +89,16 @@ static void keep_spans(Builder *b, const SpanRec *const *spans, gsize n) {
         guint32 *place = table_place(b, spans[i]->id, secret);
         if (*place == NO_SLOT) {
             *place = add_slot(b, spans[i]->id, spans[i]);
-        } else if (span_rec_compare(spans[i], b->slots[*place].span) < 0) {
-            b->slots[*place].span = spans[i];
+        } else {
+            b->slots[*place].span = drop_one(b, b->slots[*place].span, spans[i]);
         }
     }
     b->n_spans = b->n_slots - 1;
-    if (b->n_spans == n) return;
-    guint32 same = 0;
-    for (gsize i = 0; i < n; i++) {
-        const SpanRec *kept = b->slots[*table_place(b, spans[i]->id, secret)].span;
-        same += kept == spans[i] || span_rec_compare(kept, spans[i]) == 0;
+    for (guint i = 0; b->dropped != NULL && i < b->dropped->len; i++) {
+        const SpanRec *span = g_ptr_array_index(b->dropped, i);
+        gboolean same = span_rec_compare(b->slots[*table_place(b, span->id, secret)].span, span) == 0;
+        *(same ? &b->counts.duplicates : &b->counts.conflicts) += 1;
     }
-    b->counts.duplicates = same - b->n_spans;
-    b->counts.conflicts = (guint32)n - same;
 }
 
 static guint32 known_parent(const Builder *b, const SpanRec *span, guint64 secret) {
@@ -373,8 +379,13 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
     }
     tree->n_spans = b.n_spans;
     tree->counts = b.counts;
+    tree->dropped = b.dropped;
     compare_times(tree, clock_tolerance_ns);
     return tree;
 }
 
-void tree_free(CallTree *tree) { g_free(tree); }
+void tree_free(CallTree *tree) {
+    if (tree == NULL) return;
+    if (tree->dropped != NULL) g_ptr_array_unref(tree->dropped);
+    g_free(tree);
+}

@@ -43,7 +43,8 @@ typedef struct CallTree {
     gint64 *from_ns; /* begin and end of the span (interval.h), 0 for virtual nodes: what walks over the times needs */
     gint64 *to_ns;   /* only these */
     TreeCounts counts;
-    gint64 begin_ns; /* least begin and greatest end of all spans */
+    GPtrArray *dropped; /* const SpanRec: the records counted as duplicates and conflicts; NULL: none */
+    gint64 begin_ns;    /* least begin and greatest end of all spans */
     gint64 end_ns;
 } CallTree;
 

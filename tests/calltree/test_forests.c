@@ -43,10 +43,27 @@ static void made_clear(Made *made) {
 
 /* ---- against the reference ---- */
 
+/* No dropped record comes before the one that is kept of its id. */
+static void check_dropped(guint32 seed, const CallTree *tree, const RefTree *ref) {
+    guint n = tree->dropped != NULL ? tree->dropped->len : 0, n_same = 0;
+    forest_check(seed, n == ref->duplicates + ref->conflicts);
+    for (guint d = 0; d < n; d++) {
+        const SpanRec *dropped = g_ptr_array_index(tree->dropped, d);
+        guint32 i = 1;
+        while (i < tree->n_nodes && (tree->span[i] == NULL || !span_id_equal(tree->span[i]->id, dropped->id))) i++;
+        forest_check(seed, i < tree->n_nodes);
+        int order = span_rec_compare(tree->span[i], dropped);
+        forest_check(seed, order <= 0);
+        n_same += order == 0;
+    }
+    forest_check(seed, n_same == ref->duplicates);
+}
+
 static void check_tree(guint32 seed, const CallTree *tree, const RefTree *ref) {
     const TreeCounts *counts = &tree->counts;
     forest_check(seed, tree->n_nodes == ref->in_order->len);
     forest_check(seed, counts->duplicates == ref->duplicates && counts->conflicts == ref->conflicts);
+    check_dropped(seed, tree, ref);
     forest_check(seed, counts->orphans == ref->orphans && counts->placeholders == ref->placeholders);
     forest_check(seed, counts->cycles == ref->cycles && counts->roots == ref->roots);
     forest_check(seed, counts->reversed == ref->reversed && counts->outside_parent == ref->outside);
