@@ -7,6 +7,7 @@
 #define RECENT_SLOTS 16384
 /* A trace is its own first piece; others begin with the reference of the next. */
 #define TRACE_CLASS      1u
+#define SHRUNK_CLASS     0u
 #define PIECE_HEAD_BYTES ((guint)sizeof(ArenaRef))
 #define TICK_SHIFT       20
 /* The first piece of a trace that goes on after it was spilled. */
@@ -21,9 +22,10 @@ typedef struct Ends {
     ArenaRef first, last;
 } Ends;
 
-/* At the beginning of the head of a trace that is not KEPT_HERE. */
+/* At the beginning of the head of a trace that is KEPT_SPILLED or KEPT_ASLEEP. */
 typedef struct SpilledPart {
-    SpillList list;
+    SpillList list;   /* 0: all of it is at 'small' */
+    SpillPlace small; /* of one that was KEPT_SHRUNK, until more is written */
     guint32 size_bytes, n_spans;
 } SpilledPart;
 
@@ -46,7 +48,7 @@ struct OpenTraces {
     Spill *spill;        /* NULL: all stay in memory */
     OpenTick spill_from; /* no attempt before this while spill_paused */
     gboolean spill_paused;
-    guint n_asleep;
+    guint n_asleep, n_shrunk;
     guint64 spilled_spans, spill_failures;
     GError *spill_error;
 };
@@ -98,8 +100,10 @@ static void age_remove(OpenTraces *traces, const OpenTrace *trace) {
         ends->last = trace->older;
 }
 
+static inline gboolean is_asleep(const OpenTrace *trace) { return trace->kept >= KEPT_ASLEEP; }
+
 static inline Ends *activity_of(OpenTraces *traces, const OpenTrace *trace) {
-    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (trace->kept == KEPT_ASLEEP ? ASLEEP : 0)];
+    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (is_asleep(trace) ? ASLEEP : 0)];
 }
 
 static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) {
@@ -223,14 +227,19 @@ OpenTrace *open_traces_find(OpenTraces *traces, guint64 id) {
 
 /* ---- bytes of a trace ---- */
 
+static SpilledPart spilled_part(const OpenTrace *trace) {
+    SpilledPart part = {0};
+    if (trace->kept == KEPT_SPILLED || trace->kept == KEPT_ASLEEP) memcpy(&part, trace->head, sizeof part);
+    return part;
+}
+
 static inline guint piece_bytes(const OpenTraces *traces, ArenaRef ref) {
     return ARENA_UNIT_BYTES << arena_class(&traces->arena, ref);
 }
 
 /* As much as fits, but no less than half of what is there: a trace has few pieces, and little room unused. */
 static void add_piece(OpenTraces *traces, OpenTrace *trace, gsize more_bytes) {
-    const gsize least =
-        trace->kept == KEPT_HERE ? trace->size_bytes / 2 : MAX(SPILLED_PIECE_BYTES, trace->size_bytes / 2);
+    const gsize least = MAX(spilled_part(trace).list ? SPILLED_PIECE_BYTES : 0, trace->size_bytes / 2);
     const gsize wanted = MAX(more_bytes + PIECE_HEAD_BYTES, least);
     guint class = 0;
     while (class + 1 < ARENA_CLASSES && (ARENA_UNIT_BYTES << (class + 1)) <= wanted) class ++;
@@ -267,10 +276,11 @@ static inline guint head_start(const OpenTrace *trace) {
     return trace->kept == KEPT_HERE ? 0 : (guint)sizeof(SpilledPart);
 }
 
-/* Makes traces->bodies what the trace has in memory. */
+/* What the trace has in memory, behind what is in traces->bodies. */
 static void copy_pieces(OpenTraces *traces, const OpenTrace *trace) {
-    g_byte_array_set_size(traces->bodies, trace->size_bytes + FRAGMENT_SLACK_BYTES);
-    guint8 *out = traces->bodies->data;
+    const guint before = traces->bodies->len;
+    g_byte_array_set_size(traces->bodies, before + trace->size_bytes);
+    guint8 *out = traces->bodies->data + before;
     gsize left = trace->size_bytes;
     gsize part = MIN(left, sizeof trace->head - head_start(trace));
     memcpy(out, trace->head + head_start(trace), part);
@@ -283,7 +293,6 @@ static void copy_pieces(OpenTraces *traces, const OpenTrace *trace) {
         if (ref) __builtin_prefetch(arena_at(&traces->arena, ref));
         memcpy(out, piece + PIECE_HEAD_BYTES, part);
     }
-    memset(out, 0, FRAGMENT_SLACK_BYTES);
 }
 
 static void keep_bodies_small(OpenTraces *traces) {
@@ -299,30 +308,44 @@ static void give_pieces(OpenTraces *traces, const OpenTrace *trace) {
     }
 }
 
-static SpilledPart spilled_part(const OpenTrace *trace) {
-    SpilledPart part = {0};
-    if (trace->kept != KEPT_HERE) memcpy(&part, trace->head, sizeof part);
-    return part;
+static void unpack_bodies(OpenTraces *traces, const OpenTrace *trace, GByteArray *records) {
+    const guint size_bytes = traces->bodies->len;
+    g_byte_array_set_size(traces->bodies, size_bytes + FRAGMENT_SLACK_BYTES);
+    memset(traces->bodies->data + size_bytes, 0, FRAGMENT_SLACK_BYTES);
+    fragment_unpack(trace->id, traces->bodies->data, size_bytes, records);
 }
 
-static gboolean unpack_spilled(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
+static gboolean unpack_small(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
+    const SpillPlace small = trace->kept == KEPT_SHRUNK ? trace->shrunk : spilled_part(trace).small;
+    g_byte_array_set_size(traces->bodies, 0);
+    if (!spill_get_small(traces->spill, &small, traces->bodies, error)) return FALSE;
+    unpack_bodies(traces, trace, records);
+    return TRUE;
+}
+
+static gboolean unpack_list(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
     const SpillList list = spilled_part(trace).list;
     for (guint at = 0;;) {
         g_byte_array_set_size(traces->bodies, 0);
         if (!spill_get(traces->spill, list, &at, traces->bodies, error)) return FALSE;
-        const guint size_bytes = traces->bodies->len;
-        if (size_bytes == 0) return TRUE;
-        g_byte_array_set_size(traces->bodies, size_bytes + FRAGMENT_SLACK_BYTES);
-        memset(traces->bodies->data + size_bytes, 0, FRAGMENT_SLACK_BYTES);
-        fragment_unpack(trace->id, traces->bodies->data, size_bytes, records);
+        if (traces->bodies->len == 0) return TRUE;
+        unpack_bodies(traces, trace, records);
     }
 }
 
+/* What is on the disk. */
+static gboolean unpack_spilled(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
+    if (trace->kept == KEPT_HERE) return TRUE;
+    const gboolean listed = trace->kept != KEPT_SHRUNK && spilled_part(trace).list != 0;
+    return listed ? unpack_list(traces, trace, records, error) : unpack_small(traces, trace, records, error);
+}
+
 gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error) {
-    gboolean good = trace->kept == KEPT_HERE || unpack_spilled(traces, trace, records, error);
-    if (good) {
+    const gboolean good = unpack_spilled(traces, trace, records, error);
+    if (good && trace->kept != KEPT_SHRUNK) {
+        g_byte_array_set_size(traces->bodies, 0);
         copy_pieces(traces, trace);
-        fragment_unpack(trace->id, traces->bodies->data, trace->size_bytes, records);
+        unpack_bodies(traces, trace, records);
     }
     keep_bodies_small(traces);
     return good;
@@ -344,10 +367,28 @@ static void note_failure(OpenTraces *traces, GError *error, OpenTick now) {
     traces->spill_error = error;
 }
 
+/* With nothing in memory. */
+static void go_on_spilled(OpenTrace *trace, const SpilledPart *part) {
+    memcpy(trace->head, part, sizeof *part);
+    trace->first = trace->last = 0;
+    trace->size_bytes = 0;
+    trace->room = sizeof trace->head - sizeof *part;
+}
+
+/* More is to follow what is on the disk. */
+static void need_list(OpenTraces *traces, OpenTrace *trace) {
+    SpilledPart part = spilled_part(trace);
+    if (part.list) return;
+    part.list = spill_list_small(traces->spill, &part.small);
+    memcpy(trace->head, &part, sizeof part);
+}
+
 /* What the trace has in memory goes to the file: whole fragments, so that parts can be unpacked one by one. */
 static gboolean spill(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
+    if (trace->kept == KEPT_SPILLED) need_list(traces, trace);
     SpilledPart part = spilled_part(trace);
     GError *error = NULL;
+    g_byte_array_set_size(traces->bodies, 0);
     copy_pieces(traces, trace);
     const Bytes bodies = {traces->bodies->data, trace->size_bytes};
     if (!spill_put(traces->spill, &part.list, bodies, traces->limits.disk_bytes, &error)) {
@@ -359,11 +400,8 @@ static gboolean spill(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
     traces->spilled_spans += trace->n_spans - part.n_spans;
     part.n_spans = trace->n_spans;
     part.size_bytes += trace->size_bytes;
-    memcpy(trace->head, &part, sizeof part);
+    go_on_spilled(trace, &part);
     if (trace->kept == KEPT_HERE) trace->kept = KEPT_SPILLED;
-    trace->first = trace->last = 0;
-    trace->size_bytes = 0;
-    trace->room = sizeof trace->head - sizeof part;
     return TRUE;
 }
 
@@ -372,15 +410,88 @@ static void spill_warm(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
     if (may_spill(traces, now)) spill(traces, trace, now);
 }
 
-/* Of one that has a part on the disk already, what little came since follows. */
+/* Has it begin with another piece, which then is in the list by age; it must not be in one by activity. */
+static OpenTrace *move_trace(OpenTraces *traces, ArenaRef *ref, guint class) {
+    const ArenaRef from = *ref, to = arena_take(&traces->arena, class);
+    OpenTrace *trace = arena_at(&traces->arena, to);
+    memcpy(trace, arena_at(&traces->arena, from), offsetof(OpenTrace, head));
+    traces->slots[slot_of(traces, trace->id)].trace = to;
+    *(trace->older ? &trace_at(traces, trace->older)->younger : &traces->by_age.first) = to;
+    *(trace->younger ? &trace_at(traces, trace->younger)->older : &traces->by_age.last) = to;
+    arena_give(&traces->arena, from);
+    *ref = to;
+    return trace;
+}
+
+/* All of it is little, and has not been written, or with others only. */
+static gboolean is_small(const OpenTrace *trace) {
+    const SpilledPart part = spilled_part(trace);
+    return (trace->kept == KEPT_HERE || trace->kept == KEPT_SPILLED) && !part.list &&
+           trace->size_bytes + part.size_bytes < SPILL_COLD_BYTES;
+}
+
+/* Writes a small one together with others, what had been written before again. */
+static gboolean put_small(OpenTraces *traces, const OpenTrace *trace, OpenTick now, SpillPlace *where) {
+    const SpilledPart part = spilled_part(trace);
+    GError *error = NULL;
+    g_byte_array_set_size(traces->bodies, 0);
+    gboolean good = trace->kept == KEPT_HERE || spill_get_small(traces->spill, &part.small, traces->bodies, &error);
+    if (good) {
+        copy_pieces(traces, trace);
+        const Bytes bodies = {traces->bodies->data, traces->bodies->len};
+        good = spill_put_small(traces->spill, bodies, traces->limits.disk_bytes, where, &error);
+    }
+    if (!good) note_failure(traces, error, now);
+    return good;
+}
+
+static OpenTrace *shrink(OpenTraces *traces, OpenTrace *trace, ArenaRef *ref, const SpillPlace *where) {
+    const SpilledPart part = spilled_part(trace);
+    if (trace->kept == KEPT_SPILLED) spill_drop_small(traces->spill, &part.small);
+    traces->spilled_spans += trace->n_spans - part.n_spans;
+    give_pieces(traces, trace);
+    OpenTrace *shrunk = move_trace(traces, ref, SHRUNK_CLASS);
+    shrunk->shrunk = *where;
+    shrunk->kept = KEPT_SHRUNK;
+    traces->n_shrunk++;
+    return shrunk;
+}
+
+/* Something comes of it: what is on the disk stays there until it closes, or shrinks again. */
+static OpenTrace *wake_shrunk(OpenTraces *traces, OpenTrace *shrunk, OpenTick now) {
+    ArenaRef ref = traces->slots[slot_of(traces, shrunk->id)].trace;
+    activity_remove(traces, shrunk);
+    OpenTrace *trace = move_trace(traces, &ref, TRACE_CLASS);
+    const SpilledPart part = {
+        .small = trace->shrunk, .size_bytes = trace->shrunk.size_bytes, .n_spans = trace->n_spans};
+    go_on_spilled(trace, &part);
+    trace->kept = KEPT_SPILLED;
+    trace->active = now;
+    traces->n_shrunk--;
+    activity_append(traces, trace, ref);
+    return trace;
+}
+
+/* Of one that has a part on the disk already, what little came since follows. A small one that has its root most likely
+ * is complete: to write it and read it back costs more than to close it. */
 static gboolean fall_asleep(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
-    if (trace->kept == KEPT_ASLEEP || (trace->kept == KEPT_HERE && trace->size_bytes < SPILL_COLD_BYTES)) return FALSE;
-    if (trace->size_bytes > 0 && (!may_spill(traces, now) || !spill(traces, trace, now))) return FALSE;
-    const ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
+    if (is_asleep(trace)) return FALSE;
+    const gboolean small = is_small(trace);
+    if (small && trace->has_root) return FALSE;
+    SpillPlace where;
+    if (trace->size_bytes > 0) {
+        if (!may_spill(traces, now)) return FALSE;
+        if (small ? !put_small(traces, trace, now, &where) : !spill(traces, trace, now)) return FALSE;
+    }
+    ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
     const OpenTick moved = trace->moved;
     activity_remove(traces, trace);
-    trace->kept = KEPT_ASLEEP;
-    traces->n_asleep++;
+    if (small) {
+        trace = shrink(traces, trace, &ref, &where);
+    } else {
+        trace->kept = KEPT_ASLEEP;
+        traces->n_asleep++;
+    }
     activity_append(traces, trace, ref);
     trace->moved = moved;
     return TRUE;
@@ -413,7 +524,8 @@ void open_traces_expect(OpenTraces *traces, const FragmentHead *const *fragments
         if (found[i]) __builtin_prefetch(arena_at(&traces->arena, found[i]), 1);
     }
     for (guint i = 0; i < n; i++)
-        if (found[i]) __builtin_prefetch(tail_of(traces, arena_at(&traces->arena, found[i])), 1);
+        if (found[i] && trace_at(traces, found[i])->kept != KEPT_SHRUNK)
+            __builtin_prefetch(tail_of(traces, trace_at(traces, found[i])), 1);
 }
 
 static guint64 *recent_slot(const OpenTraces *traces, guint64 id) {
@@ -455,6 +567,7 @@ OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gin
     const OpenTick now = tick_of(now_ns);
     OpenTrace *trace = open_traces_find(traces, fragment->trace);
     if (!trace) trace = trace_open(traces, fragment->trace, now);
+    if (trace->kept == KEPT_SHRUNK) trace = wake_shrunk(traces, trace, now);
     append(traces, trace, fragment_body(fragment), fragment->size_bytes);
     trace->n_spans += fragment->n_spans;
     traces->spans += fragment->n_spans;
@@ -468,6 +581,24 @@ gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace) {
            (guint64)trace->size_bytes + spilled_part(trace).size_bytes >= OPEN_TRACE_BYTES_MAX;
 }
 
+static void drop_bodies(OpenTraces *traces, const OpenTrace *trace) {
+    if (trace->kept == KEPT_SHRUNK) {
+        spill_drop_small(traces->spill, &trace->shrunk);
+        traces->spilled_spans -= trace->n_spans;
+        traces->n_shrunk--;
+        return;
+    }
+    give_pieces(traces, trace);
+    if (trace->kept == KEPT_HERE) return;
+    const SpilledPart part = spilled_part(trace);
+    if (part.list)
+        spill_drop(traces->spill, part.list);
+    else
+        spill_drop_small(traces->spill, &part.small);
+    traces->spilled_spans -= part.n_spans;
+    if (trace->kept == KEPT_ASLEEP) traces->n_asleep--;
+}
+
 void open_traces_remove(OpenTraces *traces, OpenTrace *trace) {
     if (trace->has_root) *recent_slot(traces, trace->id) = trace->id;
     age_remove(traces, trace);
@@ -477,13 +608,7 @@ void open_traces_remove(OpenTraces *traces, OpenTrace *trace) {
     vacate(traces, slot);
     traces->count--;
     traces->spans -= trace->n_spans;
-    give_pieces(traces, trace);
-    if (trace->kept != KEPT_HERE) {
-        const SpilledPart part = spilled_part(trace);
-        spill_drop(traces->spill, part.list);
-        traces->spilled_spans -= part.n_spans;
-        if (trace->kept == KEPT_ASLEEP) traces->n_asleep--;
-    }
+    drop_bodies(traces, trace);
     arena_give(&traces->arena, ref);
 }
 
@@ -511,8 +636,9 @@ static OpenTrace *colder_of(const OpenTraces *traces, guint asleep, OpenTick now
 
 /* Those asleep have little in memory, but if there are very many of them, that is what fills it. */
 static OpenTrace *coldest(const OpenTraces *traces, OpenTick now) {
-    const gsize asleep_bytes = (gsize)traces->n_asleep * (sizeof(OpenTrace) + 2 * sizeof(Slot));
-    OpenTrace *awake = asleep_bytes > traces->limits.memory_bytes / 2 ? NULL : colder_of(traces, 0, now);
+    const gsize asleep_bytes = (gsize)traces->n_asleep * (sizeof(OpenTrace) + 2 * sizeof(Slot)) +
+                               (gsize)traces->n_shrunk * (offsetof(OpenTrace, head) + 2 * sizeof(Slot));
+    OpenTrace *awake = asleep_bytes > traces->limits.memory_bytes / 4 * 3 ? NULL : colder_of(traces, 0, now);
     return awake ? awake : colder_of(traces, ASLEEP, now);
 }
 

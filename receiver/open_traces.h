@@ -10,7 +10,9 @@
  * Bodies need not stay in memory (open_traces_spill_to()). Past half of memory_bytes a trace that has gathered
  * SPILL_WARM_BYTES has them written to a file, and goes on with an empty piece. Past all of it, what the coldest have
  * goes there too: they are asleep then, that is, they have little in memory and no longer count among the coldest,
- * until something comes of them. Only what is too small for that, or finds no room on the disk, has to close early.
+ * until something comes of them. Small ones that wait for their root are written many at a time and shrink to 64 bytes:
+ * with its slot of the table each takes 80. Only small ones that have their root, and what finds no room on the disk,
+ * have to close early.
  *
  * Memory is that of an arena and of the table's slots. No threads, no clock, no store: the caller says what time it is
  * and what becomes of a trace. */
@@ -30,25 +32,32 @@ typedef guint32 OpenTick;
 /* No attempt for so long after one that failed. */
 #define SPILL_PAUSE_NS G_GINT64_CONSTANT(5000000000)
 
-typedef enum { KEPT_HERE, KEPT_SPILLED, KEPT_ASLEEP } OpenKept;
+/* SPILLED: a part is in the file. ASLEEP: all of it. SHRUNK: the same, of a small one without a head. */
+typedef enum { KEPT_HERE, KEPT_SPILLED, KEPT_ASLEEP, KEPT_SHRUNK } OpenKept;
 
 typedef struct OpenTrace {
     guint64 id;
     guint64 oldest_segment; /* of the journal; JOURNAL_NONE: none */
     guint32 n_spans;
-    guint32 size_bytes; /* of those fragments' bodies that are in memory */
     OpenTick opened, active;
     OpenTick moved; /* to the end of the list by activity */
     ArenaRef older, younger;
     ArenaRef colder, warmer;
-    ArenaRef first, last; /* pieces with what 'head' had no room for */
-    guint16 room;         /* left in 'last', or in 'head' */
+    union {
+        struct {
+            guint32 size_bytes;   /* of those fragments' bodies that are in memory */
+            ArenaRef first, last; /* pieces with what 'head' had no room for */
+        };
+        SpillPlace shrunk; /* of a KEPT_SHRUNK one, which ends before 'head' */
+    };
+    guint16 room; /* left in 'last', or in 'head' */
     guint8 has_root;
     guint8 kept;     /* OpenKept */
     guint8 head[64]; /* the first bytes; of a trace with a spilled part, its SpilledPart and then bytes */
 } OpenTrace;
 
 G_STATIC_ASSERT(sizeof(OpenTrace) == 128);
+G_STATIC_ASSERT(offsetof(OpenTrace, head) == ARENA_UNIT_BYTES);
 
 typedef struct OpenLimits {
     gint64 idle_ns;     /* a trace whose root has come closes after so long without a span */

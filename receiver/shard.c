@@ -85,7 +85,7 @@ static void publish_spilled(Shard *shard) {
     g_autoptr(GError) error = open_traces_take_error(shard->traces);
     if (error)
         log_limited(&limit, LOG_LEVEL_WARNING,
-                    "large open traces stay in memory, so that others are stored before they are complete: %s; make "
+                    "open traces stay in memory, so that others are stored before they are complete: %s; make "
                     "room there, or raise memory.limit",
                     error->message);
 }

@@ -4,7 +4,10 @@
  * What is written at a time is a part of a list; a trace has one list. The file is cut into slots of 1 MiB that are
  * filled one behind the other; a slot of which nothing is needed any more gives its space back to the file system at
  * once (what lived for seconds then mostly never reaches the disk) and is used again. Each part has a checksum: what
- * comes back is what was written, or an error. One thread. */
+ * comes back is what was written, or an error.
+ *
+ * What is too small for a write of its own (spill_put_small()) is collected and written 64 KiB at a time, into slots
+ * for such parts alone; the caller keeps where it is, in 12 bytes, instead of a list. One thread. */
 #pragma once
 
 #include "common/base/bytes.h"
@@ -25,6 +28,24 @@ typedef guint32 SpillList;
 gboolean spill_put(Spill *spill, SpillList *list, Bytes bytes, guint64 limit_bytes, GError **error);
 /* Appends the next part to 'out'; begin with *at 0. After the last one nothing is appended. */
 gboolean spill_get(Spill *spill, SpillList list, guint *at, GByteArray *out, GError **error);
+/* Where a small part is. */
+typedef struct SpillPlace {
+    guint32 slot;
+    guint32 at : 20;
+    guint32 size_bytes : 12;
+    guint32 check; /* of its bytes */
+} SpillPlace;
+
+#define SPILL_SMALL_MAX_BYTES 4095u
+
+/* Up to SPILL_SMALL_MAX_BYTES. On failure all is as before, and what was put earlier can still be had. */
+gboolean spill_put_small(Spill *spill, Bytes bytes, guint64 limit_bytes, SpillPlace *where, GError **error);
+/* Appends it to 'out'. */
+gboolean spill_get_small(const Spill *spill, const SpillPlace *where, GByteArray *out, GError **error);
+/* Makes it the first part of a list, which has its space from now on. */
+SpillList spill_list_small(Spill *spill, const SpillPlace *where);
+void spill_drop_small(Spill *spill, const SpillPlace *where);
+
 /* Of all parts of the list. */
 guint64 spill_list_bytes(const Spill *spill, SpillList list);
 /* Gives the list's space back, and its number. */

@@ -189,15 +189,20 @@ static void test_against_a_model(void) {
 /* ---- on the disk ---- */
 
 /* n spans, numbered from first on, of some 50 bytes each. */
-static OpenTrace *add_many(OpenTraces *traces, SpanId first, guint n, gint64 now_ns) {
+static OpenTrace *add_under(OpenTraces *traces, SpanId first, guint n, guint64 parent, gint64 now_ns) {
     g_autoptr(GByteArray) records = g_byte_array_new();
     for (guint i = 0; i < n; i++) {
         SpanRec head = {.id = {first.trace, first.span + i}, .begin_ns = g_test_rand_int(), .n_parents = 0};
         SpanBuilder builder = span_builder_begin(records, &head);
+        if (parent) span_builder_parent(&builder, (SpanId){first.trace, parent});
         span_builder_annotation(&builder, 7, "a value of some length", 22);
         span_builder_end(&builder);
     }
     return add_spans(traces, records, now_ns);
+}
+
+static OpenTrace *add_many(OpenTraces *traces, SpanId first, guint n, gint64 now_ns) {
+    return add_under(traces, first, n, 0, now_ns);
 }
 
 /* The spans 1 to n, in this order. */
@@ -317,6 +322,109 @@ static void test_too_many_asleep(OnDisk *disk, gconstpointer unused) {
     g_assert_cmpuint(open_traces_count(traces), >, enough / 4);
 }
 
+/* Not a root, and small: many fit that otherwise would not, and none closes. */
+static void test_small_ones_shrink(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    const guint n = (guint)(limits.memory_bytes / 150);
+    for (guint i = 1; i <= n; i++) {
+        add_under(traces, (SpanId){i, 1}, 3, 99, i * TICK);
+        assert_due(traces, i * TICK, 0, DUE_NOT);
+        g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
+    }
+    g_assert_cmpint(open_traces_find(traces, 1)->kept, ==, KEPT_SHRUNK);
+    g_assert_cmpint(open_traces_find(traces, n)->kept, ==, KEPT_HERE);
+    guint walked = 0;
+    for (OpenTrace *t = open_traces_first(traces); t; t = open_traces_next(traces, t))
+        g_assert_cmpuint(t->id, ==, ++walked);
+    g_assert_cmpuint(walked, ==, n);
+    /* Some more wakes it; its root, and it closes when it is idle. */
+    const gint64 now_ns = n * TICK;
+    g_assert_cmpint(add_under(traces, (SpanId){1, 4}, 1, 99, now_ns)->kept, ==, KEPT_SPILLED);
+    assert_spans(traces, open_traces_find(traces, 1), 4);
+    add_many(traces, (SpanId){1, 5}, 1, now_ns);
+    assert_due(traces, now_ns + limits.idle_ns + 2 * TICK, 1, DUE_IDLE);
+    assert_spans(traces, open_traces_find(traces, 1), 5);
+    open_traces_remove(traces, open_traces_find(traces, 1));
+    for (guint i = 2; i <= n; i++) {
+        assert_due(traces, i * TICK + limits.max_age_ns + 2 * TICK, i, DUE_AGE);
+        assert_spans(traces, open_traces_find(traces, i), 3);
+        open_traces_remove(traces, open_traces_find(traces, i));
+    }
+    const OpenSpilled spilled = open_traces_spilled(traces);
+    g_assert_cmpuint(spilled.spans + spilled.bytes + spilled.failures, ==, 0);
+}
+
+/* Small and large ones that grow and close in random order, in a twentieth of the memory that they would need. */
+static void test_shrunk_against_a_model(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    enum { TRACES = 6000 };
+    OpenTraces *traces = disk->traces;
+    static guint n[TRACES + 1];
+    guint kinds[KEPT_SHRUNK + 1] = {0};
+    gint64 now_ns = 0;
+    for (guint step = 0; step < 200000; step++, now_ns += TICK / 8) {
+        const guint id = 1 + (guint)g_test_rand_int_range(0, TRACES);
+        OpenTrace *trace = open_traces_find(traces, id);
+        g_assert_cmpuint(trace ? trace->n_spans : 0, ==, n[id]);
+        if (trace) kinds[trace->kept]++;
+        if (trace && g_test_rand_int_range(0, 30) == 0) {
+            assert_spans(traces, trace, n[id]);
+            open_traces_remove(traces, trace);
+            n[id] = 0;
+        } else {
+            const guint more = (guint)g_test_rand_int_range(0, 20) == 0 ? 15 : 1;
+            add_under(traces, (SpanId){id, n[id] + 1}, more, 99999, now_ns);
+            n[id] += more;
+        }
+        DueReason reason;
+        for (OpenTrace *due; (due = open_traces_due(traces, now_ns, &reason));) {
+            assert_spans(traces, due, n[due->id]);
+            n[due->id] = 0;
+            open_traces_remove(traces, due);
+        }
+    }
+    for (guint i = 0; i <= KEPT_SHRUNK; i++) g_assert_cmpuint(kinds[i], >, 1000);
+    for (guint id = 1; id <= TRACES; id++) {
+        if (n[id] == 0) continue;
+        assert_spans(traces, open_traces_find(traces, id), n[id]);
+        open_traces_remove(traces, open_traces_find(traces, id));
+        n[id] = 0;
+    }
+    const OpenSpilled spilled = open_traces_spilled(traces);
+    g_assert_cmpuint(open_traces_count(traces) + spilled.spans + spilled.bytes + spilled.failures, ==, 0);
+}
+
+/* What cannot be read back stays, with what came since, and is written again once it can. */
+static void test_shrunk_unreadable(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    guint n = 0;
+    for (; open_traces_spilled(traces).bytes < 200000; n++) {
+        add_under(traces, (SpanId){n + 1, 1}, 3, 99, n * TICK / 1024);
+        assert_due(traces, n * TICK / 1024, 0, DUE_NOT);
+    }
+    OpenTrace *trace = open_traces_find(traces, 1);
+    g_assert_cmpint(trace->kept, ==, KEPT_SHRUNK);
+    int fd = unnamed_file_in(disk->folder);
+    guint8 was, flipped;
+    g_assert_cmpint(pread(fd, &was, 1, trace->shrunk.at), ==, 1);
+    flipped = was ^ 4;
+    const gint64 place = trace->shrunk.at;
+    g_assert_cmpint(pwrite(fd, &flipped, 1, place), ==, 1);
+    for (guint round = 0; round < 2; round++) {
+        g_autoptr(GByteArray) records = g_byte_array_new();
+        g_autoptr(GError) error = NULL;
+        g_assert_false(open_traces_unpack(traces, trace, records, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+        open_traces_put_off(traces, trace, n * TICK / 1024);
+        trace = add_under(traces, (SpanId){1, 4 + round}, 1, 99, n * TICK / 1024);
+    }
+    g_assert_cmpint(pwrite(fd, &was, 1, place), ==, 1);
+    close(fd);
+    assert_spans(traces, trace, 5);
+}
+
 /* Without room on the disk traces close early, as if there were none; after a pause it is tried again. */
 static void test_disk_is_full(OnDisk *disk, gconstpointer unused) {
     (void)unused;
@@ -386,6 +494,9 @@ int main(int argc, char **argv) {
     g_test_add("/open-traces/on-disk", OnDisk, NULL, on_disk_setup, test_large_traces_stay_open, on_disk_teardown);
     g_test_add("/open-traces/asleep", OnDisk, NULL, on_disk_setup, test_cold_traces_fall_asleep, on_disk_teardown);
     g_test_add("/open-traces/all-asleep", OnDisk, NULL, on_disk_setup, test_too_many_asleep, on_disk_teardown);
+    g_test_add("/open-traces/shrunk", OnDisk, NULL, on_disk_setup, test_small_ones_shrink, on_disk_teardown);
+    g_test_add("/open-traces/shrunk-model", OnDisk, NULL, on_disk_setup, test_shrunk_against_a_model, on_disk_teardown);
+    g_test_add("/open-traces/shrunk-unreadable", OnDisk, NULL, on_disk_setup, test_shrunk_unreadable, on_disk_teardown);
     g_test_add("/open-traces/disk-full", OnDisk, NULL, on_disk_setup, test_disk_is_full, on_disk_teardown);
     g_test_add("/open-traces/unreadable", OnDisk, NULL, on_disk_setup, test_unreadable, on_disk_teardown);
     return g_test_run();

@@ -128,6 +128,107 @@ static void test_limit(Setup *setup, gconstpointer unused) {
     assert_next(setup->spill, list, &at, third);
 }
 
+/* ---- small parts ---- */
+
+typedef struct Small {
+    SpillPlace where;
+    GByteArray *bytes; /* NULL: there is none */
+    SpillList list;    /* 0: by itself */
+} Small;
+
+static gboolean put_small(Spill *spill, Small *small, guint32 seed, guint64 limit_bytes, GError **error) {
+    g_autoptr(GByteArray) bytes = make(seed, 1 + seed * 2654435761u % SPILL_SMALL_MAX_BYTES);
+    if (!spill_put_small(spill, (Bytes){bytes->data, bytes->len}, limit_bytes, &small->where, error)) return FALSE;
+    small->bytes = g_steal_pointer(&bytes);
+    small->list = 0;
+    return TRUE;
+}
+
+static void assert_small(Spill *spill, const Small *small) {
+    if (small->list) {
+        guint at = 0;
+        assert_next(spill, small->list, &at, small->bytes);
+        return;
+    }
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_byte_array_append(out, (const guint8 *)"ab", 2);
+    g_assert_true(spill_get_small(spill, &small->where, out, NULL));
+    g_assert_cmpmem(out->data + 2, out->len - 2, small->bytes->data, small->bytes->len);
+}
+
+static void drop_small(Spill *spill, Small *small) {
+    if (small->list)
+        spill_drop(spill, small->list);
+    else
+        spill_drop_small(spill, &small->where);
+    g_clear_pointer(&small->bytes, g_byte_array_unref);
+}
+
+/* They come and go, some as the first part of a list; written or not yet, what is there is right. */
+static void test_small(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    static Small all[1000];
+    g_autoptr(GByteArray) more = make(1, 3000);
+    guint64 live_bytes = 0;
+    for (guint step = 0; step < 20000; step++) {
+        Small *small = &all[g_test_rand_int_range(0, G_N_ELEMENTS(all))];
+        if (!small->bytes) {
+            g_assert_true(put_small(setup->spill, small, step, ENOUGH, NULL));
+            live_bytes += small->bytes->len;
+            continue;
+        }
+        assert_small(setup->spill, small);
+        if (!small->list && g_test_rand_int_range(0, 3) == 0) {
+            guint at = 0;
+            small->list = spill_list_small(setup->spill, &small->where);
+            g_assert_true(put(setup->spill, &small->list, more, ENOUGH, NULL));
+            live_bytes += more->len;
+            assert_next(setup->spill, small->list, &at, small->bytes);
+            assert_next(setup->spill, small->list, &at, more);
+        } else {
+            live_bytes -= small->bytes->len + (small->list ? more->len : 0);
+            drop_small(setup->spill, small);
+        }
+        g_assert_cmpuint(spill_live_bytes(setup->spill), ==, live_bytes);
+        g_assert_cmpuint(live_bytes, <=, spill_file_bytes(setup->spill));
+    }
+    for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
+        if (!all[i].bytes) continue;
+        assert_small(setup->spill, &all[i]);
+        drop_small(setup->spill, &all[i]);
+    }
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, 2 * MIB); /* the slots that are being filled */
+    g_assert_cmpuint(blocks_bytes(setup), <=, 3 * MIB);
+}
+
+/* Makes small parts until it fails; returns how many there are. */
+static guint fill_small(Setup *setup, GArray *all, guint64 limit_bytes, GError **error) {
+    for (;;) {
+        Small small = {.bytes = NULL};
+        if (!put_small(setup->spill, &small, all->len, limit_bytes, error)) return all->len;
+        g_array_append_val(all, small);
+    }
+}
+
+static void drop_all(Setup *setup, GArray *all) {
+    for (guint i = 0; i < all->len; i++) drop_small(setup->spill, &g_array_index(all, Small, i));
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
+    g_array_unref(all);
+}
+
+static void test_small_limit(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Small));
+    g_autoptr(GError) error = NULL;
+    const guint n = fill_small(setup, all, 3 * MIB, &error);
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), ==, 3 * MIB);
+    g_assert_cmpuint(spill_live_bytes(setup->spill), >, 3 * MIB - 3 * SPILL_SMALL_MAX_BYTES);
+    for (guint i = 0; i < n; i++) assert_small(setup->spill, &g_array_index(all, Small, i));
+    drop_all(setup, all);
+}
+
 static void assert_corrupt(Setup *setup, SpillList list) {
     g_autoptr(GByteArray) out = g_byte_array_new();
     g_autoptr(GError) error = NULL;
@@ -181,6 +282,45 @@ static void test_write_fails(Setup *setup, gconstpointer unused) {
     assert_next(setup->spill, list, &at, large);
 }
 
+/* When they cannot be written none is lost, and no more are taken than there is memory for. */
+static void test_small_write_fails(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Small));
+    g_autoptr(GError) error = NULL;
+    struct rlimit before;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit less = {100000, before.rlim_max};
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &less), ==, 0);
+    const guint n = fill_small(setup, all, ENOUGH, &error);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
+    g_assert_cmpuint(spill_live_bytes(setup->spill), <=, 128 * 1024);
+    Small one = {.bytes = NULL};
+    g_assert_true(put_small(setup->spill, &one, n, ENOUGH, NULL));
+    g_array_append_val(all, one);
+    for (guint i = 0; i <= n; i++) assert_small(setup->spill, &g_array_index(all, Small, i));
+    drop_all(setup, all);
+}
+
+static void test_small_damage(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(Small));
+    fill_small(setup, all, MIB, NULL);
+    const Small *first = &g_array_index(all, Small, 0);
+    int fd = unnamed_file_in(setup->folder);
+    const guint8 flipped = first->bytes->data[0] ^ 8;
+    g_assert_cmpint(pwrite(fd, &flipped, 1, first->where.at), ==, 1);
+    close(fd);
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    g_assert_false(spill_get_small(setup->spill, &first->where, out, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+    g_assert_cmpuint(out->len, ==, 0);
+    assert_small(setup->spill, &g_array_index(all, Small, 1));
+    drop_all(setup, all);
+}
+
 static void test_no_folder(void) {
     g_autoptr(Spill) spill = spill_new("/nonexistent/plumb");
     g_autoptr(GByteArray) bytes = make(1, 10);
@@ -199,6 +339,10 @@ int main(int argc, char **argv) {
     g_test_add("/spill/limit", Setup, NULL, setup, test_limit, teardown);
     g_test_add("/spill/damage", Setup, NULL, setup, test_damage_is_seen, teardown);
     g_test_add("/spill/write-fails", Setup, NULL, setup, test_write_fails, teardown);
+    g_test_add("/spill/small", Setup, NULL, setup, test_small, teardown);
+    g_test_add("/spill/small-limit", Setup, NULL, setup, test_small_limit, teardown);
+    g_test_add("/spill/small-write-fails", Setup, NULL, setup, test_small_write_fails, teardown);
+    g_test_add("/spill/small-damage", Setup, NULL, setup, test_small_damage, teardown);
     g_test_add_func("/spill/no-folder", test_no_folder);
     return g_test_run();
 }
