@@ -11,7 +11,11 @@
 #include "analyzer/calltree/process_cache.h"
 #include "analyzer/calltree/varint.h"
 
-#define SEEN_FIRST 256u /* slots of a record's table, at first; a power of two, as are all sizes */
+/* Slots of a record's table, at first and at most; powers of two, as are all sizes. A record with more terms than that
+ * has its table emptied: what repeats is then listed twice, which encode_run() mends, and the table stays in the near
+ * caches. */
+#define SEEN_FIRST 256u
+#define SEEN_MOST  16384u
 
 /* Values of the last keys, and the tracers met last: what repeats within a record is neither cut nor hashed again. */
 #define LAST_VALUES  16u
@@ -48,8 +52,8 @@ struct Postings {
     GArray *seconds; /* guint32, of each record */
     guint record;    /* where the terms of the record at hand begin in 'list' */
     guint32 record_turn;
-    guint32 turn; /* of the table of terms: a new one when it grows, too */
-    guint n_seen;
+    guint32 turn;       /* of the table of terms: a new one when it grows, too */
+    guint n_seen;       /* in that table */
     guint32 seen_slots; /* of the record at hand: small ones stay in the nearest cache */
     guint32 seen_room;
     SeenTerm *seen; /* at most half full */
@@ -104,15 +108,23 @@ static void seen_begin(Postings *postings, guint32 slots) {
 }
 
 static void seen_grow(Postings *postings) {
-    seen_begin(postings, 2 * postings->seen_slots);
+    gboolean anew = postings->seen_slots == SEEN_MOST;
+    seen_begin(postings, anew ? SEEN_MOST : 2 * postings->seen_slots);
+    if (anew) postings->n_seen = 0;
+    if (anew) return;
     for (guint i = postings->record; i < postings->list->len; i++) {
         Term term = g_array_index(postings->list, Posting, i).term;
         *seen_slot(postings, term) = (SeenTerm){term, postings->turn};
     }
 }
 
+/* Of the record at hand. */
+static gboolean too_many(const Postings *postings) {
+    return postings->list->len - postings->record >= TERMS_PER_RECORD;
+}
+
 static void add_term(Postings *postings, const TraceKey *key, Term term) {
-    if (postings->n_seen == TERMS_PER_RECORD) return; /* overflow() follows */
+    if (too_many(postings)) return; /* overflow() follows */
     SeenTerm *seen = seen_slot(postings, term);
     if (seen->turn == postings->turn) return;
     *seen = (SeenTerm){term, postings->turn};
@@ -189,7 +201,7 @@ void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, cons
     add_term(postings, key, term_pattern(pattern));
     add_term(postings, key, term_duration(term_duration_step(tree->end_ns - tree->begin_ns)));
     guint32 tracer = 0;
-    for (guint32 i = 1; i < tree->n_nodes && postings->n_seen < TERMS_PER_RECORD; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && !too_many(postings); i++) {
         const SpanRec *span = tree->span[i];
         if (listed == NULL && i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
         if (span == NULL || (listed != NULL && listed[i] != 0)) continue;
@@ -197,14 +209,13 @@ void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, cons
         tracer = span->tracer;
         if (span->n_annotations > 0) add_span(postings, key, span);
     }
-    if (postings->n_seen == TERMS_PER_RECORD) overflow(postings, key);
+    if (too_many(postings)) overflow(postings, key);
 }
 
 /* ---- in order ---- */
 
 #define RADIX_BITS 10u
 #define RADIX      (1u << RADIX_BITS)
-#define TERM_BITS  28u
 
 static void sort_by_term(GArray *list) {
     guint n = list->len;
@@ -394,6 +405,7 @@ gboolean postings_visit(Bytes entry, guint32 hour, const GArray *rests, const Po
     while (reader_left(&reader) > 0) {
         guint16 rest = read_u16be(&reader);
         while (next < rests->len && g_array_index(rests, guint16, next) < rest) next++;
+        if (next == rests->len && !reader.failed) return TRUE;
         gboolean wanted = next < rests->len && g_array_index(rests, guint16, next) == rest;
         if (reader.failed || !visit_run(&reader, hour, wanted, visitor)) return FALSE;
     }

@@ -33,5 +33,6 @@ typedef struct PostingVisitor {
     void (*seconds)(void *arg, guint32 from, guint32 until);
     void *arg;
 } PostingVisitor;
-/* Of an entry of that hour: the postings of every term in 'rests' (ascending). FALSE: malformed. */
+/* Of an entry of that hour: the postings of every term in 'rests' (ascending). FALSE: malformed. What lies behind the
+ * last of them is not looked at. */
 gboolean postings_visit(Bytes entry, guint32 hour, const GArray *rests, const PostingVisitor *visitor);

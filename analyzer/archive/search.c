@@ -22,10 +22,8 @@ void search_terms_free(SearchTerms *terms) {
 
 gboolean search_terms_any(const SearchTerms *terms) { return terms->conditions->len > 0; }
 
-/* What may have anything fits every condition. */
 static GArray *condition_new(SearchTerms *terms) {
     GArray *condition = g_array_new(FALSE, FALSE, sizeof(Term));
-    g_array_append_vals(condition, &(Term){TERM_ANYTHING}, 1);
     g_array_append_val(terms->conditions, condition);
     return condition;
 }
@@ -145,8 +143,9 @@ static void set_intersect(HourSet *into, const HourSet *other) {
     g_array_append_vals(into->points, points->data, points->len);
 }
 
-static gboolean set_empty(const HourSet *set) {
-    return set->points->len == 0 && memchr(set->all, 1, sizeof set->all) == NULL;
+/* Is there no more than one record in it? To look at that costs no more than to look another condition up. */
+static gboolean set_small(const HourSet *set) {
+    return set->points->len <= 1 && memchr(set->all, 1, sizeof set->all) == NULL;
 }
 
 static int by_term(gconstpointer a, gconstpointer b) {
@@ -185,10 +184,22 @@ static gboolean read_condition(SearchPlan *plan, GArray *condition, GError **err
     return TRUE;
 }
 
+/* Records that may have anything fit every condition. */
+static gboolean add_anything(SearchPlan *plan, GError **error) {
+    g_autoptr(GArray) rests = g_array_new(FALSE, FALSE, sizeof(guint16));
+    g_array_append_vals(rests, &(guint16){term_rest(TERM_ANYTHING)}, 1);
+    set_clear(&plan->one);
+    if (!read_bucket(plan, term_bucket(TERM_ANYTHING), rests, error)) return FALSE;
+    for (guint i = 0; i < INDEX_HOUR_SECONDS; i++) plan->set.all[i] |= plan->one.all[i];
+    g_array_append_vals(plan->set.points, plan->one.points->data, plan->one.points->len);
+    set_tidy(&plan->set);
+    return TRUE;
+}
+
 static gboolean load_hour(SearchPlan *plan, GError **error) {
     set_clear(&plan->set);
     for (guint i = 0; i < plan->terms->conditions->len; i++) {
-        if (i > 0 && set_empty(&plan->set)) break; /* nothing can fit */
+        if (i > 0 && set_small(&plan->set)) break;
         if (!read_condition(plan, g_array_index(plan->terms->conditions, GArray *, i), error)) return FALSE;
         if (i > 0) {
             set_intersect(&plan->set, &plan->one);
@@ -198,8 +209,8 @@ static gboolean load_hour(SearchPlan *plan, GError **error) {
         plan->set = plan->one;
         plan->one = swap;
     }
-    plan->loaded = TRUE;
-    return TRUE;
+    plan->loaded = add_anything(plan, error);
+    return plan->loaded;
 }
 
 /* To the next hour that has entries, in the order of the plan. *found FALSE: there is none. */

@@ -12,7 +12,7 @@ static guint64 mix(guint64 h) {
     return h;
 }
 
-/* Never TERM_ANYTHING, and never in the bucket of durations. */
+/* Never in the buckets of TERM_ANYTHING and of durations. */
 static Term term_of(guint64 hash) {
     guint32 bucket = 1 + (guint32)((hash >> 32) % (TERM_BUCKETS - 1));
     return bucket << 16 | (guint32)(hash & 0xffff);
@@ -49,8 +49,7 @@ guint term_duration_step(gint64 duration_ns) {
     return 2 * power + ((guint64)duration_ns >> (power - 1) & 1);
 }
 
-/* Bucket 0; its rest 0 is TERM_ANYTHING. */
-Term term_duration(guint step) { return 1 + step; }
+Term term_duration(guint step) { return TERM_BUCKET_DURATION << 16 | step; }
 
 const char *path_begin(const char *text, gsize length) {
     if (length == 0) return NULL;

@@ -1,7 +1,7 @@
 /* Terms: what a search can look up without reading records. A record's terms are its pattern, its hosts, its duration
  * in steps, the components of its paths and its other annotation values that begin with a letter.
  *
- * A term is a number of 28 bits made from what it stands for. Different things may have one number: the index says
+ * A term is a number of 29 bits made from what it stands for. Different things may have one number: the index says
  * where to look, the record says what is there. */
 #pragma once
 
@@ -9,14 +9,18 @@
 
 typedef guint32 Term;
 
-/* The upper bits choose the entry of the index, the lower ones tell its terms apart. */
-#define TERM_BUCKETS 4096u
+/* The upper bits choose the entry of the index, the lower ones tell its terms apart. Hashes are in the buckets 1 ..
+ * TERM_BUCKETS - 1; durations, the longest of all lists, and TERM_ANYTHING, which every search reads, in one each. */
+#define TERM_BUCKETS         4096u
+#define TERM_BUCKET_DURATION TERM_BUCKETS
+#define TERM_BITS            29u
 static inline guint16 term_bucket(Term term) { return (guint16)(term >> 16); }
 static inline guint16 term_rest(Term term) { return (guint16)term; }
 
-/* Every record that has more than TERMS_PER_RECORD terms has this one alone: it may have anything. */
+/* A record of a million spans has some 70,000 terms. One that has more than this has TERM_ANYTHING alone, and is looked
+ * at whatever is asked for. */
 #define TERM_ANYTHING    0u
-#define TERMS_PER_RECORD 16384u
+#define TERMS_PER_RECORD (1u << 18)
 
 Term term_pattern(guint32 number);
 Term term_host(guint32 host);

@@ -26,7 +26,7 @@ typedef enum {
 
 /* Version of the store's layout as a whole, analyzer/archive/layout.h included; written when a store is made, checked
  * when it is opened. Formats 1 and 2 were never released. */
-#define STORE_FORMAT_VERSION 4u
+#define STORE_FORMAT_VERSION 5u
 
 /* Combines an existing value (data NULL when there is none) and n operands, oldest first, into 'out'. Must be
  * associative. FALSE means corrupt input: reads of that key then fail with PLUMB_ERROR_CORRUPT. Called on any thread.
