@@ -157,14 +157,6 @@ def ledger_of(done):
     return json.loads(done.stdout)
 
 
-def start_readers(plumbd, n):
-    """bench/lib/readers.py, asking; it ends at the end of its stdin, and prints what it found."""
-    readers = subprocess.Popen([sys.executable, str(ROOT / "bench/lib/readers.py"), plumbd.http, str(n)], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True)
-    readers.stdout.readline()
-    return readers
-
-
 def load(plumbd, spans, *options):
     return ledger_of(subprocess.run(load_command(plumbd, spans, *options), capture_output=True, text=True))
 

@@ -1,5 +1,6 @@
 """The parts of bench/run. Each takes the Bench, prints its tables and returns its figures."""
 import json
+import os
 import random
 import re
 import shutil
@@ -10,8 +11,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-from lib.daemon import BUILD, MIB, Plumbd, Sampler, check_ledger, ledger_of, load, load_command, start_readers
-from lib.readers import Reader
+from lib.daemon import BUILD, MIB, Plumbd, Sampler, check_ledger, ledger_of, load, load_command
+from lib.readers import Reader, start_readers
 from lib.table import pairs, spread, table
 
 DAY_S = 86400
@@ -94,6 +95,18 @@ def settled(bench):
     return {"figures": figures, "families": families}
 
 
+def beside_readers(plumbd, spans, seed):
+    """A load while 8 readers ask: its ledger, what the readers found, and whose the processors' time was meanwhile."""
+    reader, threads, begun = start_readers(plumbd, 8), plumbd.cpu_by_thread(), time.monotonic()
+    ledger = load(plumbd, spans, "--seed", seed)
+    seconds = time.monotonic() - begun
+    shares = {f"plumbd: {kind}": us * 1e-6 for kind, us in cost_since(plumbd, threads, 1).items()}
+    answers = json.loads(reader.communicate()[0].splitlines()[-1])
+    shares["readers"] = answers["cpu_s"]
+    shares["load client"] = ledger["client_cpu_us_per_span"] * 1e-6 * ledger["acknowledged"]
+    return ledger, answers, {who: cpu_s / seconds / os.cpu_count() for who, cpu_s in shares.items()}
+
+
 def readers(bench):
     """The rate with 8 readers that ask without pause against none, in turns."""
     plumbd = bench.store_for("sustained")
@@ -104,18 +117,19 @@ def readers(bench):
     spans = max(int(bench.rate * seconds), 300_000)
     rates, answers = {True: [], False: []}, []
     for turn in range(turns):
-        reading = turn % 2 == 1
-        if reading:
-            reader = start_readers(plumbd, 8)
-        rates[reading].append(load(plumbd, spans, "--seed", 100 + turn)["spans_per_s"])
-        if reading:
-            answers.append(json.loads(reader.communicate()[0].splitlines()[-1]))
+        if turn % 2 == 1:
+            ledger, answered, shares = beside_readers(plumbd, spans, 100 + turn)
+            answers.append(answered)
+        else:
+            ledger = load(plumbd, spans, "--seed", 100 + turn)
+        rates[turn % 2 == 1].append(ledger["spans_per_s"])
     ratio = sum(rates[True]) / sum(rates[False])
     figures = {"spans/s without": spread(rates[False]), "spans/s with 8 readers": spread(rates[True]), "ratio": ratio,
                "answers per second": spread([a["answers_per_s"] for a in answers])}
     pairs(f"Ingest while 8 readers ask without pause ({turns} turns of {spans:,} spans)", figures)
-    table("How long the readers' questions took meanwhile, ms", [{"question": k, "median (least to most)": v} for k, v in answers[-1]["ms"].items()])
-    return {"figures": figures, "rates": {str(k): v for k, v in rates.items()}, "answers": answers}
+    table("Whose the processors' time was in the last turn with readers", [{"who": k, "% of all processors": 100 * v} for k, v in shares.items()])
+    table("How long the readers' questions took meanwhile, ms", [{"question": k, "median (least to most)": spread(v)} for k, v in answers[-1]["ms"].items()])
+    return {"figures": figures, "rates": {str(k): v for k, v in rates.items()}, "answers": answers, "shares": shares}
 
 
 def acks(bench):

@@ -1,32 +1,13 @@
-"""Readers that ask without pause: readers.py HOST:PORT READERS [seconds]. Each has a connection and goes through all questions, from
-another one on. Ends at the end of stdin or after so many seconds, and prints how long each question took."""
+"""What readers ask plumbd: a reader of its own for questions one by one, and the list for those of bench_ask, who ask without pause."""
 import http.client
 import json
-import sys
-import threading
+import subprocess
 import time
 from urllib.parse import quote
 
-sys.path.insert(0, __file__.rsplit("/", 2)[0])
-from lib.table import spread  # noqa: E402
+from lib.daemon import BUILD
 
-
-def questions(status, traces):
-    """Name -> path. The period is the last hour that holds anything: what people look at while spans arrive."""
-    last = status["store"]["last_time_ns"]
-    hour = f"since={last - 3600 * 10**9}&until={last + 1}"
-    trace = traces[len(traces) // 2]
-    return {
-        "functions": f"/api/v1/functions?{hour}",
-        "functions by host": f"/api/v1/functions?{hour}&by=host&limit=50",
-        "functions of a host": f"/api/v1/functions?{hour}&host={trace['host']}",
-        "forest": f"/api/v1/forest?{hour}",
-        "trace by id": f"/api/v1/trace?id={trace['trace']}",
-        "traces, newest": "/api/v1/traces",
-        "traces by function": f"/api/v1/traces?{hour}&function={quote('OpWriteBlockProto')}",
-        "traces by duration": f"/api/v1/traces?{hour}&min_duration=1s",
-        "status": "/api/v1/status",
-    }
+PARAMETERS = 12  # so many hosts, traces and functions are asked for in turn
 
 
 class Reader:
@@ -49,42 +30,35 @@ class Reader:
         return (time.monotonic() - begun) * 1e3, None if reply.status == 503 else body
 
 
-def read_on(number, address, asked, until, times):
-    reader, names = Reader(address), list(asked)
-    at = number
-    while not until.is_set():
-        name = names[at % len(names)]
-        took, body = reader.ask(asked[name])
-        if body is not None:
-            times[name].append(took)
-        at += 1
-
-
-def main():
-    address, n = sys.argv[1], int(sys.argv[2])
+def questions(address):
+    """(name, path), in the order in which they are asked. The period is the last hour that holds anything: what people look at while
+    spans arrive. Each round asks for another host, trace and function."""
     first = Reader(address)
-    status = json.loads(first.ask("/api/v1/status")[1])
+    last = json.loads(first.ask("/api/v1/status")[1])["store"]["last_time_ns"]
     traces = json.loads(first.ask("/api/v1/traces?limit=50")[1])["traces"]
-    asked = questions(status, traces)
-    times = {name: [] for name in asked}
-    until = threading.Event()
-    threads = [threading.Thread(target=read_on, args=(i, address, asked, until, times)) for i in range(n)]
-    begun = time.monotonic()
-    for thread in threads:
-        thread.start()
-    print("reading", flush=True)
-    if len(sys.argv) > 3:
-        until.wait(float(sys.argv[3]))
-    else:
-        sys.stdin.read()
-    until.set()
-    for thread in threads:
-        thread.join()
-    seconds = time.monotonic() - begun
-    answered = sum(len(t) for t in times.values())
-    print(json.dumps({"answers_per_s": answered / seconds, "answers": answered,
-                      "ms": {name: spread(t) for name, t in times.items() if t}}))
+    hour = f"since={last - 3600 * 10**9}&until={last + 1}"
+    functions = [f["function"] for f in json.loads(first.ask(f"/api/v1/functions?{hour}")[1])["functions"]]
+    asked = []
+    for i in range(PARAMETERS):
+        trace, function = traces[i * len(traces) // PARAMETERS], functions[i * len(functions) // PARAMETERS]
+        asked += [
+            ("functions", f"/api/v1/functions?{hour}"),
+            ("functions by host", f"/api/v1/functions?{hour}&by=host&limit=50"),
+            ("functions of a host", f"/api/v1/functions?{hour}&host={trace['host']}"),
+            ("forest", f"/api/v1/forest?{hour}"),
+            ("trace by id", f"/api/v1/trace?id={trace['trace']}"),
+            ("traces, newest", "/api/v1/traces"),
+            ("traces by function", f"/api/v1/traces?{hour}&function={quote(function, safe='')}"),
+            ("traces by duration", f"/api/v1/traces?{hour}&min_duration={1 << i % 4}s"),
+            ("status", "/api/v1/status"),
+        ]
+    return asked
 
 
-if __name__ == "__main__":
-    main()
+def start_readers(plumbd, n):
+    """bench_ask, asking; it ends at the end of its stdin, and prints what it found."""
+    readers = subprocess.Popen([str(BUILD / "bench/bench_ask"), plumbd.http, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    readers.stdin.write("".join(f"{name}\t{path}\n" for name, path in questions(plumbd.http)) + "\n")
+    readers.stdin.flush()
+    readers.stdout.readline()
+    return readers

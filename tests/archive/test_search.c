@@ -266,7 +266,7 @@ static gboolean many_met(const Case *c, guint64 trace, const char *component) {
     return met;
 }
 
-/* A record with more terms than its table remembers has them all in the index, and is not met by who looks for another. */
+/* A record with more terms than its table remembers has them all in the index, and no others. */
 static void test_many_terms(void) {
     Case c;
     case_open(&c, FALSE);
