@@ -56,12 +56,16 @@ static void set_type(struct evhttp_request *request, const char *type) {
     evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
 }
 
-static void send_bytes(struct evhttp_request *request, int code, const char *type, Bytes body) {
-    struct evbuffer *buffer = evbuffer_new();
-    evbuffer_add(buffer, body.data, body.size_bytes);
+static void send_buffer(struct evhttp_request *request, int code, const char *type, struct evbuffer *buffer) {
     set_type(request, type);
     evhttp_send_reply(request, code, reason_of(code), buffer);
     evbuffer_free(buffer);
+}
+
+static void send_bytes(struct evhttp_request *request, int code, const char *type, Bytes body) {
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add(buffer, body.data, body.size_bytes);
+    send_buffer(request, code, type, buffer);
 }
 
 static void send_text(struct evhttp_request *request, int code, const char *text) {
@@ -74,6 +78,21 @@ static void send_error(struct evhttp_request *request, int code, const char *mes
     send_bytes(request, code, "application/json", (Bytes){text, strlen(text)});
     free(text);
     json_decref(document);
+}
+
+static void drop_body(const void *data, size_t size_bytes, void *body) {
+    (void)data;
+    (void)size_bytes;
+    g_bytes_unref(body);
+}
+
+/* What is sent is not copied. */
+static struct evbuffer *body_buffer(GBytes *body) {
+    struct evbuffer *buffer = evbuffer_new();
+    gsize size_bytes = 0;
+    const void *data = body ? g_bytes_get_data(body, &size_bytes) : NULL;
+    if (size_bytes > 0) evbuffer_add_reference(buffer, data, size_bytes, drop_body, g_bytes_ref(body));
+    return buffer;
 }
 
 /* ---- what this thread answers itself ---- */
@@ -115,13 +134,12 @@ static void send_piece(HttpJob *job, HttpAnswer *answer, gboolean first) {
         set_type(request, "application/x-ndjson");
         evhttp_send_reply_start(request, 200, reason_of(200));
     }
-    if (answer->size_bytes == 0) return;
+    if (!answer->body) return;
     if (!evhttp_request_get_connection(request)) {
         http_job_cancel(job);
         return;
     }
-    struct evbuffer *buffer = evbuffer_new();
-    evbuffer_add(buffer, answer->body, answer->size_bytes);
+    struct evbuffer *buffer = body_buffer(answer->body);
     evhttp_send_reply_chunk_with_cb(request, buffer, on_drained, job);
     evbuffer_free(buffer);
 }
@@ -139,7 +157,7 @@ static void send_answer(Http *http, HttpAnswer *answer) {
     forget_job(http, job);
     http_job_free(job);
     if (!started) {
-        send_bytes(request, answer->code, "application/json", (Bytes){answer->body, answer->size_bytes});
+        send_buffer(request, answer->code, "application/json", body_buffer(answer->body));
         return;
     }
     struct evhttp_connection *connection = evhttp_request_get_connection(request);

@@ -1,10 +1,10 @@
 #include "receiver/http_jobs.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "analyzer/query/json_compact.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/status.h"
@@ -86,7 +86,7 @@ void http_job_free(HttpJob *job) {
 
 void http_answer_free(HttpAnswer *answer) {
     if (!answer) return;
-    free(answer->body);
+    g_clear_pointer(&answer->body, g_bytes_unref);
     g_free(answer);
 }
 
@@ -105,16 +105,14 @@ static void post(HttpJobs *jobs, const HttpAnswer *content) {
 
 /* To the job and those that ask the same. */
 static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
-    char *text = json_dumps(document, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
     json_decref(document);
-    gsize size_bytes = text ? strlen(text) : 0;
+    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
     for (HttpJob *next; job != NULL; job = next) {
         /* Once posted it is the HTTP thread's. */
         next = g_steal_pointer(&job->same);
-        char *body = text && next != NULL ? malloc(size_bytes + 1) : text;
-        if (body && body != text) memcpy(body, text, size_bytes + 1);
-        HttpAnswer answer = {.job = job, .last = TRUE, .code = body ? code : 500, .body = body};
-        answer.size_bytes = body ? size_bytes : 0;
+        const HttpAnswer answer = {.job = job, .last = TRUE, .code = code, .body = g_bytes_ref(body)};
         post(jobs, &answer);
     }
 }
@@ -215,10 +213,7 @@ static gboolean stream_piece(void *arg, Bytes piece) {
     job->in_flight_bytes += piece.size_bytes;
     pthread_mutex_unlock(&job->lock);
     if (!go_on || piece.size_bytes == 0) return go_on;
-    HttpAnswer answer = {.job = job, .code = 200, .body = malloc(piece.size_bytes), .stream = TRUE};
-    if (!answer.body) return FALSE;
-    memcpy(answer.body, piece.data, piece.size_bytes);
-    answer.size_bytes = piece.size_bytes;
+    HttpAnswer answer = {.job = job, .code = 200, .body = g_bytes_new(piece.data, piece.size_bytes), .stream = TRUE};
     post(stream->jobs, &answer);
     return TRUE;
 }

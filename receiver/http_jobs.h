@@ -26,10 +26,9 @@ void http_job_free(HttpJob *job);
 typedef struct HttpAnswer {
     struct HttpAnswer *next;
     HttpJob *job;
-    gboolean last; /* the job is the HTTP thread's again */
-    int code;      /* HTTP status; of the first piece of an export: 200 */
-    char *body;    /* to be freed with free() */
-    gsize size_bytes;
+    gboolean last;   /* the job is the HTTP thread's again */
+    int code;        /* HTTP status; of the first piece of an export: 200 */
+    GBytes *body;    /* NULL: none */
     gboolean stream; /* a piece of an export */
 } HttpAnswer;
 void http_answer_free(HttpAnswer *answer);

@@ -56,10 +56,10 @@ static void add_process(json_t *row, Archive *archive, const SpanRec *span) {
     gsize length;
     const char *text = dict_text(archive_dict(archive), span->tracer, &length);
     TracerId tracer = tracer_id_parse(text, length);
-    json_object_set_new(row, "role", json_string(role_name(tracer.role)));
-    json_object_set_new(row, "process", json_text(tracer.process, tracer.process_length));
-    if (tracer.host_length) json_object_set_new(row, "host", json_text(tracer.host, tracer.host_length));
-    if (tracer.pid >= 0) json_object_set_new(row, "pid", json_integer(tracer.pid));
+    json_object_set_new_nocheck(row, "role", json_string_nocheck(role_name(tracer.role)));
+    json_object_set_new_nocheck(row, "process", json_text(tracer.process, tracer.process_length));
+    if (tracer.host_length) json_object_set_new_nocheck(row, "host", json_text(tracer.host, tracer.host_length));
+    if (tracer.pid >= 0) json_object_set_new_nocheck(row, "pid", json_integer(tracer.pid));
 }
 
 static void add_flags(json_t *row, guint8 flags) {
@@ -76,7 +76,7 @@ static void add_flags(json_t *row, guint8 flags) {
         if (!list) list = json_array();
         json_array_append_new(list, json_string(names[i].name));
     }
-    if (list) json_object_set_new(row, "flags", list);
+    if (list) json_object_set_new_nocheck(row, "flags", list);
 }
 
 static json_t *span_json(Archive *archive, const TraceView *view, guint32 node, guint32 depth) {
@@ -86,17 +86,17 @@ static json_t *span_json(Archive *archive, const TraceView *view, guint32 node, 
     span_description(archive, span, description, &skip);
     json_t *row = json_object(), *parents = json_array();
     for (guint i = 0; i < span->n_parents; i++) json_array_append_new(parents, json_span_id(span_parents(span)[i]));
-    json_object_set_new(row, "span", json_span_id(span->id));
-    json_object_set_new(row, "parents", parents);
-    json_object_set_new(row, "depth", json_integer(depth));
-    json_object_set_new(row, "function", json_name(archive, span->name));
-    json_object_set_new(row, "description", json_text(description->str, description->len));
+    json_object_set_new_nocheck(row, "span", json_span_id(span->id));
+    json_object_set_new_nocheck(row, "parents", parents);
+    json_object_set_new_nocheck(row, "depth", json_integer(depth));
+    json_object_set_new_nocheck(row, "function", json_name(archive, span->name));
+    json_object_set_new_nocheck(row, "description", json_text(description->str, description->len));
     add_process(row, archive, span);
-    json_object_set_new(row, "begin_time_ns", json_integer(span->begin_ns));
-    json_object_set_new(row, "duration_ns", json_integer(span->duration_ns));
-    json_object_set_new(row, "self_ns", json_integer(view->times->self_ns[node]));
-    json_object_set_new(row, "critical_ns", json_integer(view->times->critical_ns[node]));
-    json_object_set_new(row, "resolution_ns", json_integer(span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1));
+    json_object_set_new_nocheck(row, "begin_time_ns", json_integer(span->begin_ns));
+    json_object_set_new_nocheck(row, "duration_ns", json_integer(span->duration_ns));
+    json_object_set_new_nocheck(row, "self_ns", json_integer(view->times->self_ns[node]));
+    json_object_set_new_nocheck(row, "critical_ns", json_integer(view->times->critical_ns[node]));
+    json_object_set_new_nocheck(row, "resolution_ns", json_integer(span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1));
     add_lists(row, archive, span, skip);
     add_flags(row, view->tree->flags[node]);
     return row;

@@ -4,6 +4,7 @@ target_compile_definitions(query_fixture PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
 plumb_test(test_query_records SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_spark.c LINK query_fixture)
 plumb_test(test_query_params SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_params.c LINK query_fixture)
+plumb_test(test_json_compact SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_json_compact.c LINK query_fixture)
 plumb_test(test_path_filter SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_path_filter.c LINK query_fixture)
 plumb_test(test_pack SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_pack.c LINK query_fixture)
 plumb_test(test_export SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_export.c LINK query_fixture)
