@@ -1,10 +1,11 @@
-/* Format of a trace record, version 2. Numbers are varints unless said otherwise; "signed" is zig-zag.
+/* Format of a trace record, version 3. Numbers are varints unless said otherwise; "signed" is zig-zag.
  *
  * Head: version (1 byte); bits (RECORD_...); pattern number; number of spans; with RECORD_TRACE_FLAGS TraceFlags; with
  * RECORD_ORPHANS the number of orphans; with RECORD_DROPPED DroppedColumns and, when ids are among them, part and
  * ids_at of RecordHead; signed begin of the trace; its length; with RECORD_SHAPE the pattern (pattern.c), its length
  * before it; with RECORD_DIRECTORY the bytes of counts and times, of tracers and flags, and (RECORD_PARENTS) of
- * parents. Times are in units of 1 ns, or of 1 ms when the bits have RECORD_MS.
+ * parents; with RECORD_PLACES, but for DROPPED_IDS, the bytes of ids. Times are in
+ * units of 1 ns, or of 1 ms when the bits have RECORD_MS.
  *
  * Then columns, each of them in the order of places. A place is an instance of a pattern node, that is, a node of the
  * tree; places are ordered by pattern node, then as the tree is. So place 0 is the trace, and the children that have
@@ -36,7 +37,10 @@
  *                Then, with RECORD_NOTES: number of notes, for each: signed time from the span's begin, and a value
  *                that refers to nothing "there".
  *   ids          (but for DROPPED_IDS) 8 bytes big-endian: lower half of the span's id; of placeholders that of the
- *                missing id, 16 bytes with RECORD_FOREIGN. They are last: nobody needs them to read another column.
+ *                missing id, 16 bytes with RECORD_FOREIGN. With RECORD_PLACES bits (record_bits.h) instead: what
+ *                id_place() makes of the lower half, as signed difference to what record_ids.h expects, a value of
+ *                the width that it expects; but where it expects nothing, and of placeholders, the halves themselves,
+ *                64 bits each. They are last: nobody needs them to read another column.
  *
  * "As runs": how many places are as expected, then the change of the one that is not, and again; after the last place
  * nothing, but the length of a run that reaches it. Placeholders have ids only. What references copy is limited by
@@ -45,6 +49,7 @@
 
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/record_encode.h"
+#include "analyzer/calltree/record_ids.h"
 #include "analyzer/calltree/record_model.h"
 
 /* Nodes and pattern nodes up to which the scratch arrays lie on the C stack. */
@@ -212,8 +217,9 @@ typedef struct Streams {
     BitWriter times;
     Encoder tracers; /* for its 'at' and 'run' */
     Encoder flags;
-    guint8 *ids;
+    BitWriter ids;
     TracerModel tracer_model;
+    IdModel id_model;
     guint16 flags_before;
 } Streams;
 
@@ -240,11 +246,28 @@ static inline void put_flags(Streams *s, const SpanRec *span) {
     s->flags_before = span->flags;
 }
 
+static inline void put_id(Streams *s, const SpanRec *span, const SpanRec *parent, const SpanRec *sibling) {
+    IdModel *model = &s->id_model;
+    IdContext at = {span->tracer, parent != NULL && parent->tracer == span->tracer,
+                    sibling != NULL && sibling->tracer == span->tracer, 0};
+    if (at.as_parent) at.parent = id_place(parent->id.span);
+    const IdGuess guess = id_model_guess(model, &at);
+    const guint64 place = id_place(span->id.span);
+    if (guess.kind == ID_UNKNOWN) {
+        bits_put_u64(&s->ids, span->id.span);
+    } else {
+        guint64 missed = zigzag_of(wrapping_sub((gint64)place, (gint64)guess.place));
+        guint width = bits_put_value(&s->ids, missed, id_model_width(model, guess.kind));
+        id_model_learn_width(model, guess.kind, width);
+    }
+    id_model_learn(model, &at, place);
+}
+
 static void put_missing(Streams *s, const Encoder *e, guint32 q) {
     for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         SpanId missing = e->tree->missing[e->node[place]];
-        if (e->bits & RECORD_FOREIGN) s->ids = put_u64(s->ids, missing.trace);
-        s->ids = put_u64(s->ids, missing.span);
+        if (e->bits & RECORD_FOREIGN) bits_put_u64(&s->ids, missing.trace);
+        bits_put_u64(&s->ids, missing.span);
     }
 }
 
@@ -253,25 +276,28 @@ static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *tr
     BitWriter bits = s->times;
     TimeModel model = {0};
     Interval before = {0, 0};
+    const SpanRec *span_before = NULL;
     guint32 parent_before = G_MAXUINT32;
     tracer_model_node(&s->tracer_model, e->pattern, q);
+    id_model_node(&s->id_model);
     for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         const SpanRec *span = span_at(e, place);
         expect_place(e, place + SPANS_AHEAD);
         guint32 parent_node = parent_at(e, place);
         const SpanRec *parent = e->tree->span[parent_node];
         const Interval around = parent != NULL ? interval_of(e, parent) : *trace, own = interval_of(e, span);
+        const gboolean later = parent_node == parent_before;
         if (parent_node == 0 && place == e->first[q]) {
             put_root(e, &bits, trace, &own);
         } else {
-            gboolean later = parent_node == parent_before;
             later ? put_step(&bits, &model, &before, &own) : put_begin(&bits, &model, &around, &own);
             put_duration(e, &bits, &model, &around, &own);
         }
         put_tracer(s, span, parent);
         if (e->bits & RECORD_FLAGS) put_flags(s, span);
-        s->ids = put_u64(s->ids, span->id.span);
+        put_id(s, span, parent, later ? span_before : NULL);
         before = own;
+        span_before = span;
         parent_before = parent_node;
     }
     s->times = bits;
@@ -282,23 +308,32 @@ static inline void append(Encoder *e, const guint8 *from, const guint8 *end) {
     e->at += end - from;
 }
 
-/* Lengths for the directory, and the place of the ids. */
+/* Lengths for the directory. */
 typedef struct Lengths {
     gsize times, tracers, parents;
 } Lengths;
 
-static const guint8 *put_streams(Encoder *e, guint8 *beside, Lengths *lengths, const guint8 **ids_end) {
-    gsize n = e->tree->n_nodes;
-    guint8 *flags = beside + n * TRACER_BOUND_BYTES, *ids = flags + n * FLAGS_BOUND_BYTES, *start = e->at;
-    Streams s = {.times = {.at = e->at}, .tracers = {.at = beside}, .flags = {.at = flags}, .ids = ids};
+static void put_nodes(Streams *s, const Encoder *e) {
     const Interval trace = interval_of_trace(e);
+    IdSlot few[ID_SLOTS_FEW];
+    const guint32 n_slots = id_slots_of(e->tree->n_nodes);
+    g_autofree IdSlot *many = n_slots > ID_SLOTS_FEW ? g_new(IdSlot, n_slots) : NULL;
+    id_model_init(&s->id_model, many != NULL ? many : few, n_slots);
     for (guint32 q = 1; q < e->pattern->n_nodes; q++) {
         if (is_placeholder(e->pattern, q)) {
-            put_missing(&s, e, q);
+            put_missing(s, e, q);
         } else {
-            put_node(&s, e, q, &trace);
+            put_node(s, e, q, &trace);
         }
     }
+}
+
+/* Returns the ids, which stand beside. */
+static Bytes put_streams(Encoder *e, guint8 *beside, Lengths *lengths) {
+    gsize n = e->tree->n_nodes;
+    guint8 *flags = beside + n * TRACER_BOUND_BYTES, *ids = flags + n * FLAGS_BOUND_BYTES, *start = e->at;
+    Streams s = {.times = {.at = e->at}, .tracers = {.at = beside}, .flags = {.at = flags}, .ids = {.at = ids}};
+    put_nodes(&s, e);
     e->at = bits_end(&s.times);
     lengths->times += (gsize)(e->at - start);
     start = e->at;
@@ -307,17 +342,34 @@ static const guint8 *put_streams(Encoder *e, guint8 *beside, Lengths *lengths, c
     append(e, beside, s.tracers.at);
     append(e, flags, s.flags.at);
     lengths->tracers = (gsize)(e->at - start);
-    *ids_end = s.ids;
-    return ids;
+    return (Bytes){ids, (gsize)(bits_end(&s.ids) - ids)};
 }
-
-/* ---- parents that the tree does not tell ---- */
 
 /* Of a placeholder: the missing one. */
 static inline SpanId id_at(const Encoder *e, guint32 place) {
     const SpanRec *span = span_at(e, place);
     return span != NULL ? span->id : e->tree->missing[e->node[place]];
 }
+
+/* Ids that no sequence gave, as those of other programs, are far from each other. */
+static void choose_ids(Encoder *e, Bytes *coded) {
+    const CallTree *tree = e->tree;
+    guint32 n_missing = tree->n_nodes - 1 - tree->n_spans;
+    gsize plain_bytes = record_plain_ids_bytes(e->bits, tree->n_spans, n_missing);
+    if (coded->size_bytes < plain_bytes) {
+        e->bits |= RECORD_PLACES;
+        return;
+    }
+    guint8 *at = (guint8 *)coded->data;
+    for (guint32 place = 1; place < tree->n_nodes; place++) {
+        SpanId id = id_at(e, place);
+        if (span_at(e, place) == NULL && (e->bits & RECORD_FOREIGN)) at = put_u64(at, id.trace);
+        at = put_u64(at, id.span);
+    }
+    coded->size_bytes = plain_bytes;
+}
+
+/* ---- parents that the tree does not tell ---- */
 
 /* id -> place; 0: none. */
 typedef struct Places {
@@ -391,7 +443,7 @@ static void put_parents(Encoder *e) {
 
 /* ---- the whole ---- */
 
-static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths) {
+static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths, gsize ids_bytes) {
     const CallTree *tree = e->tree;
     *e->at++ = RECORD_VERSION;
     put(e, e->bits);
@@ -416,13 +468,14 @@ static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths)
         put(e, lengths->tracers);
         if (e->bits & RECORD_PARENTS) put(e, lengths->parents);
     }
+    if ((e->bits & RECORD_PLACES) && !(head->dropped & DROPPED_IDS)) put(e, ids_bytes);
 }
 
-static void put_ids(Encoder *e, const RecordHead *head, const guint8 *ids, const guint8 *end) {
+static void put_ids(Encoder *e, const RecordHead *head, Bytes ids) {
     if (!(head->dropped & DROPPED_IDS)) {
-        append(e, ids, end);
+        append(e, ids.data, (const guint8 *)ids.data + ids.size_bytes);
     } else if (head->ids != NULL) {
-        g_byte_array_append(head->ids, ids, (guint)(end - ids));
+        g_byte_array_append(head->ids, ids.data, (guint)ids.size_bytes);
     }
 }
 
@@ -430,21 +483,21 @@ static void put_ids(Encoder *e, const RecordHead *head, const guint8 *ids, const
 static void put_record(Encoder *e, const RecordHead *head, guint8 *start, gsize span_bytes) {
     guint8 *columns = start + HEAD_BOUND_BYTES + e->shape.size_bytes;
     Lengths lengths = {0, 0, 0};
-    const guint8 *ids_end;
     e->at = columns;
     put_counts(e);
     lengths.times = (gsize)(e->at - columns);
     gsize main_bytes = (gsize)e->tree->n_nodes * SPAN_BOUND_BYTES + 2 * span_bytes;
-    const guint8 *ids = put_streams(e, columns + main_bytes, &lengths, &ids_end);
+    Bytes ids = put_streams(e, columns + main_bytes, &lengths);
+    if (!(head->dropped & DROPPED_IDS) || head->ids != NULL) choose_ids(e, &ids);
     guint8 *parents = e->at;
     put_parents(e);
     lengths.parents = (gsize)(e->at - parents);
     if (e->bits & RECORD_ANNOTATED) record_put_annotations(e);
-    put_ids(e, head, ids, ids_end);
+    put_ids(e, head, ids);
     g_assert((gsize)(e->at - columns) <= main_bytes);
     gsize size_bytes = (gsize)(e->at - columns);
     e->at = start;
-    put_head(e, head, &lengths);
+    put_head(e, head, &lengths, ids.size_bytes);
     memmove(e->at, columns, size_bytes);
     e->at += size_bytes;
 }

@@ -31,6 +31,11 @@ G_ALWAYS_INLINE static inline void bits_put(BitWriter *writer, guint64 value, gu
     writer->n_pending &= 7;
 }
 
+static inline void bits_put_u64(BitWriter *writer, guint64 value) {
+    bits_put(writer, value & G_MAXUINT32, 32);
+    bits_put(writer, value >> 32, 32);
+}
+
 /* The first byte after the stream. */
 static inline guint8 *bits_end(const BitWriter *writer) { return writer->at + (writer->n_pending > 0); }
 
@@ -98,6 +103,11 @@ static inline guint64 bits_get(BitReader *reader, guint n) {
     guint64 value = bits_peek(reader) & ((G_GUINT64_CONSTANT(1) << n) - 1);
     bits_skip(reader, n);
     return value;
+}
+
+static inline guint64 bits_get_u64(BitReader *reader) {
+    guint64 low = bits_get(reader, 32);
+    return low | bits_get(reader, 32) << 32;
 }
 
 /* The first byte after the stream. */

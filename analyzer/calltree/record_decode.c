@@ -1,3 +1,4 @@
+#include "analyzer/calltree/record_ids.h"
 #include "analyzer/calltree/record_model.h"
 #include "analyzer/calltree/record_read.h"
 #include "common/base/error.h"
@@ -49,10 +50,16 @@ static gboolean read_directory(ByteReader *reader, RecordOpen *open) {
            open->parents_bytes <= left - open->times_bytes - open->tracers_bytes;
 }
 
-/* How many spans the bytes that are left can hold: each has an id, or two times of two bits at least. */
+static gboolean read_ids_length(ByteReader *reader, RecordOpen *open) {
+    if (!(open->bits & RECORD_PLACES) || (open->summary.dropped & DROPPED_IDS)) return TRUE;
+    open->ids_bytes = get_varint(reader);
+    return !reader->failed && open->ids_bytes <= reader_left(reader);
+}
+
+/* How many spans the bytes that are left can hold: each has an id, or at least one bit of times. */
 static guint64 spans_bound(const RecordOpen *open, const ByteReader *reader) {
-    gsize left = reader_left(reader);
-    return open->summary.dropped & DROPPED_IDS ? (guint64)left * 2 : left / 8;
+    guint64 left = reader_left(reader);
+    return open->summary.dropped & DROPPED_IDS || open->bits & RECORD_PLACES ? left * 8 : left / 8;
 }
 
 static gboolean read_head(ByteReader *reader, RecordOpen *open) {
@@ -62,7 +69,7 @@ static gboolean read_head(ByteReader *reader, RecordOpen *open) {
     open->summary.pattern = field[1];
     open->summary.n_spans = field[2];
     if (!read_extras(reader, open) || !read_period(reader, open) || !read_shape(reader, open) ||
-        !read_directory(reader, open))
+        !read_directory(reader, open) || !read_ids_length(reader, open))
         return FALSE;
     const TraceSummary *summary = &open->summary;
     return summary->n_spans > 0 && summary->n_spans <= spans_bound(open, reader) &&
@@ -134,9 +141,9 @@ static gboolean read_places(Decoder *d) {
     return run_end(d) && spans == d->open.summary.n_spans;
 }
 
-static gsize ids_bytes(const Decoder *d) {
-    gsize spans = d->open.summary.n_spans, missing = d->n_places - 1 - spans;
-    return 8 * spans + (d->open.bits & RECORD_FOREIGN ? 16 : 8) * missing;
+static gsize plain_ids_bytes(const Decoder *d) {
+    gsize n_spans = d->open.summary.n_spans;
+    return record_plain_ids_bytes(d->open.bits, n_spans, d->n_places - 1 - n_spans);
 }
 
 gboolean decoder_corrupt(const Decoder *d, GError **error) {
@@ -160,7 +167,8 @@ gboolean decoder_begin(Decoder *d, Bytes record, const Pattern *pattern, GError 
     const guint8 *start = d->reader.at;
     if (!read_places(d)) return decoder_corrupt(d, error);
     d->sizes.counts = (gsize)(d->reader.at - start);
-    d->sizes.ids = d->open.summary.dropped & DROPPED_IDS ? 0 : ids_bytes(d);
+    if (!(d->open.summary.dropped & DROPPED_IDS))
+        d->sizes.ids = d->open.bits & RECORD_PLACES ? d->open.ids_bytes : plain_ids_bytes(d);
     if (d->sizes.ids > reader_left(&d->reader)) return decoder_corrupt(d, error);
     d->reader.end -= d->sizes.ids;
     return TRUE;
@@ -298,25 +306,79 @@ static guint64 made_up_id(const Decoder *d, guint32 i) {
     return ((z ^ z >> 31) & ~(guint64)G_MAXUINT32) | i;
 }
 
-gboolean decoder_ids(Decoder *d, Bytes apart) {
-    gboolean dropped = (d->open.summary.dropped & DROPPED_IDS) != 0;
-    ByteReader reader = byte_reader(d->reader.end, d->sizes.ids);
-    if (dropped && apart.data != NULL) {
-        if (apart.size_bytes != ids_bytes(d)) return FALSE;
-        reader = byte_reader(apart.data, apart.size_bytes);
-        dropped = FALSE;
-    }
+static void make_up_ids(Decoder *d) {
+    for (guint32 i = 1; i < d->n_places; i++) d->places[i].id = (SpanId){d->trace_id, made_up_id(d, i)};
+}
+
+static gboolean read_plain_ids(Decoder *d, Bytes ids) {
+    if (ids.size_bytes != plain_ids_bytes(d)) return FALSE;
+    ByteReader reader = byte_reader(ids.data, ids.size_bytes);
     for (guint32 i = 1; i < d->n_places; i++) {
         Place *place = &d->places[i];
         place->id.trace = d->trace_id;
-        if (dropped) {
-            place->id.span = made_up_id(d, i);
-            continue;
-        }
         if (!place->is_span && (d->open.bits & RECORD_FOREIGN)) place->id.trace = read_u64be(&reader);
         place->id.span = read_u64be(&reader);
     }
     return !reader.failed;
+}
+
+static guint64 read_id(BitReader *bits, IdModel *model, const Place *place, const Place *parent, const Place *sibling) {
+    IdContext at = {place->tracer, parent->is_span && parent->tracer == place->tracer,
+                    sibling != NULL && sibling->tracer == place->tracer, 0};
+    if (at.as_parent) at.parent = id_place(parent->id.span);
+    const IdGuess guess = id_model_guess(model, &at);
+    guint64 id;
+    if (guess.kind == ID_UNKNOWN) {
+        id = bits_get_u64(bits);
+        id_model_learn(model, &at, id_place(id));
+        return id;
+    }
+    guint width;
+    guint64 missed = bits_get_value(bits, id_model_width(model, guess.kind), &width);
+    id_model_learn_width(model, guess.kind, width);
+    guint64 at_place = guess.place + (guint64)zigzag_value(missed);
+    id_model_learn(model, &at, at_place);
+    return id_at_place(at_place);
+}
+
+static void read_node_ids(Decoder *d, BitReader *bits, IdModel *model, guint32 q) {
+    const gboolean missing = d->pattern->nodes[q].name == NAME_MISSING;
+    id_model_node(model);
+    for (guint32 i = d->first[q]; i < d->first[q + 1] && !bits->failed; i++) {
+        Place *place = &d->places[i];
+        place->id.trace = d->trace_id;
+        if (missing) {
+            if (d->open.bits & RECORD_FOREIGN) place->id.trace = bits_get_u64(bits);
+            place->id.span = bits_get_u64(bits);
+            continue;
+        }
+        gboolean later = i > d->first[q] && place->parent == d->places[i - 1].parent;
+        place->id.span = read_id(bits, model, place, &d->places[place->parent], later ? place - 1 : NULL);
+    }
+}
+
+static gboolean read_coded_ids(Decoder *d, Bytes ids) {
+    const guint8 *start = ids.data;
+    BitReader bits = bit_reader(start, start + ids.size_bytes);
+    const guint32 n_slots = id_slots_of(d->n_places);
+    g_autofree IdSlot *slots = g_new(IdSlot, n_slots);
+    IdModel model;
+    id_model_init(&model, slots, n_slots);
+    for (guint32 q = 1; q < d->pattern->n_nodes; q++) read_node_ids(d, &bits, &model, q);
+    return !bits.failed && bits_read_end(&bits) == bits.end;
+}
+
+/* Tracers must have been read. */
+gboolean decoder_ids(Decoder *d, Bytes apart) {
+    Bytes ids = {d->reader.end, d->sizes.ids};
+    if (d->open.summary.dropped & DROPPED_IDS) {
+        if (apart.data == NULL) {
+            make_up_ids(d);
+            return TRUE;
+        }
+        ids = apart;
+    }
+    return d->open.bits & RECORD_PLACES ? read_coded_ids(d, ids) : read_plain_ids(d, ids);
 }
 
 static gboolean read_parent(Decoder *d, gint64 *before) {

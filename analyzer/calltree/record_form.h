@@ -7,7 +7,7 @@
 #include "analyzer/calltree/record_bits.h"
 #include "common/model/role.h"
 
-#define RECORD_VERSION 2
+#define RECORD_VERSION 3
 
 enum {
     RECORD_MS = 1 << 0,          /* all times are whole milliseconds and stored as such */
@@ -23,7 +23,8 @@ enum {
     RECORD_FOREIGN = 1 << 10,    /* ids of missing parents have their upper halves */
     RECORD_DROPPED = 1 << 11,    /* the head says what is gone */
     RECORD_SHAPE = 1 << 12,      /* the head has the pattern itself */
-    RECORD_ALL = (1 << 13) - 1,
+    RECORD_PLACES = 1 << 13,     /* ids are coded as places; else they are as they are */
+    RECORD_ALL = (1 << 14) - 1,
 };
 
 /* From this number of spans on a directory pays: two to four bytes, against reading all columns before the one that is
@@ -32,6 +33,11 @@ enum {
 
 static inline guint16 record_usual_flags(guint32 bits) { return bits & RECORD_MS ? SPAN_MILLISECONDS : 0; }
 static inline gint64 record_unit_ns(guint32 bits) { return bits & RECORD_MS ? 1000000 : 1; }
+
+/* The column of ids without RECORD_PLACES. */
+static inline gsize record_plain_ids_bytes(guint32 bits, gsize n_spans, gsize n_missing) {
+    return 8 * n_spans + (bits & RECORD_FOREIGN ? 16 : 8) * n_missing;
+}
 
 /* Tokens of parents: these two, or 2 + zig-zag of (place of the parent - place of the one before). */
 enum { PARENT_FOREIGN = 0, PARENT_UNKNOWN = 1, PARENT_PLACE = 2 };

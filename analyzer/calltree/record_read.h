@@ -27,6 +27,7 @@ typedef struct RecordOpen {
     const guint8 *start;                             /* of the record */
     Bytes shape;                                     /* with RECORD_SHAPE */
     gsize times_bytes, tracers_bytes, parents_bytes; /* with RECORD_DIRECTORY */
+    gsize ids_bytes;                                 /* with RECORD_PLACES, but for DROPPED_IDS */
     ByteReader reader;                               /* at the columns */
 } RecordOpen;
 gboolean record_open(Bytes record, RecordOpen *open, GError **error);

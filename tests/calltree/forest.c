@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/model/id_place.h"
+
 typedef struct Maker {
     Forest *forest;
     const World *world;
@@ -11,6 +13,7 @@ typedef struct Maker {
     GRand *rand;
     SpanId ids[256];
     guint n_ids;
+    guint64 first_place;
     guint names; /* few names make many equal subtrees */
     guint tracers;
 } Maker;
@@ -22,7 +25,11 @@ static gboolean wrong(Maker *m, guint n) { return !m->options->clean && one_in(m
 static SpanId new_id(Maker *m) {
     SpanId id = {m->forest->trace_id, 0};
     /* Ids near each other and far apart. */
-    id.span = one_in(m, 2) ? (guint64)below(m, 1000) + 1 : (guint64)g_rand_int(m->rand) << 32 | g_rand_int(m->rand);
+    switch (below(m, 4)) {
+    case 0: id.span = (guint64)below(m, 1000) + 1; break;
+    case 1: id.span = (guint64)g_rand_int(m->rand) << 32 | g_rand_int(m->rand); break;
+    default: id.span = id_at_place(m->first_place + m->n_ids + 64 * below(m, 3)); /* as our agent draws them */
+    }
     for (guint i = 0; i < m->n_ids; i++) {
         if (m->ids[i].span == id.span) return new_id(m);
     }
@@ -123,12 +130,13 @@ void spans_shuffle(GPtrArray *spans, guint32 seed) {
 
 Forest *forest_new(const World *world, guint32 seed, const ForestOptions *options) {
     Forest *forest = g_new0(Forest, 1);
-    Maker m = {forest, world, options, g_rand_new_with_seed(seed), {{0}}, 0, 0, 0};
+    Maker m = {forest, world, options, g_rand_new_with_seed(seed), {{0}}, 0, 0, 0, 0};
     g_assert(options->max_spans <= G_N_ELEMENTS(m.ids));
     forest->trace_id = one_in(&m, 10) ? 0 : g_rand_int(m.rand);
     forest->unit_ns = one_in(&m, 2) ? 1000000 : 1;
     forest->base_ns = one_in(&m, 10) ? -20 * forest->unit_ns : G_GINT64_CONSTANT(1605956000) * 1000000000;
     forest->bytes = g_byte_array_new();
+    m.first_place = (guint64)g_rand_int(m.rand) << 32;
     m.names = 1 + below(&m, one_in(&m, 2) ? 3 : WORLD_NAMES);
     m.tracers = 1 + below(&m, one_in(&m, 2) ? 2 : WORLD_TRACERS);
     guint n = 1 + below(&m, one_in(&m, 3) ? options->max_spans : MIN(options->max_spans, 8u));

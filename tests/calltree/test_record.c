@@ -3,6 +3,7 @@
 
 #include "analyzer/calltree/record.h"
 #include "common/base/error.h"
+#include "common/model/id_place.h"
 #include "tests/calltree/forest.h"
 
 #define TRACE G_GUINT64_CONSTANT(0x7ace)
@@ -34,6 +35,8 @@ static void made_clear(Made *made) {
     pattern_unref(made->pattern);
     g_byte_array_unref(made->record);
 }
+
+static Bytes record_of(const Made *made) { return (Bytes){made->record->data, made->record->len}; }
 
 static gboolean decode(const Made *made, guint64 trace_id, GByteArray *out, GError **error) {
     return record_decode((Bytes){made->record->data, made->record->len}, made->pattern, trace_id, out, error);
@@ -92,7 +95,7 @@ static void test_golden(void) {
     Made made = make(&world, bytes);
     g_autofree char *hex = hex_of(made.record);
     g_assert_cmpstr(hex, ==,
-                    "02"
+                    "03"
                     "8b01"
                     "03"
                     "03"
@@ -291,8 +294,6 @@ static void test_parents(void) {
 
 /* ---- columns one by one, and without ids ---- */
 
-static Bytes record_of(const Made *made) { return (Bytes){made->record->data, made->record->len}; }
-
 typedef struct Visited {
     const GPtrArray *spans; /* in the order of the record */
     guint span, annotation;
@@ -411,6 +412,108 @@ static void test_columns(void) {
     g_rand_free(rand);
 }
 
+/* ---- ids ---- */
+
+typedef struct Drawn {
+    guint32 tracer;
+    gint64 place; /* of the sequence */
+    guint parent; /* number + 1 of an earlier one */
+} Drawn;
+
+/* Each span begins after the one before. */
+static Made make_drawn(const World *world, const Drawn *drawn, guint n, GByteArray *bytes) {
+    for (guint i = 0; i < n; i++) {
+        SpanRec head = {.id = {TRACE, id_at_place((guint64)drawn[i].place)},
+                        .begin_ns = i * 1000000,
+                        .duration_ns = (n - i) * 1000000,
+                        .flags = SPAN_MILLISECONDS,
+                        .name = 5 + i % 2,
+                        .tracer = drawn[i].tracer};
+        SpanBuilder builder = span_builder_begin(bytes, &head);
+        if (drawn[i].parent > 0)
+            span_builder_parent(&builder, (SpanId){TRACE, id_at_place((guint64)drawn[drawn[i].parent - 1].place)});
+        span_builder_end(&builder);
+    }
+    assert_loss_free(world, bytes, TRACE);
+    return make(world, bytes);
+}
+
+static void test_golden_ids(void) {
+    static const Drawn drawn[] = {{1008, 70, 0}, {1008, 71, 1}, {1009, -5, 2}, {1008, 73, 1}, {1009, -6, 4}};
+    World world;
+    world_init(&world, 0);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    Made made = make_drawn(&world, drawn, G_N_ELEMENTS(drawn), bytes);
+    g_autofree char *hex = hex_of(made.record);
+    /* Bits, low ones first. The first of each process: its id. The first call of 1008: as expected, 00; the second one
+     * further: wider by 2, so 1100, and the bit below its highest: 0. The second call of 1009 two before what is
+     * expected: wider by 2, 1100, and 1. */
+    g_assert_cmpstr(hex + strlen(hex) - 2 * 18, ==,
+                    "c053858d8c39609e"
+                    "8c78bb1503e0fc31"
+                    "b809");
+    made_clear(&made);
+}
+
+static gsize bytes_of_ids(const Made *made) {
+    RecordSizes sizes;
+    g_autoptr(GError) error = NULL;
+    record_sizes(record_of(made), made->pattern, &sizes, &error);
+    g_assert_no_error(error);
+    return sizes.ids;
+}
+
+/* Operations of a process one below the other, each with a call of another process: ids of the agent take a byte, and
+ * those that no sequence gave the eight that they have. */
+static void test_ids(void) {
+    enum { OPS = 400, SPANS = 1 + 3 * OPS };
+    World world;
+    world_init(&world, 0);
+    Drawn drawn[SPANS] = {{1008, G_GINT64_CONSTANT(0x123456789abcdef0), 0}};
+    for (guint drawn_at_random = 0; drawn_at_random < 2; drawn_at_random++) {
+        for (guint i = 0; i < OPS; i++) {
+            const gint64 client = drawn[0].place + 1 + 2 * i, server = G_MININT64 + 64 * (i * 7 % 50) + i;
+            drawn[1 + 3 * i] = (Drawn){1008, client, 1};
+            drawn[2 + 3 * i] = (Drawn){1008, client + 1, 2 + 3 * i};
+            drawn[3 + 3 * i] = (Drawn){1009 + i % 2, server, 3 + 3 * i};
+        }
+        GRand *rand = g_rand_new_with_seed(1);
+        for (guint i = 0; i < SPANS && drawn_at_random; i++)
+            drawn[i].place = (gint64)((guint64)g_rand_int(rand) << 32 | g_rand_int(rand));
+        g_rand_free(rand);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        Made made = make_drawn(&world, drawn, SPANS, bytes);
+        if (drawn_at_random) {
+            g_assert_cmpuint(bytes_of_ids(&made), ==, 8 * SPANS);
+        } else {
+            g_assert_cmpuint(bytes_of_ids(&made), <, SPANS);
+        }
+        made_clear(&made);
+    }
+}
+
+/* Processes whose slots are the same, more of them than slots, and a process that no sequence has ids from. */
+static void test_ids_of_many(void) {
+    enum { SPANS = 5000 };
+    World world;
+    world_init(&world, 0);
+    g_autofree Drawn *drawn = g_new0(Drawn, SPANS);
+    GRand *rand = g_rand_new_with_seed(1);
+    for (guint i = 0; i < SPANS; i++) {
+        gboolean foreign = i % 16 == 1;
+        drawn[i] = (Drawn){.tracer = foreign ? 1 : 1000 + i % 70 * 4096,
+                           .place = foreign ? (gint64)((guint64)g_rand_int(rand) << 32 | g_rand_int(rand)) : 1000 + i,
+                           .parent = i / 2};
+    }
+    g_rand_free(rand);
+    for (guint n = 1; n <= SPANS; n += 1 + n * 2) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        Made made = make_drawn(&world, drawn, n, bytes);
+        g_assert_cmpuint(bytes_of_ids(&made), <=, 8 * n);
+        made_clear(&made);
+    }
+}
+
 /* ---- what is no record ---- */
 
 /* Must give an error or some spans, and never read or write where it should not (the sanitizers watch). */
@@ -479,7 +582,7 @@ static void test_version(void) {
     SpanBuilder builder = begin(bytes, 1, 0, 0, 0);
     span_builder_end(&builder);
     Made made = make(&world, bytes);
-    made.record->data[0] = 3;
+    made.record->data[0] = 4;
     g_autoptr(GError) error = NULL;
     g_autoptr(GByteArray) out = g_byte_array_new();
     g_assert_false(decode(&made, TRACE, out, &error));
@@ -499,13 +602,15 @@ static void test_claims(void) {
     span_builder_end(&builder);
     Made made = make(&world, bytes);
     static const guint8 claims[][16] = {
-        {2, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0},       /* spans */
-        {2, 0, 3, 0, 0, 0, 0, 0},                            /* none */
-        {2, 2, 3, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f},       /* siblings */
-        {2, 0x80, 2, 3, 1, 2, 0, 0},                         /* more orphans than spans */
-        {2, 0, 0xff, 0xff, 0xff, 0xff, 0x1f, 1, 0, 0},       /* pattern number of 33 bits */
-        {2, 0x90, 0, 3, 1, 0, 0, 0x7f, 0, 0},                /* a column longer than the record */
-        {2, 0x80, 0x10, 3, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* more spans than bits, without ids */
+        {3, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0},            /* spans */
+        {3, 0, 3, 0, 0, 0, 0, 0},                                 /* none */
+        {3, 2, 3, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f},            /* siblings */
+        {3, 0x80, 2, 3, 1, 2, 0, 0},                              /* more orphans than spans */
+        {3, 0, 0xff, 0xff, 0xff, 0xff, 0x1f, 1, 0, 0},            /* pattern number of 33 bits */
+        {3, 0x90, 0, 3, 1, 0, 0, 0x7f, 0, 0},                     /* a column longer than the record */
+        {3, 0x80, 0x10, 3, 99, 1, 0, 0, 0, 0},                    /* more spans than bits, without ids */
+        {3, 0x80, 0x40, 3, 99, 0, 0, 2},                          /* the same with coded ids */
+        {3, 0x80, 0x40, 3, 1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xf}, /* ids longer than the record */
     };
     for (guint i = 0; i < G_N_ELEMENTS(claims); i++) decode_anything(&made, claims[i], sizeof claims[i], TRUE);
     made_clear(&made);
@@ -527,7 +632,10 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/record/golden", test_golden);
     g_test_add_func("/calltree/record/golden texts", test_golden_texts);
+    g_test_add_func("/calltree/record/golden ids", test_golden_ids);
     g_test_add_func("/calltree/record/small", test_small);
+    g_test_add_func("/calltree/record/ids", test_ids);
+    g_test_add_func("/calltree/record/ids of many", test_ids_of_many);
     g_test_add_func("/calltree/record/times", test_times);
     g_test_add_func("/calltree/record/annotations", test_annotations);
     g_test_add_func("/calltree/record/repeated value", test_repeated_value);

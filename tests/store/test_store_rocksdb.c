@@ -274,13 +274,13 @@ static void test_versions(void) {
         int code; /* -1: opens */
         const char *says;
     } cases[] = {
-        {"\0\0\0\4", 4, -1, NULL},
-        {"\0\0\0\2", 4, PLUMB_ERROR_VERSION, "move the folder away; `plumb export` of that version"},
+        {"\0\0\0\5", 4, -1, NULL},
+        {"\0\0\0\4", 4, PLUMB_ERROR_VERSION, "move the folder away; `plumb export` of that version"},
         {"\0\0\0\5", 4, PLUMB_ERROR_VERSION, "format 5"},
         {"\xff\xff\xff\xff", 4, PLUMB_ERROR_VERSION, "newer version"},
         {"\0\0\0\0", 4, PLUMB_ERROR_CORRUPT, "unreadable"},
         {"\1", 1, PLUMB_ERROR_CORRUPT, "unreadable"},
-        {"\0\0\0\4\0", 5, PLUMB_ERROR_CORRUPT, "unreadable"},
+        {"\0\0\0\5\0", 5, PLUMB_ERROR_CORRUPT, "unreadable"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *folder = folder_new();
@@ -338,7 +338,7 @@ static void test_other_databases(void) {
     folder = folder_new();
     options.path = folder;
     db = open_plain(folder);
-    rocksdb_put(db, writing, "format", 6, "\0\0\0\4", 4, &failure);
+    rocksdb_put(db, writing, "format", 6, "\0\0\0\5", 4, &failure);
     rocksdb_options_t *plain = rocksdb_options_create();
     rocksdb_column_family_handle_destroy(rocksdb_create_column_family(db, plain, "tasks", &failure));
     g_assert_cmpstr(failure, ==, NULL);
