@@ -9,6 +9,7 @@
 
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
+#include "common/model/id_place.h"
 
 #define SHAPES       40u         /* different traces of one size, so that the caches do not hold just one */
 #define COLD_BYTES   (96u << 20) /* more than the caches hold */
@@ -61,19 +62,21 @@ static Trace trace_new(guint n, guint shape, GRand *rand) {
     gint64 begin =
         G_GINT64_CONSTANT(1605956000000000000) + g_rand_int_range(rand, 0, 1000000) * G_GINT64_CONSTANT(100000);
     guint64 trace_id = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+    guint64 places = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
     for (guint i = 0; i < n; i++) {
-        SpanId id = {trace_id, (guint64)g_rand_int(rand) << 32 | g_rand_int(rand)};
         guint parent = i == 0 ? 0 : i < 5 ? i - 1 : i % 3 == 0 ? (guint)g_rand_int_range(rand, 2, 5) : 1 + i % 4;
-        SpanRec head = {.id = id, .begin_ns = begin + i * 180000 + g_rand_int_range(rand, 0, 50000)};
+        SpanRec head = {.begin_ns = begin + i * 180000 + g_rand_int_range(rand, 0, 50000)};
         head.duration_ns = i < 5 ? (gint64)(n - i) * 200000 : g_rand_int_range(rand, 1000, 150000);
         head.name = 1 + (i < 5 ? i + shape % 7 : 20 + i % 3 + shape % 5);
         head.tracer = FIRST_TRACER + (i < 3 ? 0 : 4 + (shape % 3) + (i % 3 == 0));
+        /* As our agent draws them: one after the other, in each process. */
+        head.id = (SpanId){trace_id, id_at_place(places + ((guint64)head.tracer << 48) + i)};
         SpanBuilder builder = span_builder_begin(trace.bytes, &head);
         if (i > 0) span_builder_parent(&builder, g_array_index(ids, SpanId, MIN(parent, i - 1)));
         if (i == 0) span_builder_annotation(&builder, KEY_PATH, "/user/bench/part-00042", 22);
         if (i % 8 == 7) span_builder_annotation(&builder, KEY_BYTES, "65536", 5);
         span_builder_end(&builder);
-        g_array_append_val(ids, id);
+        g_array_append_val(ids, head.id);
     }
     for (guint at = 0; at < trace.bytes->len;) {
         SpanRec *span = (SpanRec *)(void *)(trace.bytes->data + at);

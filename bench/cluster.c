@@ -21,6 +21,9 @@
 #define PATH_NUMBERS  G_GUINT64_CONSTANT(10000000000)
 #define PATH_STEP     G_GUINT64_CONSTANT(6180339887) /* no common factor: numbers repeat after 10^10 */
 #define FIRST_BLOCK   1073741824u
+#define HANDLERS      10u /* threads of a NameNode that serve calls */
+/* Begun traces are completed with ids that nobody drew in between. */
+#define IDS_OF_OPEN ((guint64)1 << 40)
 
 typedef struct Job {
     guint64 trace, root, task; /* ids; task 0: none under way */
@@ -29,6 +32,7 @@ typedef struct Job {
     guint64 ops_left, spans;
     guint32 per_turn, task_ops, op; /* op: of the job or of its task, in the recipe's order */
     guint32 host, task_host;
+    guint64 thread, task_thread; /* where their threads are in the sequences of ids; 0: no block taken yet */
     gint64 begin_ns, task_begin_ns;
     gboolean has_tasks;
 } Job;
@@ -52,6 +56,9 @@ struct Cluster {
     double stretch[STRETCHES];
     SpanTexts texts;      /* scratch: of a span */
     guint64 *ids;         /* scratch: of the operation's spans */
+    guint64 **threads;    /* scratch: of the operation, where they are */
+    guint64 *new_threads; /* scratch */
+    guint64 *handlers;    /* of the NameNodes, HANDLERS each */
     guint32 single_spans; /* threshold of 32 bits: spans withheld singly */
 };
 
@@ -60,6 +67,7 @@ typedef struct Op {
     const Template *template;
     guint64 trace, parent; /* of its root */
     guint32 host;          /* of its client */
+    guint64 *thread;       /* of its client; NULL: ids come from its number */
     guint64 number;        /* of its path */
     guint32 first, end;    /* the spans of it to say */
 } Op;
@@ -107,25 +115,66 @@ static void begin_op(Cluster *c, const Op *op, OpState *state) {
     put_path(state, op->host % 97, op->number * PATH_STEP % PATH_NUMBERS);
 }
 
+static Process *process_at(const Cluster *c, const OpState *state, guint32 place) {
+    return &c->fleet.processes[state->processes[place]];
+}
+
+/* Threads that serve a DataNode's blocks, or send a client's, begin and end with them. */
+static void find_threads(Cluster *c, const Op *op, const OpState *state) {
+    const guint8 *places = &g_array_index(c->set->threads, guint8, op->template->threads_at);
+    for (guint32 t = 0; t < op->template->n_threads; t++) {
+        guint32 process = state->processes[places[t]];
+        c->threads[t] = &c->new_threads[t];
+        if (op->thread == NULL) {
+            guint64 block = op->number * c->set->threaded + t;
+            c->new_threads[t] = fleet_first_id(&c->fleet, process) + IDS_OF_OPEN + block * BLOCK_OF_IDS + 1;
+        } else if (t == 0) {
+            c->threads[t] = op->thread;
+        } else if (places[t] == PLACE_NAMENODE) {
+            guint32 handler = (guint32)(next_random(&c->random) % HANDLERS);
+            c->threads[t] = &c->handlers[(process - 2 * c->options.hosts) * HANDLERS + handler];
+        } else {
+            c->new_threads[t] = 0;
+        }
+    }
+}
+
+static void draw_some(Cluster *c, const Op *op, const OpState *state, guint32 from, guint32 to) {
+    const TemplateDraw *draws = &g_array_index(c->set->draws, TemplateDraw, op->template->draws_at);
+    const guint8 *places = &g_array_index(c->set->threads, guint8, op->template->threads_at);
+    for (guint32 k = from; k < to; k++) {
+        guint32 t = draws[k].thread;
+        c->ids[draws[k].span] = c->options.random_ids ? next_random(&c->random) | 1
+                                                      : next_id(process_at(c, state, places[t]), c->threads[t]);
+    }
+}
+
 /* Thousands of processes do not fit the processor's cache: what they write to next is fetched for all of an
  * operation's at once, while its ids are drawn. */
 static void draw_ids(Cluster *c, const Op *op, const OpState *state) {
     const guint32 n = op->template->count, places = op->template->places;
-    for (guint32 k = 0; k < n / 2; k++) c->ids[k] = next_random(&c->random) | 1;
+    if (!c->options.random_ids) find_threads(c, op, state);
+    draw_some(c, op, state, 0, n / 2);
     for (guint32 place = 0; place < places; place++) {
-        const Process *process = &c->fleet.processes[state->processes[place]];
+        const Process *process = process_at(c, state, place);
         __builtin_prefetch(process->frame);
         __builtin_prefetch(process->local);
         __builtin_prefetch(process->local + 32);
     }
-    for (guint32 k = n / 2; k < n; k++) c->ids[k] = next_random(&c->random) | 1;
+    draw_some(c, op, state, n / 2, n);
     for (guint32 place = 0; place < places; place++) {
-        const Frame *frame = c->fleet.processes[state->processes[place]].frame;
+        const Frame *frame = process_at(c, state, place)->frame;
         if (frame == NULL) continue;
         for (guint32 ahead = 0; ahead < (place == PLACE_CLIENT ? 512u : 128u); ahead += 64)
             __builtin_prefetch(frame->spans + frame->spans_bytes + ahead, 1);
         __builtin_prefetch(frame->strings + frame->strings_bytes, 1);
     }
+}
+
+/* The id of a job or of a task. */
+static guint64 draw_id(Cluster *c, guint32 host, guint64 *thread) {
+    if (c->options.random_ids) return next_random(&c->random) | 1;
+    return next_id(&c->fleet.processes[2 * host], thread);
 }
 
 /* Did the last span of this shape have the same text there? Paths differ from operation to operation. */
@@ -286,7 +335,7 @@ static void begin_job(Cluster *c, Job *job) {
     job->recipe = &g_array_index(c->set->recipes, Recipe, next_random(&c->random) % c->set->recipes->len);
     job->ops_left = (guint64)MAX(spans / job->recipe->mean_spans + 0.5, 1);
     job->per_turn = (guint32)MAX(job->ops_left / TURNS_OF_JOB, 1);
-    job->root = next_random(&c->random) | 1;
+    job->root = draw_id(c, job->host, &job->thread);
     job->has_tasks = job->ops_left > OPS_OF_TASK;
     job->task_host = job->host;
 }
@@ -306,10 +355,11 @@ static void end_job(Cluster *c, Job *job) {
 }
 
 static void begin_task(Cluster *c, Job *job) {
-    job->task = next_random(&c->random) | 1;
     job->task_ops = OPS_OF_TASK;
     job->op = 0;
     job->task_host = (guint32)(next_random(&c->random) % c->options.hosts);
+    job->task_thread = 0;
+    job->task = draw_id(c, job->task_host, &job->task_thread);
     job->task_begin_ns = now_ns(c);
 }
 
@@ -323,6 +373,7 @@ static void run_op(Cluster *c, Job *job) {
                        : job->task != 0 ? job->task
                                         : job->root,
              .host = job->has_tasks ? job->task_host : job->host,
+             .thread = job->has_tasks ? &job->task_thread : &job->thread,
              .number = c->op++ * c->options.lanes + c->options.lane};
     op.end = op.template->count;
     gint64 begin_ns = say_op(c, &op);
@@ -407,6 +458,9 @@ Cluster *cluster_new(const ClusterOptions *options, GError **error) {
     fleet_init(&c->fleet, &c->options, c->set);
     c->jobs = g_new0(Job, options->jobs);
     c->ids = g_new(guint64, c->set->longest);
+    c->threads = g_new(guint64 *, c->set->threaded);
+    c->new_threads = g_new(guint64, c->set->threaded);
+    c->handlers = g_new0(guint64, (gsize)options->namenodes * HANDLERS);
     c->ns_per_span = 1e9 * options->lanes / options->spans_per_s;
     c->single_spans = (guint32)(options->withheld * 0.4 * 4294967295.0);
     for (guint i = 0; i < STRETCHES; i++) {
@@ -423,6 +477,9 @@ void cluster_free(Cluster *c) {
     template_set_free(c->set);
     g_free(c->jobs);
     g_free(c->ids);
+    g_free(c->threads);
+    g_free(c->new_threads);
+    g_free(c->handlers);
     g_free(c);
 }
 

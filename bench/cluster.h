@@ -21,6 +21,7 @@ typedef struct ClusterOptions {
     guint32 hosts, namenodes;
     gboolean structs;                /* spans as structs, not as packs */
     gboolean captured_only;          /* the captured traces one by one, no jobs and no other methods */
+    gboolean random_ids;             /* of spans: as other programs draw them, not as the agent does */
     gboolean nanoseconds;            /* give times digits below the millisecond, as the agent does */
     gint64 begin_ns;                 /* of the first trace */
     double spans_per_s;              /* of the whole cluster */

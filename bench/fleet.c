@@ -10,6 +10,12 @@
 
 static guint32 windows(const ClusterOptions *options, gint64 ns) { return (guint32)MAX(ns / options->flush_ns, 1); }
 
+guint64 fleet_first_id(const Fleet *fleet, guint32 process) {
+    guint64 random = fleet->options->seed + ((guint64)fleet->options->lane << 32 | process);
+    random = next_random(&random);
+    return next_random(&random) / BLOCK_OF_IDS * BLOCK_OF_IDS;
+}
+
 static void init_process(Fleet *fleet, guint32 number) {
     const ClusterOptions *o = fleet->options;
     Process *p = &fleet->processes[number];
@@ -21,6 +27,7 @@ static void init_process(Fleet *fleet, guint32 number) {
     }
     p->local = fleet->locals + (gsize)number * (fleet->set->strings->len + fleet->set->shapes);
     p->last = fleet->lasts + (gsize)number * fleet->set->shapes;
+    p->ids_at = fleet_first_id(fleet, number);
     p->host_pid =
         g_strdup_printf("/10.%u.%u.%u/%u", host / 62500, host / 250 % 250, host % 250 + 1, 4000 + number % 2000);
     p->sender = g_strdup_printf("%s%s@%" G_GINT64_FORMAT ".%u", role, p->host_pid, o->begin_ns / NS_PER_MS, o->lane);

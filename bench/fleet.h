@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/cluster.h"
+#include "common/model/id_place.h"
 
 typedef struct ShapeLast {
     guint64 op;        /* whose path it was */
@@ -14,6 +15,7 @@ typedef struct Process {
     Frame *frame;   /* being filled, or NULL */
     guint16 *local; /* string -> its place in the frame's table + 1; then, of packs, shape -> its number in the frame */
     ShapeLast *last; /* shape -> what its last span had */
+    guint64 ids_at;  /* place in the sequence of its ids: of the block that its next thread takes */
     char *host_pid;  /* "/10.0.3.17/4242" */
     char *sender;
     guint64 sequence, sent, dropped;
@@ -48,6 +50,20 @@ void fleet_flush_one(Fleet *fleet, guint32 process);
 void fleet_flush_due(Fleet *fleet);
 void fleet_flush_all(Fleet *fleet);
 void fleet_deliver_later(Fleet *fleet);
+
+/* Places that a thread takes from its process at once, as of our agent (SpanIds.java). */
+#define BLOCK_OF_IDS 64u
+
+/* The first place of the process's sequence. */
+guint64 fleet_first_id(const Fleet *fleet, guint32 process);
+/* The next id of a thread, whose place is *at; 0: it has none yet. */
+static inline guint64 next_id(Process *process, guint64 *at) {
+    if (*at % BLOCK_OF_IDS == 0) {
+        *at = process->ids_at;
+        process->ids_at += BLOCK_OF_IDS;
+    }
+    return id_at_place((*at)++);
+}
 
 static inline guint64 next_random(guint64 *state) {
     /* splitmix64 */

@@ -5,6 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/model/id_place.h"
 #include "common/wire/span_json.h"
 
 #define STRETCHES 4096
@@ -26,7 +27,8 @@ struct Generator {
     GPtrArray *batches;  /* process -> SpanBatch */
     double stretch[STRETCHES];
     guint64 random;
-    guint64 *ids; /* scratch: ids of the trace being made */
+    guint64 *places; /* of the processes in their sequences of ids */
+    guint64 *ids;    /* scratch: ids of the trace being made */
 };
 
 static guint64 next_random(Generator *g) {
@@ -160,6 +162,8 @@ Generator *generator_new(const GeneratorOptions *options, GError **error) {
         g->stretch[i] = exp(0.5 * radius * cos(angle));
     }
     for (guint p = 0; p < g->batches->len; p++) begin_batch(g, p);
+    g->places = g_new(guint64, g->options.hosts);
+    for (guint32 i = 0; i < g->options.hosts; i++) g->places[i] = next_random(g);
     return g;
 }
 
@@ -172,6 +176,7 @@ void generator_free(Generator *g) {
     g_free(g->order);
     g_free(g->process_of);
     g_free(g->parents);
+    g_free(g->places);
     g_free(g->ids);
     g_free(g);
 }
@@ -229,6 +234,14 @@ static gint64 spread(Generator *g, gint64 ns, double stretch) {
     return stretched + (gint64)(next_random(g) % (guint64)NS_PER_MS);
 }
 
+/* As our agent does: a thread's one after the other, in the sequence of its process. */
+static void draw_ids(Generator *g, const Template *one, guint32 host) {
+    for (guint k = 0; k < one->count; k++) {
+        guint32 tracer = (host + g->process_of[g->order[one->first + k]]) % g->options.hosts;
+        g->ids[k] = id_at_place(g->places[tracer]++);
+    }
+}
+
 guint generator_trace(Generator *g) {
     const Template *one = &g_array_index(g->templates, Template, next_random(g) % g->templates->len);
     guint64 trace = next_random(g) | 1, number = next_random(g);
@@ -236,7 +249,7 @@ guint generator_trace(Generator *g) {
     gint64 begin_ns = g->options.now_ns();
     if (!g->options.nanoseconds) begin_ns = begin_ns / NS_PER_MS * NS_PER_MS;
     guint32 host = (guint32)(number >> 32) % g->options.hosts;
-    for (guint k = 0; k < one->count; k++) g->ids[k] = next_random(g) | 1;
+    draw_ids(g, one, host);
     for (guint k = 0; k < one->count; k++) {
         guint32 source = g->order[one->first + k];
         guint32 process = g->process_of[source];

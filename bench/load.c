@@ -19,7 +19,7 @@ static char *thrift = NULL, *model = NULL, *begin = NULL, *ledger_path = NULL;
 static gint64 spans = 1000000, seed = 1, rate = 0, largest = 1000000, open_traces = 0;
 static gint threads = 1, batch_spans = 2000, hosts = 3000, namenodes = 4, connections = 0, jobs = 4096;
 static gint unanswered_mib = 8, give_up_s = 600;
-static gboolean nanoseconds = FALSE, captured_only = FALSE, structs = FALSE;
+static gboolean nanoseconds = FALSE, captured_only = FALSE, structs = FALSE, random_ids = FALSE;
 static double cluster_rate = 3e6, flush_s = 0.5, late_by_s = 120, late = 0.02, repeated = 0.01, withheld = 0.005;
 static double hold_s = 0, seconds_most = 0;
 
@@ -36,6 +36,8 @@ static const GOptionEntry options[] = {
      "only copies of the captured traces: no jobs, no other methods", NULL},
     {"structs", 0, 0, G_OPTION_ARG_NONE, &structs,
      "spans as structs, as any program can send them, not as packs, the agent's way", NULL},
+    {"random-ids", 0, 0, G_OPTION_ARG_NONE, &random_ids,
+     "ids of spans as other programs draw them, not from a sequence of the process, as the agent's are", NULL},
     {"hosts", 0, 0, G_OPTION_ARG_INT, &hosts, "hosts, with a client and a DataNode each (3000)", "N"},
     {"namenodes", 0, 0, G_OPTION_ARG_INT, &namenodes, "NameNodes (4)", "N"},
     {"cluster-rate", 0, 0, G_OPTION_ARG_DOUBLE, &cluster_rate,
@@ -89,6 +91,7 @@ static ClusterOptions cluster_options(guint lane, guint lanes) {
                             .namenodes = (guint32)namenodes,
                             .captured_only = captured_only,
                             .structs = structs,
+                            .random_ids = random_ids,
                             .nanoseconds = nanoseconds,
                             .begin_ns = begin_ns,
                             .spans_per_s = cluster_rate,

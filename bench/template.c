@@ -45,6 +45,7 @@ static const char *const methods[] = {
     "getServerDefaults",
     "renewLease",
 };
+#define STREAM_THREAD    "dataStreamer"
 #define SHAPE_OF_METHODS "Workload#stat"
 #define METHOD_OF_SHAPE  "getFileInfo"
 #define ROOT_OF_METHODS  "FileSystemShell#run"
@@ -183,6 +184,64 @@ static guint32 parent_of(const SpanBatch *model, const BatchSpan *span, const Ba
     return NO_PARENT;
 }
 
+typedef struct Threads {
+    TemplateSet *set;
+    Template *template;
+    guint16 *of; /* per span */
+    guint16 stream;
+} Threads;
+
+static const TemplateSpan *span_of(const Threads *threads, guint32 k) {
+    return &g_array_index(threads->set->spans, TemplateSpan, threads->template->first + k);
+}
+
+static guint16 add_thread(Threads *threads, guint8 place) {
+    g_array_append_val(threads->set->threads, place);
+    return (guint16)threads->template->n_threads++;
+}
+
+/* Calls that arrive are served by another thread; a client's blocks are sent by one of their own. */
+static guint16 thread_of(Threads *threads, guint32 k) {
+    const TemplateSpan *span = span_of(threads, k);
+    const char *name = g_array_index(threads->set->strings, TemplateString, span->name).text;
+    if (span->place == PLACE_CLIENT && strcmp(name, STREAM_THREAD) == 0) {
+        if (threads->stream == 0) threads->stream = add_thread(threads, PLACE_CLIENT);
+        return threads->stream;
+    }
+    if (span->parent == NO_PARENT) return span->place == PLACE_CLIENT ? 0 : add_thread(threads, span->place);
+    gboolean called = span_of(threads, span->parent)->place != span->place;
+    return called ? add_thread(threads, span->place) : threads->of[span->parent];
+}
+
+/* The spans below 'parent' in the order of their begins, each before those below it. */
+static void add_draws(Threads *threads, guint32 parent) {
+    for (gint64 after = -1, next; after < G_MAXINT64; after = next) {
+        next = G_MAXINT64;
+        for (guint32 k = 0; k < threads->template->count; k++) {
+            const TemplateSpan *span = span_of(threads, k);
+            if (span->parent == parent && span->begin_ns > after) next = MIN(next, span->begin_ns);
+        }
+        for (guint32 k = 0; k < threads->template->count; k++) {
+            if (span_of(threads, k)->parent != parent || span_of(threads, k)->begin_ns != next) continue;
+            threads->of[k] = thread_of(threads, k);
+            const TemplateDraw draw = {(guint16)k, threads->of[k]};
+            g_array_append_val(threads->set->draws, draw);
+            add_draws(threads, k);
+        }
+    }
+}
+
+static void add_threads(TemplateSet *set, Template *one) {
+    g_autofree guint16 *of = g_new0(guint16, one->count);
+    Threads threads = {set, one, of, 0};
+    one->draws_at = set->draws->len;
+    one->threads_at = set->threads->len;
+    add_thread(&threads, PLACE_CLIENT);
+    add_draws(&threads, NO_PARENT);
+    g_assert(set->draws->len == one->draws_at + one->count);
+    set->threaded = MAX(set->threaded, one->n_threads);
+}
+
 /* One captured trace, its spans in the order of their ends. */
 static void add_template(TemplateSet *set, const SpanBatch *model, const BatchSpan **trace, guint n) {
     g_autoptr(GPtrArray) datanodes = g_ptr_array_new_with_free_func(g_free);
@@ -204,6 +263,7 @@ static void add_template(TemplateSet *set, const SpanBatch *model, const BatchSp
         g_array_append_val(set->spans, span);
     }
     set->longest = MAX(set->longest, n);
+    add_threads(set, &one);
     g_array_append_val(set->templates, one);
 }
 
@@ -322,6 +382,8 @@ TemplateSet *template_set_load(const char *model_path, GError **error) {
     set->spans = g_array_new(FALSE, FALSE, sizeof(TemplateSpan));
     set->values = g_array_new(FALSE, FALSE, sizeof(TemplateValue));
     set->notes = g_array_new(FALSE, FALSE, sizeof(TemplateNote));
+    set->draws = g_array_new(FALSE, FALSE, sizeof(TemplateDraw));
+    set->threads = g_array_new(FALSE, FALSE, sizeof(guint8));
     set->templates = g_array_new(FALSE, FALSE, sizeof(Template));
     set->recipes = g_array_new(FALSE, FALSE, sizeof(Recipe));
     set->chunk = g_string_chunk_new(4096);
@@ -336,7 +398,8 @@ TemplateSet *template_set_load(const char *model_path, GError **error) {
 
 void template_set_free(TemplateSet *set) {
     if (set == NULL) return;
-    GArray *arrays[] = {set->strings, set->spans, set->values, set->notes, set->templates, set->recipes};
+    GArray *arrays[] = {set->strings, set->spans,   set->values,    set->notes,
+                        set->draws,   set->threads, set->templates, set->recipes};
     for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) g_array_free(arrays[i], TRUE);
     g_string_chunk_free(set->chunk);
     g_hash_table_destroy(set->index);

@@ -47,11 +47,19 @@ typedef struct TemplateSpan {
     guint32 values_at, notes_at;
 } TemplateSpan;
 
+/* Spans draw their ids as they begin, each in its thread. */
+typedef struct TemplateDraw {
+    guint16 span;   /* number in the template */
+    guint16 thread; /* of it; 0: the client's own */
+} TemplateDraw;
+
 /* Spans in the order of their ends, as their processes report them. */
 typedef struct Template {
     guint32 first, count;
-    gint64 duration_ns; /* of the whole */
-    guint32 places;     /* from 0 */
+    gint64 duration_ns;            /* of the whole */
+    guint32 places;                /* from 0 */
+    guint32 draws_at;              /* as many as spans */
+    guint32 threads_at, n_threads; /* the place of each */
 } Template;
 
 /* A job: root, tasks below it when it is large, and operations, which follow the order of 'ops' again and again, as a
@@ -69,12 +77,15 @@ typedef struct TemplateSet {
     GArray *spans;     /* TemplateSpan */
     GArray *values;    /* TemplateValue */
     GArray *notes;     /* TemplateNote */
+    GArray *draws;     /* TemplateDraw */
+    GArray *threads;   /* guint8: place */
     GArray *templates; /* Template: first the captured ones, then those with other methods */
     GArray *recipes;   /* Recipe */
     guint32 shapes;
     guint32 captured;   /* templates */
     guint32 app_tracer; /* string: tracer of the roots and tasks of jobs */
     guint32 longest;    /* spans of a template */
+    guint32 threaded;   /* most threads of a template */
     guint32 functions;  /* names of functions, roots and tasks of jobs included */
     GStringChunk *chunk;
     GHashTable *index; /* text -> string number + 1 */
