@@ -276,7 +276,7 @@ static void test_versions(void) {
     } cases[] = {
         {"\0\0\0\5", 4, -1, NULL},
         {"\0\0\0\4", 4, PLUMB_ERROR_VERSION, "move the folder away; `plumb export` of that version"},
-        {"\0\0\0\5", 4, PLUMB_ERROR_VERSION, "format 5"},
+        {"\0\0\0\6", 4, PLUMB_ERROR_VERSION, "format 6"},
         {"\xff\xff\xff\xff", 4, PLUMB_ERROR_VERSION, "newer version"},
         {"\0\0\0\0", 4, PLUMB_ERROR_CORRUPT, "unreadable"},
         {"\1", 1, PLUMB_ERROR_CORRUPT, "unreadable"},
