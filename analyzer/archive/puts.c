@@ -6,6 +6,8 @@
 /* No value that is written one after the other is larger, but for that of a large trace: a block is full with less room
  * than this, so that it does not grow. */
 #define VALUE_ROOM_BYTES (64u * 1024)
+/* Blocks that are kept: what a group of a shard mostly fills. The pages of a new block cost more than to write them. */
+#define SPARE_BLOCKS 6u
 
 typedef struct PutEntry {
     LayoutKey key;
@@ -13,14 +15,18 @@ typedef struct PutEntry {
     guint32 at, size_bytes;
 } PutEntry;
 
-static GByteArray *block_new(void) { return g_byte_array_sized_new(PUTS_BLOCK_BYTES); }
+static GByteArray *block_take(Puts *puts) {
+    if (puts->spare->len > 0) return g_ptr_array_steal_index_fast(puts->spare, puts->spare->len - 1);
+    return g_byte_array_sized_new(PUTS_BLOCK_BYTES);
+}
 
 void puts_init(Puts *puts, StoreFamily family) {
     *puts = (Puts){.family = family,
                    .entries = g_array_new(FALSE, FALSE, sizeof(PutEntry)),
-                   .bytes = block_new(),
                    .full = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref),
-                   .lent = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
+                   .lent = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref),
+                   .spare = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
+    puts->bytes = block_take(puts);
 }
 
 void puts_clear(Puts *puts) {
@@ -28,12 +34,13 @@ void puts_clear(Puts *puts) {
     g_clear_pointer(&puts->bytes, g_byte_array_unref);
     g_clear_pointer(&puts->full, g_ptr_array_unref);
     g_clear_pointer(&puts->lent, g_ptr_array_unref);
+    g_clear_pointer(&puts->spare, g_ptr_array_unref);
 }
 
 static void next_block(Puts *puts) {
     puts->full_bytes += puts->bytes->len;
     g_ptr_array_add(puts->full, puts->bytes);
-    puts->bytes = block_new();
+    puts->bytes = block_take(puts);
 }
 
 void puts_add(Puts *puts, const LayoutKey *key) {
@@ -73,4 +80,11 @@ void puts_move(Puts *puts, StoreBatch *batch) {
     puts->full_bytes = 0;
 }
 
-void puts_returned(Puts *puts) { g_ptr_array_set_size(puts->lent, 0); }
+void puts_returned(Puts *puts) {
+    while (puts->lent->len > 0) {
+        g_autoptr(GByteArray) block = g_ptr_array_steal_index_fast(puts->lent, puts->lent->len - 1);
+        if (block->len > PUTS_BLOCK_BYTES || puts->spare->len == SPARE_BLOCKS) continue;
+        g_byte_array_set_size(block, 0);
+        g_ptr_array_add(puts->spare, g_steal_pointer(&block));
+    }
+}

@@ -5,8 +5,9 @@
 #include "analyzer/archive/layout.h"
 #include "common/store/store.h"
 
-/* Values lie in blocks of this size, or of one value that is larger, and go back to the system with their group: what a
- * large trace took, or a large group, is not kept. More than the allocator has in its heap (memory_init()). */
+/* Values lie in blocks of this size, or of one value that is larger. A few serve group after group; what a large trace
+ * took, or a large group, goes back to the system with it: they are more than the allocator has in its heap
+ * (memory_init()). */
 #define PUTS_BLOCK_BYTES (1024u * 1024)
 
 typedef struct Puts {
@@ -15,7 +16,8 @@ typedef struct Puts {
     GByteArray *bytes; /* the values of the present block */
     GPtrArray *full;   /* GByteArray: blocks before it */
     gsize full_bytes;
-    GPtrArray *lent; /* GByteArray: values that a batch refers to */
+    GPtrArray *lent;  /* GByteArray: values that a batch refers to */
+    GPtrArray *spare; /* GByteArray: blocks for the next ones */
 } Puts;
 
 void puts_init(Puts *puts, StoreFamily family);

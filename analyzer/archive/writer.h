@@ -33,11 +33,12 @@ struct ArchiveWriter {
     gboolean replaying;
 
     /* Scratch, to spare allocations. */
-    GPtrArray *given;  /* the spans of one trace, as they came */
-    GPtrArray *fresh;  /* those not stored yet, distinct */
-    GPtrArray *again;  /* of those that group_append_parts() was given last, the ones that came again */
-    GByteArray *index; /* value of the trace's index entry */
-    GByteArray *ids;   /* of a record that is kept without */
+    GPtrArray *given;   /* the spans of one trace, as they came */
+    GPtrArray *fresh;   /* those not stored yet, distinct */
+    GPtrArray *again;   /* of those that group_append_parts() was given last, the ones that came again */
+    GByteArray *index;  /* value of the trace's index entry */
+    GByteArray *ids;    /* of a record that is kept without */
+    GByteArray *record; /* the one at hand */
 };
 
 /* What join.c shares with writer.c. */
