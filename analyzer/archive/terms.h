@@ -17,8 +17,8 @@ typedef guint32 Term;
 static inline guint16 term_bucket(Term term) { return (guint16)(term >> 16); }
 static inline guint16 term_rest(Term term) { return (guint16)term; }
 
-/* A record of a million spans has some 70,000 terms. One that has more than this has TERM_ANYTHING alone, and is looked
- * at whatever is asked for. */
+/* The load of bench_load has a term for each 9 to 14 spans of a large trace. A record that has more than this has
+ * TERM_ANYTHING alone, and is looked at whatever is asked for. */
 #define TERM_ANYTHING    0u
 #define TERMS_PER_RECORD (1u << 18)
 
