@@ -37,14 +37,6 @@ void dist_builder_init(DistBuilder *builder) {
 
 void dist_builder_clear(DistBuilder *builder) { g_clear_pointer(&builder->counts, g_free); }
 
-static void make_dense(DistBuilder *builder) {
-    if (builder->dense) return;
-    builder->dense = TRUE;
-    if (builder->counts == NULL) builder->counts = g_new0(guint64, DIST_BUCKETS);
-    memset(builder->used, 0, sizeof builder->used);
-    for (guint i = 0; i < builder->head.count; i++) count_bucket(builder, bucket_of(builder->few[i]), 1);
-}
-
 /* Of one distribution's values, while they are added: least and greatest, how often, and sums. */
 typedef struct Sums {
     guint64 sum, min, max, min_count, max_count;
@@ -64,38 +56,52 @@ static inline void sum_value(Sums *sums, guint64 value) {
     }
 }
 
-static void add_dense(DistBuilder *builder, const guint64 *values, gsize n, Sums *sums) {
-    make_dense(builder);
+/* At most CHUNK values, to a builder that is dense. */
+static void add_dense(DistBuilder *builder, const guint64 *values, gsize n) {
+    SketchHead *head = &builder->head;
     guint64 *counts = builder->counts;
+    Sums sums = {.min = values[0], .max = values[0]};
     for (gsize i = 0; i < n; i++) {
         guint32 number = bucket_of(values[i]);
-        sum_value(sums, values[i]);
+        sum_value(&sums, values[i]);
         if (G_LIKELY(counts[number] - 1 < G_MAXUINT64 - 1)) /* neither 0 nor the greatest there is */
             counts[number]++;
         else
             count_bucket(builder, number, 1);
     }
+    note_min(head, sums.min, sums.min_count);
+    note_max(head, sums.max, sums.max_count);
+    head->count += n;
+    head->sum = saturating_add(head->sum, sums.sum);
+    builder->squares = saturating_add_wide(builder->squares, sums.squares);
 }
 
-static void add_few(DistBuilder *builder, const guint64 *values, gsize n, Sums *sums) {
-    memcpy(builder->few + builder->head.count, values, n * sizeof *values);
-    for (gsize i = 0; i < n; i++) sum_value(sums, values[i]);
+static void make_dense(DistBuilder *builder) {
+    if (builder->dense) return;
+    guint64 n = builder->head.count;
+    builder->dense = TRUE;
+    builder->head = (SketchHead){.count = 0};
+    if (builder->counts == NULL) builder->counts = g_new0(guint64, DIST_BUCKETS);
+    memset(builder->used, 0, sizeof builder->used);
+    if (n > 0) add_dense(builder, builder->few, n);
+}
+
+static void add_few(DistBuilder *builder, const guint64 *values, gsize n) {
+    SketchHead *head = &builder->head;
+    memcpy(builder->few + head->count, values, n * sizeof *values);
+    for (gsize i = 0; i < n; i++) head->sum += values[i];
+    head->count += n;
 }
 
 void dist_builder_add(DistBuilder *builder, const guint64 *values, gsize n) {
-    SketchHead *head = &builder->head;
     for (gsize left = n; left > 0;) {
         gsize now = MIN(left, CHUNK);
-        Sums sums = {.min = values[0], .max = values[0]};
-        if (!builder->dense && head->count + now <= DIST_EXACT_MAX)
-            add_few(builder, values, now, &sums);
-        else
-            add_dense(builder, values, now, &sums);
-        note_min(head, sums.min, sums.min_count);
-        note_max(head, sums.max, sums.max_count);
-        head->count += now;
-        head->sum = saturating_add(head->sum, sums.sum);
-        builder->squares = saturating_add_wide(builder->squares, sums.squares);
+        if (!builder->dense && builder->head.count + now <= DIST_EXACT_MAX) {
+            add_few(builder, values, now);
+        } else {
+            make_dense(builder);
+            add_dense(builder, values, now);
+        }
         values += now;
         left -= now;
     }
@@ -118,17 +124,30 @@ static gboolean add_sketch(DistBuilder *builder, ByteReader *reader, guint64 cou
     return TRUE;
 }
 
+/* Few values, read to where they lie. */
+static gboolean add_exact(DistBuilder *builder, ByteReader *reader, guint count, gboolean scaled, guint64 *sum) {
+    guint64 values[DIST_EXACT_MAX];
+    gboolean few = !builder->dense && builder->head.count + count <= DIST_EXACT_MAX;
+    guint64 *to = few ? builder->few + builder->head.count : values;
+    if (!dist_get_exact(reader, count, scaled, to)) return FALSE;
+    for (guint i = 0; i < count; i++) *sum += to[i];
+    if (!few) {
+        dist_builder_add(builder, to, count);
+        return TRUE;
+    }
+    builder->head.sum += *sum;
+    builder->head.count += count;
+    return TRUE;
+}
+
 gboolean dist_builder_add_encoded(DistBuilder *builder, ByteReader *reader, guint64 *count, guint64 *sum) {
-    guint64 head = get_varint(reader), values[DIST_EXACT_MAX];
+    guint64 head = get_varint(reader);
     gboolean scaled = (head & 1) != 0;
     *count = head / 2;
     *sum = 0;
     if (reader->failed || (scaled && (*count == 0 || *count > DIST_EXACT_MAX))) return FALSE;
     if (*count > DIST_EXACT_MAX) return add_sketch(builder, reader, *count, sum);
-    if (!dist_get_exact(reader, (guint)*count, scaled, values)) return FALSE;
-    for (guint i = 0; i < *count; i++) *sum += values[i];
-    dist_builder_add(builder, values, (gsize)*count);
-    return TRUE;
+    return add_exact(builder, reader, (guint)*count, scaled, sum);
 }
 
 static guint count_used(const DistBuilder *builder) {

@@ -8,7 +8,7 @@
 #define DIST_BUILDER_WORDS ((DIST_BUCKETS + 63) / 64)
 
 typedef struct DistBuilder {
-    SketchHead head; /* but for its squares: */
+    SketchHead head; /* when not dense, count and sum alone; else all but its squares: */
     Wide squares;
     gboolean dense;  /* counts, not few */
     guint64 *counts; /* NULL: not needed so far; zero when not dense */

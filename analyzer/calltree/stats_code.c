@@ -219,10 +219,10 @@ gboolean node_sums_empty(const NodeSums *sums) {
 }
 
 /* What the squares of one call, or of one that is taken back, add up to. */
-static Wide expected_squares(const NodeSums *sums) {
-    Wide square = (Wide)(guint64)sums->total_ns * (guint64)sums->total_ns;
-    if (sums->total_ns < 0) square = (Wide)(0 - (guint64)sums->total_ns) * (0 - (guint64)sums->total_ns);
-    return sums->calls == 1 ? square : sums->calls == -1 ? -square : 0;
+static Wide expected_squares(gint64 calls, gint64 total_ns) {
+    guint64 length_ns = total_ns < 0 ? 0 - (guint64)total_ns : (guint64)total_ns;
+    Wide square = (Wide)length_ns * length_ns;
+    return calls == 1 ? square : calls == -1 ? -square : 0;
 }
 
 static guint8 *put_wide(guint8 *at, Wide value) {
@@ -233,6 +233,11 @@ static guint8 *put_wide(guint8 *at, Wide value) {
 
 static Wide get_wide(ByteReader *reader) {
     Wide coded = 0;
+    /* That of few calls, which is nearly every one, ends within eight bytes. */
+    if (reader_left(reader) >= VARINT_MAX_BYTES && varint_is_short(reader->at)) {
+        coded = get_varint(reader);
+        return coded >> 1 ^ (coded & 1 ? ~(Wide)0 : 0);
+    }
     for (guint i = 0; i < WIDE_BYTES; i++) {
         guint8 byte = read_u8(reader);
         coded |= (Wide)(byte & 0x7f) << (7 * i);
@@ -249,7 +254,7 @@ guint8 *node_sums_put(const NodeSums *sums, guint8 *at) {
         bits |= (guint)((sums->byte_calls | sums->bytes) != 0) << BIT_BYTES;
     }
     bits |= (guint)(sums->calls != 1) | (guint)(sums->total_ns != 0) << 1;
-    bits |= (guint)(sums->squares != expected_squares(sums)) << 2;
+    bits |= (guint)(sums->squares != expected_squares(sums->calls, sums->total_ns)) << 2;
     /* One call that took no time: all bits are 0, which says "nothing" everywhere else. */
     if (bits == 0) bits = 1;
     at = put_varint(at, bits);
@@ -267,18 +272,31 @@ guint8 *node_sums_put(const NodeSums *sums, guint8 *at) {
 gboolean node_sums_get(NodeSums *sums, ByteReader *reader) {
     guint64 bits = get_varint(reader);
     if (!bits_valid(bits)) return FALSE;
-    NodeSums read = {.calls = 1};
-    if (bits & 1) read.calls = unzigzag(get_varint(reader));
-    if (bits & 2) read.total_ns = unzigzag(get_varint(reader));
-    read.squares = bits & 4 ? get_wide(reader) : expected_squares(&read);
-    const gint64 calls_and_total[2] = {read.calls, read.total_ns};
-    if (!get_counters(reader, (guint)bits & ~(1u << BIT_BYTES), calls_and_total, read.counters)) return FALSE;
+    gint64 calls = 1, total_ns = 0;
+    if (bits & 1) calls = unzigzag(get_varint(reader));
+    if (bits & 2) total_ns = unzigzag(get_varint(reader));
+    sums->calls = wrap_add(sums->calls, calls);
+    sums->total_ns = wrap_add(sums->total_ns, total_ns);
+    sums->squares += bits & 4 ? get_wide(reader) : expected_squares(calls, total_ns);
+    const gint64 calls_and_total[2] = {calls, total_ns};
+    if (!get_counters(reader, (guint)bits & ~(1u << BIT_BYTES), calls_and_total, sums->counters)) return FALSE;
+    if (bits >> BIT_MILLISECONDS == 0) return TRUE;
+    sums->rare = TRUE;
     if (bits >> BIT_BYTES & 1) {
-        read.byte_calls = unzigzag(get_varint(reader));
-        read.bytes = unzigzag(get_varint(reader));
+        sums->byte_calls = wrap_add(sums->byte_calls, unzigzag(get_varint(reader)));
+        sums->bytes = wrap_add(sums->bytes, unzigzag(get_varint(reader)));
     }
-    read.rare = bits >> BIT_MILLISECONDS != 0;
-    node_sums_add(sums, &read);
+    return !reader->failed;
+}
+
+gboolean node_sums_skip(ByteReader *reader) {
+    guint64 bits = get_varint(reader);
+    if (!bits_valid(bits)) return FALSE;
+    const guint64 no_number = 1u << BIT_OFF_PATH | 1u << BIT_MILLISECONDS;
+    guint64 behind = bits >> BIT_SELF << BIT_SELF & ~no_number;
+    for (guint64 i = (bits & 1) + (bits >> 1 & 1); i > 0; i--) get_varint(reader);
+    if (bits & 4) get_wide(reader);
+    for (guint64 i = (guint64)__builtin_popcountll(behind) + (bits >> BIT_BYTES & 1); i > 0; i--) get_varint(reader);
     return !reader->failed;
 }
 

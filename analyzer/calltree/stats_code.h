@@ -73,7 +73,10 @@ void node_sums_add(NodeSums *into, const NodeSums *from);
 gboolean node_sums_empty(const NodeSums *sums);
 /* Into NODE_SUMS_BYTES; returns the end. */
 guint8 *node_sums_put(const NodeSums *sums, guint8 *at);
+/* Adds them. */
 gboolean node_sums_get(NodeSums *sums, ByteReader *reader);
+/* Passes them over; FALSE when node_sums_get() would be. */
+gboolean node_sums_skip(ByteReader *reader);
 /* What node_builder_put() writes of no more values than are kept as they are, without a builder; the numbers are those
  * of each distribution, in any order, and are sorted. Into NODE_FEW_BYTES; returns the end, 'at' when it is empty. */
 typedef struct FewNumbers {

@@ -36,27 +36,70 @@ static gboolean source_step(Source *source) {
     return TRUE;
 }
 
-static guint64 least(const Source *sources, gsize n) {
-    guint64 at = G_MAXUINT64;
-    for (gsize i = 0; i < n; i++) at = MIN(at, sources[i].at);
-    return at;
+/* The least node, or host, and how many sources have it, from which on. */
+typedef struct Least {
+    guint64 at; /* G_MAXUINT64: all are at their ends */
+    gsize n;
+    gsize first;
+} Least;
+
+static Least least_of(const Source *sources, gsize n) {
+    Least least = {.at = G_MAXUINT64};
+    for (gsize i = 0; i < n; i++) {
+        if (sources[i].at < least.at)
+            least = (Least){sources[i].at, 1, i};
+        else
+            least.n += sources[i].at == least.at;
+    }
+    return least;
 }
 
 /* ---- nodes ---- */
 
+/* A node that only this source has. */
+static gboolean copy_sums(Source *source, guint64 step, Buffer *out) {
+    const guint8 *begin = source->reader.at;
+    if (!node_sums_skip(&source->reader)) return FALSE;
+    gsize size_bytes = (gsize)(source->reader.at - begin);
+    guint8 *at = put_varint(buffer_reserve(out, VARINT_MAX_BYTES + size_bytes), step);
+    memcpy(at, begin, size_bytes);
+    buffer_end(out, at + size_bytes);
+    return source_step(source);
+}
+
 /* Sums one node over the sources that have it. FALSE: malformed. */
-static gboolean merge_sums(Source *sources, gsize n, guint64 node, NodeSums *sums) {
-    for (gsize i = 0; i < n; i++) {
-        if (sources[i].at != node) continue;
-        if (!node_sums_get(sums, &sources[i].reader) || !source_step(&sources[i])) return FALSE;
+static gboolean merge_sums(Source *sources, Least least, NodeSums *sums) {
+    for (Source *source = &sources[least.first]; least.n > 0; source++) {
+        if (source->at != least.at) continue;
+        if (!node_sums_get(sums, &source->reader) || !source_step(source)) return FALSE;
+        least.n--;
     }
     return TRUE;
 }
 
-static gboolean merge_builder(Source *sources, gsize n, guint64 node, NodeBuilder *builder) {
-    for (gsize i = 0; i < n; i++) {
-        if (sources[i].at != node) continue;
-        if (!node_builder_get(builder, &sources[i].reader) || !source_step(&sources[i])) return FALSE;
+static gboolean merge_builder(Source *sources, Least least, NodeBuilder *builder) {
+    for (Source *source = &sources[least.first]; least.n > 0; source++) {
+        if (source->at != least.at) continue;
+        if (!node_builder_get(builder, &source->reader) || !source_step(source)) return FALSE;
+        least.n--;
+    }
+    return TRUE;
+}
+
+static gboolean merge_sum_rows(Source *sources, gsize n, Buffer *out) {
+    guint64 expected = 0;
+    for (Least least; (least = least_of(sources, n)).at != G_MAXUINT64;) {
+        guint64 step = least.at - expected;
+        if (least.n == 1) {
+            if (!copy_sums(&sources[least.first], step, out)) return FALSE;
+        } else {
+            NodeSums sums = {.calls = 0};
+            if (!merge_sums(sources, least, &sums)) return FALSE;
+            if (node_sums_empty(&sums)) continue;
+            guint8 *at = put_varint(buffer_reserve(out, VARINT_MAX_BYTES + NODE_SUMS_BYTES), step);
+            buffer_end(out, node_sums_put(&sums, at));
+        }
+        expected = least.at + 1;
     }
     return TRUE;
 }
@@ -66,21 +109,14 @@ static gboolean merge_rows(Merging *merging, Source *sources, gsize n, Buffer *o
     for (gsize i = 0; i < n; i++) {
         if (!source_step(&sources[i])) return FALSE;
     }
-    for (guint64 node; (node = least(sources, n)) != G_MAXUINT64;) {
-        if (merging->form == FORM_HOST_SUMS) {
-            NodeSums sums = {.calls = 0};
-            if (!merge_sums(sources, n, node, &sums)) return FALSE;
-            if (node_sums_empty(&sums)) continue;
-            guint8 *at = put_varint(buffer_reserve(out, VARINT_MAX_BYTES + NODE_SUMS_BYTES), node - expected);
-            buffer_end(out, node_sums_put(&sums, at));
-        } else {
-            if (!merge_builder(sources, n, node, &merging->builder)) return FALSE;
-            guint bits = node_builder_bits(&merging->builder);
-            if (bits == 0) continue;
-            buffer_end(out, put_varint(buffer_reserve(out, VARINT_MAX_BYTES), node - expected));
-            node_builder_put(&merging->builder, bits, out);
-        }
-        expected = node + 1;
+    if (merging->form == FORM_HOST_SUMS) return merge_sum_rows(sources, n, out);
+    for (Least least; (least = least_of(sources, n)).at != G_MAXUINT64;) {
+        if (!merge_builder(sources, least, &merging->builder)) return FALSE;
+        guint bits = node_builder_bits(&merging->builder);
+        if (bits == 0) continue;
+        buffer_end(out, put_varint(buffer_reserve(out, VARINT_MAX_BYTES), least.at - expected));
+        node_builder_put(&merging->builder, bits, out);
+        expected = least.at + 1;
     }
     return TRUE;
 }
@@ -97,13 +133,13 @@ static gboolean host_step(Source *source) {
 }
 
 /* The row of one host: *row is that of the only source that has it, or the sum. */
-static gboolean merge_host(Merging *merging, Source *sources, gsize n, guint64 host, Bytes *row) {
+static gboolean merge_host(Merging *merging, Source *sources, Least host, Bytes *row) {
     gsize n_rows = 0;
-    for (gsize i = 0; i < n; i++) {
-        if (sources[i].at != host) continue;
-        *row = sources[i].row;
+    for (Source *source = &sources[host.first]; n_rows < host.n; source++) {
+        if (source->at != host.at) continue;
+        *row = source->row;
         merging->rows[n_rows++] = (Source){.reader = byte_reader(row->data, row->size_bytes)};
-        if (!host_step(&sources[i])) return FALSE;
+        if (!host_step(source)) return FALSE;
     }
     if (n_rows == 1) return TRUE;
     merging->row.size = 0;
@@ -117,15 +153,15 @@ static gboolean merge_hosts(Merging *merging, Source *sources, gsize n, Buffer *
     for (gsize i = 0; i < n; i++) {
         if (!host_step(&sources[i])) return FALSE;
     }
-    for (guint64 host; (host = least(sources, n)) != G_MAXUINT64;) {
+    for (Least host; (host = least_of(sources, n)).at != G_MAXUINT64;) {
         Bytes row;
-        if (!merge_host(merging, sources, n, host, &row)) return FALSE;
+        if (!merge_host(merging, sources, host, &row)) return FALSE;
         if (row.size_bytes == 0) continue;
-        guint8 *at = put_varint(buffer_reserve(out, 2 * VARINT_MAX_BYTES + row.size_bytes), host - expected);
+        guint8 *at = put_varint(buffer_reserve(out, 2 * VARINT_MAX_BYTES + row.size_bytes), host.at - expected);
         at = put_varint(at, row.size_bytes);
         memcpy(at, row.data, row.size_bytes);
         buffer_end(out, at + row.size_bytes);
-        expected = host + 1;
+        expected = host.at + 1;
     }
     return TRUE;
 }

@@ -47,6 +47,13 @@ static inline guint64 gather_sevens(guint64 bytes) {
     return (bytes & 0x0fffffff) | (bytes & G_GUINT64_CONSTANT(0x0fffffff00000000)) >> 4;
 }
 
+/* Of VARINT_MAX_BYTES that can be read: does a varint, of however many bits, end within the first eight? */
+static inline gboolean varint_is_short(const guint8 *at) {
+    guint64 bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return (~bytes & G_GUINT64_CONSTANT(0x8080808080808080)) != 0;
+}
+
 static inline guint64 get_varint(ByteReader *reader) {
     const guint8 *at = reader->at;
     if (G_UNLIKELY(reader->failed || reader->end - at < (gssize)VARINT_MAX_BYTES)) {

@@ -567,6 +567,11 @@ static void test_malformed(void) {
         stats_hosts_begin(&hosts, (Bytes){malformed_cells[i].bytes, malformed_cells[i].n});
         while (good && stats_hosts_next(&hosts)) good = stats_hosts_merge(&hosts, row);
         if (good && !hosts.failed) g_error("accepted: %s", malformed_cells[i].what);
+        /* Beside a row of the same host with another node, so that the malformed one is not summed but copied. */
+        static const guint8 other[] = {3, 5, 3, 9, 1, 2};
+        const Bytes both[2] = {{malformed_cells[i].bytes, malformed_cells[i].n}, {other, sizeof other}};
+        g_autoptr(GByteArray) out = g_byte_array_new();
+        if (stats_value_merge(both, 2, out)) g_error("merged: %s", malformed_cells[i].what);
     }
 }
 
