@@ -142,8 +142,12 @@ static void print_columns(Bench *bench) {
     for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter), records++) {
         TraceSummary summary;
         RecordSizes one;
-        if (record_summary(store_iter_value(iter), &summary, &error))
-            record_sizes(store_iter_value(iter), archive_pattern(bench->archive, summary.pattern), &one, &error);
+        const Bytes record = store_iter_value(iter);
+        g_autoptr(Pattern) shape = NULL; /* a rare one stands in the record */
+        if (record_summary(record, &summary, &error) && record_shape(record, &shape, &error)) {
+            const Pattern *pattern = shape != NULL ? shape : archive_pattern(bench->archive, summary.pattern);
+            record_sizes(record, pattern, &one, &error);
+        }
         stop_on(error);
         gsize *into = (gsize *)&sum;
         for (guint i = 0; i < sizeof one / sizeof(gsize); i++) into[i] += ((const gsize *)&one)[i];
