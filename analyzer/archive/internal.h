@@ -104,6 +104,13 @@ gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, Tra
 /* The shape of a record, which has it within or refers to it: a new reference. */
 Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summary, GError **error);
 gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error);
+/* The same, with the pattern and the places (record_decode_places()) that its tree can be restored from. */
+typedef struct PartTree {
+    GByteArray *spans;
+    GArray *places;   /* TreePlace */
+    Pattern *pattern; /* set by part_decode_tree(): a new reference */
+} PartTree;
+gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error);
 /* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
 gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);
 static inline Bytes bytes_view(GBytes *bytes) {
@@ -118,10 +125,16 @@ typedef struct TraceVersion {
     TreeTimes *times;
     guint32 *node_of;
     Pattern *pattern;
+    guint32 *was;    /* version_grow(): nodes of the other version, 0: not there; NULL: not known */
     guint32 *row_of; /* version_count_in(); NULL: rows have the pattern's nodes */
     guint8 *shared;  /* versions_compare(); NULL: there is no other version */
 } TraceVersion;
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
+/* What version_make() makes of the spans of a record, whose places say who hangs below whom. FALSE: they do not. */
+gboolean version_restore(Archive *archive, const PartTree *part, TraceVersion *version);
+/* What version_make() makes of the spans of 'old' and of these. FALSE: tree_grow() does not know how. */
+gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersion *old, const GPtrArray *fresh,
+                      TraceVersion *version);
 void version_clear(TraceVersion *version);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
 

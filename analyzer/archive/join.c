@@ -22,6 +22,8 @@
 #define JOIN_HURRY_NS (5 * NS_PER_SEC)
 /* Written at once. */
 #define JOIN_GROUP_BYTES (4u << 20)
+/* Spans of a trace for which memory is kept. */
+#define JOIN_KEPT_BYTES (1u << 20)
 
 /* Waiting spans of one trace. */
 typedef struct LateTrace {
@@ -34,6 +36,16 @@ typedef struct LateTrace {
     gsize size_bytes;
 } LateTrace;
 
+/* What is stored of a trace. */
+typedef struct StoredTrace {
+    guint64 trace_id;
+    guint parts;
+    PartTree part; /* the last one; without places and pattern when there are several */
+    TraceSummary last;
+    gboolean others_incomplete; /* a part but the last */
+    gboolean ids_gone;          /* of the last part: what is new cannot be told, nor who is its parent */
+} StoredTrace;
+
 typedef struct Joiner {
     Archive *archive;
     ArchiveWriter *writer;
@@ -43,11 +55,34 @@ typedef struct Joiner {
     GArray *traces;                 /* LateTrace of the batch */
     GArray *entries;                /* LateKey */
     GByteArray *bytes;              /* packed spans */
+    StoredTrace stored;             /* of the trace at hand */
     StoreIter *records;             /* as they were when the batch was read */
     GError *damage;                 /* the first; the pass goes on */
     GArray *done;                   /* LateKey: entries that the group joins */
     guint64 joined, again, expired; /* of the group: spans that are counted since the archive was opened */
 } Joiner;
+
+/* The memory is used again for the next trace, but for what a large one took. */
+static void stored_begin(StoredTrace *stored, guint64 trace_id) {
+    PartTree part = stored->part;
+    g_clear_pointer(&part.pattern, pattern_unref);
+    if (part.spans != NULL && part.spans->len > JOIN_KEPT_BYTES) {
+        g_clear_pointer(&part.spans, g_byte_array_unref);
+        g_clear_pointer(&part.places, g_array_unref);
+    }
+    if (part.spans == NULL) {
+        part.spans = g_byte_array_new();
+        part.places = g_array_new(FALSE, FALSE, sizeof(TreePlace));
+    }
+    g_byte_array_set_size(part.spans, 0);
+    *stored = (StoredTrace){.trace_id = trace_id, .part = part};
+}
+
+static void stored_clear(StoredTrace *stored) {
+    g_clear_pointer(&stored->part.spans, g_byte_array_unref);
+    g_clear_pointer(&stored->part.places, g_array_unref);
+    g_clear_pointer(&stored->part.pattern, pattern_unref);
+}
 
 static Joiner *joiner_new(Archive *archive) {
     Joiner *joiner = g_new0(Joiner, 1);
@@ -66,6 +101,7 @@ static void joiner_free(Joiner *joiner) {
     g_array_unref(joiner->entries);
     g_byte_array_unref(joiner->bytes);
     g_array_unref(joiner->done);
+    stored_clear(&joiner->stored);
     g_free(joiner);
 }
 
@@ -108,16 +144,6 @@ static gboolean group_commit(Joiner *joiner, GError **error) {
 
 /* ---- one trace ---- */
 
-/* What is stored of a trace. */
-typedef struct StoredTrace {
-    guint64 trace_id;
-    guint parts;
-    GByteArray *spans; /* of the last part */
-    TraceSummary last;
-    gboolean others_incomplete; /* a part but the last */
-    gboolean ids_gone;          /* of the last part: what is new cannot be told, nor who is its parent */
-} StoredTrace;
-
 static void fresh_remove(SpanTable *fresh, const GByteArray *spans) {
     for (gsize at = 0; at < spans->len;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
@@ -130,12 +156,12 @@ static void fresh_remove(SpanTable *fresh, const GByteArray *spans) {
 static gboolean stored_load(Archive *archive, Bytes index, StoredTrace *stored, SpanTable *fresh, GError **error) {
     for (guint part = 0; part < stored->parts && fresh->used > 0; part++) {
         TraceKey key = {trace_index_second(index, part), stored->trace_id, (guint16)part};
-        g_byte_array_set_size(stored->spans, 0);
-        if (!part_load(archive, &key, stored->spans, &stored->last, error)) {
+        g_byte_array_set_size(stored->part.spans, 0);
+        if (!part_load(archive, &key, stored->part.spans, &stored->last, error)) {
             g_prefix_error(error, "joining late spans: ");
             return FALSE;
         }
-        fresh_remove(fresh, stored->spans);
+        fresh_remove(fresh, stored->part.spans);
         if (part + 1 < stored->parts && stored->last.flags & TRACE_INCOMPLETE) stored->others_incomplete = TRUE;
     }
     return TRUE;
@@ -154,13 +180,32 @@ static guint32 lost_before(const StoredTrace *stored) {
     return stored->ids_gone ? stored->last.dropped : stored->last.dropped & ~(guint32)DROPPED_IDS;
 }
 
+/* The last part as it is. */
+static gboolean version_stored(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *version,
+                               GError **error) {
+    const PartTree *part = &stored->part;
+    if (part->pattern != NULL && version_restore(writer->archive, part, version)) return TRUE;
+    g_autoptr(GPtrArray) list = g_ptr_array_new();
+    if (!spans_point(stored->trace_id, (Bytes){part->spans->data, part->spans->len}, list, error)) return FALSE;
+    *version = version_make(writer->archive, writer->compressor, list_spans(list, 0), list->len);
+    return TRUE;
+}
+
+/* The last part with the fresh spans. */
+static TraceVersion version_joined(ArchiveWriter *writer, const TraceVersion *old) {
+    TraceVersion joined;
+    if (version_grow(writer->archive, writer->compressor, old, writer->fresh, &joined)) return joined;
+    for (guint32 i = 1; i < old->tree->n_nodes; i++) {
+        if (old->tree->span[i] != NULL) g_ptr_array_add(writer->fresh, (gpointer)old->tree->span[i]);
+    }
+    return version_make(writer->archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
+}
+
 /* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
-static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
+static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *old) {
     Archive *archive = writer->archive;
-    g_auto(TraceVersion) old = version_make(archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
-    for (guint i = 0; i < old_spans->len; i++) g_ptr_array_add(writer->fresh, g_ptr_array_index(old_spans, i));
-    g_auto(TraceVersion) joined =
-        version_make(archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
+    const GByteArray *spans = stored->part.spans;
+    g_auto(TraceVersion) joined = version_joined(writer, old);
 
     guint32 second = trace_second(joined.tree->begin_ns), old_second = trace_second(stored->last.begin_ns);
     PartPlace place = {.trace_id = stored->trace_id,
@@ -169,12 +214,12 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
                        .dropped = lost_before(stored),
                        .replaces = second == old_second};
     guint32 number = group_count_in(writer, &joined);
-    version_count_in(archive, &old, stored->last.pattern, TRUE);
-    versions_compare(&old, stored->last.pattern, &joined, number, (Bytes){stored->spans->data, stored->spans->len});
+    version_count_in(archive, old, stored->last.pattern, TRUE);
+    versions_compare(old, stored->last.pattern, &joined, number, (Bytes){spans->data, spans->len});
     group_put_record(writer, &place, &joined, number);
-    stats_group_retract_functions(writer->stats, old.tree, old.times, old.shared);
+    stats_group_retract_functions(writer->stats, old->tree, old->times, old->shared);
     stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
-    take_away(writer, stored, &old);
+    take_away(writer, stored, old);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
 
@@ -184,23 +229,20 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, cons
         index_set(writer->index, place.part, second);
         group_put_index(writer, stored->trace_id);
     }
-    writer->change.spans += (gint64)joined.tree->n_spans - old.tree->n_spans;
+    writer->change.spans += (gint64)joined.tree->n_spans - old->tree->n_spans;
     return tree_incomplete(joined.tree);
 }
 
 /* A trace that gets its second part: the first one's record must say that it is a part. Nothing else changes. */
-static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const GPtrArray *old_spans) {
-    g_auto(TraceVersion) same =
-        version_make(writer->archive, writer->compressor, list_spans(old_spans, 0), old_spans->len);
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, &same,
+static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *same) {
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, same,
                      stored->last.pattern);
 }
 
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
 static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
-    g_autoptr(GPtrArray) old_spans = g_ptr_array_new();
-    if (!spans_point(stored->trace_id, (Bytes){stored->spans->data, stored->spans->len}, old_spans, error))
-        return FALSE;
+    g_auto(TraceVersion) old = {.tree = NULL};
+    if (!version_stored(writer, stored, &old, error)) return FALSE;
     guint n_fresh = writer->fresh->len;
     gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
     gboolean was_incomplete = stored->others_incomplete || last_incomplete;
@@ -208,9 +250,9 @@ static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GErro
     if (stored->ids_gone) __atomic_fetch_add(&writer->archive->late_apart, n_fresh, __ATOMIC_RELAXED);
     gboolean incomplete = stored->others_incomplete;
     if ((fits && !stored->ids_gone) || stored->parts == TRACE_MAX_PARTS) {
-        incomplete |= join_last(writer, stored, old_spans);
+        incomplete |= join_last(writer, stored, &old);
     } else {
-        if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, old_spans);
+        if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, &old);
         incomplete |= last_incomplete;
         incomplete |= group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE},
                                          writer->fresh);
@@ -230,7 +272,7 @@ static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored,
     if (at.size_bytes != key.size_bytes || memcmp(at.data, key.bytes, key.size_bytes) != 0) return TRUE;
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
-    if (!part_decode(joiner->archive, record, stored->trace_id, stored->spans, error)) return FALSE;
+    if (!part_decode_tree(joiner->archive, record, stored->trace_id, &stored->part, error)) return FALSE;
     *found = TRUE;
     return TRUE;
 }
@@ -243,7 +285,7 @@ static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *
     if (late->second != 0 && !record_read(joiner, late->second, stored, &found, error)) return FALSE;
     if (found) {
         stored->parts = 1;
-        fresh_remove(fresh, stored->spans);
+        fresh_remove(fresh, stored->part.spans);
         index_set(joiner->writer->index, 0, late->second);
         return TRUE;
     }
@@ -268,24 +310,24 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     ArchiveWriter *writer = joiner->writer;
     if (!archive_prepare(joiner->archive, writer->given, error)) return FALSE;
     g_autoptr(GPtrArray) kept = g_ptr_array_new();
-    g_autoptr(GByteArray) spans = g_byte_array_new();
-    StoredTrace stored = {.trace_id = late->trace_id, .spans = spans};
+    StoredTrace *stored = &joiner->stored;
+    stored_begin(stored, late->trace_id);
     SpanTable fresh;
     span_table_init(&fresh, writer->given->len);
     for (guint i = 0; i < writer->given->len; i++) span_table_add(&fresh, g_ptr_array_index(writer->given, i));
-    gboolean ok = stored_find(joiner, late, &stored, &fresh, error);
+    gboolean ok = stored_find(joiner, late, stored, &fresh, error);
     if (ok) span_table_list(&fresh, kept);
     span_table_clear(&fresh);
     if (!ok) return FALSE;
-    if (kept->len > 0 && stored.parts > 0) {
+    if (kept->len > 0 && stored->parts > 0) {
         g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
-        if (!keep_ids_gone(joiner->archive, &stored.last, stored.trace_id, &stored.ids_gone, error) ||
-            !add_late(writer, &stored, error)) {
+        if (!keep_ids_gone(joiner->archive, &stored->last, stored->trace_id, &stored->ids_gone, error) ||
+            !add_late(writer, stored, error)) {
             return FALSE;
         }
         count(&joiner->archive->late_spans, kept->len, FALSE);
         joiner->joined += kept->len;
-    } else if (stored.parts == 0) {
+    } else if (stored->parts == 0) {
         expire(joiner, kept);
     }
     count_spans(writer, writer->given, ACCOUNT_WAITING, -1);

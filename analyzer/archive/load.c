@@ -50,7 +50,7 @@ Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summ
     return NULL;
 }
 
-gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error) {
+gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error) {
     TraceSummary summary;
     if (!record_summary(record, &summary, error)) return FALSE;
     g_autoptr(Pattern) pattern = record_pattern(archive, record, &summary, error);
@@ -61,7 +61,16 @@ gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArra
     g_autoptr(GBytes) ids = NULL;
     if (!keep_ids(archive, &summary, trace_id, &ids, error)) return FALSE;
     const RecordSource source = {record, ids != NULL ? bytes_view(ids) : (Bytes){NULL, 0}, pattern, trace_id};
-    return record_decode_source(&source, spans, error);
+    if (!record_decode_places(&source, part->spans, part->places, error)) return FALSE;
+    part->pattern = g_steal_pointer(&pattern);
+    return TRUE;
+}
+
+gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error) {
+    PartTree part = {.spans = spans};
+    if (!part_decode_tree(archive, record, trace_id, &part, error)) return FALSE;
+    pattern_unref(part.pattern);
+    return TRUE;
 }
 
 gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error) {

@@ -1,11 +1,37 @@
 #include "analyzer/archive/internal.h"
 
+static void version_measure(TraceVersion *version, Compressor *compressor) {
+    version->node_of = g_new(guint32, version->tree->n_nodes);
+    version->pattern = compressor_tree(compressor, version->tree, version->node_of);
+    version->times = times_compute(version->tree, version->node_of);
+}
+
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n) {
     TraceVersion version = {.tree = tree_build(spans, n, archive->options.clock_tolerance_ns)};
-    version.node_of = g_new(guint32, version.tree->n_nodes);
-    version.pattern = compressor_tree(compressor, version.tree, version.node_of);
-    version.times = times_compute(version.tree, version.node_of);
+    version_measure(&version, compressor);
     return version;
+}
+
+gboolean version_restore(Archive *archive, const PartTree *part, TraceVersion *version) {
+    g_autofree guint32 *node_of = g_new(guint32, part->places->len);
+    CallTree *tree = tree_restore((const TreePlace *)(gconstpointer)part->places->data, part->places->len,
+                                  part->spans->data, archive->options.clock_tolerance_ns, node_of);
+    if (tree == NULL) return FALSE;
+    *version = (TraceVersion){.tree = tree, .times = times_compute(tree, node_of)};
+    version->node_of = g_steal_pointer(&node_of);
+    version->pattern = pattern_ref(part->pattern);
+    return TRUE;
+}
+
+gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersion *old, const GPtrArray *fresh,
+                      TraceVersion *version) {
+    TreeGrowth growth;
+    if (!tree_grow(old->tree, (const SpanRec *const *)(gconstpointer)fresh->pdata, fresh->len,
+                   archive->options.clock_tolerance_ns, &growth))
+        return FALSE;
+    *version = (TraceVersion){.tree = growth.tree, .was = growth.was};
+    version_measure(version, compressor);
+    return TRUE;
 }
 
 gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 number, gboolean add) {
@@ -40,10 +66,20 @@ static guint32 *nodes_by_record(const TraceVersion *old, Bytes spans) {
     return node_at;
 }
 
-void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, guint32 number, Bytes old_spans) {
+static guint32 *find_old_nodes(const TraceVersion *old, const CallTree *is, Bytes old_spans) {
     g_autofree guint32 *node_at = nodes_by_record(old, old_spans);
-    const CallTree *was = old->tree, *is = now->tree;
     const guint8 *begin = old_spans.data, *end = begin + old_spans.size_bytes;
+    guint32 *was = g_new0(guint32, is->n_nodes);
+    for (guint32 j = 1; j < is->n_nodes; j++) {
+        const guint8 *at = (const guint8 *)is->span[j];
+        if (at != NULL && at >= begin && at < end) was[j] = node_at[(gsize)(at - begin) / sizeof(SpanRec)];
+    }
+    return was;
+}
+
+void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, guint32 number, Bytes old_spans) {
+    const CallTree *was = old->tree, *is = now->tree;
+    if (now->was == NULL) now->was = find_old_nodes(old, is, old_spans);
     gboolean same_row =
         old_number == number && stats_bucket(LEVEL_MINUTE, was->begin_ns) == stats_bucket(LEVEL_MINUTE, is->begin_ns);
     old->shared = g_new0(guint8, was->n_nodes);
@@ -51,9 +87,8 @@ void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, 
     if (same_row && was->begin_ns == is->begin_ns && was->end_ns == is->end_ns)
         old->shared[0] = now->shared[0] = CALL_IN_BOTH | CALL_SAME_ROW;
     for (guint32 j = 1; j < is->n_nodes; j++) {
-        const guint8 *at = (const guint8 *)is->span[j];
-        if (at == NULL || at < begin || at >= end) continue;
-        guint32 i = node_at[(gsize)(at - begin) / sizeof(SpanRec)];
+        guint32 i = now->was[j];
+        if (i == 0 || is->span[j] == NULL) continue;
         guint8 how = CALL_IN_BOTH;
         if (same_place(old, i, now, j)) {
             how |= CALL_SAME_PLACE;
@@ -67,6 +102,7 @@ void version_clear(TraceVersion *version) {
     g_clear_pointer(&version->tree, tree_free);
     g_clear_pointer(&version->times, times_free);
     g_clear_pointer(&version->node_of, g_free);
+    g_clear_pointer(&version->was, g_free);
     g_clear_pointer(&version->row_of, g_free);
     g_clear_pointer(&version->shared, g_free);
     g_clear_pointer(&version->pattern, pattern_unref);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyzer/calltree/pattern.h"
+#include "analyzer/calltree/tree_again.h"
 #include "common/base/bytes.h"
 
 typedef enum {
@@ -58,8 +59,11 @@ typedef struct RecordSource {
 } RecordSource;
 
 /* Appends the trace's SpanRecs to 'spans', one behind the other, 8-byte aligned. Error CORRUPT: nothing was appended.
- */
-gboolean record_decode_source(const RecordSource *source, GByteArray *spans, GError **error);
+ * places: NULL, or made anew: the TreePlaces of the record, for tree_restore(). */
+gboolean record_decode_places(const RecordSource *source, GByteArray *spans, GArray *places, GError **error);
+static inline gboolean record_decode_source(const RecordSource *source, GByteArray *spans, GError **error) {
+    return record_decode_places(source, spans, NULL, error);
+}
 static inline gboolean record_decode(Bytes record, const Pattern *pattern, guint64 trace_id, GByteArray *spans,
                                      GError **error) {
     const RecordSource source = {record, {NULL, 0}, pattern, trace_id};

@@ -97,25 +97,44 @@ static gboolean each_span(ValueColumn *column, EachSpan each, void *arg) {
     return value_column_end(column);
 }
 
+/* Where spans go. */
+typedef struct Adding {
+    GByteArray *spans;
+    TreePlace *places; /* NULL: not asked for */
+} Adding;
+
 static gboolean add_span(void *arg, const ValueColumn *column, guint32 q, const Place *place) {
-    return write_span(column, column->d->pattern->nodes[q].name, place, arg);
+    const Adding *adding = arg;
+    if (adding->places != NULL) adding->places[place - column->d->places].at = adding->spans->len;
+    return write_span(column, column->d->pattern->nodes[q].name, place, adding->spans);
 }
 
-static gboolean read_spans(Decoder *d, GByteArray *spans) {
+static TreePlace *list_places(const Decoder *d, GArray *places) {
+    g_array_set_size(places, d->n_places);
+    TreePlace *list = (TreePlace *)(gpointer)places->data;
+    for (guint32 q = 0; q < d->pattern->n_nodes; q++) {
+        for (guint32 i = d->first[q]; i < d->first[q + 1]; i++)
+            list[i] = (TreePlace){q, d->places[i].parent, PLACE_VIRTUAL};
+    }
+    return list;
+}
+
+static gboolean read_spans(Decoder *d, GByteArray *spans, GArray *places) {
     ValueColumn column;
+    Adding adding = {spans, places != NULL ? list_places(d, places) : NULL};
     value_column_init(&column, d);
-    gboolean fine = each_span(&column, add_span, spans);
+    gboolean fine = each_span(&column, add_span, &adding);
     value_column_clear(&column);
     return fine;
 }
 
-gboolean record_decode_source(const RecordSource *source, GByteArray *spans, GError **error) {
+gboolean record_decode_places(const RecordSource *source, GByteArray *spans, GArray *places, GError **error) {
     Decoder d;
     guint before = spans->len;
     gboolean begun = decoder_begin(&d, source->record, source->pattern, error);
     d.trace_id = source->trace_id;
     gboolean fine = begun && decoder_times(&d) && decoder_tracers(&d) && decoder_ids(&d, source->ids) &&
-                    decoder_parents(&d) && read_spans(&d, spans);
+                    decoder_parents(&d) && read_spans(&d, spans, places);
     if (begun && !fine) decoder_corrupt(&d, error);
     if (!fine) g_byte_array_set_size(spans, before);
     decoder_clear(&d);
@@ -162,7 +181,7 @@ gboolean record_sizes(Bytes record, const Pattern *pattern, RecordSizes *sizes, 
     Decoder d;
     gboolean begun = decoder_begin(&d, record, pattern, error);
     gboolean fine = begun && decoder_times(&d) && decoder_tracers(&d) && decoder_ids(&d, (Bytes){NULL, 0}) &&
-                    decoder_parents(&d) && read_spans(&d, spans);
+                    decoder_parents(&d) && read_spans(&d, spans, NULL);
     if (begun && !fine) decoder_corrupt(&d, error);
     if (fine) *sizes = d.sizes;
     decoder_clear(&d);

@@ -4,6 +4,7 @@
 
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/interval.h"
+#include "analyzer/calltree/tree_inside.h"
 
 /* While a tree is built, its nodes are "slots": 0 is the trace, 1..n_spans the spans kept, in order of arrival, then
  * the placeholders. Slots get their node numbers when everything else is known. */
@@ -312,7 +313,7 @@ static void cut_cycles(Builder *b) {
     unlink_all(b);
 }
 
-static CallTree *tree_new(guint32 n_nodes) {
+CallTree *tree_new(guint32 n_nodes) {
     gsize n = n_nodes;
     gsize head = (sizeof(CallTree) + 7) & ~(gsize)7;
     guint8 *block =
@@ -341,21 +342,22 @@ static gint64 saturating_add(gint64 a, gint64 b) {
     return b < 0 ? G_MININT64 : G_MAXINT64;
 }
 
-/* Bounds of the whole, and who sticks out of its parent. */
-static void compare_times(CallTree *tree, gint64 tolerance_ns) {
+void tree_check_outside(CallTree *tree, guint32 node, gint64 tolerance_ns) {
+    guint32 parent = tree->parent[node];
+    if (tree->from_ns[node] < saturating_add(tree->from_ns[parent], -tolerance_ns) ||
+        tree->to_ns[node] > saturating_add(tree->to_ns[parent], tolerance_ns)) {
+        tree->flags[node] |= NODE_OUTSIDE_PARENT;
+        tree->counts.outside_parent++;
+    }
+}
+
+void tree_compare_times(CallTree *tree, gint64 tolerance_ns) {
     gint64 begin_ns = G_MAXINT64, end_ns = G_MININT64;
     for (guint32 i = 1; i < tree->n_nodes; i++) {
-        guint32 parent = tree->parent[i];
         if (tree->span[i] == NULL) continue;
-        gint64 from_ns = tree->from_ns[i], to_ns = tree->to_ns[i];
-        begin_ns = MIN(begin_ns, from_ns);
-        end_ns = MAX(end_ns, to_ns);
-        if (tree->span[parent] == NULL) continue;
-        if (from_ns < saturating_add(tree->from_ns[parent], -tolerance_ns) ||
-            to_ns > saturating_add(tree->to_ns[parent], tolerance_ns)) {
-            tree->flags[i] |= NODE_OUTSIDE_PARENT;
-            tree->counts.outside_parent++;
-        }
+        begin_ns = MIN(begin_ns, tree->from_ns[i]);
+        end_ns = MAX(end_ns, tree->to_ns[i]);
+        if (tree->span[tree->parent[i]] != NULL) tree_check_outside(tree, i, tolerance_ns);
     }
     tree->begin_ns = begin_ns <= end_ns ? begin_ns : 0;
     tree->end_ns = begin_ns <= end_ns ? end_ns : 0;
@@ -380,7 +382,7 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
     tree->n_spans = b.n_spans;
     tree->counts = b.counts;
     tree->dropped = b.dropped;
-    compare_times(tree, clock_tolerance_ns);
+    tree_compare_times(tree, clock_tolerance_ns);
     return tree;
 }
 

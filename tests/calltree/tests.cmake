@@ -17,3 +17,6 @@ plumb_test(test_calltree_stats
 plumb_test(test_calltree_record
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_record.c ${CALLTREE_HELP}
     LINK plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_tree_again
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tree_again.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)
