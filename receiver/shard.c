@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "analyzer/archive/turn.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/aside.h"
@@ -194,12 +195,14 @@ static void note_unreadable(Shard *shard, OpenTrace *trace, GError *error) {
     shard->last_error = error;
 }
 
+static void records_end(Shard *shard) {
+    if (shard->records->len <= RECORDS_KEPT_BYTES) return;
+    g_byte_array_unref(shard->records);
+    shard->records = g_byte_array_new();
+}
+
 /* Makes shard->records the spans of the trace. */
 static gboolean unpack(Shard *shard, OpenTrace *trace) {
-    if (shard->records->len > RECORDS_KEPT_BYTES) {
-        g_byte_array_unref(shard->records);
-        shard->records = g_byte_array_new();
-    }
     g_byte_array_set_size(shard->records, 0);
     GError *error = NULL;
     if (open_traces_unpack(shard->traces, trace, shard->records, &error)) return TRUE;
@@ -207,9 +210,9 @@ static gboolean unpack(Shard *shard, OpenTrace *trace) {
     return FALSE;
 }
 
-/* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before or safe in the group; or the
- * trace cannot be read, see store_fails(). */
-static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
+/* Moves a trace into the group; frees it. FALSE: the store fails, the trace is as before; or the trace cannot be read,
+ * see store_fails(). */
+static gboolean group_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     g_autoptr(GError) error = NULL;
     if (!unpack(shard, trace)) return FALSE;
     archive_writer_replaying(shard->writer, trace->oldest_segment <= shard->options.replayed);
@@ -229,7 +232,16 @@ static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     }
     counter_add(shard->counters, reason, 1);
     open_traces_remove(shard->traces, trace);
-    return archive_writer_pending_bytes(shard->writer) < SHARD_GROUP_BYTES || commit(shard);
+    return TRUE;
+}
+
+/* The same, and stores the group when it is full; then after a FALSE the trace may be safe in the group. */
+static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
+    gboolean large = archive_turn_begin(shard->options.archive, trace->n_spans);
+    gboolean grouped = group_trace(shard, trace, reason);
+    records_end(shard);
+    if (large) archive_turn_end(shard->options.archive);
+    return grouped && (archive_writer_pending_bytes(shard->writer) < SHARD_GROUP_BYTES || commit(shard));
 }
 
 /* After a FALSE: no other trace would fare better now. */

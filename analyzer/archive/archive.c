@@ -94,6 +94,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
     pthread_mutex_init(&archive->sealing_turn, NULL);
+    pthread_mutex_init(&archive->large_turn, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
 
     archive->dict = dict_open(store, error);
@@ -121,6 +122,7 @@ void archive_free(Archive *archive) {
     g_ptr_array_unref(archive->books);
     pthread_mutex_destroy(&archive->totals_lock);
     pthread_mutex_destroy(&archive->sealing_turn);
+    pthread_mutex_destroy(&archive->large_turn);
     kind_set_clear(&archive->kinds);
     due_clock_clear(&archive->due);
     pthread_mutex_destroy(&archive->settle_lock);

@@ -51,6 +51,7 @@ struct Archive {
     /* One group at a time is sealed and written: that takes twice its memory for moments. Taken before 'gate' and those
      * of roll_up. */
     pthread_mutex_t sealing_turn;
+    pthread_mutex_t large_turn; /* turn.h; no other is taken under it but those of tables */
     RollUp roll_up;
     KindSet kinds;
     KnownTraces *known;

@@ -3,6 +3,7 @@
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/due.h"
 #include "analyzer/archive/late.h"
+#include "analyzer/archive/turn.h"
 #include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -57,25 +58,29 @@ typedef struct Joiner {
     GByteArray *bytes;              /* packed spans */
     StoredTrace stored;             /* of the trace at hand */
     StoreIter *records;             /* as they were when the batch was read */
+    gboolean large;                 /* it is its turn to have a large trace open */
     GError *damage;                 /* the first; the pass goes on */
     GArray *done;                   /* LateKey: entries that the group joins */
     guint64 joined, again, expired; /* of the group: spans that are counted since the archive was opened */
 } Joiner;
 
-/* The memory is used again for the next trace, but for what a large one took. */
 static void stored_begin(StoredTrace *stored, guint64 trace_id) {
     PartTree part = stored->part;
-    g_clear_pointer(&part.pattern, pattern_unref);
-    if (part.spans != NULL && part.spans->len > JOIN_KEPT_BYTES) {
-        g_clear_pointer(&part.spans, g_byte_array_unref);
-        g_clear_pointer(&part.places, g_array_unref);
-    }
     if (part.spans == NULL) {
         part.spans = g_byte_array_new();
         part.places = g_array_new(FALSE, FALSE, sizeof(TreePlace));
     }
     g_byte_array_set_size(part.spans, 0);
     *stored = (StoredTrace){.trace_id = trace_id, .part = part};
+}
+
+/* The memory is used again for the next trace, but for what a large one took. */
+static void stored_end(StoredTrace *stored) {
+    PartTree *part = &stored->part;
+    g_clear_pointer(&part->pattern, pattern_unref);
+    if (part->spans == NULL || part->spans->len <= JOIN_KEPT_BYTES) return;
+    g_clear_pointer(&part->spans, g_byte_array_unref);
+    g_clear_pointer(&part->places, g_array_unref);
 }
 
 static void stored_clear(StoredTrace *stored) {
@@ -272,6 +277,7 @@ static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored,
     if (at.size_bytes != key.size_bytes || memcmp(at.data, key.bytes, key.size_bytes) != 0) return TRUE;
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
+    joiner->large = archive_turn_begin(joiner->archive, stored->last.n_spans);
     if (!part_decode_tree(joiner->archive, record, stored->trace_id, &stored->part, error)) return FALSE;
     *found = TRUE;
     return TRUE;
@@ -295,6 +301,7 @@ static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *
     Bytes view = bytes_view(index);
     stored->parts = trace_index_parts(view);
     g_byte_array_append(joiner->writer->index, view.data, (guint)view.size_bytes);
+    joiner->large = archive_turn_begin(joiner->archive, G_MAXUINT64); /* how large, its parts tell */
     return stored_load(joiner->archive, view, stored, fresh, error);
 }
 
@@ -355,9 +362,12 @@ static gboolean join_trace(Joiner *joiner, const LateTrace *late, GError **error
         return fail(error, PLUMB_ERROR_CORRUPT, "late spans of trace %016" G_GINT64_MODIFIER "x are malformed",
                     late->trace_id);
     }
-    if (!join_spans(joiner, late, error)) return FALSE;
-    entries_done(joiner, late);
-    return TRUE;
+    gboolean ok = join_spans(joiner, late, error);
+    stored_end(&joiner->stored);
+    if (joiner->large) archive_turn_end(joiner->archive);
+    joiner->large = FALSE;
+    if (ok) entries_done(joiner, late);
+    return ok;
 }
 
 /* ---- batches ---- */

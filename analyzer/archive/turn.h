@@ -1,0 +1,12 @@
+/* Large traces are opened one at a time.
+ *
+ * Making spans, tree and record of a part of 250,000 spans takes up to 150 MB for moments. Shards and the joining of
+ * late spans would each take that at the same time. */
+#pragma once
+
+#include "analyzer/archive/pattern_numbers.h"
+
+/* Waits until nobody else has a large trace open, when one of so many spans is. Returns whether archive_turn_end() is
+ * to be called, by the same thread. */
+gboolean archive_turn_begin(Archive *archive, guint64 n_spans);
+void archive_turn_end(Archive *archive);
