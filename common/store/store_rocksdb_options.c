@@ -57,9 +57,9 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random: level by
      * level, every few flushes, each of little, would have all of them written again. */
     [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, TRUE},
-    /* Each flush has operands for the same minutes: the more are merged at once, the less often what they add up to, which
-     * with 3,000 hosts is 130 MB a minute, is read and written again. Taking 24 at a time cost 0.74 us a span for all of
-     * compaction at 100 million spans, 72 cost 0.45, and 1.1 bytes a span more lay there unmerged at the end. */
+    /* Each flush has operands for the same minutes: the more are merged at once, the less often what they add up to,
+     * which with 3,000 hosts is 130 MB a minute, is read and written again. Taking 24 at a time cost 0.74 us a span for
+     * all of compaction at 100 million spans, 72 cost 0.45, and 1.1 bytes a span more lay unmerged at the end. */
     [FAMILY_STATS] = {16, TRUE, FALSE, 72, FALSE},
     /* Each flush has a little for every bucket of terms of the hour: the same. */
     [FAMILY_INDEX] = {16, TRUE, FALSE, 8, TRUE},
