@@ -21,6 +21,8 @@ static const SettleWhen settle_when = {
     .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
 /* At once: some ten milliseconds. */
 #define LEARN_TRACES 50000u
+/* Passes without anything new until the store is told. */
+#define QUIET_PASSES 2u
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
@@ -82,6 +84,28 @@ static void link_tasks(LinkKeeper *keeper) {
         log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
 }
 
+/* What was stored when it was last looked at, and for how many passes that has been all. */
+typedef struct Quiet {
+    guint64 spans, waiting;
+    guint passes;
+} Quiet;
+
+/* Under load files are merged many at a time; what is left of that when nothing more comes takes space, and each
+ * question reads it. */
+static void look_for_quiet(const StateSources *sources, Quiet *quiet) {
+    Store *store = archive_store(sources->archive);
+    const ArchiveTotals totals = archive_totals(sources->archive);
+    if (totals.spans != quiet->spans || totals.late_waiting != quiet->waiting) {
+        if (quiet->passes > QUIET_PASSES) store_set_quiet(store, FALSE);
+        *quiet = (Quiet){totals.spans, totals.late_waiting, 0};
+    } else if (quiet->passes < QUIET_PASSES) {
+        quiet->passes++;
+    } else if (quiet->passes == QUIET_PASSES && atomic_load(&sources->space->level) == SPACE_FINE) {
+        store_set_quiet(store, TRUE);
+        quiet->passes++;
+    }
+}
+
 /* Ids that are due to be forgotten, and the journal's last segment at the time that was seen. */
 typedef struct Forgetting {
     gint64 before_ns; /* 0: nothing is due */
@@ -115,6 +139,7 @@ static gint64 thread_cpu_ns(void) {
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
     Forgetting due = {0, 0};
+    Quiet quiet = {0, 0, 0};
     g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
     pthread_setname_np(pthread_self(), "upkeep");
     gint64 pause_ns = READY_NS;
@@ -127,6 +152,7 @@ static void *run(void *arg) {
         roll_up(upkeep->sources->archive);
         forget_ids(upkeep->sources, &due);
         link_tasks(links);
+        look_for_quiet(upkeep->sources, &quiet);
     }
     return NULL;
 }

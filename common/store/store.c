@@ -127,6 +127,10 @@ gboolean store_compact(Store *store, StoreFamily family, Bytes from, Bytes until
     return store->ops->compact(store, family, from, until, error);
 }
 
+void store_set_quiet(Store *store, gboolean quiet) {
+    if (!store->read_only && store->ops->set_quiet != NULL) store->ops->set_quiet(store, quiet);
+}
+
 StoreIter *store_iter_new(Store *store, StoreFamily family) { return store->ops->iter_new(store, family); }
 
 void store_iter_free(StoreIter *iter) {

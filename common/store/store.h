@@ -135,3 +135,6 @@ gboolean store_reclaim(Store *store, StoreFamily family, Bytes from, Bytes until
 /* Rewrites the files of a range: what is deleted or expired in it leaves the disk. Takes as long as writing what stays;
  * meanwhile who writes into the range waits. */
 gboolean store_compact(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+/* While nothing is written the engine merges, in the background, what it would else leave until there is more of it:
+ * entries that were replaced, operands that add up. FALSE as soon as something is. */
+void store_set_quiet(Store *store, gboolean quiet);

@@ -12,6 +12,7 @@ typedef struct StoreOps {
     gboolean (*flush)(Store *store, gboolean compact, GError **error);
     gboolean (*reclaim)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
     gboolean (*compact)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
+    void (*set_quiet)(Store *store, gboolean quiet); /* NULL: there is never anything to merge */
     guint64 (*next_mark)(Store *store);
     gboolean (*set_mark)(Store *store, gboolean flush, GError **error);
     guint64 (*reached_mark)(Store *store);

@@ -342,6 +342,25 @@ gboolean rocks_flush(Store *base, gboolean compact, GError **error) {
     return TRUE;
 }
 
+/* Level 0 is merged from two files on, and what lies above the last level goes down. Not in families that are compacted
+ * by size: they would be rewritten whole. What cannot be set now is set when it is quiet again. */
+static void rocks_set_quiet(Store *base, gboolean quiet) {
+    static const StoreFamily families[] = {FAMILY_TRACE, FAMILY_STATS};
+    static const char *const name = "level0_file_num_compaction_trigger";
+    RocksStore *store = (RocksStore *)base;
+    for (guint i = 0; i < G_N_ELEMENTS(families); i++) {
+        rocksdb_column_family_handle_t *family = store->families[families[i]];
+        char number[12], *text = NULL;
+        g_snprintf(number, sizeof number, "%u", quiet ? 2 : rocks_level0_files(families[i]));
+        const char *value = number;
+        rocksdb_set_options_cf(store->db, family, 1, &name, &value, &text);
+        rocksdb_free(text);
+        text = NULL;
+        if (quiet) rocksdb_suggest_compact_range_cf(store->db, family, NULL, 0, NULL, 0, &text);
+        rocksdb_free(text);
+    }
+}
+
 /* ---- iterators ---- */
 
 static void rocks_iter_free(StoreIter *base) {
@@ -416,6 +435,7 @@ static const StoreOps rocks_ops = {
     .batch_delete_range = rocks_batch_delete_range,
     .reclaim = rocks_reclaim,
     .compact = rocks_compact,
+    .set_quiet = rocks_set_quiet,
     .next_mark = rocks_next_mark,
     .set_mark = rocks_set_mark,
     .reached_mark = rocks_reached_mark,

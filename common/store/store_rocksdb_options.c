@@ -228,6 +228,8 @@ static void set_database(rocksdb_options_t *options, gsize buffers_bytes, gboole
     rocksdb_options_set_keep_log_file_num(options, 2);
 }
 
+guint rocks_level0_files(StoreFamily family) { return setups[family].level0_files; }
+
 void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
     gsize buffers_bytes = options->write_buffer_bytes > 0 ? options->write_buffer_bytes : DEFAULT_WRITE_BUFFER_BYTES;
     made->cache = rocksdb_cache_create_lru(options->cache_bytes > 0 ? options->cache_bytes : DEFAULT_CACHE_BYTES);

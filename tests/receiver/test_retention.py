@@ -128,6 +128,19 @@ def test_thinned_out_when_space_is_short(make_plumbd, small_disk):  # noqa: F811
     assert plumbd.ask("verify")["differences"] == 0
 
 
+def test_tidied_up_when_nothing_more_comes(make_plumbd):
+    """What several flushes have left of the same minutes and functions is merged once it is quiet, long before there is enough of it
+    to be merged under load."""
+    plumbd = make_plumbd(trace__idle="10ms").start()
+    tables = lambda: len(list((plumbd.folder / "store").glob("*.sst")))  # noqa: E731
+    for hour in range(6):
+        send_hour(plumbd, hour, frequent=50)
+        plumbd.flush()
+    before = tables()
+    wait_for(lambda: tables() <= before - 8, 60)
+    assert plumbd.ask("verify")["differences"] == 0
+
+
 def test_killed_while_thinning(make_plumbd, small_disk):  # noqa: F811
     """Groups go whole or not at all: the books and the numbers still agree."""
     disk = small_disk("small", "160M")

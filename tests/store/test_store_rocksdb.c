@@ -410,6 +410,28 @@ static void test_reclaim(void) {
     folder_remove(folder);
 }
 
+/* Four versions of everything, in fewer files than are merged by themselves: three of them go. */
+static void test_quiet(void) {
+    char *folder = folder_new();
+    StoreOptions options = small_options(folder);
+    Store *store = open_ok(&options);
+    const guint versions = 4, n = 2048;
+    for (guint i = 0; i < versions; i++) {
+        fill(store, 0, n);
+        g_assert_true(store_flush(store, FALSE, NULL));
+    }
+    guint64 full = store_usage(store).disk_bytes;
+    g_assert_cmpuint(full, >=, (guint64)versions * n * 1024);
+    store_set_quiet(store, TRUE);
+    for (gint64 end = g_get_monotonic_time() + 60 * G_TIME_SPAN_SECOND; store_usage(store).disk_bytes > full / 3;) {
+        g_assert_cmpint(g_get_monotonic_time(), <, end);
+        g_usleep(10000);
+    }
+    g_assert_cmpuint(count_entries(store), ==, n);
+    store_close(store);
+    folder_remove(folder);
+}
+
 /* ---- rights ---- */
 
 static void test_no_right_to_write(void) {
@@ -559,6 +581,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/rocksdb/versions", test_versions);
     g_test_add_func("/rocksdb/older", test_older);
     g_test_add_func("/rocksdb/reclaim", test_reclaim);
+    g_test_add_func("/rocksdb/quiet", test_quiet);
     g_test_add_func("/rocksdb/other-databases", test_other_databases);
     g_test_add_func("/rocksdb/no-right-to-write", test_no_right_to_write);
     g_test_add_func("/rocksdb/kill-while-made", test_kill_while_made);
