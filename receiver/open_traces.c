@@ -48,6 +48,8 @@ struct OpenTraces {
     Spill *spill;        /* NULL: all stay in memory */
     OpenTick spill_from; /* no attempt before this while spill_paused */
     gboolean spill_paused;
+    OpenTick asleep_from; /* those asleep are left alone before this while asleep_unreadable */
+    gboolean asleep_unreadable;
     guint n_asleep, n_shrunk;
     guint64 spilled_spans, spill_failures;
     GError *spill_error;
@@ -353,8 +355,14 @@ gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArr
 
 /* ---- to the disk ---- */
 
+/* Was something put off just now? Then what is on the disk most likely cannot be had at all. */
+static gboolean unreadable(OpenTraces *traces, OpenTick now) {
+    if (traces->asleep_unreadable && (gint32)(now - traces->asleep_from) >= 0) traces->asleep_unreadable = FALSE;
+    return traces->asleep_unreadable;
+}
+
 static gboolean may_spill(OpenTraces *traces, OpenTick now) {
-    if (!traces->spill) return FALSE;
+    if (!traces->spill || unreadable(traces, now)) return FALSE;
     if (traces->spill_paused && (gint32)(now - traces->spill_from) >= 0) traces->spill_paused = FALSE;
     return !traces->spill_paused;
 }
@@ -619,6 +627,8 @@ void open_traces_put_off(OpenTraces *traces, OpenTrace *trace, gint64 now_ns) {
     trace->opened = trace->active = tick_of(now_ns);
     age_append(traces, trace, ref);
     activity_append(traces, trace, ref);
+    traces->asleep_unreadable = TRUE;
+    traces->asleep_from = trace->opened + ticks(UNREADABLE_PAUSE_NS);
 }
 
 /* ---- who has to go ---- */
@@ -634,8 +644,10 @@ static OpenTrace *colder_of(const OpenTraces *traces, guint asleep, OpenTick now
     return now - complete->moved >= (now - waiting->moved) / WAITING_PART ? complete : waiting;
 }
 
-/* Those asleep have little in memory, but if there are very many of them, that is what fills it. */
-static OpenTrace *coldest(const OpenTraces *traces, OpenTick now) {
+/* Those asleep have little in memory, but if there are very many of them, that is what fills it. While they cannot be
+ * read back, others close for them. */
+static OpenTrace *coldest(const OpenTraces *traces, gboolean readable, OpenTick now) {
+    if (!readable) return colder_of(traces, 0, now);
     const gsize asleep_bytes = (gsize)traces->n_asleep * (sizeof(OpenTrace) + 2 * sizeof(Slot)) +
                                (gsize)traces->n_shrunk * (offsetof(OpenTrace, head) + 2 * sizeof(Slot));
     OpenTrace *awake = asleep_bytes > traces->limits.memory_bytes / 4 * 3 ? NULL : colder_of(traces, 0, now);
@@ -650,11 +662,12 @@ static OpenTrace *closing(const OpenTraces *traces, OpenTrace *trace) {
 
 /* Puts traces to sleep until there is memory enough, or one that has to close. */
 static OpenTrace *due_for_memory(OpenTraces *traces, OpenTick now) {
+    const gboolean readable = !unreadable(traces, now);
     for (;;) {
         const gsize bytes = open_traces_bytes(traces);
         if (bytes > traces->limits.memory_bytes) traces->shrinking = TRUE;
         if (bytes <= traces->limits.memory_bytes / 16 * 15) traces->shrinking = FALSE;
-        OpenTrace *cold = traces->shrinking ? coldest(traces, now) : NULL;
+        OpenTrace *cold = traces->shrinking ? coldest(traces, readable, now) : NULL;
         if (!cold || !fall_asleep(traces, cold, now)) return cold;
     }
 }

@@ -31,6 +31,9 @@ typedef guint32 OpenTick;
 #define SPILL_COLD_BYTES 1024u
 /* No attempt for so long after one that failed. */
 #define SPILL_PAUSE_NS G_GINT64_CONSTANT(5000000000)
+/* After something could not be read back, nothing more is written for so long, and none of those asleep closes to make
+ * room in memory. */
+#define UNREADABLE_PAUSE_NS G_GINT64_CONSTANT(100000000)
 
 /* SPILLED: a part is in the file. ASLEEP: all of it. SHRUNK: the same, of a small one without a head. */
 typedef enum { KEPT_HERE, KEPT_SPILLED, KEPT_ASLEEP, KEPT_SHRUNK } OpenKept;

@@ -16,6 +16,8 @@
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
 #define RECORDS_KEPT_BYTES (2u * 1024 * 1024)
+/* After so many traces that cannot be read back the shard turns to its messages first. */
+#define UNREADABLE_MOST 16u
 
 typedef enum {
     MESSAGE_SPANS,
@@ -277,8 +279,12 @@ static void store_due(Shard *shard) {
     open_traces_set_idle(shard->traces, shard->options.limits.idle_ns / PATIENCE_PARTS * atomic_load(&shard->patience));
     DueReason reason;
     OpenTrace *trace;
-    while ((trace = open_traces_due(shard->traces, now_ns, &reason)))
-        if (!store_trace(shard, trace, reasons[reason]) && store_fails(shard)) return;
+    guint unreadable = 0;
+    while (unreadable < UNREADABLE_MOST && (trace = open_traces_due(shard->traces, now_ns, &reason))) {
+        if (store_trace(shard, trace, reasons[reason])) continue;
+        if (store_fails(shard)) return;
+        unreadable++;
+    }
     if (shard->group->len > 0 && now_ns - shard->group_since_ns >= SHARD_GROUP_WAIT_NS && !commit(shard)) return;
     if (shard->group->len == 0) note_success(shard);
 }
@@ -331,7 +337,8 @@ static void take_trace_order(Shard *shard, const Message *message) {
 static void take_segments_order(Shard *shard, guint64 up_to) {
     if (!may_try(shard, now_monotonic_ns())) return;
     OpenTrace *trace = open_traces_first(shard->traces), *next;
-    for (; trace; trace = next) {
+    /* Those that cannot be read are put off behind all others: each is looked at once. */
+    for (guint left = open_traces_count(shard->traces); left > 0; left--, trace = next) {
         next = open_traces_next(shard->traces, trace);
         if (trace->oldest_segment > up_to || store_trace(shard, trace, COUNTER_TRACE_JOURNAL)) continue;
         if (store_fails(shard)) return;

@@ -1,11 +1,14 @@
 /* A shard: what closes traces, what happens while the store fails, what it says it needs of the journal. */
 #include "tests/receiver/fixture.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/patience.h"
 #include "tests/receiver/unnamed.h"
 
 static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
@@ -265,6 +268,77 @@ static void test_unreadable(void) {
     g_assert_cmpuint(shard_state(shard).spilled_bytes, ==, 0);
 }
 
+/* The file without a name, as if its disk were gone; what it had, to give it back. */
+static GByteArray *lose_file(int fd) {
+    GByteArray *had = g_byte_array_new();
+    g_byte_array_set_size(had, (guint)lseek(fd, 0, SEEK_END));
+    g_assert_cmpint(pread(fd, had->data, had->len, 0), ==, had->len);
+    g_assert_cmpint(ftruncate(fd, 0), ==, 0);
+    return had;
+}
+
+static void give_file_back(int fd, GByteArray *had) {
+    g_assert_cmpint(pwrite(fd, had->data, had->len, 0), ==, had->len);
+    g_byte_array_unref(had);
+    close(fd);
+}
+
+/* Several that cannot be read back when the journal is short: each is tried once, and the shard goes on. */
+static void test_segments_unreadable(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.memory_bytes = 200000;
+    fixture->limits.disk_bytes = 8 << 20;
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    JournalSegment *segment = append(fixture);
+    for (guint64 trace = 1; trace <= 3; trace++)
+        for (guint64 first = 1; first <= 10000; first += 500)
+            fixture_put(shard, (FixtureSpans){trace, first, 500}, segment);
+    WAIT_FOR(shard_state(shard).spans == 30000);
+    int fd = unnamed_file_in(fixture->folder);
+    GByteArray *had = lose_file(fd);
+    shard_store_segments(shard, journal_segment_number(segment));
+    put(fixture, 4, 1, 10);
+    WAIT_FOR(shard_state(shard).spans == 30010);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), ==, 3);
+    g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, journal_segment_number(segment));
+    journal_release(segment);
+    give_file_back(fd, had);
+    guint64 closed = 0;
+    g_assert_true(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(stored_spans(fixture), ==, 30010);
+}
+
+/* Small ones fill the memory that there is, it becomes less, and their disk is gone: others close instead, and memory
+ * stays bounded. */
+static void test_memory_unreadable(void) {
+    enum { TRACES = 24000, MORE = 20000 };
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.memory_bytes = 2000000;
+    fixture->limits.disk_bytes = 64 << 20;
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    for (guint64 trace = 1; trace <= TRACES; trace++) put(fixture, trace, 2, 3);
+    WAIT_FOR(shard_state(shard).mailbox_bytes == 0);
+    g_assert_cmpuint(shard_state(shard).traces, >, 20000);
+    int fd = unnamed_file_in(fixture->folder);
+    GByteArray *had = lose_file(fd);
+    struct rlimit before;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = {0, before.rlim_max};
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+    shard_set_share(shard, fixture->limits.memory_bytes / 4 * 3, PATIENCE_PARTS);
+    for (guint64 trace = 1; trace <= MORE; trace++) put(fixture, TRACES + trace, 2, 3);
+    WAIT_FOR(shard_state(shard).mailbox_bytes == 0);
+    g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), >, 0);
+    g_assert_cmpuint(shard_state(shard).arena_bytes, <=, fixture->limits.memory_bytes);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    give_file_back(fd, had);
+    WAIT_FOR(fixture_flush(fixture, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 3 * (TRACES + MORE));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/shard/flush", test_flush);
@@ -280,5 +354,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/set-aside", test_spans_that_cannot_be_joined);
     g_test_add_func("/shard/needs", test_needs_of_the_journal);
     g_test_add_func("/shard/unreadable", test_unreadable);
+    g_test_add_func("/shard/segments-unreadable", test_segments_unreadable);
+    g_test_add_func("/shard/memory-unreadable", test_memory_unreadable);
     return g_test_run();
 }
