@@ -42,7 +42,8 @@ const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 p
 gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error);
 /* Adds the set to what is stored of its minutes, in the batch. */
 gboolean removed_set_put(const RemovedSet *set, Store *store, StoreBatch *batch, GError **error);
-/* Adds what was removed of [since_ns, until_ns), widened to whole minutes as statistics are. CORRUPT, IO. */
+/* Adds what was removed of [since_ns, until_ns), widened to whole minutes: nothing of those whose statistics by the
+ * minute are gone. CORRUPT, IO. */
 gboolean archive_removed(Archive *archive, gint64 since_ns, gint64 until_ns, RemovedSet *set, GError **error);
 /* Forgets the minutes below 'until'. */
 void removed_delete(guint32 until, StoreBatch *batch);
