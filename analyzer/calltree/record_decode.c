@@ -56,10 +56,13 @@ static gboolean read_ids_length(ByteReader *reader, RecordOpen *open) {
     return !reader->failed && open->ids_bytes <= reader_left(reader);
 }
 
-/* How many spans the bytes that are left can hold: each has an id, or at least one bit of times. */
+/* How many spans the bytes that are left can hold: each has eight bytes of id, or two bits at least, and at least one
+ * bit of times. A placeholder has no times, but each of its children has four bits. */
 static guint64 spans_bound(const RecordOpen *open, const ByteReader *reader) {
-    guint64 left = reader_left(reader);
-    return open->summary.dropped & DROPPED_IDS || open->bits & RECORD_PLACES ? left * 8 : left / 8;
+    const guint64 left = reader_left(reader);
+    if (open->summary.dropped & DROPPED_IDS) return left * 8;
+    if (!(open->bits & RECORD_PLACES)) return left / 8;
+    return MIN(open->ids_bytes * 4, (left - open->ids_bytes) * 8);
 }
 
 static gboolean read_head(ByteReader *reader, RecordOpen *open) {

@@ -628,6 +628,20 @@ static void test_claims(void) {
     made_clear(&made);
 }
 
+/* Eight bytes of ids and times: ids have two bits at least, times one, whatever the other column has. */
+static void test_claims_of_columns(void) {
+    guint8 record[16] = {3, 0x80, 0x40, 3, 0, 0, 0, 0};
+    const Bytes view = {record, sizeof record};
+    TraceSummary summary;
+    for (guint8 ids_bytes = 1; ids_bytes < 8; ids_bytes++) {
+        record[7] = ids_bytes;
+        record[4] = (guint8)MIN(4 * ids_bytes, 8 * (8 - ids_bytes));
+        g_assert_true(record_summary(view, &summary, NULL));
+        record[4]++;
+        g_assert_false(record_summary(view, &summary, NULL));
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/record/golden", test_golden);
@@ -644,5 +658,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/record/damaged", test_damaged);
     g_test_add_func("/calltree/record/version", test_version);
     g_test_add_func("/calltree/record/claims", test_claims);
+    g_test_add_func("/calltree/record/claims of columns", test_claims_of_columns);
     return g_test_run();
 }
