@@ -277,7 +277,7 @@ static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored,
     if (at.size_bytes != key.size_bytes || memcmp(at.data, key.bytes, key.size_bytes) != 0) return TRUE;
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
-    joiner->large = archive_turn_begin(joiner->archive, stored->last.n_spans);
+    joiner->large = archive_turn_begin(joiner->archive, stored->last.n_spans + (guint64)joiner->writer->given->len);
     if (!part_decode_tree(joiner->archive, record, stored->trace_id, &stored->part, error)) return FALSE;
     *found = TRUE;
     return TRUE;

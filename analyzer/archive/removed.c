@@ -121,15 +121,22 @@ static gboolean minute_add_encoded(RemovedMinute *minute, Bytes value, GError **
     return !r.failed || fail(error, PLUMB_ERROR_CORRUPT, "the stored count of removed traces is malformed");
 }
 
-gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error) {
-    LayoutKey first = removed_key(from);
+/* Of which minutes [from, until) what is stored is handed to whom. */
+typedef struct Minutes {
+    guint32 from, until;
+    gboolean (*take)(void *arg, guint32 minute, Bytes value, GError **error);
+    void *arg;
+} Minutes;
+
+static gboolean each_minute(StoreIter *meta, const Minutes *minutes, GError **error) {
+    LayoutKey first = removed_key(minutes->from);
     for (gboolean more = store_iter_seek(meta, key_bytes(&first)); more; more = store_iter_next(meta)) {
         Bytes key = store_iter_key(meta);
         if (key.size_bytes != KEY_BYTES || memcmp(key.data, first.bytes, sizeof REMOVED_PREFIX - 1) != 0) break;
         ByteReader r = byte_reader((const guint8 *)key.data + sizeof REMOVED_PREFIX - 1, 4);
         guint32 number = read_u32be(&r);
-        if (number >= until) break;
-        if (!minute_add_encoded(minute_get(set, number), store_iter_value(meta), error)) return FALSE;
+        if (number >= minutes->until) break;
+        if (!minutes->take(minutes->arg, number, store_iter_value(meta), error)) return FALSE;
     }
     g_autoptr(GError) local = NULL;
     if (store_iter_error(meta, &local)) return TRUE;
@@ -137,11 +144,31 @@ gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint3
     return FALSE;
 }
 
-gboolean archive_removed(Archive *archive, gint64 since_ns, gint64 until_ns, RemovedSet *set, GError **error) {
-    if (until_ns <= since_ns || until_ns <= 0) return TRUE;
+static gboolean add_minute(void *arg, guint32 minute, Bytes value, GError **error) {
+    return minute_add_encoded(minute_get(arg, minute), value, error);
+}
+
+gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error) {
+    return each_minute(meta, &(Minutes){from, until, add_minute, set}, error);
+}
+
+/* A month of all patterns would not fit in memory. */
+static gboolean visit_minute(void *arg, guint32 number, Bytes value, GError **error) {
+    const RemovedPeriod *period = arg;
+    RemovedMinute minute = {.patterns = g_array_new(FALSE, FALSE, sizeof(RemovedPattern))};
+    gboolean ok = minute_add_encoded(&minute, value, error);
+    if (ok) period->visit(period->arg, number, &minute);
+    g_array_unref(minute.patterns);
+    return ok;
+}
+
+gboolean archive_removed(Archive *archive, const RemovedPeriod *period, GError **error) {
+    if (period->until_ns <= period->since_ns || period->until_ns <= 0) return TRUE;
     g_autoptr(StoreIter) meta = store_iter_new(archive_store(archive), FAMILY_META);
-    return removed_set_load(set, meta, stats_bucket(LEVEL_MINUTE, since_ns),
-                            stats_bucket(LEVEL_MINUTE, until_ns - 1) + 1, error);
+    RemovedPeriod visiting = *period;
+    const Minutes minutes = {stats_bucket(LEVEL_MINUTE, period->since_ns),
+                             stats_bucket(LEVEL_MINUTE, period->until_ns - 1) + 1, visit_minute, &visiting};
+    return each_minute(meta, &minutes, error);
 }
 
 static gboolean minute_put(const RemovedMinute *add, guint32 number, Store *store, StoreBatch *batch, GError **error) {

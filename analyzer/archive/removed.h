@@ -42,8 +42,13 @@ const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 p
 gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error);
 /* Adds the set to what is stored of its minutes, in the batch. */
 gboolean removed_set_put(const RemovedSet *set, Store *store, StoreBatch *batch, GError **error);
-/* Adds what was removed of [since_ns, until_ns), widened to whole minutes: nothing of those whose statistics by the
- * minute are gone. CORRUPT, IO. */
-gboolean archive_removed(Archive *archive, gint64 since_ns, gint64 until_ns, RemovedSet *set, GError **error);
+/* What was removed of [since_ns, until_ns), widened to whole minutes, one minute after the other: nothing of those
+ * whose statistics by the minute are gone. CORRUPT, IO. */
+typedef struct RemovedPeriod {
+    gint64 since_ns, until_ns;
+    RemovedVisit visit;
+    void *arg;
+} RemovedPeriod;
+gboolean archive_removed(Archive *archive, const RemovedPeriod *period, GError **error);
 /* Forgets the minutes below 'until'. */
 void removed_delete(guint32 until, StoreBatch *batch);

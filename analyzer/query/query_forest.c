@@ -350,10 +350,8 @@ static void note_removed(void *arg, guint32 minute, const RemovedMinute *removed
 /* Statistics count traces that are not stored any more. */
 static gboolean find_removed(Forest *forest, GError **error) {
     const Period *period = &forest->filter->period;
-    g_autoptr(RemovedSet) removed = removed_set_new();
-    if (!archive_removed(forest->archive, period->since_ns, period->until_ns, removed, error)) return FALSE;
-    removed_set_foreach(removed, note_removed, forest);
-    return TRUE;
+    return archive_removed(forest->archive, &(RemovedPeriod){period->since_ns, period->until_ns, note_removed, forest},
+                           error);
 }
 
 /* Those that late spans have left no trace of do not count. */

@@ -65,7 +65,7 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_INDEX] = {16, TRUE, FALSE, 8, TRUE},
     /* Lives for minutes, and comes in the order of trace ids. */
     [FAMILY_LATE] = {16, FALSE, FALSE, 8, TRUE},
-    [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* random numbers */
+    [FAMILY_IDS] = {16, FALSE, FALSE, 8, FALSE}, /* packed already, or random numbers */
     /* Read by application and stage, one behind the other; when written, asked for, nearly always for what is not
      * there. */
     [FAMILY_SPARK] = {32, TRUE, TRUE, 8, FALSE},
