@@ -265,7 +265,9 @@ def test_an_interrupted_demonstration(tmp_path, plumbd):
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     with subprocess.Popen(
             [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], stderr=subprocess.PIPE, text=True) as demo:
+             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], stderr=subprocess.PIPE, text=True,
+            # A shell's background job ignores Ctrl-C, and so would all below it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as demo:
         while "starting one NameNode" not in demo.stderr.readline():
             assert demo.poll() is None
         demo.send_signal(signal.SIGINT)
