@@ -65,13 +65,7 @@ static inline guint64 next_id(Process *process, guint64 *at) {
     return id_at_place((*at)++);
 }
 
-static inline guint64 next_random(guint64 *state) {
-    /* splitmix64 */
-    guint64 z = *state += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
+static inline guint64 next_random(guint64 *state) { return mix64_next(state); }
 static inline double unit_of(guint64 random) { return (double)(random >> 11) / 9007199254740992.0; }
 
 static inline Frame *fleet_frame(Fleet *fleet, Process *process) {

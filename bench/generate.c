@@ -31,13 +31,7 @@ struct Generator {
     guint64 *ids;    /* scratch: ids of the trace being made */
 };
 
-static guint64 next_random(Generator *g) {
-    /* splitmix64 */
-    guint64 z = g->random += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
+static guint64 next_random(Generator *g) { return mix64_next(&g->random); }
 
 static double next_unit(Generator *g) { return (double)(next_random(g) >> 11) / 9007199254740992.0; }
 

@@ -18,6 +18,7 @@
  * and what becomes of a trace. */
 #pragma once
 
+#include "common/base/mix64.h"
 #include "common/model/fragment.h"
 #include "receiver/arena.h"
 #include "receiver/spill.h"
@@ -130,8 +131,4 @@ OpenSpilled open_traces_spilled(const OpenTraces *traces);
 GError *open_traces_take_error(OpenTraces *traces);
 
 /* Spreads trace ids, which some senders draw badly, over all 64 bits. */
-static inline guint64 trace_id_hash(guint64 id) {
-    id = (id ^ (id >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    id = (id ^ (id >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return id ^ (id >> 31);
-}
+static inline guint64 trace_id_hash(guint64 id) { return mix64(id); }

@@ -74,19 +74,15 @@ static void stored_begin(StoredTrace *stored, guint64 trace_id) {
     *stored = (StoredTrace){.trace_id = trace_id, .part = part};
 }
 
-/* The memory is used again for the next trace, but for what a large one took. */
-static void stored_end(StoredTrace *stored) {
-    PartTree *part = &stored->part;
-    g_clear_pointer(&part->pattern, pattern_unref);
-    if (part->spans == NULL || part->spans->len <= JOIN_KEPT_BYTES) return;
-    g_clear_pointer(&part->spans, g_byte_array_unref);
-    g_clear_pointer(&part->places, g_array_unref);
-}
-
 static void stored_clear(StoredTrace *stored) {
     g_clear_pointer(&stored->part.spans, g_byte_array_unref);
     g_clear_pointer(&stored->part.places, g_array_unref);
+}
+
+/* The memory is used again for the next trace, but for what a large one took. */
+static void stored_end(StoredTrace *stored) {
     g_clear_pointer(&stored->part.pattern, pattern_unref);
+    if (stored->part.spans != NULL && stored->part.spans->len > JOIN_KEPT_BYTES) stored_clear(stored);
 }
 
 static Joiner *joiner_new(Archive *archive) {

@@ -1,4 +1,5 @@
 #include "analyzer/archive/spark_key.h"
+#include "common/base/mix64.h"
 
 #include <string.h>
 
@@ -11,13 +12,7 @@ static guint64 fnv(guint64 hash, const void *data, gsize size_bytes) {
     return hash;
 }
 
-static guint64 finish(guint64 z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-guint64 spark_hash_text(const char *text) { return finish(fnv(FNV_BASIS, text, strlen(text))); }
+guint64 spark_hash_text(const char *text) { return mix64(fnv(FNV_BASIS, text, strlen(text))); }
 
 /* Of all fields that tell the record apart but its owner, so that it does not matter which of them the key has too. */
 static guint64 hash_rest(SparkKind kind, const void *record) {
@@ -36,7 +31,7 @@ static guint64 hash_rest(SparkKind kind, const void *record) {
             hash = fnv(hash, &bytes, sizeof bytes);
         }
     }
-    return finish(hash);
+    return mix64(hash);
 }
 
 static void put_be(SparkKey *key, guint64 value, guint size_bytes) {

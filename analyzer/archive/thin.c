@@ -5,6 +5,7 @@
 #include "analyzer/archive/remove.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/mix64.h"
 
 #define HOUR_SECONDS  3600u
 #define GROUP_RECORDS 20000u
@@ -60,11 +61,7 @@ void thinner_free(Thinner *thinner) {
 
 /* Senders choose the ids; which of them stay must not follow from that. The same in every step, so that to thin harder
  * keeps a part of what was kept. */
-static guint64 hash_of(guint64 id) {
-    id = (id ^ (id >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    id = (id ^ (id >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return id ^ (id >> 31);
-}
+static guint64 hash_of(guint64 id) { return mix64(id); }
 
 /* ---- an hour ---- */
 

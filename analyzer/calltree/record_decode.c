@@ -2,6 +2,7 @@
 #include "analyzer/calltree/record_model.h"
 #include "analyzer/calltree/record_read.h"
 #include "common/base/error.h"
+#include "common/base/mix64.h"
 
 /* ---- the head ---- */
 
@@ -303,10 +304,8 @@ static gboolean read_flags(Decoder *d) {
 
 /* Ids of a record that lost its own ascend with its places: the same at every reading, and others in every part. */
 static guint64 made_up_id(const Decoder *d, guint32 i) {
-    guint64 z = d->trace_id + (d->open.summary.part + 1) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return ((z ^ z >> 31) & ~(guint64)G_MAXUINT32) | i;
+    guint64 z = mix64(d->trace_id + (d->open.summary.part + 1) * MIX64_GOLDEN);
+    return (z & ~(guint64)G_MAXUINT32) | i;
 }
 
 static void make_up_ids(Decoder *d) {

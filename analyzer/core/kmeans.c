@@ -1,4 +1,5 @@
 #include "analyzer/core/kmeans.h"
+#include "common/base/mix64.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,15 +7,7 @@
 #define ITERATIONS_MAX 300
 #define RESTARTS       8 /* of which the one with the least objective is taken */
 
-/* splitmix64 */
-static guint64 next_random(guint64 *state) {
-    guint64 z = *state += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static double next_share(guint64 *state) { return (double)(next_random(state) >> 11) * 0x1p-53; }
+static double next_share(guint64 *state) { return (double)(mix64_next(state) >> 11) * 0x1p-53; }
 
 typedef struct Work {
     double *scaled; /* n rows */

@@ -1,4 +1,5 @@
 #include "common/model/spark.h"
+#include "common/base/mix64.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,8 +115,6 @@ guint64 task_trace_id(const char *app_id, gint64 task) {
     char digits[24];
     const int n = snprintf(digits, sizeof digits, "/%" G_GINT64_FORMAT, task);
     guint64 z = fnv1a(fnv1a(0xcbf29ce484222325u, app_id, strlen(app_id)), digits, (gsize)n);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+    z = mix64(z);
     return z == 0 ? 1 : z;
 }
