@@ -1,7 +1,8 @@
 #include "analyzer/archive/spark_key.h"
-#include "common/base/mix64.h"
 
 #include <string.h>
+
+#include "common/base/mix64.h"
 
 #define FNV_BASIS 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u

@@ -1,8 +1,9 @@
 #include "analyzer/core/kmeans.h"
-#include "common/base/mix64.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "common/base/mix64.h"
 
 #define ITERATIONS_MAX 300
 #define RESTARTS       8 /* of which the one with the least objective is taken */

@@ -1,8 +1,9 @@
 #include "common/model/spark.h"
-#include "common/base/mix64.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "common/base/mix64.h"
 
 static const char *name_of(const char *const *names, guint count, guint value) {
     g_return_val_if_fail(value < count, names[0]);
