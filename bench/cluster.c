@@ -26,7 +26,7 @@
 #define IDS_OF_OPEN ((guint64)1 << 40)
 
 typedef struct Job {
-    guint64 trace, root, task; /* ids; task 0: none under way */
+    guint64 trace, root, task; /* places of their ids; task 0: none under way */
     const Recipe *recipe;      /* NULL: a single operation */
     guint32 template;
     guint64 ops_left, spans;
@@ -55,7 +55,7 @@ struct Cluster {
     double ns_per_span;
     double stretch[STRETCHES];
     SpanTexts texts;      /* scratch: of a span */
-    guint64 *ids;         /* scratch: of the operation's spans */
+    guint64 *places;      /* scratch: of the ids of the operation's spans */
     guint64 **threads;    /* scratch: of the operation, where they are */
     guint64 *new_threads; /* scratch */
     guint64 *handlers;    /* of the NameNodes, HANDLERS each */
@@ -65,7 +65,7 @@ struct Cluster {
 /* One operation to be said. */
 typedef struct Op {
     const Template *template;
-    guint64 trace, parent; /* of its root */
+    guint64 trace, parent; /* of its root; places */
     guint32 host;          /* of its client */
     guint64 *thread;       /* of its client; NULL: ids come from its number */
     guint64 number;        /* of its path */
@@ -144,8 +144,8 @@ static void draw_some(Cluster *c, const Op *op, const OpState *state, guint32 fr
     const guint8 *places = &g_array_index(c->set->threads, guint8, op->template->threads_at);
     for (guint32 k = from; k < to; k++) {
         guint32 t = draws[k].thread;
-        c->ids[draws[k].span] = c->options.random_ids ? next_random(&c->random) | 1
-                                                      : next_id(process_at(c, state, places[t]), c->threads[t]);
+        c->places[draws[k].span] = c->options.random_ids ? next_random(&c->random) | 1
+                                                         : next_place(process_at(c, state, places[t]), c->threads[t]);
     }
 }
 
@@ -171,10 +171,10 @@ static void draw_ids(Cluster *c, const Op *op, const OpState *state) {
     }
 }
 
-/* The id of a job or of a task. */
-static guint64 draw_id(Cluster *c, guint32 host, guint64 *thread) {
+/* Of the id of a job, of its trace, or of a task. */
+static guint64 draw_place(Cluster *c, guint32 host, guint64 *thread) {
     if (c->options.random_ids) return next_random(&c->random) | 1;
-    return next_id(&c->fleet.processes[2 * host], thread);
+    return next_place(&c->fleet.processes[2 * host], thread);
 }
 
 /* Did the last span of this shape have the same text there? Paths differ from operation to operation. */
@@ -259,8 +259,8 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
         duration_ns += (gint64)(noise >> 24 & 0xfffff);
     }
     FrameSpan out = {.trace = op->trace,
-                     .id = c->ids[k],
-                     .parent = span->parent != NO_PARENT ? c->ids[span->parent] : op->parent,
+                     .place = c->places[k],
+                     .parent = span->parent != NO_PARENT ? c->places[span->parent] : op->parent,
                      .begin_ns = rounded(c, begin_ns),
                      .duration_ns = rounded(c, duration_ns),
                      .number = FIRST_BLOCK + op->number,
@@ -295,7 +295,7 @@ static void say_frame_span(Cluster *c, const Job *job, gboolean root) {
     if (lose(c, process, next_random(&c->random))) return;
     fleet_frame(&c->fleet, process);
     FrameSpan out = {.trace = job->trace,
-                     .id = root ? job->root : job->task,
+                     .place = root ? job->root : job->task,
                      .parent = root ? 0u : job->root,
                      .begin_ns = rounded(c, begin_ns),
                      .duration_ns = rounded(c, now_ns(c) - begin_ns),
@@ -322,11 +322,11 @@ static guint32 draw_template(Cluster *c) {
 
 static void begin_job(Cluster *c, Job *job) {
     double spans = draw_spans(c);
-    *job = (Job){.trace = next_random(&c->random) | 1,
-                 .host = (guint32)(next_random(&c->random) % c->options.hosts),
+    *job = (Job){.host = (guint32)(next_random(&c->random) % c->options.hosts),
                  .ops_left = 1,
                  .per_turn = 1,
                  .begin_ns = now_ns(c)};
+    job->trace = draw_place(c, job->host, &job->thread);
     c->fleet.counts.traces++;
     if (spans == 0) {
         job->template = draw_template(c);
@@ -335,7 +335,7 @@ static void begin_job(Cluster *c, Job *job) {
     job->recipe = &g_array_index(c->set->recipes, Recipe, next_random(&c->random) % c->set->recipes->len);
     job->ops_left = (guint64)MAX(spans / job->recipe->mean_spans + 0.5, 1);
     job->per_turn = (guint32)MAX(job->ops_left / TURNS_OF_JOB, 1);
-    job->root = draw_id(c, job->host, &job->thread);
+    job->root = draw_place(c, job->host, &job->thread);
     job->has_tasks = job->ops_left > OPS_OF_TASK;
     job->task_host = job->host;
 }
@@ -359,7 +359,7 @@ static void begin_task(Cluster *c, Job *job) {
     job->op = 0;
     job->task_host = (guint32)(next_random(&c->random) % c->options.hosts);
     job->task_thread = 0;
-    job->task = draw_id(c, job->task_host, &job->task_thread);
+    job->task = draw_place(c, job->task_host, &job->task_thread);
     job->task_begin_ns = now_ns(c);
 }
 
@@ -457,7 +457,7 @@ Cluster *cluster_new(const ClusterOptions *options, GError **error) {
     c->random = options->seed * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d) + options->lane + 1;
     fleet_init(&c->fleet, &c->options, c->set);
     c->jobs = g_new0(Job, options->jobs);
-    c->ids = g_new(guint64, c->set->longest);
+    c->places = g_new(guint64, c->set->longest);
     c->threads = g_new(guint64 *, c->set->threaded);
     c->new_threads = g_new(guint64, c->set->threaded);
     c->handlers = g_new0(guint64, (gsize)options->namenodes * HANDLERS);
@@ -476,7 +476,7 @@ void cluster_free(Cluster *c) {
     fleet_clear(&c->fleet);
     template_set_free(c->set);
     g_free(c->jobs);
-    g_free(c->ids);
+    g_free(c->places);
     g_free(c->threads);
     g_free(c->new_threads);
     g_free(c->handlers);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/cluster.h"
-#include "common/model/id_place.h"
+#include "common/base/mix64.h"
 
 typedef struct ShapeLast {
     guint64 op;        /* whose path it was */
@@ -56,13 +56,13 @@ void fleet_deliver_later(Fleet *fleet);
 
 /* The first place of the process's sequence. */
 guint64 fleet_first_id(const Fleet *fleet, guint32 process);
-/* The next id of a thread, whose place is *at; 0: it has none yet. */
-static inline guint64 next_id(Process *process, guint64 *at) {
+/* The place of a thread's next id, which is *at; 0: it has none yet. */
+static inline guint64 next_place(Process *process, guint64 *at) {
     if (*at % BLOCK_OF_IDS == 0) {
         *at = process->ids_at;
         process->ids_at += BLOCK_OF_IDS;
     }
-    return id_at_place((*at)++);
+    return (*at)++;
 }
 
 static inline guint64 next_random(guint64 *state) { return mix64_next(state); }

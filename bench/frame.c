@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/model/id_place.h"
 #include "common/wire/message.h"
 
 /* Heads of compact fields and list elements: type in the lower half. */
@@ -10,8 +11,8 @@ enum { COMPACT_I32 = 5, COMPACT_I64 = 6, COMPACT_STRING = 8, COMPACT_LIST = 9, C
 #define FIRST_BYTES      4096u
 #define SHORT_LIST       15u
 #define MAX_VARINT_BYTES 10u
-/* The version of the wire that brought packs. */
-#define PACKS_SINCE 2
+/* The version of the wire that brought packs as they are written here. */
+#define PACKS_SINCE 3
 
 static inline guint64 zigzag(gint64 value) { return (guint64)value << 1 ^ (guint64)(value >> 63); }
 
@@ -51,10 +52,10 @@ Frame *frame_new(FramePool *pool, guint32 kind, gboolean packed) {
         frame->kind = kind;
     }
     frame->spans_bytes = frame->strings_bytes = frame->n_strings = frame->n_spans = 0;
-    frame->mark.id = 0;
+    frame->mark.place = 0;
     frame->packed = packed;
     frame->n_shapes = 0;
-    frame->last_trace = frame->last_parent = frame->last_begin = 0;
+    frame->last_trace = frame->last_place = frame->last_parent = frame->last_begin = 0;
     frame->refs = 1;
     frame->acknowledged = 0;
     frame->late = FALSE;
@@ -141,8 +142,8 @@ static guint8 *put_list(guint8 *at, guint field, guint *last, guint n) {
 }
 
 static guint8 *put_fixed(guint8 *at, const FrameSpan *span, guint *last) {
-    at = put_long_field(at, (gint64)span->trace);
-    at = put_long_field(at, (gint64)span->id);
+    at = put_long_field(at, (gint64)id_at_place(span->trace));
+    at = put_long_field(at, (gint64)id_at_place(span->place));
     at = put_long_field(at, span->begin_ns);
     at = put_long_field(at, span->duration_ns);
     *at++ = 1 << 4 | COMPACT_I32;
@@ -150,7 +151,7 @@ static guint8 *put_fixed(guint8 *at, const FrameSpan *span, guint *last) {
     *at++ = 1 << 4 | COMPACT_I32;
     at = put_varint(at, zigzag(span->tracer));
     *last = span->parent != 0 ? 7 : 6;
-    return span->parent != 0 ? put_long_field(at, (gint64)span->parent) : at;
+    return span->parent != 0 ? put_long_field(at, (gint64)id_at_place(span->parent)) : at;
 }
 
 static guint8 *put_struct(guint8 *at, const FrameSpan *span) {
@@ -181,7 +182,18 @@ static guint8 *put_struct(guint8 *at, const FrameSpan *span) {
 
 /* ---- as a pack (idl/plumb.thrift) ---- */
 
-enum { SAME_TRACE = 1, SAME_PARENT = 2, ONE_PARENT = 4, LISTS = 8, MILLISECONDS = 16 };
+enum {
+    SAME_TRACE = 1,
+    SAME_PARENT = 2,
+    ONE_PARENT = 4,
+    PARENT_NEAR = 6,
+    LISTS = 8,
+    MILLISECONDS = 16,
+    SPAN_NEAR = 32,
+    TRACE_NEAR = 64
+};
+/* Places are near when their difference is shorter than an id. */
+#define NEAR_MOST ((guint64)1 << 49)
 
 static guint8 *put_u64le(guint8 *at, guint64 value) {
     value = GUINT64_TO_LE(value);
@@ -216,21 +228,37 @@ static guint8 *put_shape(Frame *frame, guint8 *at, const FrameSpan *span) {
     return put_definition(put_varint(at, span->shape != NULL ? frame->n_shapes : 0), span);
 }
 
+/* The bit when the id is near the other place, and the id. */
+static inline guint8 put_id(guint8 **at, guint64 place, guint64 other, guint8 bit) {
+    const guint64 difference = zigzag((gint64)(place - other));
+    if (difference < NEAR_MOST) {
+        *at = put_varint(*at, difference);
+        return bit;
+    }
+    *at = put_u64le(*at, id_at_place(place));
+    return 0;
+}
+
 static guint8 *put_ids(Frame *frame, guint8 *at, const FrameSpan *span) {
+    guint8 *const start = at++;
     guint8 bits = span->milliseconds ? MILLISECONDS : 0;
-    if (frame->last_trace == span->trace) bits |= SAME_TRACE;
-    if (span->n_notes > 0)
-        bits |= LISTS;
-    else if (span->parent != 0)
-        bits |= span->parent == frame->last_parent ? SAME_PARENT : ONE_PARENT;
-    *at++ = bits;
-    if ((bits & SAME_TRACE) == 0) at = put_u64le(at, span->trace);
-    at = put_u64le(at, span->id);
-    if ((bits & ONE_PARENT) != 0) at = put_u64le(at, frame->last_parent = span->parent);
+    if (frame->last_trace == span->trace)
+        bits |= SAME_TRACE;
+    else
+        bits |= put_id(&at, span->trace, frame->last_place, TRACE_NEAR);
+    bits |= put_id(&at, span->place, frame->last_place, SPAN_NEAR);
+    if (span->parent == 0) {
+        if (span->n_notes > 0) *at++ = 0;
+    } else if (span->parent == frame->last_parent) {
+        bits |= SAME_PARENT;
+    } else {
+        bits |= ONE_PARENT | put_id(&at, span->parent, span->place, PARENT_NEAR);
+        frame->last_parent = span->parent;
+    }
     frame->last_trace = span->trace;
-    if ((bits & LISTS) == 0) return at;
-    *at++ = span->parent != 0;
-    return span->parent != 0 ? put_u64le(put_u64le(at, span->trace), span->parent) : at;
+    frame->last_place = span->place;
+    *start = span->n_notes > 0 ? bits | LISTS : bits;
+    return at;
 }
 
 static guint8 *put_packed(Frame *frame, guint8 *at, const FrameSpan *span) {
@@ -265,13 +293,14 @@ void frame_add_span(Frame *frame, const FrameSpan *span) {
     at = frame->packed ? put_packed(frame, at, span) : put_struct(at, span);
     frame->spans_bytes = (guint32)(at - frame->spans);
     /* One without texts may be said twice; not always the first. */
-    if (span->n_values + span->n_notes == 0 && span->shape != NULL && (frame->mark.id == 0 || frame->n_spans % 37 == 5))
+    if (span->n_values + span->n_notes == 0 && span->shape != NULL &&
+        (frame->mark.place == 0 || frame->n_spans % 37 == 5))
         frame->mark = *span;
     frame->n_spans++;
 }
 
 guint frame_repeat_one(Frame *frame, guint n) {
-    if (frame->mark.id == 0) return 0;
+    if (frame->mark.place == 0) return 0;
     const FrameSpan again = frame->mark;
     for (guint i = 0; i < n; i++) frame_add_span(frame, &again);
     return n;

@@ -20,7 +20,7 @@ typedef struct FrameNote {
 
 /* What a span says, its strings as places in the frame's table. */
 typedef struct FrameSpan {
-    guint64 trace, id, parent; /* parent 0: a root */
+    guint64 trace, place, parent; /* places of ids (id_place.h); parent 0: a root */
     gint64 begin_ns, duration_ns;
     guint32 name, tracer;
     gboolean milliseconds;
@@ -39,11 +39,11 @@ typedef struct Frame {
     guint32 spans_bytes, capacity_bytes;
     guint32 n_strings, n_spans;
     gboolean packed;
-    guint32 n_shapes;                            /* that the pack defined */
-    guint64 last_trace, last_parent, last_begin; /* of the pack's last span */
-    guint8 *strings;                             /* of the string table, while the batch is being filled */
+    guint32 n_shapes;                                        /* that the pack defined */
+    guint64 last_trace, last_place, last_parent, last_begin; /* of the pack's last span */
+    guint8 *strings;                                         /* of the string table, while the batch is being filled */
     guint32 strings_bytes, strings_capacity;
-    FrameSpan mark; /* one of them, which may be said twice; id 0: none */
+    FrameSpan mark; /* one of them, which may be said twice; place 0: none */
     GByteArray *head;
     guint8 tail[256];
     guint32 tail_bytes;

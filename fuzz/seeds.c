@@ -77,12 +77,15 @@ static void seed_batches(void) {
 }
 
 static void seed_packs(void) {
-    for (guint seed = 0; seed < 6; seed++) {
-        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
-        g_autoptr(SpanBatch) batch = seed < 4 ? batches_random(rand, seed + 1) : batches_typical(rand, 10);
-        g_autoptr(GPtrArray) packs = packs_random(rand, batch);
-        const NewerOptions options = {
-            .protocol = seed % 2 == 0 ? PROTOCOL_COMPACT : PROTOCOL_BINARY, .version = 2, .needs = 2, .packs = packs};
+    for (guint seed = 0; seed < 12; seed++) {
+        const gint32 version = seed < 6 ? 2 : 3;
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed % 6);
+        g_autoptr(SpanBatch) batch = seed % 6 < 4 ? batches_random(rand, seed % 6 + 1) : batches_typical(rand, 10);
+        g_autoptr(GPtrArray) packs = packs_random(rand, batch, version);
+        const NewerOptions options = {.protocol = seed % 2 == 0 ? PROTOCOL_COMPACT : PROTOCOL_BINARY,
+                                      .version = version,
+                                      .needs = version,
+                                      .packs = packs};
         g_autofree char *name = g_strdup_printf("packs-%u", seed);
         g_autoptr(GByteArray) frame = newer_submit(batch, &options);
         write_body("batch", name, frame);

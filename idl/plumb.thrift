@@ -16,7 +16,7 @@ namespace java io.plumbline.wire
 namespace c_glib Plumb
 namespace py plumbline.wire
 
-const i32 WIRE_VERSION = 2
+const i32 WIRE_VERSION = 3
 
 /* Times of the span were counted in milliseconds at the source. */
 const i32 FLAG_MILLISECONDS = 1
@@ -65,23 +65,31 @@ struct Sender {
 }
 
 /* Spans in few bytes, as a thread of a process wrote them one after the other: a binary. Since version 2; a batch with packs
- * `needs` it. A pack refers to the batch's strings and to nothing else outside of it. It consists of
+ * `needs` it, or 3 when it says "near" or a parent beside lists. A pack refers to the batch's strings and to nothing else
+ * outside of it. It consists of
  *   varint spans; varint names; names times varint index into Batch.strings; and then each span:
  *
  *   varint shape              what it has in common with others: 1 to n is one that an earlier span of the pack defined and
  *                             kept, in that order; n + 1 is defined here and kept; 0 is defined here for this span alone
  *   its definition, if here   name function; name tracer; varint annotations; for each: u8 kind (0 text, 1 number), name key
- *   u8 bits                   1 trace is the last span's; 2 one parent, of this trace, the last that bit 4 gave; 4 one
- *                             parent, of this trace, given here; 8 lists follow; 16 milliseconds
- *   i64 trace                 without bit 1
- *   i64 span
- *   i64 parent                with bit 4
- *   varint n, (i64 trace, i64 span) each      with bit 8: parents
+ *   u8 bits                   1 trace is the last span's; 6 (two bits) 2: one parent, of this trace, the last that was given;
+ *                             4 and 6: one parent, of this trace, given here, with 6 near; 8 lists follow;
+ *                             16 milliseconds; 32 span is near; 64 trace is near (then not 1)
+ *   id trace                  without bit 1; near: less the last span
+ *   id span                   near: less the last span
+ *   id parent                 with bit 4; near: less this span
+ *   varint n, (i64 trace, i64 span) each      with bit 8, without a parent above: parents
  *   signed begin              less the last span's
  *   signed duration
  *   value of each annotation  number: signed, less its last in this shape, as decimal digits in the end.
  *                             text: varint 0: the last in this shape; else length + 1, bytes
  *   varint n, (signed time less the span's begin, text) each      with bit 8: notes
+ *
+ * An id is an i64 or, when it is near, a signed difference of places. The place of an id is the p for which
+ *   z = p * 0x9e3779b97f4a7c15; z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9; z = (z ^ z >> 27) * 0x94d049bb133111eb;
+ *   id = z ^ z >> 31
+ * modulo 2^64, unsigned: which number it is of a splitmix64 sequence. A process that takes its ids from one has ids whose
+ * places are near each other.
  *
  * A varint has seven bits in each byte, the lowest first, the top bit saying that more follow; signed ones are zigzag (0, -1,
  * 1, -2, ...). i64 are eight bytes, the lowest first. A text is a varint length and UTF-8. A name is varint 0 and a text, or

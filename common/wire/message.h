@@ -10,7 +10,7 @@
 #include "common/model/spark_records.h"
 #include "common/wire/frame.h"
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 
 typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_SUBMIT_RECORDS, CALL_UNKNOWN } WireCall;
 

@@ -3,23 +3,32 @@
 #include <string.h>
 
 #include "common/base/limits.h"
+#include "common/model/id_place.h"
 #include "common/wire/codec.h"
 #include "common/wire/thrift_varint.h"
 
 /* Shape, bits, span id, begin, duration. */
-#define LEAST_SPAN_BYTES  (1 + 1 + 8 + 1 + 1)
+#define LEAST_SPAN_BYTES  5
 #define PARENT_BYTES      16
 #define LEAST_NOTE_BYTES  2
 #define LEAST_VALUE_BYTES 2 /* in a definition */
 #define NUMBER_CHARS      21
 
 enum { KIND_TEXT, KIND_NUMBER };
-enum { SAME_TRACE = 1, SAME_PARENT = 2, ONE_PARENT = 4, LISTS = 8, MILLISECONDS = 16, ALL_BITS = 31 };
+enum {
+    SAME_TRACE = 1,
+    PARENT = 6, /* two bits */
+    LISTS = 8,
+    MILLISECONDS = 16,
+    SPAN_NEAR = 32,
+    TRACE_NEAR = 64,
+    ALL_BITS = 127,
+};
+enum { PARENT_NONE, PARENT_SAME = 2, PARENT_WHOLE = 4, PARENT_NEAR = 6 };
 
 /* What a span without lists takes at most up to its values, when the number of its shape is one byte. */
-#define COMMON_SPAN_BYTES (1 + 1 + 3 * 8 + 2 * THRIFT_VARINT_BYTES)
+#define COMMON_SPAN_BYTES (1 + 1 + 5 * THRIFT_VARINT_BYTES)
 #define COMMON_SHAPES     127u
-#define COMMON_SPAN(bits) (((bits)&LISTS) == 0 && ((bits) & (SAME_PARENT | ONE_PARENT)) != (SAME_PARENT | ONE_PARENT))
 
 /* Of the arrays that are made for each batch. */
 #define FIRST_ENTRIES 64u
@@ -43,6 +52,12 @@ typedef struct Entries {
     guint32 used;
 } Entries;
 
+/* Of a pack's last span. */
+typedef struct PackIds {
+    guint64 trace, parent;
+    guint64 place; /* of the span's id (id_place.h) */
+} PackIds;
+
 typedef struct PackDecoder {
     ThriftReader r; /* of one pack */
     SpanBatch *batch;
@@ -52,8 +67,8 @@ typedef struct PackDecoder {
     GArray *names;  /* guint32 */
     GArray *shapes; /* PackShape */
     GArray *values; /* PackValue, of all shapes */
-    /* Of the last span. */
-    guint64 trace, begin, parent;
+    PackIds ids;
+    guint64 begin; /* of the last span */
 } PackDecoder;
 
 static guint64 read_u64le(ThriftReader *r) {
@@ -191,19 +206,27 @@ static void read_parents(PackDecoder *d, BatchSpan *span) {
 
 static inline void put_parent(PackDecoder *d, BatchSpan *span) {
     if (!take_entries(&d->r, &d->parents, 1, &span->parents_at)) return;
-    g_array_index(d->parents.array, SpanId, span->parents_at) = (SpanId){d->trace, d->parent};
+    g_array_index(d->parents.array, SpanId, span->parents_at) = (SpanId){d->ids.trace, d->ids.parent};
     span->n_parents = 1;
+}
+
+/* The place of an id that is near another place, or is given whole. */
+static guint64 read_place(ThriftReader *r, gboolean near, guint64 place) {
+    return near ? place + read_signed(r) : id_place(read_u64le(r));
 }
 
 static void read_ids(PackDecoder *d, guint8 bits, BatchSpan *span) {
     ThriftReader *r = &d->r;
-    if ((bits & SAME_TRACE) == 0) d->trace = read_u64le(r);
-    span->id = (SpanId){d->trace, read_u64le(r)};
-    if ((bits & ONE_PARENT) != 0) d->parent = read_u64le(r);
-    if ((bits & LISTS) != 0)
-        read_parents(d, span);
-    else if ((bits & (ONE_PARENT | SAME_PARENT)) != 0)
+    PackIds *ids = &d->ids;
+    const guint8 parent = bits & PARENT;
+    if ((bits & SAME_TRACE) == 0) ids->trace = id_at_place(read_place(r, (bits & TRACE_NEAR) != 0, ids->place));
+    ids->place = read_place(r, (bits & SPAN_NEAR) != 0, ids->place);
+    span->id = (SpanId){ids->trace, id_at_place(ids->place)};
+    if (parent >= PARENT_WHOLE) ids->parent = id_at_place(read_place(r, parent == PARENT_NEAR, ids->place));
+    if (parent != PARENT_NONE)
         put_parent(d, span);
+    else if ((bits & LISTS) != 0)
+        read_parents(d, span);
 }
 
 static BatchString digits_of(SpanBatch *batch, gint64 number) {
@@ -265,13 +288,49 @@ static void read_notes(PackDecoder *d, BatchSpan *span) {
     }
 }
 
+static gboolean bits_valid(guint bits) {
+    return bits <= ALL_BITS && (bits & (SAME_TRACE | TRACE_NEAR)) != (SAME_TRACE | TRACE_NEAR);
+}
+
 static guint8 read_bits(ThriftReader *r) {
     if (G_UNLIKELY(thrift_left(r) == 0)) return (guint8)thrift_fault(r, PLUMB_ERROR_INPUT, "bytes are missing");
     const guint8 bits = *r->at++;
-    const guint8 parents = bits & (SAME_PARENT | ONE_PARENT | LISTS);
-    if (G_UNLIKELY(bits > ALL_BITS || (parents & (parents - 1)) != 0))
-        thrift_fault(r, PLUMB_ERROR_INPUT, "a span's bits say nothing");
+    if (G_UNLIKELY(!bits_valid(bits))) thrift_fault(r, PLUMB_ERROR_INPUT, "a span's bits say nothing");
     return bits;
+}
+
+/* As varint_at(), for what mostly takes one byte. */
+static inline guint near_at(const guint8 *at, guint64 *coded) {
+    *coded = *at;
+    return G_LIKELY(*at < 0x80) ? 1 : varint_at(at, coded);
+}
+
+/* As read_place(), where it is known that its bytes can be read. Returns where they end; NULL: over-long. */
+static inline const guint8 *take_place(const guint8 *at, gboolean near, guint64 *place) {
+    guint64 coded;
+    if (!near) {
+        at = take_u64le(at, &coded);
+        *place = id_place(coded);
+        return at;
+    }
+    const guint length = near_at(at, &coded);
+    *place += unsigned_of(coded);
+    return G_LIKELY(length != 0) ? at + length : NULL;
+}
+
+static inline const guint8 *take_ids(const guint8 *at, guint bits, PackIds *ids) {
+    if ((bits & SAME_TRACE) == 0) {
+        guint64 place = ids->place;
+        at = take_place(at, (bits & TRACE_NEAR) != 0, &place);
+        if (G_UNLIKELY(at == NULL)) return NULL;
+        ids->trace = id_at_place(place);
+    }
+    at = take_place(at, (bits & SPAN_NEAR) != 0, &ids->place);
+    if (G_UNLIKELY(at == NULL) || (bits & PARENT) < PARENT_WHOLE) return at;
+    guint64 place = ids->place;
+    at = take_place(at, (bits & PARENT) == PARENT_NEAR, &place);
+    ids->parent = id_at_place(place);
+    return at;
 }
 
 /* A span up to its values, when it is as nearly all are: of a shape that is there, without lists, with enough bytes
@@ -280,25 +339,24 @@ static inline const PackShape *read_common(PackDecoder *d, BatchSpan *span) {
     const guint8 *at = d->r.at;
     if (G_UNLIKELY(thrift_left(&d->r) < COMMON_SPAN_BYTES)) return NULL;
     const guint shape = (guint)at[0] - 1, bits = at[1];
-    if (G_UNLIKELY(shape >= MIN(d->shapes->len, COMMON_SHAPES) || bits > ALL_BITS || !COMMON_SPAN(bits))) return NULL;
-    guint64 trace = d->trace, parent = d->parent, id, begin, duration;
-    at += 2;
-    if ((bits & SAME_TRACE) == 0) at = take_u64le(at, &trace);
-    at = take_u64le(at, &id);
-    if ((bits & ONE_PARENT) != 0) at = take_u64le(at, &parent);
+    if (G_UNLIKELY(shape >= MIN(d->shapes->len, COMMON_SHAPES) || (bits & LISTS) != 0 || !bits_valid(bits)))
+        return NULL;
+    PackIds ids = d->ids;
+    guint64 begin, duration;
+    at = take_ids(at + 2, bits, &ids);
+    if (G_UNLIKELY(at == NULL)) return NULL;
     const guint begin_bytes = varint_at(at, &begin);
     const guint duration_bytes = varint_at(at + begin_bytes, &duration);
     if (G_UNLIKELY(begin_bytes == 0 || duration_bytes == 0)) return NULL;
     d->r.at = at + begin_bytes + duration_bytes;
-    d->trace = trace;
-    d->parent = parent;
+    d->ids = ids;
     d->begin += unsigned_of(begin);
     const PackShape *found = &g_array_index(d->shapes, PackShape, shape);
-    *span = (BatchSpan){.id = {trace, id}, .name = found->name, .tracer = found->tracer};
+    *span = (BatchSpan){.id = {ids.trace, id_at_place(ids.place)}, .name = found->name, .tracer = found->tracer};
     span->begin_ns = (gint64)d->begin;
     span->duration_ns = (gint64)unsigned_of(duration);
     if ((bits & MILLISECONDS) != 0) span->flags = SPAN_MILLISECONDS;
-    if ((bits & (SAME_PARENT | ONE_PARENT)) != 0) put_parent(d, span);
+    if ((bits & PARENT) != 0) put_parent(d, span);
     return found;
 }
 
@@ -334,7 +392,8 @@ static void read_pack(PackDecoder *d) {
     if (!read_count(r, LEAST_SPAN_BYTES, LIMIT_BATCH_SPANS, &n)) return;
     g_array_set_size(d->shapes, 0);
     g_array_set_size(d->values, 0);
-    d->trace = d->begin = d->parent = 0;
+    d->ids = (PackIds){0, 0, 0};
+    d->begin = 0;
     read_names(d);
     if (r->fault != NULL || !grow(r, spans, n, LIMIT_BATCH_SPANS)) return;
     for (guint32 i = 0; i < n && r->fault == NULL; i++) read_span(d, &g_array_index(spans, BatchSpan, first + i));

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/model/id_place.h"
 #include "common/model/span.h"
 
 /* One annotation of a shape: its key, and the last value, a number or a text. */
@@ -104,20 +105,25 @@ static void take_value(Cursor *c, Value *value) {
 }
 
 typedef struct Last {
-    guint64 trace, parent;
+    guint64 trace, span, parent;
     gint64 begin_ns;
 } Last;
 
+static guint64 take_id(Cursor *c, gboolean near, guint64 other) {
+    return near ? id_at_place(id_place(other) + (guint64)take_signed(c)) : take_u64(c);
+}
+
 static void take_span(Cursor *c, const Shape *shape, Last *last) {
     const guint8 bits = take_byte(c);
-    if (!(bits & 1)) last->trace = take_u64(c);
-    BatchSpan *span = batch_begin_span(c->batch, (SpanId){last->trace, take_u64(c)});
+    if (!(bits & 1)) last->trace = take_id(c, bits & 64, last->span);
+    last->span = take_id(c, bits & 32, last->span);
+    BatchSpan *span = batch_begin_span(c->batch, (SpanId){last->trace, last->span});
     span->name = shape->name;
     span->tracer = shape->tracer;
     span->flags = bits & 16 ? SPAN_MILLISECONDS : 0;
-    if (bits & 4) last->parent = take_u64(c);
+    if (bits & 4) last->parent = take_id(c, bits & 2, last->span);
     if (bits & (2 | 4)) batch_add_parent(c->batch, (SpanId){last->trace, last->parent});
-    for (guint64 n = bits & 8 ? take_varint(c) : 0; n > 0 && c->at < c->end; n--) {
+    for (guint64 n = (bits & (2 | 4 | 8)) == 8 ? take_varint(c) : 0; n > 0 && c->at < c->end; n--) {
         const guint64 trace = take_u64(c);
         batch_add_parent(c->batch, (SpanId){trace, take_u64(c)});
     }
@@ -134,7 +140,7 @@ static void take_span(Cursor *c, const Shape *shape, Last *last) {
 
 void pack_reference(Bytes pack, SpanBatch *batch) {
     Cursor c = {.at = pack.data, .end = (const guint8 *)pack.data + pack.size_bytes, .batch = batch};
-    Last last = {0, 0, 0};
+    Last last = {0, 0, 0, 0};
     c.names = g_array_new(FALSE, FALSE, sizeof(guint32));
     c.shapes = g_ptr_array_new_with_free_func(shape_free);
     guint64 n_spans = take_varint(&c);

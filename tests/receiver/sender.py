@@ -52,8 +52,8 @@ def span(trace, number, name=0, begin=1_700_000_000_000_000_000, duration=1000, 
 STRINGS = ("op", "Client/10.0.0.1/7")
 
 
-def batch(spans, strings=STRINGS, version=1, needs=None, sender=None):
-    """sender: (id, sequence, sent, queued, {reason: spans})"""
+def batch(spans, strings=STRINGS, version=1, needs=None, sender=None, packs=()):
+    """sender: (id, sequence, sent, queued, {reason: spans}); packs: bytes"""
     data = [field(I32, 1, i32(version))]
     if needs is not None:
         data.append(field(I32, 2, i32(needs)))
@@ -65,6 +65,8 @@ def batch(spans, strings=STRINGS, version=1, needs=None, sender=None):
                           field(I64, 4, i64(queued)) +
                           field(LIST, 5, items(STRUCT, [field(STRING, 1, text(r)) + field(I64, 2, i64(n)) + b"\0"
                                                         for r, n in drops.items()])) + b"\0"))
+    if packs:
+        data.append(field(LIST, 6, items(STRING, [text(pack) for pack in packs])))
     return b"".join(data) + b"\0"
 
 

@@ -264,8 +264,8 @@ def test_malformed_batch_is_refused_whole(plumbd, arguments):
 
 def test_batch_of_a_newer_sender(plumbd):
     with Sender(plumbd) as sender:
-        reply = sender.submit([span(2, 1)], version=9, needs=3)
-        assert (reply.status, reply.version) == (VERSION, 2)
+        reply = sender.submit([span(2, 1)], version=9, needs=4)
+        assert (reply.status, reply.version) == (VERSION, 3)
         # Newer, but understood by us: taken.
         assert sender.submit([span(2, 1)], version=9, needs=1).status == OK
         # A field that we do not know is skipped.

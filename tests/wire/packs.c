@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/model/id_place.h"
 
 typedef struct Value {
     guint32 key;
@@ -23,8 +24,9 @@ typedef struct Writer {
     GByteArray *out;
     guint n_names;     /* of the batch's strings, the first so many are the pack's names, in reverse */
     GPtrArray *shapes; /* Shape */
-    guint64 trace, parent;
+    guint64 trace, span, parent;
     gint64 begin_ns;
+    gboolean near; /* may ids be near, and parents beside lists? */
 } Writer;
 
 void pack_varint(GByteArray *out, guint64 value) {
@@ -129,25 +131,36 @@ static void put_parents(Writer *w, const BatchSpan *span) {
     }
 }
 
+/* An id that is near another only now and then: both forms say any id. */
+static guint8 choose_near(Writer *w, guint8 bit) { return w->near && g_rand_boolean(w->rand) ? bit : 0; }
+
+static void put_id(Writer *w, guint64 id, guint8 near, guint64 other) {
+    if (near != 0)
+        pack_signed(w->out, (gint64)(id_place(id) - id_place(other)));
+    else
+        pack_u64(w->out, id);
+}
+
 /* Returns the bits. */
 static guint8 put_ids(Writer *w, const BatchSpan *span) {
     const SpanId *first = &g_array_index(w->batch->parents, SpanId, span->parents_at);
     const gboolean one = span->n_parents == 1 && first->trace == span->id.trace;
     guint8 bits = span->flags != 0 ? 16 : 0;
-    if (span->id.trace == w->trace && !chance(w, 9)) bits |= 1;
-    if (span->n_notes > 0 || (span->n_parents > 0 && !one) || chance(w, 30))
-        bits |= 8;
-    else if (one)
-        bits |= first->span == w->parent ? 2 : 4;
+    bits |= span->id.trace == w->trace && !chance(w, 9) ? 1 : choose_near(w, 64);
+    if (span->n_notes > 0 || (span->n_parents > 0 && !one) || chance(w, 30)) bits |= 8;
+    if (one && ((bits & 8) == 0 || choose_near(w, 1) != 0))
+        bits |= first->span == w->parent ? 2 : 4 | choose_near(w, 2);
+    bits |= choose_near(w, 32);
     append_u8(w->out, bits);
-    if ((bits & 1) == 0) pack_u64(w->out, span->id.trace);
-    pack_u64(w->out, span->id.span);
+    if ((bits & 1) == 0) put_id(w, span->id.trace, bits & 64, w->span);
+    put_id(w, span->id.span, bits & 32, w->span);
     if ((bits & 4) != 0) {
-        pack_u64(w->out, first->span);
+        put_id(w, first->span, bits & 2, span->id.span);
         w->parent = first->span;
     }
-    if ((bits & 8) != 0) put_parents(w, span);
+    if ((bits & (2 | 4 | 8)) == 8) put_parents(w, span);
     w->trace = span->id.trace;
+    w->span = span->id.span;
     return bits;
 }
 
@@ -187,8 +200,8 @@ static void put_span(Writer *w, const BatchSpan *span) {
     if (alone) shape_free(shape);
 }
 
-static GByteArray *pack_of(GRand *rand, const SpanBatch *batch, guint from, guint to) {
-    Writer w = {.rand = rand, .batch = batch, .out = g_byte_array_new()};
+static GByteArray *pack_of(GRand *rand, const SpanBatch *batch, guint from, guint to, gboolean near) {
+    Writer w = {.rand = rand, .batch = batch, .out = g_byte_array_new(), .near = near};
     w.shapes = g_ptr_array_new_with_free_func(shape_free);
     w.n_names = (guint)g_rand_int_range(rand, 0, (gint32)batch->strings->len + 1);
     pack_varint(w.out, to - from);
@@ -199,11 +212,11 @@ static GByteArray *pack_of(GRand *rand, const SpanBatch *batch, guint from, guin
     return w.out;
 }
 
-GPtrArray *packs_random(GRand *rand, const SpanBatch *batch) {
+GPtrArray *packs_random(GRand *rand, const SpanBatch *batch, gint32 version) {
     GPtrArray *packs = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
     for (guint from = 0; from < batch->spans->len;) {
         const guint to = (guint)g_rand_int_range(rand, (gint32)from, (gint32)batch->spans->len + 1);
-        g_ptr_array_add(packs, pack_of(rand, batch, from, to));
+        g_ptr_array_add(packs, pack_of(rand, batch, from, to, version > 2));
         from = to;
     }
     return packs;

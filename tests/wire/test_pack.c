@@ -3,10 +3,13 @@
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/model/id_place.h"
 #include "common/wire/reference.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
 #include "tests/wire/packs.h"
+
+#define FIRST_PLACE G_GUINT64_CONSTANT(0xfffffffffffffff0) /* so that some wrap round */
 
 static const WireProtocol protocols[] = {PROTOCOL_BINARY, PROTOCOL_COMPACT};
 
@@ -43,10 +46,22 @@ static void make_shapes(GRand *rand, SpanBatch *batch) {
     }
 }
 
-static GByteArray *frame_of(GRand *rand, const SpanBatch *batch, WireProtocol protocol, gboolean reversed) {
-    g_autoptr(GPtrArray) packs = packs_random(rand, batch);
-    const NewerOptions options = {
-        .protocol = protocol, .version = 2, .needs = 2, .reversed = reversed, .extras = reversed, .packs = packs};
+/* Ids as our agent draws them: near each other. */
+static void make_near(GRand *rand, SpanBatch *batch) {
+    for (guint i = 0; i < batch->spans->len; i++) {
+        BatchSpan *span = &g_array_index(batch->spans, BatchSpan, i);
+        if (!g_rand_boolean(rand)) span->id.span = id_at_place(FIRST_PLACE + g_rand_int_range(rand, 0, 300));
+        for (guint p = 0; p < span->n_parents; p++)
+            if (g_rand_boolean(rand))
+                g_array_index(batch->parents, SpanId, span->parents_at + p).span = id_at_place(FIRST_PLACE + p);
+    }
+}
+
+/* Version 2 or 3. */
+static GByteArray *frame_of(GRand *rand, const SpanBatch *batch, const NewerOptions *how) {
+    g_autoptr(GPtrArray) packs = packs_random(rand, batch, how->needs);
+    NewerOptions options = *how;
+    options.packs = packs;
     return newer_submit(batch, &options);
 }
 
@@ -57,13 +72,20 @@ static void test_random(void) {
         g_autoptr(SpanBatch) decoded = batch_new(), reference = batch_new();
         make_numbers(rand, batch);
         make_shapes(rand, batch);
-        g_autoptr(GByteArray) frame = frame_of(rand, batch, protocols[round % 2], round % 10 == 3);
+        make_near(rand, batch);
+        const gint32 version = round % 3 == 0 ? 2 : 3;
+        const NewerOptions options = {.protocol = protocols[round % 2],
+                                      .version = version,
+                                      .needs = version,
+                                      .reversed = round % 10 == 3,
+                                      .extras = round % 10 == 3};
+        g_autoptr(GByteArray) frame = frame_of(rand, batch, &options);
         const WireHeader header = header_of(frame);
         WireVersions versions;
         g_autoptr(GError) error = NULL;
         wire_batch_decode(&header, decoded, &versions, &error);
         g_assert_no_error(error);
-        g_assert_cmpint(versions.needs, ==, 2);
+        g_assert_cmpint(versions.needs, ==, version);
         batches_assert_spans_equal(batch, decoded);
         wire_batch_decode_reference(&header, reference, &versions, &error);
         g_assert_no_error(error);
@@ -75,7 +97,7 @@ static void test_random(void) {
 static void test_both(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(22);
     g_autoptr(SpanBatch) batch = batches_typical(rand, 7), decoded = batch_new();
-    g_autoptr(GPtrArray) packs = packs_random(rand, batch);
+    g_autoptr(GPtrArray) packs = packs_random(rand, batch, 3);
     g_autoptr(GByteArray) frame = g_byte_array_new();
     wire_batch_encode(batch, PROTOCOL_COMPACT, 1, frame);
     const WireHeader header = header_of(frame);
@@ -151,12 +173,16 @@ static void test_crafted(void) {
         {"a text past the end", PACK(HEAD SHAPE SPAN "\5ab" NUMBER), PLUMB_ERROR_INPUT},
         {"no UTF-8", PACK(HEAD SHAPE SPAN "\3a\xff" NUMBER), PLUMB_ERROR_INPUT},
         {"a zero byte", PACK(HEAD SHAPE SPAN "\3a\0" NUMBER), PLUMB_ERROR_INPUT},
-        {"two kinds of parent", PACK(HEAD SHAPE "\6TTTTTTTTSSSSSSSS\2\4" TEXT NUMBER), PLUMB_ERROR_INPUT},
-        {"unknown bits", PACK(HEAD SHAPE "\x20TTTTTTTTSSSSSSSS\2\4" TEXT NUMBER), PLUMB_ERROR_INPUT},
+        {"near: trace, span and parent", PACK(HEAD SHAPE "\x66\x81\1\3\2\2\4" TEXT NUMBER), -1},
+        {"near and the same trace", PACK(HEAD SHAPE "\x41\2SSSSSSSS\2\4" TEXT NUMBER), PLUMB_ERROR_INPUT},
+        {"unknown bits", PACK(HEAD SHAPE "\x80TTTTTTTTSSSSSSSS\2\4" TEXT NUMBER), PLUMB_ERROR_INPUT},
+        {"a parent beside lists", PACK(HEAD SHAPE "\x0cTTTTTTTTSSSSSSSSPPPPPPPP\2\4" TEXT NUMBER "\0"), -1},
+        {"a difference of 11 bytes",
+         PACK(HEAD SHAPE "\x20TTTTTTTT\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\2\4" TEXT NUMBER), PLUMB_ERROR_INPUT},
         {"number of 11 bytes", PACK(HEAD SHAPE SPAN TEXT "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"),
          PLUMB_ERROR_INPUT},
         {"too long a text", PACK(HEAD SHAPE SPAN "\x82\x80\4" NUMBER), PLUMB_ERROR_LIMIT},
-        {"too long a name", PACK(HEAD "\0\0\x81\x08"), PLUMB_ERROR_INPUT},
+        {"too long a name", PACK(HEAD "\0\0\x81\x08"), PLUMB_ERROR_LIMIT},
         {"too many values", PACK(HEAD "\1\1\2\x81\x20" SPAN), PLUMB_ERROR_LIMIT},
         {"too many spans", PACK("\xc1\x9a\x0c\0"), PLUMB_ERROR_LIMIT},
         {"too many names", PACK("\1\xc1\x9a\x0c"), PLUMB_ERROR_INPUT},
@@ -202,7 +228,9 @@ static void test_mutations(void) {
         g_autoptr(SpanBatch) batch = batches_random(rand, (guint)g_rand_int_range(rand, 1, 6));
         make_numbers(rand, batch);
         make_shapes(rand, batch);
-        g_autoptr(GByteArray) frame = frame_of(rand, batch, PROTOCOL_COMPACT, FALSE);
+        make_near(rand, batch);
+        const NewerOptions options = {.protocol = PROTOCOL_COMPACT, .version = 3, .needs = 3};
+        g_autoptr(GByteArray) frame = frame_of(rand, batch, &options);
         const WireHeader header = header_of(frame);
         for (gint n = g_rand_int_range(rand, 1, 4); n > 0; n--)
             ((guint8 *)header.body.data)[g_rand_int_range(rand, 0, (gint32)header.body.size_bytes)] ^=

@@ -189,12 +189,13 @@ static void test_limits(void) {
 
 /* Fields of a newer sender are passed over; of a batch that needs a newer receiver nothing is taken. */
 static void test_newer(void) {
-    /* compact: version 3, needs 2 (or 3), field 7 (tasks) of one task with a field 30, metrics of 40 numbers */
-    static const guint8 needs[] = {4, 6};
+    /* compact: version 4, needs WIRE_VERSION (or one more), field 7 (tasks) of one task with a field 30, metrics of 40
+     * numbers */
+    static const guint8 needs[] = {WIRE_VERSION, WIRE_VERSION + 1};
     for (guint i = 0; i < G_N_ELEMENTS(needs); i++) {
         g_autoptr(GByteArray) body = g_byte_array_new();
-        const guint8 head[] = {0x1c, 0x15, 6,    0x15, needs[i], 0x59, 0x1c, 0x18, 1, 'a',
-                               0x16, 6,    0x15, 0,    0x16,     34,   0xc9, 0xf6, 40};
+        const guint8 head[] = {0x1c, 0x15, 8,    0x15, 2 * needs[i], 0x59, 0x1c, 0x18, 1, 'a',
+                               0x16, 6,    0x15, 0,    0x16,         34,   0xc9, 0xf6, 40};
         const guint8 tail[] = {0x08, 60, 1, 'x', 0, 0, 0};
         g_byte_array_append(body, head, sizeof head);
         for (guint8 n = 0; n < 40; n++) g_byte_array_append(body, &(guint8){(guint8)(2 * n)}, 1);
@@ -207,9 +208,9 @@ static void test_newer(void) {
         g_autoptr(GError) error = NULL;
         wire_records_decode(&header, got, &versions, &refused, &error);
         g_assert_no_error(error);
-        g_assert_cmpint(versions.needs, ==, needs[i] / 2);
-        g_assert_cmpuint(got->of[SPARK_TASK]->len, ==, needs[i] == 4 ? 1 : 0);
-        if (needs[i] != 4) continue;
+        g_assert_cmpint(versions.needs, ==, needs[i]);
+        g_assert_cmpuint(got->of[SPARK_TASK]->len, ==, needs[i] == WIRE_VERSION ? 1 : 0);
+        if (needs[i] > WIRE_VERSION) continue;
         g_assert_cmpint(spark_task(got, 0)->task, ==, 17);
         g_assert_cmpint(spark_task(got, 0)->metrics[TASK_METRIC_COUNT - 1], ==, TASK_METRIC_COUNT - 1);
     }

@@ -1,5 +1,6 @@
 package io.plumbline.trace;
 
+import io.plumbline.send.IdPlace;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -24,7 +25,6 @@ final class SpanIds {
      */
     static final long BLOCK = 64;
 
-    private static final long GOLDEN = 0x9e3779b97f4a7c15L;
     private static final AtomicLong BLOCKS = new AtomicLong(new SecureRandom().nextLong() & -BLOCK);
 
     /** The next one; at the begin of a block: none is left. */
@@ -37,14 +37,8 @@ final class SpanIds {
             if (place % BLOCK == 0) {
                 place = BLOCKS.getAndAdd(BLOCK);
             }
-            id = mix(place++ * GOLDEN);
+            id = IdPlace.idAt(place++);
         } while (id == 0);
         return id;
-    }
-
-    private static long mix(long z) {
-        long y = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
-        y = (y ^ (y >>> 27)) * 0x94d049bb133111ebL;
-        return y ^ (y >>> 31);
     }
 }

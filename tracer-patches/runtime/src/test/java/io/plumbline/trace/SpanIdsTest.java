@@ -3,6 +3,7 @@ package io.plumbline.trace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.IdPlace;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,20 +12,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
 class SpanIdsTest {
-    /** As common/model/id_place.h, which finds the place again. */
-    private static long place(long id) {
-        long z = (id ^ (id >>> 31) ^ (id >>> 62)) * 0x319642b2d24d8ec3L;
-        z = (z ^ (z >>> 27) ^ (z >>> 54)) * 0x96de1b173f119089L;
-        return (z ^ (z >>> 30) ^ (z >>> 60)) * 0xf1de83e19937733dL;
-    }
-
     @Test
     void placesOfAThreadFollowEachOtherWithinABlock() {
         SpanIds ids = new SpanIds();
-        long first = place(ids.next());
+        long first = IdPlace.placeOf(ids.next());
         assertEquals(0, Math.floorMod(first, SpanIds.BLOCK));
         for (int i = 1; i < SpanIds.BLOCK; i++) {
-            assertEquals(first + i, place(ids.next()));
+            assertEquals(first + i, IdPlace.placeOf(ids.next()));
         }
     }
 
@@ -32,11 +26,11 @@ class SpanIdsTest {
     void eachBlockIsTheNextOfTheProcess() {
         SpanIds one = new SpanIds();
         SpanIds other = new SpanIds();
-        long first = place(one.next());
-        assertTrue(place(other.next()) - first >= SpanIds.BLOCK);
+        long first = IdPlace.placeOf(one.next());
+        assertTrue(IdPlace.placeOf(other.next()) - first >= SpanIds.BLOCK);
         long last = 0;
         for (int i = 0; i < SpanIds.BLOCK; i++) {
-            last = place(one.next());
+            last = IdPlace.placeOf(one.next());
         }
         assertTrue(last - first >= 2 * SpanIds.BLOCK);
         assertTrue(last - first < 100 * SpanIds.BLOCK); // other tests' threads take blocks, too

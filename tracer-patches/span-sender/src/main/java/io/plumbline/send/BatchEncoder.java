@@ -26,8 +26,8 @@ final class BatchEncoder {
     private static final TField SPANS = new TField("spans", TType.LIST, (short) 4);
     private static final TField SENDER = new TField("sender", TType.STRUCT, (short) 5);
     private static final TField PACKS = new TField("packs", TType.LIST, (short) 6);
-    /** From this version on, receivers understand packs. */
-    private static final int VERSION_WITH_PACKS = 2;
+    /** From this version on, receivers understand packs as they are written here. */
+    private static final int VERSION_WITH_PACKS = 3;
     /** Receivers take 200,000; the last chunk adds at most some 54,000. */
     private static final int MAX_STRINGS = 140_000;
 

@@ -33,8 +33,9 @@ final class Chunk {
     int writtenOut;
     /** The process of the first span. */
     String firstTracer;
-    /** Of the last span: its trace and begin, and the last parent that stood for itself. */
+    /** Of the last span: its trace, the place of its id, its begin, and the last parent that was given. */
     long trace;
+    long place;
     long begin;
     long parent;
     /** A span is being written; stays so where that broke off, and then no more go into this chunk. */
@@ -76,6 +77,7 @@ final class Chunk {
         writtenOut = 0;
         firstTracer = null;
         trace = 0;
+        place = 0;
         begin = 0;
         parent = 0;
         writing = false;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Packs to Span structures of idl/plumb.thrift, field by field, for receivers of version 1. One thread.
+ * Packs to Span structures of idl/plumb.thrift, field by field, for receivers of versions 1 and 2. One thread.
  */
 final class SpanTranslator {
     /** Fields of Span, of a parent, an annotation and a note. */
@@ -40,6 +40,8 @@ final class SpanTranslator {
     private int at;
     private int[] names;
     private long trace;
+    /** Of the last span's id. */
+    private long place;
     private long parent;
     private long begin;
 
@@ -80,6 +82,7 @@ final class SpanTranslator {
         at = start;
         shapes.clear();
         trace = 0;
+        place = 0;
         parent = 0;
         begin = 0;
         int spans = number();
@@ -99,16 +102,19 @@ final class SpanTranslator {
         Kept shape = shape();
         int bits = bytes[at++];
         if ((bits & SpanWriter.SAME_TRACE) == 0) {
-            trace = i64();
+            trace = id((bits & SpanWriter.TRACE_NEAR) != 0, place);
         }
+        long span = id((bits & SpanWriter.SPAN_NEAR) != 0, place);
+        place = IdPlace.placeOf(span);
         out.beginStruct();
         out.i64(TRACE, trace);
-        out.i64(SPAN, i64());
+        out.i64(SPAN, span);
         if ((bits & SpanWriter.ONE_PARENT) != 0) {
-            parent = i64();
+            parent = id((bits & SpanWriter.PARENT) == SpanWriter.PARENT_NEAR, place);
         }
+        boolean one = (bits & SpanWriter.PARENT) != 0;
         boolean lists = (bits & SpanWriter.LISTS) != 0;
-        int parents = lists ? number() : 0;
+        int parents = lists && !one ? number() : 0;
         int parentsAt = at;
         at += 16 * parents;
         begin += signed();
@@ -116,7 +122,7 @@ final class SpanTranslator {
         out.i64(DURATION, signed());
         out.i32(NAME, shape.function);
         out.i32(TRACER, shape.tracer);
-        if ((bits & (SpanWriter.ONE_PARENT | SpanWriter.SAME_PARENT)) != 0) {
+        if (one) {
             out.i64(FIRST_PARENT, parent);
         }
         parents(parentsAt, parents);
@@ -234,7 +240,10 @@ final class SpanTranslator {
         return strings.size() - 1;
     }
 
-    private long i64() {
+    private long id(boolean near, long other) {
+        if (near) {
+            return IdPlace.idAt(other + signed());
+        }
         at += 8;
         return longs.getLong(at - 8);
     }

@@ -13,8 +13,15 @@ final class SpanWriter {
     static final int SAME_TRACE = 1;
     static final int SAME_PARENT = 2;
     static final int ONE_PARENT = 4;
+    static final int PARENT_NEAR = 6;
+    /** Either of the bits that say that there is one parent. */
+    static final int PARENT = SAME_PARENT | ONE_PARENT;
     static final int LISTS = 8;
     static final int MILLISECONDS = 16;
+    static final int SPAN_NEAR = 32;
+    static final int TRACE_NEAR = 64;
+    /** A difference of places, coded, with one of these bits would take as many bytes as an id. */
+    private static final long FAR = -1L << 49;
     /** In place of a shape's number: it is defined in the span, for that alone. */
     static final int ALONE = 0;
     static final int KIND_TEXT = 0;
@@ -104,26 +111,48 @@ final class SpanWriter {
 
     private static int putIds(SpanData span, Chunk chunk, int from) {
         int parents = span.parents();
-        int bits = (span.trace == chunk.trace ? SAME_TRACE : 0) | (span.milliseconds ? MILLISECONDS : 0);
-        if (parents > 1 || span.notes() > 0 || parents == 1 && span.parentTrace(0) != span.trace) {
-            bits |= LISTS;
-        } else if (parents == 1) {
-            bits |= span.parentSpan(0) == chunk.parent ? SAME_PARENT : ONE_PARENT;
+        boolean one = parents == 1 && span.parentTrace(0) == span.trace;
+        long place = IdPlace.placeOf(span.span);
+        int bits = (span.milliseconds ? MILLISECONDS : 0) | (listsFollow(span) ? LISTS : 0);
+        int at = from + 1;
+        if (span.trace == chunk.trace) {
+            bits |= SAME_TRACE;
+        } else {
+            long trace = IdPlace.placeOf(span.trace) - chunk.place;
+            at = putId(span.trace, trace, chunk, at);
+            bits |= near(trace) ? TRACE_NEAR : 0;
         }
-        int at = from;
-        chunk.array[at++] = (byte) bits;
-        if ((bits & SAME_TRACE) == 0) {
-            chunk.bytes.putLong(at, span.trace);
-            at += 8;
-        }
-        chunk.bytes.putLong(at, span.span);
-        at += 8;
-        if ((bits & ONE_PARENT) != 0) {
+        at = putId(span.span, place - chunk.place, chunk, at);
+        bits |= near(place - chunk.place) ? SPAN_NEAR : 0;
+        if (one && span.parentSpan(0) == chunk.parent) {
+            bits |= SAME_PARENT;
+        } else if (one) {
             chunk.parent = span.parentSpan(0);
-            chunk.bytes.putLong(at, chunk.parent);
-            at += 8;
+            long parent = IdPlace.placeOf(chunk.parent) - place;
+            at = putId(chunk.parent, parent, chunk, at);
+            bits |= near(parent) ? PARENT_NEAR : ONE_PARENT;
         }
-        return (bits & LISTS) != 0 ? putParents(span, chunk, at) : at;
+        chunk.array[from] = (byte) bits;
+        chunk.place = place;
+        return !one && (bits & LISTS) != 0 ? putParents(span, chunk, at) : at;
+    }
+
+    private static boolean near(long difference) {
+        return ((difference << 1 ^ difference >> 63) & FAR) == 0;
+    }
+
+    private static int putId(long id, long difference, Chunk chunk, int at) {
+        if (near(difference)) {
+            return Varint.putSigned(chunk.array, at, difference);
+        }
+        chunk.bytes.putLong(at, id);
+        return at + 8;
+    }
+
+    /** Besides a parent of the same trace. */
+    private static boolean listsFollow(SpanData span) {
+        int parents = span.parents();
+        return span.notes() > 0 || parents > 1 || parents == 1 && span.parentTrace(0) != span.trace;
     }
 
     private static int putParents(SpanData span, Chunk chunk, int from) {
@@ -168,8 +197,7 @@ final class SpanWriter {
     }
 
     private static int putNotes(SpanData span, Chunk chunk, int from) {
-        if (span.notes() == 0 && span.parents() <= 1
-                && (span.parents() == 0 || span.parentTrace(0) == span.trace)) {
+        if (!listsFollow(span)) {
             return from;
         }
         int notes = Math.min(span.notes(), MAX_LIST);

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class DeliveryTest {
@@ -233,23 +234,25 @@ class DeliveryTest {
         }
     }
 
-    @Test
-    void speaksTheVersionOfAnOlderReceiver() throws Exception {
-        try (ThriftReceiver server = new ThriftReceiver().answer(Status.VERSION, 0);
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void speaksTheVersionOfAnOlderReceiver(int version) throws Exception {
+        try (ThriftReceiver server = new ThriftReceiver()
+                .answer(batch -> new Reply(Status.VERSION, 0, 0, 0, version));
                 Rig rig = new Rig(server.address())) {
             rig.start();
             rig.send(0, 1);
             Batch first = server.next();
             Batch again = server.next();
-            assertEquals(2, first.getVersion());
-            assertEquals(1, again.getVersion());
-            assertEquals(2, first.getNeeds());
+            assertEquals(3, first.getVersion());
+            assertEquals(version, again.getVersion());
+            assertEquals(3, first.getNeeds());
             assertFalse(again.isSetNeeds());
             assertEquals(first.getSender(), again.getSender());
             assertEquals(first.getSpans(), again.getSpans());
             assertEquals(1, again.getSpansSize());
             rig.send(1, 2);
-            assertEquals(1, server.next().getVersion(), "from here on");
+            assertEquals(version, server.next().getVersion(), "from here on");
         }
     }
 
@@ -265,7 +268,7 @@ class DeliveryTest {
             rig.send(1, 2);
             other.next();
             rig.send(2, 3);
-            assertEquals(2, other.next().getVersion());
+            assertEquals(3, other.next().getVersion());
         }
     }
 

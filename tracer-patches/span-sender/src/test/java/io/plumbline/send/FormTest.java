@@ -61,23 +61,28 @@ class FormTest {
         assertEquals(frame.length - 4, again.length());
         assertArrayEquals(java.util.Arrays.copyOfRange(frame, 4, frame.length),
                 java.util.Arrays.copyOf(again.getArray(), again.length()));
-        assertEquals(version == 1, args.getBatch().isSetSpans() && !args.getBatch().isSetPacks());
-        assertEquals(version == 1 ? 0 : 2, args.getBatch().getNeeds());
+        assertEquals(version < 3, args.getBatch().isSetSpans() && !args.getBatch().isSetPacks());
+        assertEquals(version < 3 ? 0 : 3, args.getBatch().getNeeds());
         args.setBatch(Unpack.unpacked(args.getBatch()));
         return args;
     }
 
+    /** Any, or one that is more or less near others. */
+    private static long id(Random random) {
+        return random.nextInt(3) == 0 ? random.nextLong() : IdPlace.idAt(random.nextLong() >> random.nextInt(64));
+    }
+
     private static SpanData random(Random random) {
         SpanData span = new SpanData();
-        span.trace = random.nextLong();
-        span.span = random.nextLong();
+        span.trace = id(random);
+        span.span = id(random);
         span.beginNs = random.nextLong() >> random.nextInt(64);
         span.durationNs = random.nextLong() >> random.nextInt(64);
         span.name = random.nextInt(4) > 0 ? "f" + random.nextInt(3) : TextTest.randomText(random, 400);
         span.tracer = random.nextInt(9) > 0 ? "FSClient/h/1" : TextTest.randomText(random, 10);
         span.milliseconds = random.nextBoolean();
         for (int i = random.nextInt(4); i > 0; i--) {
-            span.parent(random.nextBoolean() ? span.trace : random.nextLong(), random.nextLong());
+            span.parent(random.nextBoolean() ? span.trace : id(random), id(random));
         }
         int most = random.nextInt(10) == 0 ? 300 : 6;
         for (int i = random.nextInt(most); i > 0; i--) {
@@ -136,7 +141,7 @@ class FormTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"COMPACT, 1", "COMPACT, 2", "BINARY, 1", "BINARY, 2"})
+    @CsvSource({"COMPACT, 1", "COMPACT, 2", "COMPACT, 3", "BINARY, 1", "BINARY, 3"})
     void whateverIsInASpanArrives(WireProtocol protocol, int version) throws Exception {
         Random random = new Random(42);
         SenderOptions options = options("protocol", protocol.text(), "batch.spans", "100");
@@ -181,7 +186,7 @@ class FormTest {
         assertNull(queue.offer(span));
         queue.collect();
         assertEquals(1, encoder.take(queue));
-        Batch batch = encode(encoder, WireProtocol.COMPACT, 2).getBatch();
+        Batch batch = encode(encoder, WireProtocol.COMPACT, 3).getBatch();
         Span wire = batch.getSpans().get(0);
         assertEquals("n".repeat(1024), batch.getStrings().get(wire.getName()));
         assertEquals("", batch.getStrings().get(wire.getTracer()));
@@ -190,6 +195,32 @@ class FormTest {
         assertEquals(4096, wire.getNotesSize());
         assertEquals("v".repeat(65_536), wire.getAnnotations().get(17).getValue());
         assertEquals(5, counters.shortened.get());
+    }
+
+    /** Bytes of a batch of spans that are each a child of the one that ends after it. */
+    private int bytesOf(int spans, boolean drawn) {
+        SpanQueue queue = queue(options());
+        BatchEncoder encoder = new BatchEncoder(options());
+        Random random = new Random(7);
+        long next = random.nextLong();
+        for (int i = spans; i > 0; i--) {
+            SpanData span = new SpanData();
+            span.trace = 1;
+            span.span = next;
+            next = drawn ? IdPlace.idAt(IdPlace.placeOf(next) - 1) : random.nextLong();
+            span.parent(1, next);
+            assertNull(queue.offer(span));
+        }
+        queue.collect();
+        assertEquals(spans, encoder.take(queue));
+        return encoder.encode(BatchEncoder.sender("me", 5, 6, 7, Map.of()), 3).bytes().remaining();
+    }
+
+    /** Shape, bits, span, parent, begin and duration: each a byte, but for ids that are not of one sequence. */
+    @Test
+    void idsOfOneSequenceTakeAByte() {
+        assertEquals(20 * 6, bytesOf(40, true) - bytesOf(20, true));
+        assertEquals(20 * (4 + 8 + 8), bytesOf(40, false) - bytesOf(20, false), 2); // of lengths before it
     }
 
     @Test

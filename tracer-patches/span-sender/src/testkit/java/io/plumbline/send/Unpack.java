@@ -9,7 +9,7 @@ import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.apache.thrift.transport.TMemoryInputTransport;
 
-/** A batch with packs as one that has all its spans in its list, as receivers of version 1 get it. */
+/** A batch with packs as one that has all its spans in its list, as receivers of versions 1 and 2 get it. */
 public final class Unpack {
     private Unpack() {
     }
