@@ -17,7 +17,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
 # Threads of plumbd and of RocksDB inside it, by the begin of their names.
 THREADS = {"net-": "network, decode, journal", "shard-": "shards", "maintenance": "maintenance", "rocksdb:high": "store: flush",
-           "rocksdb:low": "store: compaction", "query": "questions", "http": "questions"}
+           "rocksdb:low": "store: compaction", "query": "questions", "http": "questions",
+           "recovery": "recovery"}
 
 
 class Plumbd:
@@ -42,6 +43,13 @@ class Plumbd:
             sys.exit(f"bench: plumbd did not start (exit {self.process.wait()}); see {self.folder}/log")
         self.thrift = re.search(r" thrift=(\S+)", line).group(1)
         self.http = re.search(r" http=(\S+)", line).group(1)
+        return time.monotonic() - begun
+
+    def wait_recovered(self):
+        """Seconds until all that the journal held at the start is taken in."""
+        begun = time.monotonic()
+        while "recovering" in self.status()["receiver"]:
+            time.sleep(0.05)
         return time.monotonic() - begun
 
     def cpu_seconds(self):

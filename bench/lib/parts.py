@@ -145,7 +145,8 @@ def acks(bench):
 
 
 def restart(bench):
-    """kill -9 under full load, again and again: seconds until spans are taken, and whether any were lost or counted twice."""
+    """kill -9 under full load, again and again: seconds until spans are taken, until all of the journal is taken in again while the
+    load goes on, and whether any were lost or counted twice."""
     plumbd, rows, ledgers = bench.own_store("restart"), [], []
     spans = int(bench.rate * bench.seconds(0.08) / 3)
     for turn in range(3):
@@ -156,9 +157,10 @@ def restart(bench):
         journal = plumbd.status()["receiver"]["journal_bytes"]
         plumbd.kill()
         ready_s = plumbd.start()
+        recovered_s = ready_s + plumbd.wait_recovered()
         out, err = client.communicate()
         ledgers.append(ledger_of(subprocess.CompletedProcess([], client.returncode, out, err)))
-        rows.append({"turn": turn + 1, "journal MiB": journal / MIB, "seconds until ready": ready_s,
+        rows.append({"turn": turn + 1, "journal MiB": journal / MIB, "seconds until ready": ready_s, "seconds until all is recovered": recovered_s,
                      "recovered spans": plumbd.status()["receiver"]["recovered_spans"], "lost connections": ledgers[-1]["lost_connections"]})
     plumbd.flush()
     table("kill -9 under full load", rows)
