@@ -29,10 +29,11 @@ struct Daemon {
     Journal *journal;
     Gate *gate;
     CounterSet *counters;
-    Counters *own_counters;
     Senders *senders;
     Books *books;
     SharedText sampling; /* of the settings */
+    RecoveryView recovering;
+    Recovery *recovery; /* NULL: there was nothing to recover */
     Rate *rate;
     NamingRules *rules;
     Shard **shards;
@@ -138,6 +139,7 @@ static void start_service(Daemon *daemon) {
         .rate = daemon->rate,
         .sampling = &daemon->sampling,
         .space = &daemon->space,
+        .recovery = &daemon->recovering,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
         .recorder = daemon->recorder,
@@ -164,7 +166,7 @@ static void start_service(Daemon *daemon) {
     };
     MaintenanceLimits limits = maintenance_limits(s);
     daemon->maintenance = maintenance_start(&maintenance, &limits);
-    KeeperOptions keeper = {daemon->archive, daemon->gate, s->store_path, &daemon->space};
+    KeeperOptions keeper = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->keeper = keeper_start(&keeper, &s->keeper);
 }
 
@@ -177,11 +179,11 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     if (!daemon->rules || !open_ports(daemon, error) || !open_files(daemon, error)) return NULL;
     daemon->gate = gate_new();
     daemon->counters = counter_set_new();
-    daemon->own_counters = counter_set_add(daemon->counters);
     daemon->senders = senders_new();
     daemon->books = books_new(daemon->archive);
     daemon->rate = rate_new();
-    gate_set(daemon->gate, GATE_STARTING, "starting: what the journal holds is being recovered");
+    recovery_view_init(&daemon->recovering, daemon->journal);
+    gate_set(daemon->gate, GATE_STARTING, "starting");
     start_shards(daemon);
     start_recorder(daemon);
     start_service(daemon);
@@ -207,17 +209,14 @@ static IntakeOptions intake_options(const Daemon *daemon) {
     };
 }
 
-static gboolean recover(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
-    IntakeOptions options = intake_options(daemon);
-    g_autoptr(Intake) intake = intake_new(&options, daemon->own_counters);
-    RecoverOptions recover_options = {daemon->journal,  intake,    daemon->shards,
-                                      daemon->n_shards, cancelled, daemon->recorder};
-    RecoverResult result;
-    if (!recover_journal(&recover_options, &result, error)) return FALSE;
-    counter_add(daemon->own_counters, COUNTER_RECOVERED_FRAMES, result.frames);
-    counter_add(daemon->own_counters, COUNTER_RECOVERED_SPANS, result.spans);
-    counter_add(daemon->own_counters, COUNTER_DAMAGED_RECORDS, result.damages);
-    return TRUE;
+static void start_recovery(Daemon *daemon) {
+    RecoverOptions options = {
+        .journal = daemon->journal,
+        .intake = intake_options(daemon),
+        .counters = counter_set_add(daemon->counters),
+        .view = &daemon->recovering,
+    };
+    daemon->recovery = recovery_start(&options);
 }
 
 /* As many connections as asked for, or as the process may have files for. */
@@ -238,9 +237,8 @@ static guint connections_possible(guint wanted) {
     return (guint)possible;
 }
 
-gboolean daemon_start(Daemon *daemon, const atomic_bool *cancelled, GError **error) {
+gboolean daemon_start(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
-    if (!recover(daemon, cancelled, error)) return FALSE;
     if (!listener_listen(daemon->thrift_fd, daemon->thrift, "listen.thrift", error)) return FALSE;
     NetOptions options = {
         .listen_fd = daemon->thrift_fd,
@@ -253,6 +251,7 @@ gboolean daemon_start(Daemon *daemon, const atomic_bool *cancelled, GError **err
         .intake = intake_options(daemon),
         .counters = daemon->counters,
     };
+    start_recovery(daemon);
     gate_set(daemon->gate, GATE_STARTING, NULL);
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
@@ -289,14 +288,34 @@ static gboolean make_safe(Store *store, gint64 until_ns, GError **error) {
     }
 }
 
+/* What the next start has to do because there was no time for it. */
+static void log_left(const Daemon *daemon) {
+    guint64 traces = 0, spans = 0;
+    for (guint i = 0; i < daemon->n_shards; i++) {
+        ShardState shard = shard_state(daemon->shards[i]);
+        traces += shard.traces;
+        spans += shard.spans;
+    }
+    const JournalUsage left = journal_usage(daemon->journal);
+    if (spans == 0 && left.unread_bytes == 0) return;
+    log_message(LOG_LEVEL_NOTICE,
+                "not all is stored: %" G_GUINT64_FORMAT " open traces with %" G_GUINT64_FORMAT
+                " spans, and %.1f MB of the journal that were not recovered yet; the journal (%u files, %.1f MB) has "
+                "them for the next start",
+                traces, spans, (double)left.unread_bytes / 1e6, left.segments, (double)left.bytes / 1e6);
+}
+
 gboolean daemon_stop(Daemon *daemon, GError **error) {
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
     gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
+    /* Without a journal, nobody else has them. */
+    if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     if (daemon->net) net_stop(daemon->net);
+    g_clear_pointer(&daemon->recovery, recovery_stop);
     g_autoptr(GError) problem = NULL;
     g_clear_pointer(&daemon->keeper, keeper_stop);
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);
-    gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
     gboolean recorded = recorder_stop(daemon->recorder, daemon->settings->stop_timeout_ns, &problem);
     gboolean good = shards_stop(daemon->shards, daemon->n_shards, MAX(until_ns - clock_monotonic_ns(clock_system()), 0),
                                 recorded ? &problem : NULL) &&
@@ -308,6 +327,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     g_autoptr(GError) unsettled = NULL;
     if (good && !upkeep_settle_few(daemon->archive, &unsettled))
         log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
+    if (good) log_left(daemon);
     if (good) return TRUE;
     if (daemon->settings->ack == ACK_MEMORY)
         return fail(error, PLUMB_ERROR_IO, "the store failed (%s): spans that were only in memory are lost",

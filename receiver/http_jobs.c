@@ -13,6 +13,8 @@
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
 #define QUERY_NICE 10
+/* How often a flush that waits for the end of the recovery is looked at. */
+#define FLUSH_LOOK_NS (50 * NS_PER_MS)
 
 struct HttpJob {
     HttpJob *same; /* asks the same, and is answered with it */
@@ -134,6 +136,8 @@ static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *messa
     post_json(jobs, job, code, json_pack("{s:s}", "error", message));
 }
 
+static gboolean is_recovering(const HttpJobs *jobs) { return atomic_load(&jobs->options.sources->recovery->goes_on); }
+
 /* Around everything that waits for a shard. FALSE: the shards are about to stop. */
 static gboolean order_begin(HttpJobs *jobs) {
     pthread_mutex_lock(&jobs->lock);
@@ -177,6 +181,10 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
 }
 
 static void answer_flush(HttpJobs *jobs, HttpJob *job) {
+    if (is_recovering(jobs)) {
+        post_error(jobs, job, 503, "the store fails, and not all of the journal is recovered: see the log");
+        return;
+    }
     if (!order_begin(jobs)) {
         post_error(jobs, job, 503, "plumbd is stopping: it stores all open traces now");
         return;
@@ -248,10 +256,37 @@ static void take_same(GQueue *waiting, HttpJob *job) {
     }
 }
 
+/* A flush is begun when all that the journal held is with the shards: it is to be stored, too. When the store fails,
+ * who asks is told so. */
+static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
+    return job->kind == JOB_FLUSH && is_recovering(jobs) &&
+           !gate_is_shut_for(jobs->options.sources->gate, GATE_STORE_FAILS);
+}
+
+static HttpJob *next_job(HttpJobs *jobs) {
+    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *job = link->data;
+        if (must_wait(jobs, job)) continue;
+        g_queue_delete_link(&jobs->waiting, link);
+        return job;
+    }
+    return NULL;
+}
+
+/* With the lock held: for a question, or, while a flush waits, for a look whether it still must. */
+static void wait_filled(HttpJobs *jobs) {
+    if (g_queue_is_empty(&jobs->waiting)) {
+        pthread_cond_wait(&jobs->filled, &jobs->lock);
+        return;
+    }
+    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + FLUSH_LOOK_NS);
+    pthread_cond_timedwait(&jobs->filled, &jobs->lock, &until);
+}
+
 static HttpJob *take_job(HttpJobs *jobs) {
+    HttpJob *job = NULL;
     pthread_mutex_lock(&jobs->lock);
-    while (!jobs->stopping && g_queue_is_empty(&jobs->waiting)) pthread_cond_wait(&jobs->filled, &jobs->lock);
-    HttpJob *job = jobs->stopping ? NULL : g_queue_pop_head(&jobs->waiting);
+    while (!jobs->stopping && (job = next_job(jobs)) == NULL) wait_filled(jobs);
     if (job != NULL) take_same(&jobs->waiting, job);
     pthread_mutex_unlock(&jobs->lock);
     return job;
@@ -296,7 +331,11 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     jobs->options = *options;
     jobs->last_answer = &jobs->answers;
     pthread_mutex_init(&jobs->lock, NULL);
-    pthread_cond_init(&jobs->filled, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&jobs->filled, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pthread_cond_init(&jobs->ordered, NULL);
     g_queue_init(&jobs->waiting);
     jobs->threads = g_new0(pthread_t, options->n_threads);

@@ -30,6 +30,7 @@ struct JournalSegment {
     char *path;
     gsize size_bytes;
     gboolean damaged;
+    gboolean unread; /* found, and not replayed yet */
     atomic_int holds;
 };
 
@@ -41,8 +42,8 @@ struct Journal {
     int lock_fd;
     pthread_mutex_t lock;
     pthread_cond_t synced;
-    GQueue segments; /* JournalSegment, oldest first; the current one is the last */
-    guint found;     /* of them, at the front, were there when the journal was opened */
+    GQueue segments;  /* JournalSegment, oldest first; the current one is the last */
+    GPtrArray *found; /* those that were there when the journal was opened; one that is done with may be gone */
     guint64 last_number;
     guint64 last_size_bytes;
     int fd;              /* of the current segment; -1: the next append begins one */
@@ -127,12 +128,14 @@ static gboolean take_stock(Journal *journal, GError **error) {
         segment->path = g_build_filename(journal->path, name, NULL);
         struct stat info;
         if (stat(segment->path, &info) == 0) segment->size_bytes = (gsize)info.st_size;
+        segment->unread = TRUE;
         atomic_init(&segment->holds, 1); /* until it was replayed */
         g_queue_insert_sorted(&journal->segments, segment, compare_segments, NULL);
     }
-    for (GList *at = journal->segments.head; at; at = at->next)
+    for (GList *at = journal->segments.head; at; at = at->next) {
         if (!check_version(at->data, error)) return FALSE;
-    journal->found = journal->segments.length;
+        g_ptr_array_add(journal->found, at->data);
+    }
     JournalSegment *last = g_queue_peek_tail(&journal->segments);
     if (last) {
         journal->last_number = last->number;
@@ -151,6 +154,7 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
     pthread_cond_init(&journal->synced, NULL);
     g_queue_init(&journal->segments);
     g_queue_init(&journal->spares);
+    journal->found = g_ptr_array_new();
     journal->made = !g_file_test(journal->path, G_FILE_TEST_EXISTS);
     if (g_mkdir_with_parents(journal->path, 0700) != 0) {
         fail_errno(error, errno, "cannot make the journal folder %s", journal->path);
@@ -180,6 +184,7 @@ void journal_close(Journal *journal) {
     if (journal->lock_fd >= 0) close(journal->lock_fd);
     g_queue_clear_full(&journal->segments, segment_free);
     g_queue_clear_full(&journal->spares, g_free);
+    g_ptr_array_unref(journal->found);
     pthread_cond_destroy(&journal->synced);
     pthread_mutex_destroy(&journal->lock);
     g_free(journal->path);
@@ -197,15 +202,15 @@ void journal_discard(Journal *journal) {
 
 /* ---- what was there ---- */
 
-guint journal_found(Journal *journal) { return journal->found; }
+guint journal_found(Journal *journal) { return journal->found->len; }
 
 gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, GMappedFile **map, GError **error) {
-    JournalSegment *found = g_queue_peek_nth(&journal->segments, i);
+    JournalSegment *found = g_ptr_array_index(journal->found, i);
     g_autoptr(GError) problem = NULL;
     GMappedFile *mapped = g_mapped_file_new(found->path, FALSE, &problem);
     if (!mapped) {
         journal_mark_damaged(journal, found);
-        journal_release(found);
+        journal_found_done(journal, found);
         return fail(error, PLUMB_ERROR_IO, "%s", problem->message);
     }
     *segment = found;
@@ -214,11 +219,19 @@ gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment,
 }
 
 guint64 journal_found_size_once(Journal *journal, guint i) {
-    const JournalSegment *found = g_queue_peek_nth(&journal->segments, i);
-    const JournalSegment *next = g_queue_peek_nth(&journal->segments, i + 1);
+    if (i + 1 >= journal->found->len) return 0;
+    const JournalSegment *found = g_ptr_array_index(journal->found, i);
+    const JournalSegment *next = g_ptr_array_index(journal->found, i + 1); /* its turn is yet to come: it is held */
     JournalHeader header;
-    if (!next || !read_header(next, &header, NULL) || header.previous_number != found->number) return 0;
+    if (!read_header(next, &header, NULL) || header.previous_number != found->number) return 0;
     return header.previous_size_bytes;
+}
+
+void journal_found_done(Journal *journal, JournalSegment *segment) {
+    pthread_mutex_lock(&journal->lock);
+    segment->unread = FALSE;
+    journal_release(segment);
+    pthread_mutex_unlock(&journal->lock);
 }
 
 void journal_mark_damaged(Journal *journal, JournalSegment *segment) {
@@ -465,6 +478,7 @@ JournalUsage journal_usage(Journal *journal) {
     for (GList *at = journal->segments.head; at; at = at->next) {
         const JournalSegment *segment = at->data;
         usage.bytes += segment->size_bytes;
+        if (segment->unread) usage.unread_bytes += segment->size_bytes;
         usage.segments++;
         if (usage.oldest == 0) usage.oldest = segment->number;
         usage.newest = segment->number;

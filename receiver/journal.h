@@ -35,14 +35,15 @@ void journal_close(Journal *journal);
 void journal_discard(Journal *journal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journal, journal_close)
 
-/* ---- what was there: before the first append, by one thread ---- */
+/* ---- what was there: one thread, oldest first; others may append and trim meanwhile ---- */
 guint journal_found(Journal *journal);
-/* The i-th segment found, oldest first; *map is its content, to be unmapped with g_mapped_file_unref. It is held since
- * journal_open(): journal_release() it when its frames are with the shards, and never if that failed. FALSE: it cannot
- * be read at all; it is then marked as damaged and not held. */
+/* The i-th segment found; *map is its content, to be unmapped with g_mapped_file_unref. It is held since
+ * journal_open(). FALSE: it cannot be read at all; it is then marked as damaged and done with. */
 gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, GMappedFile **map, GError **error);
 /* Its size as the segment after it tells; 0 when none does. */
 guint64 journal_found_size_once(Journal *journal, guint i);
+/* Its frames are with the shards, which hold it as long as they need it. */
+void journal_found_done(Journal *journal, JournalSegment *segment);
 /* Its file will be kept as *.damaged. */
 void journal_mark_damaged(Journal *journal, JournalSegment *segment);
 
@@ -65,6 +66,7 @@ const char *journal_segment_path(const JournalSegment *segment);
 
 typedef struct JournalUsage {
     guint64 bytes;
+    guint64 unread_bytes; /* of them, those that were found and are not replayed yet */
     guint segments;
     guint64 oldest, newest; /* numbers; 0 when there are none */
 } JournalUsage;

@@ -177,8 +177,7 @@ static void *run(void *arg) {
     while (wait_round(keeper, pause_ns, &limits)) {
         pause_ns = ROUND_NS;
         look_at_space(keeper, &limits);
-        if (gate_is_shut_for(keeper->options.gate, GATE_STARTING)) continue;
-        if (now_ns() >= keeper->retain_ns) {
+        if (now_ns() >= keeper->retain_ns && !atomic_load(&keeper->options.recovery->goes_on)) {
             if (retain(keeper, &limits)) {
                 pause_ns = 0;
             } else {

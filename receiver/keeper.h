@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyzer/archive/retain.h"
-#include "receiver/gate.h"
+#include "receiver/recovery_view.h"
 #include "receiver/space.h"
 
 /* What a reload may change. */
@@ -17,13 +17,14 @@ typedef struct KeeperLimits {
 
 typedef struct KeeperOptions {
     Archive *archive;
-    Gate *gate;
+    const RecoveryView *recovery;
     const char *store_path;
     SpaceView *view; /* for others to read */
 } KeeperOptions;
 
 typedef struct Keeper Keeper;
-/* Works as soon as the receiver is ready. */
+/* While the journal is replayed, nothing is removed for its age: what is gone would be taken for new when it comes
+ * again. */
 Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits);
 void keeper_set_limits(Keeper *keeper, const KeeperLimits *limits);
 /* Waits for the step under way. */

@@ -51,14 +51,19 @@ void maintenance_trim(StateSources *sources) {
     journal_trim(sources->journal, oldest_needed, &trim);
 }
 
+/* What open traces and the store's memory keep: to store them sooner makes what is not replayed yet no less. */
+static guint64 held_bytes(const JournalUsage *usage) { return usage->bytes - usage->unread_bytes; }
+
 static void bound_journal(StateSources *sources, guint64 limit_bytes) {
     JournalUsage usage = journal_usage(sources->journal);
     gboolean full = usage.bytes > 2 * limit_bytes;
-    static const char *const why = "the journal is at twice journal.limit and the store does not keep up: see whether "
-                                   "its disk works, or raise journal.limit";
+    const char *why = usage.unread_bytes > 0
+                          ? "the journal is at twice journal.limit: first some of what was found in it is recovered"
+                          : "the journal is at twice journal.limit and the store does not keep up: see whether its "
+                            "disk works, or raise journal.limit";
     if (gate_set(sources->gate, GATE_JOURNAL_FULL, full ? why : NULL))
         log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
-    if (usage.bytes <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
+    if (held_bytes(&usage) <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
     guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
     for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
 }
@@ -74,7 +79,8 @@ static void flush_store(StateSources *sources, Flushing *flushing, guint64 journ
     }
     if (since_ns == 0) return;
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
-    const guint64 journal_bytes = journal_usage(sources->journal).bytes;
+    const JournalUsage usage = journal_usage(sources->journal);
+    const guint64 journal_bytes = held_bytes(&usage);
     /* A flush makes a file in each family, however small: compactions pay for it. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
                            : journal_bytes > journal_limit_bytes / 2 ? MAINTENANCE_FLUSH_NS / 4
@@ -168,7 +174,8 @@ static void share_out(StateSources *sources, MemoryKeeper *keeper, const Mainten
         use.used_bytes += shard.arena_bytes;
     }
     const guint64 share = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards;
-    const guint patience = patience_parts(journal_usage(sources->journal).bytes, limits->journal_limit_bytes);
+    const JournalUsage usage = journal_usage(sources->journal);
+    const guint patience = patience_parts(held_bytes(&usage), limits->journal_limit_bytes);
     for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], share, patience);
 }
 
@@ -206,8 +213,6 @@ static void *run(void *arg) {
                       clock_monotonic_ns(clock_system()));
         }
         share_out(sources, &keeper, &limits); /* what a group takes while it is written is soon gone */
-        /* What is being replayed is looked up by position. */
-        if (gate_is_shut_for(sources->gate, GATE_STARTING)) continue;
         maintenance_trim(sources);
         flush_store(sources, &flushing, limits.journal_limit_bytes);
         if (round % 4 == 0) bound_journal(sources, limits.journal_limit_bytes);

@@ -97,6 +97,8 @@ void metrics_write(StateSources *sources, GString *out) {
     state_collect(&state, sources);
     ArchiveTotals totals = archive_totals(sources->archive);
     write_gauge(out, "ready", "1 when spans are taken", state.ready);
+    write_gauge(out, "recovery_share", "How much of the journal found at the start is recovered: 1 is all of it",
+                state.recovered);
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
     write_gauge(out, "connections", "Connections of senders", state.connections);

@@ -1,26 +1,28 @@
-/* What a plumbd that ended without being asked left in its journal goes through the same path as when it came. Spans
- * that were stored already are recognised by their ids further down; segments stay until all of theirs are stored, so a
- * crash in here loses nothing. */
+/* What a plumbd that ended without being asked, or without the time to store it all, left in its journal goes through
+ * the same path as when it came, while new spans come. Those of one trace may then reach its shard in any order: they
+ * are a set. Spans that were stored already are recognised by their ids further down; segments stay until all of theirs
+ * are stored, so a crash in here loses nothing.
+ *
+ * Senders and replay share the shards: of a mailbox the replay has half at most, senders have what it leaves. */
 #pragma once
 
 #include "receiver/intake.h"
+#include "receiver/recovery_view.h"
 
 typedef struct RecoverOptions {
     Journal *journal;
-    Intake *intake; /* of the calling thread */
-    Shard *const *shards;
-    guint n_shards;
-    const atomic_bool *cancelled; /* a stop was asked for */
-    Recorder *recorder;           /* NULL: none */
+    IntakeOptions intake; /* shards and all; the replay has an Intake of its own */
+    Counters *counters;   /* the replay's own block */
+    RecoveryView *view;
 } RecoverOptions;
 
-typedef struct RecoverResult {
-    guint segments;
-    guint64 frames, spans, bytes;
-    guint damages; /* places in segments that could not be read */
-    guint64 damaged_bytes;
-} RecoverResult;
+/* There is something to be replayed, if there is: before any thread looks at the view. */
+void recovery_view_init(RecoveryView *view, Journal *journal);
 
-/* Before the first append; logs progress and every damage. Error BUSY: cancelled; NO_SPACE, IO: the dictionary cannot
- * be written. The journal is as before in both cases. */
-gboolean recover_journal(const RecoverOptions *options, RecoverResult *result, GError **error);
+typedef struct Recovery Recovery;
+/* Starts the thread, which logs progress and every damage. While the store fails, it waits and tries again. What
+ * options point to must outlive it. */
+Recovery *recovery_start(const RecoverOptions *options);
+/* Ends the thread; what is not replayed by then stays in the journal. */
+void recovery_stop(Recovery *recovery);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recovery, recovery_stop)

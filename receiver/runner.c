@@ -21,7 +21,7 @@ typedef struct Runner {
     Daemon *daemon;
     Phase phase;
     pthread_t main_thread, lifecycle;
-    atomic_bool stop_asked;
+    gboolean stop_asked;
     gboolean start_good, stop_good; /* of the lifecycle thread; read after it was joined */
     GError *error;
 } Runner;
@@ -30,7 +30,7 @@ typedef struct Runner {
 
 static void *run_start(void *arg) {
     Runner *runner = arg;
-    runner->start_good = daemon_start(runner->daemon, &runner->stop_asked, &runner->error);
+    runner->start_good = daemon_start(runner->daemon, &runner->error);
     pthread_kill(runner->main_thread, SIGNAL_DONE);
     return NULL;
 }
@@ -58,8 +58,7 @@ static void begin_stop(Runner *runner) {
 
 static void on_started(Runner *runner) {
     if (!runner->start_good) {
-        if (!atomic_load(&runner->stop_asked)) log_message(LOG_LEVEL_ERROR, "%s", runner->error->message);
-        /* What was replayed so far is stored, the rest stays in the journal. */
+        log_message(LOG_LEVEL_ERROR, "%s", runner->error->message);
         begin_stop(runner);
         return;
     }
@@ -69,7 +68,7 @@ static void on_started(Runner *runner) {
            settings->store_path);
     fflush(stdout);
     sd_notifyf(0, "READY=1\nSTATUS=thrift %s, http %s", daemon_thrift(runner->daemon), daemon_http(runner->daemon));
-    if (atomic_load(&runner->stop_asked)) begin_stop(runner);
+    if (runner->stop_asked) begin_stop(runner);
 }
 
 static void on_stopped(Runner *runner) {
@@ -86,10 +85,11 @@ static void on_done(Runner *runner) {
 }
 
 static void on_stop_signal(Runner *runner, int signal) {
-    if (atomic_exchange(&runner->stop_asked, TRUE)) {
+    if (runner->stop_asked) {
         log_message(LOG_LEVEL_NOTICE, "stopping already: a second signal %d changes nothing", signal);
         return;
     }
+    runner->stop_asked = TRUE;
     if (runner->phase == PHASE_RUNNING) begin_stop(runner);
 }
 
@@ -171,8 +171,6 @@ int runner_run(Config *config) {
         log_message(LOG_LEVEL_ERROR, "%s", error->message);
     }
     gboolean good = runner.start_good && runner.stop_good;
-    /* A stop that came before the start was through is no failure. */
-    if (atomic_load(&runner.stop_asked) && runner.stop_good) good = TRUE;
     g_clear_error(&runner.error);
     g_ptr_array_unref(runner.settings);
     return good ? 0 : 1;

@@ -129,7 +129,9 @@ const ConfigOption settings_table[] = {
     {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
 
     {"stop.timeout", CONFIG_DURATION, "60s", 0, DAY, NULL, TRUE,
-     "How long to try to store what is open when plumbd is stopped while the store fails; then the journal keeps it."},
+     "When plumbd is stopped: for so long it stores what is open. What is left then, or what a store that fails does "
+     "not take, stays in the journal, and the next start takes it in. With journal.ack = memory all is stored, however "
+     "long that takes, unless the store fails for so long."},
     {0},
 };
 

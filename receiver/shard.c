@@ -69,6 +69,8 @@ struct Shard {
     _Atomic gsize memory_bytes; /* set by others */
     _Atomic guint patience;     /* PATIENCE_PARTS, set by others */
     _Atomic gint64 oldest_ns;
+    _Atomic gsize replay_bytes; /* in the mailbox, from segments that are replayed */
+    _Atomic gint64 stop_by_ns;  /* set by others: no trace is stored from then on */
 };
 
 static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
@@ -237,8 +239,14 @@ static gboolean group_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     return TRUE;
 }
 
+static gboolean out_of_time(const Shard *shard) {
+    const gint64 stop_by_ns = atomic_load(&shard->stop_by_ns);
+    return stop_by_ns != G_MAXINT64 && now_monotonic_ns() >= stop_by_ns;
+}
+
 /* The same, and stores the group when it is full; then after a FALSE the trace may be safe in the group. */
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
+    if (out_of_time(shard)) return FALSE;
     gboolean large = archive_turn_begin(shard->options.archive, trace->n_spans);
     gboolean grouped = group_trace(shard, trace, reason);
     records_end(shard);
@@ -247,7 +255,7 @@ static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
 }
 
 /* After a FALSE: no other trace would fare better now. */
-static gboolean store_fails(const Shard *shard) { return shard->retry_ns != 0; }
+static gboolean store_fails(const Shard *shard) { return shard->retry_ns != 0 || out_of_time(shard); }
 
 /* Everything, now. Those that cannot be read are put off behind all others: each is tried once. */
 static gboolean store_all(Shard *shard, Counter reason, guint64 *closed) {
@@ -301,6 +309,11 @@ static void take_fragment(Shard *shard, const FragmentHead *fragment, guint64 se
     if (open_trace_full(shard->traces, trace) && may_try(shard, now_ns)) store_trace(shard, trace, COUNTER_TRACE_SIZE);
 }
 
+/* Those of no segment have the highest number of all. */
+static gboolean is_replayed(const Shard *shard, const JournalSegment *segment) {
+    return journal_segment_number(segment) <= shard->options.replayed;
+}
+
 static void take_spans(Shard *shard, Message *message) {
     guint64 segment = journal_segment_number(message->segment);
     gint64 now_ns = now_monotonic_ns();
@@ -314,12 +327,14 @@ static void take_spans(Shard *shard, Message *message) {
         for (guint i = 0; i < n; i++) take_fragment(shard, fragments[i], segment, now_ns);
     }
     publish(shard); /* before the hold goes: journal_trim() must find one of the two */
+    if (is_replayed(shard, message->segment)) atomic_fetch_sub(&shard->replay_bytes, message->item.size_bytes);
     journal_release(message->segment);
 }
 
 static GError *copy_error(const Shard *shard) {
-    return shard->last_error ? g_error_copy(shard->last_error)
-                             : g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_IO, "the store fails");
+    if (shard->last_error) return g_error_copy(shard->last_error);
+    const char *why = out_of_time(shard) ? "plumbd is stopping, and the time for it is over" : "the store fails";
+    return g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_BUSY, why);
 }
 
 static void answer(Shard *shard, Waiter *waiter, gboolean good, guint64 amount) {
@@ -355,8 +370,11 @@ static void take_stop(Shard *shard, const Message *message) {
     gint64 until_ns = now_monotonic_ns() + (gint64)message->number;
     guint64 closed = 0;
     gboolean good;
-    while (!(good = store_all(shard, COUNTER_TRACE_STOP, &closed)) && now_monotonic_ns() < until_ns)
+    while (!(good = store_all(shard, COUNTER_TRACE_STOP, &closed)) && !out_of_time(shard) &&
+           now_monotonic_ns() < until_ns)
         sleep_ns(SHARD_RETRY_MIN_NS);
+    /* With a store that works, what there was no time for is no failure. */
+    if (!good && out_of_time(shard) && shard->retry_ns == 0) good = commit(shard);
     shard->stopping = TRUE;
     answer(shard, message->waiter, good, closed);
 }
@@ -420,6 +438,7 @@ Shard *shard_start(const ShardOptions *options) {
     shard->options = *options;
     atomic_init(&shard->memory_bytes, options->limits.memory_bytes);
     atomic_init(&shard->patience, PATIENCE_PARTS);
+    atomic_init(&shard->stop_by_ns, G_MAXINT64);
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
     shard->page = books_page(options->books);
@@ -441,6 +460,10 @@ static Message *message_new(MessageKind kind, Waiter *waiter) {
     message->kind = kind;
     message->waiter = waiter;
     return message;
+}
+
+void shards_stop_by(Shard *const *shards, guint n, gint64 stop_by_ns) {
+    for (guint i = 0; i < n; i++) atomic_store(&shards[i]->stop_by_ns, stop_by_ns);
 }
 
 gboolean shards_stop(Shard *const *shards, guint n, gint64 give_up_ns, GError **error) {
@@ -473,11 +496,16 @@ void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment) {
     *message = (Message){.kind = MESSAGE_SPANS, .segment = segment, .fragments_bytes = fragments.size_bytes};
     message->item.size_bytes = sizeof *message + fragments.size_bytes;
     memcpy(message->fragments, fragments.data, fragments.size_bytes);
+    if (is_replayed(shard, segment)) atomic_fetch_add(&shard->replay_bytes, message->item.size_bytes);
     journal_hold(segment);
     mailbox_put(shard->mailbox, &message->item);
 }
 
 gboolean shard_full(Shard *shard) { return mailbox_full(shard->mailbox); }
+
+gboolean shard_replay_full(Shard *shard) {
+    return atomic_load(&shard->replay_bytes) >= shard->options.mailbox_bytes / 2;
+}
 
 void shard_flush(Shard *shard, Waiter *waiter) {
     mailbox_put(shard->mailbox, &message_new(MESSAGE_FLUSH, waiter)->item);

@@ -34,14 +34,17 @@ typedef struct ShardOptions {
     OpenLimits limits;     /* memory_bytes is this shard's share */
     const char *aside_dir; /* where spans go that the store will never take */
     const char *spill_dir; /* where large open traces lie; NULL: in memory */
-    guint64 replayed;      /* spans in journal segments up to this number may be stored already */
+    guint64 replayed;      /* journal segments up to this number are replayed: their spans may be stored already */
 } ShardOptions;
 
 typedef struct Shard Shard;
 /* Starts the thread. What options point to must outlive the shard. */
 Shard *shard_start(const ShardOptions *options);
-/* Stores everything and ends the threads, all at the same time; gives up after give_up_ns of a failing store. FALSE
- * when spans remain that only the journal holds now; *error says why. Shards stay readable until shard_free(). */
+/* From then on (monotonic) traces are left as they are, whoever asks for them: the journal has them. */
+void shards_stop_by(Shard *const *shards, guint n, gint64 stop_by_ns);
+/* Stores everything, unless the time of shards_stop_by() comes first, and ends the threads, all at the same time; gives
+ * up after give_up_ns of a failing store: FALSE, and *error says why. What is not stored then, shard_state() tells:
+ * shards stay readable until shard_free(). */
 gboolean shards_stop(Shard *const *shards, guint n, gint64 give_up_ns, GError **error);
 /* After shards_stop(). */
 void shard_free(Shard *shard);
@@ -55,6 +58,8 @@ static inline guint shard_of(guint64 trace_id, guint n) { return (guint)((trace_
  * journal has them: the shard keeps a hold of its own until it has noted what it needs. */
 void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment);
 gboolean shard_full(Shard *shard);
+/* Does half of what may wait come from the replay of the journal? Whatever senders do, it has this much. */
+gboolean shard_replay_full(Shard *shard);
 
 /* Questions and orders; each gives one answer to the waiter when done, an error when the store fails. */
 void shard_flush(Shard *shard, Waiter *waiter);                         /* store all; sum: traces closed */

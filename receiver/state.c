@@ -86,6 +86,7 @@ void state_collect(State *state, StateSources *sources) {
     state->uptime_ns = now_ns - sources->started_ns;
     state->reason = gate_describe(sources->gate);
     state->ready = state->reason == NULL;
+    state->recovered = recovery_share(sources->recovery);
     Net *net = atomic_load(&sources->net);
     if (net) {
         state->connections = net_connections(net);

@@ -7,6 +7,7 @@
 #include "receiver/journal.h"
 #include "receiver/net.h"
 #include "receiver/recorder.h"
+#include "receiver/recovery_view.h"
 #include "receiver/senders.h"
 #include "receiver/shard.h"
 #include "receiver/space.h"
@@ -30,6 +31,7 @@ typedef struct StateSources {
     Rate *rate;
     const SharedText *sampling;
     const SpaceView *space;
+    const RecoveryView *recovery;
     Shard *const *shards;
     guint n_shards;
     Recorder *recorder;
@@ -41,7 +43,8 @@ typedef struct StateSources {
 typedef struct State {
     gint64 uptime_ns;
     gboolean ready;
-    char *reason; /* why not ready */
+    char *reason;     /* why not ready */
+    double recovered; /* share of the journal found at the start that is replayed; 1: all */
     guint connections;
     gsize buffered_bytes;
     double spans_per_s;

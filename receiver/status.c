@@ -62,6 +62,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "uptime_ns", (guint64)state.uptime_ns);
     json_object_set_new(object, "ready", json_boolean(state.ready));
     if (state.reason) json_object_set_new(object, "reason", json_string(state.reason));
+    if (state.recovered < 1) json_object_set_new(object, "recovering", json_real(state.recovered));
     set_integer(object, "connections", state.connections);
     set_integer(object, "spans_received", state.counters[COUNTER_SPANS]);
     json_object_set_new(object, "spans_per_s", json_real(state.spans_per_s));

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -81,6 +82,16 @@ class Plumbd:
         assert ready, f"not ready: {line!r}, exit {self.process.wait(STOP_SECONDS)}\n{self.messages()}"
         self.thrift = (ready.group(1), int(ready.group(2)))
         self.http = ready.group(3)
+        return self
+
+    def recovering(self):
+        return "recovering" in self.receiver()
+
+    def wait_recovered(self):
+        """Until all that the journal held at the start is taken in."""
+        until = time.monotonic() + STOP_SECONDS
+        while self.recovering():
+            assert time.monotonic() < until, self.messages()
         return self
 
     def start(self, **options):

@@ -165,6 +165,10 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     if (!ready && *reason != '\0') g_string_append_printf(state, ": %s", reason);
     g_string_append_printf(state, ", up %s", uptime);
     line(out, "state", g_string_free(state, FALSE));
+    if (json_object_get(receiver, "recovering") != NULL)
+        line(out, "recovering",
+             g_strdup_printf("%u %% of what the journal held at the start; answers lack the rest",
+                             (guint)(100 * field_number(receiver, "recovering"))));
     append_flow(receiver, options, out);
     append_losses(receiver, options, out);
     char *sampling = show_text(style, receiver, "sampling");

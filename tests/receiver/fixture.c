@@ -7,11 +7,12 @@
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
 
-static atomic_bool store_fails, store_damaged;
+static atomic_bool store_fails, store_damaged, store_held;
 static StoreOps failing_ops;
 static gboolean (*real_write)(Store *store, StoreBatch *batch, gboolean sync, GError **error);
 
 static gboolean failing_write(Store *store, StoreBatch *batch, gboolean sync, GError **error) {
+    WAIT_FOR(!atomic_load(&store_held));
     if (atomic_load(&store_fails)) return fail(error, PLUMB_ERROR_NO_SPACE, "no space left, says the test");
     return real_write(store, batch, sync, error);
 }
@@ -35,6 +36,21 @@ void fixture_next_mark(guint64 mark) { atomic_store(&next_mark, mark); }
 void fixture_store_damaged(gboolean damaged) { atomic_store(&store_damaged, damaged); }
 
 void fixture_store_fails(gboolean fails) { atomic_store(&store_fails, fails); }
+
+Waiter *fixture_hold_shards(Fixture *fixture) {
+    atomic_store(&store_held, TRUE);
+    Waiter *waiter = waiter_new(fixture->n_shards);
+    for (guint i = 0; i < fixture->n_shards; i++) {
+        fixture_put(fixture->shards[i], (FixtureSpans){FIXTURE_HELD_TRACE + i, 1, 1}, NULL);
+        shard_flush(fixture->shards[i], waiter);
+    }
+    return waiter;
+}
+
+void fixture_let_go(Waiter *waiter) {
+    atomic_store(&store_held, FALSE);
+    g_assert_true(waiter_wait(waiter, NULL, NULL));
+}
 
 Fixture *fixture_new(void) {
     g_autoptr(GError) error = NULL;
@@ -90,6 +106,7 @@ void fixture_start(Fixture *fixture, guint n_shards) {
             .limits = fixture->limits,
             .aside_dir = fixture->folder,
             .spill_dir = fixture->folder,
+            .replayed = fixture->replayed,
         };
         fixture->shards[i] = shard_start(&options);
     }

@@ -17,6 +17,7 @@ typedef struct Fixture {
     guint n_shards;
     OpenLimits limits;
     gsize mailbox_bytes;
+    guint64 replayed; /* of ShardOptions */
     SharedText sampling;
 } Fixture;
 
@@ -30,6 +31,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fixture, fixture_free)
 IntakeOptions fixture_intake(const Fixture *fixture);
 /* Writes to the store fail, as on a full disk, until it is called again. */
 void fixture_store_fails(gboolean fails);
+/* Each shard gets a trace of one span, and waits in the middle of storing it; so does whoever else writes. */
+#define FIXTURE_HELD_TRACE 1000000u
+Waiter *fixture_hold_shards(Fixture *fixture);
+void fixture_let_go(Waiter *waiter);
 /* Reading from the store finds damage, until it is called again. */
 void fixture_store_damaged(gboolean damaged);
 /* The mark that covers what the store has been given up to now. */

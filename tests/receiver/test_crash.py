@@ -118,7 +118,7 @@ def test_killed_before_anything_was_stored(make_plumbd):
     with Sender(plumbd) as sender:
         assert sender.submit(trace_spans(7, 1000)).accepted == 1000
     plumbd.kill()
-    plumbd.start()
+    plumbd.start().wait_recovered()
     assert plumbd.receiver()["recovered_spans"] == 1000
     assert "recovered 1000 spans of 1 batches" in plumbd.messages()
     # Replayed, but still open: and what comes now joins it.
@@ -256,7 +256,7 @@ def test_unfinished_record_at_the_end_is_no_damage(make_plumbd, left):
         at = end
     victim.write_bytes(data[:at + left])
     for _ in range(2):  # the second time, there is a segment after it
-        plumbd.start()
+        plumbd.start().wait_recovered()
         assert plumbd.receiver()["journal_damages"] == 0
         assert f"{victim.name} ends in a batch that was being written" in plumbd.messages()
         with Sender(plumbd) as sender:
@@ -275,7 +275,7 @@ def test_segment_that_a_crash_left_empty_is_no_damage(make_plumbd):
     last = killed_with_segments(plumbd)[-1]
     number = int(last.name[len("plumb-"):-len(".journal")], 16)
     (plumbd.journal / f"plumb-{number + 1:016x}.journal").write_bytes(b"")
-    plumbd.start()
+    plumbd.start().wait_recovered()
     assert plumbd.receiver()["journal_damages"] == 0
     plumbd.flush()
     assert plumbd.stored()["spans"] == 6000

@@ -56,13 +56,11 @@ static void setup_clear(Setup *setup) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Setup, setup_clear)
 
-static const atomic_bool not_cancelled = FALSE;
-
 static Daemon *started(Setup *setup) {
     g_autoptr(GError) error = NULL;
     Daemon *daemon = daemon_open(setup->settings, &error);
     g_assert_no_error(error);
-    daemon_start(daemon, &not_cancelled, &error);
+    daemon_start(daemon, &error);
     g_assert_no_error(error);
     return daemon;
 }

@@ -14,14 +14,16 @@ typedef struct Setup {
     GByteArray *out;
 } Setup;
 
-static Setup setup_new(guint n_shards) {
-    Setup setup = {.fixture = fixture_new(), .out = g_byte_array_new()};
+static Setup setup_of(Fixture *fixture, guint n_shards) {
+    Setup setup = {.fixture = fixture, .out = g_byte_array_new()};
     fixture_start(setup.fixture, n_shards);
     IntakeOptions options = fixture_intake(setup.fixture);
     setup.counters = counter_set_add(setup.fixture->counters);
     setup.intake = intake_new(&options, setup.counters);
     return setup;
 }
+
+static Setup setup_new(guint n_shards) { return setup_of(fixture_new(), n_shards); }
 
 static void setup_clear(Setup *setup) {
     intake_free(setup->intake);
@@ -165,46 +167,152 @@ static void test_dictionary_fails(void) {
     g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
 }
 
-/* What one process wrote to the journal, the next one stores, however often it is interrupted. */
-static void test_recovery(void) {
-    g_autofree char *folder = g_dir_make_tmp("plumb-recovery-XXXXXX", NULL);
-    JournalOptions journal_options = {folder, 4096, FALSE};
-    g_autoptr(Journal) before = journal_open(&journal_options, NULL);
-    for (guint64 trace = 1; trace <= 30; trace++) {
-        g_autoptr(GByteArray) frame = fixture_frame(trace, 1, 20);
+/* ---- recovery ---- */
+
+#define RECOVERED_TRACES 30
+#define RECOVERED_SPANS  20
+
+/* What a process left in its journal, and one that takes it in. */
+typedef struct Recovering {
+    Setup setup;
+    char *folder;
+    JournalOptions options;
+    RecoveryView view;
+    Counters *counters;
+    guint segments;
+} Recovering;
+
+static void recovering_open(Recovering *recovering, Fixture *fixture) {
+    journal_close(fixture->journal);
+    fixture->journal = journal_open(&recovering->options, NULL);
+    g_assert_nonnull(fixture->journal);
+    g_assert_cmpuint(journal_found(fixture->journal), ==, recovering->segments);
+    recovery_view_init(&recovering->view, fixture->journal);
+}
+
+static Recovering recovering_new(gsize mailbox_bytes) {
+    Recovering recovering = {.folder = g_dir_make_tmp("plumb-recovery-XXXXXX", NULL)};
+    recovering.options = (JournalOptions){recovering.folder, 4096, FALSE};
+    Journal *before = journal_open(&recovering.options, NULL);
+    for (guint64 trace = 1; trace <= RECOVERED_TRACES; trace++) {
+        g_autoptr(GByteArray) frame = fixture_frame(trace, 1, RECOVERED_SPANS);
         JournalRecord record = journal_record(view(frame));
         JournalSegment *segment;
         g_assert_true(journal_append(before, &record, 1, &segment, NULL));
         journal_release(segment);
     }
-    g_clear_pointer(&before, journal_close);
+    recovering.segments = journal_usage(before).segments;
+    g_assert_cmpuint(recovering.segments, >, 2);
+    journal_close(before);
+    Fixture *fixture = fixture_new();
+    fixture->mailbox_bytes = mailbox_bytes;
+    fixture->replayed = recovering.segments;
+    recovering_open(&recovering, fixture);
+    recovering.setup = setup_of(fixture, 2);
+    recovering.counters = counter_set_add(fixture->counters);
+    return recovering;
+}
 
-    g_auto(Setup) setup = setup_new(2);
-    for (guint attempt = 0; attempt < 2; attempt++) {
-        g_autoptr(Journal) journal = journal_open(&journal_options, NULL);
-        g_assert_cmpuint(journal_found(journal), >, 2);
-        atomic_bool cancelled = attempt == 0;
-        RecoverOptions options = {journal, setup.intake, setup.fixture->shards, 2, &cancelled, NULL};
-        RecoverResult result;
-        g_autoptr(GError) error = NULL;
-        if (attempt == 0) {
-            g_assert_false(recover_journal(&options, &result, &error));
-            g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
-            continue;
-        }
-        g_assert_true(recover_journal(&options, &result, &error));
-        g_assert_cmpuint(result.frames, ==, 30);
-        g_assert_cmpuint(result.spans, ==, 600);
-        g_assert_cmpuint(result.damages, ==, 0);
-        g_assert_true(fixture_flush(setup.fixture, NULL));
-        g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 600);
-    }
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+static Recovery *recovering_start(Recovering *recovering) {
+    const Fixture *fixture = recovering->setup.fixture;
+    RecoverOptions options = {fixture->journal, fixture_intake(fixture), recovering->counters, &recovering->view};
+    return recovery_start(&options);
+}
+
+static void recovering_clear(Recovering *recovering) {
+    setup_clear(&recovering->setup);
+    g_autoptr(GDir) dir = g_dir_open(recovering->folder, 0, NULL);
     for (const char *name; (name = g_dir_read_name(dir));) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *path = g_build_filename(recovering->folder, name, NULL);
         g_unlink(path);
     }
-    g_rmdir(folder);
+    g_rmdir(recovering->folder);
+    g_free(recovering->folder);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Recovering, recovering_clear)
+
+static guint64 recovered(Recovering *recovering) {
+    return fixture_count(recovering->setup.fixture, COUNTER_RECOVERED_SPANS);
+}
+
+static void assert_stored_once(Recovering *recovering, guint64 traces, guint64 spans) {
+    g_assert_true(fixture_flush(recovering->setup.fixture, NULL));
+    g_assert_true(archive_settle(recovering->setup.fixture->archive, NULL));
+    const ArchiveTotals totals = archive_totals(recovering->setup.fixture->archive);
+    g_assert_cmpuint(totals.traces, ==, traces);
+    g_assert_cmpuint(totals.spans, ==, spans);
+    BookSums sums;
+    books_read(recovering->setup.fixture->books, NULL, NULL, &sums);
+    g_assert_cmpint(sums.open, <=, 0); /* spans that were put into shards were not received */
+    g_assert_cmpint(sums.stored, ==, (gint64)spans);
+    g_assert_cmpint(sums.received - sums.open, ==, sums.stored + sums.repeated);
+}
+
+/* What one process wrote to the journal, the next one stores, however often it is interrupted. */
+static void test_recovery(void) {
+    g_auto(Recovering) recovering = recovering_new(1 << 20);
+    g_assert_cmpfloat(recovery_share(&recovering.view), ==, 0);
+    fixture_store_fails(TRUE); /* not even a name can be noted: it waits */
+    g_autoptr(Recovery) first = recovering_start(&recovering);
+    WAIT_FOR(gate_is_shut_for(recovering.setup.fixture->gate, GATE_STORE_FAILS));
+    g_clear_pointer(&first, recovery_stop);
+    g_assert_true(gate_is_open(recovering.setup.fixture->gate));
+    g_assert_true(atomic_load(&recovering.view.goes_on));
+    g_assert_cmpuint(recovered(&recovering), ==, 0);
+    fixture_store_fails(FALSE);
+
+    recovering_open(&recovering, recovering.setup.fixture);
+    g_autoptr(Recovery) second = recovering_start(&recovering);
+    WAIT_FOR(!atomic_load(&recovering.view.goes_on));
+    g_assert_cmpfloat(recovery_share(&recovering.view), ==, 1);
+    g_assert_cmpuint(fixture_count(recovering.setup.fixture, COUNTER_RECOVERED_FRAMES), ==, RECOVERED_TRACES);
+    g_assert_cmpuint(recovered(&recovering), ==, RECOVERED_TRACES * RECOVERED_SPANS);
+    g_assert_cmpuint(fixture_count(recovering.setup.fixture, COUNTER_DAMAGED_RECORDS), ==, 0);
+    g_assert_cmpuint(journal_usage(recovering.setup.fixture->journal).unread_bytes, ==, 0);
+    assert_stored_once(&recovering, RECOVERED_TRACES, RECOVERED_TRACES * RECOVERED_SPANS);
+}
+
+/* What comes of the same traces meanwhile joins them, whichever is first, and whatever was stored in between. */
+static void test_recovery_beside_new_spans(void) {
+    g_auto(Recovering) recovering = recovering_new(1 << 20);
+    const guint more = 5;
+    Setup *setup = &recovering.setup;
+    for (guint64 trace = 1; trace <= RECOVERED_TRACES; trace += 2) {
+        g_autoptr(GByteArray) frame = fixture_frame(trace, RECOVERED_SPANS + 1, more);
+        intake_frame(setup->intake, view(frame), setup->out);
+        g_assert_true(intake_commit(setup->intake));
+        intake_finish(setup->intake);
+        if (trace == 9) g_assert_true(fixture_flush(setup->fixture, NULL)); /* some are stored already */
+    }
+    g_autoptr(Recovery) recovery = recovering_start(&recovering);
+    for (guint64 trace = 2; trace <= RECOVERED_TRACES; trace += 2) {
+        g_autoptr(GByteArray) frame = fixture_frame(trace, RECOVERED_SPANS, more + 1); /* and one of them again */
+        while (intake_frame(setup->intake, view(frame), setup->out) == INTAKE_LATER) intake_finish(setup->intake);
+        g_assert_true(intake_commit(setup->intake));
+        intake_finish(setup->intake);
+    }
+    WAIT_FOR(!atomic_load(&recovering.view.goes_on));
+    assert_stored_once(&recovering, RECOVERED_TRACES, RECOVERED_TRACES * (RECOVERED_SPANS + more));
+}
+
+/* With shards that do not get on, the replay fills half of what may wait for them, and senders have the rest. */
+static void test_recovery_shares(void) {
+    g_auto(Recovering) recovering = recovering_new(4096);
+    Fixture *fixture = recovering.setup.fixture;
+    g_autoptr(GByteArray) frame = fixture_frame(1, 1, 1); /* its names are then known: nobody has to write them */
+    intake_frame(recovering.setup.intake, view(frame), recovering.setup.out);
+    g_assert_true(intake_commit(recovering.setup.intake));
+    intake_finish(recovering.setup.intake);
+    Waiter *held = fixture_hold_shards(fixture);
+    g_autoptr(Recovery) recovery = recovering_start(&recovering);
+    WAIT_FOR(shard_replay_full(fixture->shards[0]) || shard_replay_full(fixture->shards[1]));
+    g_assert_true(atomic_load(&recovering.view.goes_on));
+    for (guint i = 0; i < 2; i++) g_assert_false(shard_full(fixture->shards[i]));
+    g_assert_cmpint(intake_pressure(recovering.setup.intake), ==, PRESSURE_NONE);
+    fixture_let_go(held);
+    WAIT_FOR(!atomic_load(&recovering.view.goes_on));
+    assert_stored_once(&recovering, RECOVERED_TRACES + 2, RECOVERED_TRACES * RECOVERED_SPANS + 2);
+    for (guint i = 0; i < 2; i++) g_assert_false(shard_replay_full(fixture->shards[i]));
 }
 
 int main(int argc, char **argv) {
@@ -216,5 +324,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/intake/journal-fails", test_journal_fails);
     g_test_add_func("/intake/dictionary-fails", test_dictionary_fails);
     g_test_add_func("/intake/recovery", test_recovery);
+    g_test_add_func("/intake/recovery-beside-new-spans", test_recovery_beside_new_spans);
+    g_test_add_func("/intake/recovery-shares", test_recovery_shares);
     return g_test_run();
 }

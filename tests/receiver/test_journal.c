@@ -321,17 +321,33 @@ static void test_found_segments_are_held_until_replayed(void) {
     needed = JOURNAL_NONE;
     journal_trim(journal, needs, NULL);
     g_assert_cmpuint(journal_usage(journal).segments, ==, found);
+    const guint64 unread = journal_usage(journal).unread_bytes;
+    g_assert_cmpuint(unread, ==, journal_usage(journal).bytes);
+    append(journal, 100, 10); /* what is appended meanwhile stays behind them */
+    g_assert_cmpuint(journal_found(journal), ==, found);
+    g_assert_cmpuint(journal_usage(journal).unread_bytes, ==, unread);
     JournalSegment *segment;
     g_autoptr(GMappedFile) map = NULL;
     g_assert_true(journal_found_open(journal, 0, &segment, &map, NULL));
     g_autofree char *path = g_strdup(journal_segment_path(segment));
     g_autofree char *kept = g_strconcat(path, ".damaged", NULL);
     journal_mark_damaged(journal, segment);
-    journal_release(segment);
+    const guint before = journal_usage(journal).segments;
+    journal_found_done(journal, segment);
     journal_trim(journal, needs, NULL);
-    g_assert_cmpuint(journal_usage(journal).segments, ==, found - 1);
+    g_assert_cmpuint(journal_usage(journal).segments, ==, before - 1);
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
     g_assert_true(g_file_test(kept, G_FILE_TEST_EXISTS));
+    /* The others are where they were, for the segment that is gone. */
+    g_assert_cmpuint(journal_found_size_once(journal, 1), >, 0);
+    for (guint i = 1; i < found; i++) {
+        g_autoptr(GMappedFile) next = NULL;
+        g_assert_true(journal_found_open(journal, i, &segment, &next, NULL));
+        journal_found_done(journal, segment);
+    }
+    g_assert_cmpuint(journal_usage(journal).unread_bytes, ==, 0);
+    journal_trim(journal, needs, NULL);
+    g_assert_cmpuint(journal_usage(journal).segments, ==, 0);
     journal_close(journal);
     remove_folder(folder);
 }

@@ -199,6 +199,32 @@ static void test_needs_of_the_journal(void) {
     g_assert_cmpuint(shard_needs(shard, 0), ==, JOURNAL_NONE);
 }
 
+/* Once the time for the stop is over, nothing more is stored, whoever asks: the journal keeps what is open. */
+static void test_stop_without_time(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture->limits.max_spans = 40;
+    fixture_start(fixture, 1);
+    Shard *shard = fixture->shards[0];
+    JournalSegment *segment = append(fixture);
+    for (guint64 trace = 1; trace <= 3; trace++) fixture_put(shard, (FixtureSpans){trace, 1, 30}, segment);
+    const guint64 number = journal_segment_number(segment);
+    journal_release(segment);
+    WAIT_FOR(shard_state(shard).spans == 90);
+    shards_stop_by(fixture->shards, 1, clock_monotonic_ns(clock_system()));
+    fixture->limits.idle_ns = 0;
+    shard_set_limits(shard, &fixture->limits);
+    fixture_put(shard, (FixtureSpans){1, 31, 10}, NULL); /* is full now, and all are idle */
+    shard_store_segments(shard, number);
+    g_assert_false(fixture_flush(fixture, NULL));
+    g_autoptr(GError) error = NULL;
+    g_assert_true(shards_stop(fixture->shards, 1, 0, &error));
+    g_assert_cmpuint(shard_state(shard).spans, ==, 100);
+    g_assert_cmpuint(shard_state(shard).traces, ==, 3);
+    g_assert_cmpuint(stored_spans(fixture), ==, 0);
+    g_assert_cmpuint(shard_needs(shard, 0), ==, number);
+    shard_free(g_steal_pointer(&fixture->shards[0]));
+}
+
 /* What the store has only in memory, the journal must keep. */
 static void test_needs_until_on_disk(void) {
     g_autoptr(Fixture) fixture = fixture_new();
@@ -351,6 +377,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/store-fails", test_store_fails_for_a_while);
     g_test_add_func("/shard/stop-fails", test_stop_while_the_store_fails);
     g_test_add_func("/shard/stop-together", test_shards_stop_together);
+    g_test_add_func("/shard/stop-without-time", test_stop_without_time);
     g_test_add_func("/shard/set-aside", test_spans_that_cannot_be_joined);
     g_test_add_func("/shard/needs", test_needs_of_the_journal);
     g_test_add_func("/shard/unreadable", test_unreadable);
