@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "receiver/http_jobs.h"
+#include "receiver/http_unsent.h"
 #include "receiver/log.h"
 #include "receiver/metrics.h"
 
@@ -32,6 +33,7 @@ struct Http {
     struct event *wake;
     int wake_fd;
     HttpJobs *jobs;
+    HttpUnsent *unsent;
     GHashTable *open; /* HttpJob whose request is unanswered: a set */
     pthread_t thread;
     atomic_bool stopping;
@@ -80,19 +82,23 @@ static void send_error(struct evhttp_request *request, int code, const char *mes
     json_decref(document);
 }
 
-static void drop_body(const void *data, size_t size_bytes, void *body) {
+static void drop_piece(const void *data, size_t size_bytes, void *piece) {
     (void)data;
     (void)size_bytes;
-    g_bytes_unref(body);
+    g_bytes_unref(piece);
 }
 
 /* What is sent is not copied. */
-static struct evbuffer *body_buffer(GBytes *body) {
+static struct evbuffer *piece_buffer(GBytes *piece) {
     struct evbuffer *buffer = evbuffer_new();
-    gsize size_bytes = 0;
-    const void *data = body ? g_bytes_get_data(body, &size_bytes) : NULL;
-    if (size_bytes > 0) evbuffer_add_reference(buffer, data, size_bytes, drop_body, g_bytes_ref(body));
+    gsize size_bytes;
+    const void *data = g_bytes_get_data(piece, &size_bytes);
+    evbuffer_add_reference(buffer, data, size_bytes, drop_piece, g_bytes_ref(piece));
     return buffer;
+}
+
+static void send_body(Http *http, struct evhttp_request *request, int code, const char *type, GBytes *body) {
+    send_buffer(request, code, type, http_unsent_buffer(http->unsent, request, body));
 }
 
 /* ---- what this thread answers itself ---- */
@@ -106,7 +112,8 @@ static void answer_ready(Http *http, struct evhttp_request *request) {
 static void answer_metrics(Http *http, struct evhttp_request *request) {
     g_autoptr(GString) text = g_string_new(NULL);
     metrics_write(http->options.sources, text);
-    send_bytes(request, 200, "text/plain; version=0.0.4; charset=utf-8", (Bytes){text->str, text->len});
+    g_autoptr(GBytes) body = g_string_free_to_bytes(g_steal_pointer(&text));
+    send_body(http, request, 200, "text/plain; version=0.0.4; charset=utf-8", body);
 }
 
 /* ---- what query threads answer ---- */
@@ -139,7 +146,7 @@ static void send_piece(HttpJob *job, HttpAnswer *answer, gboolean first) {
         http_job_cancel(job);
         return;
     }
-    struct evbuffer *buffer = body_buffer(answer->body);
+    struct evbuffer *buffer = piece_buffer(answer->body);
     evhttp_send_reply_chunk_with_cb(request, buffer, on_drained, job);
     evbuffer_free(buffer);
 }
@@ -157,7 +164,7 @@ static void send_answer(Http *http, HttpAnswer *answer) {
     forget_job(http, job);
     http_job_free(job);
     if (!started) {
-        send_buffer(request, answer->code, "application/json", body_buffer(answer->body));
+        send_body(http, request, answer->code, "application/json", answer->body);
         return;
     }
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
@@ -326,6 +333,7 @@ Http *http_start(const HttpOptions *options) {
     if (http->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
     http->base = event_base_new();
     http->open = g_hash_table_new(NULL, NULL);
+    http->unsent = http_unsent_new(options->counters);
     http->server = evhttp_new(http->base);
     evhttp_set_max_headers_size(http->server, HTTP_HEADERS_MAX_BYTES);
     evhttp_set_max_body_size(http->server, HTTP_BODY_MAX_BYTES);
@@ -368,6 +376,7 @@ void http_stop(Http *http) {
     event_free(http->resume);
     evhttp_free(http->server);
     event_base_free(http->base);
+    http_unsent_free(http->unsent);
     g_hash_table_unref(http->open);
     close(http->wake_fd);
     g_free(http);

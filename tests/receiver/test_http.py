@@ -163,6 +163,7 @@ def test_reader_that_goes_away(plumbd):
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(f"GET /api/v1/{question} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     assert plumbd.fetch("/healthz")[0] == 200
+    wait_for(lambda: plumbd.fetch("/api/v1/status")[0] == 200)  # theirs had filled the queue
     assert len(plumbd.export()) == 1000
 
 
@@ -204,6 +205,53 @@ def test_export_is_streamed_to_slow_readers(plumbd):
         assert plumbd.fetch("/healthz")[0] == 200  # the probes do not wait for them
         assert plumbd.fetch("/metrics")[0] == 200
     assert len(plumbd.export()) == 20_000  # and their threads are free again
+
+
+def unread_answers(plumbd, path, n):
+    """Connections that have asked this one after the other; of each answer the beginning has come, and is read no further."""
+    host, port = plumbd.http.rsplit(":", 1)
+    for _ in range(n):
+        reader = socket.socket()
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect((host, int(port)))
+        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        begin = reader.recv(1000)
+        assert begin.startswith(b"HTTP/1.1 200")
+        yield reader, begin
+
+
+def is_whole(reader, begin):
+    """The answer, to its end, is as long as it says; a connection that was closed by force is no more than cut."""
+    head, body = begin.split(b"\r\n\r\n", 1)
+    left = int(re.search(rb"Content-Length: (\d+)", head).group(1)) - len(body)
+    try:
+        while left > 0 and (piece := reader.recv(1 << 20)):
+            left -= len(piece)
+    except ConnectionResetError:
+        pass
+    reader.close()
+    return left == 0
+
+
+def test_answers_that_nobody_reads_are_bounded(plumbd):
+    """Past 64 MiB the oldest are cut, those that came last are whole, and who reads at once sees nothing of it."""
+    with Sender(plumbd) as sender:
+        for first in range(1, 401, 100):
+            spans = [span(1, k, parent=None if k == 1 else 1, annotations=[(0, "v" * 30_000)]) for k in range(first, first + 100)]
+            assert sender.deliver(spans).status == OK
+    path = "/api/v1/trace?id=0000000000000001&limit=0"
+    answer_bytes = len(plumbd.fetch(path)[1])
+    assert answer_bytes > 12_000_000
+    n = 40
+    readers = list(unread_answers(plumbd, path, n))
+    cut = plumbd.metrics()["plumbd_http_cut_total"]
+    # What the kernel took of each does not wait.
+    assert n - (64 << 20) // (answer_bytes - (8 << 20)) <= cut <= n - (64 << 20) // answer_bytes
+    assert plumbd.metrics()["plumbd_resident_bytes"] < n * answer_bytes
+    assert len(plumbd.fetch(path)[1]) == answer_bytes
+    cut = int(plumbd.metrics()["plumbd_http_cut_total"])
+    assert [is_whole(reader, begin) for reader, begin in readers] == [False] * cut + [True] * (n - cut)
+    assert "is cut off: its reader is slow" in plumbd.log.read_text()
 
 
 def test_probes_do_not_wait_for_questions(plumbd):
