@@ -118,7 +118,10 @@ static void start_recorder(Daemon *daemon) {
 static MaintenanceLimits maintenance_limits(const Settings *settings) {
     return (MaintenanceLimits){
         .min_free_bytes = settings->min_free_bytes,
+        .thin_free_bytes = settings->keeper.marks.thin_bytes,
         .journal_limit_bytes = settings->journal_limit_bytes,
+        .idle_ns = settings->traces.idle_ns,
+        .max_age_ns = settings->traces.max_age_ns,
         .memory_bytes = settings->traces.memory_bytes,
         .sampling = settings->sampling,
         .sampling_auto = settings->sampling_auto,
@@ -159,6 +162,7 @@ static void start_service(Daemon *daemon) {
         .store_path = s->store_path,
         .journal_path = s->journal_path,
         .uses_journal = s->ack != ACK_MEMORY,
+        .segment_bytes = s->journal_segment_bytes,
         .sampling = &daemon->sampling,
         .queue_bytes = s->queue_bytes * s->shards,
         .others_bytes = OTHERS_BYTES + s->shards * OTHERS_SHARD_BYTES + s->store_cache_bytes +

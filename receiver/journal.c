@@ -483,6 +483,7 @@ JournalUsage journal_usage(Journal *journal) {
         if (usage.oldest == 0) usage.oldest = segment->number;
         usage.newest = segment->number;
     }
+    usage.spare_bytes = (guint64)journal->spares.length * journal->segment_bytes;
     pthread_mutex_unlock(&journal->lock);
     return usage;
 }

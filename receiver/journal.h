@@ -67,15 +67,16 @@ const char *journal_segment_path(const JournalSegment *segment);
 typedef struct JournalUsage {
     guint64 bytes;
     guint64 unread_bytes; /* of them, those that were found and are not replayed yet */
+    guint64 spare_bytes;  /* of files that wait for later segments, beside those */
     guint segments;
     guint64 oldest, newest; /* numbers; 0 when there are none */
 } JournalUsage;
 JournalUsage journal_usage(Journal *journal);
 
-/* Deletes segments, oldest first, up to the first that is held or whose number is >= the answer of 'needed_from' (asked
- * anew for each segment, after its holds were seen to be gone). The current segment goes too when nothing needs it. */
 /* Deletes spare files: their space is wanted. */
 void journal_drop_spares(Journal *journal);
 
+/* Deletes segments, oldest first, up to the first that is held or whose number is >= the answer of 'needed_from' (asked
+ * anew for each segment, after its holds were seen to be gone). The current segment goes too when nothing needs it. */
 typedef guint64 (*JournalNeeds)(void *arg);
 void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg);

@@ -54,13 +54,16 @@ void maintenance_trim(StateSources *sources) {
 /* What open traces and the store's memory keep: to store them sooner makes what is not replayed yet no less. */
 static guint64 held_bytes(const JournalUsage *usage) { return usage->bytes - usage->unread_bytes; }
 
-static void bound_journal(StateSources *sources, guint64 limit_bytes) {
+static void bound_journal(StateSources *sources) {
+    const guint64 limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
     JournalUsage usage = journal_usage(sources->journal);
     gboolean full = usage.bytes > 2 * limit_bytes;
-    const char *why = usage.unread_bytes > 0
-                          ? "the journal is at twice journal.limit: first some of what was found in it is recovered"
-                          : "the journal is at twice journal.limit and the store does not keep up: see whether its "
-                            "disk works, or raise journal.limit";
+    const char *why =
+        usage.unread_bytes > 0
+            ? "the journal has twice what it may have (journal.limit, or a quarter of what is free): first some of "
+              "what was found in it is recovered"
+            : "the journal has twice what it may have (journal.limit, or a quarter of what is free) and the store does "
+              "not keep up: see whether its disk works, make room, or raise journal.limit";
     if (gate_set(sources->gate, GATE_JOURNAL_FULL, full ? why : NULL))
         log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
     if (held_bytes(&usage) <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
@@ -69,7 +72,7 @@ static void bound_journal(StateSources *sources, guint64 limit_bytes) {
 }
 
 /* Asks the store to write out its memory when that keeps the journal from getting shorter. */
-static void flush_store(StateSources *sources, Flushing *flushing, guint64 journal_limit_bytes) {
+static void flush_store(StateSources *sources, Flushing *flushing) {
     static LogLimit limit;
     Store *store = archive_store(sources->archive);
     gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(sources->recorder);
@@ -81,6 +84,7 @@ static void flush_store(StateSources *sources, Flushing *flushing, guint64 journ
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
     const JournalUsage usage = journal_usage(sources->journal);
     const guint64 journal_bytes = held_bytes(&usage);
+    const guint64 journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
     /* A flush makes a file in each family, however small: compactions pay for it. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
                            : journal_bytes > journal_limit_bytes / 2 ? MAINTENANCE_FLUSH_NS / 4
@@ -113,7 +117,6 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
     const char *path = store <= journal ? options->store_path : options->journal_path;
     guint64 least = MIN(store, journal);
     g_autofree char *why = NULL;
-    if (least < min_free_bytes && options->uses_journal) journal_drop_spares(options->sources->journal);
     if (least < min_free_bytes)
         why =
             g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
@@ -124,6 +127,23 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
         log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
     else
         log_message(LOG_LEVEL_NOTICE, "there is enough free space again");
+}
+
+/* Says how much the journal may have; spare files go while there is little room. */
+static void bound_disk(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
+    StateSources *sources = options->sources;
+    const char *path = options->uses_journal ? options->journal_path : options->store_path;
+    const JournalUsage usage = journal_usage(sources->journal);
+    JournalRoom room = {.limit_bytes = limits->journal_limit_bytes,
+                        .segment_bytes = options->segment_bytes,
+                        .free_bytes = space_free_bytes(path),
+                        .used_bytes = usage.bytes + usage.spare_bytes,
+                        .reserve_bytes = limits->min_free_bytes};
+    if (space_is_shared(path, options->store_path))
+        room.reserve_bytes = MAX(room.reserve_bytes, limits->thin_free_bytes);
+    for (guint i = 0; i < sources->n_shards; i++) room.used_bytes += shard_state(sources->shards[i]).spill_file_bytes;
+    if (space_is_wanted(&room)) journal_drop_spares(sources->journal);
+    atomic_store(&sources->wait.journal_limit_bytes, space_for_journal(&room));
 }
 
 /* ---- what senders are told ---- */
@@ -163,7 +183,20 @@ static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Ad
         log_message(LOG_LEVEL_NOTICE, "senders are told to trace %s again", policy);
 }
 
-/* ---- memory ---- */
+/* ---- what open traces may have ---- */
+
+static Patience patience_now(StateSources *sources, const MaintenanceLimits *limits) {
+    const JournalUsage usage = journal_usage(sources->journal);
+    const PatienceInput input = {.idle_ns = limits->idle_ns,
+                                 .max_age_ns = limits->max_age_ns,
+                                 .spans_per_s = rate_per_s(sources->rate),
+                                 .journal_bytes = held_bytes(&usage),
+                                 .journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes)};
+    const Patience patience = patience_of(&input);
+    atomic_store(&sources->wait.idle_ns, patience.idle_ns);
+    atomic_store(&sources->wait.large_idle_ns, patience.large_idle_ns);
+    return patience;
+}
 
 static void share_out(StateSources *sources, MemoryKeeper *keeper, const MaintenanceLimits *limits) {
     MemoryUse use = {.resident_bytes = memory_resident_bytes()};
@@ -173,10 +206,14 @@ static void share_out(StateSources *sources, MemoryKeeper *keeper, const Mainten
         use.held_bytes += shard.arena_held_bytes;
         use.used_bytes += shard.arena_bytes;
     }
-    const guint64 share = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards;
-    const JournalUsage usage = journal_usage(sources->journal);
-    const guint patience = patience_parts(held_bytes(&usage), limits->journal_limit_bytes);
-    for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], share, patience);
+    const Patience times = patience_now(sources, limits);
+    const ShardShare share = {
+        .memory_bytes = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards,
+        .disk_bytes = atomic_load(&sources->wait.journal_limit_bytes) / sources->n_shards,
+        .idle_ns = times.idle_ns,
+        .large_idle_ns = times.large_idle_ns,
+    };
+    for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], &share);
 }
 
 /* ---- the thread ---- */
@@ -205,6 +242,7 @@ static void *run(void *arg) {
     MaintenanceLimits limits;
     for (guint round = 0; wait_round(maintenance, &limits); round++) {
         watch_space(&maintenance->options, limits.min_free_bytes);
+        bound_disk(&maintenance->options, &limits);
         probe_journal(sources);
         if (round % TRIM_ROUNDS == 0) memory_trim();
         if (round % 4 == 0) {
@@ -214,8 +252,8 @@ static void *run(void *arg) {
         }
         share_out(sources, &keeper, &limits); /* what a group takes while it is written is soon gone */
         maintenance_trim(sources);
-        flush_store(sources, &flushing, limits.journal_limit_bytes);
-        if (round % 4 == 0) bound_journal(sources, limits.journal_limit_bytes);
+        flush_store(sources, &flushing);
+        if (round % 4 == 0) bound_journal(sources);
     }
     return NULL;
 }
@@ -231,6 +269,8 @@ Maintenance *maintenance_start(const MaintenanceOptions *options, const Maintena
     pthread_cond_init(&maintenance->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     watch_space(options, limits->min_free_bytes);
+    bound_disk(options, limits);
+    patience_now(options->sources, limits);
     int err = pthread_create(&maintenance->thread, NULL, run, maintenance);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
     maintenance->upkeep = upkeep_start(options->sources);

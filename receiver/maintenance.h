@@ -14,6 +14,7 @@ typedef struct MaintenanceOptions {
     StateSources *sources;
     const char *store_path, *journal_path;
     gboolean uses_journal; /* ack is not memory */
+    guint64 segment_bytes; /* of the journal */
     SharedText *sampling;  /* kept up to date */
     guint64 queue_bytes;   /* of all shards */
     guint64 others_bytes;  /* memory that all but open traces will have under load */
@@ -21,8 +22,9 @@ typedef struct MaintenanceOptions {
 
 /* What a reload may change. */
 typedef struct MaintenanceLimits {
-    guint64 min_free_bytes;
+    guint64 min_free_bytes, thin_free_bytes;
     guint64 journal_limit_bytes;
+    gint64 idle_ns, max_age_ns;   /* of open traces */
     const char *sampling;         /* outlives the maintenance */
     gboolean sampling_auto;       /* then advice.h decides */
     guint64 sampling_spans_per_s; /* its budget */

@@ -92,6 +92,15 @@ static void write_store(GString *out, const StoreUsage *usage) {
         write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
 }
 
+static void write_wait(GString *out, WaitView *wait) {
+    write_gauge(out, "journal_limit_bytes", "What the journal may have: journal.limit, or less on a small disk",
+                (double)atomic_load(&wait->journal_limit_bytes));
+    write_gauge(out, "trace_wait_seconds", "How long a trace with its root is waited for without a span",
+                (double)atomic_load(&wait->idle_ns) / 1e9);
+    write_gauge(out, "large_trace_wait_seconds", "The same, of a trace of 1,000 spans or more",
+                (double)atomic_load(&wait->large_idle_ns) / 1e9);
+}
+
 void metrics_write(StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
@@ -104,6 +113,8 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "connections", "Connections of senders", state.connections);
     write_gauge(out, "buffered_bytes", "Memory of unfinished frames", (double)state.buffered_bytes);
     write_gauge(out, "open_traces", "Traces not yet complete", (double)state.open_traces);
+    write_gauge(out, "open_large_traces", "Of them, those of 1,000 spans or more that have their root",
+                (double)state.open_large_traces);
     write_gauge(out, "open_spans", "Spans not yet stored", (double)state.open_spans);
     write_gauge(out, "open_bytes", "Memory of open traces", (double)state.open_bytes);
     write_gauge(out, "open_spilled_spans", "Of them, spans on the disk", (double)state.spilled_spans);
@@ -115,6 +126,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
     write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
     write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
+    write_wait(out, &sources->wait);
     write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
     write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);
     write_gauge(out, "stored_incomplete_traces", "Traces in the store that lack spans",

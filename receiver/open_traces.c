@@ -30,11 +30,11 @@ typedef struct SpilledPart {
 } SpilledPart;
 
 /* The lists by activity. */
-enum { HAS_ROOT = 1, ASLEEP = 2, ACTIVITIES = 4 };
+enum { HAS_ROOT = 1, ASLEEP = 2, LARGE = 4, ACTIVITIES = 8 };
 
 struct OpenTraces {
     OpenLimits limits;
-    OpenTick idle, max_age;
+    OpenTick idle, large_idle, max_age;
     Arena arena;
     Slot *slots; /* 2^slot_bits; linear probing, no tombstones */
     guint slot_bits, count;
@@ -50,7 +50,7 @@ struct OpenTraces {
     gboolean spill_paused;
     OpenTick asleep_from; /* those asleep are left alone before this while asleep_unreadable */
     gboolean asleep_unreadable;
-    guint n_asleep, n_shrunk;
+    guint n_asleep, n_shrunk, n_large;
     guint64 spilled_spans, spill_failures;
     GError *spill_error;
 };
@@ -104,8 +104,12 @@ static void age_remove(OpenTraces *traces, const OpenTrace *trace) {
 
 static inline gboolean is_asleep(const OpenTrace *trace) { return trace->kept >= KEPT_ASLEEP; }
 
+/* Nothing that waits for its root closes by activity: there the large ones need no list of their own. */
+static inline gboolean among_large(const OpenTrace *trace) { return trace->has_root && trace->large; }
+
 static inline Ends *activity_of(OpenTraces *traces, const OpenTrace *trace) {
-    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (is_asleep(trace) ? ASLEEP : 0)];
+    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (is_asleep(trace) ? ASLEEP : 0) +
+                                (among_large(trace) ? LARGE : 0)];
 }
 
 static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) {
@@ -118,10 +122,12 @@ static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) 
         ends->first = ref;
     ends->last = ref;
     trace->moved = trace->active;
+    traces->n_large += among_large(trace);
 }
 
 static void activity_remove(OpenTraces *traces, const OpenTrace *trace) {
     Ends *ends = activity_of(traces, trace);
+    traces->n_large -= among_large(trace);
     if (trace->colder)
         trace_at(traces, trace->colder)->warmer = trace->warmer;
     else
@@ -142,7 +148,7 @@ static OpenTick move_gap(OpenTraces *traces, const OpenTrace *trace) {
 
 static void set_limits(OpenTraces *traces, const OpenLimits *limits) {
     traces->limits = *limits;
-    traces->idle = ticks(limits->idle_ns);
+    traces->idle = traces->large_idle = ticks(limits->idle_ns);
     traces->max_age = ticks(limits->max_age_ns);
 }
 
@@ -173,11 +179,14 @@ void open_traces_spill_to(OpenTraces *traces, const char *folder) { traces->spil
 
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_limits(traces, limits); }
 
-void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes) { traces->limits.memory_bytes = memory_bytes; }
+void open_traces_set_share(OpenTraces *traces, gsize memory_bytes, guint64 disk_bytes) {
+    traces->limits.memory_bytes = memory_bytes;
+    traces->limits.disk_bytes = disk_bytes;
+}
 
-void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns) {
-    traces->limits.idle_ns = idle_ns;
+void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns, gint64 large_idle_ns) {
     traces->idle = ticks(idle_ns);
+    traces->large_idle = ticks(large_idle_ns);
 }
 
 /* ---- table ---- */
@@ -558,12 +567,14 @@ static OpenTrace *trace_open(OpenTraces *traces, guint64 id, OpenTick now) {
 }
 
 static void touch(OpenTraces *traces, OpenTrace *trace, gboolean has_root, OpenTick now) {
+    const gboolean large = trace->n_spans >= OPEN_LARGE_SPANS;
     trace->active = now;
-    const gboolean elsewhere = (has_root && !trace->has_root) || trace->kept == KEPT_ASLEEP;
+    const gboolean elsewhere = (has_root && !trace->has_root) || large != trace->large || trace->kept == KEPT_ASLEEP;
     if (!elsewhere && now - trace->moved <= move_gap(traces, trace)) return;
     const ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
     activity_remove(traces, trace);
     trace->has_root = trace->has_root || has_root;
+    trace->large = large;
     if (trace->kept == KEPT_ASLEEP) {
         trace->kept = KEPT_SPILLED;
         traces->n_asleep--;
@@ -635,11 +646,16 @@ void open_traces_put_off(OpenTraces *traces, OpenTrace *trace, gint64 now_ns) {
 
 #define WAITING_PART 4u
 
+static OpenTrace *first_of(const OpenTraces *traces, guint activity) {
+    return trace_at(traces, traces->by_activity[activity].first);
+}
+
 /* The one that something will most likely still come of stays: a trace that waits for its root goes only when it is
  * four times as cold as one that has it. */
 static OpenTrace *colder_of(const OpenTraces *traces, guint asleep, OpenTick now) {
-    OpenTrace *waiting = trace_at(traces, traces->by_activity[asleep].first);
-    OpenTrace *complete = trace_at(traces, traces->by_activity[asleep | HAS_ROOT].first);
+    OpenTrace *waiting = first_of(traces, asleep), *large = first_of(traces, asleep | HAS_ROOT | LARGE);
+    OpenTrace *complete = first_of(traces, asleep | HAS_ROOT);
+    if (!complete || (large && now - large->moved > now - complete->moved)) complete = large;
     if (!complete || !waiting) return complete ? complete : waiting;
     return now - complete->moved >= (now - waiting->moved) / WAITING_PART ? complete : waiting;
 }
@@ -672,12 +688,21 @@ static OpenTrace *due_for_memory(OpenTraces *traces, OpenTick now) {
     }
 }
 
-/* With its root, and longest without a span. */
-static OpenTrace *idlest(const OpenTraces *traces, OpenTick now) {
-    OpenTrace *awake = trace_at(traces, traces->by_activity[HAS_ROOT].first);
-    OpenTrace *asleep = trace_at(traces, traces->by_activity[HAS_ROOT | ASLEEP].first);
-    if (!awake || !asleep) return awake ? awake : asleep;
-    return now - awake->active >= now - asleep->active ? awake : asleep;
+/* With its root, and the next that will have been without a span for its time, or longest past that; *left: until then.
+ */
+static OpenTrace *idlest(const OpenTraces *traces, OpenTick now, gint64 *left) {
+    static const guint complete[] = {HAS_ROOT, HAS_ROOT | ASLEEP, HAS_ROOT | LARGE, HAS_ROOT | LARGE | ASLEEP};
+    OpenTrace *idlest = NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(complete); i++) {
+        OpenTrace *first = first_of(traces, complete[i]);
+        if (!first) continue;
+        const OpenTick wait = complete[i] & LARGE ? traces->large_idle : traces->idle;
+        const gint64 ticks_left = (gint64)wait - (OpenTick)(now - first->active);
+        if (idlest && ticks_left >= *left) continue;
+        idlest = first;
+        *left = ticks_left;
+    }
+    return idlest;
 }
 
 OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason) {
@@ -687,8 +712,9 @@ OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason)
         *reason = DUE_MEMORY;
         return closing(traces, cold);
     }
-    OpenTrace *idle = idlest(traces, now);
-    if (idle && now - idle->active >= traces->idle) {
+    gint64 left;
+    OpenTrace *idle = idlest(traces, now, &left);
+    if (idle && left <= 0) {
         *reason = DUE_IDLE;
         return closing(traces, idle);
     }
@@ -703,10 +729,11 @@ OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason)
 
 gint64 open_traces_next_due_ns(const OpenTraces *traces, gint64 now_ns) {
     const OpenTick now = tick_of(now_ns);
-    const OpenTrace *idle = idlest(traces, now);
+    gint64 left;
+    const OpenTrace *idle = idlest(traces, now, &left);
     const OpenTrace *old = trace_at(traces, traces->by_age.first);
     gint64 due_ns = G_MAXINT64;
-    if (idle) due_ns = now_ns + ns_after(now, idle->active + traces->idle);
+    if (idle) due_ns = now_ns + left * (1 << TICK_SHIFT);
     if (old) due_ns = MIN(due_ns, now_ns + ns_after(now, old->opened + traces->max_age));
     return due_ns;
 }
@@ -717,6 +744,7 @@ OpenTrace *open_traces_next(OpenTraces *traces, const OpenTrace *trace) { return
 
 guint open_traces_count(const OpenTraces *traces) { return traces->count; }
 guint64 open_traces_spans(const OpenTraces *traces) { return traces->spans; }
+guint open_traces_large(const OpenTraces *traces) { return traces->n_large; }
 
 gsize open_traces_bytes(const OpenTraces *traces) {
     return arena_used_bytes(&traces->arena) + (gsize)traces->count * 2 * sizeof(Slot) +

@@ -1,7 +1,7 @@
 /* The open traces of one shard: trace id -> the fragments that came of it, in the tight form (common/model/fragment.h).
  *
  * An open-addressing table finds them; lists order them: by age (all), and by last activity, apart for traces whose
- * root has come and for those that still wait for it, and for those asleep. What comes of a trace costs a few cache
+ * root has come and for those that still wait for it, for large ones of the former, and for those asleep. What comes of a trace costs a few cache
  * misses, whatever number of spans it has: a slot of the table, the trace, and the end of its bytes;
  * open_traces_expect() has those of several fragments fetched at the same time. So that neighbours in the list by
  * activity are left alone, a trace moves to its end not at each fragment but when it is a sixteenth of 'idle' (an
@@ -36,6 +36,10 @@ typedef guint32 OpenTick;
  * room in memory. */
 #define UNREADABLE_PAUSE_NS G_GINT64_CONSTANT(100000000)
 
+/* From so many spans on a trace that has its root may be given more time than others: to join late spans to a trace that
+ * is stored costs the more, the more spans it has. Half of all spans are in one of a hundred traces. */
+#define OPEN_LARGE_SPANS 1000u
+
 /* SPILLED: a part is in the file. ASLEEP: all of it. SHRUNK: the same, of a small one without a head. */
 typedef enum { KEPT_HERE, KEPT_SPILLED, KEPT_ASLEEP, KEPT_SHRUNK } OpenKept;
 
@@ -55,7 +59,7 @@ typedef struct OpenTrace {
         SpillPlace shrunk; /* of a KEPT_SHRUNK one, which ends before 'head' */
     };
     guint16 room; /* left in 'last', or in 'head' */
-    guint8 has_root;
+    guint8 has_root : 1, large : 1;
     guint8 kept;     /* OpenKept */
     guint8 head[64]; /* the first bytes; of a trace with a spilled part, its SpilledPart and then bytes */
 } OpenTrace;
@@ -64,7 +68,7 @@ G_STATIC_ASSERT(sizeof(OpenTrace) == 128);
 G_STATIC_ASSERT(offsetof(OpenTrace, head) == ARENA_UNIT_BYTES);
 
 typedef struct OpenLimits {
-    gint64 idle_ns;     /* a trace whose root has come closes after so long without a span */
+    gint64 idle_ns;     /* a trace whose root has come closes after so long without a span; see set_idle() */
     gint64 max_age_ns;  /* any trace closes after so long */
     guint32 max_spans;  /* the caller looks at open_trace_full() after open_traces_add() */
     gsize memory_bytes; /* past it, the coldest go to sleep or close until 15/16 of it are left */
@@ -83,10 +87,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(OpenTraces, open_traces_free)
 void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits);
 /* Bodies may go to a file in this folder, which must outlive the traces. Once, before there is a trace. */
 void open_traces_spill_to(OpenTraces *traces, const char *folder);
-/* Of the limits, the memory alone. */
-void open_traces_set_memory(OpenTraces *traces, gsize memory_bytes);
-/* Of the limits, the time alone after which a trace with its root closes. */
-void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns);
+/* Of the limits, memory and disk alone. */
+void open_traces_set_share(OpenTraces *traces, gsize memory_bytes, guint64 disk_bytes);
+/* Of the limits, idle_ns alone: of traces with less than OPEN_LARGE_SPANS, and of the others. */
+void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns, gint64 large_idle_ns);
 
 /* The next n fragments, at most OPEN_TRACES_EXPECTED: has the memory fetched that adding them will need. */
 #define OPEN_TRACES_EXPECTED 16u
@@ -116,6 +120,7 @@ gint64 open_trace_opened_ns(const OpenTrace *trace, gint64 now_ns);
 
 guint open_traces_count(const OpenTraces *traces);
 guint64 open_traces_spans(const OpenTraces *traces);
+guint open_traces_large(const OpenTraces *traces); /* that have their root */
 gsize open_traces_bytes(const OpenTraces *traces);
 /* What the system sees of it: pieces given back lie between those in use. */
 gsize open_traces_held_bytes(const OpenTraces *traces);

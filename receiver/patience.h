@@ -1,11 +1,36 @@
-/* How long a trace with its root is waited for while the journal fills up. What is open is in the journal: at 100 MB/s,
- * trace.idle alone would be 3 GB of it, and past journal.limit traces go that are still coming. So those that are most
- * likely complete go sooner, and there are fewer open ones to hold at all. */
+/* How long traces with their root are waited for, so that few spans come after their trace was stored.
+ *
+ * To join such spans to a trace costs as much as the trace has spans, whatever their number; to wait costs journal, as
+ * what is open is in it: 100 MB for each second at three million spans a second, and the same whether a tenth of these
+ * spans wait or all. Half of the spans are in few large traces of many processes, each of which gets something late. So
+ * the more spans come, the longer large traces wait. At a few thousand a second a join costs nothing that anybody would
+ * notice, and a user wants to see the trace.
+ *
+ * While the journal fills up, all wait less, the large ones first: what waits longest is what the journal is held for,
+ * and nothing is won by letting others go. As long as there is room left, its size comes to rest where the time that is
+ * waited fills it. */
 #pragma once
 
 #include <glib.h>
 
-/* trace.idle in parts: */
-#define PATIENCE_PARTS 16u
-/* How many of them are waited: all while a quarter of the limit is used or less, one from three quarters on. */
-guint patience_parts(guint64 journal_bytes, guint64 limit_bytes);
+/* Large ones wait for trace.idle at so many spans a second, for twice as long at twice as many, and so on, up to
+ * PATIENCE_LARGE_MOST times and trace.max-age: spans that a busy host sends come late by a few minutes. At this rate
+ * joins take 2 % of a processor. */
+#define PATIENCE_RATE       50000.0
+#define PATIENCE_LARGE_MOST 8
+/* The least that is waited, as a part of trace.idle. */
+#define PATIENCE_LEAST_PART 16
+
+typedef struct PatienceInput {
+    gint64 idle_ns, max_age_ns; /* trace.idle, trace.max-age */
+    double spans_per_s;
+    guint64 journal_bytes, journal_limit_bytes;
+} PatienceInput;
+
+typedef struct Patience {
+    gint64 idle_ns, large_idle_ns;
+} Patience;
+
+/* All of it while half of the journal's limit is used or less, the least from seven eighths on, and by equal factors in
+ * between: what changes is always the same part of what is waited. */
+Patience patience_of(const PatienceInput *input);

@@ -44,7 +44,8 @@ const ConfigOption settings_table[] = {
 
     {"trace.idle", CONFIG_DURATION, "30s", NS_PER_MS, DAY, NULL, TRUE,
      "A trace whose root has come is complete, and is stored, after so long without a span. Later spans still join "
-     "it."},
+     "it. From 50,000 spans a second on, traces of 1,000 spans or more wait longer: for twice as long at 100,000, and "
+     "so on, up to eight times."},
     {"trace.max-age", CONFIG_DURATION, "5m", NS_PER_MS, DAY, NULL, TRUE,
      "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
     {"trace.max-spans", CONFIG_INT, "250000", 1000, 4000000, NULL, TRUE,
@@ -106,9 +107,11 @@ const ConfigOption settings_table[] = {
      "When a batch is acknowledged: journal: it is written (survives kill -9); fsync: it is on the disk (survives a "
      "power cut); memory: it was decoded (a crash loses what is not stored)."},
     {"journal.segment", CONFIG_SIZE, "64M", 64 * 1024, GIB, NULL, FALSE, "Size of a file of the journal."},
-    {"journal.limit", CONFIG_SIZE, "2G", MIB, 1024 * GIB, NULL, TRUE,
-     "Size of the journal past which the traces that keep its oldest files are stored early; at twice this size, "
-     "no new spans are taken."},
+    {"journal.limit", CONFIG_SIZE, "16G", MIB, 1024 * GIB, NULL, TRUE,
+     "Size of the journal past which the traces that keep its oldest files are stored early; from half of it on, "
+     "traces "
+     "are waited for less long; at twice this size, no new spans are taken. Where the disk is small, a quarter of what "
+     "is free counts instead, without store.thin-free and store.min-free."},
 
     {"naming.rules", CONFIG_LIST,
      "sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n}); "

@@ -11,13 +11,15 @@
 #include "receiver/log.h"
 #include "receiver/mailbox.h"
 #include "receiver/needs.h"
-#include "receiver/patience.h"
 #include "receiver/unflushed.h"
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
 #define RECORDS_KEPT_BYTES (2u * 1024 * 1024)
 /* After so many traces that cannot be read back the shard turns to its messages first. */
 #define UNREADABLE_MOST 16u
+/* So long may it store what has waited for long enough, before it turns to them: when the rate falls, or the journal
+ * fills up, many traces have at the same time. */
+#define STORE_SLICE_NS (20 * NS_PER_MS)
 
 typedef enum {
     MESSAGE_SPANS,
@@ -64,13 +66,15 @@ struct Shard {
     /* for others to read */
     Unflushed unflushed;
     _Atomic guint64 oldest_needed;
-    _Atomic guint64 n_traces, n_spans, n_bytes, arena_bytes, arena_held_bytes;
+    _Atomic guint64 n_traces, n_large, n_spans, n_bytes, arena_bytes, arena_held_bytes;
     _Atomic guint64 spilled_spans, spilled_bytes, spill_file_bytes;
-    _Atomic gsize memory_bytes; /* set by others */
-    _Atomic guint patience;     /* PATIENCE_PARTS, set by others */
     _Atomic gint64 oldest_ns;
     _Atomic gsize replay_bytes; /* in the mailbox, from segments that are replayed */
-    _Atomic gint64 stop_by_ns;  /* set by others: no trace is stored from then on */
+    /* set by others */
+    _Atomic gsize memory_bytes;
+    _Atomic guint64 disk_bytes;
+    _Atomic gint64 idle_ns, large_idle_ns;
+    _Atomic gint64 stop_by_ns; /* no trace is stored from then on */
 };
 
 static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
@@ -103,6 +107,7 @@ static void publish(Shard *shard) {
         oldest_ns = shard->group_oldest_ns;
     atomic_store(&shard->oldest_ns, oldest_ns);
     atomic_store(&shard->n_traces, open_traces_count(shard->traces));
+    atomic_store(&shard->n_large, open_traces_large(shard->traces));
     atomic_store(&shard->arena_bytes, open_traces_bytes(shard->traces));
     atomic_store(&shard->arena_held_bytes, open_traces_held_bytes(shard->traces));
     atomic_store(&shard->n_spans, open_traces_spans(shard->traces) + archive_writer_pending_spans(shard->writer));
@@ -283,12 +288,13 @@ static void store_due(Shard *shard) {
     gint64 now_ns = now_monotonic_ns();
     if (!may_try(shard, now_ns)) return;
     if (shard->retry_ns && !commit(shard)) return;
-    open_traces_set_memory(shard->traces, atomic_load(&shard->memory_bytes));
-    open_traces_set_idle(shard->traces, shard->options.limits.idle_ns / PATIENCE_PARTS * atomic_load(&shard->patience));
+    open_traces_set_share(shard->traces, atomic_load(&shard->memory_bytes), atomic_load(&shard->disk_bytes));
+    open_traces_set_idle(shard->traces, atomic_load(&shard->idle_ns), atomic_load(&shard->large_idle_ns));
     DueReason reason;
     OpenTrace *trace;
     guint unreadable = 0;
     while (unreadable < UNREADABLE_MOST && (trace = open_traces_due(shard->traces, now_ns, &reason))) {
+        if (reason != DUE_MEMORY && now_monotonic_ns() - now_ns > STORE_SLICE_NS) break;
         if (store_trace(shard, trace, reasons[reason])) continue;
         if (store_fails(shard)) return;
         unreadable++;
@@ -379,6 +385,12 @@ static void take_stop(Shard *shard, const Message *message) {
     answer(shard, message->waiter, good, closed);
 }
 
+/* Until it is told of another share. */
+static void share_limits(Shard *shard, const OpenLimits *limits) {
+    const ShardShare share = {limits->memory_bytes, limits->disk_bytes, limits->idle_ns, limits->idle_ns};
+    shard_set_share(shard, &share);
+}
+
 static void take_message(Shard *shard, Message *message) {
     guint64 closed = 0;
     switch (message->kind) {
@@ -391,9 +403,8 @@ static void take_message(Shard *shard, Message *message) {
     case MESSAGE_TRACE: take_trace_order(shard, message); break;
     case MESSAGE_SEGMENTS: take_segments_order(shard, message->number); break;
     case MESSAGE_LIMITS:
-        shard->options.limits = message->limits;
         open_traces_set_limits(shard->traces, &message->limits);
-        atomic_store(&shard->memory_bytes, message->limits.memory_bytes);
+        share_limits(shard, &message->limits);
         break;
     case MESSAGE_STOP: take_stop(shard, message); break;
     }
@@ -436,8 +447,7 @@ static void *run(void *arg) {
 Shard *shard_start(const ShardOptions *options) {
     Shard *shard = g_new0(Shard, 1);
     shard->options = *options;
-    atomic_init(&shard->memory_bytes, options->limits.memory_bytes);
-    atomic_init(&shard->patience, PATIENCE_PARTS);
+    share_limits(shard, &options->limits);
     atomic_init(&shard->stop_by_ns, G_MAXINT64);
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
@@ -536,14 +546,17 @@ guint64 shard_needs(Shard *shard, guint64 reached_mark) {
 
 gint64 shard_unflushed_since_ns(Shard *shard) { return unflushed_since_ns(&shard->unflushed); }
 
-void shard_set_share(Shard *shard, gsize memory_bytes, guint patience) {
-    atomic_store(&shard->memory_bytes, memory_bytes);
-    atomic_store(&shard->patience, patience);
+void shard_set_share(Shard *shard, const ShardShare *share) {
+    atomic_store(&shard->memory_bytes, share->memory_bytes);
+    atomic_store(&shard->disk_bytes, share->disk_bytes);
+    atomic_store(&shard->idle_ns, share->idle_ns);
+    atomic_store(&shard->large_idle_ns, share->large_idle_ns);
 }
 
 ShardState shard_state(Shard *shard) {
     return (ShardState){
         .traces = atomic_load(&shard->n_traces),
+        .large_traces = atomic_load(&shard->n_large),
         .spans = atomic_load(&shard->n_spans),
         .bytes = atomic_load(&shard->n_bytes),
         .mailbox_bytes = mailbox_bytes(shard->mailbox),

@@ -67,8 +67,13 @@ void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter); /* store
 void shard_store_segments(Shard *shard, guint64 up_to_number);          /* all traces that need these; no answer */
 void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no answer */
 
-/* What open traces of this shard may have from now on: memory, and of their time (idle_ns) so many PATIENCE_PARTS. */
-void shard_set_share(Shard *shard, gsize memory_bytes, guint patience);
+/* What open traces of this shard may have from now on, instead of what its limits say; no answer. */
+typedef struct ShardShare {
+    gsize memory_bytes;
+    guint64 disk_bytes;
+    gint64 idle_ns, large_idle_ns; /* see patience.h */
+} ShardShare;
+void shard_set_share(Shard *shard, const ShardShare *share);
 
 /* The oldest journal segment that traces need which are not stored yet, or only in the store's memory when this mark of
  * the store has been reached; JOURNAL_NONE: none. */
@@ -79,6 +84,7 @@ gint64 shard_unflushed_since_ns(Shard *shard);
 
 typedef struct ShardState {
     guint64 traces, spans, bytes, mailbox_bytes;
+    guint64 large_traces; /* of traces, those that have their root and OPEN_LARGE_SPANS or more */
     guint64 spilled_spans, spilled_bytes, spill_file_bytes;
     guint64 arena_bytes, arena_held_bytes; /* of bytes, those of open traces; and what the system sees of those */
     gint64 oldest_ns; /* monotonic time at which the oldest span not yet stored came; 0: there is none */

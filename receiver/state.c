@@ -73,6 +73,7 @@ static void collect_shards(State *state, const StateSources *sources, gint64 now
         state->arena_bytes += shard.arena_bytes;
         state->arena_held_bytes += shard.arena_held_bytes;
         state->queued_bytes += shard.mailbox_bytes;
+        state->open_large_traces += shard.large_traces;
         state->spilled_spans += shard.spilled_spans;
         state->spilled_bytes += shard.spilled_bytes;
         state->spill_file_bytes += shard.spill_file_bytes;

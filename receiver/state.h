@@ -20,6 +20,13 @@ void rate_free(Rate *rate);
 void rate_feed(Rate *rate, guint64 total, gint64 now_ns);
 double rate_per_s(Rate *rate);
 
+/* How much the journal may have, and how long traces are waited for (patience.h): said by the maintenance thread, read
+ * by any. */
+typedef struct WaitView {
+    _Atomic guint64 journal_limit_bytes;
+    _Atomic gint64 idle_ns, large_idle_ns;
+} WaitView;
+
 /* Where the facts are; all must outlive it. */
 typedef struct StateSources {
     Archive *archive;
@@ -29,6 +36,7 @@ typedef struct StateSources {
     Books *books;
     Journal *journal;
     Rate *rate;
+    WaitView wait;
     const SharedText *sampling;
     const SpaceView *space;
     const RecoveryView *recovery;
@@ -49,7 +57,7 @@ typedef struct State {
     gsize buffered_bytes;
     double spans_per_s;
     guint64 counters[COUNTER_COUNT];
-    guint64 open_traces, open_spans, open_bytes, queued_bytes;
+    guint64 open_traces, open_large_traces, open_spans, open_bytes, queued_bytes;
     guint64 arena_bytes, arena_held_bytes; /* of open_bytes, those of traces; and what the system sees of those */
     guint64 spilled_spans, spilled_bytes, spill_file_bytes; /* of the open ones: those not in memory */
     guint64 records_waiting;                                /* of Spark: taken, not in the store yet */

@@ -67,10 +67,50 @@ static void test_space(void) {
     g_assert_cmpint(space_level(&off, 0, SPACE_THIN), ==, SPACE_FINE);
 }
 
+#define MIB (G_GUINT64_CONSTANT(1) << 20)
+
+static void test_room_for_the_journal(void) {
+    /* 900 MiB beside the reserve and a quarter of it; 225 MiB are more than four segments. */
+    const JournalRoom room = {
+        .limit_bytes = 16384 * MIB, .segment_bytes = 16 * MIB, .free_bytes = 1400 * MIB, .reserve_bytes = 400 * MIB};
+    g_assert_cmpuint(space_for_journal(&room), ==, 225 * MIB);
+    g_assert_false(space_is_wanted(&room));
+    JournalRoom other = room;
+    other.limit_bytes = 100 * MIB;
+    g_assert_cmpuint(space_for_journal(&other), ==, 100 * MIB);
+    other = room;
+    other.free_bytes = G_MAXUINT64; /* cannot be told */
+    g_assert_cmpuint(space_for_journal(&other), ==, room.limit_bytes);
+    /* What the journal takes itself changes nothing, so it does not go up and down by itself. */
+    other = room;
+    other.used_bytes = 700 * MIB;
+    other.free_bytes -= other.used_bytes;
+    g_assert_cmpuint(space_for_journal(&other), ==, 225 * MIB);
+    /* At twice the size and with the file of open traces it is still not what thins traces out. */
+    g_assert_cmpuint(room.free_bytes - 3 * space_for_journal(&room), >, room.reserve_bytes + room.reserve_bytes / 10);
+    /* What others take, counts. */
+    other = room;
+    for (; other.free_bytes > 0; other.free_bytes -= 100 * MIB) {
+        g_assert_cmpuint(space_for_journal(&other), <=, MAX(other.free_bytes / 4, 64 * MIB));
+        g_assert_cmpint(space_is_wanted(&other), ==, other.free_bytes < 500 * MIB);
+    }
+    g_assert_cmpuint(space_for_journal(&other), ==, 64 * MIB);
+    other.limit_bytes = MIB;
+    g_assert_cmpuint(space_for_journal(&other), ==, MIB);
+}
+
+static void test_shared(void) {
+    g_assert_true(space_is_shared("/tmp", "/tmp/.."));
+    g_assert_false(space_is_shared("/tmp", "/proc"));
+    g_assert_false(space_is_shared("/tmp", "/nowhere"));
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/advice/tightens-and-relaxes", test_tightens_and_relaxes);
     g_test_add_func("/advice/every-pressure-counts", test_every_pressure_counts);
     g_test_add_func("/space/levels", test_space);
+    g_test_add_func("/space/journal", test_room_for_the_journal);
+    g_test_add_func("/space/shared", test_shared);
     return g_test_run();
 }

@@ -80,9 +80,9 @@ static void test_idle_and_age(void) {
     assert_due(others, 130 * SECOND - 1, 0, DUE_NOT);
     assert_due(others, 130 * SECOND + 2 * TICK, 2, DUE_IDLE);
     /* The time can be changed for those that are open. */
-    open_traces_set_idle(others, 200 * SECOND);
+    open_traces_set_idle(others, 200 * SECOND, 200 * SECOND);
     assert_due(others, 130 * SECOND + 2 * TICK, 0, DUE_NOT);
-    open_traces_set_idle(others, 3 * SECOND);
+    open_traces_set_idle(others, 3 * SECOND, 3 * SECOND);
     assert_due(others, 103 * SECOND - 1, 0, DUE_NOT);
     assert_due(others, 103 * SECOND + 2 * TICK, 2, DUE_IDLE);
 }
@@ -101,6 +101,36 @@ static void test_idle_counts_from_the_last_span(void) {
     open_traces_remove(traces, open_traces_find(traces, 2));
     assert_due(traces, last_ns + 30 * SECOND - 1, 0, DUE_NOT);
     assert_due(traces, last_ns + 30 * SECOND + 2 * TICK, 1, DUE_IDLE);
+}
+
+/* From OPEN_LARGE_SPANS on a trace with its root has a time of its own, be it awake or asleep. */
+static void test_large_ones_wait_longer(void) {
+    g_autoptr(OpenTraces) traces = open_traces_new(&limits);
+    open_traces_set_idle(traces, 10 * SECOND, 100 * SECOND);
+    for (guint64 i = 1; i <= OPEN_LARGE_SPANS; i++) {
+        if (i < OPEN_LARGE_SPANS) add(traces, (SpanId){1, i}, i == 1 ? 0 : 1, 0);
+        add(traces, (SpanId){2, i}, i == 1 ? 0 : 1, 0);
+        add(traces, (SpanId){3, i + 1}, 1, 0); /* waits for its root */
+    }
+    g_assert_cmpuint(open_traces_large(traces), ==, 1);
+    add(traces, (SpanId){3, 1}, 0, 0);
+    g_assert_cmpuint(open_traces_large(traces), ==, 2);
+    assert_due(traces, 10 * SECOND - 1, 0, DUE_NOT);
+    assert_due(traces, 10 * SECOND + 2 * TICK, 1, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 1));
+    assert_due(traces, 50 * SECOND, 0, DUE_NOT);
+    g_assert_cmpint(open_traces_next_due_ns(traces, 50 * SECOND), >=, 100 * SECOND - TICK);
+    g_assert_cmpint(open_traces_next_due_ns(traces, 50 * SECOND), <=, 100 * SECOND + 2 * TICK);
+    add(traces, (SpanId){2, 9999}, 1, 60 * SECOND); /* late, and in time */
+    assert_due(traces, 100 * SECOND + 2 * TICK, 3, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 3));
+    g_assert_cmpuint(open_traces_large(traces), ==, 1);
+    assert_due(traces, 160 * SECOND - 1, 0, DUE_NOT);
+    /* Patience ends, for all. */
+    open_traces_set_idle(traces, 5 * SECOND, 5 * SECOND);
+    assert_due(traces, 100 * SECOND, 2, DUE_IDLE);
+    open_traces_remove(traces, open_traces_find(traces, 2));
+    g_assert_cmpuint(open_traces_large(traces), ==, 0);
 }
 
 static void test_late_span_does_not_wait_for_its_root(void) {
@@ -488,6 +518,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/open-traces/idle-and-age", test_idle_and_age);
     g_test_add_func("/open-traces/last-span", test_idle_counts_from_the_last_span);
     g_test_add_func("/open-traces/full", test_full);
+    g_test_add_func("/open-traces/large", test_large_ones_wait_longer);
     g_test_add_func("/open-traces/late", test_late_span_does_not_wait_for_its_root);
     g_test_add_func("/open-traces/memory", test_memory);
     g_test_add_func("/open-traces/model", test_against_a_model);

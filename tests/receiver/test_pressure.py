@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.receiver import waiting
-from tests.receiver.sender import OK, TRY_LATER, Sender, span
+from tests.receiver.sender import OK, TRY_LATER, Sender, span, submit_frame
 
 BEGIN = 1_700_000_000_000_000_000
 MIB = 2**20
@@ -121,6 +121,62 @@ def test_early_closed_traces_are_whole_in_the_end(make_plumbd):
     stored = plumbd.stored()
     assert (stored["traces"], stored["spans"], stored["incomplete_traces"]) == (12_000, 180_000, 0)
     assert plumbd.ask("verify")["differences"] == 0
+
+
+def test_large_traces_wait_under_load(make_plumbd):
+    """What is joined late costs as much as the trace is large, so those wait while many spans come, and no longer."""
+    plumbd = make_plumbd(trace__idle="2s", trace__max_age="1h", trace__max_spans="4000000").start()
+    # Rootless, so that nothing of it closes; a twentieth of a second of the load, again and again.
+    busy = submit_frame([span(trace, k, parent=1) for trace in range(1000, 1200) for k in range(2, 102)])
+
+    def large_wait():
+        return plumbd.metrics()["plumbd_large_trace_wait_seconds"]
+
+    def closed():
+        return plumbd.receiver()["closed_traces"].get("idle", 0)
+
+    with Sender(plumbd) as sender:
+        def load_until(condition):
+            def send():
+                sender.write(busy)
+                sender.read_reply()
+                return condition()
+            wait_for(send)
+
+        assert large_wait() == 2
+        load_until(lambda: large_wait() >= 8)
+        assert sender.deliver(trace_spans(1, 1000)).accepted == 1000
+        assert sender.deliver(trace_spans(2, 999)).accepted == 999
+        load_until(lambda: closed() > 0)
+        assert (closed(), plumbd.metrics()["plumbd_open_large_traces"]) == (1, 1)
+        wait_for(lambda: closed() == 2)
+        wait_for(lambda: large_wait() == 2)
+        assert sender.deliver(trace_spans(3, 1000)).accepted == 1000
+        wait_for(lambda: closed() == 3)
+    assert plumbd.metrics()["plumbd_open_large_traces"] == 0
+
+
+def test_small_disk_bounds_the_journal(make_plumbd, small_disk):
+    """It takes no room for which traces would be thinned out, whatever journal.limit says."""
+    disk = small_disk("both", "300m")
+    plumbd = make_plumbd(store__path=disk / "store", journal__path=disk / "journal", store__write_buffer="1M",
+                         store__thin_free="100M", store__min_free="20M", journal__segment="1M", trace__idle="1h").start()
+    limit = plumbd.metrics()["plumbd_journal_limit_bytes"]
+    assert 20 * MIB < limit < 50 * MIB
+    with Sender(plumbd) as sender:
+        for trace in range(1, 41):
+            assert sender.deliver(trace_spans(trace, 500, "x" * 4000)).accepted == 500
+        metrics = plumbd.metrics()
+        assert metrics["plumbd_space_thinning"] == 0
+        wait_for(lambda: plumbd.metrics()["plumbd_journal_bytes"] <= plumbd.metrics()["plumbd_journal_limit_bytes"])
+        # Others fill the disk: the journal may have less, but never nothing.
+        (disk / "other").write_bytes(bytes(100 * MIB))
+        wait_for(lambda: plumbd.metrics()["plumbd_journal_limit_bytes"] < limit / 2)
+        assert plumbd.metrics()["plumbd_journal_limit_bytes"] >= 4 * MIB
+        (disk / "other").unlink()
+        wait_for(lambda: plumbd.metrics()["plumbd_journal_limit_bytes"] > limit / 2)
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == 40 * 500
 
 
 def test_full_queues_hold_senders_back(make_plumbd):

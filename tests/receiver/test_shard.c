@@ -8,7 +8,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "receiver/patience.h"
 #include "tests/receiver/unnamed.h"
 
 static void put(Fixture *fixture, guint64 trace, guint64 first, guint n) {
@@ -354,7 +353,9 @@ static void test_memory_unreadable(void) {
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit none = {0, before.rlim_max};
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
-    shard_set_share(shard, fixture->limits.memory_bytes / 4 * 3, PATIENCE_PARTS);
+    const ShardShare share = {fixture->limits.memory_bytes / 4 * 3, fixture->limits.disk_bytes, fixture->limits.idle_ns,
+                              fixture->limits.idle_ns};
+    shard_set_share(shard, &share);
     for (guint64 trace = 1; trace <= MORE; trace++) put(fixture, TRACES + trace, 2, 3);
     WAIT_FOR(shard_state(shard).mailbox_bytes == 0);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), >, 0);
