@@ -1,10 +1,10 @@
 /* The open traces of one shard: trace id -> the fragments that came of it, in the tight form (common/model/fragment.h).
  *
  * An open-addressing table finds them; lists order them: by age (all), and by last activity, apart for traces whose
- * root has come and for those that still wait for it, for large ones of the former, and for those asleep. What comes of a trace costs a few cache
- * misses, whatever number of spans it has: a slot of the table, the trace, and the end of its bytes;
- * open_traces_expect() has those of several fragments fetched at the same time. So that neighbours in the list by
- * activity are left alone, a trace moves to its end not at each fragment but when it is a sixteenth of 'idle' (an
+ * root has come and for those that still wait for it, for large ones of the former, and for those asleep. What comes of
+ * a trace costs a few cache misses, whatever number of spans it has: a slot of the table, the trace, and the end of its
+ * bytes; open_traces_expect() has those of several fragments fetched at the same time. So that neighbours in the list
+ * by activity are left alone, a trace moves to its end not at each fragment but when it is a sixteenth of 'idle' (an
  * eighth of what the list spans, if that is less) behind: order and closing times are exact to that.
  *
  * Bodies need not stay in memory (open_traces_spill_to()). Past half of memory_bytes a trace that has gathered
@@ -36,8 +36,8 @@ typedef guint32 OpenTick;
  * room in memory. */
 #define UNREADABLE_PAUSE_NS G_GINT64_CONSTANT(100000000)
 
-/* From so many spans on a trace that has its root may be given more time than others: to join late spans to a trace that
- * is stored costs the more, the more spans it has. Half of all spans are in one of a hundred traces. */
+/* From so many spans on a trace that has its root may be given more time than others: to join late spans to a stored
+ * trace costs the more, the more spans it has. Half of all spans are in so large traces. */
 #define OPEN_LARGE_SPANS 1000u
 
 /* SPILLED: a part is in the file. ASLEEP: all of it. SHRUNK: the same, of a small one without a head. */

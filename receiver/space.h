@@ -22,10 +22,10 @@ gboolean space_is_shared(const char *path, const char *other);
 
 /* How large the journal may become: journal.limit, but where the disk is small no more than a quarter of what it could
  * have. The journal grows to twice that before no more spans are taken, and large open traces (spill.h) may have as
- * much again; a quarter is left even so. Free space must never fall to where traces are thinned out (store.thin-free) or
- * spans refused (store.min-free) because of the journal: so they and a quarter more do not count as free. What it has
- * got already does, so that it does not shrink because it grows. At least four segments: with fewer it would be emptied
- * all the time. */
+ * much again; a quarter is left even so. Free space must never fall to where traces are thinned out (store.thin-free)
+ * or spans refused (store.min-free) because of the journal: so they and a quarter more do not count as free. What it
+ * has got already does, so that it does not shrink because it grows. At least four segments: with fewer it would be
+ * emptied all the time. */
 typedef struct JournalRoom {
     guint64 limit_bytes, segment_bytes; /* journal.limit, journal.segment */
     guint64 free_bytes;                 /* of its file system; G_MAXUINT64: cannot be told */
