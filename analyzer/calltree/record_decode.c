@@ -58,7 +58,7 @@ static gboolean read_ids_length(ByteReader *reader, RecordOpen *open) {
 }
 
 /* How many spans the bytes that are left can hold: each has eight bytes of id, or two bits at least, and at least one
- * bit of times. A placeholder has no times, but each of its children has four bits. */
+ * bit of times. */
 static guint64 spans_bound(const RecordOpen *open, const ByteReader *reader) {
     const guint64 left = reader_left(reader);
     if (open->summary.dropped & DROPPED_IDS) return left * 8;
@@ -155,15 +155,24 @@ gboolean decoder_corrupt(const Decoder *d, GError **error) {
                 (gsize)(d->open.reader.end - d->open.start), d->pattern->n_nodes);
 }
 
+/* Of times only the first child of the trace in a pattern node has one bit, all others have four. FALSE: there are
+ * fewer. */
+static gboolean times_hold(const Decoder *d) {
+    guint64 n_roots = 0;
+    for (guint32 q = 1; q < d->pattern->n_nodes; q++) n_roots += d->pattern->nodes[q].parent == 0;
+    const guint64 bits = 8 * (guint64)(reader_left(&d->reader) - d->open.ids_bytes);
+    return 4 * (guint64)d->open.summary.n_spans <= bits + 3 * n_roots;
+}
+
 gboolean decoder_begin(Decoder *d, Bytes record, const Pattern *pattern, GError **error) {
     *d = (Decoder){.pattern = pattern};
     if (!record_open(record, &d->open, error)) return FALSE;
     d->reader = d->open.reader;
     d->unit_ns = record_unit_ns(d->open.bits);
     d->sizes.head = (gsize)(d->reader.at - d->open.start);
-    /* A placeholder has a child. */
-    guint64 room = 1 + MIN(spans_bound(&d->open, &d->reader), 2 * (guint64)d->open.summary.n_spans);
-    if (pattern->n_nodes > room) return decoder_corrupt(d, error);
+    /* A placeholder has an orphan. */
+    guint64 room = 1 + (guint64)d->open.summary.n_spans + d->open.summary.orphans;
+    if (pattern->n_nodes > room || !times_hold(d)) return decoder_corrupt(d, error);
     d->places_room = (guint32)MIN(room, G_MAXUINT32);
     d->places = g_new(Place, d->places_room);
     d->first = g_new(guint32, (gsize)pattern->n_nodes + 1);

@@ -1,7 +1,7 @@
 /* Trace records: known bytes, sizes, extremes, and decoding of what is no record. */
 #include <string.h>
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record_read.h"
 #include "common/base/error.h"
 #include "common/model/id_place.h"
 #include "tests/calltree/forest.h"
@@ -642,6 +642,31 @@ static void test_claims_of_columns(void) {
     }
 }
 
+/* Without ids, what times need is what bounds the spans: of a call below the root four bits each. */
+static void test_claims_without_ids(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    SpanBuilder builder = begin(bytes, 1, 0, 0, 0);
+    span_builder_end(&builder);
+    builder = begin(bytes, 2, 0, 0, 0);
+    span_builder_parent(&builder, (SpanId){TRACE, 1});
+    span_builder_end(&builder);
+    Made made = make(&world, bytes);
+    enum { COLUMNS_BYTES = 20, AT_SPANS = 4, AT_MORE = 11 };
+    /* Columns: the root is one call, those below it are AT_MORE + 1; then nothing but zeros. */
+    guint8 record[10 + COLUMNS_BYTES] = {3, 0x82, 0x10, 3, 0, 1, 0, 0, 0, 0, 1, 0};
+    for (guint8 n = 2; n < 8 * COLUMNS_BYTES && n < 128; n++) {
+        record[AT_SPANS] = n;
+        record[AT_MORE] = (guint8)(n - 2);
+        Decoder d;
+        const gboolean begun = decoder_begin(&d, (Bytes){record, sizeof record}, made.pattern, NULL);
+        g_assert_true(begun == (n > 2 && 4 * n <= 8 * COLUMNS_BYTES + 3));
+        decoder_clear(&d);
+    }
+    made_clear(&made);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/calltree/record/golden", test_golden);
@@ -659,5 +684,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/calltree/record/version", test_version);
     g_test_add_func("/calltree/record/claims", test_claims);
     g_test_add_func("/calltree/record/claims of columns", test_claims_of_columns);
+    g_test_add_func("/calltree/record/claims without ids", test_claims_without_ids);
     return g_test_run();
 }
