@@ -147,6 +147,19 @@ static void seed_json(void) {
     }
 }
 
+/* The record's trace, and choices of late spans. */
+static void write_tree(const char *name, guint32 seed, const GByteArray *stored, Bytes record) {
+    enum { LATE = 24, CHOICES = 4 };
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    append_u16be(out, (guint16)stored->len);
+    append_bytes(out, stored->data, stored->len);
+    append_u16be(out, (guint16)record.size_bytes);
+    append_bytes(out, record.data, record.size_bytes);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+    for (guint i = 0; i < LATE * CHOICES; i++) append_u8(out, (guint8)g_rand_int_range(rand, 0, 256));
+    write_seed("tree", name, out->data, out->len);
+}
+
 static void seed_trace(guint32 seed) {
     World world;
     world_init(&world, 0);
@@ -169,6 +182,7 @@ static void seed_trace(guint32 seed) {
     g_autofree char *name = g_strdup_printf("forest-%u", seed);
     write_seed("pattern", name, stored->data, stored->len);
     write_seed("record", name, out->data, out->len);
+    write_tree(name, seed, stored, record);
 }
 
 static void seed_journal(void) {
