@@ -3,6 +3,7 @@
  * acknowledged, repeated, late and withheld, and what it cost this process. */
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -78,6 +79,13 @@ typedef struct Lane {
 } Lane;
 
 static gint64 begin_ns;
+/* By a signal: no more is made, and what was made is sent and accounted for. */
+static volatile sig_atomic_t ended = 0;
+
+static void end_early(int number) {
+    (void)number;
+    ended = 1;
+}
 
 static gint64 mono_ns(void) { return clock_monotonic_ns(clock_system()); }
 
@@ -114,7 +122,7 @@ static guint64 share_of(gint64 all, const Lane *lane) {
 static void run_until(const Lane *lane, guint64 goal) {
     gint64 start_ns = mono_ns();
     gint64 end_ns = seconds_most > 0 ? start_ns + (gint64)(seconds_most * 1e9) : G_MAXINT64;
-    while (cluster_counts(lane->cluster).made < goal && mono_ns() < end_ns) {
+    while (cluster_counts(lane->cluster).made < goal && mono_ns() < end_ns && !ended) {
         if (sender_error(lane->sender) != NULL) return;
         cluster_step(lane->cluster);
     }
@@ -203,10 +211,10 @@ static int write_json(void) {
         fprintf(stderr, "bench_load: %s\n", error->message);
         return 1;
     }
-    gboolean ended = FALSE;
-    while (!ended) {
-        ended = cluster_counts(cluster).made >= (guint64)spans;
-        if (ended)
+    gboolean whole = FALSE;
+    while (!whole) {
+        whole = cluster_counts(cluster).made >= (guint64)spans;
+        if (whole)
             cluster_finish(cluster);
         else
             cluster_step(cluster);
@@ -310,5 +318,8 @@ int main(int argc, char **argv) {
     if (connections <= 0) connections = hosts;
     begin_ns = begin != NULL ? g_ascii_strtoll(begin, NULL, 10)
                              : clock_wall_ns(clock_system()) - (gint64)((double)spans / cluster_rate * 1e9);
-    return thrift != NULL ? send_all() : write_json();
+    if (thrift == NULL) return write_json();
+    signal(SIGTERM, end_early);
+    signal(SIGINT, end_early);
+    return send_all();
 }

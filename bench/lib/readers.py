@@ -2,6 +2,7 @@
 import http.client
 import json
 import subprocess
+import sys
 import time
 from urllib.parse import quote
 
@@ -36,6 +37,8 @@ def questions(address):
     first = Reader(address)
     last = json.loads(first.ask("/api/v1/status")[1])["store"]["last_time_ns"]
     traces = json.loads(first.ask("/api/v1/traces?limit=50")[1])["traces"]
+    if not traces:
+        sys.exit("bench: nothing is stored that readers could ask for")
     hour = f"since={last - 3600 * 10**9}&until={last + 1}"
     functions = [f["function"] for f in json.loads(first.ask(f"/api/v1/functions?{hour}")[1])["functions"]]
     asked = []
