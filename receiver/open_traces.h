@@ -37,7 +37,7 @@ typedef guint32 OpenTick;
 #define UNREADABLE_PAUSE_NS G_GINT64_CONSTANT(100000000)
 
 /* From so many spans on a trace that has its root may be given more time than others: to join late spans to a stored
- * trace costs the more, the more spans it has. Half of all spans are in so large traces. */
+ * trace costs the more, the more spans it has. Of the load of bench/ one trace in two hundred is so large. */
 #define OPEN_LARGE_SPANS 1000u
 
 /* SPILLED: a part is in the file. ASLEEP: all of it. SHRUNK: the same, of a small one without a head. */

@@ -2,7 +2,7 @@
  *
  * To join such spans to a trace costs as much as the trace has spans, whatever their number; to wait costs journal, as
  * what is open is in it: 100 MB for each second at three million spans a second, and the same whether a tenth of these
- * spans wait or all. Half of the spans are in few large traces of many processes, each of which gets something late. So
+ * spans wait or all. Many spans are in few large traces of many processes, nearly each of which gets something late. So
  * the more spans come, the longer large traces wait. At a few thousand a second a join costs nothing that anybody would
  * notice, and a user wants to see the trace.
  *
