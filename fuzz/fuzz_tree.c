@@ -6,6 +6,7 @@
 
 #include "analyzer/calltree/record.h"
 #include "fuzz/target.h"
+#include "tests/calltree/forest.h"
 
 #define LATE_BYTES   4u
 #define LATE_MOST    200u
@@ -73,20 +74,10 @@ static void write_late(const CallTree *tree, Bytes choices, GByteArray *out) {
     }
 }
 
-static GPtrArray *list_spans(const GByteArray *bytes) {
-    GPtrArray *list = g_ptr_array_new();
-    for (guint at = 0; at < bytes->len;) {
-        SpanRec *span = (SpanRec *)(void *)(bytes->data + at);
-        g_ptr_array_add(list, span);
-        at += span->size_bytes;
-    }
-    return list;
-}
-
 static void grow(const CallTree *old, gboolean is_true, const GByteArray *bytes, Bytes choices) {
     g_autoptr(GByteArray) late_bytes = g_byte_array_new();
     write_late(old, choices, late_bytes);
-    g_autoptr(GPtrArray) late = list_spans(late_bytes), all = list_spans(bytes);
+    g_autoptr(GPtrArray) late = spans_in(late_bytes), all = spans_in(bytes);
     TreeGrowth growth;
     if (late->len == 0) return;
     if (!tree_grow(old, (Spans)(gconstpointer)late->pdata, late->len, TOLERANCE_NS, &growth)) return;
@@ -115,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (tree == NULL) return 0;
     check_tree(tree);
     for (guint32 i = 0; i < tree->n_nodes; i++) g_assert_cmpuint(node_of[i], <, pattern->n_nodes);
-    g_autoptr(GPtrArray) spans = list_spans(bytes);
+    g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(CallTree) built = tree_build((Spans)(gconstpointer)spans->pdata, spans->len, TOLERANCE_NS);
     grow(tree, is_same(tree, built), bytes, rest);
     return 0;
