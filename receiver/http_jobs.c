@@ -331,11 +331,7 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     jobs->options = *options;
     jobs->last_answer = &jobs->answers;
     pthread_mutex_init(&jobs->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&jobs->filled, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&jobs->filled);
     pthread_cond_init(&jobs->ordered, NULL);
     g_queue_init(&jobs->waiting);
     jobs->threads = g_new0(pthread_t, options->n_threads);

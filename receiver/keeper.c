@@ -199,11 +199,7 @@ Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits) {
     keeper->options = *options;
     keeper->limits = *limits;
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&keeper->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&keeper->changed);
     int err = pthread_create(&keeper->thread, NULL, run, keeper);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
     return keeper;

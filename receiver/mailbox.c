@@ -28,11 +28,7 @@ Mailbox *mailbox_new(gsize limit_bytes) {
     box->limit_bytes = limit_bytes;
     box->last = &box->first;
     pthread_mutex_init(&box->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&box->filled, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&box->filled);
     return box;
 }
 

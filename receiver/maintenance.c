@@ -263,11 +263,7 @@ Maintenance *maintenance_start(const MaintenanceOptions *options, const Maintena
     maintenance->options = *options;
     maintenance->limits = *limits;
     pthread_mutex_init(&maintenance->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&maintenance->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&maintenance->changed);
     watch_space(options, limits->min_free_bytes);
     bound_disk(options, limits);
     patience_now(options->sources, limits);

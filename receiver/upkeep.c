@@ -161,11 +161,7 @@ Upkeep *upkeep_start(StateSources *sources) {
     Upkeep *upkeep = g_new0(Upkeep, 1);
     upkeep->sources = sources;
     pthread_mutex_init(&upkeep->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&upkeep->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&upkeep->changed);
     int err = pthread_create(&upkeep->thread, NULL, run, upkeep);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
     return upkeep;

@@ -75,11 +75,7 @@ Progress *progress_start(const Style *style, const char *label) {
     progress->fraction = -1;
     progress->begin_ns = clock_monotonic_ns(clock_system());
     pthread_mutex_init(&progress->mutex, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&progress->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    cond_init_monotonic(&progress->wake);
     if (style->progress) progress->drawing = pthread_create(&progress->thread, NULL, draw_until_stopped, progress) == 0;
     return progress;
 }

@@ -22,3 +22,11 @@ const Clock *clock_system(void) {
     static const Clock system = {system_wall_ns, system_monotonic_ns};
     return &system;
 }
+
+void cond_init_monotonic(pthread_cond_t *cond) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}

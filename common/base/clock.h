@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <pthread.h>
 #include <time.h>
 
 #define NS_PER_US     G_GINT64_CONSTANT(1000)
@@ -21,6 +22,9 @@ const Clock *clock_system(void);
 static inline struct timespec timespec_of(gint64 ns) {
     return (struct timespec){.tv_sec = ns / NS_PER_SEC, .tv_nsec = ns % NS_PER_SEC};
 }
+
+/* For waits until a time of the system's monotonic clock, which nobody sets (pthread_cond_timedwait, timespec_of). */
+void cond_init_monotonic(pthread_cond_t *cond);
 
 static inline gint64 clock_wall_ns(const Clock *clock) { return clock->wall_ns(clock); }
 static inline gint64 clock_monotonic_ns(const Clock *clock) { return clock->monotonic_ns(clock); }
