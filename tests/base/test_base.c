@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
+#include "common/base/room.h"
 
 static void test_varints(void) {
     static const struct {
@@ -160,6 +161,43 @@ static void test_nearest(void) {
     }
 }
 
+static gboolean all_are(const guint8 *bytes, gsize n, guint8 value) {
+    for (gsize i = 0; i < n; i++)
+        if (bytes[i] != value) return FALSE;
+    return TRUE;
+}
+
+/* Small pieces, some as large as a block, and one larger: each zeroed, aligned, and nobody else's; then all anew. */
+static void test_room(void) {
+    static const gsize sizes[] = {1, 40, 5000, 70000, 300000, 3 << 20, 17, 9 << 20, 8 << 20, 20 << 20, 64, 0};
+    g_auto(Room) room = {NULL};
+    for (guint again = 0; again < 2; again++) {
+        guint8 *pieces[G_N_ELEMENTS(sizes)];
+        for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+            pieces[i] = room_take(&room, sizes[i]);
+            g_assert_cmpuint((gsize)pieces[i] % 16, ==, 0);
+            g_assert_true(all_are(pieces[i], sizes[i], 0));
+            if (sizes[i] > 0) memset(pieces[i], (int)i + 1, sizes[i]);
+        }
+        for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) g_assert_true(all_are(pieces[i], sizes[i], (guint8)(i + 1)));
+        room_clear(&room);
+        g_assert_cmpuint(room.size_bytes, ==, 0);
+    }
+}
+
+static void test_large(void) {
+    static const gsize sizes[] = {1, (1 << 20) - 1, 1 << 20, (2 << 20) + 1, 5 << 20};
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        guint8 *piece = large_new(sizes[i]);
+        memset(piece, 7, sizes[i]);
+        large_hint(piece, sizes[i]); /* changes nothing that is there */
+        g_assert_true(all_are(piece, sizes[i], 7));
+        large_free(piece, sizes[i]);
+    }
+    large_free(NULL, 1);
+    large_free(NULL, 5 << 20);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bytes/varints", test_varints);
@@ -169,5 +207,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/error/codes", test_errors);
     g_test_add_func("/clock/system", test_clock);
     g_test_add_func("/nearest/names", test_nearest);
+    g_test_add_func("/room/pieces", test_room);
+    g_test_add_func("/room/large", test_large);
     return g_test_run();
 }

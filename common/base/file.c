@@ -1,0 +1,17 @@
+#define _GNU_SOURCE /* O_TMPFILE, mkostemp */
+#include "common/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int file_open_unnamed(const char *folder) {
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    /* Not every file system has files that never had a name. */
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
+    g_autofree char *path = g_build_filename(folder, "plumb-XXXXXX", NULL);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) unlink(path);
+    return fd;
+}

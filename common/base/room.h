@@ -1,0 +1,28 @@
+/* Large memory for moments: what a group is sealed in, or a large trace is opened in.
+ *
+ * The kernel clears, maps and unmaps small pages one by one, 2.7 us each on a virtual machine; as huge pages the same
+ * memory costs a sixth. So large pieces are mapped apart, and aligned for them. Where the system gives no huge pages
+ * they are small ones, and all is well. */
+#pragma once
+
+#include <glib.h>
+
+/* Pieces that go back together. All zeros: empty. Of one thread at a time. */
+typedef struct Room {
+    struct RoomBlock *blocks; /* the last one first */
+    guint8 *at;               /* in it */
+    gsize left_bytes;
+    gsize size_bytes; /* of all blocks */
+} Room;
+/* Zeroed, aligned for anything; until room_clear(). What is taken for 0 bytes is not to be looked at. */
+gpointer room_take(Room *room, gsize size_bytes);
+void room_clear(Room *room);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Room, room_clear)
+#define room_new(room, Type, n) ((Type *)room_take(room, (gsize)(n) * sizeof(Type)))
+
+/* One piece, of any content; from 1 MiB on it begins where a huge page may. size_bytes is the same for both. */
+gpointer large_new(gsize size_bytes);
+gpointer large_new0(gsize size_bytes); /* zeroed */
+void large_free(gpointer piece, gsize size_bytes);
+/* What was allocated otherwise, and not written to yet, may come in huge pages as far as it is aligned for them. */
+void large_hint(gpointer piece, gsize size_bytes);
