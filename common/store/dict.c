@@ -1,100 +1,199 @@
 #include "common/store/dict.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/base/mapped.h"
 #include "common/store/store_ops.h"
 
-typedef struct Entry {
-    guint32 id;
-    guint32 length;
-    const char *data; /* of stored entries: zero-terminated, in the same allocation */
-} Entry;
+/* Three tables that grow with the store's age, each mapped (base/mapped.h): texts one behind the other, the place of
+ * each by its id, and an open hash table from text to id. Texts and places never change once their id is known. */
+#define LENGTH_BYTES sizeof(guint32)
+/* The table is rebuilt with twice as many slots when three of four are taken. A slot is the lower half of the hash, by
+ * which it is found, and the id; 0 is an empty one. */
+#define FIRST_SLOTS 1024u
+/* New entries after which what they took of memory goes back. */
+#define REST_ENTRIES 65536u
 
 struct Dict {
     Store *store;
+    const char *folder;        /* of the tables' files; NULL: in memory */
     pthread_mutex_t interning; /* held while an entry is made, so that readers do not wait for the disk */
-    pthread_rwlock_t lock;     /* of the two containers; entries never change or move */
-    GHashTable *by_text;       /* set of Entry */
-    GPtrArray *by_id;          /* Entry, owned; [0] is the empty string */
+    pthread_rwlock_t lock;     /* of which table of slots there is, and of its slots */
+    Mapped *texts;             /* length u32, bytes, a zero */
+    Mapped *places;            /* guint64 by id, into texts */
+    Mapped *slots;
+    guint64 n_slots; /* a power of two */
+    guint64 text_bytes;
+    _Atomic guint32 next; /* id */
 };
 
-static guint entry_hash(gconstpointer data) {
-    const Entry *entry = data;
-    return (guint)XXH3_64bits(entry->data, entry->length);
+static guint32 hash_of(const char *data, gsize length) { return (guint32)XXH3_64bits(data, length); }
+
+static const char *text_at(const Dict *dict, guint32 id, guint32 *length) {
+    const guint64 *places = mapped_data(dict->places);
+    const char *text = (const char *)mapped_data(dict->texts) + places[id];
+    memcpy(length, text, LENGTH_BYTES);
+    return text + LENGTH_BYTES;
 }
 
-static gboolean entry_equal(gconstpointer a, gconstpointer b) {
-    const Entry *left = a, *right = b;
-    return left->length == right->length && memcmp(left->data, right->data, left->length) == 0;
+/* ---- slots ---- */
+
+static guint64 slot_pack(guint32 hash, guint32 id) { return (guint64)hash << 32 | id; }
+
+static void slot_put(guint64 *slots, guint64 n_slots, guint64 slot) {
+    guint64 at = slot >> 32 & (n_slots - 1);
+    while (slots[at] != 0) at = (at + 1) & (n_slots - 1);
+    slots[at] = slot;
 }
 
-static Entry *entry_new(guint32 id, const char *data, gsize length) {
-    Entry *entry = g_malloc(sizeof *entry + length + 1);
-    char *text = (char *)(entry + 1);
-    if (length > 0) memcpy(text, data, length);
-    text[length] = 0;
-    *entry = (Entry){id, (guint32)length, text};
-    return entry;
+/* Readers use the old table meanwhile. Under 'interning'. */
+static gboolean slots_enlarge(Dict *dict, guint64 n_slots, GError **error) {
+    g_autoptr(Mapped) larger = mapped_new(dict->folder, n_slots * sizeof(guint64), error);
+    if (larger == NULL || !mapped_grow(larger, n_slots * sizeof(guint64), error)) return FALSE;
+    const guint64 *slots = dict->slots != NULL ? mapped_data(dict->slots) : NULL;
+    for (guint64 i = 0; i < dict->n_slots; i++)
+        if (slots[i] != 0) slot_put(mapped_data(larger), n_slots, slots[i]);
+    pthread_rwlock_wrlock(&dict->lock);
+    Mapped *old = dict->slots;
+    dict->slots = g_steal_pointer(&larger);
+    dict->n_slots = n_slots;
+    pthread_rwlock_unlock(&dict->lock);
+    mapped_free(old);
+    return TRUE;
 }
 
-/* Under the lock, or before other threads know the dictionary. Takes the entry. */
-static void publish(Dict *dict, Entry *entry) {
-    g_ptr_array_add(dict->by_id, entry);
-    g_hash_table_add(dict->by_text, entry);
+static guint32 find_locked(const Dict *dict, const char *data, gsize length) {
+    const guint64 *slots = mapped_data(dict->slots);
+    const guint32 hash = hash_of(data, length);
+    for (guint64 at = hash & (dict->n_slots - 1); slots[at] != 0; at = (at + 1) & (dict->n_slots - 1)) {
+        if (slots[at] >> 32 != hash) continue;
+        guint32 id = (guint32)slots[at], has;
+        const char *text = text_at(dict, id, &has);
+        if (has == length && memcmp(text, data, length) == 0) return id;
+    }
+    return 0;
 }
 
 /* 0 when unknown. */
 static guint32 find(Dict *dict, const char *data, gsize length) {
-    const Entry sought = {0, (guint32)length, data};
     pthread_rwlock_rdlock(&dict->lock);
-    const Entry *found = g_hash_table_lookup(dict->by_text, &sought);
-    guint32 id = found != NULL ? found->id : 0;
+    guint32 id = find_locked(dict, data, length);
     pthread_rwlock_unlock(&dict->lock);
     return id;
+}
+
+/* ---- entries ---- */
+
+/* Room for one more, so that publish() cannot fail: before the entry is in the store. Under 'interning'. */
+static gboolean make_room(Dict *dict, gsize length, GError **error) {
+    guint64 entries = (guint64)dict->next + 1;
+    if (!mapped_grow(dict->texts, dict->text_bytes + LENGTH_BYTES + length + 1, error) ||
+        !mapped_grow(dict->places, entries * sizeof(guint64), error))
+        return FALSE;
+    return entries * 4 <= dict->n_slots * 3 || slots_enlarge(dict, dict->n_slots * 2, error);
+}
+
+/* Under 'interning', or before other threads know the dictionary. */
+static void publish(Dict *dict, const char *data, gsize length) {
+    const guint32 id = dict->next, length_field = (guint32)length;
+    char *text = (char *)mapped_data(dict->texts) + dict->text_bytes;
+    memcpy(text, &length_field, LENGTH_BYTES);
+    if (length > 0) memcpy(text + LENGTH_BYTES, data, length);
+    text[LENGTH_BYTES + length] = 0;
+    ((guint64 *)mapped_data(dict->places))[id] = dict->text_bytes;
+    dict->text_bytes += LENGTH_BYTES + length + 1;
+    atomic_store_explicit(&dict->next, id + 1, memory_order_release);
+    if (id == 0) return; /* the empty string is not looked for */
+    pthread_rwlock_wrlock(&dict->lock);
+    slot_put(mapped_data(dict->slots), dict->n_slots, slot_pack(hash_of(data, length), id));
+    pthread_rwlock_unlock(&dict->lock);
+    if (id % REST_ENTRIES != 0) return;
+    /* Not the slots: what comes next lies anywhere in them. */
+    mapped_rest(dict->texts);
+    mapped_rest(dict->places);
+}
+
+void dict_rest(Dict *dict) {
+    mapped_rest(dict->texts);
+    mapped_rest(dict->places);
+    pthread_rwlock_rdlock(&dict->lock);
+    mapped_rest(dict->slots);
+    pthread_rwlock_unlock(&dict->lock);
 }
 
 static gboolean load_entry(Dict *dict, Bytes key, Bytes value, GError **error) {
     ByteReader reader = byte_reader(key.data, key.size_bytes);
     guint32 id = read_u32be(&reader);
-    if (reader.failed || reader_left(&reader) > 0 || id != dict->by_id->len)
-        return fail(error, PLUMB_ERROR_CORRUPT, "dictionary: entry %u is missing", dict->by_id->len);
+    if (reader.failed || reader_left(&reader) > 0 || id != dict->next)
+        return fail(error, PLUMB_ERROR_CORRUPT, "entry %u is missing", dict->next);
     if (value.size_bytes == 0 || value.size_bytes > LIMIT_NAME_BYTES)
-        return fail(error, PLUMB_ERROR_CORRUPT, "dictionary: entry %u has %zu bytes", id, value.size_bytes);
+        return fail(error, PLUMB_ERROR_CORRUPT, "entry %u has %zu bytes", id, value.size_bytes);
     if (find(dict, value.data, value.size_bytes) != 0)
-        return fail(error, PLUMB_ERROR_CORRUPT, "dictionary: entry %u is there twice", id);
-    publish(dict, entry_new(id, value.data, value.size_bytes));
+        return fail(error, PLUMB_ERROR_CORRUPT, "entry %u is there twice", id);
+    if (!make_room(dict, value.size_bytes, error)) return FALSE;
+    publish(dict, value.data, value.size_bytes);
     return TRUE;
 }
 
+/* Slots for as many entries as there are, so that they are filled once. */
+static gboolean make_slots(Dict *dict, GError **error) {
+    guint64 entries = 0, n_slots = FIRST_SLOTS;
+    g_autoptr(StoreIter) iter = store_iter_new(dict->store, FAMILY_DICT);
+    if (store_iter_seek_before(iter, (Bytes){"\xff\xff\xff\xff", 4})) {
+        ByteReader last = byte_reader(store_iter_key(iter).data, store_iter_key(iter).size_bytes);
+        entries = MIN(read_u32be(&last), LIMIT_DICTIONARY_ENTRIES);
+    }
+    while (entries * 4 > n_slots * 3) n_slots *= 2;
+    return store_iter_error(iter, error) && slots_enlarge(dict, n_slots, error);
+}
+
 static gboolean load(Dict *dict, GError **error) {
+    dict->texts = mapped_new(dict->folder, LIMIT_DICTIONARY_BYTES, error);
+    if (dict->texts == NULL) return FALSE;
+    dict->places = mapped_new(dict->folder, (LIMIT_DICTIONARY_ENTRIES + 1) * sizeof(guint64), error);
+    if (dict->places == NULL || !make_slots(dict, error) || !make_room(dict, 0, error)) return FALSE;
+    publish(dict, "", 0);
     g_autoptr(StoreIter) iter = store_iter_new(dict->store, FAMILY_DICT);
     for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
         if (!load_entry(dict, store_iter_key(iter), store_iter_value(iter), error)) return FALSE;
     }
+    dict_rest(dict);
     return store_iter_error(iter, error);
 }
 
-Dict *dict_open(Store *store, GError **error) {
+static Dict *open_with(Store *store, const char *folder, GError **error) {
     Dict *dict = g_new0(Dict, 1);
     dict->store = store;
+    dict->folder = folder;
     pthread_mutex_init(&dict->interning, NULL);
     pthread_rwlock_init(&dict->lock, NULL);
-    dict->by_text = g_hash_table_new(entry_hash, entry_equal);
-    dict->by_id = g_ptr_array_new_with_free_func(g_free);
-    g_ptr_array_add(dict->by_id, entry_new(0, "", 0));
     if (load(dict, error)) return dict;
     dict_free(dict);
     return NULL;
 }
 
+Dict *dict_open(Store *store, GError **error) {
+    g_autoptr(GError) problem = NULL;
+    Dict *dict = open_with(store, store_folder(store), &problem);
+    /* A full disk must not keep those away who would make room on it. */
+    if (dict == NULL && g_error_matches(problem, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE)) {
+        g_clear_error(&problem);
+        dict = open_with(store, NULL, &problem);
+    }
+    if (dict == NULL) g_propagate_prefixed_error(error, g_steal_pointer(&problem), "dictionary: ");
+    return dict;
+}
+
 void dict_free(Dict *dict) {
     if (dict == NULL) return;
-    g_hash_table_unref(dict->by_text);
-    g_ptr_array_unref(dict->by_id);
+    mapped_free(dict->texts);
+    mapped_free(dict->places);
+    mapped_free(dict->slots);
     pthread_rwlock_destroy(&dict->lock);
     pthread_mutex_destroy(&dict->interning);
     g_free(dict);
@@ -114,16 +213,17 @@ static gboolean intern_new(Dict *dict, const char *data, gsize length, guint32 *
         *id = known;
         return TRUE;
     }
-    guint32 next = dict->by_id->len;
+    guint32 next = dict->next;
     if (next > LIMIT_DICTIONARY_ENTRIES)
         return fail(error, PLUMB_ERROR_LIMIT,
                     "dictionary: it is full (%u names, tracer ids and annotation keys): do names hold numbers?",
                     LIMIT_DICTIONARY_ENTRIES);
+    if (!make_room(dict, length, error)) {
+        g_prefix_error(error, "dictionary: ");
+        return FALSE;
+    }
     if (!write_entry(dict, next, data, length, error)) return FALSE;
-    Entry *entry = entry_new(next, data, length);
-    pthread_rwlock_wrlock(&dict->lock);
-    publish(dict, entry);
-    pthread_rwlock_unlock(&dict->lock);
+    publish(dict, data, length);
     *id = next;
     return TRUE;
 }
@@ -150,16 +250,10 @@ guint32 dict_find(Dict *dict, const char *data, gsize length) {
 }
 
 const char *dict_text(Dict *dict, guint32 id, gsize *length) {
-    pthread_rwlock_rdlock(&dict->lock);
-    const Entry *entry = dict->by_id->pdata[id < dict->by_id->len ? id : 0];
-    pthread_rwlock_unlock(&dict->lock);
-    if (length != NULL) *length = entry->length;
-    return entry->data;
+    guint32 known = atomic_load_explicit(&dict->next, memory_order_acquire), has;
+    const char *text = text_at(dict, id < known ? id : 0, &has);
+    if (length != NULL) *length = has;
+    return text;
 }
 
-guint32 dict_size(Dict *dict) {
-    pthread_rwlock_rdlock(&dict->lock);
-    guint32 size = dict->by_id->len - 1;
-    pthread_rwlock_unlock(&dict->lock);
-    return size;
-}
+guint32 dict_size(Dict *dict) { return dict->next - 1; }

@@ -2,7 +2,10 @@
  *
  * Ids count from 1 and never change; id 0 is the empty string. A new entry is in the store before dict_intern()
  * returns, so that no record can refer to an id that a crash has lost. Key in FAMILY_DICT: the id, u32 big-endian;
- * value: the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only. */
+ * value: the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only.
+ *
+ * All entries are at hand, but what is not used lies in files without a name beside the store (base/mapped.h), for most
+ * are tracer ids of processes that have ended long ago. */
 #pragma once
 
 #include "common/store/store.h"
@@ -23,3 +26,6 @@ guint32 dict_find(Dict *dict, const char *data, gsize length);
  * length may be NULL. */
 const char *dict_text(Dict *dict, guint32 id, gsize *length);
 guint32 dict_size(Dict *dict);
+/* Memory of entries that nobody uses at the moment goes back to the system: after something that looked at all of them.
+ * It costs little, and does so by itself while entries are added. */
+void dict_rest(Dict *dict);

@@ -43,6 +43,8 @@ void store_close(Store *store) {
     if (store != NULL) store->ops->close(store);
 }
 
+const char *store_folder(const Store *store) { return store->folder; }
+
 gboolean store_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error) {
     return store->ops->get(store, family, key, value, error);
 }

@@ -111,6 +111,8 @@ typedef struct StoreUsage {
     gboolean stalled;                   /* the engine asks writers to slow down or stop */
 } StoreUsage;
 StoreUsage store_usage(Store *store);
+/* The folder that it lies in, where files without a name may be made; NULL: it lies in memory, or is read only. */
+const char *store_folder(const Store *store);
 const char *store_family_name(StoreFamily family);
 /* Moves what is in memory to files, and (compact) rewrites all files: for measurements. */
 gboolean store_flush(Store *store, gboolean compact, GError **error);

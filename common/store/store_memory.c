@@ -381,7 +381,7 @@ static StoreIter *memory_iter_new(Store *base, StoreFamily family) {
 Store *store_open_memory(const StoreOptions *options, GError **error) {
     (void)error;
     MemoryStore *store = g_new0(MemoryStore, 1);
-    store->base = (Store){&memory_ops, options->merge, options->read_only};
+    store->base = (Store){&memory_ops, options->merge, options->read_only, NULL};
     store->expired = options->expired;
     store->expired_arg = options->expired_arg;
     pthread_rwlock_init(&store->lock, NULL);

@@ -43,6 +43,7 @@ struct Store {
     const StoreOps *ops;
     StoreMerge merge;
     gboolean read_only;
+    const char *folder; /* what store_folder() says */
 };
 
 struct StoreBatch {

@@ -222,7 +222,6 @@ static gboolean write_version(RocksStore *store, GError **error) {
 static gboolean open_once(RocksStore *store, GError **error) {
     gboolean complete;
     if (!check_folder(store, &complete, error)) return FALSE;
-    if (!store->base.read_only) rocks_options_set_direct(&store->options, store->path);
     if (!open_families(store, complete, error)) return FALSE;
     return complete || store->base.read_only || write_version(store, error);
 }
@@ -466,8 +465,8 @@ static StoreIter *rocks_iter_new(Store *store, StoreFamily family) {
 
 Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     RocksStore *store = g_new0(RocksStore, 1);
-    store->base = (Store){&rocks_ops, options->merge, options->read_only};
     store->path = g_strdup(options->path);
+    store->base = (Store){&rocks_ops, options->merge, options->read_only, options->read_only ? NULL : store->path};
     rocks_options_init(&store->options, options);
     guard_init(&store->guard);
     pthread_mutex_init(&store->spare_lock, NULL);

@@ -144,9 +144,10 @@ static RocksWrites writes_new(RocksStore *store, RocksBatch *batch) {
     RocksWrites writes = spare_take(store, room);
     if (writes.batch != NULL) return writes;
     writes_drop_spare(store); /* this one takes its place */
-    writes.room = room;
-    g_byte_array_set_size(batch->bytes, (guint)room);
-    writes.batch = rocksdb_writebatch_create_from((const char *)batch->bytes->data, room);
+    /* The next group may be a little larger. */
+    writes.room = room < SPARE_MOST_BYTES ? MIN(room + room / 4, SPARE_MOST_BYTES) : room;
+    g_byte_array_set_size(batch->bytes, (guint)writes.room);
+    writes.batch = rocksdb_writebatch_create_from((const char *)batch->bytes->data, writes.room);
     g_byte_array_set_size(batch->bytes, used);
     rocksdb_writebatch_clear(writes.batch);
     return writes;

@@ -1,11 +1,8 @@
-#define _GNU_SOURCE /* O_DIRECT */
 #include "common/store/store_rocksdb_options.h"
 
-#include <fcntl.h>
 #include <rocksdb/c.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/store/store_ops.h"
 
@@ -52,8 +49,9 @@ static const FamilySetup setups[FAMILY_COUNT] = {
     [FAMILY_PATTERN] = {16, TRUE, FALSE, 8, TRUE},
     /* Records are packed already: zstd saves 0.2 % and costs more than all else that RocksDB does with them. Those that
      * late spans join are of minutes ago, so each flush reaches over all of these, and what lies there is written
-     * again: the fewer times, the more flushes are taken together. */
-    [FAMILY_TRACE] = {64, FALSE, FALSE, 24, FALSE},
+     * again: the fewer times, the more flushes are taken together. Each that late spans join is looked up: without
+     * filters that reads a block, or a large trace's record, of nearly every file. */
+    [FAMILY_TRACE] = {64, FALSE, TRUE, 24, FALSE},
     /* Asked for every trace that is stored, and nearly always for one that is not there. Keys are random: level by
      * level, every few flushes, each of little, would have all of them written again. */
     [FAMILY_TRACE_ID] = {8, FALSE, TRUE, 8, TRUE},
@@ -203,8 +201,11 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, !setup->universal);
     rocksdb_options_set_target_file_size_base(options, buffers_bytes * FILE_PER_WRITE_BUFFER);
     set_tables(options, setup, cache);
-    if (setup->bloom) rocksdb_options_set_memtable_whole_key_filtering(options, 1);
-    if (setup->bloom) rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05);
+    /* What is looked up of traces is mostly in files: the filter of what is in memory would only take its place. */
+    if (setup->bloom && family != FAMILY_TRACE) {
+        rocksdb_options_set_memtable_whole_key_filtering(options, 1);
+        rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.05);
+    }
     if (family == FAMILY_STATS && merge != NULL) rocksdb_options_set_merge_operator(options, merge_operator(merge));
     return options;
 }
@@ -241,17 +242,6 @@ void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
     made->reserve_bytes = (guint64)buffers_bytes * WRITE_BUFFERS;
     set_database(made->family[FAMILY_META], buffers_bytes, options->read_only);
     rocksdb_options_set_atomic_flush(made->family[FAMILY_META], options->no_log && !options->read_only);
-}
-
-/* What is flushed and compacted is not read soon; without a copy in the page cache, which a file system may not be able
- * to do without, writing costs half. */
-void rocks_options_set_direct(RocksOptions *made, const char *path) {
-    g_autofree char *probe = g_build_filename(path, "direct.probe", NULL);
-    int fd = open(probe, O_WRONLY | O_CREAT | O_DIRECT | O_CLOEXEC, 0600);
-    rocksdb_options_set_use_direct_io_for_flush_and_compaction(made->family[FAMILY_META], fd >= 0);
-    if (fd < 0) return;
-    close(fd);
-    unlink(probe);
 }
 
 void rocks_options_clear(RocksOptions *made) {

@@ -18,8 +18,6 @@ typedef struct RocksOptions {
 } RocksOptions;
 
 void rocks_options_init(RocksOptions *made, const StoreOptions *options);
-/* When the folder is there. */
-void rocks_options_set_direct(RocksOptions *made, const char *path);
 void rocks_options_clear(RocksOptions *made);
 /* So many files of level 0 are merged into the level below. */
 guint rocks_level0_files(StoreFamily family);

@@ -123,6 +123,40 @@ static void test_damage(gconstpointer data) {
     }
 }
 
+/* More than its tables begin with, and than it keeps in memory at a time. */
+#define MANY 200000u
+
+static void name_of(guint32 id, char *name, gsize size) {
+    g_snprintf(name, size, "FSClient/10.%u.%u.%u/%u", id >> 16 & 255, id >> 8 & 255, id & 255, id * 7);
+}
+
+static void test_many(gconstpointer data) {
+    char *folder = folder_new(), name[64];
+    Store *store = open_in(data, folder, FALSE);
+    g_autoptr(StoreBatch) batch = store_batch_new(store);
+    for (guint32 id = 1; id <= MANY; id++) {
+        const guint8 key[4] = {(guint8)(id >> 24), (guint8)(id >> 16), (guint8)(id >> 8), (guint8)id};
+        name_of(id, name, sizeof name);
+        store_batch_put(batch, FAMILY_DICT, (Bytes){key, sizeof key}, text(name));
+    }
+    g_assert_true(store_write(store, batch, FALSE, NULL));
+    Dict *dict = dict_open(store, NULL);
+    g_assert_cmpuint(dict_size(dict), ==, MANY);
+    for (guint round = 0; round < 2; round++) {
+        for (guint32 id = 1; id <= MANY; id++) {
+            name_of(id, name, sizeof name);
+            g_assert_cmpuint(dict_find(dict, name, strlen(name)), ==, id);
+            g_assert_cmpstr(dict_text(dict, id, NULL), ==, name);
+        }
+        dict_rest(dict);
+    }
+    g_assert_cmpuint(intern(dict, "FSClient/10.0.0.1/7"), ==, 1);
+    g_assert_cmpuint(intern(dict, "one more"), ==, MANY + 1);
+    dict_free(dict);
+    store_close(store);
+    folder_remove(folder);
+}
+
 /* ---- threads ---- */
 
 #define THREADS 4
@@ -181,7 +215,9 @@ int main(int argc, char **argv) {
         g_autofree char *damage = g_strdup_printf("/dict/%s/damage", name);
         g_autofree char *threads = g_strdup_printf("/dict/%s/threads", name);
         g_test_add_data_func(ids, GUINT_TO_POINTER(i), test_ids);
+        g_autofree char *many = g_strdup_printf("/dict/%s/many", name);
         g_test_add_data_func(damage, GUINT_TO_POINTER(i), test_damage);
+        g_test_add_data_func(many, GUINT_TO_POINTER(i), test_many);
         g_test_add_data_func(threads, GUINT_TO_POINTER(i), test_threads);
     }
     g_test_add_func("/dict/rocksdb/read-only", test_read_only);

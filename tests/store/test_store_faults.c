@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/error.h"
+#include "common/store/dict.h"
 #include "tests/faults/fault_files.h"
 #include "tests/store/fixture.h"
 
@@ -219,6 +220,35 @@ static void test_every_call(gconstpointer data) {
     g_assert_cmpuint(run.at, <, CALLS_MAX);
 }
 
+/* Who is to make room on a full disk must be able to start on it. */
+static void intern_on_a_full_disk(const Run *run) {
+    StoreOptions options = options_of(run->folder, TRUE);
+    g_autoptr(GError) error = NULL;
+    Store *store = store_open_rocksdb(&options, &error);
+    g_assert_no_error(error);
+    Dict *dict = dict_open(store, NULL);
+    guint32 id = 0;
+    g_assert_true(dict_intern(dict, "create", 6, &id, NULL));
+    dict_free(dict);
+    faults_set(run->folder, FAULT_NO_SPACE, 1, 0);
+    dict = dict_open(store, &error);
+    g_assert_cmpuint(faults_clear(), >, 0); /* it was asked for room */
+    g_assert_no_error(error);
+    g_assert_cmpuint(dict_find(dict, "create", 6), ==, id);
+    g_assert_true(dict_intern(dict, "open", 4, &id, &error));
+    g_assert_cmpstr(dict_text(dict, id, NULL), ==, "open");
+    dict_free(dict);
+    store_close(store);
+}
+
+/* RocksDB's threads do not come along into a fork: the process that forks must never have opened a store. */
+static void test_dictionary_on_a_full_disk(void) {
+    char *folder = folder_new();
+    const Run run = {.folder = folder, .what = (char *)"a dictionary on a full disk"};
+    in_process(intern_on_a_full_disk, &run);
+    folder_remove(folder);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     /* A thousand stores are made and opened: with a disk below them, most of the time would go into its syncs. */
@@ -231,5 +261,6 @@ int main(int argc, char **argv) {
                                                 c->lasts ? "once" : "for-good", c->no_log ? "no-log" : "log");
         g_test_add_data_func(path, c, test_every_call);
     }
+    g_test_add_func("/store/faults/dictionary", test_dictionary_on_a_full_disk);
     return g_test_run();
 }
