@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/base/room.h"
+
 #define PAGE_SHIFT      8 /* units of a page: 16 KiB */
 #define PAGE_UNITS      (1u << PAGE_SHIFT)
 #define PAGES_PER_BLOCK (ARENA_BLOCK_BYTES / ARENA_UNIT_BYTES / PAGE_UNITS)
@@ -95,7 +97,7 @@ void arena_init(Arena *arena) {
 
 void arena_clear(Arena *arena) {
     for (guint i = 1; i < arena->n_blocks; i++)
-        if (arena->blocks[i]) munmap(arena->blocks[i], ARENA_BLOCK_BYTES);
+        if (arena->blocks[i]) large_free(arena->blocks[i], ARENA_BLOCK_BYTES);
     g_free(arena->blocks);
     g_free(arena->pages);
     for (guint i = 0; i < ARENA_CLASSES; i++) set_clear(&arena->partial[i]);
@@ -105,18 +107,6 @@ void arena_clear(Arena *arena) {
 }
 
 /* ---- blocks ---- */
-
-/* Aligned, so that one huge page can hold it. */
-static guint8 *map_block(void) {
-    guint8 *wide = mmap(NULL, 2 * (gsize)ARENA_BLOCK_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (wide == MAP_FAILED) g_error("no memory for open traces");
-    const gsize before = (ARENA_BLOCK_BYTES - (gsize)wide % ARENA_BLOCK_BYTES) % ARENA_BLOCK_BYTES;
-    if (before > 0) munmap(wide, before);
-    if (before < ARENA_BLOCK_BYTES) munmap(wide + before + ARENA_BLOCK_BYTES, ARENA_BLOCK_BYTES - before);
-    madvise(wide + before, ARENA_BLOCK_BYTES, MADV_HUGEPAGE); /* a hint: without it all is well, and a little slower */
-    return wide + before;
-}
 
 static guint next_number(Arena *arena) {
     if (arena->free_numbers->len > 0) {
@@ -136,7 +126,7 @@ static guint next_number(Arena *arena) {
 
 static void add_block(Arena *arena) {
     const guint number = next_number(arena);
-    arena->blocks[number] = map_block();
+    arena->blocks[number] = large_new0(ARENA_BLOCK_BYTES); /* one huge page can hold it */
     arena->n_live++;
     arena->n_empty++;
     ArenaPage *pages = &arena->pages[(gsize)number * PAGES_PER_BLOCK];
@@ -170,7 +160,7 @@ static void drop_block(Arena *arena, guint number) {
             arena->n_pages_empty--;
         }
     }
-    munmap(arena->blocks[number], ARENA_BLOCK_BYTES);
+    large_free(arena->blocks[number], ARENA_BLOCK_BYTES);
     arena->blocks[number] = NULL;
     arena->n_live--;
     arena->n_empty--;

@@ -175,13 +175,20 @@ void open_traces_free(OpenTraces *traces) {
     g_free(traces);
 }
 
-void open_traces_spill_to(OpenTraces *traces, const char *folder) { traces->spill = spill_new(folder); }
-
-void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) { set_limits(traces, limits); }
+void open_traces_spill_to(OpenTraces *traces, const char *folder) {
+    traces->spill = spill_new(folder);
+    spill_set_limit(traces->spill, traces->limits.disk_bytes);
+}
 
 void open_traces_set_share(OpenTraces *traces, gsize memory_bytes, guint64 disk_bytes) {
     traces->limits.memory_bytes = memory_bytes;
     traces->limits.disk_bytes = disk_bytes;
+    if (traces->spill) spill_set_limit(traces->spill, disk_bytes);
+}
+
+void open_traces_set_limits(OpenTraces *traces, const OpenLimits *limits) {
+    set_limits(traces, limits);
+    open_traces_set_share(traces, limits->memory_bytes, limits->disk_bytes);
 }
 
 void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns, gint64 large_idle_ns) {
@@ -400,6 +407,12 @@ static void need_list(OpenTraces *traces, OpenTrace *trace) {
     memcpy(trace->head, &part, sizeof part);
 }
 
+/* How long it will be there: complete ones close in the order in which they fell asleep, large ones later. */
+static SpillKin kin_of(const OpenTrace *trace) {
+    if (trace->n_spans >= OPEN_LARGE_SPANS || trace->size_bytes >= SPILL_WARM_BYTES) return SPILL_GROWING;
+    return trace->has_root ? SPILL_COMPLETE : SPILL_WAITING;
+}
+
 /* What the trace has in memory goes to the file: whole fragments, so that parts can be unpacked one by one. */
 static gboolean spill(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
     if (trace->kept == KEPT_SPILLED) need_list(traces, trace);
@@ -408,7 +421,7 @@ static gboolean spill(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
     g_byte_array_set_size(traces->bodies, 0);
     copy_pieces(traces, trace);
     const Bytes bodies = {traces->bodies->data, trace->size_bytes};
-    if (!spill_put(traces->spill, &part.list, bodies, traces->limits.disk_bytes, &error)) {
+    if (!spill_put(traces->spill, kin_of(trace), &part.list, bodies, &error)) {
         note_failure(traces, error, now);
         return FALSE;
     }
@@ -456,7 +469,7 @@ static gboolean put_small(OpenTraces *traces, const OpenTrace *trace, OpenTick n
     if (good) {
         copy_pieces(traces, trace);
         const Bytes bodies = {traces->bodies->data, traces->bodies->len};
-        good = spill_put_small(traces->spill, bodies, traces->limits.disk_bytes, where, &error);
+        good = spill_put_small(traces->spill, bodies, where, &error);
     }
     if (!good) note_failure(traces, error, now);
     return good;

@@ -7,6 +7,7 @@
 #include "analyzer/archive/turn.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/room.h"
 #include "receiver/aside.h"
 #include "receiver/log.h"
 #include "receiver/mailbox.h"
@@ -15,6 +16,8 @@
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
 #define RECORDS_KEPT_BYTES (2u * 1024 * 1024)
+/* Where it needs more, it is asked for at once, so much for each span; they seldom need less. */
+#define RECORD_BYTES 112u
 /* After so many traces that cannot be read back the shard turns to its messages first. */
 #define UNREADABLE_MOST 16u
 /* So long may it store what has waited for long enough, before it turns to them: when the rate falls, or the journal
@@ -210,9 +213,19 @@ static void records_end(Shard *shard) {
     shard->records = g_byte_array_new();
 }
 
+static void records_begin(Shard *shard, guint32 n_spans) {
+    const guint64 expected = (guint64)n_spans * RECORD_BYTES;
+    if (expected > RECORDS_KEPT_BYTES && expected < G_MAXUINT32 / 2) {
+        g_byte_array_unref(shard->records); /* growing, it would be copied */
+        shard->records = g_byte_array_sized_new((guint)expected);
+        large_hint(shard->records->data, expected);
+    }
+    g_byte_array_set_size(shard->records, 0);
+}
+
 /* Makes shard->records the spans of the trace. */
 static gboolean unpack(Shard *shard, OpenTrace *trace) {
-    g_byte_array_set_size(shard->records, 0);
+    records_begin(shard, trace->n_spans);
     GError *error = NULL;
     if (open_traces_unpack(shard->traces, trace, shard->records, &error)) return TRUE;
     note_unreadable(shard, trace, error);

@@ -2,19 +2,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "common/base/error.h"
+#include "common/base/file.h"
+#include "receiver/spill_space.h"
 
-#define NO_SLOT G_MAXUINT32
-/* Small parts are written together, so many bytes at a time. */
-#define BUFFER_BYTES (64u * 1024)
+/* What is written at a time: a run of so many units, or fewer where no more lie side by side. */
+#define RUN_UNITS 4u
+/* Free units that the file keeps in any case. With those that are being filled, and of what lies alone as many again,
+ * it is less than SPILL_SPARE_BYTES. */
+#define SPARE_UNITS 16u
+/* So many side by side are given back first. */
+#define TRIM_UNITS 16u
 
 typedef struct Extent {
-    guint32 slot, at;
+    guint32 unit, at; /* where it begins, in the unit */
     guint32 size_bytes : 31;
     guint32 more : 1; /* the part goes on in the next extent */
     guint32 check;    /* of its bytes */
@@ -22,19 +27,20 @@ typedef struct Extent {
 
 G_STATIC_ASSERT(sizeof(Extent) == 16);
 
-/* A slot that is being filled. */
+/* A run that is being filled; it is written when it is full. */
 typedef struct Filling {
-    guint32 slot, at; /* where the next byte goes */
+    SpillRun run; /* held; n is 0: none */
+    guint32 at;   /* where the next byte goes */
+    guint8 *buffer;
 } Filling;
 
 struct Spill {
     char *folder;
-    int fd;             /* -1: not yet made */
-    GArray *slots;      /* guint32: bytes in it that are needed */
-    GArray *free_slots; /* guint32 */
-    Filling parts, small;
-    guint8 *buffer;     /* BUFFER_BYTES: what is not written yet of the slot for small parts; NULL: none came yet */
-    guint32 written;    /* of that slot */
+    int fd; /* -1: not yet made */
+    guint64 limit_bytes;
+    SpillSpace space;
+    guint untrimmed; /* free units that were not given back when it was tried last */
+    Filling fillings[SPILL_KINS];
     GPtrArray *lists;   /* GArray of Extent, or NULL; [0] is not used */
     GArray *free_lists; /* guint32 */
     guint64 live_bytes, written_bytes;
@@ -45,9 +51,7 @@ Spill *spill_new(const char *folder) {
     Spill *spill = g_new0(Spill, 1);
     spill->folder = g_strdup(folder);
     spill->fd = -1;
-    spill->parts.slot = spill->small.slot = NO_SLOT;
-    spill->slots = g_array_new(FALSE, TRUE, sizeof(guint32));
-    spill->free_slots = g_array_new(FALSE, FALSE, sizeof(guint32));
+    spill_space_init(&spill->space);
     spill->lists = g_ptr_array_new();
     g_ptr_array_add(spill->lists, NULL);
     spill->free_lists = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -60,22 +64,11 @@ void spill_free(Spill *spill) {
     for (guint i = 0; i < spill->lists->len; i++)
         if (spill->lists->pdata[i]) g_array_unref(spill->lists->pdata[i]);
     g_ptr_array_unref(spill->lists);
-    g_array_unref(spill->slots);
-    g_array_unref(spill->free_slots);
     g_array_unref(spill->free_lists);
-    g_free(spill->buffer);
+    for (guint kin = 0; kin < SPILL_KINS; kin++) g_free(spill->fillings[kin].buffer);
+    spill_space_clear(&spill->space);
     g_free(spill->folder);
     g_free(spill);
-}
-
-/* Not every file system has files that never had a name. */
-static int open_unnamed(const char *folder) {
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
-    g_autofree char *path = g_build_filename(folder, "open-traces-XXXXXX", NULL);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0) unlink(path);
-    return fd;
 }
 
 static gboolean pop(GArray *numbers, guint32 *number) {
@@ -85,47 +78,43 @@ static gboolean pop(GArray *numbers, guint32 *number) {
     return TRUE;
 }
 
-/* ---- slots ---- */
+/* ---- space ---- */
 
-static inline guint32 *needed(const Spill *spill, guint32 slot) { return &g_array_index(spill->slots, guint32, slot); }
-
-static inline off_t place(guint32 slot, guint32 at) { return (off_t)slot * SPILL_SLOT_BYTES + at; }
+static inline guint64 place(guint32 unit, guint32 at) { return (guint64)unit * SPILL_UNIT_BYTES + at; }
 
 guint64 spill_file_bytes(const Spill *spill) {
-    return (guint64)(spill->slots->len - spill->free_slots->len) * SPILL_SLOT_BYTES;
+    return (guint64)(spill->space.n_units - spill->space.n_holes) * SPILL_UNIT_BYTES;
 }
 
-static void release_slot(Spill *spill, guint32 slot) {
-    /* A hint: where the file system cannot, the space stays the file's, and serves the slot's next use. */
-    (void)fallocate(spill->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)slot * SPILL_SLOT_BYTES,
-                    SPILL_SLOT_BYTES);
-    g_array_append_val(spill->free_slots, slot);
+/* Gives free places back to the file system, of at least so many units side by side, until no more than 'spare' units
+ * of them are left. */
+static void trim(Spill *spill, guint least, guint spare) {
+    SpillRun run;
+    guint end = G_MAXUINT;
+    while (spill_space_spare(&spill->space) > spare && spill_space_trim(&spill->space, least, &end, &run))
+        /* A hint: where the file system cannot, the space stays the file's, and serves the place's next use. */
+        (void)fallocate(spill->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place(run.unit, 0),
+                        (off_t)run.n * SPILL_UNIT_BYTES);
+    spill->untrimmed = spill_space_spare(&spill->space);
 }
 
-static void give_bytes(Spill *spill, guint32 slot, guint32 size_bytes) {
-    *needed(spill, slot) -= size_bytes;
-    if (*needed(spill, slot) > 0) return;
-    if (slot == spill->parts.slot)
-        spill->parts.at = 0;
-    else if (slot == spill->small.slot)
-        spill->small.at = spill->written = 0;
-    else
-        release_slot(spill, slot);
+void spill_set_limit(Spill *spill, guint64 limit_bytes) {
+    const guint64 used = (guint64)spill_space_used(&spill->space) * SPILL_UNIT_BYTES;
+    spill->limit_bytes = limit_bytes;
+    if (spill_file_bytes(spill) <= limit_bytes) return;
+    trim(spill, 1, used < limit_bytes ? (guint)((limit_bytes - used) / SPILL_UNIT_BYTES) : 0);
 }
 
-static gboolean next_slot(Spill *spill, Filling *filling, guint64 limit_bytes, GError **error) {
-    guint32 slot;
-    if (spill_file_bytes(spill) + SPILL_SLOT_BYTES > limit_bytes)
-        return fail(error, PLUMB_ERROR_LIMIT, "open traces have all the space on disk that they may have (%.0f MB)",
-                    (double)limit_bytes / 1e6);
-    if (!pop(spill->free_slots, &slot)) {
-        slot = spill->slots->len;
-        g_array_set_size(spill->slots, slot + 1);
-    }
-    const guint32 full = filling->slot;
-    *filling = (Filling){.slot = slot};
-    if (full != NO_SLOT && *needed(spill, full) == 0) release_slot(spill, full);
-    return TRUE;
+/* A call costs about the same for one unit and for many: as long as it is not too much, places that lie alone wait. */
+static void trim_some(Spill *spill) {
+    const guint most = spill_space_used(&spill->space) / 4 + SPARE_UNITS, spare = spill_space_spare(&spill->space);
+    if (spare > most && spare >= spill->untrimmed + most / 4) trim(spill, spare > 2 * most ? 1 : TRIM_UNITS, most / 2);
+    spill->untrimmed = MIN(spill->untrimmed, spare);
+}
+
+static void give_bytes(Spill *spill, guint64 at, guint32 size_bytes) {
+    spill_space_drop(&spill->space, at, size_bytes);
+    trim_some(spill);
 }
 
 /* ---- writing ---- */
@@ -142,42 +131,97 @@ static gboolean write_all(Spill *spill, const guint8 *bytes, gsize size_bytes, o
     return TRUE;
 }
 
+static inline guint32 run_bytes(const Filling *filling) { return filling->run.n * SPILL_UNIT_BYTES; }
+
+/* All of the run, so that whole pages are written: of a part of one the rest would have to be read first. */
+static gboolean write_run(Spill *spill, Filling *filling, GError **error) {
+    memset(filling->buffer + filling->at, 0, run_bytes(filling) - filling->at);
+    if (!write_all(spill, filling->buffer, run_bytes(filling), (off_t)place(filling->run.unit, 0), error)) return FALSE;
+    spill_space_release(&spill->space, filling->run);
+    filling->run.n = filling->at = 0;
+    return TRUE;
+}
+
+/* Beside what is being filled. */
+static guint units_left(const Spill *spill) {
+    const guint64 most = spill->limit_bytes / SPILL_UNIT_BYTES;
+    const guint used = spill_space_used(&spill->space);
+    return used < most ? (guint)MIN(most - used, G_MAXINT) : 0;
+}
+
+static gboolean need_units(const Spill *spill, guint64 size_bytes, GError **error) {
+    if (size_bytes <= (guint64)units_left(spill) * SPILL_UNIT_BYTES) return TRUE;
+    return fail(error, PLUMB_ERROR_LIMIT, "open traces have all the space on disk that they may have (%.0f MB)",
+                (double)spill->limit_bytes / 1e6);
+}
+
+/* So many bytes side by side, up to a unit. */
+static gboolean need_room(Spill *spill, Filling *filling, guint32 size_bytes, GError **error) {
+    if (filling->at + size_bytes <= run_bytes(filling)) return TRUE;
+    if (!need_units(spill, size_bytes, error)) return FALSE;
+    if (filling->run.n > 0 && !write_run(spill, filling, error)) return FALSE;
+    if (!filling->buffer) filling->buffer = g_malloc(RUN_UNITS * SPILL_UNIT_BYTES);
+    filling->run = spill_space_take(&spill->space, MIN(units_left(spill), RUN_UNITS));
+    return TRUE;
+}
+
 static guint32 check_of(const void *bytes, gsize size_bytes) { return (guint32)XXH3_64bits(bytes, size_bytes); }
 
-/* As much as the slot has room for; *extent says how much. */
-static gboolean put_extent(Spill *spill, Bytes bytes, guint64 limit_bytes, Extent *extent, GError **error) {
-    Filling *filling = &spill->parts;
-    if ((filling->slot == NO_SLOT || filling->at == SPILL_SLOT_BYTES) && !next_slot(spill, filling, limit_bytes, error))
-        return FALSE;
-    const guint32 part = (guint32)MIN(bytes.size_bytes, SPILL_SLOT_BYTES - filling->at);
-    const Extent made = {.slot = filling->slot,
-                         .at = filling->at,
-                         .size_bytes = part & G_MAXINT32,
-                         .more = part < bytes.size_bytes,
-                         .check = check_of(bytes.data, part)};
-    if (!write_all(spill, bytes.data, part, place(made.slot, made.at), error)) return FALSE;
-    filling->at += part;
-    *needed(spill, made.slot) += part;
-    *extent = made;
+/* Is it in the run that is being filled? */
+static inline gboolean is_filling(const Filling *filling, const Extent *extent) {
+    return extent->unit - filling->run.unit < filling->run.n;
+}
+
+static inline guint32 offset_in(const Filling *filling, const Extent *extent) {
+    return (extent->unit - filling->run.unit) * SPILL_UNIT_BYTES + extent->at;
+}
+
+static void copy_in(Spill *spill, Filling *filling, const void *bytes, guint32 size_bytes) {
+    memcpy(filling->buffer + filling->at, bytes, size_bytes);
+    spill_space_need(&spill->space, place(filling->run.unit, filling->at), size_bytes);
+    filling->at += size_bytes;
+}
+
+/* As much as the run has room for; *extent says how much. */
+static gboolean put_extent(Spill *spill, Filling *filling, Bytes bytes, Extent *extent, GError **error) {
+    if (!need_room(spill, filling, 1, error)) return FALSE;
+    const guint32 part = (guint32)MIN(bytes.size_bytes, run_bytes(filling) - filling->at);
+    *extent = (Extent){.unit = filling->run.unit + filling->at / SPILL_UNIT_BYTES,
+                       .at = filling->at % SPILL_UNIT_BYTES,
+                       .size_bytes = part & G_MAXINT32,
+                       .more = part < bytes.size_bytes,
+                       .check = check_of(bytes.data, part)};
+    copy_in(spill, filling, bytes.data, part);
     return TRUE;
 }
 
 static void give_extents(Spill *spill, const GArray *extents, guint from) {
     for (guint i = from; i < extents->len; i++) {
         const Extent *extent = &g_array_index(extents, Extent, i);
-        give_bytes(spill, extent->slot, extent->size_bytes);
+        give_bytes(spill, place(extent->unit, extent->at), extent->size_bytes);
     }
 }
 
-static gboolean put_part(Spill *spill, GArray *extents, Bytes bytes, guint64 limit_bytes, GError **error) {
+/* The run goes on where the first of these extents that is in it began. */
+static void take_out(Filling *filling, const GArray *extents, guint from) {
+    for (guint i = from; i < extents->len; i++) {
+        const Extent *extent = &g_array_index(extents, Extent, i);
+        if (!is_filling(filling, extent)) continue;
+        filling->at = offset_in(filling, extent);
+        return;
+    }
+}
+
+static gboolean put_part(Spill *spill, Filling *filling, GArray *extents, Bytes bytes, GError **error) {
     const guint before = extents->len;
-    const Filling filling = spill->parts;
+    const guint room = run_bytes(filling) - filling->at;
+    if (bytes.size_bytes > room && !need_units(spill, bytes.size_bytes - room, error)) return FALSE;
     while (bytes.size_bytes > 0) {
         Extent extent;
-        if (!put_extent(spill, bytes, limit_bytes, &extent, error)) {
+        if (!put_extent(spill, filling, bytes, &extent, error)) {
+            take_out(filling, extents, before);
             give_extents(spill, extents, before);
             g_array_set_size(extents, before);
-            if (spill->parts.slot == filling.slot) spill->parts.at = filling.at;
             return FALSE;
         }
         g_array_append_val(extents, extent);
@@ -190,7 +234,7 @@ static gboolean put_part(Spill *spill, GArray *extents, Bytes bytes, guint64 lim
 
 /* The file, if it is not there yet. */
 static gboolean need_file(Spill *spill, GError **error) {
-    if (spill->fd < 0) spill->fd = open_unnamed(spill->folder);
+    if (spill->fd < 0) spill->fd = file_open_unnamed(spill->folder);
     return spill->fd >= 0 || fail_errno(error, errno, "cannot make a file in %s", spill->folder);
 }
 
@@ -204,10 +248,10 @@ static SpillList new_list(Spill *spill, GArray *extents) {
     return list;
 }
 
-gboolean spill_put(Spill *spill, SpillList *list, Bytes bytes, guint64 limit_bytes, GError **error) {
+gboolean spill_put(Spill *spill, SpillKin kin, SpillList *list, Bytes bytes, GError **error) {
     if (!need_file(spill, error)) return FALSE;
     GArray *extents = *list ? spill->lists->pdata[*list] : g_array_new(FALSE, FALSE, sizeof(Extent));
-    if (!put_part(spill, extents, bytes, limit_bytes, error)) {
+    if (!put_part(spill, &spill->fillings[kin], extents, bytes, error)) {
         if (!*list) g_array_unref(extents);
         return FALSE;
     }
@@ -219,45 +263,22 @@ gboolean spill_put(Spill *spill, SpillList *list, Bytes bytes, guint64 limit_byt
 
 /* ---- small parts ---- */
 
-static gboolean write_buffer(Spill *spill, GError **error) {
-    const Filling *filling = &spill->small;
-    if (filling->at == spill->written) return TRUE;
-    if (!write_all(spill, spill->buffer, filling->at - spill->written, place(filling->slot, spill->written), error))
-        return FALSE;
-    spill->written = filling->at;
-    return TRUE;
-}
-
-/* Room in the buffer, for bytes of one slot. */
-static gboolean need_buffer(Spill *spill, guint32 size_bytes, guint64 limit_bytes, GError **error) {
-    Filling *filling = &spill->small;
-    const gboolean full = filling->slot == NO_SLOT || filling->at + size_bytes > SPILL_SLOT_BYTES;
-    if (!spill->buffer) spill->buffer = g_malloc(BUFFER_BYTES);
-    if ((full || filling->at + size_bytes - spill->written > BUFFER_BYTES) && !write_buffer(spill, error)) return FALSE;
-    if (!full) return TRUE;
-    if (!next_slot(spill, filling, limit_bytes, error)) return FALSE;
-    spill->written = 0;
-    return TRUE;
-}
-
-gboolean spill_put_small(Spill *spill, Bytes bytes, guint64 limit_bytes, SpillPlace *where, GError **error) {
+gboolean spill_put_small(Spill *spill, Bytes bytes, SpillPlace *where, GError **error) {
     const guint32 size_bytes = (guint32)bytes.size_bytes;
-    if (!need_file(spill, error) || !need_buffer(spill, size_bytes, limit_bytes, error)) return FALSE;
-    Filling *filling = &spill->small;
-    memcpy(spill->buffer + filling->at - spill->written, bytes.data, size_bytes);
-    *where = (SpillPlace){.slot = filling->slot,
-                          .at = filling->at & (SPILL_SLOT_BYTES - 1),
+    Filling *filling = &spill->fillings[SPILL_WAITING];
+    if (!need_file(spill, error) || !need_room(spill, filling, size_bytes, error)) return FALSE;
+    *where = (SpillPlace){.unit = filling->run.unit + filling->at / SPILL_UNIT_BYTES,
+                          .at = filling->at & (SPILL_UNIT_BYTES - 1),
                           .size_bytes = size_bytes & SPILL_SMALL_MAX_BYTES,
                           .check = check_of(bytes.data, size_bytes)};
-    filling->at += size_bytes;
-    *needed(spill, filling->slot) += size_bytes;
+    copy_in(spill, filling, bytes.data, size_bytes);
     spill->live_bytes += size_bytes;
     spill->written_bytes += size_bytes;
     return TRUE;
 }
 
 static Extent extent_of(const SpillPlace *where) {
-    return (Extent){.slot = where->slot, .at = where->at, .size_bytes = where->size_bytes, .check = where->check};
+    return (Extent){.unit = where->unit, .at = where->at, .size_bytes = where->size_bytes, .check = where->check};
 }
 
 SpillList spill_list_small(Spill *spill, const SpillPlace *where) {
@@ -270,19 +291,21 @@ SpillList spill_list_small(Spill *spill, const SpillPlace *where) {
 
 void spill_drop_small(Spill *spill, const SpillPlace *where) {
     spill->live_bytes -= where->size_bytes;
-    give_bytes(spill, where->slot, where->size_bytes);
+    give_bytes(spill, place(where->unit, where->at), where->size_bytes);
 }
 
 /* ---- reading ---- */
 
 static gboolean get_extent(const Spill *spill, const Extent *extent, guint8 *out, GError **error) {
-    if (extent->slot == spill->small.slot && extent->at >= spill->written) {
-        memcpy(out, spill->buffer + extent->at - spill->written, extent->size_bytes);
+    for (guint kin = 0; kin < SPILL_KINS; kin++) {
+        const Filling *filling = &spill->fillings[kin];
+        if (!is_filling(filling, extent)) continue;
+        memcpy(out, filling->buffer + offset_in(filling, extent), extent->size_bytes);
         return TRUE;
     }
     for (gsize have = 0; have < extent->size_bytes;) {
         const ssize_t done =
-            pread(spill->fd, out + have, extent->size_bytes - have, place(extent->slot, extent->at) + (off_t)have);
+            pread(spill->fd, out + have, extent->size_bytes - have, (off_t)(place(extent->unit, extent->at) + have));
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return fail_errno(error, errno, "cannot read back a file in %s", spill->folder);
         if (done == 0) return fail(error, PLUMB_ERROR_CORRUPT, "a file in %s has become shorter", spill->folder);
@@ -342,7 +365,9 @@ guint64 spill_live_bytes(const Spill *spill) { return spill->live_bytes; }
 guint64 spill_written_bytes(const Spill *spill) { return spill->written_bytes; }
 
 gsize spill_memory_bytes(const Spill *spill) {
+    gsize bytes = spill_space_memory_bytes(&spill->space);
+    for (guint kin = 0; kin < SPILL_KINS; kin++)
+        bytes += spill->fillings[kin].buffer ? RUN_UNITS * SPILL_UNIT_BYTES : 0;
     /* An array is an allocation for itself and one for its room, which doubles. */
-    return spill->extents * 2 * sizeof(Extent) + (spill->lists->len - spill->free_lists->len) * 96 +
-           spill->slots->len * 2 * sizeof(guint32) + (spill->buffer ? BUFFER_BYTES : 0);
+    return bytes + spill->extents * 2 * sizeof(Extent) + (spill->lists->len - spill->free_lists->len) * 96;
 }

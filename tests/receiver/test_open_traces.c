@@ -298,7 +298,7 @@ static void test_large_traces_stay_open(OnDisk *disk, gconstpointer unused) {
     }
     const OpenSpilled spilled = open_traces_spilled(traces);
     g_assert_cmpuint(spilled.spans + spilled.bytes + spilled.failures, ==, 0);
-    g_assert_cmpuint(spilled.file_bytes, <=, SPILL_SLOT_BYTES);
+    g_assert_cmpuint(spilled.file_bytes, <=, SPILL_SPARE_BYTES);
     g_assert_null(open_traces_take_error(traces));
 }
 
@@ -460,7 +460,7 @@ static void test_disk_is_full(OnDisk *disk, gconstpointer unused) {
     (void)unused;
     OpenTraces *traces = disk->traces;
     OpenLimits no_room = limits;
-    no_room.disk_bytes = SPILL_SLOT_BYTES;
+    no_room.disk_bytes = 1 << 20;
     open_traces_set_limits(traces, &no_room);
     gint64 now_ns = 0;
     DueReason reason = DUE_NOT;

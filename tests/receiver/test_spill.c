@@ -13,6 +13,8 @@
 
 #define MIB    (1024u * 1024)
 #define ENOUGH (64u * MIB)
+/* What is written at a time. */
+#define RUN_BYTES (64u * 1024)
 
 typedef struct Setup {
     char *folder;
@@ -41,7 +43,8 @@ static GByteArray *make(guint32 seed, guint size_bytes) {
 }
 
 static gboolean put(Spill *spill, SpillList *list, const GByteArray *bytes, guint64 limit_bytes, GError **error) {
-    return spill_put(spill, list, (Bytes){bytes->data, bytes->len}, limit_bytes, error);
+    spill_set_limit(spill, limit_bytes);
+    return spill_put(spill, SPILL_GROWING, list, (Bytes){bytes->data, bytes->len}, error);
 }
 
 static void assert_next(Spill *spill, SpillList list, guint *at, const GByteArray *expected) {
@@ -84,6 +87,23 @@ static guint64 blocks_bytes(const Setup *setup) {
     return (guint64)info.st_blocks * 512;
 }
 
+static guint64 size_bytes(const Setup *setup) {
+    struct stat info;
+    int fd = unnamed_file_in(setup->folder);
+    g_assert_cmpint(fstat(fd, &info), ==, 0);
+    close(fd);
+    return (guint64)info.st_size;
+}
+
+/* What a file system may count beside the bytes of a file. */
+#define BLOCKS_BESIDE (256u * 1024)
+
+static void assert_empty(Setup *setup) {
+    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, SPILL_SPARE_BYTES);
+    g_assert_cmpuint(blocks_bytes(setup), <=, SPILL_SPARE_BYTES + BLOCKS_BESIDE);
+}
+
 /* Lists come and go; what is there is right all the time, and the file is not much larger than what it holds. */
 static void test_space_comes_back(Setup *setup, gconstpointer unused) {
     (void)unused;
@@ -106,9 +126,89 @@ static void test_space_comes_back(Setup *setup, gconstpointer unused) {
     g_assert_cmpuint(spill_file_bytes(setup->spill), <=, ENOUGH);
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
         if (lists[i]) spill_drop(setup->spill, lists[i]);
-    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
-    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, MIB); /* the slot that is being filled */
-    g_assert_cmpuint(blocks_bytes(setup), <=, 2 * MIB);
+    assert_empty(setup);
+}
+
+/* However long lists come and go, the file is as large as what it held at most, and a half. */
+static void test_places_are_used_again(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    SpillList lists[400] = {0};
+    guint32 seeds[400];
+    guint64 most_bytes = 0;
+    for (guint step = 0; step < 12000; step++) {
+        const guint i = (guint)g_test_rand_int_range(0, G_N_ELEMENTS(lists));
+        if (lists[i]) {
+            spill_drop(setup->spill, lists[i]);
+            lists[i] = 0;
+        } else {
+            g_autoptr(GByteArray) bytes = make(seeds[i] = step, 35000 + step % 7000);
+            g_assert_true(put(setup->spill, &lists[i], bytes, ENOUGH, NULL));
+        }
+        most_bytes = MAX(most_bytes, spill_live_bytes(setup->spill));
+        g_assert_cmpuint(spill_file_bytes(setup->spill), <=, most_bytes + most_bytes / 2 + SPILL_SPARE_BYTES);
+    }
+    g_assert_cmpuint(spill_written_bytes(setup->spill), >, 10 * most_bytes);
+    g_assert_cmpuint(size_bytes(setup), <=, most_bytes + most_bytes / 2 + SPILL_SPARE_BYTES);
+    g_assert_cmpuint(blocks_bytes(setup), <=, spill_file_bytes(setup->spill) + BLOCKS_BESIDE);
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
+        if (!lists[i]) continue;
+        guint at = 0;
+        g_autoptr(GByteArray) expected = make(seeds[i], 35000 + seeds[i] % 7000);
+        assert_next(setup->spill, lists[i], &at, expected);
+        spill_drop(setup->spill, lists[i]);
+    }
+    assert_empty(setup);
+}
+
+/* What is needed for long does not hold the places of what is not, though they came in turn. */
+static void test_kins_lie_apart(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    enum { PARTS = 2000, PART_BYTES = 5000 };
+    SpillList lists[PARTS][SPILL_KINS] = {0};
+    spill_set_limit(setup->spill, ENOUGH);
+    for (guint i = 0; i < PARTS; i++)
+        for (guint kin = 0; kin < SPILL_KINS; kin++) {
+            g_autoptr(GByteArray) bytes = make(i * SPILL_KINS + kin, PART_BYTES);
+            g_assert_true(spill_put(setup->spill, kin, &lists[i][kin], (Bytes){bytes->data, bytes->len}, NULL));
+        }
+    const guint64 live_bytes = spill_live_bytes(setup->spill);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, live_bytes + SPILL_SPARE_BYTES);
+    for (guint i = 0; i < PARTS; i++) {
+        spill_drop(setup->spill, lists[i][SPILL_COMPLETE]);
+        spill_drop(setup->spill, lists[i][SPILL_WAITING]);
+    }
+    const guint64 left_bytes = spill_live_bytes(setup->spill);
+    g_assert_cmpuint(left_bytes, ==, live_bytes / SPILL_KINS);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, left_bytes + left_bytes / 2 + SPILL_SPARE_BYTES);
+    g_assert_cmpuint(blocks_bytes(setup), <=, spill_file_bytes(setup->spill) + BLOCKS_BESIDE);
+    for (guint i = 0; i < PARTS; i++) {
+        guint at = 0;
+        g_autoptr(GByteArray) expected = make(i * SPILL_KINS + SPILL_GROWING, PART_BYTES);
+        assert_next(setup->spill, lists[i][SPILL_GROWING], &at, expected);
+        spill_drop(setup->spill, lists[i][SPILL_GROWING]);
+    }
+    assert_empty(setup);
+}
+
+/* With less to have, free places go back at once. */
+static void test_limit_falls(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    g_autoptr(GByteArray) large = make(1, 20 * MIB), small = make(2, 3 * MIB);
+    SpillList lists[2] = {0};
+    g_assert_true(put(setup->spill, &lists[0], large, ENOUGH, NULL));
+    g_assert_true(put(setup->spill, &lists[1], small, ENOUGH, NULL));
+    spill_drop(setup->spill, lists[1]);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), >=, 23 * MIB - RUN_BYTES); /* it would be used again */
+    spill_set_limit(setup->spill, 22 * MIB);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, 22 * MIB);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), >=, 21 * MIB);
+    spill_set_limit(setup->spill, MIB);
+    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, 20 * MIB + 2 * RUN_BYTES);
+    g_assert_cmpuint(blocks_bytes(setup), <=, 20 * MIB + 2 * RUN_BYTES + BLOCKS_BESIDE);
+    guint at = 0;
+    assert_next(setup->spill, lists[0], &at, large);
+    spill_drop(setup->spill, lists[0]);
+    assert_empty(setup);
 }
 
 static void test_limit(Setup *setup, gconstpointer unused) {
@@ -138,7 +238,8 @@ typedef struct Small {
 
 static gboolean put_small(Spill *spill, Small *small, guint32 seed, guint64 limit_bytes, GError **error) {
     g_autoptr(GByteArray) bytes = make(seed, 1 + seed * 2654435761u % SPILL_SMALL_MAX_BYTES);
-    if (!spill_put_small(spill, (Bytes){bytes->data, bytes->len}, limit_bytes, &small->where, error)) return FALSE;
+    spill_set_limit(spill, limit_bytes);
+    if (!spill_put_small(spill, (Bytes){bytes->data, bytes->len}, &small->where, error)) return FALSE;
     small->bytes = g_steal_pointer(&bytes);
     small->list = 0;
     return TRUE;
@@ -197,9 +298,7 @@ static void test_small(Setup *setup, gconstpointer unused) {
         assert_small(setup->spill, &all[i]);
         drop_small(setup->spill, &all[i]);
     }
-    g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 0);
-    g_assert_cmpuint(spill_file_bytes(setup->spill), <=, 2 * MIB); /* the slots that are being filled */
-    g_assert_cmpuint(blocks_bytes(setup), <=, 3 * MIB);
+    assert_empty(setup);
 }
 
 /* Makes small parts until it fails; returns how many there are. */
@@ -224,7 +323,7 @@ static void test_small_limit(Setup *setup, gconstpointer unused) {
     const guint n = fill_small(setup, all, 3 * MIB, &error);
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_assert_cmpuint(spill_file_bytes(setup->spill), ==, 3 * MIB);
-    g_assert_cmpuint(spill_live_bytes(setup->spill), >, 3 * MIB - 3 * SPILL_SMALL_MAX_BYTES);
+    g_assert_cmpuint(spill_live_bytes(setup->spill), >, 3 * (MIB - MIB / RUN_BYTES * SPILL_SMALL_MAX_BYTES));
     for (guint i = 0; i < n; i++) assert_small(setup->spill, &g_array_index(all, Small, i));
     drop_all(setup, all);
 }
@@ -240,9 +339,10 @@ static void assert_corrupt(Setup *setup, SpillList list) {
 
 static void test_damage_is_seen(Setup *setup, gconstpointer unused) {
     (void)unused;
-    g_autoptr(GByteArray) bytes = make(1, MIB + 5000);
-    SpillList list = 0;
+    g_autoptr(GByteArray) bytes = make(1, MIB + 5000), behind = make(2, RUN_BYTES);
+    SpillList list = 0, other = 0;
     g_assert_true(put(setup->spill, &list, bytes, ENOUGH, NULL));
+    g_assert_true(put(setup->spill, &other, behind, ENOUGH, NULL)); /* so that all of the list is written */
     int fd = unnamed_file_in(setup->folder);
     for (guint bit = 0; bit < 8; bit++) {
         const off_t place = g_test_rand_int_range(0, (gint)bytes->len);
@@ -280,6 +380,35 @@ static void test_write_fails(Setup *setup, gconstpointer unused) {
     guint at = 0;
     assert_next(setup->spill, list, &at, small);
     assert_next(setup->spill, list, &at, large);
+}
+
+/* Where the file cannot grow, places that became free serve all the same. */
+static void test_full_disk(Setup *setup, gconstpointer unused) {
+    (void)unused;
+    g_autoptr(GByteArray) bytes = make(1, MIB);
+    SpillList lists[8] = {0};
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_assert_true(put(setup->spill, &lists[i], bytes, ENOUGH, NULL));
+    struct rlimit before;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit less = {spill_file_bytes(setup->spill), before.rlim_max};
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &less), ==, 0);
+    gboolean good = TRUE;
+    for (guint i = 0; good && i < 100; i++) {
+        SpillList *list = &lists[i % G_N_ELEMENTS(lists)];
+        spill_drop(setup->spill, *list);
+        *list = 0;
+        good = put(setup->spill, list, bytes, ENOUGH, NULL);
+    }
+    SpillList more = 0;
+    const gboolean grown = put(setup->spill, &more, bytes, ENOUGH, NULL);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_true(good);
+    g_assert_false(grown);
+    for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
+        guint at = 0;
+        assert_next(setup->spill, lists[i], &at, bytes);
+    }
 }
 
 /* When they cannot be written none is lost, and no more are taken than there is memory for. */
@@ -336,6 +465,10 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/spill/parts", Setup, NULL, setup, test_parts, teardown);
     g_test_add("/spill/space", Setup, NULL, setup, test_space_comes_back, teardown);
+    g_test_add("/spill/used-again", Setup, NULL, setup, test_places_are_used_again, teardown);
+    g_test_add("/spill/kins", Setup, NULL, setup, test_kins_lie_apart, teardown);
+    g_test_add("/spill/limit-falls", Setup, NULL, setup, test_limit_falls, teardown);
+    g_test_add("/spill/full-disk", Setup, NULL, setup, test_full_disk, teardown);
     g_test_add("/spill/limit", Setup, NULL, setup, test_limit, teardown);
     g_test_add("/spill/damage", Setup, NULL, setup, test_damage_is_seen, teardown);
     g_test_add("/spill/write-fails", Setup, NULL, setup, test_write_fails, teardown);
