@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/due.h"
+#include "analyzer/archive/gone.h"
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
@@ -99,13 +100,14 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
 
     archive->dict = dict_open(store, error);
     if (archive->dict == NULL) return NULL;
-    archive->processes = process_table_new(archive->dict);
+    archive->processes = process_table_new(archive->dict, store_folder(store), error);
+    if (archive->processes == NULL) return NULL;
     archive->patterns = pattern_table_open(store, archive->options.pattern_nodes, error);
     if (archive->patterns == NULL) return NULL;
     archive->mixed = mixed_table_open(store, &archive->lookup, error);
     if (archive->mixed == NULL) return NULL;
     if (!tolerance_load(archive, error) || !totals_load(archive, error) ||
-        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error))
+        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error) || !gone_load(archive, error))
         return NULL;
     late_open(archive);
     return g_steal_pointer(&archive);
@@ -130,6 +132,11 @@ void archive_free(Archive *archive) {
     roll_up_clear(&archive->roll_up);
     pthread_rwlock_destroy(&archive->gate);
     g_free(archive);
+}
+
+void archive_rest(Archive *archive) {
+    dict_rest(archive->dict);
+    process_table_rest(archive->processes);
 }
 
 Store *archive_store(Archive *archive) { return archive->store; }

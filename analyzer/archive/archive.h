@@ -7,6 +7,7 @@
 
 #include "analyzer/archive/keep.h"
 #include "analyzer/archive/pattern_numbers.h"
+#include "analyzer/archive/places.h"
 #include "analyzer/archive/search_terms.h"
 #include "analyzer/calltree/record.h"
 #include "analyzer/calltree/stats_group.h"
@@ -22,8 +23,7 @@ typedef struct ArchiveOptions {
     const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
 
-/* Opens dictionary and patterns of a store, which must have been opened with archive_merge and must outlive the
- * archive. Thread-safe but where said otherwise. */
+/* Of a store that was opened with archive_merge and must outlive the archive. Thread-safe but where said otherwise. */
 gboolean archive_merge(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);
 Archive *archive_open(Store *store, const ArchiveOptions *options, GError **error);
 void archive_free(Archive *archive);
@@ -31,6 +31,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Archive, archive_free)
 
 Store *archive_store(Archive *archive);
 Dict *archive_dict(Archive *archive);
+void archive_rest(Archive *archive); /* as dict_rest(): of all tables that grow with the store's age */
 const Lookup *archive_lookup(Archive *archive);
 /* What spans may stick out of their parents: the store's, fixed when it was made. */
 gint64 archive_clock_tolerance_ns(Archive *archive);
@@ -70,7 +71,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
 /* The next traces to be added may have been added before: after a crash the journal gives them again. Their spans that
- * are stored already count as replayed, not as repeated by their senders. */
+ * are stored already count as replayed, not as repeated by their senders; so do those of removed traces (gone.h). */
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying);
 /* How much the group holds: commit at some tens of MiB. */
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
@@ -108,7 +109,7 @@ Pattern *archive_scan_pattern(ArchiveScan *scan, GError **error);
 
 /* Statistics of a period, summed over its buckets: coarse levels where they fit, fine ones at the edges. Visits rows of
  * all hosts together by (object, role), or rows of one host by (object, role, host), with neither level nor bucket nor
- * cell in the key; the row may be used during the call only. Periods are widened to whole minutes. */
+ * cell in the key; the row may be used during the call only. Periods are widened (archive_stats_period()). */
 typedef struct StatsFilter {
     StatsKind kind;
     gint64 since_ns, until_ns;
@@ -119,15 +120,15 @@ typedef struct StatsFilter {
     /* NULL: all. Else rows are read only when it says so, by object, role and host (0: of all together). */
     gboolean (*wanted)(void *arg, const StatsKey *key);
     void *wanted_arg;
+    const StatsPlace *places; /* NULL: all. Else only these are read; tidy, of what the fields above are about; lent */
+    guint n_places;
 } StatsFilter;
 gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg, GError **error);
-/* The same without building rows: how much there is of each node, in pieces that add up, some of them negative. In no
- * useful order. */
+/* The same without building rows: pieces that add up, some of them negative, in no useful order. */
 typedef void (*StatsWeightVisit)(void *arg, const StatsKey *key, const NodeWeight *weight);
 gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsWeightVisit visit, void *arg,
                              GError **error);
-/* The rows by host one by one, as they are stored for each bucket and in no useful order, until visit returns FALSE: to
- * learn which hosts there are. key->host is the host. */
+/* The rows by host (key->host) as they are stored for each bucket, in no useful order, until visit returns FALSE. */
 typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);
 gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
                              GError **error);

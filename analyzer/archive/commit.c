@@ -33,10 +33,10 @@ static void note_host(void *arg, guint32 host) {
 }
 
 static void seal_stats(ArchiveWriter *writer) {
-    g_ptr_array_add(writer->values, stats_group_seal_lent(writer->stats, seal_row, writer));
+    stats_group_seal_lent(writer->stats, &(StatsSealed){seal_row, writer, &writer->values});
     stats_group_hosts(writer->stats, note_host, writer);
     stats_group_clear(writer->stats);
-    g_ptr_array_add(writer->values, stats_group_seal_lent(writer->taken, seal_taken, writer));
+    stats_group_seal_lent(writer->taken, &(StatsSealed){seal_taken, writer, &writer->values});
     stats_group_clear(writer->taken);
     writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
 }
@@ -80,7 +80,7 @@ static void group_seal(ArchiveWriter *writer) {
 static void group_clear(ArchiveWriter *writer) {
     puts_returned(&writer->records);
     puts_returned(&writer->index_entries);
-    g_ptr_array_set_size(writer->values, 0);
+    room_clear(&writer->values);
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);

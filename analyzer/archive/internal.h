@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "analyzer/archive/account.h"
-#include "analyzer/archive/archive.h"
+#include "analyzer/archive/gone.h"
 #include "analyzer/archive/kinds.h"
 #include "analyzer/archive/known.h"
 #include "analyzer/archive/layout.h"
@@ -48,8 +48,7 @@ struct Archive {
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
     pthread_rwlock_t gate;
     pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
-    /* One group at a time is sealed and written: that takes twice its memory for moments. Taken before 'gate' and those
-     * of roll_up. */
+    /* One group at a time is sealed and written: it takes twice its memory then. Taken before 'gate' and roll_up's. */
     pthread_mutex_t sealing_turn;
     pthread_mutex_t large_turn; /* turn.h; no other is taken under it but those of tables */
     RollUp roll_up;
@@ -69,6 +68,7 @@ struct Archive {
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
     pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
     DueClock due;                   /* under settle_lock */
+    GoneTraces gone;
 };
 
 /* retain.c: what is noted of removed statistics, for archive_open(). */

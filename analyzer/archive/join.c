@@ -1,4 +1,6 @@
-#include <string.h>
+#define _GNU_SOURCE /* pthread_setname_np() */
+
+#include <pthread.h>
 
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/due.h"
@@ -11,7 +13,9 @@
 /* Late spans wait in the order of trace ids. Those that are due (due.h) are taken in the order in which their traces'
  * records lie, so that records of one time are read and written one behind the other, and in batches; what follows of
  * one is a group: the joined records, the statistics' differences, and the removal of what waited, in one atomic write.
- * Nobody else replaces records, so nothing has to be locked, and what a crash interrupts begins anew.
+ * When all that waits is joined at once, two threads share the plan: each takes slices of it, in which all that waits
+ * of a trace lies, and writes groups of its own. So nobody else replaces a record that is being joined, nothing of it
+ * has to be locked, and what a crash interrupts begins anew.
  *
  * The record's place is known from when the spans came, but for traces whose record has moved since or has several
  * parts: only these are looked up in the index. */
@@ -25,6 +29,12 @@
 #define JOIN_GROUP_BYTES (4u << 20)
 /* Spans of a trace for which memory is kept. */
 #define JOIN_KEPT_BYTES (1u << 20)
+/* Joining at the same time, each with some 30 MB; more would wait for each other to write. */
+#define JOINERS 2u
+/* Of a plan's traces, which are looked at in its order, one takes so many at once; of fewer than two slices each one
+ * joiner takes all. */
+#define JOIN_SLICE_LEAST 16u
+#define JOIN_SLICE_MOST  2048u
 
 /* Waiting spans of one trace. */
 typedef struct LateTrace {
@@ -47,19 +57,30 @@ typedef struct StoredTrace {
     gboolean ids_gone;          /* of the last part: what is new cannot be told, nor who is its parent */
 } StoredTrace;
 
+/* What its joiners share. */
+typedef struct JoinPass {
+    Archive *archive;
+    gint64 begin_ns;
+    DuePlan plan; /* what is joined; stays as it is while there is more than one */
+    guint slice;  /* traces that are taken at once */
+    pthread_mutex_t lock;
+    guint next;       /* trace of the plan that the next slice begins with; under the lock */
+    gboolean stopped; /* one failed: no more is taken; under the lock */
+} JoinPass;
+
 typedef struct Joiner {
+    JoinPass *pass;
     Archive *archive;
     ArchiveWriter *writer;
-    DuePlan plan;                   /* what is joined in this pass */
-    guint at;                       /* trace of the plan that the next batch begins with, */
+    guint at, end;                  /* of its slice: trace of the plan that the next batch begins with, */
     guint64 from;                   /* from this entry of its on */
     GArray *traces;                 /* LateTrace of the batch */
     GArray *entries;                /* LateKey */
     GByteArray *bytes;              /* packed spans */
     StoredTrace stored;             /* of the trace at hand */
-    StoreIter *records;             /* as they were when the batch was read */
     gboolean large;                 /* it is its turn to have a large trace open */
     GError *damage;                 /* the first; the pass goes on */
+    GError *failure;                /* it does not */
     GArray *done;                   /* LateKey: entries that the group joins */
     guint64 joined, again, expired; /* of the group: spans that are counted since the archive was opened */
 } Joiner;
@@ -85,10 +106,11 @@ static void stored_end(StoredTrace *stored) {
     if (stored->part.spans != NULL && stored->part.spans->len > JOIN_KEPT_BYTES) stored_clear(stored);
 }
 
-static Joiner *joiner_new(Archive *archive) {
+static Joiner *joiner_new(JoinPass *pass) {
     Joiner *joiner = g_new0(Joiner, 1);
-    joiner->archive = archive;
-    joiner->writer = archive_writer_new(archive);
+    joiner->pass = pass;
+    joiner->archive = pass->archive;
+    joiner->writer = archive_writer_new(pass->archive);
     joiner->traces = g_array_new(FALSE, FALSE, sizeof(LateTrace));
     joiner->entries = g_array_new(FALSE, FALSE, sizeof(LateKey));
     joiner->bytes = g_byte_array_new();
@@ -267,10 +289,11 @@ static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GErro
  * trace has parts. */
 static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored, gboolean *found, GError **error) {
     LayoutKey key = trace_key(&(TraceKey){second, stored->trace_id, 0});
+    g_autoptr(GBytes) value = NULL;
     *found = FALSE;
-    if (!iter_seek_key(joiner->records, key)) return iter_finished(joiner->records, error);
-    Bytes at = store_iter_key(joiner->records), record = store_iter_value(joiner->records);
-    if (at.size_bytes != key.size_bytes || memcmp(at.data, key.bytes, key.size_bytes) != 0) return TRUE;
+    if (!store_get(joiner->archive->store, FAMILY_TRACE, key_bytes(&key), &value, error)) return FALSE;
+    if (value == NULL) return TRUE;
+    const Bytes record = bytes_view(value);
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
     joiner->large = archive_turn_begin(joiner->archive, stored->last.n_spans + (guint64)joiner->writer->given->len);
@@ -330,6 +353,8 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
         }
         count(&joiner->archive->late_spans, kept->len, FALSE);
         joiner->joined += kept->len;
+    } else if (stored->parts == 0 && late->replayed) {
+        g_ptr_array_set_size(kept, 0); /* counted when they went with their trace */
     } else if (stored->parts == 0) {
         expire(joiner, kept);
     }
@@ -432,9 +457,9 @@ static gboolean batch_read(Joiner *joiner, GError **error) {
     g_array_set_size(joiner->entries, 0);
     g_byte_array_set_size(joiner->bytes, 0);
     g_autoptr(StoreIter) late = store_iter_new(joiner->archive->store, FAMILY_LATE);
-    for (; joiner->at < joiner->plan.traces->len; joiner->at++, joiner->from = 0) {
+    for (; joiner->at < joiner->end; joiner->at++, joiner->from = 0) {
         gboolean whole;
-        guint64 trace_id = g_array_index(joiner->plan.traces, DueTrace, joiner->at).trace_id;
+        guint64 trace_id = g_array_index(joiner->pass->plan.traces, DueTrace, joiner->at).trace_id;
         if (!trace_read(joiner, late, trace_id, &whole, error)) return FALSE;
         if (!whole) return TRUE;
     }
@@ -442,7 +467,6 @@ static gboolean batch_read(Joiner *joiner, GError **error) {
 }
 
 static gboolean batch_join(Joiner *joiner, GError **error) {
-    joiner->records = store_iter_new(joiner->archive->store, FAMILY_TRACE);
     gboolean ok = TRUE;
     for (guint i = 0; ok && i < joiner->traces->len; i++) {
         GError *why = NULL;
@@ -457,19 +481,31 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
         else
             g_propagate_error(error, why);
     }
-    g_clear_pointer(&joiner->records, store_iter_free);
     return ok;
 }
 
-static gboolean out_of_time(const Joiner *joiner, gint64 begin_ns) {
-    return __atomic_load_n(&joiner->archive->roll_up.stop, __ATOMIC_RELAXED) &&
-           clock_monotonic_ns(clock_system()) - begin_ns > JOIN_HURRY_NS;
+/* ---- passes ---- */
+
+static gboolean out_of_time(const JoinPass *pass) {
+    return __atomic_load_n(&pass->archive->roll_up.stop, __ATOMIC_RELAXED) &&
+           clock_monotonic_ns(clock_system()) - pass->begin_ns > JOIN_HURRY_NS;
 }
 
-static gboolean join_planned(Joiner *joiner, gint64 begin_ns, GError **error) {
-    joiner->at = 0;
+/* FALSE: nothing is left of the plan, or it is time to stop. */
+static gboolean slice_take(Joiner *joiner) {
+    JoinPass *pass = joiner->pass;
+    pthread_mutex_lock(&pass->lock);
+    const guint left = pass->stopped || out_of_time(pass) ? 0 : pass->plan.traces->len - pass->next;
+    joiner->at = pass->next;
+    joiner->end = joiner->at + MIN(left, pass->slice);
     joiner->from = 0;
-    while (joiner->at < joiner->plan.traces->len && !out_of_time(joiner, begin_ns)) {
+    pass->next = joiner->end;
+    pthread_mutex_unlock(&pass->lock);
+    return left > 0;
+}
+
+static gboolean slice_join(Joiner *joiner, GError **error) {
+    while (joiner->at < joiner->end && !out_of_time(joiner->pass)) {
         if (!batch_read(joiner, error)) return FALSE;
         gboolean ok = batch_join(joiner, error);
         /* What could be read is joined, whatever befell the rest. */
@@ -478,23 +514,57 @@ static gboolean join_planned(Joiner *joiner, gint64 begin_ns, GError **error) {
     return TRUE;
 }
 
-static gboolean join_pass(Joiner *joiner, const DueBelow *below, GError **error) {
-    gint64 begin_ns = clock_monotonic_ns(clock_system());
-    joiner->plan = (DuePlan){.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace))};
-    gboolean ok = TRUE;
-    while (ok && !joiner->plan.ended && !out_of_time(joiner, begin_ns)) {
-        ok = due_plan(joiner->archive, below, &joiner->plan, error) && join_planned(joiner, begin_ns, error);
+static void *join_slices(void *arg) {
+    Joiner *joiner = arg;
+    JoinPass *pass = joiner->pass;
+    while (slice_take(joiner)) {
+        if (slice_join(joiner, &joiner->failure)) continue;
+        pthread_mutex_lock(&pass->lock);
+        pass->stopped = TRUE;
+        pthread_mutex_unlock(&pass->lock);
+        break;
     }
-    g_clear_pointer(&joiner->plan.traces, g_array_unref);
-    return ok;
+    return NULL;
 }
 
-static gboolean join_below(Archive *archive, const DueBelow *below, GError **error) {
-    /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
-    Joiner *joiner = joiner_new(archive);
-    gboolean ok = join_pass(joiner, below, error);
-    GError *damage = g_steal_pointer(&joiner->damage);
-    joiner_free(joiner);
+static void *join_slices_beside(void *arg) {
+    pthread_setname_np(pthread_self(), "join");
+    return join_slices(arg);
+}
+
+/* The calling thread is one of the joiners. They are made when they are needed. */
+static gboolean join_planned(JoinPass *pass, Joiner **joiners, guint most, GError **error) {
+    pthread_t threads[JOINERS];
+    const guint n_traces = pass->plan.traces->len;
+    const guint n = n_traces >= 2 * JOINERS * JOIN_SLICE_LEAST ? MIN(most, JOINERS) : 1;
+    guint n_threads = 0;
+    pass->next = 0;
+    pass->slice = n > 1 ? CLAMP(n_traces / (8 * n), JOIN_SLICE_LEAST, JOIN_SLICE_MOST) : MAX(n_traces, 1);
+    for (guint i = 0; i < n; i++) {
+        if (joiners[i] == NULL) joiners[i] = joiner_new(pass);
+        /* Without a thread the others do it. */
+        if (i > 0 && pthread_create(&threads[n_threads], NULL, join_slices_beside, joiners[i]) == 0) n_threads++;
+    }
+    join_slices(joiners[0]);
+    for (guint i = 0; i < n_threads; i++) pthread_join(threads[i], NULL);
+    for (guint i = 0; i < n; i++) {
+        if (joiners[i]->failure == NULL) continue;
+        g_propagate_error(error, g_steal_pointer(&joiners[i]->failure));
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean join_pass(JoinPass *pass, Joiner **joiners, guint most, const DueBelow *below, GError **error) {
+    while (!pass->plan.ended && !out_of_time(pass)) {
+        if (!due_plan(pass->archive, below, &pass->plan, error)) return FALSE;
+        if (!join_planned(pass, joiners, most, error)) return FALSE;
+    }
+    return TRUE;
+}
+
+/* The first error that there is goes to the caller, the others are forgotten. */
+static gboolean settle_error(gboolean ok, GError *damage, GError **error) {
     if (damage == NULL) return ok;
     if (ok)
         g_propagate_error(error, damage);
@@ -503,8 +573,26 @@ static gboolean join_below(Archive *archive, const DueBelow *below, GError **err
     return FALSE;
 }
 
+static gboolean join_below(Archive *archive, const DueBelow *below, guint most, GError **error) {
+    /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
+    Joiner *joiners[JOINERS] = {NULL};
+    JoinPass pass = {.archive = archive, .begin_ns = clock_monotonic_ns(clock_system())};
+    pass.plan.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace));
+    pthread_mutex_init(&pass.lock, NULL);
+    gboolean ok = join_pass(&pass, joiners, most, below, error);
+    for (guint i = 0; i < JOINERS; i++) {
+        if (joiners[i] == NULL) continue;
+        g_clear_error(&joiners[i]->failure);
+        ok = settle_error(ok, g_steal_pointer(&joiners[i]->damage), error);
+        joiner_free(joiners[i]);
+    }
+    pthread_mutex_destroy(&pass.lock);
+    g_array_unref(pass.plan.traces);
+    return ok;
+}
+
 gboolean archive_join(Archive *archive, GError **error) {
-    return !late_any(archive) || join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, error);
+    return !late_any(archive) || join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, error);
 }
 
 gboolean archive_settle(Archive *archive, GError **error) {
@@ -514,10 +602,11 @@ gboolean archive_settle(Archive *archive, GError **error) {
     return ok;
 }
 
+/* While spans come, one thread joins: the others have enough to do. */
 gboolean archive_settle_due(Archive *archive, const SettleWhen *when, GError **error) {
     pthread_mutex_lock(&archive->settle_lock);
     DueBelow below;
-    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, error);
+    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, 1, error);
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;
 }

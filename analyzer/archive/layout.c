@@ -123,6 +123,14 @@ LayoutKey totals_key(guint16 slot) {
     return out;
 }
 
+LayoutKey gone_key(guint32 generation, guint64 trace_id) {
+    LayoutKey out = {.size_bytes = sizeof GONE_PREFIX - 1};
+    memcpy(out.bytes, GONE_PREFIX, sizeof GONE_PREFIX - 1);
+    put_be(&out, generation, 4);
+    put_be(&out, trace_id, 8);
+    return out;
+}
+
 LayoutKey index_key(const IndexKey *key) {
     LayoutKey out = {.size_bytes = 0};
     put_be(&out, key->hour, 4);

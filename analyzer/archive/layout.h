@@ -5,7 +5,8 @@
  *   meta      "totals/", slot u16                                             a writer's share: StoredTotals
  *   meta      "clock-tolerance"                                               zig-zag varint, ns
  *   meta      "kept-from"                                                     first bucket of each level, varints
- *   meta      "account/", "removed/", ...                                     account.h, removed.h
+ *   meta      "account/", "removed/", "gone/", ...                            account.h, removed.h,
+ *                                                                             gone.h
  *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
@@ -39,6 +40,7 @@
 #define LATE_HEAD_BYTES    12
 #define TOTALS_PREFIX      "totals/"
 #define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
+#define GONE_PREFIX        "gone/"
 #define TOLERANCE_KEY      "clock-tolerance"
 /* Parts are numbered in 16 bits: 65,535 parts of a million spans. */
 #define TRACE_MAX_PARTS 65535u
@@ -74,6 +76,7 @@ gboolean stats_key_parse(Bytes stored, StatsKey *key);
 /* Order of the stored keys. */
 int stats_key_compare(const StatsKey *a, const StatsKey *b);
 LayoutKey totals_key(guint16 slot);
+LayoutKey gone_key(guint32 generation, guint64 trace_id); /* gone.h */
 
 /* Length of a level's bucket in minutes, and in buckets of the next finer level. */
 guint32 level_minutes(StatsLevel level);

@@ -1,49 +1,60 @@
 #include "analyzer/archive/processes.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/base/mapped.h"
 
-/* Entries are made once and never change: 8 bytes, written and read whole, so an atomic access is all the locking. The
- * array grows by chunks that stay where they are. */
-#define CHUNK_ENTRIES 4096u
-#define CHUNKS        (LIMIT_DICTIONARY_ENTRIES / CHUNK_ENTRIES + 1)
-#define ENTRY_KNOWN   (G_GUINT64_CONSTANT(1) << 63)
+/* Entries are made once and never change: 8 bytes, written and read whole, so an atomic access is all the locking. */
+#define ENTRY_KNOWN (G_GUINT64_CONSTANT(1) << 63)
 
 struct ProcessTable {
     Dict *dict;
-    guint64 *chunks[CHUNKS];
+    pthread_mutex_t growing;
+    Mapped *entries; /* guint64 by tracer id; 0: not known yet */
+    _Atomic guint32 n_entries;
 };
 
-ProcessTable *process_table_new(Dict *dict) {
+ProcessTable *process_table_new(Dict *dict, const char *folder, GError **error) {
+    Mapped *entries = mapped_new(folder, (LIMIT_DICTIONARY_ENTRIES + 1) * sizeof(guint64), error);
+    if (entries == NULL) return NULL;
     ProcessTable *table = g_new0(ProcessTable, 1);
     table->dict = dict;
+    table->entries = entries;
+    pthread_mutex_init(&table->growing, NULL);
     return table;
 }
 
 void process_table_free(ProcessTable *table) {
     if (table == NULL) return;
-    for (guint i = 0; i < CHUNKS; i++) g_free(table->chunks[i]);
+    mapped_free(table->entries);
+    pthread_mutex_destroy(&table->growing);
     g_free(table);
 }
 
-static guint64 entry_get(const ProcessTable *table, guint32 tracer) {
-    if (tracer / CHUNK_ENTRIES >= CHUNKS) return ENTRY_KNOWN; /* no dictionary has it */
-    const guint64 *chunk = __atomic_load_n(&table->chunks[tracer / CHUNK_ENTRIES], __ATOMIC_ACQUIRE);
-    return chunk == NULL ? 0 : __atomic_load_n(&chunk[tracer % CHUNK_ENTRIES], __ATOMIC_RELAXED);
+static guint64 *entry_at(const ProcessTable *table, guint32 tracer) {
+    return (guint64 *)mapped_data(table->entries) + tracer;
 }
 
+static guint64 entry_get(const ProcessTable *table, guint32 tracer) {
+    if (tracer >= atomic_load_explicit(&table->n_entries, memory_order_acquire)) return 0;
+    return __atomic_load_n(entry_at(table, tracer), __ATOMIC_RELAXED);
+}
+
+static gboolean have_room(ProcessTable *table, guint32 tracer) {
+    if (tracer < table->n_entries) return TRUE;
+    pthread_mutex_lock(&table->growing);
+    gboolean room = mapped_grow(table->entries, ((gsize)tracer + 1) * sizeof(guint64), NULL);
+    if (room && tracer >= table->n_entries) table->n_entries = tracer + 1;
+    pthread_mutex_unlock(&table->growing);
+    return room;
+}
+
+/* Without room, when the disk is full, it is found out again the next time. */
 static void entry_set(ProcessTable *table, guint32 tracer, guint64 entry) {
-    guint64 **at = &table->chunks[tracer / CHUNK_ENTRIES];
-    guint64 *chunk = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-    if (chunk == NULL) {
-        guint64 *made = g_new0(guint64, CHUNK_ENTRIES);
-        if (__atomic_compare_exchange_n(at, &chunk, made, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            chunk = made;
-        } else {
-            g_free(made);
-        }
-    }
-    __atomic_store_n(&chunk[tracer % CHUNK_ENTRIES], entry, __ATOMIC_RELAXED);
+    if (have_room(table, tracer)) __atomic_store_n(entry_at(table, tracer), entry, __ATOMIC_RELAXED);
 }
 
 static guint64 entry_pack(Role role, guint32 host) { return ENTRY_KNOWN | (guint64)role << 32 | host; }
@@ -82,3 +93,5 @@ void process_table_get(ProcessTable *table, guint32 tracer, Role *role, guint32 
     *role = (Role)(entry >> 32 & 0xff);
     *host = (guint32)entry;
 }
+
+void process_table_rest(ProcessTable *table) { mapped_rest(table->entries); }

@@ -1,12 +1,13 @@
 /* Role and host of every process, by the dictionary id of its tracer id: asked once per span, so it is a plain array
- * that readers need no lock for. */
+ * that readers need no lock for. As the dictionary, it lies in a file where nobody uses it. */
 #pragma once
 
 #include "common/model/role.h"
 #include "common/store/dict.h"
 
 typedef struct ProcessTable ProcessTable;
-ProcessTable *process_table_new(Dict *dict);
+/* folder: as mapped_new() has it. The dictionary must outlive the table. Errors: NO_SPACE, IO. */
+ProcessTable *process_table_new(Dict *dict, const char *folder, GError **error);
 void process_table_free(ProcessTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ProcessTable, process_table_free)
 
@@ -16,3 +17,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ProcessTable, process_table_free)
 gboolean process_table_ensure(ProcessTable *table, guint32 tracer, GError **error);
 /* Any thread; never fails: local, host 0 when unknown. */
 void process_table_get(ProcessTable *table, guint32 tracer, Role *role, guint32 *host);
+/* As dict_rest(). */
+void process_table_rest(ProcessTable *table);

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/archive/internal.h"
@@ -32,9 +33,49 @@ static void wanted_cells(const StatsFilter *filter, guint32 *first, guint32 *las
     *last = filter->host != 0 ? *first : STATS_CELLS_MAX;
 }
 
+static int compare_places(const void *a, const void *b) {
+    const StatsPlace *x = a, *y = b;
+    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    return (x->role > y->role) - (x->role < y->role);
+}
+
+guint stats_places_tidy(StatsPlace *places, guint n) {
+    guint kept = 0;
+    if (n > 0) qsort(places, n, sizeof *places, compare_places);
+    for (guint i = 0; i < n; i++) {
+        if (i == 0 || compare_places(&places[kept - 1], &places[i]) != 0) places[kept++] = places[i];
+    }
+    return kept;
+}
+
+/* Where the first place at or behind a row is: in its bucket, or at the begin of the next. FALSE: it is there. */
+static gboolean skip_to_place(const StatsFilter *filter, const StatsKey *at, StatsKey *to) {
+    const StatsPlace here = {at->cell, at->object, at->role};
+    guint low = 0, high = filter->n_places;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (compare_places(&filter->places[middle], &here) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < filter->n_places && compare_places(&filter->places[low], &here) == 0) return FALSE;
+    gboolean last = low == filter->n_places;
+    const StatsPlace *place = &filter->places[last ? 0 : low];
+    *to = (StatsKey){at->level, at->kind, at->bucket, place->object, place->role, place->cell, 0};
+    if (!last) return TRUE;
+    if (at->bucket < G_MAXUINT32)
+        to->bucket++;
+    else
+        to->kind++; /* no bucket follows: behind all of them */
+    return TRUE;
+}
+
 /* Where to go on when a row is not wanted. FALSE: it is. */
 static gboolean skip_to(const StatsFilter *filter, const StatsKey *at, StatsKey *to) {
     guint32 first, last;
+    if (filter->places != NULL) return skip_to_place(filter, at, to);
     wanted_cells(filter, &first, &last);
     *to = (StatsKey){at->level, at->kind, at->bucket, filter->object, 0, at->cell, 0};
     if (at->cell < first) {
@@ -62,6 +103,7 @@ typedef struct Range {
 /* Visits the wanted values of a range of buckets. */
 static gboolean walk_range(Reading *reading, const Range *range, GError **error) {
     if (range->from >= range->until || reading->stopped) return TRUE;
+    if (reading->filter->places != NULL && reading->filter->n_places == 0) return TRUE;
     StoreIter *iter = reading->snapshot.iters[FAMILY_STATS];
     const StatsFilter *filter = reading->filter;
     StatsKey key = {.level = range->level, .kind = reading->kind, .bucket = range->from, .object = filter->object}, to;
@@ -192,6 +234,16 @@ static void widen(const Archive *archive, guint32 *from, guint32 *until) {
         if (*from < kept) *from -= *from % unit;
         if (*until<kept && * until> * from) *until += (unit - *until % unit) % unit;
     }
+}
+
+void archive_stats_period(const Archive *archive, gint64 *since_ns, gint64 *until_ns) {
+    if (*until_ns <= MAX(*since_ns, 0)) return;
+    /* Widened by at most a day; nothing lies where that would be beyond all time. */
+    const gint64 last_ns = MIN(*until_ns - 1, G_MAXINT64 - 2 * (gint64)level_minutes(LEVEL_DAY) * NS_PER_MINUTE);
+    guint32 from = stats_bucket(LEVEL_MINUTE, *since_ns), until = stats_bucket(LEVEL_MINUTE, last_ns) + 1;
+    widen(archive, &from, &until);
+    *since_ns = MIN(*since_ns, from * NS_PER_MINUTE);
+    *until_ns = MAX(*until_ns, until * NS_PER_MINUTE);
 }
 
 static gboolean too_much_taken(GError **error) {

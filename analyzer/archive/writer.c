@@ -1,6 +1,7 @@
 #include "analyzer/archive/writer.h"
 
 #include "analyzer/archive/cut.h"
+#include "analyzer/archive/gone.h"
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
@@ -37,7 +38,6 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->slot = slot_take(archive, &writer->books);
     account_draft_init(&writer->draft);
-    writer->values = g_ptr_array_new_with_free_func(g_free);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->again = g_ptr_array_new();
@@ -64,7 +64,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     stats_group_free(writer->taken);
     g_array_unref(writer->functions);
     g_array_unref(writer->hosts);
-    g_ptr_array_unref(writer->values);
+    room_clear(&writer->values);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
     g_ptr_array_unref(writer->again);
@@ -217,6 +217,12 @@ static void add_late(ArchiveWriter *writer, guint32 second, Bytes spans) {
     count_spans(writer, writer->given, ACCOUNT_WAITING, 1);
 }
 
+/* The journal gives again what was stored and removed: it was counted then. */
+static void count_gone(ArchiveWriter *writer) {
+    count_spans(writer, writer->given, ACCOUNT_REPLAYED, 1);
+    __atomic_fetch_add(&writer->archive->duplicates, writer->given->len, __ATOMIC_RELAXED);
+}
+
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error) {
     Bytes bytes = {spans, size_bytes};
@@ -231,7 +237,11 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
     gboolean in_group = id_set_has(&writer->traces, trace_id);
     gboolean may_be_stored = !in_group && known_traces_may_have(writer->archive->known, trace_id);
     if (may_be_stored && !trace_index_get(writer->archive, trace_id, &index, error)) return FALSE;
-    if (in_group || index != NULL) {
+    gboolean gone = FALSE;
+    if (writer->replaying && !gone_has(writer->archive, trace_id, &gone, error)) return FALSE;
+    if (gone) {
+        count_gone(writer);
+    } else if (in_group || index != NULL) {
         add_late(writer, index != NULL ? trace_index_second(bytes_view(index), 0) : 0, bytes);
     } else {
         add_new(writer, trace_id);

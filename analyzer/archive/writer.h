@@ -24,7 +24,7 @@ struct ArchiveWriter {
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
-    GPtrArray *values;         /* of sealed statistics: the batch refers to them */
+    Room values;               /* of sealed statistics: the batch refers to them */
     GArray *functions, *hosts; /* guint32: those with rows that were sealed */
     guint16 slot;              /* of archive->slots; nobody else's */
     AccountTable *books;       /* of the slot */

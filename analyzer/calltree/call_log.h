@@ -28,11 +28,12 @@ typedef struct Call {
 
 /* Entries one behind the other, in blocks that go back to the system when the log is emptied: groups of several writers
  * are full at different times. */
-#define LOG_BLOCK_WORDS (256u * 1024)
+#define LOG_FIRST_WORDS (64u * 1024)  /* of the first one: many a log is short */
+#define LOG_BLOCK_WORDS (512u * 1024) /* a huge page */
 typedef struct CallLog {
-    GPtrArray *blocks; /* of LOG_BLOCK_WORDS; the first word says how many are used, itself included */
-    guint in_use;
-    guint32 *at;   /* in the last block in use; NULL: none */
+    guint32 **blocks; /* the first word says how many are used, itself included */
+    guint n_blocks;
+    guint32 *at;   /* in the last block; NULL: none */
     guint32 *last; /* where an entry can begin in it at the latest; NULL: none */
 } CallLog;
 

@@ -426,10 +426,10 @@ void dist_encode(Dist *dist, GByteArray *out) {
 }
 
 gboolean dist_get_exact(ByteReader *reader, guint count, gboolean scaled, guint64 *values) {
-    guint64 unit = scaled ? DIST_SCALE : 1, value = 0;
+    guint64 unit = scaled ? DIST_SCALE : 1, most = scaled ? DIST_VALUE_MAX / DIST_SCALE : DIST_VALUE_MAX, value = 0;
     for (guint i = 0; i < count; i++) {
         guint64 step = get_varint(reader);
-        if (reader->failed || step > DIST_VALUE_MAX / unit) return FALSE;
+        if (reader->failed || step > most) return FALSE;
         value += step * unit;
         if (value > DIST_VALUE_MAX) return FALSE;
         values[i] = value;
@@ -516,10 +516,10 @@ gboolean dist_merge_told(Dist *into, ByteReader *reader, guint64 *count, guint64
 /* The buckets and the numbers of extremes behind the head are passed over. */
 static gboolean skip_sketch(ByteReader *reader, guint64 *sum) {
     *sum = get_varint(reader);
-    for (guint i = 0; i < 4; i++) get_varint(reader); /* squares, extremes */
+    skip_varints(reader, 4); /* squares, extremes */
     guint64 n = get_varint(reader);
     if (n > DIST_BUCKETS || n > reader_left(reader) / 2) return FALSE;
-    for (guint64 i = 0; i < 2 * n + 2; i++) get_varint(reader);
+    skip_varints(reader, 2 * n + 2);
     return !reader->failed;
 }
 

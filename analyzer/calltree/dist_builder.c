@@ -152,7 +152,9 @@ gboolean dist_builder_add_encoded(DistBuilder *builder, ByteReader *reader, guin
 
 static guint count_used(const DistBuilder *builder) {
     guint n = 0;
-    for (guint w = 0; w < DIST_BUILDER_WORDS; w++) n += (guint)__builtin_popcountll(builder->used[w]);
+    for (guint w = 0; w < DIST_BUILDER_WORDS; w++) {
+        if (builder->used[w] != 0) n += (guint)__builtin_popcountll(builder->used[w]);
+    }
     return n;
 }
 

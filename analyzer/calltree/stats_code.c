@@ -78,10 +78,9 @@ static gboolean get_counters(ByteReader *reader, guint bits, const gint64 calls_
     counters[COUNT_CRITICAL] = wrap_add(counters[COUNT_CRITICAL], critical_ns);
     if (bits >> BIT_MILLISECONDS & 1)
         counters[COUNT_MILLISECONDS] = wrap_add(counters[COUNT_MILLISECONDS], calls_and_total[0]);
-    if (bits >> BIT_FIRST == 0) return !reader->failed;
-    for (guint i = COUNT_ZERO_BYTES; i < COUNTERS; i++) {
-        if (bits >> (BIT_FIRST + i - COUNT_ZERO_BYTES) & 1)
-            counters[i] = wrap_add(counters[i], unzigzag(get_varint(reader)));
+    for (guint rest = bits >> BIT_FIRST; rest != 0; rest &= rest - 1) {
+        gint64 *counter = &counters[COUNT_ZERO_BYTES + (guint)__builtin_ctz(rest)];
+        *counter = wrap_add(*counter, unzigzag(get_varint(reader)));
     }
     return !reader->failed;
 }
@@ -294,9 +293,10 @@ gboolean node_sums_skip(ByteReader *reader) {
     if (!bits_valid(bits)) return FALSE;
     const guint64 no_number = 1u << BIT_OFF_PATH | 1u << BIT_MILLISECONDS;
     guint64 behind = bits >> BIT_SELF << BIT_SELF & ~no_number;
-    for (guint64 i = (bits & 1) + (bits >> 1 & 1); i > 0; i--) get_varint(reader);
+    for (guint64 i = (bits & 1) + (bits >> 1 & 1); i > 0; i--) skip_varint(reader);
     if (bits & 4) get_wide(reader);
-    for (guint64 i = (guint64)__builtin_popcountll(behind) + (bits >> BIT_BYTES & 1); i > 0; i--) get_varint(reader);
+    for (; behind != 0; behind &= behind - 1) skip_varint(reader);
+    if (bits >> BIT_BYTES & 1) skip_varint(reader); /* two numbers */
     return !reader->failed;
 }
 

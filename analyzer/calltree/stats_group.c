@@ -8,8 +8,8 @@
 /* What sealing takes beside the log: as much again to sort it by host, half of it for its numbers, and for each target
  * its sums twice. */
 #define SEAL_TARGET_BYTES 350u
-/* Tracers are numbered from 1 without large holes; at most so many are known by number, the others asked for again. */
-#define TRACERS_MAX (1u << 21)
+/* The processes seen last, a power of two: those that run at a time were mostly numbered one after the other. */
+#define TRACERS 16384u
 
 /* No dictionary id is as large. */
 static const guint32 no_host[4] = {NOTHING, NOTHING};
@@ -23,9 +23,9 @@ StatsGroup *stats_group_new(const Lookup *lookup, gboolean by_host) {
     key_table_init(&group->functions);
     key_table_init(&group->targets);
     key_table_number(&group->hosts, no_host);
+    group->tracers = g_new0(TracerEntry, TRACERS);
     group->pattern_rows = g_array_new(FALSE, FALSE, sizeof(PatternRow));
     group->target_list = g_array_new(FALSE, FALSE, sizeof(Target));
-    group->log.blocks = g_ptr_array_new_with_free_func(g_free);
     return group;
 }
 
@@ -39,7 +39,7 @@ void stats_group_clear(StatsGroup *group) {
     key_table_empty(&group->targets);
     g_array_set_size(group->pattern_rows, 0);
     g_array_set_size(group->target_list, 0);
-    if (group->n_tracers > 0) memset(group->tracers, 0, group->n_tracers * sizeof *group->tracers);
+    memset(group->tracers, 0, TRACERS * sizeof *group->tracers);
     log_empty(&group->log);
     group->pattern_bytes = 0;
 }
@@ -54,7 +54,6 @@ void stats_group_free(StatsGroup *group) {
     g_free(group->tracers);
     g_array_unref(group->pattern_rows);
     g_array_unref(group->target_list);
-    g_ptr_array_unref(group->log.blocks);
     g_free(group);
 }
 
@@ -64,8 +63,7 @@ gsize stats_group_size_bytes(const StatsGroup *group) {
     gsize log = log_size_bytes(&group->log);
     gsize lists =
         group->pattern_rows->len * sizeof(PatternRow) + group->target_list->len * (sizeof(Target) + SEAL_TARGET_BYTES);
-    return sizeof *group + tables + lists + log + log + log / 2 + group->pattern_bytes +
-           group->n_tracers * sizeof *group->tracers;
+    return sizeof *group + tables + lists + log + log + log / 2 + group->pattern_bytes;
 }
 
 void stats_group_hosts(const StatsGroup *group, void (*visit)(void *arg, guint32 host), void *arg) {
@@ -78,23 +76,14 @@ static TracerEntry ask_tracer(StatsGroup *group, guint32 tracer) {
     Role role = ROLE_LOCAL;
     guint32 host = 0;
     group->lookup->process(group->lookup->arg, tracer, &role, &host);
-    return (TracerEntry){role, key_table_number(&group->hosts, (const guint32[4]){host}) + 1};
-}
-
-static void grow_tracers(StatsGroup *group, guint32 tracer) {
-    guint32 n = MIN(MAX(2 * group->n_tracers, tracer + 1024), TRACERS_MAX);
-    group->tracers = g_renew(TracerEntry, group->tracers, n);
-    memset(group->tracers + group->n_tracers, 0, (n - group->n_tracers) * sizeof *group->tracers);
-    group->n_tracers = n;
+    return (TracerEntry){tracer, role, key_table_number(&group->hosts, (const guint32[4]){host}) + 1};
 }
 
 /* Role and host of a process, asked for once. */
 static inline TracerEntry tracer_entry(StatsGroup *group, guint32 tracer) {
-    if (G_LIKELY(tracer < group->n_tracers && group->tracers[tracer].host != 0)) return group->tracers[tracer];
-    TracerEntry entry = ask_tracer(group, tracer);
-    if (tracer >= TRACERS_MAX) return entry;
-    if (tracer >= group->n_tracers) grow_tracers(group, tracer);
-    return group->tracers[tracer] = entry;
+    TracerEntry *entry = &group->tracers[tracer % TRACERS];
+    if (G_UNLIKELY(entry->host == 0 || entry->tracer != tracer)) *entry = ask_tracer(group, tracer);
+    return *entry;
 }
 
 static guint32 target_number(StatsGroup *group, const Target *target) {
@@ -214,6 +203,7 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
     count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
+        if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
         guint32 node = row_node(trace, i);
         if (span == NULL) {
             count_virtual(group, row, node, placeholder_ns(tree, i));

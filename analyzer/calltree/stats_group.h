@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analyzer/calltree/stats.h"
+#include "common/base/room.h"
 
 typedef struct StatsGroup StatsGroup;
 /* by_host FALSE: only rows of all hosts together come out. */
@@ -53,9 +54,15 @@ void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trac
 /* Every row, in the order of the stored keys; the values may be used during the call. */
 typedef void (*StatsValueVisit)(void *arg, const StatsKey *key, Bytes value);
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg);
-/* The same, but the values may be used until what is returned is freed (g_free()). */
-gpointer stats_group_seal_lent(StatsGroup *group, StatsValueVisit visit, void *arg);
-/* The same, taken apart (stats_value_visit()): for few rows. */
+/* The same, but the values may be used until 'values' is cleared, which gets them beside what it holds, and the calls
+ * are gone meanwhile: stats_group_clear() is to follow, before more are added. */
+typedef struct StatsSealed {
+    StatsValueVisit visit;
+    void *arg;
+    Room *values;
+} StatsSealed;
+void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed);
+/* As stats_group_seal(), taken apart (stats_value_visit()): for few rows. */
 void stats_group_foreach(StatsGroup *group, StatsRowVisit visit, void *arg);
 /* The hosts that calls were counted on, in no order. */
 void stats_group_hosts(const StatsGroup *group, void (*visit)(void *arg, guint32 host), void *arg);

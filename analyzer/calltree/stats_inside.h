@@ -28,8 +28,9 @@ typedef struct PatternRow {
     guint32 n_nodes;
 } PatternRow;
 
-/* Of a tracer's dictionary id: role, and number of its host and 1; 0: not asked yet. */
+/* A tracer's dictionary id, its role, and number of its host and 1; 0: nobody's yet. */
 typedef struct TracerEntry {
+    guint32 tracer;
     guint32 role;
     guint32 host;
 } TracerEntry;
@@ -38,7 +39,6 @@ struct StatsGroup {
     const Lookup *lookup;
     gboolean by_host;
     TracerEntry *tracers;
-    guint32 n_tracers;
     KeyTable hosts;     /* host; number 0 is that of nodes without one */
     KeyTable patterns;  /* minute, pattern -> number in pattern_rows */
     KeyTable functions; /* minute, function, role */

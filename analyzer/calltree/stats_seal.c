@@ -11,6 +11,7 @@
 #include "analyzer/calltree/buffer.h"
 #include "analyzer/calltree/stats_code.h"
 #include "analyzer/calltree/stats_inside.h"
+#include "common/base/room.h"
 
 #define SMALL_BYTES 4096u
 /* Of the rank of a target whose calls do not count as others do. Numbers of targets are smaller (CALL_FLAG_BITS). */
@@ -41,12 +42,12 @@ typedef struct HostLog {
 
 typedef struct Entry {
     StatsKey key;
-    gsize at;
-    guint size_bytes;
+    Bytes value;
 } Entry;
 
 typedef struct Fold {
     const StatsGroup *group;
+    Room room;       /* the arrays that follow lie in it */
     HostLog *logs;   /* by number of the host */
     guint32 *sorted; /* the words of all of them */
     guint32 n;       /* targets */
@@ -70,7 +71,7 @@ typedef struct Fold {
     NodeBuilder builder;
     Buffer row;      /* of one host */
     Buffer built;    /* what the builder gives, and rows of all hosts */
-    Buffer values;   /* all of them */
+    Room *values;    /* all of them */
     GArray *entries; /* Entry */
 } Fold;
 
@@ -88,8 +89,8 @@ static int by_target(gconstpointer left, gconstpointer right, gpointer arg) {
 static void rank_targets(Fold *fold) {
     Target *targets = (Target *)(gpointer)fold->group->target_list->data;
     g_autofree guint32 *order = g_new(guint32, fold->n + 1);
-    fold->targets = g_new(Target, fold->n + 1);
-    fold->rank = g_new(guint32, fold->n + 1);
+    fold->targets = room_new(&fold->room, Target, fold->n + 1);
+    fold->rank = room_new(&fold->room, guint32, fold->n + 1);
     for (guint32 i = 0; i < fold->n; i++) order[i] = i;
     if (fold->n > 0) g_qsort_with_data(order, (gint)fold->n, sizeof *order, by_target, targets);
     for (guint32 i = 0; i < fold->n; i++) {
@@ -100,15 +101,15 @@ static void rank_targets(Fold *fold) {
 
 /* The words that are used of a block of the log. */
 static const guint32 *block_of(const CallLog *log, guint i, const guint32 **end) {
-    const guint32 *block = log->blocks->pdata[i];
-    *end = i + 1 == log->in_use ? log->at : block + block[0];
+    const guint32 *block = log->blocks[i];
+    *end = i + 1 == log->n_blocks ? log->at : block + block[0];
     return block + 1;
 }
 
 /* How much there is of each host, and of each target: in 'end', for lay_out(). */
 static void count_log(Fold *fold) {
     const CallLog *log = &fold->group->log;
-    for (guint i = 0; i < log->in_use; i++) {
+    for (guint i = 0; i < log->n_blocks; i++) {
         const guint32 *end, *at = block_of(log, i, &end);
         while (at < end) {
             guint32 word = at[1], n = log_words(word);
@@ -128,14 +129,14 @@ static void sort_log(Fold *fold) {
     const CallLog *log = &fold->group->log;
     gsize words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words + COPIED_WORDS;
-    fold->sorted = g_new(guint32, words + 1);
+    fold->sorted = room_new(&fold->room, guint32, words + 1);
     words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) {
         fold->logs[i].host = fold->group->hosts.keys[i][0];
         fold->logs[i].begin = fold->logs[i].end = fold->sorted + words;
         words += fold->logs[i].n_words + COPIED_WORDS;
     }
-    for (guint i = 0; i < log->in_use; i++) {
+    for (guint i = 0; i < log->n_blocks; i++) {
         const guint32 *end, *at = block_of(log, i, &end);
         while (at < end) {
             guint32 n = log_words(at[1]);
@@ -159,63 +160,50 @@ static void lay_out(Fold *fold) {
             at[d] += counted;
         }
     }
-    for (guint d = 0; d < DISTS; d++) fold->columns[d] = g_new(guint64, at[d] + 1);
+    for (guint d = 0; d < DISTS; d++) fold->columns[d] = room_new(&fold->room, guint64, at[d] + 1);
 }
 
-static void fold_init(Fold *fold, const StatsGroup *group) {
-    *fold = (Fold){.group = group, .n = group->target_list->len};
+static void fold_init(Fold *fold, StatsGroup *group, Room *values, gboolean last) {
+    *fold = (Fold){.group = group, .n = group->target_list->len, .values = values};
+    Room *room = &fold->room;
     rank_targets(fold);
-    fold->places = g_new0(Place, fold->n + 1);
-    fold->logs = g_new0(HostLog, group->hosts.n);
+    fold->places = room_new(room, Place, fold->n + 1);
+    fold->logs = room_new(room, HostLog, group->hosts.n);
     count_log(fold);
     sort_log(fold);
+    if (last) log_empty(&group->log);
     lay_out(fold);
-    fold->sums = g_new0(NodeSums, fold->n + 1);
-    fold->totals = g_new0(NodeSums, fold->n + 1);
+    fold->sums = room_new(room, NodeSums, fold->n + 1);
+    fold->totals = room_new(room, NodeSums, fold->n + 1);
     fold->n_words = fold->n / 4096 + 1;
-    fold->bits = g_new0(guint64, (gsize)fold->n_words * 64);
-    fold->words = g_new0(guint64, fold->n_words);
-    fold->touched = g_new(guint32, fold->n + 1);
-    fold->head = g_new(guint32, group->functions.n + 1);
+    fold->bits = room_new(room, guint64, (gsize)fold->n_words * 64);
+    fold->words = room_new(room, guint64, fold->n_words);
+    fold->touched = room_new(room, guint32, fold->n + 1);
+    fold->head = room_new(room, guint32, group->functions.n + 1);
     for (guint32 i = 0; i < group->functions.n; i++) fold->head[i] = NOTHING;
-    fold->next = g_new(guint32, fold->n + 1);
-    fold->functions = g_new(guint32, group->functions.n + 1);
+    fold->next = room_new(room, guint32, fold->n + 1);
+    fold->functions = room_new(room, guint32, group->functions.n + 1);
     for (guint kind = 0; kind < 2; kind++) {
-        fold->cells[kind] = g_new0(CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
+        fold->cells[kind] = room_new(room, CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
     node_builder_init(&fold->builder);
     fold->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
 }
 
-static void free_cells(CellValue *cells, guint32 n) {
+static void clear_cells(CellValue *cells, guint32 n) {
     for (guint32 i = 0; i < n; i++) buffer_clear(&cells[i].buffer);
-    g_free(cells);
 }
 
 static void fold_clear(Fold *fold) {
-    g_free(fold->logs);
-    g_free(fold->sorted);
-    g_free(fold->targets);
-    g_free(fold->rank);
-    for (guint i = 0; i < DISTS; i++) g_free(fold->columns[i]);
-    g_free(fold->places);
-    g_free(fold->sums);
-    g_free(fold->totals);
-    g_free(fold->bits);
-    g_free(fold->words);
-    g_free(fold->touched);
-    g_free(fold->head);
-    g_free(fold->next);
-    g_free(fold->functions);
-    free_cells(fold->cells[STATS_FUNCTION], fold->group->functions.n);
-    free_cells(fold->cells[STATS_PATTERN], fold->group->patterns.n);
+    clear_cells(fold->cells[STATS_FUNCTION], fold->group->functions.n);
+    clear_cells(fold->cells[STATS_PATTERN], fold->group->patterns.n);
     for (guint kind = 0; kind < 2; kind++) g_array_unref(fold->filled[kind]);
     node_builder_clear(&fold->builder);
     buffer_clear(&fold->row);
     buffer_clear(&fold->built);
-    buffer_clear(&fold->values);
     g_array_unref(fold->entries);
+    room_clear(&fold->room);
 }
 
 /* ---- calls ---- */
@@ -487,8 +475,7 @@ static StatsKey row_key(const Fold *fold, StatsKind kind, guint32 number, guint3
 }
 
 static void add_entry(Fold *fold, const StatsKey *key, const guint8 *bytes, gsize size) {
-    Entry entry = {*key, fold->values.size, (guint)size};
-    buffer_add(&fold->values, bytes, size);
+    Entry entry = {*key, {memcpy(room_take(fold->values, size), bytes, size), size}};
     g_array_append_val(fold->entries, entry);
 }
 
@@ -577,24 +564,26 @@ static gint by_key(gconstpointer left, gconstpointer right) {
     return order != 0 ? order : compare_u32(a->role, b->role);
 }
 
-gpointer stats_group_seal_lent(StatsGroup *group, StatsValueVisit visit, void *arg) {
+/* last: the calls need not stay. */
+static void seal(StatsGroup *group, gboolean last, const StatsSealed *sealed) {
     Fold fold;
-    fold_init(&fold, group);
+    fold_init(&fold, group, sealed->values, last);
     fold_hosts(&fold);
     pattern_totals(&fold);
     function_totals(&fold);
     g_array_sort(fold.entries, by_key);
     for (guint i = 0; i < fold.entries->len; i++) {
         const Entry *entry = &g_array_index(fold.entries, Entry, i);
-        visit(arg, &entry->key, (Bytes){fold.values.bytes + entry->at, entry->size_bytes});
+        sealed->visit(sealed->arg, &entry->key, entry->value);
     }
-    gpointer values = g_steal_pointer(&fold.values.bytes);
     fold_clear(&fold);
-    return values;
 }
 
+void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed) { seal(group, TRUE, sealed); }
+
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
-    g_free(stats_group_seal_lent(group, visit, arg));
+    g_auto(Room) values = {NULL};
+    seal(group, FALSE, &(StatsSealed){visit, arg, &values});
 }
 
 typedef struct Taking {

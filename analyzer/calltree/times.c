@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/calltree/interval.h"
+#include "common/base/room.h"
 
 /* A child of the node at hand, clipped to the node's window. */
 typedef struct Child {
@@ -125,11 +126,13 @@ static void single_child(const CallTree *tree, guint32 node, TreeTimes *times) {
     times->self_ns[node] = end_ns - begin_ns - (covered_from < covered_to ? covered_to - covered_from : 0);
 }
 
+static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + 2 * n * sizeof(gint64); }
+
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
  * empty: it was not. Parents come before their children. */
 TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
     gsize n = tree->n_nodes;
-    TreeTimes *times = g_malloc0(sizeof(TreeTimes) + 2 * n * sizeof(gint64));
+    TreeTimes *times = large_new0(times_bytes(n));
     times->n_nodes = tree->n_nodes;
     times->self_ns = (gint64 *)(void *)(times + 1);
     times->critical_ns = times->self_ns + n;
@@ -161,4 +164,6 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
     return times;
 }
 
-void times_free(TreeTimes *times) { g_free(times); }
+void times_free(TreeTimes *times) {
+    if (times != NULL) large_free(times, times_bytes(times->n_nodes));
+}

@@ -5,6 +5,7 @@
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/interval.h"
 #include "analyzer/calltree/tree_inside.h"
+#include "common/base/room.h"
 
 /* While a tree is built, its nodes are "slots": 0 is the trace, 1..n_spans the spans kept, in order of arrival, then
  * the placeholders. Slots get their node numbers when everything else is known. */
@@ -313,15 +314,19 @@ static void cut_cycles(Builder *b) {
     unlink_all(b);
 }
 
+#define TREE_HEAD_BYTES ((sizeof(CallTree) + 7) & ~(gsize)7)
+
+static gsize tree_bytes(gsize n) {
+    return TREE_HEAD_BYTES + n * (sizeof(SpanId) + sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1);
+}
+
 CallTree *tree_new(guint32 n_nodes) {
     gsize n = n_nodes;
-    gsize head = (sizeof(CallTree) + 7) & ~(gsize)7;
-    guint8 *block =
-        g_malloc(head + n * (sizeof(SpanId) + sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1));
+    guint8 *block = large_new(tree_bytes(n));
     CallTree *tree = (CallTree *)(void *)block;
     memset(tree, 0, sizeof *tree);
     tree->n_nodes = n_nodes;
-    tree->missing = (SpanId *)(void *)(block + head);
+    tree->missing = (SpanId *)(void *)(block + TREE_HEAD_BYTES);
     tree->span = (const SpanRec **)(void *)(tree->missing + n);
     tree->from_ns = (gint64 *)(void *)(tree->span + n);
     tree->to_ns = tree->from_ns + n;
@@ -366,7 +371,7 @@ void tree_compare_times(CallTree *tree, gint64 tolerance_ns) {
 CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns) {
     _Alignas(Slot) guint8 on_stack[STACK_SCRATCH_BYTES];
     gboolean small = n <= STACK_SPANS;
-    g_autofree guint8 *on_heap = small ? NULL : g_malloc(scratch_bytes(n));
+    guint8 *on_heap = small ? NULL : large_new(scratch_bytes(n));
     Builder b;
     builder_init(&b, small ? on_stack : on_heap, n);
     keep_spans(&b, spans, n);
@@ -382,6 +387,7 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
     tree->n_spans = b.n_spans;
     tree->counts = b.counts;
     tree->dropped = b.dropped;
+    large_free(on_heap, scratch_bytes(n));
     tree_compare_times(tree, clock_tolerance_ns);
     return tree;
 }
@@ -389,5 +395,5 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
 void tree_free(CallTree *tree) {
     if (tree == NULL) return;
     if (tree->dropped != NULL) g_ptr_array_unref(tree->dropped);
-    g_free(tree);
+    large_free(tree, tree_bytes(tree->n_nodes));
 }

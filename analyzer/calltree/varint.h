@@ -73,3 +73,28 @@ static inline guint64 get_varint(ByteReader *reader) {
     reader->at = at + end + 1;
     return gather_sevens(bytes & G_MAXUINT64 >> (56 - 8 * end));
 }
+
+/* Passes n of them over, whatever they hold. */
+static inline void skip_varints(ByteReader *reader, guint64 n) {
+    while (n >= 8 && !reader->failed && reader->end - reader->at >= 8) {
+        guint64 bytes;
+        memcpy(&bytes, reader->at, sizeof bytes);
+        guint64 ends = ~bytes >> 7 & G_GUINT64_CONSTANT(0x0101010101010101); /* a one in each last byte */
+        n -= ends * G_GUINT64_CONSTANT(0x0101010101010101) >> 56;            /* their sum */
+        reader->at += sizeof bytes;
+    }
+    for (; n > 0 && !reader->failed; n--) get_varint(reader);
+}
+
+/* Fails when get_varint() would. */
+static inline void skip_varint(ByteReader *reader) {
+    if (G_LIKELY(!reader->failed && reader->end - reader->at >= (gssize)VARINT_MAX_BYTES &&
+                 varint_is_short(reader->at))) {
+        guint64 bytes;
+        memcpy(&bytes, reader->at, sizeof bytes);
+        guint64 ends = ~GUINT64_FROM_LE(bytes) & G_GUINT64_CONSTANT(0x8080808080808080);
+        reader->at += (guint)__builtin_ctzll(ends) / 8 + 1;
+        return;
+    }
+    get_varint(reader);
+}

@@ -58,6 +58,7 @@ static void test_empty(void) {
     fixture_assert_sound(&c.fixture);
     g_assert_null(archive_pattern(c.fixture.archive, 1));
     g_assert_null(archive_pattern(c.fixture.archive, 0));
+    g_clear_pointer(&scan, archive_scan_free);
     case_close(&c);
 }
 
@@ -615,6 +616,7 @@ static void test_scan_of_a_full_second(void) {
     }
     g_assert_false(archive_scan_next(scan, &id, &summary, NULL));
     g_rand_free(rand);
+    g_clear_pointer(&scan, archive_scan_free);
     case_close(&c);
 }
 

@@ -51,6 +51,42 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* So many that they are joined by two threads. */
+#define MANY 100u
+
+/* One of the two cannot write: what the other has written is joined, once, and all the rest next time. */
+static void test_join_many_on_a_full_disk(gconstpointer rocksdb) {
+    for (guint good = 0; good < 7; good++) {
+        Case c;
+        case_open(&c, GPOINTER_TO_INT(rocksdb), 0);
+        for (guint64 trace = 1; trace <= MANY; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
+        fixture_commit(c.writer);
+        for (guint64 trace = 1; trace <= MANY; trace++) fixture_add(c.writer, chain(&c, trace, 3, 6));
+        fixture_commit(c.writer);
+        good_writes = good;
+        failing_writes = 1;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+        g_assert_cmpuint(failing_writes, ==, 0);
+        ArchiveTotals totals = archive_totals(c.fixture.archive);
+        const guint64 joined = totals.late_spans / 2; /* traces: two of four spans are new to each */
+        g_assert_cmpuint(joined, <, MANY);
+        g_assert_true(joined > 0 || good == 0);
+        g_assert_cmpuint(totals.late_waiting, ==, 4 * (MANY - joined));
+        g_assert_cmpuint(totals.spans, ==, 3 * MANY + 2 * joined);
+        fixture_assert_sound(&c.fixture);
+        settle(&c);
+        totals = archive_totals(c.fixture.archive);
+        g_assert_cmpuint(totals.spans, ==, 5 * MANY);
+        g_assert_cmpuint(totals.late_spans, ==, 2 * MANY);
+        g_assert_cmpuint(totals.duplicates, ==, 2 * MANY);
+        g_assert_cmpuint(totals.late_waiting, ==, 0);
+        fixture_assert_sound(&c.fixture);
+        case_close(&c);
+    }
+}
+
 typedef struct HandClock {
     Clock base;
     gint64 seconds;
@@ -148,6 +184,7 @@ static void test_join_beside_damaged_entry(void) {
     g_autoptr(GByteArray) value = g_byte_array_new();
     append_bytes(key, store_iter_key(late).data, store_iter_key(late).size_bytes);
     append_bytes(value, store_iter_value(late).data, store_iter_value(late).size_bytes);
+    g_clear_pointer(&late, store_iter_free);
     g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
     for (guint at = LATE_HEAD_BYTES - 4; at < value->len; at++) {
         value->data[at] ^= 0x10;
@@ -243,6 +280,7 @@ static void test_scan_sees_waiting_spans(void) {
         g_assert_cmpuint(summary.n_spans, ==, 3);
     }
     g_assert_no_error(error);
+    g_clear_pointer(&scan, archive_scan_free);
     case_close(&c);
 }
 
@@ -297,6 +335,8 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/late/full-disk/memory", GINT_TO_POINTER(FALSE), test_join_on_a_full_disk);
     g_test_add_data_func("/late/full-disk/rocksdb", GINT_TO_POINTER(TRUE), test_join_on_a_full_disk);
+    g_test_add_data_func("/late/full-disk/many/memory", GINT_TO_POINTER(FALSE), test_join_many_on_a_full_disk);
+    g_test_add_data_func("/late/full-disk/many/rocksdb", GINT_TO_POINTER(TRUE), test_join_many_on_a_full_disk);
     g_test_add_data_func("/late/due/memory", GINT_TO_POINTER(FALSE), test_join_when_due);
     g_test_add_data_func("/late/due/rocksdb", GINT_TO_POINTER(TRUE), test_join_when_due);
     g_test_add_func("/late/beside-damage", test_join_beside_damage);

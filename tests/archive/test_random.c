@@ -120,6 +120,62 @@ static void restart(Run *run) {
     for (guint i = 0; i < run->n_writers; i++) writer_crash(run, i);
 }
 
+/* Rows as lines of text, of some places or of all. */
+typedef struct RowLines {
+    GArray *places; /* StatsPlace; NULL: all */
+    GArray *seen;   /* StatsPlace, of every row */
+    gboolean by_host;
+    GString *lines;
+} RowLines;
+
+static gboolean has_place(const GArray *places, const StatsPlace *place) {
+    for (guint i = 0; i < places->len; i++)
+        if (memcmp(&g_array_index(places, StatsPlace, i), place, sizeof *place) == 0) return TRUE;
+    return FALSE;
+}
+
+static void note_row(void *arg, const StatsKey *key, StatsRow *row) {
+    RowLines *rows = arg;
+    const StatsPlace place = {rows->by_host ? stats_cell(key->host) : 0, key->object, key->role};
+    g_array_append_val(rows->seen, place);
+    if (rows->places != NULL && !has_place(rows->places, &place)) return;
+    for (guint i = 0; i < stats_row_size(row); i++) {
+        guint32 node;
+        const NodeStats *stats = stats_row_at(row, i, &node);
+        g_string_append_printf(rows->lines, "%u %u %u: %u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", key->object,
+                               key->role, key->host, node, stats->duration.count, stats->duration.sum);
+    }
+}
+
+/* What is read of some places alone is what all reading tells of them. */
+static void assert_places(Run *run, StatsFilter filter) {
+    g_autoptr(GError) error = NULL;
+    RowLines rows = {NULL, g_array_new(FALSE, FALSE, sizeof(StatsPlace)), filter.by_host, g_string_new(NULL)};
+    g_assert_true(archive_stats(run->fixture.archive, &filter, note_row, &rows, &error));
+    g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(StatsPlace));
+    const guint share = 1 + pick(run, 4);
+    for (guint i = 0; i < rows.seen->len; i++) {
+        if (pick(run, share) == 0) g_array_append_val(places, g_array_index(rows.seen, StatsPlace, i));
+    }
+    StatsPlace none = {filter.by_host ? 1 : 0, pick(run, 100), 0};
+    if (filter.object == 0 && pick(run, 2) == 0) g_array_append_val(places, none);
+    g_array_set_size(places, stats_places_tidy((StatsPlace *)(gpointer)places->data, places->len));
+    if (places->len > 0) {
+        g_string_truncate(rows.lines, 0);
+        rows.places = places;
+        g_assert_true(archive_stats(run->fixture.archive, &filter, note_row, &rows, &error));
+        g_autofree char *expected = g_strdup(rows.lines->str);
+        g_string_truncate(rows.lines, 0);
+        rows.places = NULL;
+        filter.places = (const StatsPlace *)(gconstpointer)places->data;
+        filter.n_places = places->len;
+        g_assert_true(archive_stats(run->fixture.archive, &filter, note_row, &rows, &error));
+        g_assert_cmpstr(rows.lines->str, ==, expected);
+    }
+    g_array_unref(rows.seen);
+    g_string_free(rows.lines, TRUE);
+}
+
 static void assert_random_stats(Run *run) {
     StatsFilter filter = {.kind = run->rare || pick(run, 2) == 0 ? STATS_FUNCTION : STATS_PATTERN, .role = -1};
     gint64 day_ns = 24 * 60 * NS_PER_MINUTE;
@@ -145,6 +201,7 @@ static void assert_random_stats(Run *run) {
     filter.by_host = pick(run, 2) == 0;
     if (filter.by_host && pick(run, 2) == 0) filter.host = dict_find(archive_dict(run->fixture.archive), "10.0.0.2", 8);
     fixture_assert_stats(&run->fixture, &filter, run->traces);
+    assert_places(run, filter);
 }
 
 static void settle(Run *run) {

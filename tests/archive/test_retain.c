@@ -1,7 +1,9 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
 #include "analyzer/archive/account.h"
+#include "analyzer/archive/gone.h"
 #include "analyzer/archive/internal.h"
 #include "analyzer/archive/retain.h"
+#include "analyzer/archive/rollup.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 
@@ -106,6 +108,12 @@ static void test_traces(gconstpointer data) {
     case_close(&c);
 }
 
+static void assert_period(const Case *c, gint64 since_ns, gint64 until_ns, gint64 told_since_ns, gint64 told_until_ns) {
+    archive_stats_period(c->fixture.archive, &since_ns, &until_ns);
+    g_assert_cmpint(since_ns, ==, told_since_ns);
+    g_assert_cmpint(until_ns, ==, told_until_ns);
+}
+
 /* Minutes go, hours tell the same. */
 static void test_levels(void) {
     Case c;
@@ -123,6 +131,11 @@ static void test_levels(void) {
     g_assert_cmpint(calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS), ==, day);
     /* Half an hour is not kept apart any more: the whole one is told. */
     gint64 hour_ns = begin_of(10) / HOUR_NS * HOUR_NS;
+    assert_period(&c, hour_ns + 20 * NS_PER_MINUTE + 1, hour_ns + 21 * NS_PER_MINUTE, hour_ns, hour_ns + HOUR_NS);
+    assert_period(&c, G_MININT64, hour_ns + 1, G_MININT64, hour_ns + HOUR_NS);
+    gint64 late_ns = begin_of(TRACES) / NS_PER_MINUTE * NS_PER_MINUTE;
+    assert_period(&c, late_ns + 1, late_ns + 2, late_ns, late_ns + NS_PER_MINUTE);
+    assert_period(&c, G_MININT64, G_MAXINT64, G_MININT64, G_MAXINT64);
     g_assert_cmpint(calls(&c, hour_ns + 20 * NS_PER_MINUTE, hour_ns + 21 * NS_PER_MINUTE), ==,
                     calls(&c, hour_ns, hour_ns + HOUR_NS));
     /* Hours and days go, too, when they are to. */
@@ -149,6 +162,112 @@ static void test_late_for_removed(void) {
     settle(&c);
     fixture_assert_sound(&c.fixture);
     retain(&c, &ages, G_MAXINT64, 1000);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+/* The spans of trace 1 as they were. */
+static guint add_first_again(Case *c, gboolean replaying) {
+    TestWorld again;
+    world_init(&again, 1, archive_dict(c->fixture.archive));
+    TraceShape shape = {.max_spans = 30, .begin_ns = begin_of(1), .duration_ns = NS_PER_SEC};
+    world_trace(&again, 1, &shape, c->spans);
+    world_clear(&again);
+    archive_writer_replaying(c->writer, replaying);
+    fixture_add(c->writer, c->spans);
+    fixture_commit(c->writer);
+    archive_writer_replaying(c->writer, FALSE);
+    settle(c);
+    return span_count(c->spans);
+}
+
+static void assert_stored(Case *c, guint64 traces, gint64 taken, gint64 replayed) {
+    gint64 fields[ACCOUNT_FIELDS];
+    books(c, fields);
+    g_assert_cmpuint(archive_totals(c->fixture.archive).traces, ==, traces);
+    g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, taken);
+    g_assert_cmpint(fields[ACCOUNT_REPLAYED], ==, replayed);
+    fixture_assert_sound(&c->fixture);
+}
+
+static void reopen(Case *c) {
+    archive_writer_free(c->writer);
+    fixture_reopen(&c->fixture);
+    c->writer = archive_writer_new(c->fixture.archive);
+}
+
+static void forget(Case *c, guint32 generation) {
+    g_autoptr(GError) error = NULL;
+    archive_gone_forget(c->fixture.archive, generation, &error);
+    g_assert_no_error(error);
+}
+
+/* What the journal gives again of a removed trace is known until the journal has it no more, also after a crash. */
+static void test_replayed_after_removal(void) {
+    Case c;
+    case_open(&c, TRUE, 100);
+    fill(&c);
+    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    g_assert_false(archive_gone_any(c.fixture.archive));
+    retain(&c, &ages, G_MAXINT64, 1000);
+    guint64 traces = archive_totals(c.fixture.archive).traces;
+    gint64 fields[ACCOUNT_FIELDS];
+    books(&c, fields);
+    gint64 taken = fields[ACCOUNT_TAKEN], expired = fields[ACCOUNT_EXPIRED];
+    guint n = add_first_again(&c, TRUE);
+    assert_stored(&c, traces, taken, n);
+    reopen(&c);
+    guint32 closed = archive_gone_close(c.fixture.archive);
+    add_first_again(&c, TRUE);
+    assert_stored(&c, traces, taken, n);
+    reopen(&c);
+    add_first_again(&c, TRUE);
+    assert_stored(&c, traces, taken, n);
+    /* A sender's are a new trace's, and that goes into the next generation. */
+    g_assert_cmpuint(archive_gone_close(c.fixture.archive), ==, closed);
+    add_first_again(&c, FALSE);
+    assert_stored(&c, traces + 1, taken + n, n);
+    g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 1);
+    forget(&c, closed);
+    g_assert_true(archive_gone_any(c.fixture.archive));
+    add_first_again(&c, TRUE);
+    assert_stored(&c, traces, taken + n, 2 * n);
+    books(&c, fields);
+    g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, expired + n);
+    /* Forgotten, also on the disk. */
+    forget(&c, archive_gone_close(c.fixture.archive));
+    g_assert_false(archive_gone_any(c.fixture.archive));
+    reopen(&c);
+    g_assert_false(archive_gone_any(c.fixture.archive));
+    add_first_again(&c, TRUE);
+    assert_stored(&c, traces + 1, taken + 2 * n, 0);
+    case_close(&c);
+}
+
+/* It was stored when the journal gave it again, and was removed before that was joined to it. */
+static void test_removed_while_replayed(void) {
+    Case c;
+    case_open(&c, FALSE, 100);
+    fill(&c);
+    TestWorld again;
+    world_init(&again, 1, archive_dict(c.fixture.archive));
+    TraceShape shape = {.max_spans = 30, .begin_ns = begin_of(1), .duration_ns = NS_PER_SEC};
+    world_trace(&again, 1, &shape, c.spans);
+    world_clear(&again);
+    archive_writer_replaying(c.writer, TRUE);
+    fixture_add(c.writer, c.spans);
+    fixture_commit(c.writer);
+    gint64 before[ACCOUNT_FIELDS], fields[ACCOUNT_FIELDS];
+    books(&c, before);
+    g_assert_cmpint(before[ACCOUNT_WAITING], ==, span_count(c.spans));
+    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    RetainResult gone = retain(&c, &ages, G_MAXINT64, 1000);
+    settle(&c);
+    books(&c, fields);
+    g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
+    g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, before[ACCOUNT_TAKEN]);
+    g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
+    g_assert_cmpint(fields[ACCOUNT_REPLAYED], ==, span_count(c.spans));
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -189,6 +308,8 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/retain/traces/rocksdb", "", test_traces);
     g_test_add_func("/retain/levels", test_levels);
     g_test_add_func("/retain/late-for-removed", test_late_for_removed);
+    g_test_add_func("/retain/replayed", test_replayed_after_removal);
+    g_test_add_func("/retain/replayed-meanwhile", test_removed_while_replayed);
     g_test_add_func("/retain/space", test_space_comes_back);
     return g_test_run();
 }

@@ -120,6 +120,14 @@ static void make_traces(Shared *shared) {
     world_clear(&world);
 }
 
+static void assert_all(Shared *shared) {
+    g_assert_cmpuint(archive_totals(shared->fixture.archive).traces, ==, TRACES);
+    fixture_assert_sound(&shared->fixture);
+    fixture_assert_traces(&shared->fixture, shared->traces);
+    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
+    fixture_assert_stats(&shared->fixture, &filter, shared->traces);
+}
+
 static void test_threads(gconstpointer rocksdb) {
     Shared shared = {.traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
     ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
@@ -141,11 +149,30 @@ static void test_threads(gconstpointer rocksdb) {
     g_autoptr(GError) error = NULL;
     archive_settle(shared.fixture.archive, &error);
     g_assert_no_error(error);
-    g_assert_cmpuint(archive_totals(shared.fixture.archive).traces, ==, TRACES);
-    fixture_assert_sound(&shared.fixture);
-    fixture_assert_traces(&shared.fixture, shared.traces);
-    StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
-    fixture_assert_stats(&shared.fixture, &filter, shared.traces);
+    assert_all(&shared);
+    g_ptr_array_unref(shared.traces);
+    fixture_close(&shared.fixture);
+}
+
+/* Every trace has late spans when they are joined, by two threads, and the end is that of the spans in time. */
+static void test_all_late(gconstpointer rocksdb) {
+    Shared shared = {.traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref)};
+    ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
+    fixture_open(&shared.fixture, GPOINTER_TO_INT(rocksdb), &options);
+    make_traces(&shared);
+    WriterThread threads[WRITERS];
+    for (guint i = 0; i < WRITERS; i++) {
+        threads[i] = (WriterThread){&shared, i};
+        write_traces(&threads[i]);
+    }
+    g_autoptr(GError) error = NULL;
+    const guint64 waiting = archive_totals(shared.fixture.archive).late_waiting;
+    archive_settle(shared.fixture.archive, &error);
+    g_assert_no_error(error);
+    const ArchiveTotals totals = archive_totals(shared.fixture.archive);
+    g_assert_cmpuint(totals.late_waiting, ==, 0);
+    g_assert_cmpuint(totals.late_spans + totals.duplicates, ==, waiting);
+    assert_all(&shared);
     g_ptr_array_unref(shared.traces);
     fixture_close(&shared.fixture);
 }
@@ -154,5 +181,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/threads/memory", GINT_TO_POINTER(FALSE), test_threads);
     g_test_add_data_func("/archive/threads/rocksdb", GINT_TO_POINTER(TRUE), test_threads);
+    g_test_add_data_func("/archive/threads/all-late/memory", GINT_TO_POINTER(FALSE), test_all_late);
+    g_test_add_data_func("/archive/threads/all-late/rocksdb", GINT_TO_POINTER(TRUE), test_all_late);
     return g_test_run();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/dist_builder.h"
+#include "analyzer/calltree/dist_code.h"
 #include "tests/calltree/forest.h"
 
 static Dist dist_of(const guint64 *values, gsize n) {
@@ -133,6 +134,21 @@ static void check_merging(guint32 seed, Dist *whole, const guint64 *values, gsiz
     for (guint p = 0; p < PARTS; p++) dist_clear(&parts[p]);
 }
 
+/* What is told of the stored form alone, whatever lies behind it, and of one that is cut. */
+static void check_told(guint32 seed, Dist *dist, GRand *rand) {
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    dist_encode(dist, bytes);
+    const guint size = bytes->len, behind = (guint)g_rand_int_range(rand, 0, 12);
+    for (guint i = 0; i < behind; i++) append_bytes(bytes, &(guint8){(guint8)g_rand_int(rand)}, 1);
+    ByteReader reader = byte_reader(bytes->data, bytes->len);
+    guint64 count, sum;
+    if (!dist_told(&reader, &count, &sum) || reader_left(&reader) != behind) g_error("seed %u: not told", seed);
+    g_assert_cmpuint(count, ==, dist->count);
+    g_assert_cmpuint(sum, ==, dist->sum);
+    reader = byte_reader(bytes->data, (guint)g_rand_int_range(rand, 0, (gint32)size));
+    if (dist_told(&reader, &count, &sum)) g_error("seed %u: cut, and told", seed);
+}
+
 static void test_random(void) {
     guint32 base = run_seed();
     for (guint32 seed = base; seed != base + 2000; seed++) {
@@ -146,6 +162,7 @@ static void test_random(void) {
         Dist whole = dist_of(values, n);
         check_merging(seed, &whole, values, n, rand);
         check_figures(seed, &whole, values, n);
+        check_told(seed, &whole, rand);
         /* What was asked in between changes nothing: now with the values in order. */
         Dist sorted = dist_of(values, n);
         check_same_bytes(seed, &whole, &sorted);

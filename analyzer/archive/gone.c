@@ -1,0 +1,80 @@
+#include "analyzer/archive/gone.h"
+
+#include <string.h>
+
+#include "analyzer/archive/internal.h"
+
+#define PREFIX_BYTES (sizeof GONE_PREFIX - 1)
+#define KEY_BYTES    (PREFIX_BYTES + 4 + 8)
+
+static gboolean read_generation(Bytes key, guint32 *generation) {
+    if (key.size_bytes != KEY_BYTES || memcmp(key.data, GONE_PREFIX, PREFIX_BYTES) != 0) return FALSE;
+    ByteReader r = byte_reader((const guint8 *)key.data + PREFIX_BYTES, 4);
+    *generation = read_u32be(&r);
+    return TRUE;
+}
+
+gboolean gone_load(Archive *archive, GError **error) {
+    g_autoptr(StoreIter) meta = store_iter_new(archive->store, FAMILY_META);
+    GoneTraces *gone = &archive->gone;
+    guint32 generation;
+    if (iter_seek_key(meta, gone_key(0, 0)) && read_generation(store_iter_key(meta), &generation)) {
+        gone->first = gone->current = generation;
+        gone->any = gone->noted = TRUE;
+    }
+    const LayoutKey end = gone_key(G_MAXUINT32, G_MAXUINT64);
+    if (gone->any && store_iter_seek_before(meta, key_bytes(&end)) &&
+        read_generation(store_iter_key(meta), &generation))
+        gone->current = generation;
+    return iter_finished(meta, error);
+}
+
+void gone_put(Archive *archive, guint64 trace_id, StoreBatch *batch) {
+    GoneTraces *gone = &archive->gone;
+    LayoutKey key = gone_key(__atomic_load_n(&gone->current, __ATOMIC_RELAXED), trace_id);
+    store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){"", 0});
+    gone->noted = TRUE;
+    __atomic_store_n(&gone->any, TRUE, __ATOMIC_RELEASE);
+}
+
+gboolean gone_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error) {
+    const GoneTraces *gone = &archive->gone;
+    *has = FALSE;
+    if (!archive_gone_any(archive)) return TRUE;
+    guint32 from = __atomic_load_n(&gone->first, __ATOMIC_RELAXED);
+    guint32 last = __atomic_load_n(&gone->current, __ATOMIC_RELAXED);
+    for (guint32 generation = from; generation <= last && !*has; generation++) {
+        LayoutKey key = gone_key(generation, trace_id);
+        g_autoptr(GBytes) value = NULL;
+        if (!store_get(archive->store, FAMILY_META, key_bytes(&key), &value, error)) return FALSE;
+        *has = value != NULL;
+    }
+    return TRUE;
+}
+
+gboolean archive_gone_any(Archive *archive) { return __atomic_load_n(&archive->gone.any, __ATOMIC_ACQUIRE); }
+
+guint32 archive_gone_close(Archive *archive) {
+    GoneTraces *gone = &archive->gone;
+    pthread_mutex_lock(&archive->settle_lock); /* no group is under way */
+    guint32 closed = gone->current;
+    __atomic_store_n(&gone->current, closed + 1, __ATOMIC_RELAXED);
+    gone->noted = FALSE;
+    pthread_mutex_unlock(&archive->settle_lock);
+    return closed;
+}
+
+gboolean archive_gone_forget(Archive *archive, guint32 generation, GError **error) {
+    GoneTraces *gone = &archive->gone;
+    LayoutKey from = gone_key(0, 0), until = gone_key(generation + 1, 0);
+    g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
+    store_batch_delete_range(batch, FAMILY_META, key_bytes(&from), key_bytes(&until));
+    pthread_mutex_lock(&archive->settle_lock);
+    gboolean ok = store_write(archive->store, batch, FALSE, error);
+    if (ok) {
+        __atomic_store_n(&gone->first, generation + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&gone->any, gone->noted, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&archive->settle_lock);
+    return ok;
+}
