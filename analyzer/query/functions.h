@@ -34,6 +34,8 @@ void function_top_free(FunctionTop *top);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FunctionTop, function_top_free)
 guint function_top_all(const FunctionTop *top); /* how many there are, chosen or not */
 gboolean function_top_has(const FunctionTop *top, const StatsKey *key);
+/* Has only what is chosen read; the filter must not outlive the top. */
+void function_top_places(const FunctionTop *top, StatsFilter *filter);
 /* What of the stored statistics a filter is about. */
 StatsFilter function_stats_filter(const FunctionFilter *filter);
 

@@ -83,16 +83,16 @@ double measure_value(const MeasureField *field, NodeStats *stats) {
     }
 }
 
-gboolean measure_of_weight(const MeasureField *field, const NodeWeight *weight, double *value) {
+gboolean measure_of_weight(const MeasureField *field, const NodeWeight *weight, gint64 *value) {
     gboolean duration = field->offset == offsetof(NodeStats, duration);
     if (field->kind == OF_COUNTER && field->offset == offsetof(NodeStats, self_ns))
-        *value = (double)weight->self_ns;
+        *value = weight->self_ns;
     else if (field->kind == OF_COUNTER && field->offset == offsetof(NodeStats, critical_ns))
-        *value = (double)weight->critical_ns;
+        *value = weight->critical_ns;
     else if (duration && field->kind == OF_COUNT)
-        *value = (double)weight->calls;
+        *value = weight->calls;
     else if (duration && field->kind == OF_SUM)
-        *value = (double)weight->total_ns;
+        *value = weight->total_ns;
     else
         return FALSE;
     return TRUE;

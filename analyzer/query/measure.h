@@ -12,8 +12,8 @@ void measure_add(json_t *row, NodeStats *stats);
 typedef struct MeasureField MeasureField;
 const MeasureField *measure_field(const char *name);
 double measure_value(const MeasureField *field, NodeStats *stats);
-/* The same of a weight; FALSE: it takes more than that to tell. */
-gboolean measure_of_weight(const MeasureField *field, const NodeWeight *weight, double *value);
+/* What a weight adds to it; FALSE: it takes more than weights to tell. */
+gboolean measure_of_weight(const MeasureField *field, const NodeWeight *weight, gint64 *value);
 
 /* 1, or a millisecond when every time was counted in milliseconds. */
 gint64 measure_resolution_ns(const NodeStats *stats);

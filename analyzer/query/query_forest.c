@@ -46,6 +46,8 @@ typedef struct Forest {
     const ForestFilter *filter;
     Compressor *compressor;
     GHashTable *members; /* pattern number -> Member */
+    guint32 last;        /* the one asked for last, most often the next, too */
+    Member *last_member; /* NULL: none yet */
     GHashTable *by_id;   /* PatternId -> Shown */
     GPtrArray *list;     /* Shown, owned */
 } Forest;
@@ -148,7 +150,10 @@ static void sum_nodes(void *arg, const StatsKey *key, StatsRow *row) {
 /* The first pass. */
 static void weigh(void *arg, const StatsKey *key, const NodeWeight *node) {
     Forest *forest = arg;
-    Member *member = member_of(forest, key->object);
+    if (forest->last_member == NULL || forest->last != key->object)
+        forest->last_member = member_of(forest, key->object);
+    forest->last = key->object;
+    Member *member = forest->last_member;
     if (!member->shown) return;
     Weight *weight = &member->shown->weight;
     if (node->node == 0 && key->host == 0) {
@@ -368,21 +373,32 @@ static void count_members(Forest *forest) {
     }
 }
 
-static gboolean is_listed(void *arg, const StatsKey *key) {
-    const Forest *forest = arg;
-    const Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(key->object));
-    return member && member->shown && member->shown->listed;
+/* StatsPlace, of all hosts together. */
+static GArray *listed_places(const Forest *forest) {
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(StatsPlace));
+    GHashTableIter iter;
+    gpointer number, data;
+    g_hash_table_iter_init(&iter, forest->members);
+    while (g_hash_table_iter_next(&iter, &number, &data)) {
+        const Member *member = data;
+        const StatsPlace place = {.object = GPOINTER_TO_UINT(number)};
+        if (member->shown && member->shown->listed) g_array_append_val(places, place);
+    }
+    g_array_set_size(places, stats_places_tidy((StatsPlace *)(gpointer)places->data, places->len));
+    return places;
 }
 
 /* The nodes of those that are listed, from the same rows. */
 static gboolean sum_listed(Forest *forest, const StatsFilter *all, GError **error) {
+    g_autoptr(GArray) places = listed_places(forest);
     StatsFilter filter = *all;
-    filter.wanted = is_listed;
-    filter.wanted_arg = forest;
+    filter.places = (const StatsPlace *)(gconstpointer)places->data;
+    filter.n_places = places->len;
     if (!archive_stats(forest->archive, &filter, sum_nodes, forest, error)) return FALSE;
     if (forest->filter->host == 0) return TRUE;
     filter.by_host = TRUE;
     filter.host = forest->filter->host;
+    for (guint i = 0; i < places->len; i++) g_array_index(places, StatsPlace, i).cell = stats_cell(filter.host);
     return archive_stats(forest->archive, &filter, sum_nodes, forest, error);
 }
 

@@ -61,6 +61,7 @@ gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArr
     StatsFilter stored = function_stats_filter(filter);
     stored.wanted = filter->top != NULL ? chosen : NULL;
     stored.wanted_arg = (void *)filter->top;
+    if (filter->top != NULL) function_top_places(filter->top, &stored);
     return archive_stats(archive, &stored, collect, &collector, error);
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/base/clock.h"
+#include "analyzer/archive/rollup.h"
 #include "common/base/error.h"
 
 guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer) {
@@ -66,22 +66,13 @@ const char *node_text(Archive *archive, guint32 name) {
     return name == NAME_OTHERS ? "(other calls)" : dict_text(archive_dict(archive), name, NULL);
 }
 
-static gint64 whole_minute(gint64 time_ns, gboolean up) {
-    gint64 past = time_ns % NS_PER_MINUTE;
-    if (past < 0) past += NS_PER_MINUTE;
-    if (past == 0) return time_ns;
-    gint64 start = time_ns - past;
-    return up ? start + NS_PER_MINUTE : start;
-}
-
 void json_add_period(json_t *object, Archive *archive, Period period, gboolean minutes) {
     ArchiveTotals totals = archive_totals(archive);
     gboolean open_start = period.since_ns == G_MININT64, open_end = period.until_ns == G_MAXINT64;
     if (totals.traces == 0 && (open_start || open_end)) return;
+    if (minutes) archive_stats_period(archive, &period.since_ns, &period.until_ns);
     gint64 since_ns = open_start ? totals.first_ns : period.since_ns;
     gint64 until_ns = open_end ? totals.last_ns : period.until_ns;
-    if (minutes && !open_start) since_ns = whole_minute(since_ns, FALSE);
-    if (minutes && !open_end) until_ns = whole_minute(until_ns, TRUE);
     json_object_set_new(object, "since_time_ns", json_integer(since_ns));
     json_object_set_new(object, "until_time_ns", json_integer(until_ns));
 }

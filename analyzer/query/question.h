@@ -55,7 +55,7 @@ json_t *json_dropped(guint32 dropped);
 const char *node_text(Archive *archive, guint32 name);
 
 /* Adds "since_time_ns" and "until_time_ns": as asked, or where open as far as the stored traces reach; absent when
- * there are none. minutes: widened to whole minutes, as statistics are. */
+ * there are none. minutes: widened as statistics are (archive_stats_period()). */
 void json_add_period(json_t *object, Archive *archive, Period period, gboolean minutes);
 
 /* "pattern": an id, or enough of its beginning to be the only one (at least 4 digits). *number is left alone when the

@@ -293,6 +293,28 @@ static void test_empty_archive(void) {
     g_assert_cmpint(json_array_size(json_object_get(diff, "rows")), ==, 0);
 }
 
+/* The first rows are chosen by their weights, and only they are read: they are those that sorting all would give. */
+static void test_first_rows(void) {
+    static const char *const sorts[] = {"calls", "total_ns", "self_ns", "critical_ns"};
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    for (guint s = 0; s < G_N_ELEMENTS(sorts); s++) {
+        g_autofree char *every = g_strdup_printf("by=host&limit=0&sort=%s", sorts[s]);
+        json_auto_t *all = fixture_answer(&fixture, "functions", every);
+        json_t *rows = json_object_get(all, "functions");
+        g_assert_cmpint(json_array_size(rows), >, 10);
+        for (guint limit = 1; limit <= json_array_size(rows); limit++) {
+            g_autofree char *few = g_strdup_printf("by=host&limit=%u&sort=%s", limit, sorts[s]);
+            json_auto_t *some = fixture_answer(&fixture, "functions", few);
+            json_t *first = json_object_get(some, "functions");
+            g_assert_cmpint(json_array_size(first), ==, limit);
+            for (guint i = 0; i < limit; i++)
+                g_assert_true(json_equal(json_array_get(first, i), json_array_get(rows, i)));
+        }
+    }
+}
+
 /* Functions and hosts are counted in memory after the first question: what comes later counts too. */
 static void test_status_counts(void) {
     static const SpanRow rows[] = {{0x77, 1, 0, "newFunction", "NameNode/10.9.9.9", 5, 7, NULL, 0},
@@ -334,6 +356,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/diff-of-patterns", test_diff_of_patterns);
     g_test_add_func("/query/wrong-questions", test_wrong_questions);
     g_test_add_func("/query/empty-archive", test_empty_archive);
+    g_test_add_func("/query/first-rows", test_first_rows);
     g_test_add_func("/query/status-counts", test_status_counts);
     return g_test_run();
 }
