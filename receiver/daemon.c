@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyzer/archive/rollup.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/http.h"
@@ -317,6 +318,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     if (daemon->net) net_stop(daemon->net);
     g_clear_pointer(&daemon->recovery, recovery_stop);
     g_autoptr(GError) problem = NULL;
+    archive_hurry(daemon->archive); /* who joins late spans holds the keeper up, too */
     g_clear_pointer(&daemon->keeper, keeper_stop);
     g_clear_pointer(&daemon->maintenance, maintenance_stop);
     http_leave_shards(daemon->http);

@@ -11,7 +11,8 @@
  *                packer (Intake)
  *   shard-N      its open traces and its ArchiveWriter     its mailbox
  *   http         HTTP connections                          event loop; an eventfd for answers of query threads
- *   query        the question at hand                      the queue of questions
+ *   query        the question at hand; a flush joins       the queue of questions
+ *                late spans with one thread (join) more
  *   maintenance  nothing                                   a timed wait
  *   upkeep       replaces records, sums up statistics      a timed wait
  *   keeper       removes records, at their age and for     a timed wait

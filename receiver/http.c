@@ -9,6 +9,7 @@
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,40 @@ static void send_answers(Http *http) {
     }
 }
 
+/* The reader hung up, or has shut its side: what it would hear, nobody may be there to hear. */
+static gboolean is_gone(const HttpJob *job) {
+    struct evhttp_connection *connection = evhttp_request_get_connection(http_job_owner(job));
+    if (!connection) return TRUE;
+    struct pollfd peer = {bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), POLLRDHUP, 0};
+    return poll(&peer, 1, 0) > 0;
+}
+
+/* Questions that wait leave the queue when their readers have: flushes, or all. */
+static void withdraw_gone(Http *http, gboolean all) {
+    GHashTableIter iter;
+    void *key;
+    g_hash_table_iter_init(&iter, http->open);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        HttpJob *job = key;
+        if (!(all || http_job_is_flush(job)) || !is_gone(job) || !http_jobs_withdraw(http->jobs, job)) continue;
+        struct evhttp_request *request = http_job_owner(job);
+        struct evhttp_connection *connection = evhttp_request_get_connection(request);
+        if (connection) evhttp_connection_set_closecb(connection, NULL, NULL);
+        g_hash_table_iter_remove(&iter);
+        http_job_free(job);
+        send_error(request, 503, "the reader had closed its side of the connection, and others were waiting");
+    }
+}
+
+/* FALSE: the queue is full of questions whose readers are there. */
+static gboolean put(Http *http, HttpJob *job) {
+    /* One of these may wait for hours, while its reader tries again and again. */
+    if (http_job_is_flush(job)) withdraw_gone(http, FALSE);
+    if (http_jobs_put(http->jobs, job)) return TRUE;
+    withdraw_gone(http, TRUE);
+    return http_jobs_put(http->jobs, job);
+}
+
 /* NULL: malformed. */
 static QueryParams *params_of(const struct evhttp_uri *uri, char **id) {
     g_autoptr(QueryParams) params = query_params_new();
@@ -229,7 +264,7 @@ static void ask(Http *http, struct evhttp_request *request, const char *question
     HttpJob *job = http_job_new(kind, question, params, request);
     guint64 trace_id;
     if (strcmp(question, "trace") == 0 && parse_trace(id, &trace_id)) http_job_set_trace(job, trace_id);
-    if (!http_jobs_put(http->jobs, job)) {
+    if (!put(http, job)) {
         http_job_free(job);
         counter_add(http->options.counters, COUNTER_HTTP_REFUSED, 1);
         send_error(request, 503, "too many questions are waiting: ask again in a moment");

@@ -61,6 +61,8 @@ void http_job_set_trace(HttpJob *job, guint64 trace_id) {
     job->trace_id = trace_id;
 }
 
+gboolean http_job_is_flush(const HttpJob *job) { return job->kind == JOB_FLUSH; }
+
 void *http_job_owner(const HttpJob *job) { return job->owner; }
 
 void http_job_cancel(HttpJob *job) {
@@ -368,15 +370,50 @@ void http_jobs_free(HttpJobs *jobs) {
     g_free(jobs);
 }
 
+/* NULL: none waits. With the lock held. */
+static HttpJob *waiting_flush(const HttpJobs *jobs) {
+    for (const GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *job = link->data;
+        if (job->kind == JOB_FLUSH) return job;
+    }
+    return NULL;
+}
+
 gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job) {
     pthread_mutex_lock(&jobs->lock);
-    gboolean room = jobs->waiting.length < jobs->options.queue;
-    if (room) {
+    HttpJob *flush = job->kind == JOB_FLUSH ? waiting_flush(jobs) : NULL;
+    gboolean room = flush != NULL || jobs->waiting.length < jobs->options.queue;
+    if (flush != NULL) {
+        job->same = flush->same;
+        flush->same = job;
+    } else if (room) {
         g_queue_push_tail(&jobs->waiting, job);
         pthread_cond_signal(&jobs->filled);
     }
     pthread_mutex_unlock(&jobs->lock);
     return room;
+}
+
+/* With the lock held. */
+static gboolean leave_queue(HttpJobs *jobs, HttpJob *job) {
+    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *first = link->data;
+        HttpJob **at = &first;
+        while (*at != NULL && *at != job) at = &(*at)->same;
+        if (*at == NULL) continue;
+        *at = g_steal_pointer(&job->same);
+        link->data = first;
+        if (first == NULL) g_queue_delete_link(&jobs->waiting, link);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job) {
+    pthread_mutex_lock(&jobs->lock);
+    gboolean waited = leave_queue(jobs, job);
+    pthread_mutex_unlock(&jobs->lock);
+    return waited;
 }
 
 HttpAnswer *http_jobs_take(HttpJobs *jobs) {

@@ -18,6 +18,7 @@ HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, v
 /* The trace whose open spans are to be stored before the question is answered. */
 void http_job_set_trace(HttpJob *job, guint64 trace_id);
 void *http_job_owner(const HttpJob *job);
+gboolean http_job_is_flush(const HttpJob *job);
 /* On the HTTP thread: the peer is gone; what was streamed has been sent. */
 void http_job_cancel(HttpJob *job);
 void http_job_drained(HttpJob *job);
@@ -48,7 +49,10 @@ void http_jobs_leave_shards(HttpJobs *jobs);
 /* Ends the threads; unanswered jobs are answered with 503. Call http_jobs_take() once more, then http_jobs_free(). */
 void http_jobs_stop(HttpJobs *jobs);
 void http_jobs_free(HttpJobs *jobs);
-/* FALSE: the queue is full, the job stays the caller's. */
+/* FALSE: the queue is full, the job stays the caller's. All flushes that wait are one, with one place in the queue:
+ * what is stored when it is begun is what each of them asked for. */
 gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job);
+/* TRUE: it was waiting, and is the caller's again. FALSE: it was begun, and its answer comes. */
+gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job);
 /* All answers so far, in order; NULL: none. */
 HttpAnswer *http_jobs_take(HttpJobs *jobs);

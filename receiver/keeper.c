@@ -169,6 +169,11 @@ static gboolean thin(Keeper *keeper, const KeeperLimits *limits) {
 
 /* ---- the thread ---- */
 
+/* What the journal still has of a trace is to be counted before the trace goes; but room comes first. */
+static gboolean may_retain(const Keeper *keeper) {
+    return keeper->level >= SPACE_THIN || !atomic_load(&keeper->options.recovery->goes_on);
+}
+
 static void *run(void *arg) {
     Keeper *keeper = arg;
     pthread_setname_np(pthread_self(), "keeper");
@@ -177,11 +182,12 @@ static void *run(void *arg) {
     while (wait_round(keeper, pause_ns, &limits)) {
         pause_ns = ROUND_NS;
         look_at_space(keeper, &limits);
-        if (now_ns() >= keeper->retain_ns && !atomic_load(&keeper->options.recovery->goes_on)) {
+        if (now_ns() >= keeper->retain_ns && may_retain(keeper)) {
             if (retain(keeper, &limits)) {
                 pause_ns = 0;
             } else {
-                retain_applications(keeper, &limits);
+                /* What the journal gives again of one that is gone would pass for all of it. */
+                if (!atomic_load(&keeper->options.recovery->goes_on)) retain_applications(keeper, &limits);
                 keeper->retain_ns = now_ns() + RETAIN_NS;
             }
         }

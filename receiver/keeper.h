@@ -23,8 +23,8 @@ typedef struct KeeperOptions {
 } KeeperOptions;
 
 typedef struct Keeper Keeper;
-/* While the journal is replayed, nothing is removed for its age: what is gone would be taken for new when it comes
- * again. */
+/* While the journal is replayed, nothing is removed for its age unless space is short: what the journal still has of a
+ * trace would not be counted. */
 Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits);
 void keeper_set_limits(Keeper *keeper, const KeeperLimits *limits);
 /* Waits for the step under way. */

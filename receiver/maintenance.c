@@ -12,7 +12,7 @@
 #include "receiver/upkeep.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
-/* How often what the allocator keeps goes back to the system. */
+/* How often what the allocator keeps, and what of the dictionary is not used, goes back to the system. */
 #define TRIM_ROUNDS 8
 
 /* The mark that the store was last asked to reach, and when to ask again even so. */
@@ -244,7 +244,10 @@ static void *run(void *arg) {
         watch_space(&maintenance->options, limits.min_free_bytes);
         bound_disk(&maintenance->options, &limits);
         probe_journal(sources);
-        if (round % TRIM_ROUNDS == 0) memory_trim();
+        if (round % TRIM_ROUNDS == 0) {
+            memory_trim();
+            archive_rest(sources->archive);
+        }
         if (round % 4 == 0) {
             advise(maintenance, &limits, &advising);
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),

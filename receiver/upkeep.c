@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "analyzer/archive/gone.h"
 #include "analyzer/archive/known.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"
@@ -130,6 +131,31 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
     due->before_ns = 0;
 }
 
+/* Removed traces that are noted, and the journal's last segment when that was looked at. */
+typedef struct GoneNoted {
+    gboolean closed;
+    guint32 generation;
+    guint64 segment;
+} GoneNoted;
+
+/* What the journal can give no more need not be told from what is new. */
+static void forget_gone(StateSources *sources, GoneNoted *gone) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!gone->closed) {
+        if (!archive_gone_any(sources->archive)) return;
+        gone->generation = archive_gone_close(sources->archive);
+        gone->closed = TRUE;
+        gone->segment = journal_usage(sources->journal).newest;
+    }
+    const JournalUsage usage = journal_usage(sources->journal);
+    if (usage.segments > 0 && usage.oldest <= gone->segment) return;
+    if (archive_gone_forget(sources->archive, gone->generation, &error))
+        gone->closed = FALSE;
+    else
+        log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
+}
+
 static gint64 thread_cpu_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -139,6 +165,7 @@ static gint64 thread_cpu_ns(void) {
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
     Forgetting due = {0, 0};
+    GoneNoted gone = {FALSE, 0, 0};
     Quiet quiet = {0, 0, 0};
     g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
     pthread_setname_np(pthread_self(), "upkeep");
@@ -151,6 +178,7 @@ static void *run(void *arg) {
         pause_ns = CLAMP((thread_cpu_ns() - begin_ns) * PASS_SHARE, PASS_NS, PASS_MAX_NS);
         roll_up(upkeep->sources->archive);
         forget_ids(upkeep->sources, &due);
+        forget_gone(upkeep->sources, &gone);
         link_tasks(links);
         look_for_quiet(upkeep->sources, &quiet);
     }

@@ -87,7 +87,7 @@ def send_until(plumbd, status, first=1, most=20_000):
 
 def test_open_traces_are_bounded(make_plumbd):
     """Large ones go on on the disk: nothing has to be stored before it is complete."""
-    plumbd = make_plumbd(memory__limit="8M", trace__idle="1h", trace__max_age="1h").start()
+    plumbd = make_plumbd(memory__limit="8M", trace__idle="1h", trace__max_age="1h", receiver__shards="2").start()
     spans = 0
     with Sender(plumbd) as sender:
         for trace in range(1, 401):
@@ -96,12 +96,16 @@ def test_open_traces_are_bounded(make_plumbd):
             assert plumbd.metrics()["plumbd_open_bytes"] < 32 * MIB
     metrics, receiver = plumbd.metrics(), plumbd.receiver()
     assert metrics["plumbd_open_spilled_bytes"] > 10 * MIB
-    assert metrics["plumbd_open_spill_file_bytes"] >= metrics["plumbd_open_spilled_bytes"]
+    # A MiB for each shard on top, for what is being filled and what is kept free.
+    beside = 2 * MIB
+    assert 0 <= metrics["plumbd_open_spill_file_bytes"] - metrics["plumbd_open_spilled_bytes"] <= beside
     assert receiver["open_spilled_spans"] == metrics["plumbd_open_spilled_spans"] > 20_000
     assert (receiver["open_traces"], receiver["closed_early"]) == (400, 0)
     plumbd.flush()
     assert plumbd.stored()["spans"] == spans == 40_000
-    assert plumbd.metrics()["plumbd_open_spilled_bytes"] == 0
+    metrics = plumbd.metrics()
+    assert metrics["plumbd_open_spilled_bytes"] == 0
+    assert metrics["plumbd_open_spill_file_bytes"] <= beside
     assert plumbd.ask("verify")["differences"] == 0
 
 

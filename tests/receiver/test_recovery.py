@@ -5,13 +5,15 @@ short queue."""
 import json
 import random
 import shutil
+import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
 from tests.conftest import ROOT, Plumbd
-from tests.receiver.sender import OK, Sender
+from tests.receiver.sender import OK, Sender, span
 from tests.receiver.test_crash import flip, trace_spans
 from tests.receiver.waiting import wait_for
 
@@ -20,20 +22,26 @@ HALVES = 40  # traces of which only the first half came before the crash
 OPEN = {"trace__idle": "1h", "trace__max_age": "1h", "journal__segment": "1M", "retention__traces": "0"}
 
 
+def load_bulk(plumbd, build_dir, spans=BULK):
+    """How many spans it sent."""
+    load = [str(build_dir / "bench/bench_load"), "--model", str(ROOT / "bench/model/hdfs-3.3.1.jsonl"), "--nanoseconds",
+            "--thrift", f"{plumbd.thrift[0]}:{plumbd.thrift[1]}", "--spans", str(spans), "--hosts", "40", "--repeated", "0"]
+    done = subprocess.run(load, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["spans"]
+
+
 @pytest.fixture(scope="module")
 def crashed(plumbd_program, build_dir, tmp_path_factory):
     """The folder of a plumbd that was killed while nearly all was in its journal only, and how many spans it had."""
     plumbd = Plumbd(plumbd_program, tmp_path_factory.mktemp("crashed"), **OPEN).start()
-    load = [str(build_dir / "bench/bench_load"), "--model", str(ROOT / "bench/model/hdfs-3.3.1.jsonl"), "--nanoseconds",
-            "--thrift", f"{plumbd.thrift[0]}:{plumbd.thrift[1]}", "--spans", str(BULK), "--hosts", "40", "--repeated", "0"]
-    done = subprocess.run(load, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    spans = load_bulk(plumbd, build_dir)
     with Sender(plumbd) as sender:
         for trace in range(1, HALVES + 1):
             assert sender.deliver(trace_spans(trace, 100)).accepted == 100
     plumbd.kill()
     assert len(list(plumbd.journal.glob("plumb-*.journal"))) > 5
-    return plumbd.folder, json.loads(done.stdout)["spans"] + 100 * HALVES
+    return plumbd.folder, spans + 100 * HALVES
 
 
 @pytest.fixture
@@ -133,6 +141,55 @@ def test_a_flush_waits_for_all(slow):
         thread.join()
     assert slow.receiver()["open_spans"] == 0
     assert_all_once(slow, slow.spans)
+
+
+def ask_for_a_flush(plumbd):
+    """A connection that has asked, and hears nothing before the replay is over."""
+    host, port = plumbd.http.rsplit(":", 1)
+    connection = socket.create_connection((host, int(port)))
+    connection.sendall(b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+    return connection
+
+
+def test_flushes_that_wait_leave_room_for_questions(slow):
+    """However many have gone away, or still listen: one place for all."""
+    slow.settings["http.queue"] = "2"
+    slow.start()
+    for _ in range(20):
+        ask_for_a_flush(slow).close()
+    waiting = [ask_for_a_flush(slow) for _ in range(20)]
+    assert slow.fetch("/api/v1/status")[0] == 200
+    assert slow.recovering()
+    slow.wait_recovered()
+    for connection in waiting:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        connection.close()
+    assert slow.metrics()["plumbd_http_refused_total"] == 0
+    assert_all_once(slow, slow.spans)
+
+
+# Short of space, there is so much to replay that it is not over when what is to go is first looked for, a quarter of a second after the start.
+@pytest.mark.parametrize("thin_free, bulk, waits", [("0", BULK, True), ("1T", 10 * BULK, False)], ids=["room", "space is short"])
+def test_what_is_past_its_age_makes_room_beside_a_replay(make_plumbd, build_dir, thin_free, bulk, waits):
+    plumbd = make_plumbd(receiver__shards="1", **OPEN).start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 21):
+            assert sender.deliver(trace_spans(trace, 10)).status == OK
+        assert sender.deliver([span(0x7777, 1, begin=time.time_ns())]).status == OK
+    plumbd.flush()
+    spans = load_bulk(plumbd, build_dir, bulk)
+    plumbd.kill()
+    plumbd.settings |= {"receiver.queue-limit": "64K", "retention.traces": "1h", "store.thin-free": thin_free}
+    plumbd.start()
+    wait_for(lambda: plumbd.receiver()["accounting"]["expired"] == 200 or not plumbd.recovering())
+    assert plumbd.recovering() is not waits
+    plumbd.wait_recovered()
+    plumbd.flush()
+    wait_for(lambda: plumbd.receiver()["accounting"]["expired"] == 200)
+    account = plumbd.receiver()["accounting"]
+    assert account["agree"] is True
+    assert account["stored"] + account["thinned"] == spans + 1
+    assert plumbd.ask("verify")["differences"] == 0
 
 
 def flush_in_vain(plumbd):

@@ -1,6 +1,8 @@
 """What is past its age goes; when space runs short frequent traces are thinned out; space comes back, and nothing that matters goes."""
+import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -63,6 +65,34 @@ def test_traces_go_at_their_age(make_plumbd):
     plumbd.start()
     again = accounts(plumbd)
     assert (again["expired"], again["stored"]) == (account["expired"], account["stored"])
+
+
+def test_what_is_gone_stays_gone_after_a_crash(make_plumbd, plumb_program):
+    """The journal still holds all of it, since a trace of its first segment is open: removed traces are neither stored nor counted
+    again by a replay, once their removal is in the store's files."""
+    plumbd = make_plumbd(retention__traces="3h", trace__idle="10ms", trace__max_age="1h").start()
+    with Sender(plumbd) as sender:
+        assert sender.deliver([span(0xaaaa, 2, parent=1, begin=BEGIN + 9 * HOUR)], strings=NAMES).status == OK
+    old = sum(send_hour(plumbd, hour, frequent=20) for hour in range(3))
+    young = send_hour(plumbd, 9, frequent=20)
+    wait_for(lambda: (at := plumbd.receiver()["accounting"])["expired"] == old and at["stored"] == young and at["settled"])
+    account = accounts(plumbd)
+
+    def in_files():
+        status = subprocess.run([plumb_program, "--store", plumbd.store, "status", "--json"], capture_output=True, text=True)
+        return json.loads(status.stdout)["store"]["spans"] if status.returncode == 0 else 0
+
+    wait_for(lambda: in_files() == account["stored"])
+    for _ in range(2):
+        plumbd.kill()
+        assert list(plumbd.journal.glob("plumb-*.journal"))
+        plumbd.start().wait_recovered()
+        wait_for(lambda: plumbd.receiver()["accounting"].get("replayed", 0) == old + young)
+        assert accounts(plumbd) | {"replayed": 0} == account | {"replayed": 0}
+    assert kept(plumbd, until=str(BEGIN + 3 * HOUR)) == []
+    assert plumbd.flush() == 1
+    assert accounts(plumbd)["stored"] == account["stored"] + 1
+    assert plumbd.ask("verify")["differences"] == 0
 
 
 def test_ages_change_with_a_reload(make_plumbd, tmp_path):
