@@ -70,9 +70,11 @@ class Plumbd:
             kinds[kind] = kinds.get(kind, 0) + (int(fields[11]) + int(fields[12])) / TICKS
         return kinds
 
-    def written_bytes(self):
-        """What the process had written to files, journal, compaction and all."""
-        return int(re.search(r"^write_bytes: (\d+)", Path(f"/proc/{self.process.pid}/io").read_text(), re.M).group(1))
+    def disk_traffic(self):
+        """Bytes that the process had read from disks (what the page cache has is not among them), and written to files, journal,
+        compaction and all."""
+        text = Path(f"/proc/{self.process.pid}/io").read_text()
+        return tuple(int(re.search(rf"^{which}_bytes: (\d+)", text, re.M).group(1)) for which in ("read", "write"))
 
     def memory_bytes(self, field="VmHWM"):
         status = Path(f"/proc/{self.process.pid}/status").read_text()

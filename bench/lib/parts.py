@@ -38,6 +38,13 @@ def growth_rows(samples, begun_with):
     return rows
 
 
+def show_growth(samples):
+    rows = growth_rows(samples, 0)
+    if rows:
+        table("Growth: cost in the last half before so many spans", rows)
+    return rows
+
+
 def store_figures(plumbd):
     store = plumbd.status()["store"]
     families = {name: size / store["spans"] for name, size in store.get("family_bytes", {}).items() if size > 0}
@@ -53,12 +60,17 @@ def sustained(bench):
     cpu, threads = plumbd.cpu_seconds(), plumbd.cpu_by_thread()
     with Sampler(plumbd) as sampler:
         begun = time.monotonic()
-        ledger = load(plumbd, spans, "--seed", 1, *bench.at_most(0.4))
-        acknowledged_s = time.monotonic() - begun
-        flush_s = plumbd.flush()
+        try:
+            ledger = load(plumbd, spans, "--seed", 1, *bench.at_most(0.4))
+            acknowledged_s = time.monotonic() - begun
+            flush_s = plumbd.flush()
+        except SystemExit:  # ended by a signal: what was measured until then may be an hour's
+            show_growth(sampler.rows)
+            raise
     received = ledger["acknowledged"]
     by_thread = cost_since(plumbd, threads, received)
     bench.rate = ledger["spans_per_s"]
+    read_bytes, written_bytes = plumbd.disk_traffic()
     figures = {
         "spans": ledger["spans"], "spans/s acknowledged": received / acknowledged_s,
         "spans/s until all is stored": received / (acknowledged_s + flush_s),
@@ -69,14 +81,13 @@ def sustained(bench):
         "wire bytes per span": ledger["wire_bytes_per_span"],
         "journal bytes per span": plumbd.metric("journal_written_bytes_total") / received,
         "spans of a batch": received / ledger["batches"],
-        "written to disk, bytes per span": plumbd.written_bytes() / received,
+        "read from disk, bytes per span": read_bytes / received,
+        "written to disk, bytes per span": written_bytes / received,
         "batches told to wait": ledger["try_later"], **check_ledger(plumbd, [ledger])}
     store, families = store_figures(plumbd)
-    growth = growth_rows(sampler.rows, 0)
     pairs(f"Sustained: {ledger['spans']:,} spans as fast as they are taken", figures)
     table("CPU by kind of thread", [{"thread": k, "us per span": v} for k, v in by_thread.items()])
-    if growth:
-        table("Growth: cost in the last half before so many spans", growth)
+    growth = show_growth(sampler.rows)
     pairs("Stored", store)
     table("Stored, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
     return {"figures": figures, "threads": by_thread, "growth": growth, "store": store, "families": families, "samples": sampler.rows}
@@ -353,7 +364,7 @@ PARTS = {"sustained": sustained, "settled": settled, "answers": answers, "acks":
          "open": open_traces, "space": space, "flame": flame, "day": day}
 
 
-def need_space(folder, spans, bytes_per_span=80):
+def need_space(folder, spans, bytes_per_span=50):
     free = shutil.disk_usage(folder).free
     needed = spans * bytes_per_span + 3 * 2**30
     if free < needed:
