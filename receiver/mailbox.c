@@ -41,22 +41,26 @@ void mailbox_free(Mailbox *box) {
 }
 
 /* With the lock held. */
-static gboolean must_wake(Mailbox *box) {
-    if (box->taker == TAKER_DOZES) return 2 * mailbox_bytes(box) >= box->limit_bytes;
+static gboolean must_wake(Mailbox *box, gboolean urgent) {
+    if (box->taker == TAKER_DOZES) return urgent || 2 * mailbox_bytes(box) >= box->limit_bytes;
     return box->taker == TAKER_SLEEPS;
 }
 
-void mailbox_put(Mailbox *box, MailItem *item) {
+static void put(Mailbox *box, MailItem *item, gboolean urgent) {
     item->next = NULL;
     pthread_mutex_lock(&box->lock);
     *box->last = item;
     box->last = &item->next;
     atomic_fetch_add(&box->bytes, item->size_bytes);
-    const gboolean wake = must_wake(box);
+    const gboolean wake = must_wake(box, urgent);
     if (wake) box->taker = TAKER_AWAKE;
     pthread_mutex_unlock(&box->lock);
     if (wake) pthread_cond_signal(&box->filled); /* now that the lock is free for it */
 }
+
+void mailbox_put(Mailbox *box, MailItem *item) { put(box, item, FALSE); }
+
+void mailbox_put_urgent(Mailbox *box, MailItem *item) { put(box, item, TRUE); }
 
 gsize mailbox_bytes(Mailbox *box) { return atomic_load(&box->bytes); }
 

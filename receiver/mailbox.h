@@ -6,7 +6,8 @@
  *
  * To wake a thread costs both sides more than what a small item holds. So a taker that had something to do and has
  * nothing now looks again after MAILBOX_DOZE_NS by itself, unless half of the limit fills up before; only then it goes
- * to sleep until it is woken. Producers that put without pause do not wake it at all. */
+ * to sleep until it is woken. Producers that put without pause do not wake it at all. What somebody waits for is put as
+ * urgent: that wakes the taker in any case. */
 #pragma once
 
 #include <glib.h>
@@ -27,6 +28,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mailbox, mailbox_free)
 
 /* Any thread. The item belongs to the taker from here on. */
 void mailbox_put(Mailbox *box, MailItem *item);
+/* The same, and the taker looks at once. It stays behind what was put before it. */
+void mailbox_put_urgent(Mailbox *box, MailItem *item);
 gboolean mailbox_full(Mailbox *box);
 gsize mailbox_bytes(Mailbox *box);
 

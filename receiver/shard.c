@@ -531,13 +531,13 @@ gboolean shard_replay_full(Shard *shard) {
 }
 
 void shard_flush(Shard *shard, Waiter *waiter) {
-    mailbox_put(shard->mailbox, &message_new(MESSAGE_FLUSH, waiter)->item);
+    mailbox_put_urgent(shard->mailbox, &message_new(MESSAGE_FLUSH, waiter)->item);
 }
 
 void shard_store_trace(Shard *shard, guint64 trace_id, Waiter *waiter) {
     Message *message = message_new(MESSAGE_TRACE, waiter);
     message->number = trace_id;
-    mailbox_put(shard->mailbox, &message->item);
+    mailbox_put_urgent(shard->mailbox, &message->item);
 }
 
 void shard_store_segments(Shard *shard, guint64 up_to_number) {

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/counters.h"
 #include "receiver/gate.h"
@@ -72,6 +73,42 @@ static void test_mailbox_limit(void) {
     g_assert_false(mailbox_full(box));
     g_assert_cmpuint(mailbox_bytes(box), ==, 1);
     mailbox_done(box, 1);
+}
+
+enum { ORDERS = 200 };
+
+typedef struct Order {
+    MailItem item;
+    Waiter *waiter;
+} Order;
+
+static void *take_orders(void *arg) {
+    for (guint done = 0; done < ORDERS;) {
+        for (MailItem *at = mailbox_take(arg, 1000); at; done++) {
+            Order *order = (Order *)at;
+            at = at->next;
+            waiter_answer(order->waiter, 0, NULL);
+        }
+    }
+    return NULL;
+}
+
+/* Whoever takes has just had something to do, and dozes: each order would wait until that is over. A busy machine
+ * delays some in any case. */
+static void test_mailbox_urgent(void) {
+    g_autoptr(Mailbox) box = mailbox_new(100);
+    pthread_t thread;
+    g_assert_cmpint(pthread_create(&thread, NULL, take_orders, box), ==, 0);
+    guint quick = 0;
+    for (guint i = 0; i < ORDERS; i++) {
+        Order order = {.waiter = waiter_new(1)};
+        const gint64 begun_ns = clock_monotonic_ns(clock_system());
+        mailbox_put_urgent(box, &order.item);
+        waiter_wait(order.waiter, NULL, NULL);
+        quick += clock_monotonic_ns(clock_system()) - begun_ns < MAILBOX_DOZE_NS / 2;
+    }
+    pthread_join(thread, NULL);
+    g_assert_cmpuint(quick, >=, ORDERS / 5);
 }
 
 static void *answer_good(void *waiter) {
@@ -166,6 +203,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mailbox/threads", test_mailbox);
     g_test_add_func("/mailbox/limit", test_mailbox_limit);
+    g_test_add_func("/mailbox/urgent", test_mailbox_urgent);
     g_test_add_func("/waiter", test_waiter);
     g_test_add_func("/gate", test_gate);
     g_test_add_func("/counters", test_counters);
