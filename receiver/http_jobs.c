@@ -108,10 +108,7 @@ static void post(HttpJobs *jobs, const HttpAnswer *content) {
 }
 
 /* To the job and those that ask the same. */
-static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
-    gsize size_bytes;
-    char *text = json_compact(document, &size_bytes);
-    json_decref(document);
+static void post_text(HttpJobs *jobs, HttpJob *job, int code, char *text, gsize size_bytes) {
     g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
     for (HttpJob *next; job != NULL; job = next) {
         /* Once posted it is the HTTP thread's. */
@@ -119,6 +116,13 @@ static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) 
         const HttpAnswer answer = {.job = job, .last = TRUE, .code = code, .body = g_bytes_ref(body)};
         post(jobs, &answer);
     }
+}
+
+static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    json_decref(document);
+    post_text(jobs, job, code, text, size_bytes);
 }
 
 static int code_of(const GError *error) {
@@ -171,15 +175,18 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     StateSources *sources = jobs->options.sources;
     if (job->has_trace) store_trace(jobs, job);
-    gint64 now_ns = clock_wall_ns(clock_system());
-    json_t *document = query_run(sources->archive, job->question, job->params, now_ns, &error);
+    const Query query = {sources->archive, job->question, job->params, clock_wall_ns(clock_system())};
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    json_auto_t *document = query_run_rows(&query, &rows, &error);
     if (!document) {
         post_error(jobs, job, code_of(error), error->message);
         return;
     }
     if (strcmp(job->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
     if (strcmp(job->question, "senders") == 0) accounts_senders(sources, document);
-    post_json(jobs, job, 200, document);
+    gsize size_bytes;
+    char *text = json_compact_rows(document, &rows, &size_bytes);
+    post_text(jobs, job, 200, text, size_bytes);
 }
 
 static void answer_flush(HttpJobs *jobs, HttpJob *job) {

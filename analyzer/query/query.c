@@ -66,6 +66,11 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
 }
 
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
-    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX};
+    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL};
     return question_answer(question, &asked, error);
+}
+
+json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error) {
+    const Asked asked = {query->archive, query->params, query->now_ns, ANSWER_ROWS_MAX, rows};
+    return question_answer(query->question, &asked, error);
 }

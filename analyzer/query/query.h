@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "analyzer/archive/archive.h"
+#include "analyzer/query/json_compact.h"
 #include "common/model/batch.h"
 
 typedef struct QueryParams QueryParams;
@@ -21,6 +22,17 @@ gboolean query_params_equal(const QueryParams *a, const QueryParams *b);
  * relative times ("15m") count from. A new reference, or NULL with INPUT (unknown question, unknown or malformed
  * parameter; the nearest known name is in the message), NOT_FOUND, CORRUPT, IO. */
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error);
+
+typedef struct Query {
+    Archive *archive;
+    const char *question;
+    const QueryParams *params;
+    gint64 now_ns;
+} Query;
+
+/* The same for who wants text: what need not be a document for that, the spans of a trace, goes to *rows (empty before,
+ * the caller's to clear, also after a failure), and json_compact_rows() makes one text of both. */
+json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error);
 
 /* Every stored span in a period as HTrace JSON lines, in pieces of about 64 KiB; the consumer returns FALSE to stop. */
 typedef struct QuerySink {

@@ -3,104 +3,14 @@
 
 #include "analyzer/query/question.h"
 #include "analyzer/query/skew.h"
+#include "analyzer/query/trace_rows.h"
 #include "analyzer/query/trace_tasks.h"
 #include "analyzer/query/trace_view.h"
-#include "common/base/clock.h"
 #include "common/base/error.h"
 
-/* A span is some 2 KiB of JSON in memory: this keeps an answer below 50 MB unless more is asked for. */
+/* A span is some 400 bytes of JSON, and 2 KiB as a document: this keeps an answer below 50 MB unless more is asked for.
+ */
 #define DEFAULT_LIMIT 20000u
-
-/* HTrace's keys are unique, other senders' need not be: a key that comes again makes its value a list. */
-static void set_annotation(json_t *object, const char *key, json_t *value) {
-    json_t *known = json_object_get(object, key);
-    if (!known) {
-        json_object_set_new(object, key, value);
-        return;
-    }
-    if (!json_is_array(known)) {
-        json_t *list = json_array();
-        json_array_append(list, known);
-        json_object_set_new(object, key, list);
-        known = list;
-    }
-    json_array_append_new(known, value);
-}
-
-static void add_lists(json_t *row, Archive *archive, const SpanRec *span, guint skip) {
-    SpanCursor cursor = span_cursor(span);
-    SpanAnnotation annotation;
-    SpanNote note;
-    json_t *annotations = json_object(), *notes = json_array();
-    while (span_next_annotation(&cursor, &annotation)) {
-        if (skip > 0) {
-            skip--;
-            continue;
-        }
-        json_t *value = json_text(annotation.value, annotation.length);
-        set_annotation(annotations, dict_text(archive_dict(archive), annotation.key, NULL), value);
-    }
-    while (span_next_note(&cursor, &note)) {
-        json_t *object = json_object();
-        json_object_set_new(object, "time_ns", json_integer(note.time_ns));
-        json_object_set_new(object, "message", json_text(note.message, note.length));
-        json_array_append_new(notes, object);
-    }
-    if (json_object_size(annotations)) json_object_set(row, "annotations", annotations);
-    if (json_array_size(notes)) json_object_set(row, "notes", notes);
-    json_decref(annotations);
-    json_decref(notes);
-}
-
-static void add_process(json_t *row, Archive *archive, const SpanRec *span) {
-    gsize length;
-    const char *text = dict_text(archive_dict(archive), span->tracer, &length);
-    TracerId tracer = tracer_id_parse(text, length);
-    json_object_set_new_nocheck(row, "role", json_string_nocheck(role_name(tracer.role)));
-    json_object_set_new_nocheck(row, "process", json_text(tracer.process, tracer.process_length));
-    if (tracer.host_length) json_object_set_new_nocheck(row, "host", json_text(tracer.host, tracer.host_length));
-    if (tracer.pid >= 0) json_object_set_new_nocheck(row, "pid", json_integer(tracer.pid));
-}
-
-static void add_flags(json_t *row, guint8 flags) {
-    static const struct {
-        NodeFlags flag;
-        const char *name;
-    } names[] = {{NODE_ORPHAN, "orphan"},
-                 {NODE_CYCLE_CUT, "cycle"},
-                 {NODE_REVERSED, "reversed"},
-                 {NODE_OUTSIDE_PARENT, "outside parent"}};
-    json_t *list = NULL;
-    for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (!(flags & names[i].flag)) continue;
-        if (!list) list = json_array();
-        json_array_append_new(list, json_string(names[i].name));
-    }
-    if (list) json_object_set_new_nocheck(row, "flags", list);
-}
-
-static json_t *span_json(Archive *archive, const TraceView *view, guint32 node, guint32 depth) {
-    const SpanRec *span = view->tree->span[node];
-    g_autoptr(GString) description = g_string_new(NULL);
-    guint skip = 0;
-    span_description(archive, span, description, &skip);
-    json_t *row = json_object(), *parents = json_array();
-    for (guint i = 0; i < span->n_parents; i++) json_array_append_new(parents, json_span_id(span_parents(span)[i]));
-    json_object_set_new_nocheck(row, "span", json_span_id(span->id));
-    json_object_set_new_nocheck(row, "parents", parents);
-    json_object_set_new_nocheck(row, "depth", json_integer(depth));
-    json_object_set_new_nocheck(row, "function", json_name(archive, span->name));
-    json_object_set_new_nocheck(row, "description", json_text(description->str, description->len));
-    add_process(row, archive, span);
-    json_object_set_new_nocheck(row, "begin_time_ns", json_integer(span->begin_ns));
-    json_object_set_new_nocheck(row, "duration_ns", json_integer(span->duration_ns));
-    json_object_set_new_nocheck(row, "self_ns", json_integer(view->times->self_ns[node]));
-    json_object_set_new_nocheck(row, "critical_ns", json_integer(view->times->critical_ns[node]));
-    json_object_set_new_nocheck(row, "resolution_ns", json_integer(span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1));
-    add_lists(row, archive, span, skip);
-    add_flags(row, view->tree->flags[node]);
-    return row;
-}
 
 static guint32 count_children(const CallTree *tree, guint32 node) {
     guint32 n = 0;
@@ -117,19 +27,21 @@ static json_t *missing_json(const CallTree *tree, guint32 node, guint32 depth) {
 }
 
 /* In pre-order. A missing parent is a row of its own list; "at" says before which span it stands. */
-static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view, guint64 limit) {
+static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view, guint64 limit, JsonText *text) {
     const CallTree *tree = view->tree;
     const guint most = answer_rows(asked, limit, tree->n_spans, answer);
-    json_t *spans = json_array(), *missing = json_array();
-    json_object_set_new(answer, "spans", spans);
+    g_auto(TraceRows) rows = {asked->archive, view, text, g_string_new(NULL)};
+    json_t *missing = json_array();
+    json_object_set_new(answer, "spans", json_null());
     json_object_set_new(answer, "missing", missing);
     g_autofree guint32 *depths = g_new(guint32, tree->n_nodes);
     depths[0] = G_MAXUINT32; /* so that its children have 0 */
     guint shown = 0;
+    trace_rows_begin(&rows);
     for (guint32 i = 1; i < tree->n_nodes && shown < most; i++) {
         depths[i] = depths[tree->parent[i]] + 1;
         if (tree->span[i]) {
-            json_array_append_new(spans, span_json(asked->archive, view, i, depths[i]));
+            trace_rows_add(&rows, i, depths[i]);
             shown++;
         } else {
             json_t *row = missing_json(tree, i, depths[i]);
@@ -137,6 +49,23 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
             json_array_append_new(missing, row);
         }
     }
+    trace_rows_end(&rows);
+}
+
+/* The text goes to who wants text; into the document otherwise. */
+static gboolean add_spans(json_t *answer, const Asked *asked, const TraceView *view, guint64 limit, GError **error) {
+    g_auto(JsonText) own = {NULL, 0, 0};
+    JsonText *text = asked->rows ? &asked->rows->text : &own;
+    add_nodes(answer, asked, view, limit, text);
+    if (asked->rows) {
+        asked->rows->member = "spans";
+        return TRUE;
+    }
+    json_error_t why;
+    json_t *spans = json_loadb(text->data, text->used, JSON_ALLOW_NUL, &why);
+    if (!spans) return fail(error, PLUMB_ERROR_CORRUPT, "the spans are no JSON at byte %d: %s", why.position, why.text);
+    json_object_set_new(answer, "spans", spans);
+    return TRUE;
 }
 
 static void add_head(json_t *answer, Archive *archive, const TraceView *view) {
@@ -194,7 +123,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
         json_object_set_new(answer, "parts_shown", json_count(view->load.loaded));
     }
     if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
-    add_nodes(answer, asked, view, limit);
+    if (!add_spans(answer, asked, view, limit, error)) return NULL;
     json_object_set_new(answer, "skew", skew_json(skew));
     return g_steal_pointer(&answer);
 }

@@ -31,6 +31,15 @@ json_t *json_text(const char *data, gsize length) {
     return json_string(valid);
 }
 
+void json_put_text(JsonText *out, const char *data, gsize length) {
+    if (ascii(data, length)) {
+        json_put_string(out, data, length);
+        return;
+    }
+    json_auto_t *text = json_text(data, length);
+    json_put_value(out, text);
+}
+
 json_t *json_name(Archive *archive, guint32 id) {
     gsize length;
     const char *text = dict_text(archive_dict(archive), id, &length);

@@ -1,6 +1,7 @@
 /* What the files of the questions share: what was asked, and how names and periods are written. */
 #pragma once
 
+#include "analyzer/query/json_compact.h"
 #include "analyzer/query/params.h"
 #include "analyzer/query/query.h"
 
@@ -9,6 +10,7 @@ typedef struct Asked {
     const QueryParams *params; /* names are checked, values are not */
     gint64 now_ns;
     guint rows_max; /* of the answer, whatever the parameters say */
+    JsonRows *rows; /* for what may be text at once; NULL: all is to be in the document */
 } Asked;
 
 /* A row (a function, a node of a tree, a span) is 2 to 3 KB of JSON in memory: no question may take more than 300 MB.
@@ -42,6 +44,8 @@ guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *an
 
 /* Bytes as a JSON string; what is not UTF-8 is replaced, so that a document never lacks a field. */
 json_t *json_text(const char *data, gsize length);
+/* The same as text. */
+void json_put_text(JsonText *out, const char *data, gsize length);
 /* The text of a dictionary id. */
 json_t *json_name(Archive *archive, guint32 id);
 json_t *json_count(guint64 value);

@@ -44,6 +44,24 @@ static void test_every_character(void) {
     g_assert_cmpstr(text, ==, "\"a\\u0000b\"");
 }
 
+/* Rows take the place of their member, of the outermost object only, and only if there are any. */
+static void test_rows(void) {
+    json_auto_t *document = json_pack("{s:i, s:n, s:{s:n}}", "before", 1, "rows", "after", "rows");
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    gsize size_bytes;
+    g_autofree char *without = json_compact_rows(document, &rows, &size_bytes);
+    g_assert_cmpstr(without, ==, "{\"before\":1,\"rows\":null,\"after\":{\"rows\":null}}");
+    rows.member = "rows";
+    json_put_bytes(&rows.text, "[", 1);
+    json_put_string(&rows.text, "a\"b", 3);
+    json_put_bytes(&rows.text, ",", 1);
+    json_put_integer(&rows.text, -7);
+    json_put_bytes(&rows.text, "]", 1);
+    g_autofree char *with = json_compact_rows(document, &rows, &size_bytes);
+    g_assert_cmpstr(with, ==, "{\"before\":1,\"rows\":[\"a\\\"b\",-7],\"after\":{\"rows\":null}}");
+    g_assert_cmpuint(size_bytes, ==, strlen(with));
+}
+
 static json_t *made(GRand *rand, guint depth) {
     static const char alphabet[] = "ab\"\\/\b\f\n\r\t\v\x01\x1f\x7f z";
     char text[64];
@@ -82,6 +100,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/json-compact/values", test_values);
     g_test_add_func("/query/json-compact/every-character", test_every_character);
+    g_test_add_func("/query/json-compact/rows", test_rows);
     g_test_add_func("/query/json-compact/random", test_random);
     return g_test_run();
 }

@@ -159,7 +159,7 @@ static void test_rows_max(void) {
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(QueryParams) params = params_from_text(tests[i].params);
-        Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows};
+        Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows, NULL};
         json_auto_t *answer = question_answer(tests[i].question, &asked, &error);
         g_assert_no_error(error);
         gsize rows = 0, k;
@@ -170,6 +170,67 @@ static void test_rows_max(void) {
         g_assert_cmpuint(rows, ==, tests[i].expected);
         g_assert_cmpint(json_is_true(json_object_get(answer, "more")), ==, tests[i].more);
     }
+}
+
+/* What plumbd sends is written without a document: the same text. */
+static void assert_same_text(Fixture *fixture, const char *params) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryParams) parsed = params_from_text(params);
+    const Query query = {fixture->archive, "trace", parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE};
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    json_auto_t *head = query_run_rows(&query, &rows, &error);
+    g_assert_no_error(error);
+    json_auto_t *whole = fixture_answer(fixture, "trace", params);
+    g_assert_cmpuint(json_array_size(json_object_get(whole, "spans")), >, 0);
+    gsize size_bytes;
+    g_autofree char *text = json_compact_rows(head, &rows, &size_bytes);
+    g_autofree char *expected = json_compact(whole, &size_bytes);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_trace_text(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *answer = fixture_answer(&fixture, "traces", "");
+    gsize i;
+    json_t *row;
+    json_array_foreach(json_object_get(answer, "traces"), i, row) {
+        g_autofree char *params = g_strdup_printf("id=%s", text_at(row, "trace"));
+        assert_same_text(&fixture, params);
+    }
+    assert_same_text(&fixture, "id=0000000000000001&limit=2");
+}
+
+/* Keys that come twice or are not ASCII, more keys than are written straight, texts with escapes, or no UTF-8. */
+static void test_trace_annotations(void) {
+    static const SpanRow spans[] = {
+        {0x51, 1, 0, "root", "FSClient/h1:1", 0, 100, "one=1;two=\"a\\b\";@5=first;@7=\x01;one=3", 0},
+        {0x51, 2, 1, "second", "FSClient/h1:1", 10, 20, "clé=é;bad=x\xffy;empty=", 0},
+        {0x51, 3, 1, "third", "FSClient/h1:1", 40, 20,
+         "a=0;b=1;c=2;d=3;e=4;f=5;g=6;h=7;i=8;j=9;k=10;l=11;m=12;n=13;o=14;p=15;q=16", 0},
+    };
+    static const char *const expected[] = {
+        "{\"one\":[\"1\",\"3\"],\"two\":\"\\\"a\\\\b\\\"\"}",
+        "{\"clé\":\"é\",\"bad\":\"x\xef\xbf\xbdy\",\"empty\":\"\"}",
+        "{\"a\":\"0\",\"b\":\"1\",\"c\":\"2\",\"d\":\"3\",\"e\":\"4\",\"f\":\"5\",\"g\":\"6\",\"h\":\"7\",\"i\":\"8\","
+        "\"j\":\"9\",\"k\":\"10\",\"l\":\"11\",\"m\":\"12\",\"n\":\"13\",\"o\":\"14\",\"p\":\"15\",\"q\":\"16\"}",
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, spans, G_N_ELEMENTS(spans));
+    assert_same_text(&fixture, "id=0000000000000051");
+    json_auto_t *answer = fixture_answer(&fixture, "trace", "id=0000000000000051");
+    json_t *rows = json_object_get(answer, "spans");
+    for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
+        gsize size_bytes;
+        g_autofree char *text = json_compact(json_object_get(json_array_get(rows, i), "annotations"), &size_bytes);
+        g_assert_cmpstr(text, ==, expected[i]);
+    }
+    g_autofree char *notes = json_dumps(json_object_get(json_array_get(rows, 0), "notes"), JSON_COMPACT);
+    g_assert_cmpstr(notes, ==,
+                    "[{\"time_ns\":1605955980000005000,\"message\":\"first\"},"
+                    "{\"time_ns\":1605955980000007000,\"message\":\"\\u0001\"}]");
 }
 
 /* ---- patterns compared ---- */
@@ -358,5 +419,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/empty-archive", test_empty_archive);
     g_test_add_func("/query/first-rows", test_first_rows);
     g_test_add_func("/query/status-counts", test_status_counts);
+    g_test_add_func("/query/trace/text", test_trace_text);
+    g_test_add_func("/query/trace/annotations", test_trace_annotations);
     return g_test_run();
 }
