@@ -33,8 +33,8 @@ Store *archive_store(Archive *archive);
 Dict *archive_dict(Archive *archive);
 void archive_rest(Archive *archive); /* as dict_rest(): of all tables that grow with the store's age */
 const Lookup *archive_lookup(Archive *archive);
-/* What spans may stick out of their parents: the store's, fixed when it was made. */
-gint64 archive_clock_tolerance_ns(Archive *archive);
+void archive_namenode_hosts(Archive *archive, GArray *hosts); /* appends those (guint32) that NameNodes run on */
+gint64 archive_clock_tolerance_ns(Archive *archive); /* spans may stick out so far; fixed when the store was made */
 
 /* Totals over all stored traces, kept up to date in memory and counted anew when the archive is opened. */
 typedef struct ArchiveTotals {

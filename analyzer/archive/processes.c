@@ -10,8 +10,17 @@
 /* Entries are made once and never change: 8 bytes, written and read whole, so an atomic access is all the locking. */
 #define ENTRY_KNOWN (G_GUINT64_CONSTANT(1) << 63)
 
+/* Hosts of NameNodes, as far as the dictionary was looked through: it has tens of millions of entries in the end. */
+typedef struct NameNodes {
+    pthread_mutex_t lock;
+    guint32 looked;
+    GArray *hosts;   /* guint32 */
+    GArray *without; /* guint32: processes whose host the dictionary did not have */
+} NameNodes;
+
 struct ProcessTable {
     Dict *dict;
+    NameNodes namenodes;
     pthread_mutex_t growing;
     Mapped *entries; /* guint64 by tracer id; 0: not known yet */
     _Atomic guint32 n_entries;
@@ -24,6 +33,9 @@ ProcessTable *process_table_new(Dict *dict, const char *folder, GError **error) 
     table->dict = dict;
     table->entries = entries;
     pthread_mutex_init(&table->growing, NULL);
+    pthread_mutex_init(&table->namenodes.lock, NULL);
+    table->namenodes.hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
+    table->namenodes.without = g_array_new(FALSE, FALSE, sizeof(guint32));
     return table;
 }
 
@@ -31,6 +43,9 @@ void process_table_free(ProcessTable *table) {
     if (table == NULL) return;
     mapped_free(table->entries);
     pthread_mutex_destroy(&table->growing);
+    pthread_mutex_destroy(&table->namenodes.lock);
+    g_array_unref(table->namenodes.hosts);
+    g_array_unref(table->namenodes.without);
     g_free(table);
 }
 
@@ -92,6 +107,38 @@ void process_table_get(ProcessTable *table, guint32 tracer, Role *role, guint32 
     }
     *role = (Role)(entry >> 32 & 0xff);
     *host = (guint32)entry;
+}
+
+static void add_once(GArray *list, guint32 value) {
+    for (guint i = 0; i < list->len; i++)
+        if (g_array_index(list, guint32, i) == value) return;
+    g_array_append_val(list, value);
+}
+
+/* TRUE: nothing more is to be found out of this entry. */
+static gboolean take_namenode(ProcessTable *table, guint32 tracer) {
+    Role role;
+    guint32 host;
+    process_table_get(table, tracer, &role, &host);
+    if (role != ROLE_NAMENODE) return TRUE;
+    if (host == 0) return tracer_parse(table, tracer).host_length == 0;
+    add_once(table->namenodes.hosts, host);
+    return TRUE;
+}
+
+void process_table_namenodes(ProcessTable *table, GArray *hosts) {
+    NameNodes *known = &table->namenodes;
+    const guint32 n = dict_size(table->dict);
+    pthread_mutex_lock(&known->lock);
+    for (guint i = known->without->len; i-- > 0;)
+        if (take_namenode(table, g_array_index(known->without, guint32, i)))
+            g_array_remove_index_fast(known->without, i);
+    for (; known->looked < n; known->looked++) {
+        const guint32 tracer = known->looked + 1;
+        if (!take_namenode(table, tracer)) g_array_append_val(known->without, tracer);
+    }
+    g_array_append_vals(hosts, known->hosts->data, known->hosts->len);
+    pthread_mutex_unlock(&known->lock);
 }
 
 void process_table_rest(ProcessTable *table) { mapped_rest(table->entries); }

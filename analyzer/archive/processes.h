@@ -17,5 +17,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ProcessTable, process_table_free)
 gboolean process_table_ensure(ProcessTable *table, guint32 tracer, GError **error);
 /* Any thread; never fails: local, host 0 when unknown. */
 void process_table_get(ProcessTable *table, guint32 tracer, Role *role, guint32 *host);
+/* Appends the hosts (guint32) of all NameNodes in the dictionary, each once. Looks only at what is new since the last
+ * time. Any thread. */
+void process_table_namenodes(ProcessTable *table, GArray *hosts);
 /* As dict_rest(). */
 void process_table_rest(ProcessTable *table);

@@ -420,14 +420,11 @@ static gboolean link_task_hosts(Linker *linker, HostScan *all, GError **error) {
 
 /* Calls of clients that are not traced: the NameNode's spans are traces of their own, and name the task. */
 static gboolean link_namenodes(Linker *linker, HostScan *host, GError **error) {
-    const Lookup *lookup = archive_lookup(linker->archive);
-    const guint32 n = dict_size(archive_dict(linker->archive));
-    g_autoptr(GHashTable) met = g_hash_table_new(NULL, NULL);
-    for (guint32 id = 1; id <= n; id++) {
-        Role role;
-        lookup->process(lookup->arg, id, &role, &host->host);
-        if (role != ROLE_NAMENODE || host->host == 0) continue;
-        if (g_hash_table_add(met, GUINT_TO_POINTER(host->host)) && !link_host(linker, host, error)) return FALSE;
+    g_autoptr(GArray) hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
+    archive_namenode_hosts(linker->archive, hosts);
+    for (guint i = 0; i < hosts->len; i++) {
+        host->host = g_array_index(hosts, guint32, i);
+        if (!link_host(linker, host, error)) return FALSE;
     }
     return TRUE;
 }

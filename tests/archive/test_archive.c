@@ -27,6 +27,38 @@ gboolean __wrap_dict_intern(Dict *dict, const char *data, gsize length, guint32 
     return fail(error, intern_failure, "refused");
 }
 
+static void assert_namenodes(Case *c, const char *const *names) {
+    g_autoptr(GArray) hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
+    archive_namenode_hosts(c->fixture.archive, hosts);
+    for (guint i = 0; i < hosts->len; i++)
+        g_assert_cmpstr(dict_text(archive_dict(c->fixture.archive), g_array_index(hosts, guint32, i), NULL), ==,
+                        names[i]);
+    g_assert_null(names[hosts->len]);
+}
+
+static void add_name(Case *c, const char *name) {
+    g_autoptr(GError) error = NULL;
+    guint32 id;
+    dict_intern(archive_dict(c->fixture.archive), name, strlen(name), &id, &error);
+    g_assert_no_error(error);
+}
+
+/* What came since the last question is found, each host once, and also one that the dictionary gets later than its
+ * process. */
+static void test_namenode_hosts(void) {
+    Case c;
+    case_open(&c, FALSE, 0);
+    assert_namenodes(&c, (const char *const[]){"10.0.0.1", NULL});
+    static const char *const first[] = {"h1", "NameNode/h1/7", "NameNode/h1/8", "DataNode/h2/9", "h2", "NameNode/h3/7"};
+    for (guint i = 0; i < G_N_ELEMENTS(first); i++) add_name(&c, first[i]);
+    assert_namenodes(&c, (const char *const[]){"10.0.0.1", "h1", NULL});
+    assert_namenodes(&c, (const char *const[]){"10.0.0.1", "h1", NULL});
+    add_name(&c, "NameNode/h2/7");
+    add_name(&c, "h3");
+    assert_namenodes(&c, (const char *const[]){"10.0.0.1", "h1", "h3", "h2", NULL});
+    case_close(&c);
+}
+
 static void never_visited(void *arg, const StatsKey *key, StatsRow *row) {
     (void)arg;
     (void)key;
@@ -660,6 +692,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/scan-of-seconds/spans", NULL, test_scan_of_seconds);
     g_test_add_data_func("/archive/scan-of-seconds/summaries", "", test_scan_of_seconds);
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
+    g_test_add_func("/archive/namenode-hosts", test_namenode_hosts);
     g_test_add_func("/archive/merge-refuses-garbage", test_merge_refuses_garbage);
     return g_test_run();
 }
