@@ -203,11 +203,19 @@ static guint32 lost_before(const StoredTrace *stored) {
     return stored->ids_gone ? stored->last.dropped : stored->last.dropped & ~(guint32)DROPPED_IDS;
 }
 
+/* The tree says it all from then on. */
+static void places_end(const PartTree *part) {
+    if (part->places->len * sizeof(TreePlace) <= JOIN_KEPT_BYTES) return;
+    g_free(g_array_steal(part->places, NULL));
+}
+
 /* The last part as it is. */
 static gboolean version_stored(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *version,
                                GError **error) {
     const PartTree *part = &stored->part;
-    if (part->pattern != NULL && version_restore(writer->archive, part, version)) return TRUE;
+    const gboolean restored = part->pattern != NULL && version_restore(writer->archive, part, version);
+    places_end(part);
+    if (restored) return TRUE;
     g_autoptr(GPtrArray) list = g_ptr_array_new();
     if (!spans_point(stored->trace_id, (Bytes){part->spans->data, part->spans->len}, list, error)) return FALSE;
     *version = version_make(writer->archive, writer->compressor, list_spans(list, 0), list->len);
@@ -224,7 +232,8 @@ static TraceVersion version_joined(ArchiveWriter *writer, const TraceVersion *ol
     return version_make(writer->archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
 }
 
-/* Replaces the record of the last part by one that has the fresh spans too. Returns whether it is incomplete. */
+/* Replaces the record of the last part by one that has the fresh spans too; clears 'old', for a record that is encoded
+ * takes as much as a tree. Returns whether it is incomplete. */
 static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *old) {
     Archive *archive = writer->archive;
     const GByteArray *spans = stored->part.spans;
@@ -239,10 +248,12 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
     guint32 number = group_count_in(writer, &joined);
     version_count_in(archive, old, stored->last.pattern, TRUE);
     versions_compare(old, stored->last.pattern, &joined, number, (Bytes){spans->data, spans->len});
-    group_put_record(writer, &place, &joined, number);
     stats_group_retract_functions(writer->stats, old->tree, old->times, old->shared);
-    stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
     take_away(writer, stored, old);
+    writer->change.spans += (gint64)joined.tree->n_spans - old->tree->n_spans;
+    version_clear(old);
+    group_put_record(writer, &place, &joined, number);
+    stats_group_add_functions(writer->stats, joined.tree, joined.times, joined.shared);
     const StatsTrace trace = version_stats(&joined, number);
     stats_group_add_pattern(writer->stats, &trace);
 
@@ -252,7 +263,6 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
         index_set(writer->index, place.part, second);
         group_put_index(writer, stored->trace_id);
     }
-    writer->change.spans += (gint64)joined.tree->n_spans - old->tree->n_spans;
     return tree_incomplete(joined.tree);
 }
 
@@ -384,6 +394,7 @@ static gboolean join_trace(Joiner *joiner, const LateTrace *late, GError **error
                     late->trace_id);
     }
     gboolean ok = join_spans(joiner, late, error);
+    lists_end(writer);
     stored_end(&joiner->stored);
     if (joiner->large) archive_turn_end(joiner->archive);
     joiner->large = FALSE;

@@ -8,6 +8,9 @@
 /* A writer only adds: it never reads or replaces what is stored. So writers may work at the same time as long as one
  * trace is always given to the same writer, and beside the one thread that joins late spans. */
 
+/* Spans whose places in the lists are kept for the next trace: lists of a large one are 2 to 8 MiB, in each writer. */
+#define LIST_KEPT (64u * 1024)
+
 static guint16 slot_take(Archive *archive, AccountTable **books) {
     pthread_mutex_lock(&archive->totals_lock);
     guint slot = 0;
@@ -223,13 +226,22 @@ static void count_gone(ArchiveWriter *writer) {
     __atomic_fetch_add(&writer->archive->duplicates, writer->given->len, __ATOMIC_RELAXED);
 }
 
-gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
-                            GError **error) {
-    Bytes bytes = {spans, size_bytes};
+static void list_end(GPtrArray **list) {
+    if ((*list)->len <= LIST_KEPT) return;
+    g_ptr_array_unref(*list);
+    *list = g_ptr_array_new();
+}
+
+void lists_end(ArchiveWriter *writer) {
+    list_end(&writer->given);
+    list_end(&writer->fresh);
+}
+
+static gboolean add_trace(ArchiveWriter *writer, guint64 trace_id, Bytes bytes, GError **error) {
     g_ptr_array_set_size(writer->given, 0);
     g_ptr_array_set_size(writer->fresh, 0);
     g_byte_array_set_size(writer->index, 0);
-    if (size_bytes == 0) return fail(error, PLUMB_ERROR_INPUT, "a trace without spans");
+    if (bytes.size_bytes == 0) return fail(error, PLUMB_ERROR_INPUT, "a trace without spans");
     if (!spans_point(trace_id, bytes, writer->given, error)) return FALSE;
     if (!archive_prepare(writer->archive, writer->given, error)) return FALSE;
 
@@ -251,6 +263,13 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
     writer->any = TRUE;
     writer->sealed = FALSE;
     return TRUE;
+}
+
+gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
+                            GError **error) {
+    gboolean added = add_trace(writer, trace_id, (Bytes){spans, size_bytes}, error);
+    lists_end(writer);
+    return added;
 }
 
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying) { writer->replaying = replaying; }

@@ -65,6 +65,8 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
 void index_set(GByteArray *index, guint part, guint32 second);
 void group_put_index(ArchiveWriter *writer, guint64 trace_id);
 void note_unwritten(ArchiveWriter *writer, gboolean unwritten);
+/* After a trace: gives back the lists of a large one. */
+void lists_end(ArchiveWriter *writer);
 /* In the books. */
 void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each);
 /* Of the spans that were given, 'kept' are with their trace now; the others came again. */
