@@ -19,8 +19,8 @@ const Command command_verify = {
     .name = "verify",
     .arguments = "",
     .summary = "recompute every stored statistic from the stored spans and compare",
-    .about = "Reads every stored span, computes every statistic anew and compares it with the stored one. Says each\n"
-             "difference; the exit code is 3 when there is one.",
+    .about = "Reads every stored span, computes every statistic anew and compares it with the stored one, and looks\n"
+             "whether searches find every trace. Says each difference; the exit code is 3 when there is one.",
     .example = "  plumb verify\n  plumb verify --store /var/lib/plumbline && echo sound\n",
     .options = options,
     .run = run,

@@ -380,6 +380,15 @@ void postings_move(Postings *postings, StoreBatch *batch) {
     g_array_set_size(postings->seconds, 0);
 }
 
+void postings_take(Postings *postings, PostingTaker take, void *arg) {
+    for (guint i = 0; i < postings->list->len; i++) {
+        const Posting *posting = &g_array_index(postings->list, Posting, i);
+        take(arg, posting->term, posting->second, posting->id_upper);
+    }
+    g_array_set_size(postings->list, 0);
+    g_array_set_size(postings->seconds, 0);
+}
+
 /* ---- reading ---- */
 
 static gboolean visit_run(ByteReader *reader, guint32 hour, gboolean wanted, const PostingVisitor *visitor) {
@@ -410,4 +419,15 @@ gboolean postings_visit(Bytes entry, guint32 hour, const GArray *rests, const Po
         if (reader.failed || !visit_run(&reader, hour, wanted, visitor)) return FALSE;
     }
     return TRUE;
+}
+
+gboolean postings_visit_all(Bytes entry, guint32 hour, const PostingVisitor *visitor) {
+    ByteReader reader = byte_reader(entry.data, entry.size_bytes);
+    for (gint last = -1; reader_left(&reader) > 0;) {
+        guint16 rest = read_u16be(&reader);
+        if (reader.failed || (gint)rest <= last) return FALSE;
+        if (!visit_run(&reader, hour, visitor->term(visitor->arg, rest), visitor)) return FALSE;
+        last = rest;
+    }
+    return entry.size_bytes > 0;
 }

@@ -26,13 +26,20 @@ gsize postings_size_bytes(const Postings *postings);
 /* Puts everything into the batch, in order of keys, and forgets it. */
 void postings_move(Postings *postings, StoreBatch *batch);
 
+/* Hands out what was noted instead, and forgets it. */
+typedef void (*PostingTaker)(void *arg, Term term, guint32 second, guint16 id_upper);
+void postings_take(Postings *postings, PostingTaker take, void *arg);
+
 /* What an entry says of some terms. A point is a second since the epoch and the upper 16 bits of a trace id; all
  * records of the seconds from..until (both included) may have a frequent term. */
 typedef struct PostingVisitor {
     void (*point)(void *arg, guint32 second, guint16 id_upper);
     void (*seconds)(void *arg, guint32 from, guint32 until);
+    gboolean (*term)(void *arg, guint16 rest); /* of postings_visit_all() alone: is it to be visited? */
     void *arg;
 } PostingVisitor;
 /* Of an entry of that hour: the postings of every term in 'rests' (ascending). FALSE: malformed. What lies behind the
  * last of them is not looked at. */
 gboolean postings_visit(Bytes entry, guint32 hour, const GArray *rests, const PostingVisitor *visitor);
+/* The same of all its terms; everything is looked at. */
+gboolean postings_visit_all(Bytes entry, guint32 hour, const PostingVisitor *visitor);

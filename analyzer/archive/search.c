@@ -155,7 +155,7 @@ static int by_term(gconstpointer a, gconstpointer b) {
 
 /* Adds what the entries of one bucket say. */
 static gboolean read_bucket(SearchPlan *plan, guint16 bucket, const GArray *rests, GError **error) {
-    const PostingVisitor visitor = {note_point, note_seconds, &plan->one};
+    const PostingVisitor visitor = {note_point, note_seconds, NULL, &plan->one};
     gboolean more = iter_seek_key(plan->index, index_key(&(IndexKey){plan->hour, bucket, 0}));
     for (; more; more = store_iter_next(plan->index)) {
         IndexKey key;

@@ -3,6 +3,7 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/ledger.h"
+#include "analyzer/archive/verify_index.h"
 #include "analyzer/archive/verify_removed.h"
 #include "common/base/error.h"
 
@@ -24,6 +25,8 @@ typedef struct Verify {
     Ledger *ledgers[STATS_KINDS][LEVEL_COUNT];
     RemovedCheck *removed;
     StoreIter *counts; /* its rows */
+    IndexCheck *search;
+    StoreIter *index; /* its entries */
     Compressor *compressor;
     StatsGroup *group;
     GByteArray *spans;
@@ -47,6 +50,8 @@ static void difference(Verify *verify, const char *format, ...) {
     va_end(args);
     verify->hooks->report(verify->hooks->arg, text);
 }
+
+static void other_difference(void *arg, const char *what) { difference(arg, "%s", what); }
 
 static void row_difference(void *arg, const StatsKey *key, const char *what) {
     static const char *const levels[LEVEL_COUNT] = {"minute", "hour", "day"};
@@ -107,7 +112,7 @@ static gboolean close_rows(Verify *verify, guint32 until, GError **error) {
     return TRUE;
 }
 
-/* The index must have this record; the number of index entries is compared at the end. */
+/* The index of ids must have this record; the number of index entries is compared at the end. */
 static void check_index(Verify *verify, const TraceKey *key, const TraceSummary *summary) {
     LayoutKey wanted = trace_id_key(key->trace_id);
     Bytes at = {NULL, 0};
@@ -229,6 +234,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     removed_check_note(verify->removed, &summary, verify->list);
     check_summary(verify, key, record, &summary, &version);
     check_index(verify, key, &summary);
+    if (!index_check_note(verify->search, key, summary.pattern, version.tree, error)) return FALSE;
     if (!version_count_in(verify->archive, &version, summary.pattern, FALSE)) {
         difference(verify, TRACE_FORMAT ", part %u: its mixed pattern lacks a call of it", key->trace_id, key->part);
         return TRUE;
@@ -359,8 +365,6 @@ static void book_difference(void *arg, guint32 tracer, gint64 booked, gint64 sto
                booked, stored);
 }
 
-static void count_difference(void *arg, const char *what) { difference(arg, "%s", what); }
-
 static void verify_begin(Verify *verify) {
     Archive *archive = verify->archive;
     verify->expected_traces = archive_totals(archive).traces;
@@ -374,6 +378,7 @@ static void verify_begin(Verify *verify) {
     verify->late = store_iter_new(archive->store, FAMILY_LATE);
     verify->meta = store_iter_new(archive->store, FAMILY_META);
     verify->counts = store_iter_new(archive->store, FAMILY_STATS);
+    verify->index = store_iter_new(archive->store, FAMILY_INDEX);
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++)
             verify->stats[kind][level] = store_iter_new(archive->store, FAMILY_STATS);
@@ -393,6 +398,7 @@ static void verify_begin(Verify *verify) {
             coarser = verify->ledgers[kind][level] = ledger_new(&options);
         }
     }
+    verify->search = index_check_new(archive, verify->index, other_difference, verify);
     verify->compressor = compressor_new(&archive->lookup, COMPRESSOR_SHAPES);
     verify->group = stats_group_new(&archive->lookup, TRUE);
     verify->spans = g_byte_array_new();
@@ -409,7 +415,9 @@ static void verify_end(Verify *verify) {
     store_iter_free(verify->taken);
     store_iter_free(verify->late);
     store_iter_free(verify->meta);
+    index_check_free(verify->search);
     store_iter_free(verify->counts);
+    store_iter_free(verify->index);
     removed_check_free(verify->removed);
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
@@ -428,10 +436,10 @@ static void verify_end(Verify *verify) {
 static gboolean check_all(Verify *verify, GError **error) {
     verify->removed = removed_check_new(verify->archive, verify->meta, verify->counts, error);
     if (verify->removed == NULL) return FALSE;
-    return check_patterns(verify, error) && check_traces(verify, error) && check_ids(verify, FALSE, error) &&
-           check_late(verify, error) && check_totals(verify, error) &&
+    return check_patterns(verify, error) && check_traces(verify, error) && index_check_finish(verify->search, error) &&
+           check_ids(verify, FALSE, error) && check_late(verify, error) && check_totals(verify, error) &&
            account_check(verify->meta, verify->books, book_difference, verify, error) &&
-           removed_check_finish(verify->removed, count_difference, verify, error);
+           removed_check_finish(verify->removed, other_difference, verify, error);
 }
 
 gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error) {

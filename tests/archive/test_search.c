@@ -55,6 +55,7 @@ static void case_open(Case *c, gboolean rocksdb) {
 
 static void case_close(Case *c) {
     archive_writer_free(c->writer);
+    fixture_assert_sound(&c->fixture);
     fixture_close(&c->fixture);
     g_free(c->made);
 }
@@ -383,7 +384,7 @@ static void no_seconds(void *arg, guint32 from, guint32 until) { *(guint *)arg +
 
 static void test_damage(void) {
     guint visited = 0;
-    const PostingVisitor visitor = {no_point, no_seconds, &visited};
+    const PostingVisitor visitor = {no_point, no_seconds, NULL, &visited};
     g_autoptr(GArray) rests = g_array_new(FALSE, FALSE, sizeof(guint16));
     g_array_append_vals(rests, &(guint16){5}, 1);
     static const guint8 good[] = {0, 5, 2, 10, 1, 2, 0, 3, 4, 0, 6, 0, 1, 1};
