@@ -267,30 +267,45 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
 }
 
 /* A trace that gets its second part: the first one's record must say that it is a part. Nothing else changes. */
-static void flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, const TraceVersion *same) {
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, same,
+static gboolean flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
+    g_auto(TraceVersion) same = {.tree = NULL};
+    if (!version_stored(writer, stored, &same, error)) return FALSE;
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, &same,
                      stored->last.pattern);
+    return TRUE;
+}
+
+static gboolean add_to_last(ArchiveWriter *writer, const StoredTrace *stored, gboolean *incomplete, GError **error) {
+    g_auto(TraceVersion) old = {.tree = NULL};
+    if (!version_stored(writer, stored, &old, error)) return FALSE;
+    *incomplete |= join_last(writer, stored, &old);
+    return TRUE;
+}
+
+/* Nothing of what is stored is needed while they are made. */
+static gboolean add_parts(ArchiveWriter *writer, StoredTrace *stored, gboolean *incomplete, GError **error) {
+    if ((stored->last.flags & TRACE_PART) == 0 && !flag_as_part(writer, stored, error)) return FALSE;
+    stored_end(stored);
+    *incomplete |=
+        group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE}, writer->fresh);
+    group_put_index(writer, stored->trace_id);
+    return TRUE;
 }
 
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
-static gboolean add_late(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
-    g_auto(TraceVersion) old = {.tree = NULL};
-    if (!version_stored(writer, stored, &old, error)) return FALSE;
-    guint n_fresh = writer->fresh->len;
-    gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
-    gboolean was_incomplete = stored->others_incomplete || last_incomplete;
-    gboolean fits = (guint64)stored->last.n_spans + n_fresh <= writer->archive->options.max_trace_spans;
-    if (stored->ids_gone) __atomic_fetch_add(&writer->archive->late_apart, n_fresh, __ATOMIC_RELAXED);
+static gboolean add_late(ArchiveWriter *writer, StoredTrace *stored, GError **error) {
+    const guint n_fresh = writer->fresh->len;
+    const gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
+    const gboolean was_incomplete = stored->others_incomplete || last_incomplete;
+    const gboolean fits = (guint64)stored->last.n_spans + n_fresh <= writer->archive->options.max_trace_spans;
     gboolean incomplete = stored->others_incomplete;
     if ((fits && !stored->ids_gone) || stored->parts == TRACE_MAX_PARTS) {
-        incomplete |= join_last(writer, stored, &old);
+        if (!add_to_last(writer, stored, &incomplete, error)) return FALSE;
     } else {
-        if ((stored->last.flags & TRACE_PART) == 0) flag_as_part(writer, stored, &old);
         incomplete |= last_incomplete;
-        incomplete |= group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE},
-                                         writer->fresh);
-        group_put_index(writer, stored->trace_id);
+        if (!add_parts(writer, stored, &incomplete, error)) return FALSE;
     }
+    if (stored->ids_gone) __atomic_fetch_add(&writer->archive->late_apart, n_fresh, __ATOMIC_RELAXED);
     writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);
     return TRUE;
 }

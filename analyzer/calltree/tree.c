@@ -61,14 +61,31 @@ static guint32 table_size(gsize n) {
     return size;
 }
 
-static gsize scratch_bytes(gsize n) { return (1 + 2 * n) * sizeof(Slot) + table_size(n) * sizeof(guint32); }
+/* Every span may miss a parent of its own. */
+static gsize slots_bytes(gsize n) { return (1 + 2 * n) * sizeof(Slot); }
+static gsize table_bytes(gsize n) { return table_size(n) * sizeof(guint32); }
 
-static void builder_init(Builder *b, guint8 *scratch, gsize n) {
-    guint32 size = table_size(n);
-    *b = (Builder){.slots = (Slot *)(void *)scratch, .n_slots = 1, .table_mask = size - 1};
-    b->table = (guint32 *)(void *)(b->slots + 1 + 2 * n); /* every span may miss a parent of its own */
+static void builder_init(Builder *b, guint8 *on_stack, gsize n) {
+    *b = (Builder){.n_slots = 1, .table_mask = table_size(n) - 1};
+    if (n <= STACK_SPANS) {
+        b->slots = (Slot *)(void *)on_stack;
+        b->table = (guint32 *)(void *)(on_stack + slots_bytes(n));
+        memset(b->table, 0, table_bytes(n));
+    } else {
+        b->slots = large_new(slots_bytes(n));
+        b->table = large_new0(table_bytes(n));
+    }
     b->slots[0] = (Slot){.span = NULL};
-    memset(b->table, 0, size * sizeof *b->table);
+}
+
+/* Ids are looked for no more: of a large trace the table goes before the tree comes. */
+static void builder_drop_table(Builder *b, gsize n) {
+    if (n > STACK_SPANS) large_free(b->table, table_bytes(n));
+    b->table = NULL;
+}
+
+static void builder_clear(Builder *b, gsize n) {
+    if (n > STACK_SPANS) large_free(b->slots, slots_bytes(n));
 }
 
 static inline guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
@@ -260,7 +277,7 @@ static gboolean number_nodes(Builder *b, CallTree *tree) {
         tree->span[node] = slot->span;
         tree->flags[node] = slot->flags;
         gboolean virtual = slot->span == NULL;
-        tree->missing[node] = virtual ? slot->id : (SpanId){0, 0};
+        if (virtual) tree->missing[node] = slot->id;
         tree->from_ns[node] = virtual ? 0 : slot->begin_ns;
         tree->to_ns[node] = virtual ? 0 : slot->end_ns;
         if (slot->first_child != NO_SLOT) {
@@ -317,23 +334,25 @@ static void cut_cycles(Builder *b) {
 #define TREE_HEAD_BYTES ((sizeof(CallTree) + 7) & ~(gsize)7)
 
 static gsize tree_bytes(gsize n) {
-    return TREE_HEAD_BYTES + n * (sizeof(SpanId) + sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1);
+    const gsize before = TREE_HEAD_BYTES + n * (sizeof(SpanRec *) + 2 * sizeof(gint64) + 2 * sizeof(guint32) + 1);
+    return ((before + 7) & ~(gsize)7) + n * sizeof(SpanId);
 }
 
+/* Few nodes have a missing id, if any: these lie last, so that in large trees most of that room is never written to. */
 CallTree *tree_new(guint32 n_nodes) {
-    gsize n = n_nodes;
-    guint8 *block = large_new(tree_bytes(n));
+    const gsize n = n_nodes, size_bytes = tree_bytes(n), missing_bytes = n * sizeof(SpanId);
+    guint8 *block = large_new(size_bytes);
     CallTree *tree = (CallTree *)(void *)block;
     memset(tree, 0, sizeof *tree);
     tree->n_nodes = n_nodes;
-    tree->missing = (SpanId *)(void *)(block + TREE_HEAD_BYTES);
-    tree->span = (const SpanRec **)(void *)(tree->missing + n);
+    tree->span = (const SpanRec **)(void *)(block + TREE_HEAD_BYTES);
     tree->from_ns = (gint64 *)(void *)(tree->span + n);
     tree->to_ns = tree->from_ns + n;
     tree->parent = (guint32 *)(void *)(tree->to_ns + n);
     tree->end = tree->parent + n;
     tree->flags = (guint8 *)(tree->end + n);
-    tree->missing[0] = (SpanId){0, 0};
+    tree->missing = (SpanId *)(void *)(block + size_bytes - missing_bytes);
+    if (!large_fresh(size_bytes)) memset(tree->missing, 0, missing_bytes);
     tree->span[0] = NULL;
     tree->from_ns[0] = tree->to_ns[0] = 0;
     tree->parent[0] = 0;
@@ -370,24 +389,24 @@ void tree_compare_times(CallTree *tree, gint64 tolerance_ns) {
 
 CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns) {
     _Alignas(Slot) guint8 on_stack[STACK_SCRATCH_BYTES];
-    gboolean small = n <= STACK_SPANS;
-    guint8 *on_heap = small ? NULL : large_new(scratch_bytes(n));
     Builder b;
-    builder_init(&b, small ? on_stack : on_heap, n);
+    builder_init(&b, on_stack, n);
     keep_spans(&b, spans, n);
     find_parents(&b);
+    builder_drop_table(&b, n);
     link_children(&b);
     CallTree *tree = tree_new(b.n_slots);
     if (!number_nodes(&b, tree)) {
         cut_cycles(&b);
         link_children(&b);
+        memset(tree->missing, 0, tree->n_nodes * sizeof(SpanId));
         gboolean all = number_nodes(&b, tree);
         g_assert(all);
     }
     tree->n_spans = b.n_spans;
     tree->counts = b.counts;
     tree->dropped = b.dropped;
-    large_free(on_heap, scratch_bytes(n));
+    builder_clear(&b, n);
     tree_compare_times(tree, clock_tolerance_ns);
     return tree;
 }

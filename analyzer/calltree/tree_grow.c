@@ -193,7 +193,6 @@ static void copy_nodes(Grow *g, guint32 from, guint32 n) {
     CallTree *tree = g->tree;
     guint32 to = g->next, by = to - from;
     memcpy(tree->span + to, old->span + from, n * sizeof *tree->span);
-    memcpy(tree->missing + to, old->missing + from, n * sizeof *tree->missing);
     memcpy(tree->from_ns + to, old->from_ns + from, n * sizeof *tree->from_ns);
     memcpy(tree->to_ns + to, old->to_ns + from, n * sizeof *tree->to_ns);
     memcpy(tree->flags + to, old->flags + from, n);
@@ -202,6 +201,8 @@ static void copy_nodes(Grow *g, guint32 from, guint32 n) {
         tree->end[to + i] = old->end[from + i] + by;
         g->was[to + i] = from + i;
     }
+    for (guint32 i = 0; old->counts.placeholders > 0 && i < n; i++)
+        if (old->span[from + i] == NULL) tree->missing[to + i] = old->missing[from + i];
     g->next += n;
 }
 
@@ -242,7 +243,7 @@ static void put_unit(Grow *g, guint32 number, guint32 parent) {
     const SpanRec *span = unit->span;
     tree->parent[node] = parent;
     tree->span[node] = span;
-    tree->missing[node] = span == NULL ? unit->id : (SpanId){0, 0};
+    if (span == NULL) tree->missing[node] = unit->id;
     tree->from_ns[node] = span == NULL ? 0 : span->begin_ns;
     tree->to_ns[node] = span == NULL ? 0 : span_end_ns(span);
     tree->flags[node] = span != NULL && span->duration_ns < 0 ? NODE_REVERSED : 0;

@@ -119,11 +119,11 @@ static void set_node(const Restore *r, CallTree *tree, guint32 place, guint32 no
     guint32 parent = r->places[place].parent;
     tree->parent[node] = r->number[parent];
     tree->span[node] = span;
-    tree->missing[node] = span == NULL ? place_id(r, place) : (SpanId){0, 0};
     tree->from_ns[node] = span == NULL ? 0 : r->begin_ns[place];
     tree->to_ns[node] = r->end_ns[place];
     tree->flags[node] = 0;
     if (span == NULL) {
+        tree->missing[node] = place_id(r, place);
         tree->counts.placeholders++;
         return;
     }

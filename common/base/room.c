@@ -92,6 +92,8 @@ gpointer large_new0(gsize size_bytes) {
     return size_bytes < LARGE_BYTES ? g_malloc0(size_bytes) : map_huge(rounded(size_bytes, HUGE_BYTES));
 }
 
+gboolean large_fresh(gsize size_bytes) { return size_bytes >= LARGE_BYTES; }
+
 void large_free(gpointer piece, gsize size_bytes) {
     if (size_bytes < LARGE_BYTES)
         g_free(piece);

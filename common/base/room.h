@@ -23,6 +23,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Room, room_clear)
 /* One piece, of any content; from 1 MiB on it begins where a huge page may. size_bytes is the same for both. */
 gpointer large_new(gsize size_bytes);
 gpointer large_new0(gsize size_bytes); /* zeroed */
+/* What large_new() gives of so many bytes is zeroed, and takes memory only where it is written to. */
+gboolean large_fresh(gsize size_bytes);
 void large_free(gpointer piece, gsize size_bytes);
 /* What was allocated otherwise, and not written to yet, may come in huge pages as far as it is aligned for them. */
 void large_hint(gpointer piece, gsize size_bytes);

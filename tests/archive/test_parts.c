@@ -8,10 +8,10 @@
 #define AT_ONCE    12000u /* two parts are fewer, three are not */
 
 /* Spans first .. last of a wide trace: span 1 is the root, each other one a child of one of the hundred before. */
-static GByteArray *wide(Case *c, guint first, guint last) {
+static GByteArray *wide_of(Case *c, guint64 trace, guint first, guint last) {
     g_byte_array_set_size(c->spans, 0);
     for (guint i = first; i <= last; i++) {
-        TestSpan span = {7,
+        TestSpan span = {trace,
                          i,
                          i == 1 ? 0 : i - MIN(i - 1, 1 + i % 100),
                          c->world.names[i % 12],
@@ -22,6 +22,8 @@ static GByteArray *wide(Case *c, guint first, guint last) {
     }
     return c->spans;
 }
+
+static GByteArray *wide(Case *c, guint first, guint last) { return wide_of(c, 7, first, last); }
 
 /* Marks the spans; each must come once. */
 static guint mark(const GByteArray *spans, guint8 *seen) {
@@ -89,10 +91,34 @@ static void test_pieces(void) {
     case_close(&c);
 }
 
+/* Parts whose memory is not kept for the next trace: late spans go into the last part, into a second one and into a
+ * third, of two traces one behind the other. At first both lack their beginnings; parts that follow lack what is in
+ * those before. */
+static void test_large(gconstpointer rocksdb) {
+    static const struct {
+        guint first, last;
+    } pieces[] = {{201, 30000}, {30001, 35000}, {1, 200}, {35001, 60000}, {60001, 90000}};
+    Case c;
+    case_open(&c, rocksdb != NULL, 40000);
+    for (guint i = 0, n = 0; i < G_N_ELEMENTS(pieces); i++) {
+        for (guint64 trace = 7; trace <= 8; trace++)
+            fixture_add(c.writer, wide_of(&c, trace, pieces[i].first, pieces[i].last));
+        commit_and_join(&c);
+        n += pieces[i].last - pieces[i].first + 1;
+        for (guint64 trace = 7; trace <= 8; trace++) g_assert_cmpuint(loaded_spans(&c, trace), ==, n);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 2 * n);
+        g_assert_cmpuint(archive_totals(c.fixture.archive).incomplete_traces, ==, i == 2 ? 0 : 2);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/parts/whole/memory", NULL, test_whole);
     g_test_add_data_func("/archive/parts/whole/rocksdb", "rocksdb", test_whole);
     g_test_add_func("/archive/parts/pieces", test_pieces);
+    g_test_add_data_func("/archive/parts/large/memory", NULL, test_large);
+    g_test_add_data_func("/archive/parts/large/rocksdb", "rocksdb", test_large);
     return g_test_run();
 }
