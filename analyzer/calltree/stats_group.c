@@ -193,6 +193,13 @@ static guint32 find_target(StatsGroup *group, guint32 row, const SpanRec *span, 
     return target_number(group, &target);
 }
 
+/* A node of a pattern is of one function; the node of a mixed pattern that has all calls without room is of any. */
+static inline gboolean is_of_function(const StatsGroup *group, guint32 target, const SpanRec *span, guint32 role) {
+    const guint32 function = g_array_index(group->target_list, Target, target).function;
+    const guint32 *key = group->functions.keys[function];
+    return key[1] == span->name && key[2] == role;
+}
+
 void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
     const CallTree *tree = trace->tree;
     guint32 bytes_key = bytes_key_of(group), minute = stats_bucket(LEVEL_MINUTE, tree->begin_ns);
@@ -213,7 +220,8 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
         Call call = call_place(tree, trace->times, i);
         call_own(&call, span, bytes_key);
         gboolean same_minute = span->begin_ns >= begin_ns && span->begin_ns - begin_ns < minute_ns;
-        if (same_minute && targets[node] != 0) {
+        if (same_minute && targets[node] != 0 &&
+            (trace->row_of == NULL || is_of_function(group, targets[node] - 1, span, process.role))) {
             call.target = targets[node] - 1;
         } else {
             call.target = find_target(group, row, span, process, node);

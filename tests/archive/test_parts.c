@@ -91,13 +91,13 @@ static void test_pieces(void) {
     case_close(&c);
 }
 
-/* Parts whose memory is not kept for the next trace: late spans go into the last part, into a second one and into a
- * third, of two traces one behind the other. At first both lack their beginnings; parts that follow lack what is in
- * those before. */
+/* Parts whose memory is not kept for the next trace: late spans go into the last part, into a second one, once more into
+ * that and into a third, of two traces one behind the other. Their shapes are too large for mixed patterns. At first
+ * both lack their beginnings; parts that follow lack what is in those before. */
 static void test_large(gconstpointer rocksdb) {
     static const struct {
         guint first, last;
-    } pieces[] = {{201, 30000}, {30001, 35000}, {1, 200}, {35001, 60000}, {60001, 90000}};
+    } pieces[] = {{201, 30000}, {30001, 35000}, {1, 200}, {35001, 60000}, {60001, 61000}, {61001, 90000}};
     Case c;
     case_open(&c, rocksdb != NULL, 40000);
     for (guint i = 0, n = 0; i < G_N_ELEMENTS(pieces); i++) {

@@ -440,6 +440,31 @@ static void test_subtracting(void) {
 
 /* ---- small things ---- */
 
+/* Of a mixed pattern that is full, one node has calls of all functions: each is counted under its own all the same. */
+static void test_other_calls(void) {
+    World world;
+    world_init(&world, 0);
+    g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
+    const ForestOptions options = {40, FALSE};
+    guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + 300; seed++) {
+        g_autoptr(StatsGroup) at_once = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(StatsGroup) apart = stats_group_new(&world.lookup, TRUE);
+        g_autoptr(Forest) forest = forest_new(&world, seed, &options);
+        Made made = make(compressor, forest->spans, 0);
+        g_autofree guint32 *row_of = g_new(guint32, made.pattern->n_nodes);
+        for (guint32 i = 0; i < made.pattern->n_nodes; i++) row_of[i] = MIN(i, 2);
+        StatsTrace trace = stats_trace(&made);
+        trace.row_of = row_of;
+        stats_group_add(at_once, &trace);
+        stats_group_add_functions(apart, made.tree, made.times, NULL);
+        stats_group_add_pattern(apart, &trace);
+        g_autoptr(GByteArray) a = group_bytes(at_once), b = group_bytes(apart);
+        forest_check(seed, same_bytes(a, b));
+        made_clear(&made);
+    }
+}
+
 static void test_buckets(void) {
     static const struct {
         StatsLevel level;
@@ -705,6 +730,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/calltree/stats/merging/few hosts", GUINT_TO_POINTER(0), test_merging);
     g_test_add_data_func("/calltree/stats/merging/3000 hosts", GUINT_TO_POINTER(3000), test_merging);
     g_test_add_func("/calltree/stats/subtracting", test_subtracting);
+    g_test_add_func("/calltree/stats/other calls", test_other_calls);
     g_test_add_func("/calltree/stats/buckets", test_buckets);
     g_test_add_func("/calltree/stats/golden", test_golden);
     g_test_add_func("/calltree/stats/golden-cells", test_golden_cells);
