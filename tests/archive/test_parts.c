@@ -91,9 +91,9 @@ static void test_pieces(void) {
     case_close(&c);
 }
 
-/* Parts whose memory is not kept for the next trace: late spans go into the last part, into a second one, once more into
- * that and into a third, of two traces one behind the other. Their shapes are too large for mixed patterns. At first
- * both lack their beginnings; parts that follow lack what is in those before. */
+/* Parts whose memory is not kept for the next trace: late spans go into the last part, into a second one, once more
+ * into that and into a third, of two traces one behind the other. Their shapes are too large for mixed patterns. At
+ * first both lack their beginnings; parts that follow lack what is in those before. */
 static void test_large(gconstpointer rocksdb) {
     static const struct {
         guint first, last;
