@@ -113,14 +113,27 @@ typedef struct Forgetting {
     guint64 segment;
 } Forgetting;
 
+/* Of a store that keeps all ids in its records there are none. */
+static gboolean any_ids(StateSources *sources, gint64 before_ns) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    gboolean any = FALSE;
+    if (!archive_ids_due(sources->archive, before_ns, &any, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
+    return any;
+}
+
 /* Spans that are replayed after a crash are recognised by their ids: these stay as long as the journal may hold the
  * spans. */
 static void forget_ids(StateSources *sources, Forgetting *due) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     JournalUsage usage = journal_usage(sources->journal);
-    if (due->before_ns == 0)
-        *due = (Forgetting){MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1), usage.newest};
+    if (due->before_ns == 0) {
+        const gint64 before_ns = MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1);
+        if (!any_ids(sources, before_ns)) return;
+        *due = (Forgetting){before_ns, usage.newest};
+    }
     if (usage.segments > 0 && usage.oldest <= due->segment) return;
     /* What came in time for that joins its trace. */
     if (!archive_settle(sources->archive, &error))

@@ -153,13 +153,23 @@ gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *drop
     return TRUE;
 }
 
-gboolean archive_forget_ids(Archive *archive, gint64 before_ns, GError **error) {
-    guint32 minute = (guint32)CLAMP(before_ns / NS_PER_MINUTE, 0, G_MAXUINT32);
+static guint32 minute_before(gint64 before_ns) { return (guint32)CLAMP(before_ns / NS_PER_MINUTE, 0, G_MAXUINT32); }
+
+gboolean archive_ids_due(Archive *archive, gint64 before_ns, gboolean *due, GError **error) {
+    const LayoutKey from = ids_key(0, 0, 0), until = ids_key(minute_before(before_ns), 0, 0);
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_IDS);
-    LayoutKey from = ids_key(0, 0, 0), until = ids_key(minute, 0, 0);
+    *due = FALSE;
     if (!store_iter_seek(iter, key_bytes(&from))) return iter_finished(iter, error);
-    Bytes first = store_iter_key(iter);
-    if (first.size_bytes != until.size_bytes || memcmp(first.data, until.bytes, until.size_bytes) >= 0) return TRUE;
+    const Bytes first = store_iter_key(iter);
+    *due = first.size_bytes == until.size_bytes && memcmp(first.data, until.bytes, until.size_bytes) < 0;
+    return TRUE;
+}
+
+gboolean archive_forget_ids(Archive *archive, gint64 before_ns, GError **error) {
+    const LayoutKey from = ids_key(0, 0, 0), until = ids_key(minute_before(before_ns), 0, 0);
+    gboolean due;
+    if (!archive_ids_due(archive, before_ns, &due, error)) return FALSE;
+    if (!due) return TRUE;
     g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
     store_batch_delete_range(batch, FAMILY_IDS, key_bytes(&from), key_bytes(&until));
     return store_write(archive->store, batch, FALSE, error);

@@ -22,6 +22,8 @@ struct Archive;
 /* Records that are kept without ids lose them for good if they were written before; until then late spans join them,
  * and repeated ones change nothing. plumbd calls it when nothing of that time can be replayed any more. */
 gboolean archive_forget_ids(struct Archive *archive, gint64 before_ns, GError **error);
+/* Are there ids to forget? */
+gboolean archive_ids_due(struct Archive *archive, gint64 before_ns, gboolean *due, GError **error);
 
 /* What a record has lost: the bits of its summary, but for ids that still lie beside it. */
 gboolean archive_dropped(struct Archive *archive, guint64 trace_id, const TraceSummary *summary, guint32 *dropped,

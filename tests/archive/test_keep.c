@@ -27,6 +27,14 @@ static void forget(Case *c, gint64 before_ns) {
     g_assert_no_error(error);
 }
 
+static gboolean any_due(Case *c, gint64 before_ns) {
+    g_autoptr(GError) error = NULL;
+    gboolean due = FALSE;
+    archive_ids_due(c->fixture.archive, before_ns, &due, &error);
+    g_assert_no_error(error);
+    return due;
+}
+
 static guint32 lost(Case *c, guint64 trace) {
     g_autoptr(GError) error = NULL;
     guint32 dropped;
@@ -162,6 +170,7 @@ static void test_combinations(void) {
     Case whole;
     open_keeping(&whole, FALSE, &(ArchiveKeep){0, NULL});
     fill(&whole);
+    g_assert_false(any_due(&whole, G_MAXINT64)); /* all ids are in the records */
     for (guint32 dropped = 1; dropped < 8; dropped++) {
         run_combination(&whole, dropped, FALSE);
         if (dropped & DROPPED_ANNOTATIONS) run_combination(&whole, dropped, TRUE);
@@ -193,7 +202,9 @@ static void test_late(gconstpointer rocksdb) {
     g_assert_cmpuint(archive_totals(c.fixture.archive).late_apart, ==, 0);
 
     /* From now on it cannot be told what came before: it becomes a part of its own, whose ids are known for a while. */
+    g_assert_true(any_due(&c, now_of_test_ns + NS_PER_MINUTE));
     forget(&c, now_of_test_ns + NS_PER_MINUTE);
+    g_assert_false(any_due(&c, now_of_test_ns + NS_PER_MINUTE));
     g_assert_cmpuint(lost(&c, 1), ==, DROPPED_IDS);
     now_of_test_ns += 10 * NS_PER_MINUTE;
     for (guint round = 0; round < 2; round++) {
