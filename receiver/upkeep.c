@@ -12,10 +12,10 @@
 #include "common/base/clock.h"
 #include "receiver/log.h"
 
-/* From the end of one pass to the next: at least so long, and the longer the more the last one had to do. */
-#define PASS_NS     (5 * NS_PER_SEC)
-#define PASS_MAX_NS (120 * NS_PER_SEC)
-#define PASS_SHARE  50 /* a pass is to take 1/50 of the time */
+#define PASS_NS (5 * NS_PER_SEC)
+/* Until late spans are looked at again: the longer, the more there was to do the last time. */
+#define SETTLE_MAX_NS (120 * NS_PER_SEC)
+#define SETTLE_SHARE  50 /* it is to take 1/50 of the time */
 /* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
  * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
 static const SettleWhen settle_when = {
@@ -47,11 +47,22 @@ static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
     return go_on;
 }
 
-static void settle(Archive *archive) {
+static gint64 thread_cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (gint64)now.tv_sec * NS_PER_SEC + now.tv_nsec;
+}
+
+/* Not before 'from_ns' (monotonic), which it sets for the next time. */
+static void settle(Archive *archive, gint64 *from_ns) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
+    if (clock_monotonic_ns(clock_system()) < *from_ns) return;
+    const gint64 begin_ns = thread_cpu_ns();
     if (!archive_settle_due(archive, &settle_when, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+    const gint64 pause_ns = MIN((thread_cpu_ns() - begin_ns) * SETTLE_SHARE, SETTLE_MAX_NS);
+    *from_ns = clock_monotonic_ns(clock_system()) + pause_ns;
 }
 
 gboolean upkeep_settle_few(Archive *archive, GError **error) {
@@ -169,12 +180,6 @@ static void forget_gone(StateSources *sources, GoneNoted *gone) {
         log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
 }
 
-static gint64 thread_cpu_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (gint64)now.tv_sec * NS_PER_SEC + now.tv_nsec;
-}
-
 static void *run(void *arg) {
     Upkeep *upkeep = arg;
     Forgetting due = {0, 0};
@@ -182,13 +187,12 @@ static void *run(void *arg) {
     Quiet quiet = {0, 0, 0};
     g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
     pthread_setname_np(pthread_self(), "upkeep");
-    gint64 pause_ns = READY_NS;
+    gint64 pause_ns = READY_NS, settle_from_ns = 0;
     while (wait_ns(upkeep, pause_ns)) {
         if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+        pause_ns = PASS_NS;
         learn_traces(upkeep);
-        gint64 begin_ns = thread_cpu_ns();
-        settle(upkeep->sources->archive);
-        pause_ns = CLAMP((thread_cpu_ns() - begin_ns) * PASS_SHARE, PASS_NS, PASS_MAX_NS);
+        settle(upkeep->sources->archive, &settle_from_ns);
         roll_up(upkeep->sources->archive);
         forget_ids(upkeep->sources, &due);
         forget_gone(upkeep->sources, &gone);

@@ -98,13 +98,12 @@ class Plumbd:
         return time.monotonic() - begun
 
     def settle(self, limit_s=600):
-        """Waits until it does no more by itself: late spans joined, files compacted."""
-        deadline, before = time.monotonic() + limit_s, self.cpu_seconds()
-        while time.monotonic() < deadline:
+        """Waits until it does no more by itself: late spans joined, files compacted. That begins some 15 s after the last span."""
+        deadline, before, idle = time.monotonic() + limit_s, self.cpu_seconds(), 0
+        while time.monotonic() < deadline and idle < 12:
             time.sleep(2)
             now = self.cpu_seconds()
-            if now - before < 0.1:
-                return
+            idle = idle + 1 if now - before < 0.1 else 0
             before = now
 
     def kill(self):
