@@ -12,6 +12,7 @@
 #include "common/base/clock.h"
 #include "receiver/log.h"
 
+/* From the end of one pass to the next. */
 #define PASS_NS (5 * NS_PER_SEC)
 /* Until late spans are looked at again: the longer, the more there was to do the last time. */
 #define SETTLE_MAX_NS (120 * NS_PER_SEC)
