@@ -10,6 +10,7 @@
 #include "analyzer/archive/settle.h"
 #include "analyzer/query/link_keeper.h"
 #include "common/base/clock.h"
+#include "common/base/error.h"
 #include "receiver/log.h"
 
 /* From the end of one pass to the next. */
@@ -147,9 +148,13 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
         *due = (Forgetting){before_ns, usage.newest};
     }
     if (usage.segments > 0 && usage.oldest <= due->segment) return;
-    /* What came in time for that joins its trace. */
-    if (!archive_settle(sources->archive, &error))
-        log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+    /* What came in time for that joins its trace: without ids it would be told from repeats no more. What is damaged
+     * never can; all else can later. */
+    if (!archive_settle(sources->archive, &error)) {
+        if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_BUSY))
+            log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+        if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return;
+    }
     g_clear_error(&error);
     if (!archive_forget_ids(sources->archive, due->before_ns, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);

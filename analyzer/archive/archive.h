@@ -81,8 +81,8 @@ guint64 archive_writer_pending_spans(const ArchiveWriter *writer);
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error);
 
 /* Brings late spans to their traces and the statistics up to date with that (all of them; a no-op when none wait).
- * settle.h has what plumbd calls every few seconds. One call at a time works, others wait for it. On error what could
- * be done is done, and the rest waits: a damaged trace keeps its own late spans waiting, not those of others. */
+ * settle.h has what plumbd calls every few seconds. One call at a time works. On error what could be done is done, and
+ * the rest waits: a damaged trace keeps its own late spans (CORRUPT), archive_hurry() what is left (BUSY). */
 gboolean archive_settle(Archive *archive, GError **error);
 
 /* ---- reading ---- */

@@ -66,6 +66,7 @@ typedef struct JoinPass {
     pthread_mutex_t lock;
     guint next;       /* trace of the plan that the next slice begins with; under the lock */
     gboolean stopped; /* one failed: no more is taken; under the lock */
+    gboolean hurried; /* it ended before its time, as the archive is to rest soon */
 } JoinPass;
 
 typedef struct Joiner {
@@ -512,9 +513,17 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
 
 /* ---- passes ---- */
 
-static gboolean out_of_time(const JoinPass *pass) {
-    return __atomic_load_n(&pass->archive->roll_up.stop, __ATOMIC_RELAXED) &&
-           clock_monotonic_ns(clock_system()) - pass->begin_ns > JOIN_HURRY_NS;
+static gint64 pass_clock_ns(const Archive *archive) {
+    const Clock *clock = archive->options.clock;
+    return clock_monotonic_ns(clock != NULL ? clock : clock_system());
+}
+
+static gboolean out_of_time(JoinPass *pass) {
+    if (!__atomic_load_n(&pass->archive->roll_up.stop, __ATOMIC_RELAXED) ||
+        pass_clock_ns(pass->archive) - pass->begin_ns <= JOIN_HURRY_NS)
+        return FALSE;
+    __atomic_store_n(&pass->hurried, TRUE, __ATOMIC_RELAXED);
+    return TRUE;
 }
 
 /* FALSE: nothing is left of the plan, or it is time to stop. */
@@ -599,10 +608,11 @@ static gboolean settle_error(gboolean ok, GError *damage, GError **error) {
     return FALSE;
 }
 
-static gboolean join_below(Archive *archive, const DueBelow *below, guint most, GError **error) {
+/* *hurried: something may be left, though nothing failed. */
+static gboolean join_below(Archive *archive, const DueBelow *below, guint most, gboolean *hurried, GError **error) {
     /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
     Joiner *joiners[JOINERS] = {NULL};
-    JoinPass pass = {.archive = archive, .begin_ns = clock_monotonic_ns(clock_system())};
+    JoinPass pass = {.archive = archive, .begin_ns = pass_clock_ns(archive)};
     pass.plan.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace));
     pthread_mutex_init(&pass.lock, NULL);
     gboolean ok = join_pass(&pass, joiners, most, below, error);
@@ -614,11 +624,17 @@ static gboolean join_below(Archive *archive, const DueBelow *below, guint most, 
     }
     pthread_mutex_destroy(&pass.lock);
     g_array_unref(pass.plan.traces);
+    *hurried = pass.hurried;
     return ok;
 }
 
 gboolean archive_join(Archive *archive, GError **error) {
-    return !late_any(archive) || join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, error);
+    gboolean hurried = FALSE;
+    if (!late_any(archive)) return TRUE;
+    const gboolean ok = join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, &hurried, error);
+    if (!hurried) return ok;
+    g_clear_error(error);
+    return fail(error, PLUMB_ERROR_BUSY, "late spans wait for the next start");
 }
 
 gboolean archive_settle(Archive *archive, GError **error) {
@@ -632,7 +648,8 @@ gboolean archive_settle(Archive *archive, GError **error) {
 gboolean archive_settle_due(Archive *archive, const SettleWhen *when, GError **error) {
     pthread_mutex_lock(&archive->settle_lock);
     DueBelow below;
-    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, 1, error);
+    gboolean hurried;
+    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, 1, &hurried, error);
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;
 }

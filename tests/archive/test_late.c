@@ -1,5 +1,6 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
@@ -48,6 +49,30 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.duplicates, ==, 6);
     settle(&c);
     fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+static gint64 jumping_ns = BASE_NS;
+static gint64 jump(const Clock *clock) {
+    (void)clock;
+    return __atomic_add_fetch(&jumping_ns, NS_PER_MINUTE, __ATOMIC_RELAXED);
+}
+static const Clock jumping_clock = {jump, jump};
+
+/* Whoever asks, to forget ids of what is joined, must hear that not all is. */
+static void test_join_in_a_hurry(gconstpointer rocksdb) {
+    Case c;
+    case_open_with(&c, GPOINTER_TO_INT(rocksdb), &(ArchiveOptions){.clock = &jumping_clock});
+    fixture_add(c.writer, chain(&c, 1, 2, 4));
+    fixture_commit(c.writer);
+    fixture_add(c.writer, chain(&c, 1, 3, 6));
+    fixture_commit(c.writer);
+    archive_hurry(c.fixture.archive);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(archive_settle(c.fixture.archive, &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 4);
+    g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 3);
     case_close(&c);
 }
 
@@ -339,6 +364,8 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/late/full-disk/many/rocksdb", GINT_TO_POINTER(TRUE), test_join_many_on_a_full_disk);
     g_test_add_data_func("/late/due/memory", GINT_TO_POINTER(FALSE), test_join_when_due);
     g_test_add_data_func("/late/due/rocksdb", GINT_TO_POINTER(TRUE), test_join_when_due);
+    g_test_add_data_func("/late/hurry/memory", GINT_TO_POINTER(FALSE), test_join_in_a_hurry);
+    g_test_add_data_func("/late/hurry/rocksdb", GINT_TO_POINTER(TRUE), test_join_in_a_hurry);
     g_test_add_func("/late/beside-damage", test_join_beside_damage);
     g_test_add_func("/late/beside-damaged-entry", test_join_beside_damaged_entry);
     g_test_add_data_func("/late/restarts/memory", GINT_TO_POINTER(FALSE), test_waiting_across_restarts);
