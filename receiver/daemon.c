@@ -7,6 +7,7 @@
 #include "analyzer/archive/rollup.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/limits.h"
 #include "receiver/http.h"
 #include "receiver/listener.h"
 #include "receiver/maintenance.h"
@@ -69,7 +70,14 @@ static gboolean open_store(Daemon *daemon, GError **error) {
     ArchiveOptions archive = {
         .clock_tolerance_ns = s->clock_tolerance_ns, .max_trace_spans = s->traces.max_spans, .keep = s->keep};
     daemon->archive = archive_open(daemon->store, &archive, error);
-    return daemon->archive != NULL;
+    if (!daemon->archive) return FALSE;
+    if (dict_in_memory(archive_dict(daemon->archive)))
+        log_message(
+            LOG_LEVEL_NOTICE,
+            "the dictionary of names and tracer ids is held in memory, since there is no room in store.path, or "
+            "its file system (btrfs, ZFS, an overlay, ...) does not keep room for files: %u entries at most",
+            LIMIT_DICTIONARY_MEMORY_ENTRIES);
+    return TRUE;
 }
 
 static gboolean open_files(Daemon *daemon, GError **error) {

@@ -34,6 +34,9 @@
 #define LIMIT_DICTIONARY_ENTRIES 30000000u
 /* Their texts together: 130 bytes for each, four times what a tracer id has. */
 #define LIMIT_DICTIONARY_BYTES (G_GUINT64_CONSTANT(4) << 30)
+/* Of both, where its tables lie in memory (base/mapped.h): 200 MB at most. */
+#define LIMIT_DICTIONARY_MEMORY_ENTRIES 2000000u
+#define LIMIT_DICTIONARY_MEMORY_BYTES   (128u << 20)
 /* Nesting of Thrift structures while unknown fields are skipped. */
 #define LIMIT_THRIFT_DEPTH 32u
 /* Nesting and size of one JSON value on import. */

@@ -27,7 +27,9 @@ static gsize round_up(gsize bytes) { return (bytes + STEP_BYTES - 1) / STEP_BYTE
 /* Where pages are copied on writing, room that was asked for is not the page's, and a full disk would end the
  * process. */
 static gboolean keeps_room(int fd) {
-    static const guint32 copying[] = {BTRFS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS */, 0xca451a4e /* bcachefs */};
+    static const guint32 copying[] = {BTRFS_SUPER_MAGIC,         NILFS_SUPER_MAGIC,
+                                      F2FS_SUPER_MAGIC,          0x2fc12fc1 /* ZFS */,
+                                      0xca451a4e /* bcachefs */, OVERLAYFS_SUPER_MAGIC /* what is below is not told */};
     struct statfs system;
     if (fstatfs(fd, &system) != 0) return FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(copying); i++)
@@ -35,28 +37,34 @@ static gboolean keeps_room(int fd) {
     return TRUE;
 }
 
+/* A range that nobody may touch counts as no memory, however strictly the system counts. */
+static gboolean map(Mapped *mapped, int fd) {
+    const int kind = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *data = mmap(NULL, mapped->limit_bytes, PROT_NONE, kind | MAP_NORESERVE, fd, 0);
+    if (data == MAP_FAILED) return FALSE;
+    mapped->data = data;
+    mapped->fd = fd;
+    return TRUE;
+}
+
+static gboolean map_file(Mapped *mapped, const char *folder) {
+    const int fd = file_open_unnamed(folder);
+    if (fd < 0) return FALSE;
+    if (keeps_room(fd) && map(mapped, fd)) return TRUE;
+    close(fd);
+    return FALSE;
+}
+
 Mapped *mapped_new(const char *folder, gsize limit_bytes, GError **error) {
     g_autoptr(Mapped) mapped = g_new0(Mapped, 1);
-    mapped->fd = folder != NULL ? file_open_unnamed(folder) : -1;
-    if (folder != NULL && mapped->fd < 0) {
-        fail_errno(error, errno, "%s: cannot make a file", folder);
-        return NULL;
-    }
-    if (mapped->fd >= 0 && !keeps_room(mapped->fd)) {
-        close(mapped->fd);
-        mapped->fd = -1;
-    }
+    mapped->fd = -1;
     mapped->limit_bytes = round_up(limit_bytes);
-    int kind = mapped->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    /* A range that nobody may touch counts as no memory, however strictly the system counts. */
-    void *data = mmap(NULL, mapped->limit_bytes, PROT_NONE, kind | MAP_NORESERVE, mapped->fd, 0);
-    if (data == MAP_FAILED) {
-        fail_errno(error, errno, "cannot map %zu bytes", mapped->limit_bytes);
-        return NULL;
-    }
-    mapped->data = data;
-    return g_steal_pointer(&mapped);
+    if ((folder != NULL && map_file(mapped, folder)) || map(mapped, -1)) return g_steal_pointer(&mapped);
+    fail_errno(error, errno, "cannot map %zu bytes", mapped->limit_bytes);
+    return NULL;
 }
+
+gboolean mapped_in_memory(const Mapped *mapped) { return mapped->fd < 0; }
 
 void mapped_free(Mapped *mapped) {
     if (mapped == NULL) return;

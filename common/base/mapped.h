@@ -10,9 +10,10 @@
 typedef struct Mapped Mapped;
 
 /* Empty. The address range of limit_bytes is taken at once, pages of the file only by mapped_grow(). folder NULL: in
- * memory, for those who have no folder to write to; so are those on file systems that copy pages on writing. Errors:
- * NO_SPACE, IO. */
+ * memory, for those who have no folder to write to; so are those in a folder where no file can be made or mapped, and
+ * on file systems that copy pages on writing (btrfs, ZFS) or may lie over one (overlay). Errors: NO_SPACE, IO. */
 Mapped *mapped_new(const char *folder, gsize limit_bytes, GError **error);
+gboolean mapped_in_memory(const Mapped *mapped);
 void mapped_free(Mapped *mapped);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mapped, mapped_free)
 

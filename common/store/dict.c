@@ -206,6 +206,18 @@ static gboolean write_entry(Dict *dict, guint32 id, const char *data, gsize leng
     return store_write(dict->store, batch, FALSE, error);
 }
 
+static gboolean check_full(const Dict *dict, gsize length, GError **error) {
+    const gboolean memory = dict_in_memory(dict);
+    const guint64 most_bytes = memory ? LIMIT_DICTIONARY_MEMORY_BYTES : LIMIT_DICTIONARY_BYTES;
+    const guint32 most = memory ? LIMIT_DICTIONARY_MEMORY_ENTRIES : LIMIT_DICTIONARY_ENTRIES;
+    if (dict->next <= most && dict->text_bytes + LENGTH_BYTES + length < most_bytes) return TRUE;
+    return fail(error, PLUMB_ERROR_LIMIT,
+                "dictionary: it is full (%u names, tracer ids and annotation keys, of %u MB; the limits are %u and %u "
+                "MB%s): do names hold numbers?",
+                dict->next - 1, (guint)(dict->text_bytes / 1000000), most, (guint)(most_bytes / 1000000),
+                memory ? ", since the file system of store.path keeps its tables in memory" : "");
+}
+
 /* Under 'interning': ids are given in order, without gaps, and only this thread adds. */
 static gboolean intern_new(Dict *dict, const char *data, gsize length, guint32 *id, GError **error) {
     guint32 known = find(dict, data, length);
@@ -214,10 +226,7 @@ static gboolean intern_new(Dict *dict, const char *data, gsize length, guint32 *
         return TRUE;
     }
     guint32 next = dict->next;
-    if (next > LIMIT_DICTIONARY_ENTRIES)
-        return fail(error, PLUMB_ERROR_LIMIT,
-                    "dictionary: it is full (%u names, tracer ids and annotation keys): do names hold numbers?",
-                    LIMIT_DICTIONARY_ENTRIES);
+    if (!check_full(dict, length, error)) return FALSE;
     if (!make_room(dict, length, error)) {
         g_prefix_error(error, "dictionary: ");
         return FALSE;
@@ -257,3 +266,5 @@ const char *dict_text(Dict *dict, guint32 id, gsize *length) {
 }
 
 guint32 dict_size(Dict *dict) { return dict->next - 1; }
+
+gboolean dict_in_memory(const Dict *dict) { return mapped_in_memory(dict->texts); }

@@ -17,7 +17,7 @@ Dict *dict_open(Store *store, GError **error);
 void dict_free(Dict *dict);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dict, dict_free)
 
-/* Id of the string, made when new. Errors: LIMIT (LIMIT_DICTIONARY_ENTRIES, LIMIT_NAME_BYTES), NO_SPACE, IO; on a
+/* Id of the string, made when new. Errors: LIMIT (LIMIT_DICTIONARY_..., LIMIT_NAME_BYTES), NO_SPACE, IO; on a
  * read-only store an unknown string is NOT_FOUND. */
 gboolean dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
 /* 0 when unknown (or empty). */
@@ -26,6 +26,9 @@ guint32 dict_find(Dict *dict, const char *data, gsize length);
  * length may be NULL. */
 const char *dict_text(Dict *dict, guint32 id, gsize *length);
 guint32 dict_size(Dict *dict);
+/* Are all entries in memory, for want of a folder or a file system that can keep their room (base/mapped.h)? Then the
+ * smaller limits hold. */
+gboolean dict_in_memory(const Dict *dict);
 /* Memory of entries that nobody uses at the moment goes back to the system: after something that looked at all of them.
  * It costs little, and does so by itself while entries are added. */
 void dict_rest(Dict *dict);

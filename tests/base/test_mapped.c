@@ -75,10 +75,10 @@ static void test_no_room(void) {
     g_assert_cmpuint(((guint8 *)mapped_data(mapped))[4 * MIB - 1], ==, 0);
 }
 
-static void test_no_folder(void) {
-    g_autoptr(GError) error = NULL;
-    g_assert_null(mapped_new("/there/is/none", MIB, &error));
-    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
+static void test_kinds(void) {
+    g_autoptr(Mapped) file = mapped_new(g_get_tmp_dir(), MIB, NULL), memory = mapped_new(NULL, MIB, NULL);
+    g_assert_false(mapped_in_memory(file));
+    g_assert_true(mapped_in_memory(memory));
 }
 
 int main(int argc, char **argv) {
@@ -87,6 +87,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/mapped/grows-in-a-file", g_get_tmp_dir(), test_grows);
     g_test_add_func("/mapped/rests", test_rests);
     g_test_add_func("/mapped/no-room", test_no_room);
-    g_test_add_func("/mapped/no-folder", test_no_folder);
+    g_test_add_func("/mapped/kinds", test_kinds);
+    g_test_add_data_func("/mapped/no-file-can-be-made", "/proc", test_grows);
     return g_test_run();
 }

@@ -207,6 +207,31 @@ static void test_threads(gconstpointer data) {
     folder_remove(folder);
 }
 
+/* Without a folder all is in memory, so less of it is let in. */
+static void test_full_in_memory(void) {
+    char *folder = folder_new();
+    Store *store = open_in(GUINT_TO_POINTER(0), folder, FALSE);
+    g_autoptr(Dict) dict = dict_open(store, NULL);
+    g_assert_true(dict_in_memory(dict));
+    g_autoptr(GError) error = NULL;
+    char name[LIMIT_NAME_BYTES];
+    memset(name, 'n', sizeof name);
+    guint32 id = 0, n = 0;
+    for (; n <= LIMIT_DICTIONARY_MEMORY_BYTES / LIMIT_NAME_BYTES; n++) {
+        memcpy(name, &n, sizeof n);
+        if (!dict_intern(dict, name, sizeof name, &id, &error)) break;
+    }
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_nonnull(strstr(error->message, "in memory"));
+    g_assert_cmpuint(n, >, LIMIT_DICTIONARY_MEMORY_BYTES / LIMIT_NAME_BYTES * 9 / 10);
+    g_assert_cmpuint(dict_size(dict), ==, n);
+    memcpy(name, &(guint32){0}, sizeof n);
+    g_assert_cmpuint(dict_find(dict, name, sizeof name), ==, 1);
+    g_clear_pointer(&dict, dict_free);
+    store_close(store);
+    folder_remove(folder);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(implementations); i++) {
@@ -221,5 +246,6 @@ int main(int argc, char **argv) {
         g_test_add_data_func(threads, GUINT_TO_POINTER(i), test_threads);
     }
     g_test_add_func("/dict/rocksdb/read-only", test_read_only);
+    g_test_add_func("/dict/full-in-memory", test_full_in_memory);
     return g_test_run();
 }
