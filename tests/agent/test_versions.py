@@ -39,7 +39,8 @@ def test_the_status_accounts_for_every_sender(run, plumb_program):
     for name, counters in run.senders.items():
         sender = known[counters["SenderId"]]
         assert (sender["spans_sent"], sender["spans_queued"]) == (counters["SpansSent"], 0), name
-        assert sender.get("drops", {}) == {}
+        # Who is told to end may have a thread inside a span.
+        assert set(sender.get("drops", {})) <= {"ended after close"}, name
     shown = subprocess.run([plumb_program, "status", "--server", run.plumbd.http], check=True, capture_output=True,
                            text=True, timeout=60).stdout
     for sender in known:
