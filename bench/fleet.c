@@ -11,7 +11,9 @@
 static guint32 windows(const ClusterOptions *options, gint64 ns) { return (guint32)MAX(ns / options->flush_ns, 1); }
 
 guint64 fleet_first_id(const Fleet *fleet, guint32 process) {
-    guint64 random = fleet->options->seed + ((guint64)fleet->options->lane << 32 | process);
+    /* Mixed first: a process of one seed must not be another one of the next seed. */
+    guint64 random = fleet->options->seed;
+    random = next_random(&random) + ((guint64)fleet->options->lane << 32 | process);
     random = next_random(&random);
     return next_random(&random) / BLOCK_OF_IDS * BLOCK_OF_IDS;
 }
