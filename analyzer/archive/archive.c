@@ -84,6 +84,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     if (options != NULL) archive->options = *options;
     if (archive->options.max_trace_spans == 0) archive->options.max_trace_spans = DEFAULT_MAX_TRACE_SPANS;
     archive->options.max_trace_spans = MIN(archive->options.max_trace_spans, MOST_TRACE_SPANS);
+    if (archive->options.clock == NULL) archive->options.clock = clock_system();
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
     archive->books = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
     gate_init(&archive->gate);

@@ -40,7 +40,7 @@ static guint64 number_before(const DueClock *clock, gint64 at_ns) {
 
 gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below) {
     DueClock *clock = &archive->due;
-    const Clock *time = archive->options.clock != NULL ? archive->options.clock : clock_system();
+    const Clock *time = archive->options.clock;
     gint64 now_ns = clock_monotonic_ns(time);
     note_mark(clock, now_ns, __atomic_load_n(&archive->late_next, __ATOMIC_RELAXED), when->most_ns);
     guint64 waiting = __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED);

@@ -513,14 +513,9 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
 
 /* ---- passes ---- */
 
-static gint64 pass_clock_ns(const Archive *archive) {
-    const Clock *clock = archive->options.clock;
-    return clock_monotonic_ns(clock != NULL ? clock : clock_system());
-}
-
 static gboolean out_of_time(JoinPass *pass) {
     if (!__atomic_load_n(&pass->archive->roll_up.stop, __ATOMIC_RELAXED) ||
-        pass_clock_ns(pass->archive) - pass->begin_ns <= JOIN_HURRY_NS)
+        clock_monotonic_ns(pass->archive->options.clock) - pass->begin_ns <= JOIN_HURRY_NS)
         return FALSE;
     __atomic_store_n(&pass->hurried, TRUE, __ATOMIC_RELAXED);
     return TRUE;
@@ -612,7 +607,7 @@ static gboolean settle_error(gboolean ok, GError *damage, GError **error) {
 static gboolean join_below(Archive *archive, const DueBelow *below, guint most, gboolean *hurried, GError **error) {
     /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
     Joiner *joiners[JOINERS] = {NULL};
-    JoinPass pass = {.archive = archive, .begin_ns = pass_clock_ns(archive)};
+    JoinPass pass = {.archive = archive, .begin_ns = clock_monotonic_ns(archive->options.clock)};
     pass.plan.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace));
     pthread_mutex_init(&pass.lock, NULL);
     gboolean ok = join_pass(&pass, joiners, most, below, error);

@@ -101,7 +101,7 @@ void keep_restore(CallTree *tree, KeepCut *cut) {
 /* ---- ids that lie beside their records ---- */
 
 guint32 keep_minute(Archive *archive) {
-    const Clock *clock = archive->options.clock != NULL ? archive->options.clock : clock_system();
+    const Clock *clock = archive->options.clock;
     return (guint32)CLAMP(clock_wall_ns(clock) / NS_PER_MINUTE, 0, G_MAXUINT32);
 }
 
