@@ -15,7 +15,10 @@ final class Counters {
 
     private Counters() {}
 
-    /** As JSON, when every span is acknowledged or dropped, or when the time is over; "null" without a sender. */
+    /**
+     * As JSON, when every span is acknowledged or dropped and none came meanwhile, or when the time is over; "null" without
+     * a sender.
+     */
     static String settled(int seconds) throws JMException, InterruptedException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         List<ObjectName> beans = senders(server);
@@ -23,14 +26,25 @@ final class Counters {
             return "null";
         }
         long end = System.nanoTime() + seconds * 1_000_000_000L;
-        while (open(server, beans) > 0 && System.nanoTime() < end) {
-            Thread.sleep(POLL_MS);
-        }
+        long received;
+        String json;
+        do {
+            received = sum(server, beans, "SpansReceived");
+            while (open(server, beans) > 0 && System.nanoTime() < end) {
+                Thread.sleep(POLL_MS);
+            }
+            json = read(server, beans);
+        } while (received != sum(server, beans, "SpansReceived") && System.nanoTime() < end);
+        return json + lastTrouble(server) + "}";
+    }
+
+    /** All of them, without the closing brace. */
+    private static String read(MBeanServer server, List<ObjectName> beans) throws JMException {
         StringBuilder json = new StringBuilder("{\"SenderId\": \"" + server.getAttribute(beans.get(0), "SenderId") + "\"");
         for (String name : NAMES) {
             json.append(", \"").append(name).append("\": ").append(sum(server, beans, name));
         }
-        return json.append(lastTrouble(server)).append("}").toString();
+        return json.toString();
     }
 
     /** What the agent kept from us, if there is an agent: a field of JSON. */
