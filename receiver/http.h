@@ -17,7 +17,9 @@
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
     guint query_threads;
-    guint queue; /* questions that may wait */
+    guint queue;       /* questions that may wait */
+    double processors; /* what questions get while spans wait for shards */
+    gsize queue_bytes; /* spans that may wait for one shard */
     StateSources *sources;
     Counters *counters; /* the HTTP thread's block */
 } HttpOptions;
