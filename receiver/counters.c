@@ -62,8 +62,6 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_HTTP_REFUSED] = {"http_refused", "HTTP requests refused because too many were waiting", GROUP_NONE, NULL},
     [COUNTER_HTTP_CUT] = {"http_cut", "HTTP answers cut off because slow readers left too much waiting", GROUP_NONE,
                           NULL},
-    [COUNTER_HTTP_HELD] = {"http_held", "HTTP requests that waited because spans come first (http.share)", GROUP_NONE,
-                           NULL},
 };
 
 CounterInfo counter_info(Counter counter) {

@@ -161,8 +161,6 @@ static void start_service(Daemon *daemon) {
         .listen_fd = daemon->http_fd,
         .query_threads = s->query_threads,
         .queue = s->query_queue,
-        .processors = s->query_processors,
-        .queue_bytes = s->queue_bytes,
         .sources = &daemon->sources,
         .counters = counter_set_add(daemon->counters),
     };

@@ -162,7 +162,6 @@ static void send_answer(Http *http, HttpAnswer *answer) {
         started = TRUE;
     }
     if (!answer->last) return;
-    if (http_job_was_held(job)) counter_add(http->options.counters, COUNTER_HTTP_HELD, 1);
     forget_job(http, job);
     http_job_free(job);
     if (!started) {
@@ -383,15 +382,7 @@ Http *http_start(const HttpOptions *options) {
     http->listener = evhttp_bound_socket_get_listener(bound);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);
     event_add(http->wake, NULL);
-    HttpJobsOptions jobs = {
-        .n_threads = options->query_threads,
-        .queue = options->queue,
-        .processors = options->processors,
-        .queue_bytes = options->queue_bytes,
-        .sources = options->sources,
-        .ready = wake,
-        .arg = http,
-    };
+    HttpJobsOptions jobs = {options->query_threads, options->queue, options->sources, wake, http};
     http->jobs = http_jobs_start(&jobs);
     int err = pthread_create(&http->thread, NULL, run, http);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));

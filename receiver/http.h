@@ -17,9 +17,7 @@
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
     guint query_threads;
-    guint queue;       /* questions that may wait */
-    double processors; /* what questions get while spans wait for shards */
-    gsize queue_bytes; /* spans that may wait for one shard */
+    guint queue; /* questions that may wait */
     StateSources *sources;
     Counters *counters; /* the HTTP thread's block */
 } HttpOptions;

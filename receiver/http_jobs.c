@@ -7,22 +7,14 @@
 #include "analyzer/query/json_compact.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "receiver/processor_wait.h"
-#include "receiver/question_share.h"
 #include "receiver/status.h"
 #include "receiver/status_accounts.h"
 
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
 #define QUERY_NICE 10
-/* How often it is looked whether what must wait still must: a flush for the end of the recovery, a question for its
- * share of the processors. */
-#define LOOK_NS (50 * NS_PER_MS)
-/* Spans wait: more than this part of what may wait for shards, or threads for so much of one processor. */
-#define WAITING_PART 8
-#define WAITED_PART  10
-
-static const char *const span_threads[] = {"net-", "shard-", NULL};
+/* How often a flush that waits for the end of the recovery is looked at. */
+#define FLUSH_LOOK_NS (50 * NS_PER_MS)
 
 struct HttpJob {
     HttpJob *same; /* asks the same, and is answered with it */
@@ -36,7 +28,6 @@ struct HttpJob {
     pthread_cond_t drained;
     gsize in_flight_bytes;
     gboolean cancelled;
-    gboolean held; /* had to wait because spans come first */
 };
 
 struct HttpJobs {
@@ -48,9 +39,6 @@ struct HttpJobs {
     guint orders;         /* threads that wait for shards */
     gboolean shards_left; /* no more of them */
     GQueue waiting;       /* HttpJob */
-    QuestionShare share;
-    gint64 looked_ns, waited_ns; /* whether spans wait: when it was looked last, and what threads had waited then */
-    gboolean spans_wait;
     HttpAnswer *answers, **last_answer;
     gboolean stopping;
 };
@@ -74,8 +62,6 @@ void http_job_set_trace(HttpJob *job, guint64 trace_id) {
 }
 
 gboolean http_job_is_flush(const HttpJob *job) { return job->kind == JOB_FLUSH; }
-
-gboolean http_job_was_held(const HttpJob *job) { return job->held; }
 
 void *http_job_owner(const HttpJob *job) { return job->owner; }
 
@@ -106,50 +92,6 @@ void http_answer_free(HttpAnswer *answer) {
     if (!answer) return;
     g_clear_pointer(&answer->body, g_bytes_unref);
     g_free(answer);
-}
-
-/* ---- their share of the processors ---- */
-
-/* Their queues fill, or the threads that take them in find no processor. */
-static gboolean see_spans_wait(HttpJobs *jobs, gint64 since_look_ns) {
-    const StateSources *sources = jobs->options.sources;
-    gsize bytes = 0;
-    for (guint i = 0; i < sources->n_shards; i++) bytes += shard_state(sources->shards[i]).mailbox_bytes;
-    const gint64 before_ns = jobs->waited_ns;
-    jobs->waited_ns = processor_waited_ns(span_threads);
-    return bytes > jobs->options.queue_bytes * sources->n_shards / WAITING_PART ||
-           jobs->waited_ns - before_ns > since_look_ns / WAITED_PART;
-}
-
-/* With the lock held. */
-static gboolean spans_wait(HttpJobs *jobs, gint64 now_ns) {
-    if (now_ns - jobs->looked_ns >= LOOK_NS) {
-        jobs->spans_wait = see_spans_wait(jobs, now_ns - jobs->looked_ns);
-        jobs->looked_ns = now_ns;
-    }
-    return jobs->spans_wait;
-}
-
-/* With the lock held. */
-static gboolean share_allows(HttpJobs *jobs) {
-    gint64 now_ns = clock_monotonic_ns(clock_system());
-    return question_share_allows(&jobs->share, spans_wait(jobs, now_ns), now_ns);
-}
-
-static gint64 thread_cpu_ns(void) {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return used.tv_sec * NS_PER_SEC + used.tv_nsec;
-}
-
-/* What this thread used since since_ns; since when it is told next. */
-static gint64 spend_since(HttpJobs *jobs, gint64 since_ns) {
-    gint64 now_ns = thread_cpu_ns();
-    pthread_mutex_lock(&jobs->lock);
-    gboolean waits = spans_wait(jobs, clock_monotonic_ns(clock_system()));
-    question_share_spend(&jobs->share, waits, now_ns - since_ns);
-    pthread_mutex_unlock(&jobs->lock);
-    return now_ns;
 }
 
 /* ---- answering; on query threads ---- */
@@ -229,7 +171,7 @@ static void store_trace(HttpJobs *jobs, const HttpJob *job) {
     order_end(jobs);
 }
 
-static void run_query(HttpJobs *jobs, HttpJob *job) {
+static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     StateSources *sources = jobs->options.sources;
     if (job->has_trace) store_trace(jobs, job);
@@ -245,12 +187,6 @@ static void run_query(HttpJobs *jobs, HttpJob *job) {
     gsize size_bytes;
     char *text = json_compact_rows(document, &rows, &size_bytes);
     post_text(jobs, job, 200, text, size_bytes);
-}
-
-static void answer_query(HttpJobs *jobs, HttpJob *job) {
-    gint64 begun_ns = thread_cpu_ns();
-    run_query(jobs, job);
-    spend_since(jobs, begun_ns);
 }
 
 static void answer_flush(HttpJobs *jobs, HttpJob *job) {
@@ -283,25 +219,11 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
 typedef struct Stream {
     HttpJobs *jobs;
     HttpJob *job;
-    gint64 spent_ns; /* of the thread's CPU, as told to the share */
 } Stream;
 
-/* Between two pieces. */
-static void give_way(Stream *stream) {
-    HttpJobs *jobs = stream->jobs;
-    stream->spent_ns = spend_since(jobs, stream->spent_ns);
-    for (gboolean waits = TRUE; waits;) {
-        pthread_mutex_lock(&jobs->lock);
-        waits = !jobs->stopping && !share_allows(jobs);
-        pthread_mutex_unlock(&jobs->lock);
-        if (waits) g_usleep(LOOK_NS / NS_PER_US);
-    }
-}
-
 static gboolean stream_piece(void *arg, Bytes piece) {
-    Stream *stream = arg;
+    const Stream *stream = arg;
     HttpJob *job = stream->job;
-    give_way(stream);
     pthread_mutex_lock(&job->lock);
     while (!job->cancelled && job->in_flight_bytes > HTTP_STREAM_BYTES) pthread_cond_wait(&job->drained, &job->lock);
     gboolean go_on = !job->cancelled;
@@ -315,7 +237,7 @@ static gboolean stream_piece(void *arg, Bytes piece) {
 
 static void answer_export(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
-    Stream stream = {jobs, job, thread_cpu_ns()};
+    Stream stream = {jobs, job};
     QuerySink sink = {stream_piece, &stream};
     gint64 now_ns = clock_wall_ns(clock_system());
     if (query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error)) {
@@ -345,38 +267,28 @@ static void take_same(GQueue *waiting, HttpJob *job) {
 
 /* A flush is begun when all that the journal held is with the shards: it is to be stored, too. When the store fails,
  * who asks is told so. */
-static gboolean flush_must_wait(const HttpJobs *jobs) {
-    return is_recovering(jobs) && !gate_is_shut_for(jobs->options.sources->gate, GATE_STORE_FAILS);
-}
-
-/* These never wait for their share, so that they are not held up by what dear questions have used; they use it, too. */
-static gboolean costs_little(const HttpJob *job) {
-    return strcmp(job->question, "status") == 0 || strcmp(job->question, "trace") == 0;
+static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
+    return job->kind == JOB_FLUSH && is_recovering(jobs) &&
+           !gate_is_shut_for(jobs->options.sources->gate, GATE_STORE_FAILS);
 }
 
 static HttpJob *next_job(HttpJobs *jobs) {
-    gboolean allowed = share_allows(jobs);
     for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
         HttpJob *job = link->data;
-        gboolean is_flush = job->kind == JOB_FLUSH;
-        if (is_flush && flush_must_wait(jobs)) continue;
-        if (!is_flush && !allowed && !costs_little(job)) {
-            job->held = TRUE;
-            continue;
-        }
+        if (must_wait(jobs, job)) continue;
         g_queue_delete_link(&jobs->waiting, link);
         return job;
     }
     return NULL;
 }
 
-/* With the lock held: for a question, or, while one waits, for a look whether it still must. */
+/* With the lock held: for a question, or, while a flush waits, for a look whether it still must. */
 static void wait_filled(HttpJobs *jobs) {
     if (g_queue_is_empty(&jobs->waiting)) {
         pthread_cond_wait(&jobs->filled, &jobs->lock);
         return;
     }
-    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + LOOK_NS);
+    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + FLUSH_LOOK_NS);
     pthread_cond_timedwait(&jobs->filled, &jobs->lock, &until);
 }
 
@@ -426,7 +338,6 @@ static void *run(void *arg) {
 HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     HttpJobs *jobs = g_new0(HttpJobs, 1);
     jobs->options = *options;
-    question_share_init(&jobs->share, options->processors, clock_monotonic_ns(clock_system()));
     jobs->last_answer = &jobs->answers;
     pthread_mutex_init(&jobs->lock, NULL);
     cond_init_monotonic(&jobs->filled);

@@ -19,8 +19,6 @@ HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, v
 void http_job_set_trace(HttpJob *job, guint64 trace_id);
 void *http_job_owner(const HttpJob *job);
 gboolean http_job_is_flush(const HttpJob *job);
-/* It had to wait for its share of the processors: spans come first. */
-gboolean http_job_was_held(const HttpJob *job);
 /* On the HTTP thread: the peer is gone; what was streamed has been sent. */
 void http_job_cancel(HttpJob *job);
 void http_job_drained(HttpJob *job);
@@ -40,8 +38,6 @@ typedef struct HttpJobs HttpJobs;
 typedef struct HttpJobsOptions {
     guint n_threads;
     guint queue;
-    double processors; /* what questions get while spans wait for shards */
-    gsize queue_bytes; /* spans that may wait for one shard */
     StateSources *sources;
     void (*ready)(void *arg); /* answers are there: called on query threads */
     void *arg;

@@ -34,9 +34,6 @@ const ConfigOption settings_table[] = {
     {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE, "Questions that are answered at the same time."},
     {"http.queue", CONFIG_INT, "64", 1, 10000, NULL, FALSE,
      "Questions that wait for their turn; more are answered with 503."},
-    {"http.share", CONFIG_INT, "10", 1, 100, NULL, FALSE,
-     "While more spans come than plumbd can take: how much of the processors questions get, in percent. Of what they "
-     "do not use, a quarter of a second is saved up. 100: all they want."},
 
     {"receiver.net-threads", CONFIG_INT, "0", 0, 64, NULL, FALSE,
      "Threads that read and decode; 0: one for every four processors."},
@@ -191,7 +188,6 @@ Settings *settings_new(const Config *config, GError **error) {
     s->queue_bytes = config_size_bytes(config, "receiver.queue-limit");
     s->query_threads = (guint)config_int(config, "http.query-threads");
     s->query_queue = (guint)config_int(config, "http.queue");
-    s->query_processors = (double)config_int(config, "http.share") / 100 * processors;
     s->traces = (OpenLimits){
         .idle_ns = config_duration_ns(config, "trace.idle"),
         .max_age_ns = config_duration_ns(config, "trace.max-age"),

@@ -19,8 +19,7 @@ typedef struct Settings {
     guint net_threads, shards; /* resolved: never 0 */
     gsize queue_bytes;
     guint query_threads, query_queue;
-    double query_processors; /* while spans wait for shards */
-    OpenLimits traces;       /* memory_bytes is of the whole process */
+    OpenLimits traces; /* memory_bytes is of the whole process */
     gint64 clock_tolerance_ns;
     char *store_path, *journal_path;
     gsize store_cache_bytes, store_buffer_bytes;

@@ -119,17 +119,15 @@ def beside_readers(plumbd, spans, seed):
 
 
 def readers(bench):
-    """The rate with 8 readers that ask without pause against none, in turns. Each begins with nothing open: else a turn would pay for
-    storing what the one before it left, and the last ones the most."""
+    """The rate with 8 readers that ask without pause against none, in turns."""
     plumbd = bench.store_for("sustained")
     if plumbd.status()["store"]["spans"] == 0:
         load(plumbd, 2_000_000, "--seed", 2)
         plumbd.flush()
-    turns, seconds = 6, bench.seconds(0.2) / 6
+    turns, seconds = 6, bench.seconds(0.1) / 6
     spans = max(int(bench.rate * seconds), 300_000)
     rates, answers = {True: [], False: []}, []
     for turn in range(turns):
-        plumbd.flush()
         if turn % 2 == 1:
             ledger, answered, shares = beside_readers(plumbd, spans, 100 + turn)
             answers.append(answered)

@@ -16,8 +16,7 @@ static void setup_init(Setup *setup, guint n_threads, guint queue) {
     atomic_init(&setup->recovery.goes_on, TRUE);
     setup->sources.gate = setup->gate;
     setup->sources.recovery = &setup->recovery;
-    setup->jobs = http_jobs_start(
-        &(HttpJobsOptions){.n_threads = n_threads, .queue = queue, .sources = &setup->sources, .ready = nobody_waits});
+    setup->jobs = http_jobs_start(&(HttpJobsOptions){n_threads, queue, &setup->sources, nobody_waits, NULL});
 }
 
 /* How many answers are there, each to a job of its own, which is freed. */

@@ -5,7 +5,6 @@ import subprocess
 import pytest
 
 from tests.conftest import ROOT, lasting_address
-from tests.receiver.waiting import wait_for
 
 MODEL = ROOT / "bench/model/hdfs-3.3.1.jsonl"
 BEGIN = 1_700_000_000_000_000_000
@@ -59,30 +58,6 @@ def test_what_is_stored_is_what_was_made(make_plumbd, load):
     plumbd.flush()
     assert len(made) == ledger["spans"] and len(lines) == ledger["spans"] + ledger["repeated"]
     assert {line["a"]: line for line in plumbd.export()} == made
-
-
-def held(plumbd):
-    return plumbd.metrics()["plumbd_http_held_total"]
-
-
-def test_spans_come_before_questions(make_plumbd, start_load):
-    """More come than can be taken: questions wait for their share, all are answered, and the status is not held up."""
-    plumbd = make_plumbd(http__share="1", receiver__queue_limit="64K").start()
-    client = start_load(plumbd, 100_000_000, "--threads", "2")
-    try:
-        wait_for(lambda: plumbd.ask("functions") and held(plumbd) > 0)
-        before = held(plumbd)
-        for _ in range(20):
-            assert plumbd.receiver()["spans_received"] > 0
-        assert held(plumbd) == before
-        status, body = plumbd.fetch(f"/api/v1/export?until={BEGIN + 100_000_000}")
-        assert status == 200 and body.endswith(b"}\n")
-    finally:
-        client.kill()
-        client.communicate()
-    wait_for(lambda: plumbd.receiver()["queued_bytes"] == 0)
-    plumbd.flush()
-    assert plumbd.ask("functions")["functions"]
 
 
 def test_packs_and_structs_say_the_same(load):
