@@ -62,6 +62,7 @@ def test_the_plugin_makes_each_task_a_trace(version, plumbds, tmp_path):
     done = submit(tmp_path, version, "text,fail", **{
         "spark.plugins": "io.plumbline.spark.PlumbPlugin", "spark.jars": str(plugin_jar()),
         "spark.hadoop.fs.client.htrace.plumb.receiver.addresses": receivers,
+        "spark.hadoop.fs.client.htrace.plumb.shutdown.timeout.ms": "60000",
         "spark.hadoop.fs.client.htrace.sampler.classes": "AlwaysSampler"})
     assert f"text: {LINES}" in done.output and "fail: 2" in done.output
     found = Forest(plumbd)

@@ -43,7 +43,8 @@ def test_the_status_accounts_for_every_sender(run, plumb_program):
         assert set(sender.get("drops", {})) <= {"ended after close"}, name
     accounting = run.status["accounting"]
     assert accounting["agree"]
-    assert accounting["received"] == sum(sender["spans_sent"] for sender in known.values()), accounting
+    once = accounting["received"] - accounting["repeated"]  # a reply that came too late has them sent again
+    assert once == sum(sender["spans_sent"] for sender in known.values()), accounting
     shown = subprocess.run([plumb_program, "status", "--server", run.plumbd.http], check=True, capture_output=True,
                            text=True, timeout=60).stdout
     for sender in known:
