@@ -297,6 +297,8 @@ static HttpJob *take_job(HttpJobs *jobs) {
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && (job = next_job(jobs)) == NULL) wait_filled(jobs);
     if (job != NULL) take_same(&jobs->waiting, job);
+    /* Others look after what is left, which may have to wait: this one has something to do. */
+    if (!g_queue_is_empty(&jobs->waiting)) pthread_cond_signal(&jobs->filled);
     pthread_mutex_unlock(&jobs->lock);
     return job;
 }
