@@ -249,3 +249,18 @@ void arena_give(Arena *arena, ArenaRef ref) {
 }
 
 guint arena_class(const Arena *arena, ArenaRef ref) { return arena->pages[ref >> PAGE_SHIFT].class; }
+
+gboolean arena_lies_loose(const Arena *arena, ArenaRef ref) {
+    const guint number = ref >> PAGE_SHIFT;
+    const ArenaPage *page = &arena->pages[number];
+    if (page->used * 4u >= (PAGE_UNITS >> page->class) * 3u) return FALSE;
+    return set_first(&arena->partial[page->class], arena->n_blocks) < number;
+}
+
+ArenaRef arena_move(Arena *arena, ArenaRef ref) {
+    const guint class = arena_class(arena, ref);
+    const ArenaRef to = arena_take(arena, class);
+    memcpy(arena_at(arena, to), arena_at(arena, ref), (gsize)ARENA_UNIT_BYTES << class);
+    arena_give(arena, ref);
+    return to;
+}

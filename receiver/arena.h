@@ -6,7 +6,7 @@
  * into pages of 16 KiB, each for pieces of one size. An empty page serves any size again; the last of the empty pages
  * and blocks go back to the system, when there are more than a part of all. A piece is always taken from the first page
  * that has room: pieces come and go, so what lies behind empties when there is less in use, instead of staying for a
- * few pieces in each page. One thread. */
+ * few pieces in each page. Where that takes too long, the owner has pieces moved, page by page. One thread. */
 #pragma once
 
 #include <glib.h>
@@ -48,6 +48,10 @@ ArenaRef arena_take(Arena *arena, guint class);
 void arena_give(Arena *arena, ArenaRef ref);
 /* Of the piece. */
 guint arena_class(const Arena *arena, ArenaRef ref);
+/* Would the piece, moved, leave a page that is a quarter empty for one in front of it? */
+gboolean arena_lies_loose(const Arena *arena, ArenaRef ref);
+/* A copy of the piece, in the first page that has room; the piece itself is given back. */
+ArenaRef arena_move(Arena *arena, ArenaRef ref);
 /* Of all pieces in use. */
 static inline gsize arena_used_bytes(const Arena *arena) { return arena->used_bytes; }
 /* What the system sees. */

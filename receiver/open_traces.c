@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "receiver/open_traces_inside.h"
+
 #define FIRST_SLOT_BITS 10u
 /* How many closed traces are remembered for their late spans: 128 KiB. */
 #define RECENT_SLOTS 16384
@@ -9,69 +11,15 @@
 #define TRACE_CLASS      1u
 #define SHRUNK_CLASS     0u
 #define PIECE_HEAD_BYTES ((guint)sizeof(ArenaRef))
-#define TICK_SHIFT       20
 /* The first piece of a trace that goes on after it was spilled. */
 #define SPILLED_PIECE_BYTES 512u
-
-typedef struct Slot {
-    guint32 tag; /* the upper half of the id's hash; its highest bits say where the slot should be */
-    ArenaRef trace;
-} Slot;
-
-typedef struct Ends {
-    ArenaRef first, last;
-} Ends;
-
-/* At the beginning of the head of a trace that is KEPT_SPILLED or KEPT_ASLEEP. */
-typedef struct SpilledPart {
-    SpillList list;   /* 0: all of it is at 'small' */
-    SpillPlace small; /* of one that was KEPT_SHRUNK, until more is written */
-    guint32 size_bytes, n_spans;
-} SpilledPart;
-
-/* The lists by activity. */
-enum { HAS_ROOT = 1, ASLEEP = 2, LARGE = 4, ACTIVITIES = 8 };
-
-struct OpenTraces {
-    OpenLimits limits;
-    OpenTick idle, large_idle, max_age;
-    Arena arena;
-    Slot *slots; /* 2^slot_bits; linear probing, no tombstones */
-    guint slot_bits, count;
-    guint64 seed; /* so that a sender cannot choose ids that collide */
-    guint64 spans;
-    gboolean shrinking; /* memory bound passed, not yet back at 7/8 */
-    Ends by_age;
-    Ends by_activity[ACTIVITIES];
-    guint64 *recent;     /* ids, by hash */
-    GByteArray *bodies;  /* of open_traces_unpack() */
-    Spill *spill;        /* NULL: all stay in memory */
-    OpenTick spill_from; /* no attempt before this while spill_paused */
-    gboolean spill_paused;
-    OpenTick asleep_from; /* those asleep are left alone before this while asleep_unreadable */
-    gboolean asleep_unreadable;
-    guint n_asleep, n_shrunk, n_large;
-    guint64 spilled_spans, spill_failures;
-    GError *spill_error;
-};
 
 /* What open_traces_unpack() keeps for the next trace. */
 #define BODIES_KEPT_BYTES (1024u * 1024)
 
-static inline OpenTrace *trace_at(const OpenTraces *traces, ArenaRef ref) {
-    return ref ? arena_at(&traces->arena, ref) : NULL;
-}
-
 /* ---- time ---- */
 
-static OpenTick tick_of(gint64 now_ns) { return (OpenTick)(now_ns >> TICK_SHIFT); }
-
-/* Rounded up, so that nothing closes early. */
-static OpenTick ticks(gint64 ns) {
-    return (OpenTick)MIN((ns + (1 << TICK_SHIFT) - 1) >> TICK_SHIFT, (gint64)G_MAXINT32);
-}
-
-static gint64 ns_after(OpenTick from, OpenTick to) { return (gint64)(gint32)(to - from) * (1 << TICK_SHIFT); }
+static gint64 ns_after(OpenTick from, OpenTick to) { return (gint64)(gint32)(to - from) * (1 << OPEN_TICK_SHIFT); }
 
 gint64 open_trace_opened_ns(const OpenTrace *trace, gint64 now_ns) {
     return now_ns - ns_after(trace->opened, tick_of(now_ns));
@@ -100,16 +48,6 @@ static void age_remove(OpenTraces *traces, const OpenTrace *trace) {
         trace_at(traces, trace->younger)->older = trace->older;
     else
         ends->last = trace->older;
-}
-
-static inline gboolean is_asleep(const OpenTrace *trace) { return trace->kept >= KEPT_ASLEEP; }
-
-/* Nothing that waits for its root closes by activity: there the large ones need no list of their own. */
-static inline gboolean among_large(const OpenTrace *trace) { return trace->has_root && trace->large; }
-
-static inline Ends *activity_of(OpenTraces *traces, const OpenTrace *trace) {
-    return &traces->by_activity[(trace->has_root ? HAS_ROOT : 0) + (is_asleep(trace) ? ASLEEP : 0) +
-                                (among_large(trace) ? LARGE : 0)];
 }
 
 static void activity_append(OpenTraces *traces, OpenTrace *trace, ArenaRef ref) {
@@ -201,7 +139,6 @@ void open_traces_set_idle(OpenTraces *traces, gint64 idle_ns, gint64 large_idle_
 static inline guint64 hash_of(const OpenTraces *traces, guint64 id) { return trace_id_hash(id ^ traces->seed); }
 static inline guint32 tag_of(guint64 hash) { return (guint32)(hash >> 32); }
 static inline guint home_slot(const OpenTraces *traces, guint32 tag) { return tag >> (32 - traces->slot_bits); }
-static inline guint slot_mask(const OpenTraces *traces) { return (1u << traces->slot_bits) - 1; }
 
 /* The slot that holds id, or the empty one where it belongs. */
 static guint slot_of(const OpenTraces *traces, guint64 id) {
@@ -217,6 +154,7 @@ static void grow(OpenTraces *traces) {
     const gsize n_old = (gsize)1 << traces->slot_bits;
     traces->slot_bits++;
     traces->slots = g_new0(Slot, 2 * n_old);
+    traces->compact_slot *= 2;
     for (gsize i = 0; i < n_old; i++) {
         if (!old[i].trace) continue;
         guint slot = home_slot(traces, old[i].tag);
@@ -446,8 +384,7 @@ static OpenTrace *move_trace(OpenTraces *traces, ArenaRef *ref, guint class) {
     OpenTrace *trace = arena_at(&traces->arena, to);
     memcpy(trace, arena_at(&traces->arena, from), offsetof(OpenTrace, head));
     traces->slots[slot_of(traces, trace->id)].trace = to;
-    *(trace->older ? &trace_at(traces, trace->older)->younger : &traces->by_age.first) = to;
-    *(trace->younger ? &trace_at(traces, trace->younger)->older : &traces->by_age.last) = to;
+    relink_age(traces, trace, to);
     arena_give(&traces->arena, from);
     *ref = to;
     return trace;
@@ -502,12 +439,12 @@ static OpenTrace *wake_shrunk(OpenTraces *traces, OpenTrace *shrunk, OpenTick no
     return trace;
 }
 
-/* Of one that has a part on the disk already, what little came since follows. A small one that has its root most likely
- * is complete: to write it and read it back costs more than to close it. */
+/* Of one that has a part on the disk already, what little came since follows. A small one that has its root, and was
+ * quiet for some time, most likely is complete: to write it and read it back costs more than to close it. */
 static gboolean fall_asleep(OpenTraces *traces, OpenTrace *trace, OpenTick now) {
     if (is_asleep(trace)) return FALSE;
     const gboolean small = is_small(trace);
-    if (small && trace->has_root) return FALSE;
+    if (small && trace->has_root && now - trace->active > ticks(OPEN_COMPLETE_NS)) return FALSE;
     SpillPlace where;
     if (trace->size_bytes > 0) {
         if (!may_spill(traces, now)) return FALSE;
@@ -746,7 +683,7 @@ gint64 open_traces_next_due_ns(const OpenTraces *traces, gint64 now_ns) {
     const OpenTrace *idle = idlest(traces, now, &left);
     const OpenTrace *old = trace_at(traces, traces->by_age.first);
     gint64 due_ns = G_MAXINT64;
-    if (idle) due_ns = now_ns + left * (1 << TICK_SHIFT);
+    if (idle) due_ns = now_ns + left * (1 << OPEN_TICK_SHIFT);
     if (old) due_ns = MIN(due_ns, now_ns + ns_after(now, old->opened + traces->max_age));
     return due_ns;
 }

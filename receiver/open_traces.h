@@ -10,12 +10,13 @@
  * Bodies need not stay in memory (open_traces_spill_to()). Past half of memory_bytes a trace that has gathered
  * SPILL_WARM_BYTES has them written to a file, and goes on with an empty piece. Past all of it, what the coldest have
  * goes there too: they are asleep then, that is, they have little in memory and no longer count among the coldest,
- * until something comes of them. Small ones that wait for their root are written many at a time and shrink to 64 bytes:
- * with its slot of the table each takes 80. Only small ones that have their root, and what finds no room on the disk,
- * have to close early.
+ * until something comes of them. Small ones are written many at a time and shrink to 64 bytes: with its slot of the
+ * table each takes 80. Only small ones that have had their root and been quiet for OPEN_COMPLETE_NS, and what finds no
+ * room on the disk, have to close early.
  *
- * Memory is that of an arena and of the table's slots. No threads, no clock, no store: the caller says what time it is
- * and what becomes of a trace. */
+ * Memory is that of an arena and of the table's slots. When its share gets less, those that leave lie between those
+ * that stay; open_traces_compact() has what is left lie together. No threads, no clock, no store: the caller says what
+ * time it is and what becomes of a trace. */
 #pragma once
 
 #include "common/base/mix64.h"
@@ -35,6 +36,10 @@ typedef guint32 OpenTick;
 /* After something could not be read back, nothing more is written for so long, and none of those asleep closes to make
  * room in memory. */
 #define UNREADABLE_PAUSE_NS G_GINT64_CONSTANT(100000000)
+
+/* A small trace that has its root is taken as complete when nothing came of it for so long. Senders have what they send
+ * for half a second, and for some seconds more when they are told to try later. */
+#define OPEN_COMPLETE_NS G_GINT64_CONSTANT(10000000000)
 
 /* From so many spans on a trace that has its root may be given more time than others: to join late spans to a stored
  * trace costs the more, the more spans it has. Of the load of bench/ one trace in two hundred is so large. */
@@ -102,6 +107,9 @@ gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace);
 OpenTrace *open_traces_find(OpenTraces *traces, guint64 id);
 /* Appends its spans as SpanRecs. FALSE: what was spilled cannot be read back; 'records' then holds some of them. */
 gboolean open_traces_unpack(OpenTraces *traces, const OpenTrace *trace, GByteArray *records, GError **error);
+/* When pages are held for few pieces each, moves what lies in some of them together, and they go back to the system. A
+ * little of it with each call: to be called often. No OpenTrace stays where it was. */
+void open_traces_compact(OpenTraces *traces, gint64 now_ns);
 /* For one that could not be unpacked: as if it had been opened just now, so that it does not keep others from closing
  * but has its turn again. */
 void open_traces_put_off(OpenTraces *traces, OpenTrace *trace, gint64 now_ns);

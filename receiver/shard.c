@@ -448,7 +448,10 @@ static void *run(void *arg) {
             if (!shard->stopping) store_due(shard);
             mailbox_done(shard->mailbox, size_bytes);
         }
-        if (!shard->stopping) store_due(shard);
+        if (!shard->stopping) {
+            store_due(shard);
+            open_traces_compact(shard->traces, now_monotonic_ns());
+        }
         publish(shard);
         book_page_end(shard->page);
     }

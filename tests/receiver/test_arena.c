@@ -96,6 +96,36 @@ static void test_what_is_behind_empties(void) {
     arena_clear(&arena);
 }
 
+/* Pieces that lie loose move to the front with what is in them, and the pages that they leave go back. */
+static void test_loose_pieces_move(void) {
+    enum { PIECES = 100000 };
+    static Piece pieces[PIECES];
+    Arena arena;
+    arena_init(&arena);
+    for (guint i = 0; i < PIECES; i++) pieces[i] = take(&arena, i % ARENA_CLASSES);
+    g_assert_false(arena_lies_loose(&arena, pieces[0].ref)); /* its page is full */
+    guint n = 0;
+    for (guint i = 0; i < PIECES; i++) {
+        if (g_test_rand_int_range(0, 5) == 0)
+            pieces[n++] = pieces[i];
+        else
+            arena_give(&arena, pieces[i].ref);
+    }
+    const gsize used = arena_used_bytes(&arena);
+    g_assert_cmpuint(arena_held_bytes(&arena), >, 3 * used / 2);
+    for (guint i = 0; i < n; i++) {
+        if (arena_lies_loose(&arena, pieces[i].ref)) pieces[i].ref = arena_move(&arena, pieces[i].ref);
+        g_assert_cmpuint(arena_used_bytes(&arena), ==, used);
+    }
+    g_assert_cmpuint(arena_held_bytes(&arena), <, used + used / 3 + 4 * ARENA_BLOCK_BYTES);
+    for (guint i = 0; i < n; i++) {
+        check(&arena, &pieces[i]);
+        arena_give(&arena, pieces[i].ref);
+    }
+    g_assert_cmpuint(arena_used_bytes(&arena), ==, 0);
+    arena_clear(&arena);
+}
+
 /* What lies between pieces that stay goes back, page by page, and can be had again. */
 static void test_pages_go_back(void) {
     enum { PAIRS = 4000 };
@@ -128,6 +158,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/arena/random", test_random);
     g_test_add_func("/arena/goes-back", test_memory_goes_back);
     g_test_add_func("/arena/what-is-behind-empties", test_what_is_behind_empties);
+    g_test_add_func("/arena/loose-pieces-move", test_loose_pieces_move);
     g_test_add_func("/arena/pages-go-back", test_pages_go_back);
     return g_test_run();
 }

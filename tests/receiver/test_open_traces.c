@@ -425,6 +425,103 @@ static void test_shrunk_against_a_model(OnDisk *disk, gconstpointer unused) {
     g_assert_cmpuint(open_traces_count(traces) + spilled.spans + spilled.bytes + spilled.failures, ==, 0);
 }
 
+/* Small ones that have their root shrink like others as long as something may still come of them, and close for want of
+ * memory when they have been quiet for long. */
+static void test_complete_ones(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    OpenTraces *traces = disk->traces;
+    const gint64 step_ns = TICK / 4;
+    guint n = 0;
+    for (; open_traces_spilled(traces).spans < 2000; n++) {
+        add_many(traces, (SpanId){n + 1, 1}, 4, n * step_ns);
+        assert_due(traces, n * step_ns, 0, DUE_NOT);
+    }
+    g_assert_true(open_traces_find(traces, 1)->has_root);
+    g_assert_cmpint(open_traces_find(traces, 1)->kept, ==, KEPT_SHRUNK);
+    assert_spans(traces, open_traces_find(traces, 1), 4);
+    /* Quiet for longer than that: the first one that is still in memory is next. */
+    const gint64 late_ns = n * step_ns + OPEN_COMPLETE_NS + TICK;
+    guint first = 1;
+    while (open_traces_find(traces, first)->kept == KEPT_SHRUNK) first++;
+    open_traces_set_share(traces, limits.memory_bytes / 2, 64 << 20);
+    assert_due(traces, late_ns, first, DUE_MEMORY);
+    open_traces_remove(traces, open_traces_find(traces, first));
+    /* What shrank closes when its time is over. */
+    open_traces_set_share(traces, limits.memory_bytes, 64 << 20);
+    assert_due(traces, limits.idle_ns - 1, 0, DUE_NOT);
+    assert_due(traces, limits.idle_ns + 2 * TICK, 1, DUE_IDLE);
+}
+
+/* Ids in the order in which they came. */
+static GArray *ids_by_age(OpenTraces *traces) {
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(guint64));
+    for (OpenTrace *t = open_traces_first(traces); t; t = open_traces_next(traces, t)) g_array_append_val(ids, t->id);
+    return ids;
+}
+
+/* When most have left, those that stay, awake and asleep, lie together soon: in the order in which they were, with all
+ * that they had and get meanwhile. */
+static void test_compaction(OnDisk *disk, gconstpointer unused) {
+    (void)unused;
+    enum { TRACES = 100000, CALLS = 400 };
+    OpenTraces *traces = disk->traces;
+    static guint n[TRACES + 1];
+    guint kinds[KEPT_SHRUNK + 1] = {0};
+    const gint64 now_ns = 10 * SECOND;
+    open_traces_set_share(traces, 1 << 30, 1 << 30);
+    for (guint id = 1; id <= TRACES; id++) {
+        n[id] = (guint)g_test_rand_int_range(1, 40);
+        add_under(traces, (SpanId){id, 1}, n[id], id % 4 ? 99999 : 0, id * TICK / 1024);
+    }
+    /* Small ones that have their root close, then others go to the disk. */
+    open_traces_set_share(traces, open_traces_bytes(traces) / 2, 1 << 30);
+    DueReason reason;
+    for (OpenTrace *due; (due = open_traces_due(traces, now_ns, &reason));) {
+        n[due->id] = 0;
+        open_traces_remove(traces, due);
+    }
+    open_traces_set_share(traces, 1 << 30, 1 << 30);
+    for (guint id = 1; id <= TRACES; id++) {
+        OpenTrace *trace = open_traces_find(traces, id);
+        if (!trace) continue;
+        if (g_test_rand_int_range(0, 3) > 0) {
+            open_traces_remove(traces, trace);
+            n[id] = 0;
+        } else {
+            kinds[trace->kept]++;
+        }
+    }
+    g_assert_cmpuint(kinds[KEPT_HERE], >, 1000);
+    g_assert_cmpuint(kinds[KEPT_SHRUNK], >, 1000);
+    const gsize held = open_traces_held_bytes(traces), used = open_traces_bytes(traces);
+    g_assert_cmpuint(held, >, 2 * used);
+    g_autoptr(GArray) before = ids_by_age(traces);
+    for (guint call = 0; call < CALLS; call++) {
+        open_traces_compact(traces, now_ns);
+        const guint64 id = g_array_index(before, guint64, g_test_rand_int_range(0, (gint32)before->len));
+        add_many(traces, (SpanId){id, n[id] + 1}, 1, now_ns);
+        n[id]++;
+    }
+    g_test_message("held %zu for %zu, then %zu for %zu", held, used, open_traces_held_bytes(traces),
+                   open_traces_bytes(traces));
+    g_assert_cmpuint(open_traces_held_bytes(traces), <, open_traces_bytes(traces) * 3 / 2 + (8 << 20));
+    g_autoptr(GArray) after = ids_by_age(traces);
+    g_assert_cmpmem(before->data, before->len * sizeof(guint64), after->data, after->len * sizeof(guint64));
+    /* By activity, too. */
+    for (gint64 last = 0; open_traces_count(traces) > 0;) {
+        OpenTrace *trace = open_traces_due(traces, now_ns + limits.max_age_ns, &reason);
+        g_assert_nonnull(trace);
+        if (reason == DUE_IDLE) {
+            g_assert_cmpint(trace->active, >=, last);
+            last = trace->active;
+        }
+        assert_spans(traces, trace, n[trace->id]);
+        open_traces_remove(traces, trace);
+    }
+    const OpenSpilled spilled = open_traces_spilled(traces);
+    g_assert_cmpuint(spilled.spans + spilled.bytes + spilled.failures, ==, 0);
+}
+
 /* What cannot be read back stays, with what came since, and is written again once it can. */
 static void test_shrunk_unreadable(OnDisk *disk, gconstpointer unused) {
     (void)unused;
@@ -527,6 +624,8 @@ int main(int argc, char **argv) {
     g_test_add("/open-traces/all-asleep", OnDisk, NULL, on_disk_setup, test_too_many_asleep, on_disk_teardown);
     g_test_add("/open-traces/shrunk", OnDisk, NULL, on_disk_setup, test_small_ones_shrink, on_disk_teardown);
     g_test_add("/open-traces/shrunk-model", OnDisk, NULL, on_disk_setup, test_shrunk_against_a_model, on_disk_teardown);
+    g_test_add("/open-traces/complete", OnDisk, NULL, on_disk_setup, test_complete_ones, on_disk_teardown);
+    g_test_add("/open-traces/compaction", OnDisk, NULL, on_disk_setup, test_compaction, on_disk_teardown);
     g_test_add("/open-traces/shrunk-unreadable", OnDisk, NULL, on_disk_setup, test_shrunk_unreadable, on_disk_teardown);
     g_test_add("/open-traces/disk-full", OnDisk, NULL, on_disk_setup, test_disk_is_full, on_disk_teardown);
     g_test_add("/open-traces/unreadable", OnDisk, NULL, on_disk_setup, test_unreadable, on_disk_teardown);
