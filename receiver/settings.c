@@ -48,7 +48,7 @@ const ConfigOption settings_table[] = {
      "so on, up to eight times."},
     {"trace.max-age", CONFIG_DURATION, "5m", NS_PER_MS, DAY, NULL, TRUE,
      "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
-    {"trace.max-spans", CONFIG_INT, "250000", 1000, 4000000, NULL, TRUE,
+    {"trace.max-spans", CONFIG_INT, "100000", 1000, 4000000, NULL, TRUE,
      "A trace with so many spans is stored at once, and kept in parts of that size."},
     {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
      "A span outside of its parent by more than this is flagged."},
@@ -56,8 +56,7 @@ const ConfigOption settings_table[] = {
     {"memory.limit", CONFIG_SIZE, "368M", 4 * MIB, 1024 * GIB, NULL, TRUE,
      "Memory of plumbd in all. Open traces get what the store, queues and groups leave of it, and at least a quarter; "
      "past half of that large ones go to a file in journal.path, past all of it those that were quiet longest, and "
-     "small "
-     "ones are stored early; nothing is lost."},
+     "complete ones are stored early; nothing is lost."},
 
     {"store.path", CONFIG_STRING, "/var/lib/plumbline/store", 0, 0, NULL, FALSE, "Folder of the store (RocksDB)."},
     {"store.warn-free", CONFIG_SIZE, "8G", 0, 1024 * GIB, NULL, TRUE,

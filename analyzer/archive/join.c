@@ -20,9 +20,8 @@
  * The record's place is known from when the spans came, but for traces whose record has moved since or has several
  * parts: only these are looked up in the index. */
 
-/* Waiting spans in memory, about; those of one trace may be more, up to JOIN_TRACE_SPANS. */
-#define JOIN_BYTES       (4u << 20)
-#define JOIN_TRACE_SPANS 250000u
+/* Waiting spans in memory, about; those of one trace may be more, up to what a part takes. */
+#define JOIN_BYTES (4u << 20)
 /* In a hurry it goes on for so long; the rest waits for the next start. */
 #define JOIN_HURRY_NS (5 * NS_PER_SEC)
 /* Written at once. */
@@ -424,7 +423,7 @@ static gboolean batch_full(const Joiner *joiner, const LateKey *next) {
     if (joiner->traces->len == 0) return FALSE;
     const LateTrace *last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
     if (last->trace_id != next->trace_id) return joiner->bytes->len >= JOIN_BYTES;
-    return last->n_spans >= JOIN_TRACE_SPANS;
+    return last->n_spans >= joiner->archive->options.max_trace_spans;
 }
 
 static LateTrace *batch_trace(Joiner *joiner, guint64 trace_id) {

@@ -1,6 +1,6 @@
 /* Large traces are opened one at a time.
  *
- * Making spans, tree and record of a part of 250,000 spans takes 50 to 70 MB for moments, with long annotations
+ * Making spans, tree and record of a part of 100,000 spans takes 20 to 30 MB for moments, with long annotations
  * more. Shards and the joining of late spans would each take that at the same time. */
 #pragma once
 

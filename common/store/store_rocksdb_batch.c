@@ -114,8 +114,8 @@ static void write_op(const RocksStore *store, rocksdb_writebatch_t *writes, cons
 #define WRITE_HEAD_BYTES 16u
 #define BATCH_HEAD_BYTES 12u
 
-/* A larger one is not kept for the next write. */
-#define SPARE_MOST_BYTES (32u << 20)
+/* A larger one is not kept for the next write: groups take some 9 MiB, but for those of a very large trace. */
+#define SPARE_MOST_BYTES (12u << 20)
 
 /* Its batch is NULL when there is none with that room. */
 static RocksWrites spare_take(RocksStore *store, gsize room) {
