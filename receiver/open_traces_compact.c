@@ -3,10 +3,12 @@
 #include "receiver/open_traces_inside.h"
 
 /* A pass begins when more than this and a part of what is in use is held for nothing, and not so soon after the last
- * one: over half a million traces it takes a fifth of a second. */
+ * one, as it may not have helped: over half a million traces it takes a fifth of a second, and the pause grows with it.
+ */
 #define COMPACT_LEAST_BYTES (4u << 20)
 #define COMPACT_PART        8u
 #define COMPACT_PAUSE_NS    G_GINT64_CONSTANT(10000000000)
+#define COMPACT_PAUSE_SHIFT 20    /* so long for each 2^20 slots */
 #define COMPACT_SLOTS       2048u /* with each call: about half a millisecond */
 #define COMPACT_AHEAD       8u
 
@@ -58,5 +60,5 @@ void open_traces_compact(OpenTraces *traces, gint64 now_ns) {
     }
     traces->compact_slot = end < n_slots ? end : 0;
     traces->compact_paused = end == n_slots;
-    traces->compact_from = now + ticks(COMPACT_PAUSE_NS);
+    traces->compact_from = now + ticks(COMPACT_PAUSE_NS) * (1 + (n_slots >> COMPACT_PAUSE_SHIFT));
 }
