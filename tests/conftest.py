@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
+from script.hdfs.cluster import free_port
 
-from cluster import free_port  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 STOP_SECONDS = 120
 

@@ -1,8 +1,7 @@
-#!/usr/bin/python3
 """What the agent costs an HDFS on this machine, as Markdown (and JSON with --json).
 
-    bench/agent/hdfs_cost.py            all: about a quarter of an hour
-    bench/agent/hdfs_cost.py --quick    fewer and shorter runs: about four minutes
+    /usr/bin/python3 -m bench.agent.hdfs_cost            all: about a quarter of an hour
+    /usr/bin/python3 -m bench.agent.hdfs_cost --quick    fewer and shorter runs: about four minutes
 
 Three clusters run side by side, each a NameNode, DataNodes and a client in JVMs of their own: two without the agent (the
 difference between those is the noise) and one with it, whose policy changes while it runs. The same work goes to one after
@@ -24,15 +23,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "script/hdfs"), str(ROOT / "bench/agent")]
+from bench.agent.sink import Sink
+from script.hdfs.attach import Agent
+from script.hdfs.cluster import Cluster
+from script.hdfs.jars import compile_java
+from tests.conftest import Plumbd
 
-from attach import Agent  # noqa: E402
-from cluster import Cluster  # noqa: E402
-from jars import compile_java  # noqa: E402
-from sink import Sink  # noqa: E402
-from tests.conftest import Plumbd  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 # As in production: both compilers, G1, room for what is young.
 JVM = ("-XX:+UseG1GC",)

@@ -1,8 +1,7 @@
-#!/usr/bin/python3
 """What traced tasks and operations cost jobs of Spark on this machine, as Markdown: over text, in one JVM, traced and not in
 pairs; processor time of the tasks' threads (Spark's Executor CPU Time), and of the whole process with the agent's threads.
 
-    bench/agent/spark_cost.py [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort] [--set spark.operations=sources ...]
+    /usr/bin/python3 -m bench.agent.spark_cost [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort] [--set spark.operations=sources ...]
 """
 import argparse
 import os
@@ -15,12 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "script" / "hdfs"), str(Path(__file__).resolve().parent)]
+from bench.agent.sink import Sink
+from script.hdfs.jars import agent_jar, run
+from script.hdfs.spark import spark_home
 
-from jars import agent_jar, run  # noqa: E402
-from sink import Sink  # noqa: E402
-from spark import spark_home  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 WORDS = 14
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 
-from lib.daemon import BUILD, ROOT
+from bench.lib.daemon import BUILD, ROOT
 
 # First that fits the path of the source file, from the top of the tree.
 PARTS = [

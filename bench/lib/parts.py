@@ -11,9 +11,9 @@ import time
 import urllib.request
 from pathlib import Path
 
-from lib.daemon import BUILD, MIB, Plumbd, Sampler, check_ledger, ledger_of, load, load_command
-from lib.readers import Reader, start_readers
-from lib.table import pairs, spread, table
+from bench.lib.daemon import BUILD, MIB, Plumbd, Sampler, check_ledger, ledger_of, load, load_command
+from bench.lib.readers import Reader, start_readers
+from bench.lib.table import pairs, spread, table
 
 DAY_S = 86400
 SECOND_NS = 10**9
@@ -343,7 +343,7 @@ def captured_space(bench):
 
 def flame(bench):
     """Where plumbd's CPU goes, by part of the program, from perf's samples of a load."""
-    from lib.flame import profile
+    from bench.lib.flame import profile
     plumbd = bench.own_store("flame")
     seconds = max(bench.seconds(0.05), 10)
     client = subprocess.Popen(load_command(plumbd, bench.rate * seconds * 2 + 8_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True)

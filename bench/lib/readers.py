@@ -6,7 +6,7 @@ import sys
 import time
 from urllib.parse import quote
 
-from lib.daemon import BUILD
+from bench.lib.daemon import BUILD
 
 PARAMETERS = 12  # so many hosts, traces and functions are asked for in turn
 

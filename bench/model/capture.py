@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Captures the model of the load generator from a real HDFS: bench/model/capture.py --work DIR
+"""Captures the model of the load generator from a real HDFS: /usr/bin/python3 -m bench.model.capture --work DIR
 
 Writes beside itself, from what HTrace's own LocalFileSpanReceiver wrote in every JVM of a cluster under tests/hdfs's
 load:
@@ -15,10 +14,9 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "script" / "hdfs"))
+from script.hdfs.cluster import DEFAULT_VERSION, Cluster, tracing, workload_classes
 
-from cluster import DEFAULT_VERSION, Cluster, tracing, workload_classes  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 MAX_TEMPLATE_BYTES = 95_000
 # The shapes of a function's traces differ by how many packets a write took and what was connected already: of each root

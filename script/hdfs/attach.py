@@ -2,7 +2,7 @@
 import subprocess
 from pathlib import Path
 
-from jars import ClusterError, agent_jar, hadoop_jars, run
+from script.hdfs.jars import ClusterError, agent_jar, hadoop_jars, run
 
 
 class Agent:

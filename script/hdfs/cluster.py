@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A real HDFS on this machine: one NameNode and some DataNodes, each its own JVM, on free ports, in one folder.
 
 As a program it starts a cluster, says how to reach it, and stops it at the end of its input or on SIGINT/SIGTERM. As a
@@ -20,12 +19,18 @@ import urllib.request
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from attach import Agent  # noqa: E402
-from jars import (  # noqa: E402, F401 (the rest is for those who use this module)
-    DEFAULT_VERSION, ROOT, ClusterError, agent_jar, compile_java, hadoop_jars, has_htrace, receiver_jar,
-    workload_classes)
+from script.hdfs.attach import Agent
+from script.hdfs.jars import (  # noqa: F401 (the rest is for those who use this module)
+    DEFAULT_VERSION,
+    ROOT,
+    ClusterError,
+    agent_jar,
+    compile_java,
+    hadoop_jars,
+    has_htrace,
+    receiver_jar,
+    workload_classes,
+)
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs a load on a real HDFS whose spans go to a running plumbd: for script/server --demo and for tests.
 
 Starts one NameNode and three DataNodes, each its own JVM, with the agent in every one (or, with --receiver-only, with
@@ -12,13 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from attach import Agent  # noqa: E402
-from cluster import Cluster, sample_class_path, tracing  # noqa: E402
-from jars import ROOT, ClusterError, hadoop_jars, receiver_jar, workload_classes  # noqa: E402
+from script.hdfs.attach import Agent
+from script.hdfs.cluster import Cluster, sample_class_path, tracing
+from script.hdfs.jars import ROOT, ClusterError, hadoop_jars, receiver_jar, workload_classes
 
 HADOOP = "3.5.0"
 SITE_LIST = ROOT / "tests" / "hdfs" / "workload" / "workload.conf"

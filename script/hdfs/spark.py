@@ -1,5 +1,5 @@
 """A whole Spark from the Python package index, kept in ${PLUMB_CACHE:-~/.cache/plumbline}."""
-from jars import cache_root, once, run
+from script.hdfs.jars import cache_root, once, run
 
 
 def spark_home(version):

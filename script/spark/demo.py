@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs a Spark job on a traced HDFS with one slow DataNode, and tells a running plumbd of it: for script/server --demo.
 
 One NameNode, four DataNodes, Spark's master and three workers, each its own JVM, with the agent in all of HDFS, in the
@@ -13,11 +12,9 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from standalone import DEFAULT_SPARK  # noqa: E402 (finds script/hdfs for the others)
-from jars import ClusterError, hadoop_jars  # noqa: E402
-from slow_job import HADOOP, run_job, say, start  # noqa: E402
+from script.hdfs.jars import ClusterError, hadoop_jars
+from script.spark.slow_job import HADOOP, run_job, say, start
+from script.spark.standalone import DEFAULT_SPARK
 
 
 def demo(options, work):

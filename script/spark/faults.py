@@ -13,12 +13,11 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "hdfs")]
+from script.hdfs.cluster import die_with_parent
+from script.hdfs.jars import ROOT, ClusterError, compile_java, run
+from script.spark.hosts import Namespaces
 
-from cluster import die_with_parent  # noqa: E402
-from hosts import Namespaces  # noqa: E402
-from jars import ClusterError, compile_java, run  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 FORGET_SECONDS = 0.5
 
@@ -106,8 +105,9 @@ class Faults:
     @contextmanager
     def hung(self, host, seconds=3, every=6):
         """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its own."""
-        pauses = subprocess.Popen([sys.executable, str(HERE / "faults.py"), str(seconds), str(every), host,
-                                   str(self.record), *map(str, self._pids(host))], preexec_fn=die_with_parent)
+        pauses = subprocess.Popen([sys.executable, "-m", "script.spark.faults", str(seconds), str(every), host,
+                                   str(self.record.resolve()), *map(str, self._pids(host))], cwd=ROOT,
+                                  preexec_fn=die_with_parent)
         try:
             yield
         finally:

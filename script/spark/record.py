@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Records the event logs of tests/data/spark: small applications on a real Spark, one for each thing that happens to tasks.
 
 Needs root: Spark runs at /opt/spark and in /srv/spark of a mount namespace, so that no path of this machine is in the logs.
@@ -12,11 +11,9 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from standalone import JOBS, Standalone, wait_for  # noqa: E402
-from jars import ROOT  # noqa: E402
-from spark import spark_home  # noqa: E402
+from script.hdfs.jars import ROOT
+from script.hdfs.spark import spark_home
+from script.spark.standalone import JOBS, Standalone, wait_for
 
 VERSIONS = ["4.3.0", "3.5.6"]
 HOME, WORK = Path("/opt/spark"), Path("/srv/spark")
@@ -165,7 +162,7 @@ def record_version(version, names, folder):
 def in_namespace(arguments):
     """The same again, where /opt and /srv are ours alone."""
     script = 'mount -t tmpfs none /opt && mount -t tmpfs none /srv && exec "$@"'
-    os.execvp("unshare", ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, __file__, "--inside", *arguments])
+    os.execvp("unshare", ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "script.spark.record", "--inside", *arguments])
 
 
 def main():

@@ -20,12 +20,12 @@ import urllib.request
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from cluster import Cluster, die_with_parent, free_port, wait_for
-from faults import Faults
-from hosts import Namespaces
-from jars import ClusterError
-from samples import Samples, why_no_samples
-from standalone import DEFAULT_SPARK, Agent, Standalone
+from script.hdfs.cluster import Cluster, die_with_parent, free_port, wait_for
+from script.hdfs.jars import ClusterError
+from script.spark.faults import Faults
+from script.spark.hosts import Namespaces
+from script.spark.samples import Samples, why_no_samples
+from script.spark.standalone import DEFAULT_SPARK, Agent, Standalone
 
 HADOOP = "3.5.0"
 DATANODES, WORKERS = 4, 3

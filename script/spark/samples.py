@@ -9,8 +9,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from cluster import die_with_parent, wait_for
-from hosts import HostError
+from script.hdfs.cluster import die_with_parent, wait_for
+from script.spark.hosts import HostError
 
 SADC = "/usr/lib/sysstat/sadc"
 SECONDS = 20

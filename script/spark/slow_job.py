@@ -4,12 +4,12 @@ import sys
 import time
 from pathlib import Path
 
-from cluster import Cluster
-from faults import Faults
-from hosts import Loopback, Namespaces, why_no_namespaces
-from jars import ClusterError
-from runs import write_text
-from standalone import Agent, Standalone
+from script.hdfs.cluster import Cluster
+from script.hdfs.jars import ClusterError
+from script.spark.faults import Faults
+from script.spark.hosts import Loopback, Namespaces, why_no_namespaces
+from script.spark.runs import write_text
+from script.spark.standalone import Agent, Standalone
 
 HADOOP = "3.5.0"
 SLOW = "datanode2"

@@ -8,18 +8,14 @@ them.
 import json
 import os
 import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "hdfs"))
-
-from attach import Agent  # noqa: E402, F401 (for those who use this module)
-from cluster import Processes, die_with_parent, free_port, wait_for  # noqa: E402
-from hosts import Loopback  # noqa: E402
-from jars import ClusterError  # noqa: E402
-from spark import spark_home  # noqa: E402
+from script.hdfs.attach import Agent  # noqa: F401 (for those who use this module)
+from script.hdfs.cluster import Processes, die_with_parent, free_port, wait_for
+from script.hdfs.jars import ClusterError
+from script.hdfs.spark import spark_home
+from script.spark.hosts import Loopback
 
 DEFAULT_SPARK = "4.3.0"
 JOBS = Path(__file__).resolve().parent / "jobs.py"

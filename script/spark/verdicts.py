@@ -17,9 +17,9 @@ from collections import defaultdict, namedtuple
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster import die_with_parent
-from jars import ClusterError
-from truth import Run
+from script.hdfs.cluster import die_with_parent
+from script.hdfs.jars import ClusterError
+from script.spark.truth import Run
 
 # Of what topic the main cause must be. What runs on the worker itself is there, where the task is.
 TOPICS = {

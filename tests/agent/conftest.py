@@ -1,9 +1,9 @@
 """One tour for each version of Hadoop, made when first asked for and then shared by all tests."""
 import pytest
 
+from script.hdfs.cluster import wait_for
+from script.hdfs.jars import java_home, tour_classes
 from tests.agent.tours import VERSIONS, Cluster, Forest, agent, start_plumbd, traced_tour
-from cluster import wait_for
-from jars import java_home, tour_classes
 
 FS_SHELL = "org.apache.hadoop.fs.FsShell"
 SHELL_SECONDS = 120

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
+from script.hdfs.cluster import free_port
 from tests.agent.tours import Cluster, agent, faults, start_plumbd, tour
 from tests.conftest import lasting_address
-from cluster import free_port
 
 VERSION = "3.5.0"
 

@@ -1,16 +1,12 @@
 """The agent beside what an operator of a Hadoop with HTrace has configured before: receivers, samplers, the shell's tracer."""
 import subprocess
-import sys
 
 import pytest
 
+from script.hdfs.cluster import receiver_jar, sample_class_path, tracing
 from tests.agent.tours import FAULT, Agent, Cluster, start_plumbd
 from tests.conftest import ROOT
 from tests.hdfs.spans import json_values, normal_name, role, traces
-
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
-
-from cluster import receiver_jar, sample_class_path, tracing  # noqa: E402
 
 VERSION = "3.3.1"
 OURS = "io.plumbline.trace.htrace.AgentReceiver"

@@ -4,12 +4,12 @@ import subprocess
 
 import pytest
 
+from script.hdfs.attach import agent_command
+from script.hdfs.jars import agent_jar, compile_java, hadoop_jars, version_number
+from script.hdfs.spark import spark_home
 from tests.agent.listed import DIFFERENCES, NEITHER, expected
 from tests.agent.tours import LONGER, SUITE
 from tests.conftest import ROOT
-from attach import agent_command
-from jars import agent_jar, compile_java, hadoop_jars, version_number
-from spark import spark_home
 
 ALL = sorted(SUITE + LONGER, key=version_number)
 # Spark's version to that of the shaded Hadoop client in it.

@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from tests.conftest import ROOT
+from script.hdfs.cluster import wait_for
+from script.hdfs.jars import agent_jar
+from script.hdfs.spark import spark_home
 from tests.agent.tours import Cluster, Forest, agent, faults
-from cluster import wait_for
-from jars import agent_jar
-from spark import spark_home
+from tests.conftest import ROOT
 
 WORDS = 20_000
 JOB = """

@@ -1,22 +1,17 @@
 """Tasks and operations of a real Spark on a real HDFS 3.5.0, all in JVMs of their own, against Spark's own event log."""
 import json
 import statistics
-import subprocess
-import sys
 from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import ROOT
+from script.hdfs.cluster import write_site
+from script.hdfs.jars import run
+from script.hdfs.spark import spark_home
+from script.spark.standalone import Standalone
 from tests.agent.tours import Cluster, Forest, agent, faults
-
-sys.path.insert(0, str(ROOT / "script" / "spark"))
-
-from cluster import write_site  # noqa: E402
-from jars import run  # noqa: E402
-from spark import spark_home  # noqa: E402
-from standalone import Standalone  # noqa: E402
+from tests.conftest import ROOT
 
 VERSIONS = ["3.5.6", "4.3.0"]
 WORKS = ["text", "words", "parquet", "footers", "product", "cache", "fail", "long"]

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import ROOT
+from script.hdfs.jars import agent_jar, built_jar, cache_root, once, run
+from script.hdfs.spark import spark_home
 from tests.agent.test_spark import VERSIONS, compiled, tasks_of, trace_id
 from tests.agent.tours import Forest
-from jars import agent_jar, built_jar, cache_root, once, run
-from spark import spark_home
+from tests.conftest import ROOT
 
 RULES = ROOT / "tracer-patches" / "byteman" / "spark-operations.btm"
 BYTEMAN = "4.0.25"

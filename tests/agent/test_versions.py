@@ -3,8 +3,8 @@ import subprocess
 
 import pytest
 
+from script.hdfs.jars import java_home
 from tests.agent.tours import VERSIONS, left_out, operations, shape, spans, total
-from jars import java_home
 
 PROCESSES = {"client", "namenode", "datanode1", "datanode2", "datanode3"}
 RUNS = [(version, 17) for version in VERSIONS] + [("3.5.0", 25)]

@@ -1,7 +1,7 @@
 """Jars woven beforehand instead of the agent: the same forest."""
 import pytest
 
-from attach import Woven, weave
+from script.hdfs.attach import Woven, weave
 from tests.agent.tours import SITE_LIST, Cluster, agent, operations, shape, traced_tour
 
 

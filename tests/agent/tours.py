@@ -3,19 +3,15 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from collections import Counter
 from types import SimpleNamespace
 
+from script.hdfs.attach import Agent
+from script.hdfs.cluster import Cluster, die_with_parent
+from script.hdfs.jars import has_htrace, version_number
 from tests.agent.differences import RETRIED
 from tests.conftest import ROOT, Plumbd
-
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
-
-from attach import Agent  # noqa: E402
-from cluster import Cluster, die_with_parent  # noqa: E402
-from jars import has_htrace, version_number  # noqa: E402
 
 SUITE = ["3.1.0", "3.3.1", "3.3.6", "3.4.1", "3.5.0"]
 LONGER = ["2.10.2", "3.0.3", "3.2.4"]

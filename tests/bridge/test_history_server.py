@@ -1,18 +1,12 @@
 """A real History Server of Spark compacts a rolling log between two runs of plumb-bridge."""
 import os
 import subprocess
-import sys
 
 import pytest
 
+from script.hdfs.spark import spark_home
 from tests.bridge.conftest import RECORDED, apps, events_of, text_of, wait_until
 from tests.bridge.test_bridge import check_task, expected_tasks, receiver, report_of, tasks_of
-from tests.conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "script" / "spark"))
-
-import standalone  # noqa: E402, F401 (where the rest is found)
-from spark import spark_home  # noqa: E402
 
 EVENTS_A_FILE = 15
 

@@ -2,17 +2,13 @@
 import json
 import signal
 import subprocess
-import sys
 
 import pytest
 
+from script.hdfs.cluster import NAMENODE, Cluster, compile_java
 from tests.bridge.conftest import RECORDED, apps, events_of, text_of, wait_until
 from tests.bridge.test_bridge import check_task, expected_tasks, receiver, report_of, tasks_of
 from tests.conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
-
-from cluster import NAMENODE, Cluster, compile_java  # noqa: E402
 
 NORMAL = RECORDED / "4.3.0/normal.zstd"
 

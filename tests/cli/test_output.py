@@ -151,6 +151,7 @@ def test_chrome_arrows_join_processes(canned):
 def test_a_full_disk_is_an_error(canned):
     canned.answer_file("functions.json")
     import subprocess
+
     from tests.cli.conftest import ENVIRONMENT, PLUMB
     with open("/dev/full", "w") as full:
         done = subprocess.run([PLUMB, "functions", "--server", canned.address], env=ENVIRONMENT, stdout=full,

@@ -14,13 +14,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from script.hdfs.cluster import (
+    DEFAULT_VERSION,
+    Cluster,
+    die_with_parent,
+    receiver_jar,
+    sample_class_path,
+    sample_core_site,
+    tracing,
+    workload_classes,
+)
 from tests.conftest import ROOT, Plumbd, lasting_address
 from tests.hdfs.spans import calls_per_function, content, json_values, normal_name, role, traces
-
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
-
-from cluster import (  # noqa: E402
-    DEFAULT_VERSION, Cluster, die_with_parent, receiver_jar, sample_class_path, sample_core_site, tracing, workload_classes)
 
 VERSION = os.environ.get("PLUMB_HADOOP") or DEFAULT_VERSION
 DATANODES = 3
@@ -251,8 +256,9 @@ def test_demonstration(tmp_path, plumbd, options):
     """What script/server --demo runs, and the same without the agent."""
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
-        [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
+        [sys.executable, "-m", "script.hdfs.demo", "--plumbd-thrift", address, "--work-dir",
          tmp_path / "hdfs", *options, "--rounds", "1", "--threads", "1", "--json"],
+        cwd=ROOT,
         check=True, capture_output=True, text=True, timeout=300)
     done = json.loads(demo.stdout)
     plumbd.flush()
@@ -266,8 +272,8 @@ def test_an_interrupted_demonstration(tmp_path, plumbd):
     """Ctrl-C ends it without a traceback and leaves no process behind."""
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     with subprocess.Popen(
-            [sys.executable, ROOT / "script" / "hdfs" / "demo.py", "--plumbd-thrift", address, "--work-dir",
-             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], stderr=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "script.hdfs.demo", "--plumbd-thrift", address, "--work-dir",
+             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], cwd=ROOT, stderr=subprocess.PIPE, text=True,
             # A shell's background job ignores Ctrl-C, and so would all below it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as demo:
         while "starting one NameNode" not in demo.stderr.readline():

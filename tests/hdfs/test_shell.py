@@ -1,15 +1,10 @@
 """As docs/tracing.md says: a running NameNode gets and loses our receiver, and a command of the shell is traced."""
 import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from script.hdfs.cluster import Cluster, receiver_jar, sample_class_path, tracing
 from tests.hdfs.spans import normal_name, role, traces
-
-sys.path.insert(0, str(ROOT / "script" / "hdfs"))
-
-from cluster import Cluster, receiver_jar, sample_class_path, tracing  # noqa: E402
 
 RECEIVER = "io.plumbline.htrace.PlumbSpanReceiver"
 

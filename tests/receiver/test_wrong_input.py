@@ -6,8 +6,24 @@ import threading
 
 import pytest
 
-from tests.receiver.sender import (OK, REFUSED, VERSION, Sender, batch, field, framed, message, plain_span, span,
-                                   submit_frame, text, LIST, STRING, STRINGS, STRUCT)
+from tests.receiver.sender import (
+    LIST,
+    OK,
+    REFUSED,
+    STRING,
+    STRINGS,
+    STRUCT,
+    VERSION,
+    Sender,
+    batch,
+    field,
+    framed,
+    message,
+    plain_span,
+    span,
+    submit_frame,
+    text,
+)
 from tests.receiver.waiting import wait_for
 
 BEGIN = 1_700_000_000_000_000_000

@@ -5,12 +5,11 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+from script.spark.runs import block_places
+from script.spark.slow_job import SLOW, application_of, put_text, run_job, start
+from script.spark.standalone import Standalone
+from script.spark.truth import Run
 from tests.conftest import Plumbd
-from tests.spark.parts import wait_for  # noqa: F401 (puts script/spark where it is found)
-from runs import block_places
-from slow_job import SLOW, application_of, put_text, run_job, start
-from standalone import Standalone
-from truth import Run
 
 __all__ = ["SLOW", "Live", "put_text", "start"]
 DRAIN_SECONDS = 120

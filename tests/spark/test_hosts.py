@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.parts import ROOT, Names, Namespaces, Samples, wait_for, why_no_namespaces, why_no_samples
+from script.hdfs.cluster import wait_for
+from script.spark.hosts import Names, Namespaces, why_no_namespaces
+from script.spark.samples import Samples, why_no_samples
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(why_no_namespaces() is not None, reason=str(why_no_namespaces()))
 
@@ -108,8 +111,7 @@ def test_samples_are_of_one_host(hosts, tmp_path):
 
 MAKE_AND_WAIT = """
 import sys, time
-sys.path.insert(0, "script/spark")
-from hosts import Namespaces
+from script.spark.hosts import Namespaces
 import subprocess
 hosts = Namespaces(sys.argv[1], ["datanode1", "worker1"], disk_mb=20)
 subprocess.Popen([*hosts.inside("worker1"), "sleep", "1000"])

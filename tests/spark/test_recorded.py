@@ -1,4 +1,4 @@
-"""What the recorded event logs are there for is in them: script/spark/record.py may record them again at any time."""
+"""What the recorded event logs are there for is in them: script.spark.record may record them again at any time."""
 import json
 import subprocess
 from collections import Counter
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.parts import ROOT
+from tests.conftest import ROOT
 
 FOLDER = ROOT / "tests" / "data" / "spark"
 VERSIONS = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())

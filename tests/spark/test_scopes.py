@@ -1,7 +1,7 @@
 """Spans without the scopes of tasks and operations: which task each call served must stay known."""
 import json
 
-from tests.spark.parts import without_scopes
+from script.spark.scopes import without_scopes
 
 TRACE, OTHER = "1045df68d4c7a0c3", "ae5d9fe02681eb0f"
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from tests.spark.parts import wait_for
-from spark import spark_home
+from script.hdfs.cluster import wait_for
+from script.hdfs.spark import spark_home
 
 VERSION = "4.3.0"
 TASKS, STUCK = 40, 5

@@ -1,7 +1,6 @@
 """Which folder may include which: the table of docs/ARCHITECTURE.md, the plumb_module() calls of the build, and the #include
 lines of the code must agree."""
 import re
-from pathlib import Path
 
 from tests.style.test_style import ROOT, c_files, name
 

@@ -1,0 +1,1 @@
+"""Measurements. Their programs are run by the scripts beside this file."""

@@ -1,0 +1,86 @@
+"""Makes something slow on a traced HDFS under a real Spark, again and again, and says what the analyses find out about it.
+
+    bench/faults                      every fault three times, into ./faults, and the table
+    bench/faults run -n 5 slow-disk   more of one fault, in the same folder
+    bench/faults table                the table again, from the recorded runs alone
+
+Needs root (hosts of their own), and some 5 GB of memory. docs/spark-faults.md says what is measured.
+"""
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from script.hdfs.jars import ClusterError
+from script.spark.hosts import HostError, why_no_namespaces
+from script.spark.runs import JOB_OF, Bed
+from script.spark.truth import Run
+from script.spark.verdicts import table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def say(text):
+    print(f"faults: {text}", file=sys.stderr, flush=True)
+
+
+def next_folder(out, fault):
+    numbers = [int(path.name.rsplit("-", 1)[1]) for path in out.glob(f"{fault}-*") if path.name[-1].isdigit()]
+    return out / f"{fault}-{max(numbers, default=0) + 1}"
+
+
+def record(options):
+    """Each fault in turn, so that what changes meanwhile changes all alike. Goes on after a run that failed."""
+    options.into.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with TemporaryDirectory(prefix="plumb-faults-") as work, Bed(work, options.build, options.spark) as bed:
+        for turn in range(options.times):
+            for fault in options.fault or JOB_OF:
+                folder, begin = next_folder(options.into, fault), time.monotonic()
+                try:
+                    bed.run(fault, folder)
+                except ClusterError as error:
+                    failed += 1
+                    say(f"{fault} ({turn + 1}) failed: {error}")
+                    continue
+                run = Run(folder)
+                stragglers = run.stragglers()
+                say(f"{folder.name}: {len(run.tasks)} tasks, {len(stragglers)} stragglers, "
+                    f"{sum(bool(straggler.injections) for straggler in stragglers)} affected, "
+                    f"{time.monotonic() - begin:.0f} s")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=["all", "run", "table"], default="all")
+    parser.add_argument("fault", nargs="*", help=f"of: {', '.join(JOB_OF)} (default: all)")
+    parser.add_argument("--into", type=Path, default=Path("faults"), help="folder of the recorded runs (default ./faults)")
+    parser.add_argument("-n", "--times", type=int, default=3, help="each fault so often (default %(default)s)")
+    parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where plumbd and plumb are")
+    options = parser.parse_intermixed_args()
+    unknown = set(options.fault) - set(JOB_OF)
+    if unknown:
+        parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(JOB_OF)}")
+    options.into = options.into.resolve()
+    failed = 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        if options.what != "table":
+            if why_no_namespaces():
+                sys.exit(f"faults: hosts of their own cannot be made here: {why_no_namespaces()}")
+            failed = record(options)
+        if options.what != "run":
+            print(table(options.into, options.build))
+    except (ClusterError, HostError) as error:
+        sys.exit(f"faults: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

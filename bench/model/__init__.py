@@ -1,0 +1,1 @@
+"""The model of the load, and how it was recorded."""
