@@ -1,6 +1,7 @@
 """What all suites that run the programs share: where the build is, and a real plumbd on free ports.
 
 PLUMB_BUILD names a build folder (default build/default), PLUMBD another plumbd."""
+
 import json
 import os
 import re
@@ -54,9 +55,14 @@ class Plumbd:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.store, self.journal = self.folder / "store", self.folder / "journal"
         self.log = self.folder / "plumbd.log"
-        self.settings = {"listen.thrift": "127.0.0.1:0", "listen.http": "127.0.0.1:0", "store.path": self.store,
-                         "journal.path": self.journal, "store.min-free": "0",
-                         **{name.replace("__", ".").replace("_", "-"): value for name, value in settings.items()}}
+        self.settings = {
+            "listen.thrift": "127.0.0.1:0",
+            "listen.http": "127.0.0.1:0",
+            "store.path": self.store,
+            "journal.path": self.journal,
+            "store.min-free": "0",
+            **{name.replace("__", ".").replace("_", "-"): value for name, value in settings.items()},
+        }
         self.arguments = []
         # GLib's slice allocator hides from the sanitizers who owns what.
         self.environment = {"G_SLICE": "always-malloc"}
@@ -70,8 +76,14 @@ class Plumbd:
     def spawn(self, **options):
         """Starts it without waiting until it is ready."""
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, stderr=log, text=True,
-                                            env={**os.environ, **self.environment}, **options)
+            self.process = subprocess.Popen(
+                self.command(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env={**os.environ, **self.environment},
+                **options,
+            )
         return self
 
     def wait_ready(self):

@@ -9,6 +9,7 @@ the other in changing order, the others being idle. All starts anew a few times,
 What the policies differ by is measured in one and the same cluster, in pairs; and how many functions are called is counted in
 a cluster of its own, which records every one. What counts is the processor time of the processes; bench/README.md says how
 to read it."""
+
 import argparse
 import json
 import os
@@ -74,7 +75,9 @@ class PlumbdReceiver:
 
     def __init__(self, stack, folder):
         build = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
-        self.plumbd = Plumbd(build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s").start()
+        self.plumbd = Plumbd(
+            build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s"
+        ).start()
         stack.callback(self.plumbd.clean_up)
         self.address = "%s:%d" % self.plumbd.thrift
 
@@ -112,7 +115,8 @@ class Site:
 
     def __init__(self, stack, work, classes, options, agent=None):
         self.cluster = stack.enter_context(
-            Cluster(work, options.version, DATANODES, hdfs=HDFS, agent=agent, jvm=JVM, java=options.java))
+            Cluster(work, options.version, DATANODES, hdfs=HDFS, agent=agent, jvm=JVM, java=options.java)
+        )
         pipe = {"stdin": -1, "stdout": -1}
         self.client = self.cluster.java("client", "Load", class_path=str(classes), heap_mb=512, **pipe)
         stack.callback(self.client.kill)
@@ -147,8 +151,9 @@ class Bench:
             kinds.update(dict.fromkeys(ABSENT))
         order = list(kinds)
         random.shuffle(order)
-        self.sites = {kind: Site(stack, folder / kind.replace(", ", "-"), classes, options, kinds[kind])
-                      for kind in order}
+        self.sites = {
+            kind: Site(stack, folder / kind.replace(", ", "-"), classes, options, kinds[kind]) for kind in order
+        }
 
     def site(self, mode):
         return self.sites["agent" if mode in AGENTS else mode]
@@ -159,6 +164,7 @@ class Bench:
 
     def warm_up(self):
         """Each kind of work, traced and not, until the compilers are through with it."""
+
         def work(site, policies):
             for _ in range(self.options.warm_ups):
                 for name in self.options.work:
@@ -168,8 +174,10 @@ class Bench:
                         site.tell(command(name, self.options))
 
         with ThreadPoolExecutor() as pool:
-            done = [pool.submit(work, site, ("always", "never") if site.traced else (None, None))
-                    for site in self.sites.values()]
+            done = [
+                pool.submit(work, site, ("always", "never") if site.traced else (None, None))
+                for site in self.sites.values()
+            ]
             for one in done:
                 one.result()
         self.site("never").tell("drain")
@@ -224,8 +232,15 @@ def count_calls(folder, classes, options):
     with ExitStack() as stack:
         receiver = SinkReceiver(stack, folder)
         functions = everything_listed(folder / "functions.conf")
-        agent = Agent({"receivers": receiver.address, "sampling": "always", "functions": functions,
-                       "queue.spans": 10_000_000, "queue.bytes": 1 << 28})
+        agent = Agent(
+            {
+                "receivers": receiver.address,
+                "sampling": "always",
+                "functions": functions,
+                "queue.spans": 10_000_000,
+                "queue.bytes": 1 << 28,
+            }
+        )
         site = Site(stack, folder / "cluster", classes, options, agent)
         for name in options.work:
             for _ in range(2):  # the first makes the files that are read
@@ -240,6 +255,7 @@ def count_calls(folder, classes, options):
 
 
 # ---- figures ----
+
 
 def ratios(rows, mode, field):
     """Of each round, against the mean of both clusters without the agent; of the second of them, against the first."""
@@ -275,16 +291,34 @@ def against_absent(work, options):
     """Median over rounds, each against the clusters without the agent."""
     shown = MODES[1:]
     titles = [f"{mode}, %" for mode in shown]
-    print(f"\n### Processor time of client, NameNode and DataNodes against no agent; Hadoop {options.version}\n\n"
-          f"Median of {len(next(iter(work.values())))} rounds in {options.starts} starts, and 90 % confidence of it. "
-          "*Absent, again* is a second cluster without the agent: the noise.")
-    table(["work", "without agent", *titles],
-          [[name, f"{number(median(rows, 'absent', 'all'))} us/{WORK[name][1]}",
-            *(interval(list(ratios(rows, mode, "all"))) for mode in shown)] for name, rows in work.items()])
+    print(
+        f"\n### Processor time of client, NameNode and DataNodes against no agent; Hadoop {options.version}\n\n"
+        f"Median of {len(next(iter(work.values())))} rounds in {options.starts} starts, and 90 % confidence of it. "
+        "*Absent, again* is a second cluster without the agent: the noise."
+    )
+    table(
+        ["work", "without agent", *titles],
+        [
+            [
+                name,
+                f"{number(median(rows, 'absent', 'all'))} us/{WORK[name][1]}",
+                *(interval(list(ratios(rows, mode, "all"))) for mode in shown),
+            ]
+            for name, rows in work.items()
+        ],
+    )
     print("\n### Throughput, a unit being a MB or an operation a second")
-    table(["work", "without agent, per s", *titles],
-          [[name, number(median(rows, "absent", "rate")), *(interval(list(ratios(rows, mode, "rate"))) for mode in shown)]
-           for name, rows in work.items()])
+    table(
+        ["work", "without agent, per s", *titles],
+        [
+            [
+                name,
+                number(median(rows, "absent", "rate")),
+                *(interval(list(ratios(rows, mode, "rate"))) for mode in shown),
+            ]
+            for name, rows in work.items()
+        ],
+    )
 
 
 def differences(rows, mode, field="all"):
@@ -295,32 +329,53 @@ def differences(rows, mode, field="all"):
 def paired(work):
     """The policies against each other, in the same JVMs."""
     pairs = sum(len(row["pairs"]) for row in next(iter(work.values())))
-    print(f"\n### The agent's policies against *never*, in the same processes\n\nMedian difference of {pairs} pairs, "
-          "and 90 % confidence of it, in % of never.")
+    print(
+        f"\n### The agent's policies against *never*, in the same processes\n\nMedian difference of {pairs} pairs, "
+        "and 90 % confidence of it, in % of never."
+    )
 
     def cell(rows, mode):
         base = median(rows, "never", "all")
         return interval([100 * one / base for one in differences(rows, mode)])
 
-    table(["work", "never", "1 %, %", "everything, %", "spans per unit", "us per span"],
-          [[name, f"{number(median(rows, 'never', 'all'))} us/{WORK[name][1]}", cell(rows, "1 %"),
-            cell(rows, "everything"), number(median(rows, "everything", "spans")), per_span(rows)]
-           for name, rows in work.items()])
+    table(
+        ["work", "never", "1 %, %", "everything, %", "spans per unit", "us per span"],
+        [
+            [
+                name,
+                f"{number(median(rows, 'never', 'all'))} us/{WORK[name][1]}",
+                cell(rows, "1 %"),
+                cell(rows, "everything"),
+                number(median(rows, "everything", "spans")),
+                per_span(rows),
+            ]
+            for name, rows in work.items()
+        ],
+    )
 
 
 def bounds(work, calls, call_ns):
     """What not sampling costs at most, by counting instead of comparing."""
     never_ns, drawn_ns = call_ns
-    print(f"\n### What not sampling costs at most\n\nCalls of traced functions per unit (counted), each {never_ns:.1f} ns "
-          f"with *never* and {drawn_ns:.1f} ns with a fraction (the dearest of the calls measured), of the processor time per "
-          "unit; at 1 %, one hundredth of what everything costs is added.")
+    print(
+        f"\n### What not sampling costs at most\n\nCalls of traced functions per unit (counted), each {never_ns:.1f} ns "
+        f"with *never* and {drawn_ns:.1f} ns with a fraction (the dearest of the calls measured), of the processor time per "
+        "unit; at 1 %, one hundredth of what everything costs is added."
+    )
     lines = []
     for name, rows in work.items():
         base = median(rows, "absent" if "absent" in rows[0] else "never", "all")
         everything = max(0.0, statistics.median(differences(rows, "everything")))
         never, drawn = (calls[name] * ns / 1e3 for ns in (never_ns, drawn_ns))
-        lines.append([name, number(calls[name]), f"{number(base)} us/{WORK[name][1]}", f"{100 * never / base:.2f}",
-                      f"{100 * (drawn + everything / 100) / base:.2f}"])
+        lines.append(
+            [
+                name,
+                number(calls[name]),
+                f"{number(base)} us/{WORK[name][1]}",
+                f"{100 * never / base:.2f}",
+                f"{100 * (drawn + everything / 100) / base:.2f}",
+            ]
+        )
     table(["work", "calls per unit", "processor time", "never, %", "1 %, %"], lines)
 
 
@@ -333,9 +388,14 @@ def report(figures, options):
         bounds(work, figures["calls"], options.call_ns)
     modes = MODES if options.absent else tuple(AGENTS)
     print("\n### The same by process, medians in us per unit")
-    table(["work", "process", *modes],
-          [[name, process, *(number(median(rows, mode, process)) for mode in modes)]
-           for name, rows in work.items() for process in ("client", "namenode", "datanodes", "receiver")])
+    table(
+        ["work", "process", *modes],
+        [
+            [name, process, *(number(median(rows, mode, process)) for mode in modes)]
+            for name, rows in work.items()
+            for process in ("client", "namenode", "datanodes", "receiver")
+        ],
+    )
     print(f"\nSpans dropped by the clients, by start: {', '.join(f'{n:,.0f}' for n in figures['dropped'])}.")
 
 
@@ -356,15 +416,35 @@ def arguments():
     parser.add_argument("--rounds", type=int, help="per start (3; quick: 3)")
     parser.add_argument("--warm-ups", type=int, help="per start (2; quick: 2)")
     parser.add_argument("--size", type=int, help="MB of a write; the rest goes with it (256; quick: 128)")
-    parser.add_argument("--folder", default=MEMORY if os.access(MEMORY, os.W_OK) else None,
-                        help="for the clusters (default: in memory, in %(default)s)")
-    parser.add_argument("--receiver", choices=RECEIVERS, default="sink", help="of the spans: one that forgets them, or plumbd, "
-                        "which takes its share of the processors (default %(default)s)")
-    parser.add_argument("--pairs", type=int, help="policies of the agent compared with each other, a round (2; quick: 2)")
-    parser.add_argument("--no-absent", dest="absent", action="store_false", help="no clusters without the agent: only its "
-                        "policies against each other")
-    parser.add_argument("--call-ns", nargs=2, type=float, metavar=("NEVER", "DRAWN"), help="what a traced function costs that "
-                        "is not sampled, as bench/agent/run --only calls finds it: for the bounds")
+    parser.add_argument(
+        "--folder",
+        default=MEMORY if os.access(MEMORY, os.W_OK) else None,
+        help="for the clusters (default: in memory, in %(default)s)",
+    )
+    parser.add_argument(
+        "--receiver",
+        choices=RECEIVERS,
+        default="sink",
+        help="of the spans: one that forgets them, or plumbd, "
+        "which takes its share of the processors (default %(default)s)",
+    )
+    parser.add_argument(
+        "--pairs", type=int, help="policies of the agent compared with each other, a round (2; quick: 2)"
+    )
+    parser.add_argument(
+        "--no-absent",
+        dest="absent",
+        action="store_false",
+        help="no clusters without the agent: only its policies against each other",
+    )
+    parser.add_argument(
+        "--call-ns",
+        nargs=2,
+        type=float,
+        metavar=("NEVER", "DRAWN"),
+        help="what a traced function costs that "
+        "is not sampled, as bench/agent/run --only calls finds it: for the bounds",
+    )
     parser.add_argument("--json", metavar="FILE", help="all figures of all rounds")
     options = parser.parse_args()
     usual = {"starts": (3, 1), "rounds": (3, 3), "warm_ups": (2, 2), "size": (256, 128), "pairs": (2, 2)}

@@ -1,6 +1,7 @@
 """A receiver that takes every batch and forgets it, for a few microseconds each: on the processors of an HDFS that is
 measured, plumbd would be measured too (its caches, its turns). Understands just enough of Thrift's compact protocol to answer
 and to know how many spans each sender has sent."""
+
 import socketserver
 import struct
 import threading
@@ -53,7 +54,7 @@ class Reader:
     def binary(self):
         length = self.varint()
         self.at += length
-        return self.frame[self.at - length:self.at]
+        return self.frame[self.at - length : self.at]
 
     def fields(self):
         """(number, type) of each field; its value is the caller's to read."""
@@ -123,6 +124,7 @@ class Handler(socketserver.StreamRequestHandler):
 
 class Sink(socketserver.ThreadingTCPServer):
     """with Sink() as sink: ... sink.address ... sink.spans()"""
+
     allow_reuse_address = True
     daemon_threads = True
 

@@ -3,6 +3,7 @@ pairs; processor time of the tasks' threads (Spark's Executor CPU Time), and of 
 
     /usr/bin/python3 -m bench.agent.spark_cost [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort] [--set spark.operations=sources ...]
 """
+
 import argparse
 import os
 import platform
@@ -35,9 +36,21 @@ def prepare(work, options):
     """The jobs' jar and their input."""
     home, classes = spark_home(options.spark), work / "classes"
     classes.mkdir()
-    run(["javac", "-nowarn", "--release", "17", "-cp", f"{home}/jars/*", "-d", classes,
-         ROOT / "bench" / "agent" / "load" / "AgentBean.java", *(ROOT / "bench" / "agent" / "load" / "spark").glob("*.java")],
-        "javac failed")
+    run(
+        [
+            "javac",
+            "-nowarn",
+            "--release",
+            "17",
+            "-cp",
+            f"{home}/jars/*",
+            "-d",
+            classes,
+            ROOT / "bench" / "agent" / "load" / "AgentBean.java",
+            *(ROOT / "bench" / "agent" / "load" / "spark").glob("*.java"),
+        ],
+        "javac failed",
+    )
     run(["jar", "--create", "--file", work / "cost.jar", "--main-class", "SparkCost", "-C", classes, "."], "jar failed")
     write_lines(work / "lines", options.lines)
 
@@ -45,9 +58,22 @@ def prepare(work, options):
 def measure(work, options, job, address):
     """[(tasks traced, not, process traced, not)] in ns of processor time."""
     settings = "".join(f",{setting}" for setting in options.set)
-    command = [spark_home(options.spark) / "bin" / "spark-submit", "--master", "local[1]", "--driver-memory", "1g", "--driver-java-options",
-               f"-javaagent:{agent_jar()}=receivers={address},sampling=never{settings} {options.java}", "--conf", "spark.ui.enabled=false",
-               work / "cost.jar", job, f"file://{work}/lines", options.warm_ups, options.pairs]
+    command = [
+        spark_home(options.spark) / "bin" / "spark-submit",
+        "--master",
+        "local[1]",
+        "--driver-memory",
+        "1g",
+        "--driver-java-options",
+        f"-javaagent:{agent_jar()}=receivers={address},sampling=never{settings} {options.java}",
+        "--conf",
+        "spark.ui.enabled=false",
+        work / "cost.jar",
+        job,
+        f"file://{work}/lines",
+        options.warm_ups,
+        options.pairs,
+    ]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"spark_cost: the job failed\n{done.stderr[-3000:]}")
@@ -85,9 +111,14 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the agent")
     parser.add_argument("--java", default="-XX:+UseSerialGC", help="options of the JVM")
     options = parser.parse_args()
-    print(f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}, {options.java}; "
-          f"{options.pairs} pairs {' '.join(options.set)}\n")
-    print("| job | a line, not traced | traced, more | of its tasks' threads | of the process |\n|---|---|---|---|---|", flush=True)
+    print(
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}, {options.java}; "
+        f"{options.pairs} pairs {' '.join(options.set)}\n"
+    )
+    print(
+        "| job | a line, not traced | traced, more | of its tasks' threads | of the process |\n|---|---|---|---|---|",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory(prefix="plumb-spark-cost-") as folder:
         prepare(Path(folder), options)
         for job in options.jobs.split(","):

@@ -1,4 +1,5 @@
 """A plumbd to measure: started on free ports with folders of its own, watched through /proc, loaded by bench_load."""
+
 import json
 import os
 import re
@@ -16,9 +17,16 @@ MODEL = ROOT / "bench/model/hdfs-3.3.1.jsonl"
 TICKS = os.sysconf("SC_CLK_TCK")
 MIB = 1 << 20
 # Threads of plumbd and of RocksDB inside it, by the begin of their names.
-THREADS = {"net-": "network, decode, journal", "shard-": "shards", "maintenance": "maintenance", "rocksdb:high": "store: flush",
-           "rocksdb:low": "store: compaction", "query": "questions", "http": "questions",
-           "recovery": "recovery"}
+THREADS = {
+    "net-": "network, decode, journal",
+    "shard-": "shards",
+    "maintenance": "maintenance",
+    "rocksdb:high": "store: flush",
+    "rocksdb:low": "store: compaction",
+    "query": "questions",
+    "http": "questions",
+    "recovery": "recovery",
+}
 
 
 class Plumbd:
@@ -31,8 +39,17 @@ class Plumbd:
 
     def start(self):
         """Seconds until it takes spans; after the first start on the same ports."""
-        command = [str(BUILD / "receiver/plumbd"), "--set", f"listen.thrift={self.thrift}", "--set", f"listen.http={self.http}",
-                   "--set", f"store.path={self.folder}/store", "--set", f"journal.path={self.folder}/journal"]
+        command = [
+            str(BUILD / "receiver/plumbd"),
+            "--set",
+            f"listen.thrift={self.thrift}",
+            "--set",
+            f"listen.http={self.http}",
+            "--set",
+            f"store.path={self.folder}/store",
+            "--set",
+            f"journal.path={self.folder}/journal",
+        ]
         for setting in self.settings:
             command += ["--set", setting]
         begun = time.monotonic()
@@ -81,7 +98,9 @@ class Plumbd:
         return int(re.search(rf"{field}:\s+(\d+) kB", status).group(1)) * 1024
 
     def get(self, path, data=None, timeout=3600):
-        request = urllib.request.Request(f"http://{self.http}{path}", data=data, method="POST" if data is not None else "GET")
+        request = urllib.request.Request(
+            f"http://{self.http}{path}", data=data, method="POST" if data is not None else "GET"
+        )
         with urllib.request.urlopen(request, timeout=timeout) as reply:
             return reply.read()
 
@@ -132,9 +151,17 @@ class Sampler:
 
     def sample(self):
         receiver = self.plumbd.status()["receiver"]
-        self.rows.append({"time": time.monotonic(), "spans": receiver["spans_received"], "cpu_s": self.plumbd.cpu_seconds(),
-                          "rss": self.plumbd.memory_bytes("VmRSS"), "open_traces": receiver["open_traces"],
-                          "open_spans": receiver["open_spans"], "journal_bytes": receiver["journal_bytes"]})
+        self.rows.append(
+            {
+                "time": time.monotonic(),
+                "spans": receiver["spans_received"],
+                "cpu_s": self.plumbd.cpu_seconds(),
+                "rss": self.plumbd.memory_bytes("VmRSS"),
+                "open_traces": receiver["open_traces"],
+                "open_spans": receiver["open_spans"],
+                "journal_bytes": receiver["journal_bytes"],
+            }
+        )
 
     def run(self):
         while not self.stopped.wait(self.every_s):
@@ -156,8 +183,17 @@ class Sampler:
 
 
 def load_command(plumbd, spans, *options):
-    return [str(BUILD / "bench/bench_load"), "--model", str(MODEL), "--thrift", plumbd.thrift, "--nanoseconds",
-            "--spans", str(int(spans)), *(str(o) for o in options)]
+    return [
+        str(BUILD / "bench/bench_load"),
+        "--model",
+        str(MODEL),
+        "--thrift",
+        plumbd.thrift,
+        "--nanoseconds",
+        "--spans",
+        str(int(spans)),
+        *(str(o) for o in options),
+    ]
 
 
 def ledger_of(done):
@@ -182,5 +218,10 @@ def check_ledger(plumbd, ledgers, before=None):
     resent = sum(l["resent"] for l in ledgers)
     spans, duplicates = store["spans"] - before["spans"], store["duplicates"] - before["duplicates"]
     books = store_books(plumbd)
-    good = books and spans == sent and repeated <= duplicates <= repeated + resent and not any(l["refused"] for l in ledgers)
+    good = (
+        books
+        and spans == sent
+        and repeated <= duplicates <= repeated + resent
+        and not any(l["refused"] for l in ledgers)
+    )
     return {"sent": sent, "stored": spans, "repeated": repeated, "recognised": duplicates, "accounted": good}

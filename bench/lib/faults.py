@@ -6,6 +6,7 @@
 
 Needs root (hosts of their own), and some 5 GB of memory. docs/spark-faults.md says what is measured.
 """
+
 import argparse
 import signal
 import sys
@@ -47,17 +48,23 @@ def record(options):
                     continue
                 run = Run(folder)
                 stragglers = run.stragglers()
-                say(f"{folder.name}: {len(run.tasks)} tasks, {len(stragglers)} stragglers, "
+                say(
+                    f"{folder.name}: {len(run.tasks)} tasks, {len(stragglers)} stragglers, "
                     f"{sum(bool(straggler.injections) for straggler in stragglers)} affected, "
-                    f"{time.monotonic() - begin:.0f} s")
+                    f"{time.monotonic() - begin:.0f} s"
+                )
     return failed
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="bench/faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="bench/faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", nargs="?", choices=["all", "run", "table"], default="all")
     parser.add_argument("fault", nargs="*", help=f"of: {', '.join(JOB_OF)} (default: all)")
-    parser.add_argument("--into", type=Path, default=Path("faults"), help="folder of the recorded runs (default ./faults)")
+    parser.add_argument(
+        "--into", type=Path, default=Path("faults"), help="folder of the recorded runs (default ./faults)"
+    )
     parser.add_argument("-n", "--times", type=int, default=3, help="each fault so often (default %(default)s)")
     parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where plumbd and plumb are")

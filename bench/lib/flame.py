@@ -1,6 +1,7 @@
 """perf's samples of a running plumbd, by part of the program. A sample belongs to the part of the innermost of plumbd's own functions on
 its stack; told by the source file, so that nothing needs to be kept in step with function names. What has none of them is RocksDB's
 background work, or the kernel's on behalf of nobody."""
+
 import re
 import shutil
 import subprocess
@@ -25,8 +26,21 @@ PARTS = [
     (r"analyzer/archive/(late|join|settle|stale|recompute|mark|dirty|wait)", "late spans"),
     (r"analyzer/archive/|common/store/", "store"),
 ]
-ORDER = ["network", "decode", "journal", "open traces", "assembly", "compression", "statistics", "search index", "late spans", "accounting",
-         "store", "questions", "others"]
+ORDER = [
+    "network",
+    "decode",
+    "journal",
+    "open traces",
+    "assembly",
+    "compression",
+    "statistics",
+    "search index",
+    "late spans",
+    "accounting",
+    "store",
+    "questions",
+    "others",
+]
 
 
 def needed(program, package):
@@ -36,7 +50,9 @@ def needed(program, package):
 
 def sources():
     """Function name -> source file below the top of the tree, as the debug information has it."""
-    listed = subprocess.run(["nm", "--line-numbers", "--defined-only", str(BUILD / "receiver/plumbd")], capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["nm", "--line-numbers", "--defined-only", str(BUILD / "receiver/plumbd")], capture_output=True, text=True
+    ).stdout
     found = re.findall(rf"^[0-9a-f]+ [tTwW] (\S+)\t{re.escape(str(ROOT))}/(\S+):\d+$", listed, re.M)
     return {re.sub(r"\.(constprop|part|isra|cold|lto_priv)\b.*", "", name): path for name, path in found}
 
@@ -63,17 +79,47 @@ def classify(thread, frames, files):
         path = files.get(re.sub(r"\.(constprop|part|isra|cold|lto_priv)\b.*", "", function))
         if path is not None:
             return part_of(path)
-    return "network" if thread.startswith("net-") else "store" if any("rocksdb" in where for _, where in frames) else "others"
+    return (
+        "network"
+        if thread.startswith("net-")
+        else "store"
+        if any("rocksdb" in where for _, where in frames)
+        else "others"
+    )
 
 
 def profile(plumbd, seconds, folder):
     needed("perf", "linux-perf")
     needed("nm", "binutils")
     data = folder / "perf.data"
-    subprocess.run(["perf", "record", "-q", "-F", "199", "--call-graph", "dwarf,8192", "-p", str(plumbd.process.pid), "-o", str(data),
-                    "--", "sleep", str(int(seconds))], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    script = subprocess.run(["perf", "script", "--no-inline", "-i", str(data), "-F", "comm,ip,sym,dso"], check=True, capture_output=True,
-                            text=True, errors="replace").stdout
+    subprocess.run(
+        [
+            "perf",
+            "record",
+            "-q",
+            "-F",
+            "199",
+            "--call-graph",
+            "dwarf,8192",
+            "-p",
+            str(plumbd.process.pid),
+            "-o",
+            str(data),
+            "--",
+            "sleep",
+            str(int(seconds)),
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    script = subprocess.run(
+        ["perf", "script", "--no-inline", "-i", str(data), "-F", "comm,ip,sym,dso"],
+        check=True,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    ).stdout
     data.unlink()
     return summary(script, sources())
 
@@ -89,7 +135,14 @@ def summary(script, files):
         folded[";".join([part, thread, *(function for function, _ in reversed(frames))])] += 1
     if total == 0:
         sys.exit("bench: perf took no samples")
-    rows = [{"part": p, "share of the CPU, %": 100 * parts[p] / total, "of that in the kernel, %": 100 * kernel[p] / parts[p]}
-            for p in ORDER if parts[p] > 0]
+    rows = [
+        {
+            "part": p,
+            "share of the CPU, %": 100 * parts[p] / total,
+            "of that in the kernel, %": 100 * kernel[p] / parts[p],
+        }
+        for p in ORDER
+        if parts[p] > 0
+    ]
     top = [{"function": s, "part": p, "share, %": 100 * n / total} for (s, p), n in symbols.most_common(30)]
     return {"samples": total, "parts": rows, "symbols": top, "folded": folded}

@@ -7,6 +7,7 @@ The agent's own scopes say which task each call of HDFS belongs to. They are the
 task's or an operation's span becomes a trace with an id of its own, as on a site whose Spark is not traced, and the linker
 is asked again. Recording needs root (hosts of their own), and some 5 GB of memory. docs/spark.md has a table.
 """
+
 import argparse
 import json
 import shutil
@@ -57,19 +58,32 @@ def load(options, work):
     shutil.copy(options.into / "events", named)
     plumbd = Plumbd(options.build, work)
     try:
-        with subprocess.Popen(["zstd", "-dc", str(options.into / "spans.jsonl.zst")], stdout=subprocess.PIPE,
-                              text=True) as plain:
+        with subprocess.Popen(
+            ["zstd", "-dc", str(options.into / "spans.jsonl.zst")], stdout=subprocess.PIPE, text=True
+        ) as plain:
             spans, truth = without_scopes(plain.stdout)
         if plain.returncode != 0:
             raise ClusterError(f"{options.into}/spans.jsonl.zst cannot be read")
         Path(work, "spans.jsonl").write_text("".join(json.dumps(span) + "\n" for span in spans))
         Path(work, "truth").write_text("".join(f"{trace} {task} {ns}\n" for trace, (task, ns) in truth.items()))
-        plumbd.run("analyzer/plumb", "import", "--thrift", plumbd.thrift, "--server", plumbd.http, Path(work, "spans.jsonl"))
+        plumbd.run(
+            "analyzer/plumb", "import", "--thrift", plumbd.thrift, "--server", plumbd.http, Path(work, "spans.jsonl")
+        )
         plumbd.bridge(named)
         for log in sorted((options.into / "executors").glob("*.log")):
             worker, executor = log.stem.rsplit("-", 1)
-            plumbd.bridge("--app", about["application"], "--executor", executor, "--host", worker, "--zone", "UTC",
-                          "--executor-log", log)
+            plumbd.bridge(
+                "--app",
+                about["application"],
+                "--executor",
+                executor,
+                "--host",
+                worker,
+                "--zone",
+                "UTC",
+                "--executor-log",
+                log,
+            )
     finally:
         plumbd.stop()
     return about["application"]
@@ -82,10 +96,14 @@ def table(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="bench/links", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="bench/links", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", nargs="?", choices=["all", "run", "table"], default="all")
     parser.add_argument("--into", type=Path, default=Path("links"), help="folder of the recorded run (default ./links)")
-    parser.add_argument("--cores", type=int, default=CORES, help="tasks at once on each of 3 hosts (default %(default)s)")
+    parser.add_argument(
+        "--cores", type=int, default=CORES, help="tasks at once on each of 3 hosts (default %(default)s)"
+    )
     parser.add_argument("--thread-names", action="store_true", help="in the lines of executors' logs")
     parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where the programs are")

@@ -1,4 +1,5 @@
 """The parts of bench/run. Each takes the Bench, prints its tables and returns its figures."""
+
 import json
 import os
 import random
@@ -22,18 +23,28 @@ SECOND_NS = 10**9
 def cost_since(plumbd, before, spans):
     """us of CPU per span by kind of thread, and in all."""
     now = plumbd.cpu_by_thread()
-    return {kind: (now[kind] - before.get(kind, 0)) * 1e6 / spans for kind in sorted(now) if now[kind] > before.get(kind, 0)}
+    return {
+        kind: (now[kind] - before.get(kind, 0)) * 1e6 / spans for kind in sorted(now) if now[kind] > before.get(kind, 0)
+    }
 
 
 def growth_rows(samples, begun_with):
     """CPU per span in the stretch before each power of ten (its last half), from the samples of one long load."""
     rows, mark = [], 1_000_000
     while mark <= begun_with + samples[-1]["spans"] - samples[0]["spans"]:
-        low, high = (next((s for s in samples if begun_with + s["spans"] - samples[0]["spans"] >= m), None) for m in (mark / 2, mark))
+        low, high = (
+            next((s for s in samples if begun_with + s["spans"] - samples[0]["spans"] >= m), None)
+            for m in (mark / 2, mark)
+        )
         if low and high and high["spans"] - low["spans"] > mark / 10:
-            rows.append({"stored": mark, "spans/s": (high["spans"] - low["spans"]) / (high["time"] - low["time"]),
-                         "us CPU per span": (high["cpu_s"] - low["cpu_s"]) * 1e6 / (high["spans"] - low["spans"]),
-                         "resident MiB": high["rss"] / MIB})
+            rows.append(
+                {
+                    "stored": mark,
+                    "spans/s": (high["spans"] - low["spans"]) / (high["time"] - low["time"]),
+                    "us CPU per span": (high["cpu_s"] - low["cpu_s"]) * 1e6 / (high["spans"] - low["spans"]),
+                    "resident MiB": high["rss"] / MIB,
+                }
+            )
         mark *= 10
     return rows
 
@@ -48,8 +59,12 @@ def show_growth(samples):
 def store_figures(plumbd):
     store = plumbd.status()["store"]
     families = {name: size / store["spans"] for name, size in store.get("family_bytes", {}).items() if size > 0}
-    return {"spans": store["spans"], "traces": store["traces"], "patterns": store["patterns"],
-            "bytes per span": store["disk_bytes"] / store["spans"]}, families
+    return {
+        "spans": store["spans"],
+        "traces": store["traces"],
+        "patterns": store["patterns"],
+        "bytes per span": store["disk_bytes"] / store["spans"],
+    }, families
 
 
 def sustained(bench):
@@ -72,7 +87,8 @@ def sustained(bench):
     bench.rate = ledger["spans_per_s"]
     read_bytes, written_bytes = plumbd.disk_traffic()
     figures = {
-        "spans": ledger["spans"], "spans/s acknowledged": received / acknowledged_s,
+        "spans": ledger["spans"],
+        "spans/s acknowledged": received / acknowledged_s,
         "spans/s until all is stored": received / (acknowledged_s + flush_s),
         "us CPU of plumbd per span": (plumbd.cpu_seconds() - cpu) * 1e6 / received,
         "us CPU of the client per span": ledger["client_cpu_us_per_span"],
@@ -83,14 +99,23 @@ def sustained(bench):
         "spans of a batch": received / ledger["batches"],
         "read from disk, bytes per span": read_bytes / received,
         "written to disk, bytes per span": written_bytes / received,
-        "batches told to wait": ledger["try_later"], **check_ledger(plumbd, [ledger])}
+        "batches told to wait": ledger["try_later"],
+        **check_ledger(plumbd, [ledger]),
+    }
     store, families = store_figures(plumbd)
     pairs(f"Sustained: {ledger['spans']:,} spans as fast as they are taken", figures)
     table("CPU by kind of thread", [{"thread": k, "us per span": v} for k, v in by_thread.items()])
     growth = show_growth(sampler.rows)
     pairs("Stored", store)
     table("Stored, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
-    return {"figures": figures, "threads": by_thread, "growth": growth, "store": store, "families": families, "samples": sampler.rows}
+    return {
+        "figures": figures,
+        "threads": by_thread,
+        "growth": growth,
+        "store": store,
+        "families": families,
+        "samples": sampler.rows,
+    }
 
 
 def settled(bench):
@@ -100,7 +125,11 @@ def settled(bench):
     begun = time.monotonic()
     plumbd.settle(bench.seconds(0.1))
     store, families = store_figures(plumbd)
-    figures = {"seconds": time.monotonic() - begun, "us CPU per span": (plumbd.cpu_seconds() - cpu) * 1e6 / store["spans"], **store}
+    figures = {
+        "seconds": time.monotonic() - begun,
+        "us CPU per span": (plumbd.cpu_seconds() - cpu) * 1e6 / store["spans"],
+        **store,
+    }
     pairs("Settled: what is done after the load", figures)
     table("Settled, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
     return {"figures": figures, "families": families}
@@ -138,11 +167,21 @@ def readers(bench):
             ledger = load(plumbd, spans, "--seed", 100 + turn)
         rates[asked].append(ledger["spans_per_s"])
     ratio = sum(rates[True]) / sum(rates[False])
-    figures = {"spans/s without": spread(rates[False]), "spans/s with 8 readers": spread(rates[True]), "ratio": ratio,
-               "answers per second": spread([a["answers_per_s"] for a in answers])}
+    figures = {
+        "spans/s without": spread(rates[False]),
+        "spans/s with 8 readers": spread(rates[True]),
+        "ratio": ratio,
+        "answers per second": spread([a["answers_per_s"] for a in answers]),
+    }
     pairs(f"Ingest while 8 readers ask without pause ({turns} turns of {spans:,} spans)", figures)
-    table("Whose the processors' time was in the last turn with readers", [{"who": k, "% of all processors": 100 * v} for k, v in shares.items()])
-    table("How long the readers' questions took meanwhile, ms", [{"question": k, "median (least to most)": spread(v)} for k, v in answers[-1]["ms"].items()])
+    table(
+        "Whose the processors' time was in the last turn with readers",
+        [{"who": k, "% of all processors": 100 * v} for k, v in shares.items()],
+    )
+    table(
+        "How long the readers' questions took meanwhile, ms",
+        [{"question": k, "median (least to most)": spread(v)} for k, v in answers[-1]["ms"].items()],
+    )
     return {"figures": figures, "rates": {str(k): v for k, v in rates.items()}, "answers": answers, "shares": shares}
 
 
@@ -152,8 +191,16 @@ def acks(bench):
     for share in (0.5, 0.1):
         rate = int(bench.rate * share)
         ledger = load(plumbd, max(rate * bench.seconds(0.04), 100_000), "--rate", rate, "--seed", int(1000 * share))
-        rows.append({"offered spans/s": rate, "taken spans/s": ledger["spans_per_s"], "p50 ms": ledger["ack_p50_ms"],
-                     "p99 ms": ledger["ack_p99_ms"], "longest ms": ledger["ack_max_ms"], "told to wait": ledger["try_later"]})
+        rows.append(
+            {
+                "offered spans/s": rate,
+                "taken spans/s": ledger["spans_per_s"],
+                "p50 ms": ledger["ack_p50_ms"],
+                "p99 ms": ledger["ack_p99_ms"],
+                "longest ms": ledger["ack_max_ms"],
+                "told to wait": ledger["try_later"],
+            }
+        )
     table("Acknowledgements", rows)
     return rows
 
@@ -164,7 +211,9 @@ def restart(bench):
     plumbd, rows, ledgers = bench.own_store("restart"), [], []
     spans = int(bench.rate * bench.seconds(0.08) / 3)
     for turn in range(3):
-        client = subprocess.Popen(load_command(plumbd, spans, "--seed", 500 + turn), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        client = subprocess.Popen(
+            load_command(plumbd, spans, "--seed", 500 + turn), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         goal = plumbd.status()["receiver"]["spans_received"] + spans / 2
         while client.poll() is None and plumbd.status()["receiver"]["spans_received"] < goal:
             time.sleep(0.1)
@@ -174,8 +223,16 @@ def restart(bench):
         recovered_s = ready_s + plumbd.wait_recovered()
         out, err = client.communicate()
         ledgers.append(ledger_of(subprocess.CompletedProcess([], client.returncode, out, err)))
-        rows.append({"turn": turn + 1, "journal MiB": journal / MIB, "seconds until ready": ready_s, "seconds until all is recovered": recovered_s,
-                     "recovered spans": plumbd.status()["receiver"]["recovered_spans"], "lost connections": ledgers[-1]["lost_connections"]})
+        rows.append(
+            {
+                "turn": turn + 1,
+                "journal MiB": journal / MIB,
+                "seconds until ready": ready_s,
+                "seconds until all is recovered": recovered_s,
+                "recovered spans": plumbd.status()["receiver"]["recovered_spans"],
+                "lost connections": ledgers[-1]["lost_connections"],
+            }
+        )
     plumbd.flush()
     table("kill -9 under full load", rows)
     account = account_after_kill(plumbd, ledgers)
@@ -201,9 +258,14 @@ def open_traces(bench):
         plumbd.flush()
     most = max(r["open_traces"] for r in sampler.rows)
     held = [r["rss"] for r in sampler.rows if r["open_traces"] >= 1_000_000]
-    figures = {"traces begun and held": held_open, "other spans meanwhile": others, "open traces, most": most,
-               "resident MiB with a million open, most": max(held) / MIB if held else "never a million at once",
-               "resident MiB, most": max(r["rss"] for r in sampler.rows) / MIB, **check_ledger(plumbd, [ledger])}
+    figures = {
+        "traces begun and held": held_open,
+        "other spans meanwhile": others,
+        "open traces, most": most,
+        "resident MiB with a million open, most": max(held) / MIB if held else "never a million at once",
+        "resident MiB, most": max(r["rss"] for r in sampler.rows) / MIB,
+        **check_ledger(plumbd, [ledger]),
+    }
     pairs("A million open traces", figures)
     bench.drop(plumbd)
     return {"figures": figures, "samples": sampler.rows}
@@ -218,7 +280,9 @@ def ask_often(plumbd, questions, runs):
             if body is None:
                 sys.exit(f"bench: {paths[0]}: too busy")
             times.append(took)
-        rows.append({"question": name, "first ms": times[0], "median (least to most) ms": spread(times), "bytes": len(body)})
+        rows.append(
+            {"question": name, "first ms": times[0], "median (least to most) ms": spread(times), "bytes": len(body)}
+        )
     return rows
 
 
@@ -227,7 +291,9 @@ def some_traces(plumbd, since, until):
     found, step = [], (until - since) // 10
     for part in range(1, 10, 2):
         begin = since + part * step
-        found += json.loads(plumbd.get(f"/api/v1/traces?since={begin}&until={begin + min(step, 60 * SECOND_NS)}&limit=8"))["traces"]
+        found += json.loads(
+            plumbd.get(f"/api/v1/traces?since={begin}&until={begin + min(step, 60 * SECOND_NS)}&limit=8")
+        )["traces"]
     found = random.Random(1).sample(found, min(len(found), 12))
     for trace in found:
         body = plumbd.get(f"/api/v1/trace?id={trace['trace']}&limit=200").decode()
@@ -237,7 +303,10 @@ def some_traces(plumbd, since, until):
 
 def questions_about(plumbd, since, until):
     picked = some_traces(plumbd, since, until)
-    day, hour = f"since={since}&until={until}", f"since={since + (until - since) // 12}&until={since + (until - since) // 8}"
+    day, hour = (
+        f"since={since}&until={until}",
+        f"since={since + (until - since) // 12}&until={since + (until - since) // 8}",
+    )
     paths = [t["paths"][0] for t in picked if t["paths"]]
     return {
         "functions, all": [f"/api/v1/functions?{day}"],
@@ -246,7 +315,9 @@ def questions_about(plumbd, since, until):
         "functions of a host, all": [f"/api/v1/functions?{day}&host={t['host']}" for t in picked],
         "forest, all": [f"/api/v1/forest?{day}"],
         "trace by id": [f"/api/v1/trace?id={t['trace']}" for t in picked],
-        "traces by function, all": [f"/api/v1/traces?{day}&function=ClientProtocol%23{m}" for m in ("concat", "truncate", "getXAttrs")],
+        "traces by function, all": [
+            f"/api/v1/traces?{day}&function=ClientProtocol%23{m}" for m in ("concat", "truncate", "getXAttrs")
+        ],
         "traces by host, all": [f"/api/v1/traces?{day}&host={t['host']}" for t in picked],
         "traces by path, all": [f"/api/v1/traces?{day}&path={p}" for p in paths],
         "traces by a path that there is not": [f"/api/v1/traces?{day}&path=/load/none/here"],
@@ -264,12 +335,28 @@ def day(bench):
     rate = spans / DAY_S
     begin = (time.time_ns() // (DAY_S * SECOND_NS) - 1) * DAY_S * SECOND_NS
     # So many spans in a batch as at full speed, though the cluster makes them more slowly.
-    ledger = load(plumbd, spans, "--cluster-rate", rate, "--flush", min(1.5e6, spans / 4) / rate, "--late-by", 600, "--begin", begin, "--seed", 9, *bench.at_most(0.3))
+    ledger = load(
+        plumbd,
+        spans,
+        "--cluster-rate",
+        rate,
+        "--flush",
+        min(1.5e6, spans / 4) / rate,
+        "--late-by",
+        600,
+        "--begin",
+        begin,
+        "--seed",
+        9,
+        *bench.at_most(0.3),
+    )
     plumbd.flush()
     plumbd.settle(bench.seconds(0.1))
     store, families = store_figures(plumbd)
     rows = ask_often(plumbd, questions_about(plumbd, begin, begin + DAY_S * SECOND_NS), 7)
-    pairs("A day's spans", {**store, **check_ledger(plumbd, [ledger]), "resident MiB": plumbd.memory_bytes("VmRSS") / MIB})
+    pairs(
+        "A day's spans", {**store, **check_ledger(plumbd, [ledger]), "resident MiB": plumbd.memory_bytes("VmRSS") / MIB}
+    )
     table("A day's spans, by family", [{"family": k, "bytes per span": v} for k, v in families.items()])
     table("Time to answer, asked over HTTP, 7 times", rows)
     return {"store": store, "families": families, "answers": rows}
@@ -315,9 +402,18 @@ def space(bench):
         forest = len(plumbd.get("/api/v1/forest?limit=0"))
         store, families = store_figures(plumbd)
         json_bytes = export_bytes(plumbd)
-        rows.append({"case": name, **store, "JSON lines, bytes per span": json_bytes / store["spans"],
-                     "forest, bytes of JSON": forest, "JSON lines / forest": json_bytes / forest,
-                     "verify: differences": verify["differences"], "verify: us per span": verify_s * 1e6 / store["spans"], **check_ledger(plumbd, [ledger])})
+        rows.append(
+            {
+                "case": name,
+                **store,
+                "JSON lines, bytes per span": json_bytes / store["spans"],
+                "forest, bytes of JSON": forest,
+                "JSON lines / forest": json_bytes / forest,
+                "verify: differences": verify["differences"],
+                "verify: us per span": verify_s * 1e6 / store["spans"],
+                **check_ledger(plumbd, [ledger]),
+            }
+        )
         table(f"By family, {name}", [{"family": k, "bytes per span": v} for k, v in families.items()])
         bench.drop(plumbd)
     for row in rows:
@@ -335,7 +431,12 @@ def captured_space(bench):
     plumbd.settle(60)
     store, _ = store_figures(plumbd)
     json_bytes, forest = export_bytes(plumbd), len(plumbd.get("/api/v1/forest?limit=0"))
-    row = {**store, "JSON lines, bytes per span": json_bytes / store["spans"], "forest, bytes of JSON": forest, "JSON lines / forest": json_bytes / forest}
+    row = {
+        **store,
+        "JSON lines, bytes per span": json_bytes / store["spans"],
+        "forest, bytes of JSON": forest,
+        "JSON lines / forest": json_bytes / forest,
+    }
     pairs("Copies of the captured traces, nothing lost, late or repeated, 16 hosts", row)
     bench.drop(plumbd)
     return row
@@ -344,11 +445,18 @@ def captured_space(bench):
 def flame(bench):
     """Where plumbd's CPU goes, by part of the program, from perf's samples of a load."""
     from bench.lib.flame import profile
+
     plumbd = bench.own_store("flame")
     seconds = max(bench.seconds(0.05), 10)
-    client = subprocess.Popen(load_command(plumbd, bench.rate * seconds * 2 + 8_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True)
+    client = subprocess.Popen(
+        load_command(plumbd, bench.rate * seconds * 2 + 8_000_000, "--seed", 8), stdout=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 120
-    while client.poll() is None and time.monotonic() < deadline and sum(plumbd.status()["receiver"]["closed_traces"].values()) < 20_000:
+    while (
+        client.poll() is None
+        and time.monotonic() < deadline
+        and sum(plumbd.status()["receiver"]["closed_traces"].values()) < 20_000
+    ):
         time.sleep(0.5)  # memory fills first; what happens to every span begins when traces are closed
     rows = profile(plumbd, seconds, bench.folder)
     client.send_signal(signal.SIGTERM)
@@ -363,16 +471,28 @@ def flame(bench):
     return rows
 
 
-PARTS = {"sustained": sustained, "settled": settled, "answers": answers, "acks": acks, "readers": readers, "restart": restart,
-         "open": open_traces, "space": space, "flame": flame, "day": day}
+PARTS = {
+    "sustained": sustained,
+    "settled": settled,
+    "answers": answers,
+    "acks": acks,
+    "readers": readers,
+    "restart": restart,
+    "open": open_traces,
+    "space": space,
+    "flame": flame,
+    "day": day,
+}
 
 
 def need_space(folder, spans, bytes_per_span=50):
     free = shutil.disk_usage(folder).free
     needed = spans * bytes_per_span + 3 * 2**30
     if free < needed:
-        sys.exit(f"bench: {folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
-                 "give another --folder, or less --spans or --minutes")
+        sys.exit(
+            f"bench: {folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
+            "give another --folder, or less --spans or --minutes"
+        )
 
 
 class Bench:

@@ -1,4 +1,5 @@
 """What readers ask plumbd: a reader of its own for questions one by one, and the list for those of bench_ask, who ask without pause."""
+
 import http.client
 import json
 import subprocess
@@ -60,7 +61,9 @@ def questions(address):
 
 def start_readers(plumbd, n):
     """bench_ask, asking; it ends at the end of its stdin, and prints what it found."""
-    readers = subprocess.Popen([str(BUILD / "bench/bench_ask"), plumbd.http, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    readers = subprocess.Popen(
+        [str(BUILD / "bench/bench_ask"), plumbd.http, str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     readers.stdin.write("".join(f"{name}\t{path}\n" for name, path in questions(plumbd.http)) + "\n")
     readers.stdin.flush()
     readers.stdout.readline()

@@ -1,4 +1,5 @@
 """Figures as Markdown."""
+
 import statistics
 
 

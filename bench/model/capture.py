@@ -6,6 +6,7 @@ hdfs-VERSION.jsonl          traces as templates, spans as HTrace 4 JSON lines, t
 hdfs-VERSION.summary.json   for each template how many traces had its shape; for each function its calls, durations and
                             children
 """
+
 import argparse
 import json
 import math
@@ -42,8 +43,9 @@ def run_cluster(work, version, rounds, size):
     core["hadoop.htrace.local.file.span.receiver.path"] = "${plumb.local.spans}"
     with Cluster(work, version, core=core) as cluster:
         arguments = ["--htrace", "--rounds", str(rounds), "--threads", "2", "--size", str(size)]
-        load = cluster.java("client", "Workload", arguments,
-                            class_path=str(workload_classes(work, version)), stdout=subprocess.PIPE)
+        load = cluster.java(
+            "client", "Workload", arguments, class_path=str(workload_classes(work, version)), stdout=subprocess.PIPE
+        )
         print(load.communicate()[0], end="")
         if load.returncode != 0:
             sys.exit(f"load failed: {cluster.log('client')}")
@@ -132,11 +134,16 @@ def main():
         for identity in chosen:
             for span in sorted(traces[identity], key=lambda s: (bool(s["p"]), s["b"], s["a"])):
                 out.write(json.dumps(span, separators=(",", ":")) + "\n")
-    summary = {"traces": len(traces), "spans": sum(map(len, traces.values())), "templates": chosen,
-               "functions": functions(traces)}
+    summary = {
+        "traces": len(traces),
+        "spans": sum(map(len, traces.values())),
+        "templates": chosen,
+        "functions": functions(traces),
+    }
     (HERE / f"hdfs-{options.version}.summary.json").write_text(json.dumps(summary, indent=1) + "\n")
-    print(f"{summary['traces']} traces, {summary['spans']} spans; "
-          f"{len(chosen)} templates, {model.stat().st_size} bytes")
+    print(
+        f"{summary['traces']} traces, {summary['spans']} spans; {len(chosen)} templates, {model.stat().st_size} bytes"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """How tracing gets into a process of a cluster: Agent (the option -javaagent) or Woven (jars woven beforehand)."""
+
 import subprocess
 from pathlib import Path
 
@@ -55,15 +56,18 @@ def weave(version, work, *, functions=None, beside=None):
     if beside:
         run(["jar", "--create", "--file", plain / "beside.jar", "-C", beside, "."], "jar failed")
     site = ["--functions", functions] if functions else []
-    run(["java", "-jar", agent_jar(), "weave", "--in", plain, "--out", woven, *site],
-        f"the jars of Hadoop {version} could not be woven")
+    run(
+        ["java", "-jar", agent_jar(), "weave", "--in", plain, "--out", woven, *site],
+        f"the jars of Hadoop {version} could not be woven",
+    )
     return woven
 
 
 def agent_command(*arguments):
     """java -jar plumb-agent.jar ...: what it prints."""
-    done = subprocess.run(["java", "-jar", str(agent_jar()), *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        ["java", "-jar", str(agent_jar()), *map(str, arguments)], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise ClusterError(done.stderr)
     return done.stdout

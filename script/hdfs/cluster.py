@@ -3,6 +3,7 @@
 As a program it starts a cluster, says how to reach it, and stops it at the end of its input or on SIGINT/SIGTERM. As a
 module: `with Cluster(work) as cluster: ...`.
 """
+
 import argparse
 import ctypes
 import json
@@ -100,8 +101,9 @@ def sample_class_path(jar):
     script = '. "$0" && printf %s "$HADOOP_CLASSPATH"'
     environment = {"PATH": os.environ["PATH"], "PLUMB_SPAN_RECEIVER_JAR": str(jar)}
     sample = str(ROOT / "conf" / "hadoop-env.sh.sample")
-    return subprocess.run(["bash", "-c", script, sample], env=environment, check=True, capture_output=True,
-                          text=True).stdout
+    return subprocess.run(
+        ["bash", "-c", script, sample], env=environment, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def tracing(addresses, local_files=False):
@@ -188,7 +190,7 @@ class Processes:
 
     def log_end(self, name):
         text = self.log(name).read_text(errors="replace") if self.log(name).exists() else ""
-        return "\n".join(text.splitlines()[-self.LOG_END_LINES:])
+        return "\n".join(text.splitlines()[-self.LOG_END_LINES :])
 
 
 class Cluster(Processes):
@@ -198,8 +200,20 @@ class Cluster(Processes):
     jvm: options of every JVM. hosts: where processes run (Loopback or Namespaces of script/spark/hosts.py), so that
     each DataNode has an address of its own; without, all are at 127.0.0.1."""
 
-    def __init__(self, work, version=DEFAULT_VERSION, datanodes=3, core=None, hdfs=None, class_path="", *, agent=None,
-                 java=None, jvm=SHORT_LIVED, hosts=None):
+    def __init__(
+        self,
+        work,
+        version=DEFAULT_VERSION,
+        datanodes=3,
+        core=None,
+        hdfs=None,
+        class_path="",
+        *,
+        agent=None,
+        java=None,
+        jvm=SHORT_LIVED,
+        hosts=None,
+    ):
         self.hosts = hosts
         self.work = Path(work).resolve()
         self.conf = self.work / "conf"
@@ -226,10 +240,19 @@ class Cluster(Processes):
     def _command(self, name, main, arguments, heap_mb, version=None, agent=None):
         folder = self.work / name
         folder.mkdir(parents=True, exist_ok=True)
-        return [self.java_program, *self.jvm_flags, f"-Xmx{heap_mb}m", f"-Djava.io.tmpdir={folder}",
-                f"-Dplumb.host={name}", f"-Dplumb.local.spans={self.local_spans(name)}",
-                *(agent.options(name, self.work) if agent else []), "-cp",
-                self.class_path(version or self.version_of(name), agent), main, *arguments]
+        return [
+            self.java_program,
+            *self.jvm_flags,
+            f"-Xmx{heap_mb}m",
+            f"-Djava.io.tmpdir={folder}",
+            f"-Dplumb.host={name}",
+            f"-Dplumb.local.spans={self.local_spans(name)}",
+            *(agent.options(name, self.work) if agent else []),
+            "-cp",
+            self.class_path(version or self.version_of(name), agent),
+            main,
+            *arguments,
+        ]
 
     def _environment(self, name, agent):
         return {**os.environ, "HADOOP_USER_NAME": "plumb", **(agent.environment(name, self.work) if agent else {})}
@@ -238,8 +261,14 @@ class Cluster(Processes):
         inside = self.hosts.inside(name) if self.hosts else []
         with open(self.log(name), "ab") as log:
             self.processes[name] = subprocess.Popen(
-                [*inside, *self._command(name, main, arguments, heap_mb, agent=agent)], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, env=self._environment(name, agent), cwd=self.work, preexec_fn=die_with_parent)
+                [*inside, *self._command(name, main, arguments, heap_mb, agent=agent)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environment(name, agent),
+                cwd=self.work,
+                preexec_fn=die_with_parent,
+            )
 
     def java(self, name, main, arguments=(), class_path="", heap_mb=256, **options):
         """Starts a client of the cluster: a Popen, whose standard error goes to the log 'name' unless given. agent,
@@ -251,8 +280,14 @@ class Cluster(Processes):
             command[position] = f"{class_path}:{command[position]}"
         with open(self.log(name), "ab") as log:
             options.setdefault("stderr", log)
-            return subprocess.Popen(command, env=self._environment(name, agent), cwd=self.work, text=True,
-                                    preexec_fn=die_with_parent, **options)
+            return subprocess.Popen(
+                command,
+                env=self._environment(name, agent),
+                cwd=self.work,
+                text=True,
+                preexec_fn=die_with_parent,
+                **options,
+            )
 
     def local_spans(self, name):
         """Where LocalFileSpanReceiver of that process writes."""
@@ -275,23 +310,32 @@ class Cluster(Processes):
             (folder / "web.xml").write_text(WEB_XML)
         (self.conf / "log4j.properties").write_text(LOG4J)
         self.rpc_port, self.http["namenode"] = free_port(), free_port()
-        write_site(self.conf / "core-site.xml", {
-            "fs.defaultFS": self.url(),
-            "ipc.client.connect.retry.interval": "200",
-            "hadoop.tmp.dir": str(self.work / "tmp"),
-            **self.core})
-        write_site(self.conf / "hdfs-site.xml", {
-            "dfs.namenode.name.dir": f"file://{self.work}/namenode/name",
-            "dfs.namenode.http-address": f"{self.address('namenode')}:{self.http['namenode']}",
-            **(BY_HOST_NAME if self.hosts else {}),
-            **self.hdfs})
+        write_site(
+            self.conf / "core-site.xml",
+            {
+                "fs.defaultFS": self.url(),
+                "ipc.client.connect.retry.interval": "200",
+                "hadoop.tmp.dir": str(self.work / "tmp"),
+                **self.core,
+            },
+        )
+        write_site(
+            self.conf / "hdfs-site.xml",
+            {
+                "dfs.namenode.name.dir": f"file://{self.work}/namenode/name",
+                "dfs.namenode.http-address": f"{self.address('namenode')}:{self.http['namenode']}",
+                **(BY_HOST_NAME if self.hosts else {}),
+                **self.hdfs,
+            },
+        )
 
     def start(self):
         """Returns when all DataNodes are there and files can be written."""
         self._write_conf()
         # Formatting ends spans of nobody, but loads the receivers: it is to leave no file of theirs.
-        self._spawn("format", NAMENODE, ["-Dhadoop.htrace.span.receiver.classes=", "-format", "-force",
-                                         "-nonInteractive"], 128)
+        self._spawn(
+            "format", NAMENODE, ["-Dhadoop.htrace.span.receiver.classes=", "-format", "-force", "-nonInteractive"], 128
+        )
         if self.processes.pop("format").wait(FORMAT_SECONDS) != 0:
             raise ClusterError(f"NameNode could not be formatted:\n{self.log_end('format')}")
         self._spawn("namenode", NAMENODE, [], 256, choose(self.agents, "namenode"))
@@ -310,8 +354,9 @@ class Cluster(Processes):
             here = self.address(name)
             settings["dfs.datanode.hostname"] = here
             settings.update({f"dfs.datanode.{kind}address": f"{here}:0" for kind in ("", "http.", "ipc.")})
-        self._spawn(name, DATANODE, [f"-D{key}={value}" for key, value in settings.items()], 192,
-                    choose(self.agents, name))
+        self._spawn(
+            name, DATANODE, [f"-D{key}={value}" for key, value in settings.items()], 192, choose(self.agents, name)
+        )
 
     def data_folder(self, name):
         """Of a DataNode: on its host's own disk, if it has one."""
@@ -381,7 +426,8 @@ class Cluster(Processes):
             nonlocal last, since
             now = self.senders()
             quiet = set(now) == traced and all(
-                bean["SpansReceived"] == bean["SpansAcknowledged"] + bean["SpansDropped"] for bean in now.values())
+                bean["SpansReceived"] == bean["SpansAcknowledged"] + bean["SpansDropped"] for bean in now.values()
+            )
             received = [{name: bean["SpansReceived"] for name, bean in beans.items()} for beans in (now, last)]
             same, last = received[0] == received[1], now
             since = since if quiet and same else time.monotonic()
@@ -412,8 +458,11 @@ def main():
     parser.add_argument("--work", required=True, help="folder for data, configuration and logs")
     parser.add_argument("--version", default=DEFAULT_VERSION, help="of Hadoop, 2.8 to 3.5 (default %(default)s)")
     parser.add_argument("--datanodes", type=int, default=3)
-    parser.add_argument("--trace-to", metavar="HOST:PORT", help="send spans there: with the agent from 3.3.2 on, with "
-                        "our span receiver alone up to 3.3.1")
+    parser.add_argument(
+        "--trace-to",
+        metavar="HOST:PORT",
+        help="send spans there: with the agent from 3.3.2 on, with our span receiver alone up to 3.3.1",
+    )
     parser.add_argument("--agent", action="store_true", help="with the agent in every version")
     parser.add_argument("--local-files", action="store_true", help="and write them to files")
     options = parser.parse_args()
@@ -425,11 +474,15 @@ def main():
         class_path = sample_class_path(receiver_jar())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        with Cluster(options.work, options.version, options.datanodes, core, class_path=class_path,
-                     agent=agent) as cluster:
-            print(f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, "
-                  f"configuration {cluster.conf}, page http://127.0.0.1:{cluster.http['namenode']}/jmx; "
-                  "ends with its input (Ctrl-D)", flush=True)
+        with Cluster(
+            options.work, options.version, options.datanodes, core, class_path=class_path, agent=agent
+        ) as cluster:
+            print(
+                f"HDFS {options.version} is ready: hdfs://127.0.0.1:{cluster.rpc_port}, "
+                f"configuration {cluster.conf}, page http://127.0.0.1:{cluster.http['namenode']}/jmx; "
+                "ends with its input (Ctrl-D)",
+                flush=True,
+            )
             sys.stdin.read()
     except ClusterError as error:
         sys.exit(f"cluster: {error}")

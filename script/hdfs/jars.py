@@ -1,6 +1,7 @@
 """What the processes of a cluster are made of: Hadoop's jars by version, ours, Java homes, classes of tests.
 
 Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}."""
+
 import os
 import shutil
 import subprocess
@@ -31,8 +32,9 @@ def cache_root():
 
 def run(command, what):
     """Its output; ClusterError with the end of it when the command fails."""
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False)
+    done = subprocess.run(
+        list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if done.returncode != 0:
         raise ClusterError(f"{what}:\n{done.stdout[-3000:]}")
     return done.stdout
@@ -57,9 +59,18 @@ def once(folder, make):
 
 def hadoop_jars(version=DEFAULT_VERSION):
     """The folder with the jars of a version; Maven gets them the first time."""
+
     def get(partial):
-        command = ["mvn", "-q", "-B", "-f", ROOT / "script" / "hdfs" / "pom.xml", f"-Dhadoop.version={version}",
-                   "dependency:copy-dependencies", f"-DoutputDirectory={partial}"]
+        command = [
+            "mvn",
+            "-q",
+            "-B",
+            "-f",
+            ROOT / "script" / "hdfs" / "pom.xml",
+            f"-Dhadoop.version={version}",
+            "dependency:copy-dependencies",
+            f"-DoutputDirectory={partial}",
+        ]
         if not has_htrace(version):
             command.append("-Pproject")
         run(command, f"Maven could not get the jars of Hadoop {version}")
@@ -92,8 +103,11 @@ def agent_jar():
 
 def java_home(release):
     """Where a JDK of that release is (JAVA_HOME_25, or in /usr/lib/jvm); None when there is none."""
-    candidates = [os.environ.get(f"JAVA_HOME_{release}"), os.environ.get(f"JAVA_HOME_{release}_X64"),
-                  *sorted(Path("/usr/lib/jvm").glob(f"*-{release}-*"))]
+    candidates = [
+        os.environ.get(f"JAVA_HOME_{release}"),
+        os.environ.get(f"JAVA_HOME_{release}_X64"),
+        *sorted(Path("/usr/lib/jvm").glob(f"*-{release}-*")),
+    ]
     for candidate in filter(None, candidates):
         if (Path(candidate) / "bin" / "java").exists():
             return Path(candidate)
@@ -103,8 +117,22 @@ def java_home(release):
 def compile_java(sources, classes, version=DEFAULT_VERSION):
     """Compiles against the jars of a Hadoop version."""
     Path(classes).mkdir(parents=True, exist_ok=True)
-    run(["javac", "-nowarn", "-proc:none", "--release", "8", "-Xlint:-options", "-cp", f"{hadoop_jars(version)}/*",
-         "-d", classes, *sources], "javac failed")
+    run(
+        [
+            "javac",
+            "-nowarn",
+            "-proc:none",
+            "--release",
+            "8",
+            "-Xlint:-options",
+            "-cp",
+            f"{hadoop_jars(version)}/*",
+            "-d",
+            classes,
+            *sources,
+        ],
+        "javac failed",
+    )
     return Path(classes)
 
 

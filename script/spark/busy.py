@@ -2,6 +2,7 @@
 
 cpu: loops over 10^6 random integers. disk: characters written to files again and again, 10^7 at a time. network: messages of
 512 characters exchanged with a peer over TCP; without HOST and PORT it is that peer, and prints its port."""
+
 import ctypes
 import os
 import random

@@ -4,6 +4,7 @@ One NameNode, four DataNodes, Spark's master and three workers, each its own JVM
 executors and in the driver. Root makes the disk of datanode2 slow; others stop and resume that DataNode all the time. The event
 log lies in that HDFS, and plumb-bridge reads it from there. Prints the application's id.
 """
+
 import argparse
 import signal
 import subprocess
@@ -26,7 +27,8 @@ def demo(options, work):
         hdfs.wait_all_sent()
         log = hdfs.url(f"/spark-events/{application}", "webhdfs")
         done = subprocess.run(
-            [options.bridge, "--receiver", options.plumbd_thrift, log], stdout=sys.stderr, check=False)
+            [options.bridge, "--receiver", options.plumbd_thrift, log], stdout=sys.stderr, check=False
+        )
         if done.returncode != 0:
             raise ClusterError(f"{options.bridge} could not read {log}")
     return application

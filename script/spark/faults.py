@@ -3,6 +3,7 @@ written, with the time, to a file of JSON lines:
 
     {"kind": "slow-disk", "host": "datanode2", "begin_ms": 1795291234567, "end_ms": 1795291264567, "bytes_per_second": 400000}
 """
+
 import json
 import os
 import signal
@@ -105,9 +106,20 @@ class Faults:
     @contextmanager
     def hung(self, host, seconds=3, every=6):
         """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its own."""
-        pauses = subprocess.Popen([sys.executable, "-m", "script.spark.faults", str(seconds), str(every), host,
-                                   str(self.record.resolve()), *map(str, self._pids(host))], cwd=ROOT,
-                                  preexec_fn=die_with_parent)
+        pauses = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "script.spark.faults",
+                str(seconds),
+                str(every),
+                host,
+                str(self.record.resolve()),
+                *map(str, self._pids(host)),
+            ],
+            cwd=ROOT,
+            preexec_fn=die_with_parent,
+        )
         try:
             yield
         finally:
@@ -122,9 +134,16 @@ class Faults:
 
     def prepare_namenode_load(self, threads=100, directories=4000):
         """Makes what is asked for, once; 'namenode_loaded' is quick then."""
-        self.load = self.hdfs.java("namenode-load", "NameNodeLoad", [self.hdfs.url(), str(threads), str(directories)],
-                                   class_path=str(self.classes), agent=None, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, heap_mb=128)
+        self.load = self.hdfs.java(
+            "namenode-load",
+            "NameNodeLoad",
+            [self.hdfs.url(), str(threads), str(directories)],
+            class_path=str(self.classes),
+            agent=None,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            heap_mb=128,
+        )
         if self.load.stdout.readline() != "ready\n":
             raise ClusterError(f"no load for the NameNode:\n{self.hdfs.log_end('namenode-load')}")
 
@@ -164,11 +183,17 @@ class Faults:
         if what == "disk":
             arguments = [str(self.hosts.disk(host))]
         elif what == "network":
-            peer = subprocess.Popen([sys.executable, str(HERE / "busy.py"), "network"], stdout=subprocess.PIPE, text=True,
-                                    preexec_fn=die_with_parent)
+            peer = subprocess.Popen(
+                [sys.executable, str(HERE / "busy.py"), "network"],
+                stdout=subprocess.PIPE,
+                text=True,
+                preexec_fn=die_with_parent,
+            )
             arguments = [self.hosts.address("driver"), peer.stdout.readline().strip()]
-        work = subprocess.Popen([*self.hosts.inside(host), sys.executable, str(HERE / "busy.py"), what, *arguments],
-                                preexec_fn=die_with_parent)
+        work = subprocess.Popen(
+            [*self.hosts.inside(host), sys.executable, str(HERE / "busy.py"), what, *arguments],
+            preexec_fn=die_with_parent,
+        )
         try:
             with self.noted(f"busy-{what}", host):
                 yield
@@ -192,6 +217,7 @@ def read_injections(path):
 
 def pause(seconds, every, host, record, *pids):
     """Until told to end: pauses, each of them noted; nobody stays stopped."""
+
     def end(*_):
         raise SystemExit
 

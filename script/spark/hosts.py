@@ -5,6 +5,7 @@ Namespaces (root only): each host has its own network namespace on a bridge, its
 own disk (a loop device), so that one of them can be made slow and sampled apart from the others. A process of ours
 takes them down at the end, also when the one that made them is killed.
 """
+
 import os
 import shutil
 import signal
@@ -29,15 +30,16 @@ class HostError(Exception):
 
 
 def command(*words):
-    done = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False)
+    done = subprocess.run(
+        list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if done.returncode != 0:
         raise HostError(f"{' '.join(map(str, words))}: {done.stdout.strip()}")
     return done.stdout
 
 
 def number_of(name):
-    digits = name[len(name.rstrip("0123456789")):]
+    digits = name[len(name.rstrip("0123456789")) :]
     return int(digits) if digits else 0
 
 
@@ -60,8 +62,11 @@ class Loopback:
 
     def write_table(self, path, names):
         """A hosts file for JVMs (-Djdk.net.hosts.file)."""
-        lines = ["127.0.0.1 localhost", *(f"{self.address(name)} {name}" for name in names),
-                 f"{self.address('driver')} {socket.gethostname()}"]
+        lines = [
+            "127.0.0.1 localhost",
+            *(f"{self.address(name)} {name}" for name in names),
+            f"{self.address('driver')} {socket.gethostname()}",
+        ]
         path.write_text("\n".join(lines) + "\n")
 
     def close(self):
@@ -129,7 +134,9 @@ class Namespaces(Loopback):
         self.names = self._take_number(work, hosts)
         self._cleaner = subprocess.Popen(
             [sys.executable, __file__, str(self.names.number), str(self.names.work), *self.names.hosts],
-            stdin=subprocess.PIPE, start_new_session=True)
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             if network:
                 self._bridge()
@@ -164,8 +171,12 @@ class Namespaces(Loopback):
         command("ip", "netns", "add", space)
         command("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", space)
         command("ip", "link", "set", cable, "master", self.names.bridge, "up")
-        for words in (["address", "add", f"{self.address(host)}/24", "dev", "eth0"], ["link", "set", "eth0", "up"],
-                      ["link", "set", "lo", "up"], ["route", "add", "default", "via", self.address("driver")]):
+        for words in (
+            ["address", "add", f"{self.address(host)}/24", "dev", "eth0"],
+            ["link", "set", "eth0", "up"],
+            ["link", "set", "lo", "up"],
+            ["route", "add", "default", "via", self.address("driver")],
+        ):
             command("ip", "-n", space, *words)
 
     def _groups(self, host):
@@ -247,8 +258,21 @@ class Namespaces(Loopback):
             if bits_per_second is None:
                 command("tc", *words, "del", "dev", device, "root")
             else:
-                command("tc", *words, "replace", "dev", device, "root", "tbf", "rate", f"{bits_per_second}bit",
-                        "burst", "16kb", "latency", "500ms")
+                command(
+                    "tc",
+                    *words,
+                    "replace",
+                    "dev",
+                    device,
+                    "root",
+                    "tbf",
+                    "rate",
+                    f"{bits_per_second}bit",
+                    "burst",
+                    "16kb",
+                    "latency",
+                    "500ms",
+                )
 
     def forget(self, name):
         """Drops what the system remembers of the files on the host's disk (what is written out already): reads go to the

@@ -1,4 +1,5 @@
 """Small jobs, run by spark-submit: jobs.py NAME ARGUMENT... The work of tasks is in JVMs unless said otherwise."""
+
 import json
 import sys
 import threading
@@ -23,6 +24,7 @@ def say(**values):
 
 
 # ---- the jobs of everyday life ----
+
 
 @job
 def wordcount(spark, path, out=None):
@@ -57,8 +59,9 @@ def sort(spark, path, out):
 def parquet(spark, path, out):
     """Text to Parquet, and a scan of two of its columns."""
     words = spark.read.text(path).select(F.explode(F.split("value", " ")).alias("word"))
-    words.select("word", F.length("word").alias("length"), F.xxhash64("word").alias("id"), F.md5("word").alias("sum")) \
-        .write.mode("overwrite").parquet(out)
+    words.select(
+        "word", F.length("word").alias("length"), F.xxhash64("word").alias("id"), F.md5("word").alias("sum")
+    ).write.mode("overwrite").parquet(out)
     say(long=spark.read.parquet(out).filter("length > 4").agg(F.count("id")).first()[0])
 
 
@@ -77,12 +80,20 @@ def bayes(spark, rows="20000", partitions="12"):
     jvm = spark.sparkContext._jvm
     data = spark.range(0, int(rows), 1, int(partitions)).select(
         (F.col("id") % 3).cast("double").alias("label"),
-        *((F.hash("id", F.lit(i)) % 5 + 5 + (F.col("id") % 3) * (i % 3)).cast("double").alias(f"f{i}") for i in range(10)))
+        *(
+            (F.hash("id", F.lit(i)) % 5 + 5 + (F.col("id") % 3) * (i % 3)).cast("double").alias(f"f{i}")
+            for i in range(10)
+        ),
+    )
     names = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 10)
     for i in range(10):
         names[i] = f"f{i}"
-    vectors = jvm.org.apache.spark.ml.feature.VectorAssembler().setInputCols(names).setOutputCol("features") \
+    vectors = (
+        jvm.org.apache.spark.ml.feature.VectorAssembler()
+        .setInputCols(names)
+        .setOutputCol("features")
         .transform(data._jdf)
+    )
     model = jvm.org.apache.spark.ml.classification.NaiveBayes().setModelType("multinomial").fit(vectors)
     predicted = DataFrame(model.transform(vectors), spark)
     say(right=predicted.filter("prediction = label").count(), of=int(rows))
@@ -109,16 +120,19 @@ def several(spark, path, out):
 
 # ---- with something that makes tasks slow ----
 
+
 @job
 def skewed(spark, path, share, partitions="32"):
     """One key has this share of all rows; the others are even. Prints which partition it is in."""
     rows = spark.read.text(path).select(
-        F.when(F.rand(7) < float(share), F.lit(-1)).otherwise(F.xxhash64("value") % 100_000).alias("key"), "value")
+        F.when(F.rand(7) < float(share), F.lit(-1)).otherwise(F.xxhash64("value") % 100_000).alias("key"), "value"
+    )
     rows = rows.repartition(int(partitions), "key")
     hot = spark.range(1).select(F.expr(f"pmod(hash(cast(-1 as bigint)), {int(partitions)})")).first()[0]
     say(partition=hot)
-    heavy = rows.select("key", F.sha2(F.concat("value", F.lit("x")), 512).alias("sum")) \
-        .filter("substr(sum, 1, 4) != '0000'")
+    heavy = rows.select("key", F.sha2(F.concat("value", F.lit("x")), 512).alias("sum")).filter(
+        "substr(sum, 1, 4) != '0000'"
+    )
     say(rows=heavy.agg(F.count("sum")).first()[0])
 
 
@@ -132,6 +146,7 @@ def shuffled(spark, path, partitions="32", repeat="1"):
 
 # ---- what event logs must be able to tell ----
 
+
 def busy(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -141,20 +156,24 @@ def busy(seconds):
 @job
 def failing(spark, times):
     """Partition 3 fails so many times; the job ends well when that is less than spark.task.maxFailures."""
+
     def work(number, values):
         if number == 3 and TaskContext.get().attemptNumber() < int(times):
             raise ValueError("this partition is broken")
         return [sum(values)]
+
     say(sum=spark.sparkContext.parallelize(range(1000), 8).mapPartitionsWithIndex(work).sum())
 
 
 @job
 def slow_partition(spark, seconds):
     """The first attempt of partition 5 takes so long, other attempts do not: for speculation."""
+
     def work(number, values):
         first = TaskContext.get().attemptNumber() == 0
         busy(float(seconds) if number == 5 and first else 0.2)
         return [sum(values)]
+
     say(sum=spark.sparkContext.parallelize(range(1000), 9).mapPartitionsWithIndex(work).sum())
     time.sleep(10)  # the attempt that lost is killed meanwhile, and its end is heard of
 
@@ -199,6 +218,7 @@ def lossy(spark, seconds, folder):
         Path(folder, str(number)).touch()
         time.sleep(float(seconds))
         return values
+
     say(keys=pairs.mapPartitionsWithIndex(slow).count())
 
 

@@ -2,6 +2,7 @@
 
 Needs root: Spark runs at /opt/spark and in /srv/spark of a mount namespace, so that no path of this machine is in the logs.
 """
+
 import argparse
 import os
 import shutil
@@ -19,8 +20,12 @@ VERSIONS = ["4.3.0", "3.5.6"]
 HOME, WORK = Path("/opt/spark"), Path("/srv/spark")
 TEXT = WORK / "text"
 SECONDS = 400
-SPECULATE = {"spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.quantile": "0.5",
-             "spark.speculation.multiplier": "1.5"}
+SPECULATE = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.5",
+}
 CODECS = ["zstd", "lz4", "snappy", "lzf"]
 RECORDS = {}
 
@@ -36,9 +41,11 @@ def newest(spark):
 
 def running(spark):
     """The log of the application that runs, once its first task has begun."""
+
     def begun():
         logs = list(spark.events.glob("*.inprogress"))
         return logs[0] if logs and b"SparkListenerTaskStart" in logs[0].read_bytes() else None
+
     return wait_for(begun, SECONDS, "a task in the event log")
 
 
@@ -162,7 +169,22 @@ def record_version(version, names, folder):
 def in_namespace(arguments):
     """The same again, where /opt and /srv are ours alone."""
     script = 'mount -t tmpfs none /opt && mount -t tmpfs none /srv && exec "$@"'
-    os.execvp("unshare", ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "script.spark.record", "--inside", *arguments])
+    os.execvp(
+        "unshare",
+        [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            sys.executable,
+            "-m",
+            "script.spark.record",
+            "--inside",
+            *arguments,
+        ],
+    )
 
 
 def main():

@@ -9,6 +9,7 @@ which can be analysed again later:
     executors/        the executors' logs, by worker
     spans.jsonl.zst   every span that plumbd got meanwhile
 """
+
 import json
 import random
 import shutil
@@ -103,16 +104,28 @@ class Bed:
 
     def _start(self):
         self.work.mkdir(parents=True, exist_ok=True)
-        names = ["namenode", *(f"datanode{i}" for i in range(1, DATANODES + 1)),
-                 *(f"worker{i}" for i in range(1, WORKERS + 1))]
+        names = [
+            "namenode",
+            *(f"datanode{i}" for i in range(1, DATANODES + 1)),
+            *(f"worker{i}" for i in range(1, WORKERS + 1)),
+        ]
         self.hosts = self.stack.enter_context(Namespaces(self.work / "hosts", names))
         self.thrift = f"{self.hosts.address('driver')}:{free_port()}"
         self.agent = Agent({"receivers": self.thrift, "sampling": "always", "spark.operations": "all"})
         self.hdfs = self.stack.enter_context(
-            Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent))
+            Cluster(self.work / "hdfs", HADOOP, DATANODES, hosts=self.hosts, hdfs=HDFS, agent=self.agent)
+        )
         self.spark = self.stack.enter_context(
-            Standalone(self.work / "spark", self.spark_version, WORKERS, hosts=self.hosts, agent=self.agent,
-                       conf=self.conf, cores=self.cores))
+            Standalone(
+                self.work / "spark",
+                self.spark_version,
+                WORKERS,
+                hosts=self.hosts,
+                agent=self.agent,
+                conf=self.conf,
+                cores=self.cores,
+            )
+        )
         self.faults = Faults(self.hosts, self.hdfs, self.spark, self.work / "injections.jsonl")
         self.stack.callback(self.faults.close)
         write_text(self.work / "text")
@@ -128,11 +141,23 @@ class Bed:
     @contextmanager
     def plumbd(self, folder):
         """A new one for each run, at the same address; the agents find it again."""
-        command = [str(self.build / "receiver/plumbd"), "--set", f"listen.thrift={self.thrift}", "--set",
-                   "listen.http=127.0.0.1:0", "--set", f"store.path={folder}/store", "--set",
-                   f"journal.path={folder}/journal", "--set", "store.min-free=0"]
+        command = [
+            str(self.build / "receiver/plumbd"),
+            "--set",
+            f"listen.thrift={self.thrift}",
+            "--set",
+            "listen.http=127.0.0.1:0",
+            "--set",
+            f"store.path={folder}/store",
+            "--set",
+            f"journal.path={folder}/journal",
+            "--set",
+            "store.min-free=0",
+        ]
         with open(folder / "plumbd.log", "ab") as log:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent)
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent
+            )
         try:
             if not process.stdout.readline().startswith("plumbd ready"):
                 raise ClusterError(f"plumbd did not start: {folder}/plumbd.log")
@@ -190,8 +215,10 @@ class Bed:
 
     def _first_task(self, begin):
         logs = [log for log in self.spark.events.glob("*.inprogress") if log.stat().st_mtime >= begin - 1]
-        return any(b"SparkListenerTaskStart" in log.read_bytes() or b"SparkListenerStageSubmitted" in log.read_bytes()
-                   for log in logs)
+        return any(
+            b"SparkListenerTaskStart" in log.read_bytes() or b"SparkListenerStageSubmitted" in log.read_bytes()
+            for log in logs
+        )
 
     @contextmanager
     def _workers_for(self, fault):
@@ -217,12 +244,17 @@ class Bed:
         if fault == "busy-cpu":
             for worker, pids in self.spark.executors().items():
                 self.hosts.confine(worker, pids, TASKS_SHARE)
-        always = {"slow-disk": lambda: self.faults.slow_disk(SLOW), "slow-network": lambda: self.faults.slow_network(SLOW),
-                  "starved-cpu": lambda: self.faults.starved(SLOW), "hung": lambda: self.faults.hung(SLOW)}
-        at_times = {"namenode-load": self.faults.namenode_loaded,
-                    "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS, 0.6),
-                    **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what)
-                       for what in ("cpu", "disk", "network")}}
+        always = {
+            "slow-disk": lambda: self.faults.slow_disk(SLOW),
+            "slow-network": lambda: self.faults.slow_network(SLOW),
+            "starved-cpu": lambda: self.faults.starved(SLOW),
+            "hung": lambda: self.faults.hung(SLOW),
+        }
+        at_times = {
+            "namenode-load": self.faults.namenode_loaded,
+            "gc-pressure": lambda: self.faults.gc_pressure(BUSY, ON_SECONDS, 0.6),
+            **{f"busy-{what}": lambda what=what: self.faults.busy(BUSY, what) for what in ("cpu", "disk", "network")},
+        }
         if fault in always:
             with always[fault]():
                 application.wait(SECONDS)
@@ -241,15 +273,27 @@ class Bed:
                 shutil.copy(stderr, folder / "executors" / f"worker{worker}-{stderr.parent.name}.log")
         job, arguments = self.job or JOB_OF[fault]
         said = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-        about = {"fault": fault, "job": job, "arguments": arguments, "application": log.name, "spark": self.spark_version,
-                 "hadoop": HADOOP, "began": begin, "ended": time.time(), "said": said, "block_bytes": BLOCK}
+        about = {
+            "fault": fault,
+            "job": job,
+            "arguments": arguments,
+            "application": log.name,
+            "spark": self.spark_version,
+            "hadoop": HADOOP,
+            "began": begin,
+            "ended": time.time(),
+            "said": said,
+            "block_bytes": BLOCK,
+        }
         (folder / "run.json").write_text(json.dumps(about, indent=1) + "\n")
         self._export(folder)
 
     def _export(self, folder):
         plumb = self.build / "analyzer/plumb"
-        with open(folder / "spans.jsonl.zst", "wb") as out, \
-                subprocess.Popen([str(plumb), "--store", str(folder / "store"), "export"], stdout=subprocess.PIPE) as spans:
+        with (
+            open(folder / "spans.jsonl.zst", "wb") as out,
+            subprocess.Popen([str(plumb), "--store", str(folder / "store"), "export"], stdout=subprocess.PIPE) as spans,
+        ):
             subprocess.run(["zstd", "-q", "-c"], stdin=spans.stdout, stdout=out, check=True)
         if spans.returncode != 0:
             raise ClusterError(f"spans of {folder} could not be exported")

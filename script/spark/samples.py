@@ -3,6 +3,7 @@
 
     with Samples(hosts, ["worker1", "worker2"], folder): ...    # afterwards: folder/worker1.json (sadf -j), worker1.sar (text)
 """
+
 import os
 import shutil
 import signal
@@ -38,8 +39,11 @@ class Samples:
         self.view.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "lxcfs.log", "ab") as log:
             self.processes["lxcfs"] = subprocess.Popen(
-                ["lxcfs", "--pidfile", str(self.folder / "lxcfs.pid"), str(self.view)], stdout=log, stderr=log,
-                preexec_fn=die_with_parent)
+                ["lxcfs", "--pidfile", str(self.folder / "lxcfs.pid"), str(self.view)],
+                stdout=log,
+                stderr=log,
+                preexec_fn=die_with_parent,
+            )
         try:
             wait_for(lambda: (self.view / "proc" / "stat").exists(), SECONDS, "lxcfs ready")
             for name in self.names:
@@ -53,8 +57,24 @@ class Samples:
         """Of the group that the sampling process itself is in: the host's, under whose name they are written."""
         script = f'hostname {name} && mount --bind {self.view}/proc/stat /proc/stat && exec "$@"'
         self.processes[name] = subprocess.Popen(
-            [*self.hosts.inside(name), "unshare", "-m", "-u", "sh", "-c", script, "sh", SADC, "-S", "DISK", "1",
-             str(self.folder / f"{name}.sa")], stdout=subprocess.DEVNULL, preexec_fn=die_with_parent)
+            [
+                *self.hosts.inside(name),
+                "unshare",
+                "-m",
+                "-u",
+                "sh",
+                "-c",
+                script,
+                "sh",
+                SADC,
+                "-S",
+                "DISK",
+                "1",
+                str(self.folder / f"{name}.sa"),
+            ],
+            stdout=subprocess.DEVNULL,
+            preexec_fn=die_with_parent,
+        )
 
     def __exit__(self, *_):
         for name in [*self.names, "lxcfs"]:
@@ -70,8 +90,10 @@ class Samples:
         if not binary.exists():
             return
         devices = f"--dev={self.hosts.device(name)[0]}"
-        forms = {"json": ["sadf", "-j", str(binary), "--", "-u", "-d", "-n", "DEV", devices, "--iface=eth0"],
-                 "sar": ["sar", "-u", "-d", "-n", "DEV", devices, "--iface=eth0", "-f", str(binary)]}
+        forms = {
+            "json": ["sadf", "-j", str(binary), "--", "-u", "-d", "-n", "DEV", devices, "--iface=eth0"],
+            "sar": ["sar", "-u", "-d", "-n", "DEV", devices, "--iface=eth0", "-f", str(binary)],
+        }
         environment = {**os.environ, "LC_ALL": "C", "S_TIME_FORMAT": "ISO", "TZ": "UTC"}
         for ending, words in forms.items():
             with open(self.folder / f"{name}.{ending}", "w") as out:

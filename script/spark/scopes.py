@@ -4,6 +4,7 @@ call of HDFS that was directly below one of those becomes a trace of its own.
 Ids are 32 hexadecimal digits whose first 16 are the trace's. New ones follow from the call's own id, so that the same spans
 give the same traces.
 """
+
 import hashlib
 import json
 

@@ -1,4 +1,5 @@
 """A Spark job on a traced HDFS with one slow DataNode: for the demonstration and for tests."""
+
 import subprocess
 import sys
 import time
@@ -39,12 +40,28 @@ def start(options, work, stack):
     hosts = stack.enter_context(Loopback() if reason else Namespaces(work / "hosts", [SLOW], network=False))
     agent = Agent({"receivers": options.plumbd_thrift, "sampling": "always", "spark.operations": "all"})
     say(f"starting one NameNode, four DataNodes of Hadoop {HADOOP}, and Spark {options.spark} with three workers")
-    hdfs = stack.enter_context(Cluster(work / "hdfs", HADOOP, 4, hosts=hosts, agent=agent,
-                                       hdfs={"dfs.replication": "1", "dfs.blocksize": str(BLOCK)}))
+    hdfs = stack.enter_context(
+        Cluster(
+            work / "hdfs",
+            HADOOP,
+            4,
+            hosts=hosts,
+            agent=agent,
+            hdfs={"dfs.replication": "1", "dfs.blocksize": str(BLOCK)},
+        )
+    )
     shell(hdfs, "-mkdir", "/spark-events")
     put_text(hdfs, work / "text", "/text", BLOCKS)
-    spark = stack.enter_context(Standalone(work / "spark", options.spark, 3, hosts=hosts, agent=agent,
-                                           conf={"spark.eventLog.dir": hdfs.url("/spark-events")}))
+    spark = stack.enter_context(
+        Standalone(
+            work / "spark",
+            options.spark,
+            3,
+            hosts=hosts,
+            agent=agent,
+            conf={"spark.eventLog.dir": hdfs.url("/spark-events")},
+        )
+    )
     return hosts, hdfs, spark
 
 
@@ -66,6 +83,7 @@ def run_job(hosts, hdfs, spark, work):
 
 
 def application_of(hdfs):
-    listed = hdfs.java("shell", "org.apache.hadoop.fs.FsShell", ["-ls", "-C", "/spark-events"], agent=None,
-                       stdout=subprocess.PIPE)
+    listed = hdfs.java(
+        "shell", "org.apache.hadoop.fs.FsShell", ["-ls", "-C", "/spark-events"], agent=None, stdout=subprocess.PIPE
+    )
     return Path(listed.communicate()[0].split()[-1]).name

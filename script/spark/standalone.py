@@ -5,6 +5,7 @@
 Executors leave their logs, in Spark's own form, in work/workerN/<application>/<executor>/stderr; what each task reads is in
 them.
 """
+
 import json
 import os
 import subprocess
@@ -57,17 +58,33 @@ class Standalone(Processes):
 
     LOG_END_LINES = 40
 
-    def __init__(self, work, version=DEFAULT_SPARK, workers=3, *, conf=None, agent=None, hosts=None, memory="512m",
-                 home=None, cores=1):
+    def __init__(
+        self,
+        work,
+        version=DEFAULT_SPARK,
+        workers=3,
+        *,
+        conf=None,
+        agent=None,
+        hosts=None,
+        memory="512m",
+        home=None,
+        cores=1,
+    ):
         self.work = Path(work).resolve()
         self.version, self.workers, self.agent = version, workers, agent
         self.hosts = hosts or Loopback()
         self.home, self.cores = Path(home or spark_home(version)), cores
         self.events = self.work / "events"
         self.jobs = JOBS
-        self.conf = {**CONF, "spark.executor.memory": memory, "spark.eventLog.dir": f"file://{self.events}",
-                     "spark.driver.host": self.hosts.address("driver"),
-                     "spark.driver.bindAddress": self.hosts.address("driver"), **(conf or {})}
+        self.conf = {
+            **CONF,
+            "spark.executor.memory": memory,
+            "spark.eventLog.dir": f"file://{self.events}",
+            "spark.driver.host": self.hosts.address("driver"),
+            "spark.driver.bindAddress": self.hosts.address("driver"),
+            **(conf or {}),
+        }
         self.processes = {}
         self.port = self.page = None
 
@@ -79,10 +96,17 @@ class Standalone(Processes):
 
     def _environment(self, name, **more):
         names = f"-Djdk.net.hosts.file={self.work}/hosts -Djava.net.preferIPv4Stack=true"
-        given = {"SPARK_HOME": str(self.home), "SPARK_CONF_DIR": str(self.work / "conf"), "PYSPARK_PYTHON": PYTHON,
-                 "HADOOP_USER_NAME": "plumb", "SPARK_LOCAL_IP": self.hosts.address(name),
-                 "SPARK_DAEMON_MEMORY": "192m", "SPARK_DAEMON_JAVA_OPTS": f"{names} {SERVER_JVM}",
-                 "SPARK_LOCAL_DIRS": str(self.local_folder(name)), **more}
+        given = {
+            "SPARK_HOME": str(self.home),
+            "SPARK_CONF_DIR": str(self.work / "conf"),
+            "PYSPARK_PYTHON": PYTHON,
+            "HADOOP_USER_NAME": "plumb",
+            "SPARK_LOCAL_IP": self.hosts.address(name),
+            "SPARK_DAEMON_MEMORY": "192m",
+            "SPARK_DAEMON_JAVA_OPTS": f"{names} {SERVER_JVM}",
+            "SPARK_LOCAL_DIRS": str(self.local_folder(name)),
+            **more,
+        }
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         return {**clean, **given, **(agent_environment(self.agent, name, self.work) if self.agent else {})}
 
@@ -95,9 +119,14 @@ class Standalone(Processes):
         self.local_folder(name).mkdir(parents=True, exist_ok=True)
         with open(self.log(name), "ab") as log:
             self.processes[name] = subprocess.Popen(
-                [*self.hosts.inside(name), str(self.home / "bin" / "spark-class"), *words], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, env=self._environment(name, **more), cwd=self.work / name,
-                preexec_fn=die_with_parent)
+                [*self.hosts.inside(name), str(self.home / "bin" / "spark-class"), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environment(name, **more),
+                cwd=self.work / name,
+                preexec_fn=die_with_parent,
+            )
 
     def _write_conf(self):
         folder = self.work / "conf"
@@ -115,8 +144,10 @@ class Standalone(Processes):
         """Returns when all workers are registered."""
         self._write_conf()
         self.port, self.page = free_port(), free_port()
-        self._spawn("master", [MASTER, "--host", self.hosts.address("driver"), "--port", str(self.port),
-                               "--webui-port", str(self.page)])
+        self._spawn(
+            "master",
+            [MASTER, "--host", self.hosts.address("driver"), "--port", str(self.port), "--webui-port", str(self.page)],
+        )
         wait_for(self._state, READY_SECONDS, "Spark's master ready")
         for number in range(1, self.workers + 1):
             self.start_worker(number)
@@ -124,8 +155,24 @@ class Standalone(Processes):
 
     def start_worker(self, number):
         name = f"worker{number}"
-        self._spawn(name, [WORKER, "--host", name, "-c", str(self.cores), "-m", "1g", "-d", str(self.work / name),
-                           "--webui-port", "0", self.master], SPARK_LOCAL_HOSTNAME=name)
+        self._spawn(
+            name,
+            [
+                WORKER,
+                "--host",
+                name,
+                "-c",
+                str(self.cores),
+                "-m",
+                "1g",
+                "-d",
+                str(self.work / name),
+                "--webui-port",
+                "0",
+                self.master,
+            ],
+            SPARK_LOCAL_HOSTNAME=name,
+        )
 
     def _state(self):
         """What the master says of itself; None while it does not answer."""
@@ -148,16 +195,34 @@ class Standalone(Processes):
         """Starts an application: a Popen, whose output goes to the log 'name'. job: a function of jobs.py, or a file."""
         name = name or job
         program, words = (job, []) if Path(job).is_file() else (self.jobs, [job])
-        properties = [part for key, value in {"spark.app.name": name, **(conf or {})}.items()
-                      for part in ("--conf", f"{key}={value}")]
+        properties = [
+            part
+            for key, value in {"spark.app.name": name, **(conf or {})}.items()
+            for part in ("--conf", f"{key}={value}")
+        ]
         (self.work / name).mkdir(parents=True, exist_ok=True)
         with open(self.log(name), "ab") as log:
             options.setdefault("stdout", log)
             return subprocess.Popen(
-                [str(self.home / "bin" / "spark-submit"), "--master", self.master, "--driver-memory", "512m", *properties,
-                 str(program), *words, *map(str, arguments)], stdin=subprocess.DEVNULL, stderr=log, text=True,
+                [
+                    str(self.home / "bin" / "spark-submit"),
+                    "--master",
+                    self.master,
+                    "--driver-memory",
+                    "512m",
+                    *properties,
+                    str(program),
+                    *words,
+                    *map(str, arguments),
+                ],
+                stdin=subprocess.DEVNULL,
+                stderr=log,
+                text=True,
                 env=self._environment("driver", SPARK_LOCAL_HOSTNAME=self.hosts.address("driver")),
-                cwd=self.work / name, preexec_fn=die_with_parent, **options)
+                cwd=self.work / name,
+                preexec_fn=die_with_parent,
+                **options,
+            )
 
     def run(self, job, arguments, name=None, conf=None, code=0):
         """To its end; what it printed."""

@@ -5,6 +5,7 @@ the fault was there. It *touches* one that read the last line of its part from i
 less, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
 meanwhile; one of a worker its tasks that ran meanwhile; a skewed key the task of its partition.
 """
+
 import json
 import re
 from collections import namedtuple
@@ -27,8 +28,19 @@ def tasks_of(log):
             continue
         event = json.loads(line)
         info, good = event["Task Info"], event["Task End Reason"]["Reason"] == "Success"
-        tasks.append(Task(info["Task ID"], event["Stage ID"], event["Stage Attempt ID"], info["Index"], info["Host"],
-                          info["Launch Time"], info["Finish Time"], good, event.get("Task Metrics") or {}))
+        tasks.append(
+            Task(
+                info["Task ID"],
+                event["Stage ID"],
+                event["Stage Attempt ID"],
+                info["Index"],
+                info["Host"],
+                info["Launch Time"],
+                info["Finish Time"],
+                good,
+                event.get("Task Metrics") or {},
+            )
+        )
     return tasks
 
 
@@ -41,8 +53,11 @@ def stragglers_of(tasks):
     found = []
     for members in by_stage.values():
         middle = median(task.end_ms - task.begin_ms for task in members)
-        found += [(task, (task.end_ms - task.begin_ms) / middle) for task in members
-                  if middle > 0 and task.end_ms - task.begin_ms >= STRAGGLER_RATIO * middle]
+        found += [
+            (task, (task.end_ms - task.begin_ms) / middle)
+            for task in members
+            if middle > 0 and task.end_ms - task.begin_ms >= STRAGGLER_RATIO * middle
+        ]
     return found
 
 
@@ -94,8 +109,11 @@ class Run:
 
     def touched_by(self, task, injection):
         """Too little to count as affected."""
-        return (injection["host"] in self.hosts_read(task)[1] and task.end_ms >= injection["begin_ms"]
-                and task.begin_ms <= injection["end_ms"])
+        return (
+            injection["host"] in self.hosts_read(task)[1]
+            and task.end_ms >= injection["begin_ms"]
+            and task.begin_ms <= injection["end_ms"]
+        )
 
     def affected_by(self, task, injection):
         if task.end_ms < injection["begin_ms"] or task.begin_ms > injection["end_ms"]:
@@ -111,8 +129,11 @@ class Run:
         hot = next((said["partition"] for said in self.about["said"] if "partition" in said), None)
         found = []
         for task, ratio in stragglers_of(self.tasks):
-            causes = [injection for injection in self.injections
-                      if self.affected_by(task, injection) and enough(task, ratio, injection)]
+            causes = [
+                injection
+                for injection in self.injections
+                if self.affected_by(task, injection) and enough(task, ratio, injection)
+            ]
             if hot is not None and task.index == hot and task.id not in self.parts:
                 causes.append({"kind": "skew", "host": task.host, "partition": hot})
             found.append(Straggler(task, ratio, causes))
@@ -121,12 +142,15 @@ class Run:
 
 def main():
     import sys
+
     for folder in sys.argv[1:]:
         run = Run(folder)
         stragglers = run.stragglers()
         affected = [straggler for straggler in stragglers if straggler.injections]
-        print(f"{folder}: {len(run.tasks)} tasks, {len(stragglers)} stragglers, {len(affected)} of them affected by "
-              f"{len(run.injections)} injections of {run.fault}")
+        print(
+            f"{folder}: {len(run.tasks)} tasks, {len(stragglers)} stragglers, {len(affected)} of them affected by "
+            f"{len(run.injections)} injections of {run.fault}"
+        )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ affected is *blamed wrongly* when the fault's cause at the fault's host is its m
 HDFS* named when some other process of HDFS is: nobody made that one slow, but what else the machine did may have. All are counted
 twice: without the spans of HDFS (event log and samples alone), and with them.
 """
+
 import json
 import re
 import shutil
@@ -23,8 +24,16 @@ from script.spark.truth import Run
 
 # Of what topic the main cause must be. What runs on the worker itself is there, where the task is.
 TOPICS = {
-    "slow-disk": {"hdfs"}, "slow-network": {"hdfs"}, "starved-cpu": {"hdfs"}, "hung": {"hdfs"}, "namenode-load": {"hdfs"},
-    "skew": {"data"}, "gc-pressure": {"jvm"}, "busy-cpu": {"cpu"}, "busy-disk": {"disk"}, "busy-network": {"network"},
+    "slow-disk": {"hdfs"},
+    "slow-network": {"hdfs"},
+    "starved-cpu": {"hdfs"},
+    "hung": {"hdfs"},
+    "namenode-load": {"hdfs"},
+    "skew": {"data"},
+    "gc-pressure": {"jvm"},
+    "busy-cpu": {"cpu"},
+    "busy-disk": {"disk"},
+    "busy-network": {"network"},
 }
 ORDER = [*TOPICS, "none"]
 SECONDS = 300
@@ -37,20 +46,37 @@ class Plumbd:
 
     def __init__(self, build, folder):
         self.build, self.folder = Path(build), Path(folder)
-        command = [str(self.build / "receiver/plumbd"), "--set", "listen.thrift=127.0.0.1:0", "--set",
-                   "listen.http=127.0.0.1:0", "--set", f"store.path={folder}/store", "--set",
-                   f"journal.path={folder}/journal", "--set", "store.min-free=0"]
+        command = [
+            str(self.build / "receiver/plumbd"),
+            "--set",
+            "listen.thrift=127.0.0.1:0",
+            "--set",
+            "listen.http=127.0.0.1:0",
+            "--set",
+            f"store.path={folder}/store",
+            "--set",
+            f"journal.path={folder}/journal",
+            "--set",
+            "store.min-free=0",
+        ]
         with open(self.folder / "plumbd.log", "ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True,
-                                            preexec_fn=die_with_parent)
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent
+            )
         ready = re.search(r"thrift=(\S+) http=(\S+)", self.process.stdout.readline())
         if not ready:
             raise ClusterError(f"plumbd did not start:\n{(self.folder / 'plumbd.log').read_text()}")
         self.thrift, self.http = ready.groups()
 
     def run(self, program, *arguments, stdin=None):
-        done = subprocess.run([str(self.build / program), *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [str(self.build / program), *map(str, arguments)],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             raise ClusterError(f"{program} {' '.join(map(str, arguments))}: {done.stderr[-2000:]}{done.stdout[-500:]}")
         return done.stdout
@@ -60,7 +86,9 @@ class Plumbd:
 
     def spans(self, path):
         with subprocess.Popen(["zstd", "-dc", str(path)], stdout=subprocess.PIPE) as plain:
-            self.run("analyzer/plumb", "import", "--thrift", self.thrift, "--server", self.http, "-", stdin=plain.stdout)
+            self.run(
+                "analyzer/plumb", "import", "--thrift", self.thrift, "--server", self.http, "-", stdin=plain.stdout
+            )
 
     def ask(self, question, **parameters):
         url = f"http://{self.http}/api/v1/{question}?{urllib.parse.urlencode(parameters)}"
@@ -125,8 +153,9 @@ def count(run, said):
         if straggler and straggler.injections:
             affected += 1
             found += any(says(said.get(task.id), injection) for injection in straggler.injections)
-        elif not any(run.affected_by(task, injection) or run.touched_by(task, injection)
-                     for injection in run.injections):
+        elif not any(
+            run.affected_by(task, injection) or run.touched_by(task, injection) for injection in run.injections
+        ):
             unaffected += 1
             wrong = any(says(said.get(task.id), injection) for injection in every)
             blamed += wrong
@@ -150,15 +179,19 @@ def share(part, whole):
 
 def table(folder, build):
     """Markdown; every run is analysed again."""
-    lines = ["| fault | runs | tasks | stragglers | affected | found, without HDFS traces | found, with them "
-             "| blamed wrongly, without | blamed wrongly, with | another part of HDFS named |",
-             "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| fault | runs | tasks | stragglers | affected | found, without HDFS traces | found, with them "
+        "| blamed wrongly, without | blamed wrongly, with | another part of HDFS named |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     for fault, runs in runs_in(folder).items():
-        without, traced = (Count(*map(sum, zip(*[count(run, verdicts(run, build, spans)) for run in runs])))
-                           for spans in (False, True))
+        without, traced = (
+            Count(*map(sum, zip(*[count(run, verdicts(run, build, spans)) for run in runs]))) for spans in (False, True)
+        )
         lines.append(
             f"| {fault} | {len(runs)} | {sum(len(run.tasks) for run in runs)} | {sum(len(run.stragglers()) for run in runs)} "
             f"| {traced.affected} | {share(without.found, without.affected)} | {share(traced.found, traced.affected)} "
             f"| {share(without.blamed, without.unaffected)} | {share(traced.blamed, traced.unaffected)} "
-            f"| {share(traced.elsewhere, traced.unaffected)} |")
+            f"| {share(traced.elsewhere, traced.unaffected)} |"
+        )
     return "\n".join(lines)

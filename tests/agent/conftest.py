@@ -1,4 +1,5 @@
 """One tour for each version of Hadoop, made when first asked for and then shared by all tests."""
+
 import pytest
 
 from script.hdfs.cluster import wait_for
@@ -38,7 +39,9 @@ def toured(tour_program, plumbds, tmp_path_factory):
         if (version, java) not in done:
             home = None if java == 17 else java_home(java)
             plumbd = plumbds()
-            cluster = Cluster(tmp_path_factory.mktemp("hdfs"), version, agent=agent(plumbd, sampling="always"), java=home)
+            cluster = Cluster(
+                tmp_path_factory.mktemp("hdfs"), version, agent=agent(plumbd, sampling="always"), java=home
+            )
             done[version, java] = traced_tour(cluster, plumbd, tour_program)
         return done[version, java]
 
@@ -54,8 +57,9 @@ def background(plumbds, tmp_path_factory):
         if version not in done:
             plumbd = plumbds()
             traced = agent(plumbd, background="on", sampling="always")
-            with Cluster(tmp_path_factory.mktemp("hdfs"), version, datanodes=1,
-                         agent={"namenode": traced, "datanode": traced}) as cluster:
+            with Cluster(
+                tmp_path_factory.mktemp("hdfs"), version, datanodes=1, agent={"namenode": traced, "datanode": traced}
+            ) as cluster:
                 for command in (["-put", str(cluster.conf / "core-site.xml"), "/file"], ["-rm", "-skipTrash", "/file"]):
                     assert cluster.java("shell", FS_SHELL, command).wait(SHELL_SECONDS) == 0, cluster.log_end("shell")
                 wait_for(lambda: reported(plumbd), 60, "heartbeats, reports and a command traced")
@@ -69,13 +73,23 @@ def reported(plumbd):
     """Have DataNode and NameNode both sent spans of all they have to tell each other, and of the block's deletion?"""
     plumbd.flush()
     rows = {row["function"] for row in plumbd.ask("functions?limit=0")["functions"]}
-    told = {"BPServiceActor#sendHeartBeat", "BPServiceActor#blockReport", "NameNodeRpcServer#sendHeartbeat",
-            "NameNodeRpcServer#blockReport", "IncrementalBlockReportManager#sendIBRs",
-            "NameNodeRpcServer#blockReceivedAndDeleted", "BPOfferService#processCommandFromActor"}
+    told = {
+        "BPServiceActor#sendHeartBeat",
+        "BPServiceActor#blockReport",
+        "NameNodeRpcServer#sendHeartbeat",
+        "NameNodeRpcServer#blockReport",
+        "IncrementalBlockReportManager#sendIBRs",
+        "NameNodeRpcServer#blockReceivedAndDeleted",
+        "BPOfferService#processCommandFromActor",
+    }
     return rows >= told and "BlockCommand" in block_commands(Forest(plumbd))
 
 
 def block_commands(forest):
     """Kinds of commands that DataNodes were given."""
-    return {span["annotations"]["command"] for trace in forest.named("BPOfferService#processCommandFromActor")
-            for span in trace["spans"] if "command" in span.get("annotations", {})}
+    return {
+        span["annotations"]["command"]
+        for trace in forest.named("BPOfferService#processCommandFromActor")
+        for span in trace["spans"]
+        if "command" in span.get("annotations", {})
+    }

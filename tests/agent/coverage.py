@@ -1,11 +1,14 @@
 """The table of functions by version in docs/coverage.md: what spans the runs of the tests really saw."""
+
 import re
 from collections import namedtuple
 
 from tests.conftest import ROOT
 
 DOCUMENT = ROOT / "docs" / "coverage.md"
-LIST = ROOT / "tracer-patches" / "agent" / "src" / "main" / "resources" / "io" / "plumbline" / "weave" / "functions.conf"
+LIST = (
+    ROOT / "tracer-patches" / "agent" / "src" / "main" / "resources" / "io" / "plumbline" / "weave" / "functions.conf"
+)
 SEEN, ABSENT = "●", " "
 ROLES = ["client", "namenode", "datanode"]
 
@@ -27,7 +30,11 @@ def listed():
 def span_name(line):
     """The word after the methods' signatures."""
     signature = r"[\w<>$]+\([^)]*\)"
-    kinds = [rf"carry {signature} -> (?:{signature}|return)", rf"(?:between|across|within) {signature} {signature}", signature]
+    kinds = [
+        rf"carry {signature} -> (?:{signature}|return)",
+        rf"(?:between|across|within) {signature} {signature}",
+        signature,
+    ]
     match = re.match(rf"(?:{'|'.join(kinds)})\s+(\S+)", line)
     assert match, line
     return match.group(1)

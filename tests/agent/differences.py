@@ -1,18 +1,22 @@
 """In what call trees of different Hadoops differ, and why. Everything else has to be equal."""
+
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Difference:
     """Functions that some versions have and others have not. What was below them is below their parents then."""
+
     reason: str
     functions: tuple
 
 
 DIFFERENCES = [
-    Difference("blocks of a deleted file are removed at once up to 3.3.1, and are put on a list for a thread of its own "
-               "from 3.3.2 on",
-               ("FSNamesystem#removeBlocks", "BlockManager#addBLocksToMarkedDeleteQueue")),
+    Difference(
+        "blocks of a deleted file are removed at once up to 3.3.1, and are put on a list for a thread of its own "
+        "from 3.3.2 on",
+        ("FSNamesystem#removeBlocks", "BlockManager#addBLocksToMarkedDeleteQueue"),
+    ),
 ]
 
 # Functions that call themselves again when the answer is not the one they wait for: how often is chance.

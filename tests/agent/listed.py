@@ -1,4 +1,5 @@
 """Which lines of the agent's list mean something in which version of Hadoop, and why not in all of them."""
+
 from collections import namedtuple
 
 # As `java -jar plumb-agent.jar report` names a line. From and to are versions, both included; None: open.
@@ -37,7 +38,9 @@ DIFFERENCES = {
     "BlockReaderRemote2 readNextPacket()": Line(None, "2.10", "BlockReaderRemote in Hadoop 3"),
     "DataStreamer nextBlockOutputStream()": Line(None, "3.3", "setupPipelineForCreate in later ones"),
     "DataStreamer setupPipelineForCreate()": Line("3.4", None, "nextBlockOutputStream in earlier ones"),
-    "FSNamesystem updateBlockForPipeline(ExtendedBlock, ..)": Line(None, "2.10", "bumpBlockGenerationStamp in Hadoop 3"),
+    "FSNamesystem updateBlockForPipeline(ExtendedBlock, ..)": Line(
+        None, "2.10", "bumpBlockGenerationStamp in Hadoop 3"
+    ),
     "FSNamesystem bumpBlockGenerationStamp(ExtendedBlock, ..)": Line("3.0", None, "updateBlockForPipeline in Hadoop 2"),
     # An older reader of Hadoop 2, used when dfs.client.use.legacy.blockreader says so.
     "BlockReaderRemote <init>(String, String, ..)": Line(None, "2.10", "the older reader"),
@@ -63,5 +66,6 @@ def expected(line, version):
         return version not in NEITHER[line][0]
     first, last, _ = DIFFERENCES.get(line, Line(None, None, ""))
     number = _number(version)
-    return ((first is None or number >= _number(first))
-            and (last is None or number[:len(_number(last))] <= _number(last)))
+    return (first is None or number >= _number(first)) and (
+        last is None or number[: len(_number(last))] <= _number(last)
+    )

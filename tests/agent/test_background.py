@@ -1,4 +1,5 @@
 """Work that nobody asked for is traced only where it is wanted."""
+
 import pytest
 
 from tests.agent.conftest import block_commands
@@ -15,8 +16,11 @@ def background_work(trace):
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("function", [HEARTBEAT, REPORT])
 def test_heartbeats_and_block_reports_reach_the_namenode(background, version, function):
-    reached = [trace for trace in background(version).named(function)
-               if {span["role"] for span in trace["spans"]} == {"datanode", "namenode"}]
+    reached = [
+        trace
+        for trace in background(version).named(function)
+        if {span["role"] for span in trace["spans"]} == {"datanode", "namenode"}
+    ]
     assert reached
     assert "commands" in reached[0]["spans"][0]["annotations"]
 
@@ -28,8 +32,11 @@ def test_off_unless_asked_for(toured, version):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_news_of_blocks_reach_the_namenode(background, version):
-    reached = [trace for trace in background(version).named(NEWS)
-               if "NameNodeRpcServer#blockReceivedAndDeleted" in {span["function"] for span in trace["spans"]}]
+    reached = [
+        trace
+        for trace in background(version).named(NEWS)
+        if "NameNodeRpcServer#blockReceivedAndDeleted" in {span["function"] for span in trace["spans"]}
+    ]
     assert reached
 
 

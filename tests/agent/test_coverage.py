@@ -1,4 +1,5 @@
 """docs/coverage.md says what these runs saw. script/coverage writes it: PLUMB_WRITE_COVERAGE=1, all versions."""
+
 import os
 import re
 
@@ -9,9 +10,14 @@ from tests.agent.tours import VERSIONS
 
 # Not in every run: work that a NameNode or DataNode does of its own accord, sooner or later, where the runs end before.
 BY_CHANCE = {
-    "LeaseManager#checkLeases", "BlockManager#computeDatanodeWork", "StripedBlockReconstructor#run",
+    "LeaseManager#checkLeases",
+    "BlockManager#computeDatanodeWork",
+    "StripedBlockReconstructor#run",
     "StripedBlockReconstructor#reconstructTargets",
-    "StripedReader#readMinimumSources", "StripedBlockReader#readFromBlock", "StripedBlockWriter#transferData2Target"}
+    "StripedReader#readMinimumSources",
+    "StripedBlockReader#readFromBlock",
+    "StripedBlockWriter#transferData2Target",
+}
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
 """Whatever happens to tracing, HDFS goes on as without it, and what was lost is known."""
+
 import contextlib
 import os
 import socket
@@ -58,8 +59,11 @@ def garbage():
 def broken(tmp_path_factory, garbage):
     """The NameNode's receiver is not there; the DataNodes' answers garbage, and their queues are full at once."""
     full = agent(garbage, queue_spans=1, sampling="always")
-    with Cluster(tmp_path_factory.mktemp("hdfs"), VERSION, agent={
-            "namenode": agent(Nobody(), sampling="always"), "datanode": full, "client": None}) as cluster:
+    with Cluster(
+        tmp_path_factory.mktemp("hdfs"),
+        VERSION,
+        agent={"namenode": agent(Nobody(), sampling="always"), "datanode": full, "client": None},
+    ) as cluster:
         yield cluster
 
 

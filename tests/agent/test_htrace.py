@@ -1,4 +1,5 @@
 """The agent beside what an operator of a Hadoop with HTrace has configured before: receivers, samplers, the shell's tracer."""
+
 import subprocess
 
 import pytest
@@ -44,8 +45,14 @@ def test_the_operators_receivers_go_on(plumbd, plumbd_program, tmp_path):
     address = "{}:{}".format(*plumbd.thrift)
     other = start_plumbd(plumbd_program, tmp_path / "other")  # where the agent would send
     agent = Agent({"receivers": "{}:{}".format(*other.thrift), "sampling": "always"})
-    with Cluster(tmp_path / "hdfs", VERSION, 1, tracing(address, local_files=True),
-                 class_path=sample_class_path(receiver_jar()), agent=agent) as cluster:
+    with Cluster(
+        tmp_path / "hdfs",
+        VERSION,
+        1,
+        tracing(address, local_files=True),
+        class_path=sample_class_path(receiver_jar()),
+        agent=agent,
+    ) as cluster:
         shell(cluster, "-put", str(ROOT / "LICENSE"), "/license")
         cluster.wait_all_sent()
         agent_bean = cluster.jmx("namenode", "io.plumbline:type=Agent")[0]
@@ -64,12 +71,19 @@ def test_the_operators_receivers_go_on(plumbd, plumbd_program, tmp_path):
 
 
 def test_receivers_at_run_time(plumbd, tmp_path):
-    """"hadoop trace" shows ours, and one that is added for the same purpose takes its place."""
+    """ "hadoop trace" shows ours, and one that is added for the same purpose takes its place."""
     agent = Agent({"receivers": "{}:{}".format(*plumbd.thrift)})
     with Cluster(tmp_path / "hdfs", VERSION, 0, class_path=sample_class_path(receiver_jar()), agent=agent) as cluster:
+
         def admin(*arguments):
-            return shell(cluster, "-host", f"127.0.0.1:{cluster.rpc_port}", *arguments,
-                         main="org.apache.hadoop.tracing.TraceAdmin", name="admin")
+            return shell(
+                cluster,
+                "-host",
+                f"127.0.0.1:{cluster.rpc_port}",
+                *arguments,
+                main="org.apache.hadoop.tracing.TraceAdmin",
+                name="admin",
+            )
 
         assert OURS in admin("-list")
         admin("-add", "-class", OPERATORS, "-Chadoop.htrace.plumb.receiver.addresses={}:{}".format(*plumbd.thrift))

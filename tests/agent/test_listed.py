@@ -1,4 +1,5 @@
 """The list against the jars of every version: what each line means there, and that the JVM takes what was woven."""
+
 import json
 import subprocess
 
@@ -52,8 +53,14 @@ def test_each_line_means_what_it_should(jars, findings):
 
 def unloaded(path, names, *options):
     """What the JVM says of each class that it cannot load, with all checks on."""
-    done = subprocess.run(["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", *options, "-cp", path, "Verify"],
-                          input="\n".join(sorted(names)), capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        ["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", *options, "-cp", path, "Verify"],
+        input="\n".join(sorted(names)),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
     return set(done.stdout.splitlines())
 
 

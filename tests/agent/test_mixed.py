@@ -1,4 +1,5 @@
 """Clusters that are not all alike: another version at the client, the agent in some processes only."""
+
 from types import SimpleNamespace
 
 import pytest
@@ -24,8 +25,11 @@ class Mixed:
     def __init__(self, work, version, tour_program, plumbds, agents):
         self.version, self.program, self.plumbds = version, tour_program, plumbds
         self.servers_plumbd = plumbds()
-        self.cluster = Cluster(work, version, agent={
-            name: agent(self.servers_plumbd) if attached else None for name, attached in agents.items()})
+        self.cluster = Cluster(
+            work,
+            version,
+            agent={name: agent(self.servers_plumbd) if attached else None for name, attached in agents.items()},
+        )
 
     def tour(self, name, version, attached=True, **settings):
         """Results, and the forest in one plumbd of the client's spans and the servers'."""
@@ -41,7 +45,9 @@ class Mixed:
 @pytest.fixture(scope="module", params=[HTRACE, MODERN])
 def servers(request, tmp_path_factory, tour_program, plumbds):
     """The agent in all servers but one DataNode, which sits in the middle of some pipelines."""
-    mixed = Mixed(tmp_path_factory.mktemp("hdfs"), request.param, tour_program, plumbds, {"*": True, "datanode2": False})
+    mixed = Mixed(
+        tmp_path_factory.mktemp("hdfs"), request.param, tour_program, plumbds, {"*": True, "datanode2": False}
+    )
     with mixed.cluster:
         yield mixed
 

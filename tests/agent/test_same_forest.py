@@ -1,4 +1,5 @@
 """The same operations give the same trees on every Hadoop, but for what is stated in differences.py."""
+
 import pytest
 
 from tests.agent.differences import DIFFERENCES
@@ -24,8 +25,7 @@ def readable(paths):
 def test_as_in_the_newest(toured, version, operation):
     if operation.removeprefix("Tour#") in left_out(version):
         pytest.skip("this Hadoop has no such operation")
-    here, there = (without_differences(shape(toured(which).forest.one(operation)))
-                   for which in (version, REFERENCE))
+    here, there = (without_differences(shape(toured(which).forest.one(operation))) for which in (version, REFERENCE))
     assert (readable(here - there), readable(there - here)) == ([], []), f"only in {version}, only in {REFERENCE}"
 
 
@@ -33,13 +33,22 @@ def test_results_are_the_same(toured):
     expected = toured(REFERENCE).results
     for version in VERSIONS:
         assert toured(version).results == {
-            name: result for name, result in expected.items() if name not in left_out(version)}
+            name: result for name, result in expected.items() if name not in left_out(version)
+        }
 
 
 def test_stated_differences_are_there(toured):
     """One that is no more is to be taken out of the list."""
-    steps = {version: {function_of(step) for operation in operations() for trace in toured(version).forest.named(operation)
-                       for path in shape(trace) for step in path} for version in VERSIONS}
+    steps = {
+        version: {
+            function_of(step)
+            for operation in operations()
+            for trace in toured(version).forest.named(operation)
+            for path in shape(trace)
+            for step in path
+        }
+        for version in VERSIONS
+    }
     for name in STATED:
         having = [version for version in VERSIONS if name in steps[version]]
         assert having not in ([], VERSIONS), name

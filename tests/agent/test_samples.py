@@ -1,5 +1,6 @@
 """The samples of conf/ for clients of a traced HDFS 3.5.0, read by what reads them: a real Spark (driver and executor in JVMs
 of their own), hadoop-env.sh, the environment of a unit."""
+
 import os
 import re
 import subprocess
@@ -29,7 +30,9 @@ SUBMIT_SECONDS = 300
 @pytest.fixture(scope="module")
 def hdfs(tmp_path_factory, plumbds):
     plumbd = plumbds()
-    with Cluster(tmp_path_factory.mktemp("hdfs"), "3.5.0", datanodes=2, agent=agent(plumbd, sampling="always")) as cluster:
+    with Cluster(
+        tmp_path_factory.mktemp("hdfs"), "3.5.0", datanodes=2, agent=agent(plumbd, sampling="always")
+    ) as cluster:
         yield cluster, plumbd
 
 
@@ -44,15 +47,17 @@ def put(cluster, path):
 def agent_conf(plumbd, folder, host):
     """A file of settings for one kind of process."""
     path = folder / f"{host}.conf"
-    path.write_text(f"receivers = {plumbd.thrift[0]}:{plumbd.thrift[1]}\nsampling = always\n"
-                    f"tracer.id = %{{tname}}/{host}\n")
+    path.write_text(
+        f"receivers = {plumbd.thrift[0]}:{plumbd.thrift[1]}\nsampling = always\ntracer.id = %{{tname}}/{host}\n"
+    )
     return path
 
 
 def of_this_build(text, conf):
     """A sample with the jar of the build and the settings of a test."""
     return text.replace("/usr/share/plumbline/plumb-agent.jar", str(agent_jar())).replace(
-        "/etc/plumbline/plumb-agent.conf", str(conf))
+        "/etc/plumbline/plumb-agent.conf", str(conf)
+    )
 
 
 def spark_defaults(plumbd, version, folder):
@@ -77,8 +82,11 @@ def spark_in(folder, version):
 
 def trees_from(plumbd, host, roles):
     """Traces that a process began and that reach others."""
-    return [trace for trace in Forest(plumbd).traces.values()
-            if roles <= {span["role"] for span in trace["spans"]} and trace["spans"][0]["host"] == host]
+    return [
+        trace
+        for trace in Forest(plumbd).traces.values()
+        if roles <= {span["role"] for span in trace["spans"]} and trace["spans"][0]["host"] == host
+    ]
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "4.3.0"])
@@ -90,18 +98,37 @@ def test_a_word_count(hdfs, version, tmp_path):
     job.write_text(JOB)
     home = spark_in(tmp_path / "spark", version)
     done = subprocess.run(
-        [home / "bin" / "spark-submit", "--master", "local-cluster[1,1,512]",
-         "--properties-file", spark_defaults(plumbd, version, tmp_path),
-         job, f"hdfs://127.0.0.1:{cluster.rpc_port}{path}"],
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(home), "HADOOP_USER_NAME": "plumb",
-             "PYSPARK_PYTHON": "/usr/bin/python3"},
-        cwd=tmp_path, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False)
+        [
+            home / "bin" / "spark-submit",
+            "--master",
+            "local-cluster[1,1,512]",
+            "--properties-file",
+            spark_defaults(plumbd, version, tmp_path),
+            job,
+            f"hdfs://127.0.0.1:{cluster.rpc_port}{path}",
+        ],
+        env={
+            **os.environ,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_HOME": str(home),
+            "HADOOP_USER_NAME": "plumb",
+            "PYSPARK_PYTHON": "/usr/bin/python3",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=SUBMIT_SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     half = WORDS // 4
     assert f"[('alpha', {2 * half}), ('beta', {half}), ('gamma', {half})]" in done.stdout
 
-    wait_for(lambda: trees_from(plumbd, f"executor-{version}", {"namenode", "datanode"}), 30,
-             "the executor's reads in one tree with NameNode and DataNode")
+    wait_for(
+        lambda: trees_from(plumbd, f"executor-{version}", {"namenode", "datanode"}),
+        30,
+        "the executor's reads in one tree with NameNode and DataNode",
+    )
     assert faults(cluster) == []
     assert "io.plumbline" not in done.stderr
 
@@ -110,8 +137,13 @@ def hadoop_opts(text, folder):
     """What hadoop-env.sh leaves in the environment."""
     script = folder / "hadoop-env.sh"
     script.write_text(text)
-    done = subprocess.run(["bash", "-uc", f'. {script}; printf %s "$HADOOP_OPTS"'], env={"PATH": os.environ["PATH"]},
-                          check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-uc", f'. {script}; printf %s "$HADOOP_OPTS"'],
+        env={"PATH": os.environ["PATH"]},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return {"JAVA_TOOL_OPTIONS": done.stdout}  # the shell scripts of Hadoop put them on the command line
 
 
@@ -119,8 +151,10 @@ def unit_environment(text, _folder):
     return dict([re.search(r'^Environment="(\w+)=(.*)"$', text, re.M).groups()])
 
 
-@pytest.mark.parametrize("sample, environment", [
-    ("hadoop-env-agent.sh.sample", hadoop_opts), ("hadoop-tracing.systemd.sample", unit_environment)])
+@pytest.mark.parametrize(
+    "sample, environment",
+    [("hadoop-env-agent.sh.sample", hadoop_opts), ("hadoop-tracing.systemd.sample", unit_environment)],
+)
 def test_a_command_of_the_shell(hdfs, tmp_path, monkeypatch, sample, environment):
     cluster, plumbd = hdfs
     host = sample.split(".")[0]

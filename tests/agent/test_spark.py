@@ -1,4 +1,5 @@
 """Tasks and operations of a real Spark on a real HDFS 3.5.0, all in JVMs of their own, against Spark's own event log."""
+
 import json
 import statistics
 from collections import defaultdict
@@ -24,11 +25,11 @@ LONG_MS = 300
 
 def trace_id(application, task):
     """As docs/spark.md says it."""
-    value = 0xcbf29ce484222325
+    value = 0xCBF29CE484222325
     for byte in f"{application}/{task}".encode():
-        value = (value ^ byte) * 0x100000001b3 & MASK
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9 & MASK
-    value = (value ^ value >> 27) * 0x94d049bb133111eb & MASK
+        value = (value ^ byte) * 0x100000001B3 & MASK
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    value = (value ^ value >> 27) * 0x94D049BB133111EB & MASK
     return f"{(value ^ value >> 31) or 1:016x}"
 
 
@@ -36,8 +37,20 @@ def compiled(work, home):
     """A jar of the job."""
     classes = work / "classes"
     classes.mkdir(parents=True)
-    run(["javac", "-nowarn", "--release", "17", "-cp", f"{home}/jars/*", "-d", classes,
-         ROOT / "tests" / "agent" / "jobs" / "SparkJob.java"], "javac failed")
+    run(
+        [
+            "javac",
+            "-nowarn",
+            "--release",
+            "17",
+            "-cp",
+            f"{home}/jars/*",
+            "-d",
+            classes,
+            ROOT / "tests" / "agent" / "jobs" / "SparkJob.java",
+        ],
+        "javac failed",
+    )
     run(["jar", "--create", "--file", work / "job.jar", "--main-class", "SparkJob", "-C", classes, "."], "jar failed")
     return work / "job.jar"
 
@@ -51,8 +64,13 @@ def caller_contexts(work):
 
 def put_lines(hdfs):
     text = hdfs.work / "lines.txt"
-    text.write_text("".join(f"{i % 977} abc {i % 31} the quick brown fox {i} jumps over the lazy dog Ä\n" for i in range(LINES)))
-    assert hdfs.java("put", "org.apache.hadoop.fs.FsShell", ["-put", str(text), "/lines"], agent=None).wait(SHELL_SECONDS) == 0
+    text.write_text(
+        "".join(f"{i % 977} abc {i % 31} the quick brown fox {i} jumps over the lazy dog Ä\n" for i in range(LINES))
+    )
+    assert (
+        hdfs.java("put", "org.apache.hadoop.fs.FsShell", ["-put", str(text), "/lines"], agent=None).wait(SHELL_SECONDS)
+        == 0
+    )
     return f"hdfs://127.0.0.1:{hdfs.rpc_port}"
 
 
@@ -68,8 +86,15 @@ def tasks_of(events):
             elif event["Event"] == "SparkListenerJobStart":
                 groups.update(dict.fromkeys(event["Stage IDs"], event["Properties"].get("spark.jobGroup.id")))
             elif event["Event"] == "SparkListenerTaskEnd":
-                tasks.append(SimpleNamespace(application=application, group=groups[event["Stage ID"]], event=event,
-                                             info=event["Task Info"], metrics=event.get("Task Metrics") or {}))
+                tasks.append(
+                    SimpleNamespace(
+                        application=application,
+                        group=groups[event["Stage ID"]],
+                        event=event,
+                        info=event["Task Info"],
+                        metrics=event.get("Task Metrics") or {},
+                    )
+                )
     return tasks
 
 
@@ -83,8 +108,9 @@ def traced(request, tmp_path_factory, plumbds):
     del tracer.settings["functions"]
     with Cluster(work / "hdfs", "3.5.0", datanodes=2, agent=tracer) as hdfs:
         url = put_lines(hdfs)
-        with Standalone(work / "spark", request.param, workers=2, agent=tracer,
-                        conf=caller_contexts(work / "conf")) as spark:
+        with Standalone(
+            work / "spark", request.param, workers=2, agent=tracer, conf=caller_contexts(work / "conf")
+        ) as spark:
             output = spark.run(str(compiled(work, home)), [",".join(WORKS), f"{url}/lines", f"{url}/out"], name="job")
             python = spark.run("text", [f"{url}/lines", "the"], name="python")
         hdfs.wait_all_sent()
@@ -92,8 +118,14 @@ def traced(request, tmp_path_factory, plumbds):
         found = Forest(plumbd)
         for task in tasks:
             task.trace = found.traces.get(trace_id(task.application, task.info["Task ID"]))
-        yield SimpleNamespace(version=request.param, tasks=tasks, forest=found, output=output, python=python,
-                              faults=faults(hdfs) + faults(spark))
+        yield SimpleNamespace(
+            version=request.param,
+            tasks=tasks,
+            forest=found,
+            output=output,
+            python=python,
+            faults=faults(hdfs) + faults(spark),
+        )
 
 
 def root(task):
@@ -125,17 +157,26 @@ def test_every_task_attempt_is_the_trace_that_its_ids_lead_to(traced):
         found = {key: root(task)["annotations"][key] for key in ROOT_KEYS}
         event, info = task.event, task.info
         assert found == {
-            "application": task.application, "stage": str(event["Stage ID"]), "partition": str(info["Partition ID"]),
-            "stageAttempt": str(event["Stage Attempt ID"]), "taskAttemptId": str(info["Task ID"]),
-            "attempt": str(info["Attempt"]), "executor": info["Executor ID"], "host": info["Host"]}
+            "application": task.application,
+            "stage": str(event["Stage ID"]),
+            "partition": str(info["Partition ID"]),
+            "stageAttempt": str(event["Stage Attempt ID"]),
+            "taskAttemptId": str(info["Task ID"]),
+            "attempt": str(info["Attempt"]),
+            "executor": info["Executor ID"],
+            "host": info["Host"],
+        }
         assert root(task)["function"] == "SparkTask" and root(task)["parents"] == []
         assert root(task)["duration_ns"] >= task.metrics.get("Executor Run Time", 0) * 1_000_000
 
 
 def test_what_executors_do_belongs_to_tasks(traced):
     """Footers of Parquet files are read in threads of a pool, lines for Python in a thread of their own."""
-    roots = {trace["spans"][0]["function"] for trace in traced.forest.traces.values()
-             if trace["spans"][0]["host"].startswith("worker")}
+    roots = {
+        trace["spans"][0]["function"]
+        for trace in traced.forest.traces.values()
+        if trace["spans"][0]["host"].startswith("worker")
+    }
     assert roots == {"SparkTask"}
     functions = {span["function"] for task in of_group(traced, "footers") for span in task.trace["spans"]}
     assert {"ThreadUtils#parmap", "newDFSInputStream", "ClientProtocol#getBlockLocations"} <= functions
@@ -143,8 +184,11 @@ def test_what_executors_do_belongs_to_tasks(traced):
 
 def test_bytes_read_are_those_that_spark_counts(traced):
     for task in of_group(traced, "text", "words", None):
-        read = sum(int(span["annotations"].get("bytes", 0)) for span in task.trace["spans"]
-                   if span["function"].startswith("DFSInputStream#b"))
+        read = sum(
+            int(span["annotations"].get("bytes", 0))
+            for span in task.trace["spans"]
+            if span["function"].startswith("DFSInputStream#b")
+        )
         assert read == task.metrics["Input Metrics"]["Bytes Read"]
 
 
@@ -188,13 +232,20 @@ def test_coverage(traced):
 
 
 def test_writes_belong_to_their_task(traced):
-    writers = [task for task in of_group(traced, "words", "parquet")
-               if task.metrics.get("Output Metrics", {}).get("Bytes Written")]
+    writers = [
+        task
+        for task in of_group(traced, "words", "parquet")
+        if task.metrics.get("Output Metrics", {}).get("Bytes Written")
+    ]
     assert len(writers) >= 6
     for task in writers:
         functions = {(span["role"], span["function"]) for span in task.trace["spans"]}
-        assert {("client", "dataStreamer"), ("datanode", "OpWriteBlockProto"), ("namenode", "ClientProtocol#create"),
-                ("namenode", "ClientProtocol#complete")} <= functions
+        assert {
+            ("client", "dataStreamer"),
+            ("datanode", "OpWriteBlockProto"),
+            ("namenode", "ClientProtocol#create"),
+            ("namenode", "ClientProtocol#complete"),
+        } <= functions
 
 
 def test_a_failed_attempt(traced):
@@ -203,8 +254,12 @@ def test_a_failed_attempt(traced):
 
 
 def test_an_operation_computed_several_times_is_one_span(traced):
-    again = [op for task in of_group(traced, "product") for op in operations(task)
-             if op["function"] == "RDD:ParallelCollectionRDD" and int(op["annotations"]["iterators"]) == 2]
+    again = [
+        op
+        for task in of_group(traced, "product")
+        for op in operations(task)
+        if op["function"] == "RDD:ParallelCollectionRDD" and int(op["annotations"]["iterators"]) == 2
+    ]
     assert again and all(op["annotations"]["records"] == "4" for op in again)
 
 
@@ -224,7 +279,9 @@ def test_caller_contexts_on_both_sides(traced):
 
 def test_a_writer_of_python_reads_for_its_task(traced):
     """Up to Spark 3.5 lines go to Python in a thread of their own."""
-    tasks = [task for task in of_group(traced, None) if any(op["function"] == "RDD:PythonRDD" for op in operations(task))]
+    tasks = [
+        task for task in of_group(traced, None) if any(op["function"] == "RDD:PythonRDD" for op in operations(task))
+    ]
     assert tasks
     for task in tasks:
         (hadoop,) = [op for op in operations(task) if op["function"] == "RDD:HadoopRDD"]

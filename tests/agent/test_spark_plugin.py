@@ -1,4 +1,5 @@
 """Spark without -javaagent: the plugin's traces of tasks, and operation logs by rules of Byteman, on a real Spark in one JVM."""
+
 import re
 import subprocess
 from types import SimpleNamespace
@@ -15,13 +16,21 @@ RULES = ROOT / "tracer-patches" / "byteman" / "spark-operations.btm"
 BYTEMAN = "4.0.25"
 LINES = 5000
 SUBMIT_SECONDS = 300
-FEATURES = ("LoadedClassCount ObjectPendingFinalizationCount HeapUsed HeapCommitted HeapOccupationRate NonHeapUsed NonHeapCommitted "
-            "NonHeapOccupationRate ThreadNum DeadLockedNum CurrentThreadCPUTime CurrentThreadUserTime UserCPURate "
-            "DaemonThreadCount CompilationTime GCCount GCTime BufferPoolCount BufferMemory").split()
+FEATURES = (
+    "LoadedClassCount ObjectPendingFinalizationCount HeapUsed HeapCommitted HeapOccupationRate NonHeapUsed NonHeapCommitted "
+    "NonHeapOccupationRate ThreadNum DeadLockedNum CurrentThreadCPUTime CurrentThreadUserTime UserCPURate "
+    "DaemonThreadCount CompilationTime GCCount GCTime BufferPoolCount BufferMemory"
+).split()
 
 
-SERIAL = ["org.apache.spark.rdd.RDD", "org.apache.spark.rdd.HadoopRDD", "org.apache.spark.rdd.MapPartitionsRDD",
-          "org.apache.spark.scheduler.Task", "org.apache.spark.scheduler.ResultTask", "org.apache.spark.scheduler.ShuffleMapTask"]
+SERIAL = [
+    "org.apache.spark.rdd.RDD",
+    "org.apache.spark.rdd.HadoopRDD",
+    "org.apache.spark.rdd.MapPartitionsRDD",
+    "org.apache.spark.scheduler.Task",
+    "org.apache.spark.scheduler.ResultTask",
+    "org.apache.spark.scheduler.ShuffleMapTask",
+]
 
 
 def plugin_jar():
@@ -30,8 +39,17 @@ def plugin_jar():
 
 def byteman_jar():
     def get(partial):
-        run(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact=org.jboss.byteman:byteman:{BYTEMAN}",
-             f"-DoutputDirectory={partial}"], f"Maven could not get Byteman {BYTEMAN}")
+        run(
+            [
+                "mvn",
+                "-q",
+                "-B",
+                "dependency:copy",
+                f"-Dartifact=org.jboss.byteman:byteman:{BYTEMAN}",
+                f"-DoutputDirectory={partial}",
+            ],
+            f"Maven could not get Byteman {BYTEMAN}",
+        )
 
     return once(cache_root() / f"byteman-{BYTEMAN}", get) / f"byteman-{BYTEMAN}.jar"
 
@@ -41,12 +59,32 @@ def submit(work, version, works, java="", **conf):
     home, events = spark_home(version), work / "events"
     events.mkdir(parents=True)
     (work / "lines").write_text("".join(f"{i} abc\n" for i in range(LINES)))
-    given = {"spark.ui.enabled": "false", "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-             "spark.eventLog.rolling.enabled": "false", "spark.eventLog.dir": f"file://{events}", **conf}
-    command = [home / "bin" / "spark-submit", "--master", "local[2,4]", "--driver-memory", "512m", "--driver-java-options", java]
+    given = {
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+        "spark.eventLog.dir": f"file://{events}",
+        **conf,
+    }
+    command = [
+        home / "bin" / "spark-submit",
+        "--master",
+        "local[2,4]",
+        "--driver-memory",
+        "512m",
+        "--driver-java-options",
+        java,
+    ]
     command += [part for key, value in given.items() for part in ("--conf", f"{key}={value}")]
-    done = subprocess.run([*map(str, command), str(compiled(work, home)), works, f"file://{work}/lines", f"file://{work}/out"],
-                          capture_output=True, text=True, cwd=work, timeout=SUBMIT_SECONDS, check=False)
+    done = subprocess.run(
+        [*map(str, command), str(compiled(work, home)), works, f"file://{work}/lines", f"file://{work}/out"],
+        capture_output=True,
+        text=True,
+        cwd=work,
+        timeout=SUBMIT_SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-5000:]
     return SimpleNamespace(output=done.stdout, log=done.stderr, tasks=tasks_of(events))
 
@@ -59,11 +97,18 @@ def version(request):
 def test_the_plugin_makes_each_task_a_trace(version, plumbds, tmp_path):
     plumbd = plumbds()
     receivers = "{}:{}".format(*plumbd.thrift)
-    done = submit(tmp_path, version, "text,fail", **{
-        "spark.plugins": "io.plumbline.spark.PlumbPlugin", "spark.jars": str(plugin_jar()),
-        "spark.hadoop.fs.client.htrace.plumb.receiver.addresses": receivers,
-        "spark.hadoop.fs.client.htrace.plumb.shutdown.timeout.ms": "60000",
-        "spark.hadoop.fs.client.htrace.sampler.classes": "AlwaysSampler"})
+    done = submit(
+        tmp_path,
+        version,
+        "text,fail",
+        **{
+            "spark.plugins": "io.plumbline.spark.PlumbPlugin",
+            "spark.jars": str(plugin_jar()),
+            "spark.hadoop.fs.client.htrace.plumb.receiver.addresses": receivers,
+            "spark.hadoop.fs.client.htrace.plumb.shutdown.timeout.ms": "60000",
+            "spark.hadoop.fs.client.htrace.sampler.classes": "AlwaysSampler",
+        },
+    )
     assert f"text: {LINES}" in done.output and "fail: 2" in done.output
     found = Forest(plumbd)
     assert len(done.tasks) >= 5
@@ -77,8 +122,13 @@ def test_the_plugin_makes_each_task_a_trace(version, plumbds, tmp_path):
 
 
 def serial_forms(home, classes, *options):
-    done = subprocess.run(["java", *options, "-cp", f"{classes}:{home}/jars/*", "SerialForm", *SERIAL], capture_output=True, text=True,
-                          timeout=SUBMIT_SECONDS, check=False)
+    done = subprocess.run(
+        ["java", *options, "-cp", f"{classes}:{home}/jars/*", "SerialForm", *SERIAL],
+        capture_output=True,
+        text=True,
+        timeout=SUBMIT_SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -103,8 +153,14 @@ def test_rules_of_byteman_write_operation_logs(version, tmp_path):
     done = submit(tmp_path, version, "text,product", agent)
     assert f"text: {LINES}" in done.output
     lines = log.read_text().splitlines()
-    assert all(re.match(r"tag=\[RDD\][\w.$]+;flag=(start|end);timestamp=\d{13};stage=\d+;thread=\d+;this=\w+\[\d+\] at;"
-                        r"partitionId=\d+;LoadedClassCount=", line) for line in lines), lines[:2]
+    assert all(
+        re.match(
+            r"tag=\[RDD\][\w.$]+;flag=(start|end);timestamp=\d{13};stage=\d+;thread=\d+;this=\w+\[\d+\] at;"
+            r"partitionId=\d+;LoadedClassCount=",
+            line,
+        )
+        for line in lines
+    ), lines[:2]
     read = [pairs(line) for line in lines]
     assert all(set(FEATURES) <= set(line) for line in read)
     tasks = {str(task.info["Task ID"]) for task in done.tasks}

@@ -1,4 +1,5 @@
 """Every operation of HDFS, on every version, the agent in all five processes: what plumbd then knows."""
+
 import subprocess
 
 import pytest
@@ -45,8 +46,9 @@ def test_the_status_accounts_for_every_sender(run, plumb_program):
     assert accounting["agree"]
     once = accounting["received"] - accounting["repeated"]  # a reply that came too late has them sent again
     assert once == sum(sender["spans_sent"] for sender in known.values()), accounting
-    shown = subprocess.run([plumb_program, "status", "--server", run.plumbd.http], check=True, capture_output=True,
-                           text=True, timeout=60).stdout
+    shown = subprocess.run(
+        [plumb_program, "status", "--server", run.plumbd.http], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
     for sender in known:
         assert sender in shown
 
@@ -61,13 +63,16 @@ def test_each_operation_is_one_tree(run):
 
 
 def test_trees_reach_over_processes(run):
-    for operation, roles in [("Tour#mkdirs", {"client", "namenode"}), ("Tour#rename", {"client", "namenode"}),
-                             ("Tour#write", {"client", "namenode", "datanode"}),
-                             ("Tour#read", {"client", "namenode", "datanode"}),
-                             ("Tour#append", {"client", "namenode", "datanode"}),
-                             ("Tour#pread", {"client", "namenode", "datanode"}),
-                             ("Tour#hedgedRead", {"client", "namenode", "datanode"}),
-                             ("Tour#checksum", {"client", "namenode", "datanode"})]:
+    for operation, roles in [
+        ("Tour#mkdirs", {"client", "namenode"}),
+        ("Tour#rename", {"client", "namenode"}),
+        ("Tour#write", {"client", "namenode", "datanode"}),
+        ("Tour#read", {"client", "namenode", "datanode"}),
+        ("Tour#append", {"client", "namenode", "datanode"}),
+        ("Tour#pread", {"client", "namenode", "datanode"}),
+        ("Tour#hedgedRead", {"client", "namenode", "datanode"}),
+        ("Tour#checksum", {"client", "namenode", "datanode"}),
+    ]:
         assert {span["role"] for span in run.forest.one(operation)["spans"]} == roles, operation
 
 

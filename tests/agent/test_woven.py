@@ -1,4 +1,5 @@
 """Jars woven beforehand instead of the agent: the same forest."""
+
 import pytest
 
 from script.hdfs.attach import Woven, weave

@@ -1,4 +1,5 @@
 """One tour (workload/Tour.java: every operation of HDFS once) over a real cluster, and the call trees that plumbd made of it."""
+
 import json
 import os
 import re
@@ -23,8 +24,10 @@ STRIPED = ["writeStriped", "readStriped", "preadStriped", "readLost"]
 DRAIN_SECONDS = 60
 TOUR_SECONDS = 240
 # What tracing must never leave in a log.
-FAULT = re.compile(r"io\.plumbline|VerifyError|ClassFormatError|NoClassDefFoundError|IncompatibleClassChange|"
-                   r"BootstrapMethodError|NoSuchMethodError|NoSuchFieldError|InvalidProtocolBuffer")
+FAULT = re.compile(
+    r"io\.plumbline|VerifyError|ClassFormatError|NoClassDefFoundError|IncompatibleClassChange|"
+    r"BootstrapMethodError|NoSuchMethodError|NoSuchFieldError|InvalidProtocolBuffer"
+)
 
 
 def operations():
@@ -53,7 +56,9 @@ def tour(cluster, classes, name="client", skip=None, drain_seconds=DRAIN_SECONDS
     skip = left_out(min(version, cluster.version_of("namenode"), key=version_number)) if skip is None else skip
     arguments = [f"127.0.0.1:{cluster.http['namenode']}", f"/{name}", str(drain_seconds), *skip]
     results, line = {}, ""
-    with cluster.java(name, "Tour", arguments, class_path=str(classes or ""), stdout=subprocess.PIPE, **options) as client:
+    with cluster.java(
+        name, "Tour", arguments, class_path=str(classes or ""), stdout=subprocess.PIPE, **options
+    ) as client:
         guard = threading.Timer(TOUR_SECONDS, client.kill)
         guard.start()
         for line in client.stdout:
@@ -116,17 +121,26 @@ def shape(trace):
     another are one."""
     paths, above = set(), []
     for span in trace["spans"]:
-        del above[span["depth"]:]
+        del above[span["depth"] :]
         above.append(f"{span['role']} {span['function']}")
-        paths.add(tuple(step for before, step in zip([None, *above], above)
-                        if step != before or function_of(step) not in RETRIED))
+        paths.add(
+            tuple(
+                step
+                for before, step in zip([None, *above], above)
+                if step != before or function_of(step) not in RETRIED
+            )
+        )
     return paths
 
 
 def faults(cluster):
     """Lines in the logs of the cluster's processes that tracing is to blame for."""
-    return [f"{log.stem}: {line}" for log in sorted(cluster.work.glob("*.log"))
-            for line in log.read_text(errors="replace").splitlines() if FAULT.search(line)]
+    return [
+        f"{log.stem}: {line}"
+        for log in sorted(cluster.work.glob("*.log"))
+        for line in log.read_text(errors="replace").splitlines()
+        if FAULT.search(line)
+    ]
 
 
 def traced_tour(cluster, plumbd, classes, **options):
@@ -137,9 +151,34 @@ def traced_tour(cluster, plumbd, classes, **options):
         agents = {name: bean for name in cluster.http for bean in cluster.jmx(name, "io.plumbline:type=Agent")}
     if client:
         senders["client"] = agents["client"] = client
-    return SimpleNamespace(cluster=cluster, plumbd=plumbd, results=results, senders=senders, agents=agents,
-                           forest=Forest(plumbd), status=plumbd.receiver(), faults=faults(cluster))
+    return SimpleNamespace(
+        cluster=cluster,
+        plumbd=plumbd,
+        results=results,
+        senders=senders,
+        agents=agents,
+        forest=Forest(plumbd),
+        status=plumbd.receiver(),
+        faults=faults(cluster),
+    )
 
 
-__all__ = ["SUITE", "VERSIONS", "Cluster", "Forest", "agent", "function_of", "has_htrace", "left_out", "lost", "number",
-           "operations", "shape", "spans", "start_plumbd", "total", "tour", "traced_tour"]
+__all__ = [
+    "SUITE",
+    "VERSIONS",
+    "Cluster",
+    "Forest",
+    "agent",
+    "function_of",
+    "has_htrace",
+    "left_out",
+    "lost",
+    "number",
+    "operations",
+    "shape",
+    "spans",
+    "start_plumbd",
+    "total",
+    "tour",
+    "traced_tour",
+]

@@ -1,4 +1,5 @@
 """plumb-bridge as a program: run to its end, or followed while logs grow."""
+
 import json
 import os
 import signal
@@ -12,8 +13,12 @@ from tests.conftest import ROOT
 
 RECORDED = ROOT / "tests/data/spark"
 SECONDS = 120
-ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "G_SLICE": "always-malloc",
-               **{name: os.environ[name] for name in ("ASAN_OPTIONS",) if name in os.environ}}
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C.UTF-8",
+    "G_SLICE": "always-malloc",
+    **{name: os.environ[name] for name in ("ASAN_OPTIONS",) if name in os.environ},
+}
 
 
 def events_of(path):
@@ -42,8 +47,13 @@ class Follower:
     def __init__(self, program, *arguments, log):
         self.log = Path(log)
         with open(self.log, "ab") as errors:
-            self.process = subprocess.Popen([program, "--follow", *map(str, arguments)], env=ENVIRONMENT, text=True,
-                                            stdout=subprocess.PIPE, stderr=errors)
+            self.process = subprocess.Popen(
+                [program, "--follow", *map(str, arguments)],
+                env=ENVIRONMENT,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
 
     def said(self):
         return self.log.read_text()
@@ -65,9 +75,17 @@ def bridge_program(build_dir):
 @pytest.fixture
 def bridge(bridge_program):
     """bridge(ARGUMENT...) runs it to its end."""
+
     def run(*arguments, **options):
-        return subprocess.run([bridge_program, *map(str, arguments)], env=ENVIRONMENT, text=True, capture_output=True,
-                              check=False, **{"timeout": SECONDS, **options})
+        return subprocess.run(
+            [bridge_program, *map(str, arguments)],
+            env=ENVIRONMENT,
+            text=True,
+            capture_output=True,
+            check=False,
+            **{"timeout": SECONDS, **options},
+        )
+
     return run
 
 
@@ -97,6 +115,7 @@ def apps(plumbd):
 def closed_port():
     """An address of this machine where nobody listens."""
     import socket
+
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))  # bound, never listening: connections are refused while it lives
         yield f"127.0.0.1:{reserved.getsockname()[1]}"

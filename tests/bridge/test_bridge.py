@@ -1,4 +1,5 @@
 """plumb-bridge against a real plumbd: logs that Spark wrote, in every form; growing, killed, without a receiver."""
+
 import json
 import os
 import random
@@ -45,8 +46,14 @@ def expected_tasks(events):
 def status_of(event):
     if event["Event"].endswith("TaskStart"):
         return "running"
-    return {"Success": "success", "TaskKilled": "killed", "TaskCommitDenied": "killed", "ExecutorLostFailure": "lost",
-            "Resubmitted": "lost", "TaskResultLost": "lost"}.get(event["Task End Reason"]["Reason"], "failed")
+    return {
+        "Success": "success",
+        "TaskKilled": "killed",
+        "TaskCommitDenied": "killed",
+        "ExecutorLostFailure": "lost",
+        "Resubmitted": "lost",
+        "TaskResultLost": "lost",
+    }.get(event["Task End Reason"]["Reason"], "failed")
 
 
 def check_task(task, event):
@@ -58,8 +65,12 @@ def check_task(task, event):
     assert task["status"] == status_of(event)
     if info["Finish Time"] > 0:
         assert task["duration_ns"] == (info["Finish Time"] - info["Launch Time"]) * 10**6
-    for key, ours in {"Executor Run Time": "runMs", "JVM GC Time": "gcMs", "Result Size": "resultBytes",
-                      "Peak Execution Memory": "peakMemoryBytes"}.items():
+    for key, ours in {
+        "Executor Run Time": "runMs",
+        "JVM GC Time": "gcMs",
+        "Result Size": "resultBytes",
+        "Peak Execution Memory": "peakMemoryBytes",
+    }.items():
         assert task.get("metrics", {}).get(ours) == metrics.get(key), (info["Task ID"], key)
     read = metrics.get("Shuffle Read Metrics", {})
     assert task.get("metrics", {}).get("shuffleRemoteBytes") == read.get("Remote Bytes Read")
@@ -121,8 +132,13 @@ def test_a_whole_history_folder(bridge, plumbd, tmp_path):
     first = report_of(bridge(*receiver(plumbd), "--state", state, "--json", folder))
     assert first["records_accepted"] == first["records_sent"] > 0
     assert not any(log["unchanged"] for log in first["logs"])
-    names = {event["App ID"] for path in folder.iterdir() if ".zstd" in path.name for event in events_of(path)
-             if event["Event"] == "SparkListenerApplicationStart"}
+    names = {
+        event["App ID"]
+        for path in folder.iterdir()
+        if ".zstd" in path.name
+        for event in events_of(path)
+        if event["Event"] == "SparkListenerApplicationStart"
+    }
     assert names <= apps(plumbd).keys()
     again = report_of(bridge(*receiver(plumbd), "--state", state, "--json", folder))
     assert all(log["unchanged"] for log in again["logs"]) and again["records_sent"] == 0
@@ -149,7 +165,7 @@ class Growing:
 
     def write(self, n, cut=0):
         """n lines more, and so many bytes of the next one."""
-        text = "".join(self.lines[self.at:self.at + n])
+        text = "".join(self.lines[self.at : self.at + n])
         self.at += n
         if cut:
             line = self.lines[self.at]
@@ -202,8 +218,13 @@ def test_killed_again_and_again(follow, make_plumbd, bridge, tmp_path):
         log.write(n, cut=draw.choice([0, 20]))
         if draw.random() < 0.5:  # killed after it has said how far it is, or at once
             end = log.path.stat().st_size
-            wait_until(lambda: state.exists() and any(entry["file_bytes"] == end for entry in
-                                                      json.loads(state.read_text())["logs"]), "the position is noted")
+            wait_until(
+                lambda: (
+                    state.exists()
+                    and any(entry["file_bytes"] == end for entry in json.loads(state.read_text())["logs"])
+                ),
+                "the position is noted",
+            )
         follower.end(signal.SIGKILL)
     log.finish()
     done = bridge(*receiver(followed), "--state", state, "--json", tmp_path / "logs")
@@ -224,7 +245,7 @@ def test_a_rolling_log_grows(follow, plumbd, tmp_path):
     (folder / "appstatus_app-rolls.inprogress").touch()
     follower = follow(*receiver(plumbd), "--json", tmp_path / "logs")
     for number, begin in enumerate(range(0, len(lines), 9), start=1):
-        (folder / f"events_{number}_app-rolls").write_text("".join(lines[begin:begin + 9]))
+        (folder / f"events_{number}_app-rolls").write_text("".join(lines[begin : begin + 9]))
     (folder / "appstatus_app-rolls.inprogress").rename(folder / "appstatus_app-rolls")
     wait_until(lambda: [app for app in apps(plumbd).values() if app["state"] == "ended"], "the end is there")
     (app,) = apps(plumbd).values()
@@ -266,11 +287,13 @@ def test_a_folder_without_rights(bridge, tmp_path):
         path.chmod(0o755)
     os.chmod(tmp_path / "logs/eventlog_v2_app-1", 0)
     program = bridge("--version").args[0]
-    as_nobody = (["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else [])
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     reachable = subprocess.run([*as_nobody, program, "--version"], capture_output=True, check=False)
     if reachable.returncode != 0:
         pytest.skip("another user cannot reach the build folder")
-    done = subprocess.run([*as_nobody, program, "--check", "--json", tmp_path / "logs"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*as_nobody, program, "--check", "--json", tmp_path / "logs"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert done.stderr.count("no permission") == 2 and "group" in done.stderr
     logs = {log["log"].rsplit("/", 1)[1]: log for log in json.loads(done.stdout)["logs"]}
@@ -337,10 +360,22 @@ def test_memory_does_not_grow_with_the_log(bridge_program, tmp_path):
             log.write(text_of(events[:8]))
             for _ in range(times):
                 log.write(tasks)
-        done = subprocess.run(["/usr/bin/env", "python3", "-c", "import resource, subprocess, sys; "
-                               "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
-                               "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
-                               bridge_program, "--check", path], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [
+                "/usr/bin/env",
+                "python3",
+                "-c",
+                "import resource, subprocess, sys; "
+                "done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL); "
+                "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
+                bridge_program,
+                "--check",
+                path,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         code, peak = map(int, done.stdout.split())
         assert code == 0
         peaks.append(peak)

@@ -1,4 +1,5 @@
 """A real History Server of Spark compacts a rolling log between two runs of plumb-bridge."""
+
 import os
 import subprocess
 
@@ -22,14 +23,23 @@ def history_server(version, tmp_path):
     started = []
 
     def start(logs):
-        settings = {"spark.history.fs.logDirectory": f"file://{logs}", "spark.history.ui.port": "0",
-                    "spark.history.fs.update.interval": "1s", "spark.history.fs.eventLog.rolling.maxFilesToRetain": "1",
-                    "spark.history.fs.eventLog.rolling.compaction.score.threshold": "0"}
+        settings = {
+            "spark.history.fs.logDirectory": f"file://{logs}",
+            "spark.history.ui.port": "0",
+            "spark.history.fs.update.interval": "1s",
+            "spark.history.fs.eventLog.rolling.maxFilesToRetain": "1",
+            "spark.history.fs.eventLog.rolling.compaction.score.threshold": "0",
+        }
         options = " ".join(f"-D{key}={value}" for key, value in settings.items())
         with open(tmp_path / "history.log", "w") as log:
-            started.append(subprocess.Popen(
-                [spark_home(version) / "bin" / "spark-class", "org.apache.spark.deploy.history.HistoryServer"], stdout=log,
-                stderr=log, env={**os.environ, "SPARK_HISTORY_OPTS": options, "SPARK_DAEMON_MEMORY": "512m"}))
+            started.append(
+                subprocess.Popen(
+                    [spark_home(version) / "bin" / "spark-class", "org.apache.spark.deploy.history.HistoryServer"],
+                    stdout=log,
+                    stderr=log,
+                    env={**os.environ, "SPARK_HISTORY_OPTS": options, "SPARK_DAEMON_MEMORY": "512m"},
+                )
+            )
         return started[-1]
 
     yield start
@@ -46,7 +56,7 @@ def test_a_compacted_log(bridge, plumbd, make_plumbd, history_server, version, t
     folder.mkdir(parents=True)
     (folder / f"appstatus_{app}.inprogress").touch()
     # The end of the application is in a file of its own, which stays: all jobs have ended in those before it.
-    files = [events[begin:begin + EVENTS_A_FILE] for begin in range(0, len(events) - 1, EVENTS_A_FILE)]
+    files = [events[begin : begin + EVENTS_A_FILE] for begin in range(0, len(events) - 1, EVENTS_A_FILE)]
     files[-1] = [event for event in files[-1] if event is not events[-1]]
     for number, part in enumerate([*files, events[-1:]], start=1):
         (folder / f"events_{number}_{app}").write_text(text_of(part))

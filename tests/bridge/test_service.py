@@ -1,4 +1,5 @@
 """conf/plumb-bridge.service: its options exist, and it writes only where it may."""
+
 import configparser
 import os
 import shutil

@@ -1,4 +1,5 @@
 """Logs in a real HDFS: whole folders, a file that is being written, a DataNode and a NameNode that go away while reading."""
+
 import json
 import signal
 import subprocess
@@ -35,12 +36,14 @@ class Writer:
     """Writes a log into HDFS line by line, as Spark does; the lines are visible, the file is not closed."""
 
     def __init__(self, cluster, classes, path, events):
-        self.process = cluster.java("writer", "Writer", [path], str(classes), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = cluster.java(
+            "writer", "Writer", [path], str(classes), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         self.lines = text_of(events).splitlines(keepends=True)
         self.at = 0
 
     def write(self, n):
-        for line in self.lines[self.at:self.at + n]:
+        for line in self.lines[self.at : self.at + n]:
             self.process.stdin.write(line)
             self.process.stdin.flush()
             self.at += 1
@@ -81,21 +84,40 @@ def test_a_file_that_is_being_written(cluster, classes, follow, plumbd, tmp_path
     events = events_of(NORMAL) * 2
     put(cluster, "/growing", NORMAL)  # makes the folder
     writer = Writer(cluster, classes, "/growing/app-grows", events)
-    follower = follow(*receiver(plumbd), "--interval", 1, "--state", tmp_path / "state.json", "--json",
-                      cluster.url("/growing/app-grows", "webhdfs"))
+    follower = follow(
+        *receiver(plumbd),
+        "--interval",
+        1,
+        "--state",
+        tmp_path / "state.json",
+        "--json",
+        cluster.url("/growing/app-grows", "webhdfs"),
+    )
     writer.write(30)
     (app,) = wait_until(lambda: apps(plumbd).values(), "the application is there")
     shown = len(expected_tasks(events[:30]))
     wait_until(lambda: len(tasks_of(plumbd, app["app"])) == shown, "its tasks are there")
     follower.end(signal.SIGKILL)
     writer.write(len(events) // 2)  # ends a block of 256 KiB
-    follower = follow(*receiver(plumbd), "--interval", 1, "--state", tmp_path / "state.json", "--json",
-                      cluster.url("/growing/app-grows", "webhdfs"))
+    follower = follow(
+        *receiver(plumbd),
+        "--interval",
+        1,
+        "--state",
+        tmp_path / "state.json",
+        "--json",
+        cluster.url("/growing/app-grows", "webhdfs"),
+    )
     expected = expected_tasks(events)
     wait_until(lambda: tasks_of(plumbd, app["app"]).keys() == expected.keys(), "all tasks are there")
     writer.finish()
-    wait_until(lambda: "app-grows" in (tmp_path / "state.json").read_text() and any(
-        entry["line"] == len(events) for entry in json.loads((tmp_path / "state.json").read_text())["logs"]), "the end is read")
+    wait_until(
+        lambda: (
+            "app-grows" in (tmp_path / "state.json").read_text()
+            and any(entry["line"] == len(events) for entry in json.loads((tmp_path / "state.json").read_text())["logs"])
+        ),
+        "the end is read",
+    )
     code, printed = follower.end()
     assert code == 0, follower.said()
     (log,) = json.loads(printed)["logs"]

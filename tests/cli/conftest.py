@@ -1,4 +1,5 @@
 """What the tests of `plumb` share: where the programs are, a server of canned answers, a real plumbd."""
+
 import json
 import os
 import subprocess
@@ -25,8 +26,15 @@ for option in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
 
 def run_plumb(*arguments, env=None, stdin=None, timeout=120):
     """Runs plumb to its end; stdout and stderr are text."""
-    return subprocess.run([PLUMB, *map(str, arguments)], env={**ENVIRONMENT, **(env or {})}, input=stdin, capture_output=True,
-                          timeout=timeout, text=not isinstance(stdin, bytes), encoding=None)
+    return subprocess.run(
+        [PLUMB, *map(str, arguments)],
+        env={**ENVIRONMENT, **(env or {})},
+        input=stdin,
+        capture_output=True,
+        timeout=timeout,
+        text=not isinstance(stdin, bytes),
+        encoding=None,
+    )
 
 
 class CannedServer:
@@ -79,6 +87,7 @@ def canned():
 def closed_port():
     """An address of this machine where nobody listens."""
     import socket
+
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))  # bound, never listening: connections are refused while it lives
         yield f"127.0.0.1:{reserved.getsockname()[1]}"
@@ -87,6 +96,7 @@ def closed_port():
 @pytest.fixture
 def plumbd(tmp_path):
     from tests.cli.real import Plumbd
+
     daemon = Plumbd(tmp_path, listen__thrift=lasting_address(), listen__http=lasting_address())
     yield daemon
     daemon.clean_up()

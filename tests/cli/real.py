@@ -1,4 +1,5 @@
 """A real plumbd, and traces to fill it with."""
+
 import json
 import random
 import time
@@ -46,20 +47,40 @@ def make_spans(traces, seed=1):
     spans = []
 
     def add(trace, begin, end, name, tracer, parents, **more):
-        span = {"a": f"{trace:016x}{draw.getrandbits(64):016x}", "b": begin, "e": end, "d": name, "r": tracer, "p": parents, **more}
+        span = {
+            "a": f"{trace:016x}{draw.getrandbits(64):016x}",
+            "b": begin,
+            "e": end,
+            "d": name,
+            "r": tracer,
+            "p": parents,
+            **more,
+        }
         spans.append(span)
         return span["a"]
 
     for i in range(traces):
         trace = draw.getrandbits(64)
         begin, length = BEGIN_MS + i * 50, draw.randint(20, 200)
-        root = add(trace, begin, begin + length, "FsShell#put", "FSClient/10.0.0.5", [], n={"path": f"/data/part-{i:05d}"})
-        writes = [add(trace, begin + k, begin + k + draw.randint(0, 3), "DFSOutputStream#write", "FSClient/10.0.0.5", [root])
-                  for k in range(draw.randint(1, 5))]
+        root = add(
+            trace, begin, begin + length, "FsShell#put", "FSClient/10.0.0.5", [], n={"path": f"/data/part-{i:05d}"}
+        )
+        writes = [
+            add(trace, begin + k, begin + k + draw.randint(0, 3), "DFSOutputStream#write", "FSClient/10.0.0.5", [root])
+            for k in range(draw.randint(1, 5))
+        ]
         stream = add(trace, begin + 5, begin + length - 2, "dataStreamer", "FSClient/10.0.0.5", writes[:2])
         for node in range(3):
-            add(trace, begin + 6, begin + length - 3, "OpWriteBlockProto", f"DataNode/10.0.3.{node + 1}", [stream],
-                n={"bytes": str(draw.randint(0, 65536))}, t=[{"t": begin + 7, "m": "first packet"}])
+            add(
+                trace,
+                begin + 6,
+                begin + length - 3,
+                "OpWriteBlockProto",
+                f"DataNode/10.0.3.{node + 1}",
+                [stream],
+                n={"bytes": str(draw.randint(0, 65536))},
+                t=[{"t": begin + 7, "m": "first packet"}],
+            )
         add(trace, begin + 1, begin + 1, f"sendBlock_{draw.getrandbits(30)}", "DataNode/10.0.3.9", [root])
     draw.shuffle(spans)
     return spans

@@ -1,4 +1,5 @@
 """conf/plumb.bash-completion in a real bash."""
+
 import subprocess
 
 import pytest
@@ -41,8 +42,14 @@ _plumb
 printf '%s\\n' "${COMPREPLY[@]}"
 """
     environment = {**ENVIRONMENT, "PATH": f"{tmp_path}:{ENVIRONMENT['PATH']}"}
-    done = subprocess.run(["bash", "-c", script, "bash", ROOT / "conf/plumb.bash-completion", str(at), *words], cwd=tmp_path,
-                          env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", ROOT / "conf/plumb.bash-completion", str(at), *words],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.stderr == ""
     got = [word for word in done.stdout.splitlines() if word]
     if expected is None:

@@ -1,4 +1,5 @@
 """docs/plumb.md says what the program says. After a change of an option: UPDATE_GOLDEN=1 pytest tests/cli/test_docs.py."""
+
 import os
 import re
 import shlex
@@ -48,9 +49,9 @@ def examples():
 def test_examples_are_understood(example, closed_port, tmp_path):
     """Every example of --help gets as far as its connection, or its files: no option of it is mistyped."""
     words = shlex.split(example.split("#")[0].split("&&")[0].split(">")[0])
-    words = words[words.index("plumb") + 1:]
+    words = words[words.index("plumb") + 1 :]
     if "|" in words:
-        words = words[:words.index("|")]
+        words = words[: words.index("|")]
     if words[0] == "import":
         words += ["--thrift", closed_port]
         if "--store" in words:  # it is made

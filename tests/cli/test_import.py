@@ -1,4 +1,5 @@
 """plumb import against a real plumbd: formats, damage, growing files."""
+
 import gzip
 import json
 import os
@@ -42,7 +43,12 @@ def test_formats(name, plumbd, tmp_path):
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     sent = len(SPANS) * (2 if name == "every span twice" else 1)
-    assert (report["spans_sent"], report["spans_accepted"], report["spans_refused"], report["bad_values"]) == (sent, sent, 0, 0)
+    assert (report["spans_sent"], report["spans_accepted"], report["spans_refused"], report["bad_values"]) == (
+        sent,
+        sent,
+        0,
+        0,
+    )
     assert report["files"][0]["spans"] == sent
     assert report["closed_traces"] == 300
     assert by_id(plumbd.exported()) == {span["a"]: span for span in SPANS}
@@ -57,7 +63,9 @@ def test_standard_input(plumbd):
 def test_a_slow_pipe_is_sent_as_it_comes(plumbd):
     """What a pipe has given is sent when it pauses, not when 5,000 spans are there."""
     command = [PLUMB, "import", "-", "--server", plumbd.http, "--thrift", plumbd.thrift_address]
-    with subprocess.Popen(command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as importer:
+    with subprocess.Popen(
+        command, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as importer:
         importer.stdin.write(json_lines(SPANS[:10]))
         importer.stdin.flush()
         plumbd.wait_for_spans(10, importer)
@@ -77,9 +85,11 @@ def test_several_files(plumbd, tmp_path):
 
 def test_htrace_3(plumbd, tmp_path):
     path = tmp_path / "htrace3"
-    path.write_text('{"i":"00000000000000aa","s":"0000000000000001","b":1605952800000,"e":1605952800020,"d":"root","r":"FsShell",'
-                    '"p":[]}{"i":"00000000000000aa","s":"0000000000000002","b":1605952800001,"e":1605952800005,"d":"child",'
-                    '"r":"DataNode","p":["0000000000000001"]}')
+    path.write_text(
+        '{"i":"00000000000000aa","s":"0000000000000001","b":1605952800000,"e":1605952800020,"d":"root","r":"FsShell",'
+        '"p":[]}{"i":"00000000000000aa","s":"0000000000000002","b":1605952800001,"e":1605952800005,"d":"child",'
+        '"r":"DataNode","p":["0000000000000001"]}'
+    )
     done = plumbd.plumb("import", path)
     assert done.returncode == 0, done.stderr + done.stdout
     trace = json.loads(plumbd.plumb("trace", "00000000000000aa", "--json").stdout)
@@ -89,7 +99,9 @@ def test_htrace_3(plumbd, tmp_path):
 def test_garbage_between_is_counted_and_skipped(plumbd, tmp_path):
     lines = TEXT.splitlines(keepends=True)
     path = tmp_path / "spans"
-    path.write_bytes("".join(lines[:5]).encode() + b"\0\1garbage\xff\n" + "".join(lines[5:]).encode() + b'{"a":"cut off')
+    path.write_bytes(
+        "".join(lines[:5]).encode() + b"\0\1garbage\xff\n" + "".join(lines[5:]).encode() + b'{"a":"cut off'
+    )
     done = plumbd.plumb("import", path, "--json")
     assert done.returncode == 1
     report = json.loads(done.stdout)
@@ -106,7 +118,7 @@ def test_garbage_between_is_counted_and_skipped(plumbd, tmp_path):
 def test_a_cut_file_keeps_what_was_read(pack, plumbd, tmp_path):
     path = tmp_path / "cut"
     whole = pack(TEXT.encode())
-    path.write_bytes(whole[:len(whole) * 9 // 10])
+    path.write_bytes(whole[: len(whole) * 9 // 10])
     good = tmp_path / "good"
     good.write_text(json_lines(make_spans(3, seed=2)))
     done = plumbd.plumb("import", path, good, "--json")
@@ -148,6 +160,7 @@ def test_no_flush_leaves_traces_open(plumbd, tmp_path):
 
 def test_nobody_there(closed_port, tmp_path):
     from tests.cli.conftest import run_plumb
+
     path = tmp_path / "spans"
     path.write_text(TEXT)
     done = run_plumb("import", "--thrift", closed_port, path)
@@ -160,8 +173,13 @@ def follower(plumbd, tmp_path):
     """plumb import --follow of tmp_path/log, which holds the first 100 spans."""
     path = tmp_path / "log"
     path.write_text(json_lines(SPANS[:100]))
-    importer = subprocess.Popen([PLUMB, "import", "--follow", path, "--thrift", plumbd.thrift_address, "--server", plumbd.http, "--json"],
-                                env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    importer = subprocess.Popen(
+        [PLUMB, "import", "--follow", path, "--thrift", plumbd.thrift_address, "--server", plumbd.http, "--json"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     plumbd.wait_for_spans(100, importer)
     yield path, importer
     importer.kill()
@@ -222,6 +240,7 @@ def test_follow_truncation(plumbd, follower):
 def test_follow_outlives_plumbd(plumbd, tmp_path, follower):
     """plumbd goes and comes back on the same ports: the file waits, nothing is lost."""
     from tests.cli.real import Plumbd
+
     path, importer = follower
     thrift, http = plumbd.thrift_address, plumbd.http
     plumbd.stop()

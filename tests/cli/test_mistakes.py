@@ -1,4 +1,5 @@
 """What people get wrong: each mistake has one clear line on standard error, and the exit code that says whose it was."""
+
 import re
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_folder_that_is_no_store(command, tmp_path):
 
 
 ANSWERS = {
-    "bad parameter": (400, {"error": "sort \"x\" is no field"}, 2, "is no field"),
+    "bad parameter": (400, {"error": 'sort "x" is no field'}, 2, "is no field"),
     "no such trace": (404, {"error": "no trace 1"}, 1, "no trace 1"),
     "not ready": (503, {"error": "recovering the journal"}, 1, "recovering the journal"),
     "broken": (500, {"error": "corrupt"}, 1, "corrupt"),
@@ -109,11 +110,21 @@ def test_answers_that_are_none(name, command, canned):
 ODD = [
     {},
     {"functions": 5, "patterns": "x", "traces": None, "spans": {}, "rows": True, "reports": [1, None], "store": []},
-    {"functions": [1, None, {}], "patterns": [1, {"nodes": [None, {"depth": "x"}, {"depth": -5}, {"depth": 1e300}]}],
-     "traces": [None, {"begin_time_ns": 9223372036854775807, "duration_ns": -9223372036854775808}],
-     "spans": [None, {"parents": [1, None], "flags": [2], "annotations": {"a": [1]}, "notes": [3]}, {"depth": 4000000000}],
-     "missing": [None, {"at": -1}], "skew": [{}], "rows": [{}, {"a": 1, "b": {"mean_ns": "x"}}], "store": {"spans": 1e308},
-     "receiver": {"senders": [None], "refused": {"x": "y"}}},
+    {
+        "functions": [1, None, {}],
+        "patterns": [1, {"nodes": [None, {"depth": "x"}, {"depth": -5}, {"depth": 1e300}]}],
+        "traces": [None, {"begin_time_ns": 9223372036854775807, "duration_ns": -9223372036854775808}],
+        "spans": [
+            None,
+            {"parents": [1, None], "flags": [2], "annotations": {"a": [1]}, "notes": [3]},
+            {"depth": 4000000000},
+        ],
+        "missing": [None, {"at": -1}],
+        "skew": [{}],
+        "rows": [{}, {"a": 1, "b": {"mean_ns": "x"}}],
+        "store": {"spans": 1e308},
+        "receiver": {"senders": [None], "refused": {"x": "y"}},
+    },
 ]
 
 
@@ -127,25 +138,58 @@ def test_odd_documents(command, document, canned):
 
 def test_parameters_arrive_as_given(canned):
     canned.answer({})
-    run_plumb("traces", "--path", "/a b&c=d/ü?#%", "--annotation", "k=v", "--annotation", "x", "--min-duration", "1.5s",
-              "--incomplete", "--limit", "7", "--sort", "duration", "--server", canned.address)
+    run_plumb(
+        "traces",
+        "--path",
+        "/a b&c=d/ü?#%",
+        "--annotation",
+        "k=v",
+        "--annotation",
+        "x",
+        "--min-duration",
+        "1.5s",
+        "--incomplete",
+        "--limit",
+        "7",
+        "--sort",
+        "duration",
+        "--server",
+        canned.address,
+    )
     ((method, path, parameters),) = canned.asked
     assert (method, path) == ("GET", "/api/v1/traces")
-    assert sorted(parameters) == sorted([
-        ("path", "/a b&c=d/ü?#%"), ("annotation", "k=v"), ("annotation", "x"), ("min_duration", "1.5s"), ("incomplete", "true"),
-        ("limit", "7"), ("sort", "duration_ns")])
+    assert sorted(parameters) == sorted(
+        [
+            ("path", "/a b&c=d/ü?#%"),
+            ("annotation", "k=v"),
+            ("annotation", "x"),
+            ("min_duration", "1.5s"),
+            ("incomplete", "true"),
+            ("limit", "7"),
+            ("sort", "duration_ns"),
+        ]
+    )
 
 
 def test_defaults_of_forest(canned):
     canned.answer({})
     run_plumb("forest", "--exclude", "default", "--exclude", "x", "--server", canned.address)
-    assert canned.asked[0][2] == [("sort", "total_ns"), ("limit", "10"), ("exclude", "OpWriteBlockProto"),
-                                  ("exclude", "dataStreamer"), ("exclude", "waitForAckedSeqno"), ("exclude", "x")]
+    assert canned.asked[0][2] == [
+        ("sort", "total_ns"),
+        ("limit", "10"),
+        ("exclude", "OpWriteBlockProto"),
+        ("exclude", "dataStreamer"),
+        ("exclude", "waitForAckedSeqno"),
+        ("exclude", "x"),
+    ]
 
 
-BEFORE = [["--server", "{}", "functions", "--limit", "7"], ["--server={}", "functions", "--limit=7"],
-          ["--json", "--server={}", "--color", "never", "functions", "--limit", "7"],
-          ["--server", "127.0.0.1:1", "functions", "--limit", "7", "--server", "{}"]]
+BEFORE = [
+    ["--server", "{}", "functions", "--limit", "7"],
+    ["--server={}", "functions", "--limit=7"],
+    ["--json", "--server={}", "--color", "never", "functions", "--limit", "7"],
+    ["--server", "127.0.0.1:1", "functions", "--limit", "7", "--server", "{}"],
+]
 
 
 @pytest.mark.parametrize("words", BEFORE, ids=[" ".join(words) for words in BEFORE])
@@ -158,7 +202,9 @@ def test_common_options_before_the_command(words, canned):
 
 
 def test_help_before_the_command():
-    assert run_plumb("--help", "trace").stdout == run_plumb("trace", "--help").stdout == run_plumb("help", "trace").stdout
+    assert (
+        run_plumb("--help", "trace").stdout == run_plumb("trace", "--help").stdout == run_plumb("help", "trace").stdout
+    )
     assert run_plumb("--json", "--help").stdout == run_plumb("--help").stdout == run_plumb("help").stdout
     assert run_plumb("--store", "x", "help", "trace").stdout == run_plumb("help", "trace").stdout
 

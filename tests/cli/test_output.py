@@ -1,5 +1,6 @@
 """Tables, trees and files rendered from given documents must be, to the byte, those in data/*.txt. After a wanted change:
 UPDATE_GOLDEN=1 pytest tests/cli/test_output.py, and look at the difference."""
+
 import json
 import os
 import re
@@ -121,7 +122,11 @@ def test_chrome_has_every_span_once(canned):
 def test_chrome_has_a_row_for_each_process(canned):
     events = chrome(canned)["traceEvents"]
     names = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
-    assert set(names.values()) == {"FsShell, FSClient/10.0.3.9 (pid 4242)", "DataNode/10.0.3.17 (pid 17)", "DataNode/10.0.3.18"}
+    assert set(names.values()) == {
+        "FsShell, FSClient/10.0.3.9 (pid 4242)",
+        "DataNode/10.0.3.17 (pid 17)",
+        "DataNode/10.0.3.18",
+    }
     assert len(names) == 3
 
 
@@ -143,8 +148,13 @@ def test_chrome_arrows_join_processes(canned):
     assert starts.keys() == ends.keys() and len(starts) == 1
     (start,), (end,) = starts.values(), ends.values()
     assert start["pid"] != end["pid"]
-    holders = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (start["pid"], start["tid"])
-               and e["ts"] <= start["ts"] <= e["ts"] + e["dur"]]
+    holders = [
+        e
+        for e in events
+        if e["ph"] == "X"
+        and (e["pid"], e["tid"]) == (start["pid"], start["tid"])
+        and e["ts"] <= start["ts"] <= e["ts"] + e["dur"]
+    ]
     assert any(e["name"] == "dataStreamer" for e in holders)
 
 
@@ -153,8 +163,15 @@ def test_a_full_disk_is_an_error(canned):
     import subprocess
 
     from tests.cli.conftest import ENVIRONMENT, PLUMB
+
     with open("/dev/full", "w") as full:
-        done = subprocess.run([PLUMB, "functions", "--server", canned.address], env=ENVIRONMENT, stdout=full,
-                              stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(
+            [PLUMB, "functions", "--server", canned.address],
+            env=ENVIRONMENT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
     assert done.returncode == 1
     assert "No space left" in done.stderr

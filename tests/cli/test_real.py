@@ -1,4 +1,5 @@
 """Commands against a real plumbd and its store: what goes in comes out, and both ways to ask give the same."""
+
 import gzip
 import json
 import re
@@ -69,7 +70,12 @@ def test_store_and_server_agree(name, filled):
 
 def test_every_sort_of_every_command_is_known(filled):
     """What --sort offers is what the questions understand."""
-    for command, more in (("functions", ["--by", "host"]), ("forest", []), ("traces", []), ("diff", ["..2020-11-22", "2020-11-22.."])):
+    for command, more in (
+        ("functions", ["--by", "host"]),
+        ("forest", []),
+        ("traces", []),
+        ("diff", ["..2020-11-22", "2020-11-22.."]),
+    ):
         words = run_plumb("--words", command).stdout.splitlines()
         (sorts,) = [line.split()[1:] for line in words if line.startswith("--sort=")]
         for sort in sorts:
@@ -95,8 +101,10 @@ def test_counts_are_those_of_the_spans(filled):
 
 
 def test_status(filled):
-    by_http, by_store = (json.loads(done.stdout) for done in
-                         (filled.plumb("status", "--json"), run_plumb("status", "--json", "--store", filled.store)))
+    by_http, by_store = (
+        json.loads(done.stdout)
+        for done in (filled.plumb("status", "--json"), run_plumb("status", "--json", "--store", filled.store))
+    )
     assert by_http["store"]["spans"] == by_store["store"]["spans"] == len(SPANS)
     assert by_http["receiver"]["spans_received"] == len(SPANS)
     (sender,) = by_http["receiver"]["senders"]
@@ -124,8 +132,9 @@ def test_export_import_export(ending, filled, tmp_path):
         assert other.exported() == filled.exported()
         strip = {"since_time_ns", "until_time_ns"}
         forests = [json.loads(daemon.plumb("forest", "--limit", "0", "--json").stdout) for daemon in (filled, other)]
-        assert [{k: v for k, v in forest.items() if k not in strip} for forest in forests][0] == \
-               {k: v for k, v in forests[1].items() if k not in strip}
+        assert [{k: v for k, v in forest.items() if k not in strip} for forest in forests][0] == {
+            k: v for k, v in forests[1].items() if k not in strip
+        }
     finally:
         other.clean_up()
 
@@ -147,7 +156,13 @@ def test_records_of_spark_come_along(tmp_path):
         sent = json.loads(done.stdout)
         assert (sent["bad_values"], sent["records_refused"]) == (0, 0)
         assert sent["records_sent"] == sent["records_accepted"] == report["records"]
-        for question in (["apps"], ["stages", "latest"], ["tasks", "latest"], ["stragglers", "latest"], ["why", "latest"]):
+        for question in (
+            ["apps"],
+            ["stages", "latest"],
+            ["tasks", "latest"],
+            ["stragglers", "latest"],
+            ["why", "latest"],
+        ):
             by_store = run_plumb(*question, "--limit", "0", "--json", "--store", store)
             by_http = other.plumb(*question, "--limit", "0", "--json")
             assert by_store.returncode == by_http.returncode == 0, by_store.stderr + by_http.stderr
@@ -190,8 +205,15 @@ def test_export_that_breaks_off_is_no_file(canned, tmp_path):
 
 
 def test_a_pipe_that_closes_ends_quietly(filled):
-    done = subprocess.run(f"set -o pipefail; {PLUMB} export --server {filled.http} | head -n 1 | wc -l", shell=True,
-                          executable="/bin/bash", env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        f"set -o pipefail; {PLUMB} export --server {filled.http} | head -n 1 | wc -l",
+        shell=True,
+        executable="/bin/bash",
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.stdout.strip() == "1" and done.stderr == ""
 
 

@@ -1,4 +1,5 @@
 """plumb on a terminal (a pseudo terminal): colours, width and progress are there, and only there."""
+
 import fcntl
 import os
 import pty
@@ -20,8 +21,13 @@ class Terminal:
     def __init__(self, *arguments, columns=100, env=None, stdout=None):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        self.process = subprocess.Popen([PLUMB, *arguments], stdin=slave, stdout=stdout or slave, stderr=slave,
-                                        env={**ENVIRONMENT, "TERM": "xterm", **(env or {})})
+        self.process = subprocess.Popen(
+            [PLUMB, *arguments],
+            stdin=slave,
+            stdout=stdout or slave,
+            stderr=slave,
+            env={**ENVIRONMENT, "TERM": "xterm", **(env or {})},
+        )
         os.close(slave)
         self.text = ""
 
@@ -65,13 +71,18 @@ def test_no_colours(env, canned):
 
 def test_no_color_may_be_overruled(canned):
     canned.answer_file("functions.json")
-    assert "\x1b[34m" in Terminal("functions", "--color", "always", "--server", canned.address, env={"NO_COLOR": "1"}).read_all()
+    assert (
+        "\x1b[34m"
+        in Terminal("functions", "--color", "always", "--server", canned.address, env={"NO_COLOR": "1"}).read_all()
+    )
 
 
 def test_width_of_the_terminal(canned):
     canned.answer_file("functions.json")
-    assert plain(Terminal("functions", "--server", canned.address, columns=80).read_all()) == \
-        (DATA / "functions_80.txt").read_text()
+    assert (
+        plain(Terminal("functions", "--server", canned.address, columns=80).read_all())
+        == (DATA / "functions_80.txt").read_text()
+    )
 
 
 class SlowServer(CannedServer):
@@ -126,6 +137,7 @@ def test_no_progress_when_told(slow, tmp_path):
 def test_progress_of_an_import(plumbd, tmp_path):
     """A pipe that gives some spans and then pauses: the line tells how many went out."""
     from tests.cli.real import json_lines, make_spans
+
     spans = make_spans(50)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

@@ -1,4 +1,5 @@
 """Spans in HTrace's JSON, from files and from plumbd, in one form that can be compared."""
+
 import json
 import re
 from collections import Counter, defaultdict
@@ -19,8 +20,16 @@ def json_values(text):
 
 def content(span):
     """Everything that a span says, as a value to compare: times in ms, parents in order, notes in order."""
-    return (span["a"], tuple(span["p"]), span.get("b", 0), span.get("e", 0), span.get("d", ""), span.get("r", ""),
-            tuple(sorted(span.get("n", {}).items())), tuple((n["t"], n["m"]) for n in span.get("t", [])))
+    return (
+        span["a"],
+        tuple(span["p"]),
+        span.get("b", 0),
+        span.get("e", 0),
+        span.get("d", ""),
+        span.get("r", ""),
+        tuple(sorted(span.get("n", {}).items())),
+        tuple((n["t"], n["m"]) for n in span.get("t", [])),
+    )
 
 
 def normal_name(span):

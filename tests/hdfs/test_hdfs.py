@@ -4,6 +4,7 @@ One run serves all tests. In every JVM HTrace's LocalFileSpanReceiver works besi
 out of plumbd, span by span. plumbd is down when HDFS starts; while the load runs it is killed and stopped several
 times, and started again each time. PLUMB_HADOOP names another version, 2.8 to 3.3.1.
 """
+
 import json
 import os
 import signal
@@ -56,10 +57,10 @@ def strike(plumbd, blow):
 
 def load_with_restarts(cluster, plumbd, classes):
     """Runs the load, hits plumbd in the middle; what the load said at its end."""
-    arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress",
-                 "--htrace"]
-    with cluster.java("client", "Workload", map(str, arguments), class_path=str(classes),
-                      stdout=subprocess.PIPE) as load:
+    arguments = ["--rounds", ROUNDS, "--threads", THREADS, "--drain-seconds", DRAIN_SECONDS, "--progress", "--htrace"]
+    with cluster.java(
+        "client", "Workload", map(str, arguments), class_path=str(classes), stdout=subprocess.PIPE
+    ) as load:
         rounds, last = 0, ""
         for last in load.stdout:
             if last.startswith("round "):
@@ -88,8 +89,16 @@ def run(tmp_path_factory, plumbd_program):
         senders["client"] = done["sender"]
         plumbd.flush()
         local = {name: list(json_values(cluster.local_spans(name).read_text())) for name in pids}
-        yield SimpleNamespace(plumbd=plumbd, cluster=cluster, done=done, down=down, senders=senders, pids=pids,
-                              local=local, exported=plumbd.export())
+        yield SimpleNamespace(
+            plumbd=plumbd,
+            cluster=cluster,
+            done=done,
+            down=down,
+            senders=senders,
+            pids=pids,
+            local=local,
+            exported=plumbd.export(),
+        )
     finally:
         plumbd.clean_up()
 
@@ -113,8 +122,16 @@ def test_settings_are_those_of_the_samples(run):
 def test_the_load_did_everything(run):
     rounds = ROUNDS * THREADS
     operations = run.done["operations"]
-    expected = {"mkdirs": rounds, "write": 2 * rounds, "log": rounds, "read": rounds, "pread": 6 * rounds,
-                "append": rounds, "rename": rounds, "list": rounds}
+    expected = {
+        "mkdirs": rounds,
+        "write": 2 * rounds,
+        "log": rounds,
+        "read": rounds,
+        "pread": 6 * rounds,
+        "append": rounds,
+        "rename": rounds,
+        "list": rounds,
+    }
     assert {name: operations[name] for name in expected} == expected
     assert operations["delete"] >= rounds
 
@@ -232,7 +249,10 @@ def test_statistics_agree_with_the_spans(run):
     assert verified["spans"] == len(run.exported)
     store = run.plumbd.stored()
     assert (store["spans"], store["traces"], store["incomplete_traces"]) == (
-        len(run.exported), len(traces(run.exported)), 0)
+        len(run.exported),
+        len(traces(run.exported)),
+        0,
+    )
 
 
 def test_forest_has_each_operation(run):
@@ -240,13 +260,18 @@ def test_forest_has_each_operation(run):
     assert {f"Workload#{name}" for name in run.done["operations"]} <= roots
 
 
-@pytest.mark.parametrize("command, shown", [
-    (["functions", "--limit", "0"], ["OpWriteBlockProto", "Workload#write", "ClientProtocol#addBlock"]),
-    (["forest"], ["Workload#write", "OpWriteBlockProto", "datanode1", "namenode"]),
-    (["traces", "--function", "Workload#append"], ["Workload#append"])])
+@pytest.mark.parametrize(
+    "command, shown",
+    [
+        (["functions", "--limit", "0"], ["OpWriteBlockProto", "Workload#write", "ClientProtocol#addBlock"]),
+        (["forest"], ["Workload#write", "OpWriteBlockProto", "datanode1", "namenode"]),
+        (["traces", "--function", "Workload#append"], ["Workload#append"]),
+    ],
+)
 def test_plumb_shows_it(run, plumb_program, command, shown):
-    done = subprocess.run([plumb_program, *command, "--server", run.plumbd.http], check=True, capture_output=True,
-                          text=True, timeout=60)
+    done = subprocess.run(
+        [plumb_program, *command, "--server", run.plumbd.http], check=True, capture_output=True, text=True, timeout=60
+    )
     for text in shown:
         assert text in done.stdout
 
@@ -256,10 +281,27 @@ def test_demonstration(tmp_path, plumbd, options):
     """What script/server --demo runs, and the same without the agent."""
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     demo = subprocess.run(
-        [sys.executable, "-m", "script.hdfs.demo", "--plumbd-thrift", address, "--work-dir",
-         tmp_path / "hdfs", *options, "--rounds", "1", "--threads", "1", "--json"],
+        [
+            sys.executable,
+            "-m",
+            "script.hdfs.demo",
+            "--plumbd-thrift",
+            address,
+            "--work-dir",
+            tmp_path / "hdfs",
+            *options,
+            "--rounds",
+            "1",
+            "--threads",
+            "1",
+            "--json",
+        ],
         cwd=ROOT,
-        check=True, capture_output=True, text=True, timeout=300)
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     done = json.loads(demo.stdout)
     plumbd.flush()
     assert plumbd.stored()["spans"] == done["spans"] == done["acknowledged"] > 500
@@ -272,10 +314,24 @@ def test_an_interrupted_demonstration(tmp_path, plumbd):
     """Ctrl-C ends it without a traceback and leaves no process behind."""
     address = f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"
     with subprocess.Popen(
-            [sys.executable, "-m", "script.hdfs.demo", "--plumbd-thrift", address, "--work-dir",
-             tmp_path / "hdfs", "--hadoop", VERSION, "--receiver-only"], cwd=ROOT, stderr=subprocess.PIPE, text=True,
-            # A shell's background job ignores Ctrl-C, and so would all below it.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as demo:
+        [
+            sys.executable,
+            "-m",
+            "script.hdfs.demo",
+            "--plumbd-thrift",
+            address,
+            "--work-dir",
+            tmp_path / "hdfs",
+            "--hadoop",
+            VERSION,
+            "--receiver-only",
+        ],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background job ignores Ctrl-C, and so would all below it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as demo:
         while "starting one NameNode" not in demo.stderr.readline():
             assert demo.poll() is None
         demo.send_signal(signal.SIGINT)

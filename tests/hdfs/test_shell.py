@@ -1,4 +1,5 @@
 """As docs/tracing.md says: a running NameNode gets and loses our receiver, and a command of the shell is traced."""
+
 import subprocess
 
 import pytest
@@ -25,18 +26,28 @@ def run_java(cluster, main, *arguments):
 
 def run_traced_mkdir(cluster, plumbd, folder, **more):
     """hdfs dfs -mkdir with every call traced; more settings with '_' for '.'."""
-    settings = {**tracing("{}:{}".format(*plumbd.thrift)), "fs.shell.htrace.sampler.classes": "AlwaysSampler",
-                **{name.replace("_", "."): value for name, value in more.items()}}
-    run_java(cluster, "org.apache.hadoop.fs.FsShell", *(f"-D{name}={value}" for name, value in settings.items()),
-             "-mkdir", "-p", folder)
+    settings = {
+        **tracing("{}:{}".format(*plumbd.thrift)),
+        "fs.shell.htrace.sampler.classes": "AlwaysSampler",
+        **{name.replace("_", "."): value for name, value in more.items()},
+    }
+    run_java(
+        cluster,
+        "org.apache.hadoop.fs.FsShell",
+        *(f"-D{name}={value}" for name, value in settings.items()),
+        "-mkdir",
+        "-p",
+        folder,
+    )
 
 
 def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
     address = "{}:{}".format(*plumbd.thrift)
 
     def trace_admin(*arguments):
-        return run_java(namenode, "org.apache.hadoop.tracing.TraceAdmin", "-host", f"127.0.0.1:{namenode.rpc_port}",
-                        *arguments)
+        return run_java(
+            namenode, "org.apache.hadoop.tracing.TraceAdmin", "-host", f"127.0.0.1:{namenode.rpc_port}", *arguments
+        )
 
     trace_admin("-add", "-class", RECEIVER, f"-Chadoop.htrace.plumb.receiver.addresses={address}")
     identity, name = trace_admin("-list").split()[-2:]
@@ -60,8 +71,9 @@ def test_receiver_at_run_time_and_a_traced_command(namenode, plumbd):
 
 def test_a_senders_loss_is_seen(namenode, plumbd):
     """A queue of one span, emptied only once another one found it full: that one is dropped, and plumbd is told."""
-    run_traced_mkdir(namenode, plumbd, "/c", hadoop_htrace_plumb_queue_spans=1,
-                     hadoop_htrace_plumb_flush_interval_ms=3600000)
+    run_traced_mkdir(
+        namenode, plumbd, "/c", hadoop_htrace_plumb_queue_spans=1, hadoop_htrace_plumb_flush_interval_ms=3600000
+    )
     plumbd.flush()
     (sender,) = plumbd.receiver()["senders"]
     assert sender["spans_sent"] == len(plumbd.export()) >= 1

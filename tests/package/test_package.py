@@ -1,4 +1,5 @@
 """The Debian package that cpack makes of a build, and what script/settings says about the span receiver."""
+
 import configparser
 import os
 import re
@@ -13,11 +14,28 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
 DOCUMENTS = "usr/share/doc/plumbline"
 MUST_HAVE = [
-    "usr/bin/plumb", "usr/bin/plumb-bridge", "usr/bin/plumbd", "etc/plumbline/plumbd.conf", "etc/plumbline/plumb-agent.conf", "usr/lib/systemd/system/plumbd.service", "usr/lib/systemd/system/plumb-bridge.service",
-    "usr/share/bash-completion/completions/plumb", "usr/share/plumbline/spark-operations.btm", f"{DOCUMENTS}/copyright", f"{DOCUMENTS}/plumbd.md",
-    *(f"{DOCUMENTS}/examples/{name}" for name in (
-        "core-site.xml.sample", "hadoop-env.sh.sample", "hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample",
-        "spark-defaults.conf.sample", "analysis.conf")),
+    "usr/bin/plumb",
+    "usr/bin/plumb-bridge",
+    "usr/bin/plumbd",
+    "etc/plumbline/plumbd.conf",
+    "etc/plumbline/plumb-agent.conf",
+    "usr/lib/systemd/system/plumbd.service",
+    "usr/lib/systemd/system/plumb-bridge.service",
+    "usr/share/bash-completion/completions/plumb",
+    "usr/share/plumbline/spark-operations.btm",
+    f"{DOCUMENTS}/copyright",
+    f"{DOCUMENTS}/plumbd.md",
+    *(
+        f"{DOCUMENTS}/examples/{name}"
+        for name in (
+            "core-site.xml.sample",
+            "hadoop-env.sh.sample",
+            "hadoop-env-agent.sh.sample",
+            "hadoop-tracing.systemd.sample",
+            "spark-defaults.conf.sample",
+            "analysis.conf",
+        )
+    ),
 ]
 PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
 PACKAGED_AGENT = "usr/share/plumbline/plumb-agent.jar"
@@ -26,7 +44,9 @@ AGENT_OPTION = f"-javaagent:/{PACKAGED_AGENT}=conf=/etc/plumbline/plumb-agent.co
 
 
 def run(*command, **options):
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=120, **options).stdout
+    return subprocess.run(
+        list(map(str, command)), check=True, capture_output=True, text=True, timeout=120, **options
+    ).stdout
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +64,15 @@ def test_layout(package):
     files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
     files = {name for name in files if not name.startswith("DEBIAN/")}
     assert set(MUST_HAVE) <= files
-    others = {name for name in files if not name.startswith((DOCUMENTS, "usr/lib/")) or name.endswith(".service")} - set(MUST_HAVE)
+    others = {
+        name for name in files if not name.startswith((DOCUMENTS, "usr/lib/")) or name.endswith(".service")
+    } - set(MUST_HAVE)
     assert others <= {PACKAGED_JAR, PACKAGED_AGENT, PACKAGED_PLUGIN}
-    for jar, built in ((PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
-                       (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar"),
-                       (PACKAGED_PLUGIN, "spark-plugin/target/plumb-spark-plugin-*.jar")):
+    for jar, built in (
+        (PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
+        (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar"),
+        (PACKAGED_PLUGIN, "spark-plugin/target/plumb-spark-plugin-*.jar"),
+    ):
         if list((ROOT / "tracer-patches").glob(built)):
             assert jar in files
 
@@ -142,15 +166,20 @@ def test_a_drop_in_is_a_unit_file():
     parser = configparser.ConfigParser()
     parser.read_string((ROOT / "conf/hadoop-tracing.systemd.sample").read_text())
     assert {name: dict(parser[name]) for name in parser.sections()} == {
-        "Service": {"environment": f'"JAVA_TOOL_OPTIONS={AGENT_OPTION}"'}}
+        "Service": {"environment": f'"JAVA_TOOL_OPTIONS={AGENT_OPTION}"'}
+    }
 
 
-@pytest.mark.parametrize("listening, told", [("127.0.0.1:9411", "127.0.0.1:9411"), ("0.0.0.0:9410", None), ("[::]:9410", None)])
+@pytest.mark.parametrize(
+    "listening, told", [("127.0.0.1:9411", "127.0.0.1:9411"), ("0.0.0.0:9410", None), ("[::]:9410", None)]
+)
 def test_properties_are_those_of_the_sample(clone, listening, told):
     text = settings(clone, listening)
     properties = ElementTree.fromstring("<c>" + "".join(re.findall(r"<property>.*</property>", text)) + "</c>")
     printed = {entry.findtext("name"): entry.findtext("value") for entry in properties}
-    sample = {entry.findtext("name") for entry in ElementTree.parse(ROOT / "conf/core-site.xml.sample").iter("property")}
+    sample = {
+        entry.findtext("name") for entry in ElementTree.parse(ROOT / "conf/core-site.xml.sample").iter("property")
+    }
     assert set(printed) == {name for name in sample if not name.endswith(".fraction")}
     address = printed["hadoop.htrace.plumb.receiver.addresses"]
     assert address == told if told else re.fullmatch(r"[\w.-]*[a-zA-Z][\w.-]*:9410", address)

@@ -1,4 +1,5 @@
 """docs/api.md says what the code takes and gives: every parameter, every field."""
+
 import json
 import re
 from pathlib import Path
@@ -8,9 +9,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs/api.md").read_text()
 SECTIONS = dict(re.findall(r"^## (?:GET|POST) /api/v1/(\w+)[^\n]*\n(.*?)(?=^## |\Z)", DOCUMENT, re.M | re.S))
-ALLOWED = {name: re.findall(r'"(\w+)"', allowed)
-           for name, allowed in re.findall(r'\{"(\w+)",\s*answer_\w+,\s*(ALLOW\([^)]*\)|\(const[^}]*\})',
-                                           (ROOT / "analyzer/query/query.c").read_text())}
+ALLOWED = {
+    name: re.findall(r'"(\w+)"', allowed)
+    for name, allowed in re.findall(
+        r'\{"(\w+)",\s*answer_\w+,\s*(ALLOW\([^)]*\)|\(const[^}]*\})', (ROOT / "analyzer/query/query.c").read_text()
+    )
+}
 ANSWERS = sorted((ROOT / "tests/data/query").glob("*.json"))
 # Keys of these objects are the senders' own, the JVM's features, Spark's settings and numbers.
 FREE = {"annotations", "centre", "others", "apart", "properties", "metrics", "task_states"}
@@ -28,7 +32,7 @@ def fields(value):
 
 
 def measures():
-    return DOCUMENT[DOCUMENT.index("## Measures"):DOCUMENT.index("## GET /api/v1/status")]
+    return DOCUMENT[DOCUMENT.index("## Measures") : DOCUMENT.index("## GET /api/v1/status")]
 
 
 def test_every_question_is_described():
@@ -60,19 +64,39 @@ def test_no_field_is_described_in_vain():
     found = set()
     for path in ANSWERS:
         found |= set(fields(json.loads(path.read_text())))
-    rarely = {"version",  # changes with every release: not in the files
-              "free_bytes", "bytes_per_span", "family_bytes", "family",  # of stores on disk
-              "reversed_calls", "in_parts", "receiver", "pid",
-              # of traces in parts, and of stores that keep less: tests/query/test_query.c and tests/archive ask for them
-              "parts", "first_part", "parts_shown", "dropped", "ids",
-              # of traces that were removed: tests/receiver/test_retention.py
-              "stored_traces",
-              # of traces of rare shapes: tests/archive and tests/query/test_forest.c make them
-              "mixed", "rare", "rest",
-              # of samples, and of servers that were not traced: tests/core and tests/query/test_why.c
-              "before", "after", "quantile", "near", "name", "slowest_datanode",
-              # of stages of more than 5,000 tasks; of links that are guesses
-              "tasks_not_read", "confidence"}
+    rarely = {
+        "version",  # changes with every release: not in the files
+        "free_bytes",
+        "bytes_per_span",
+        "family_bytes",
+        "family",  # of stores on disk
+        "reversed_calls",
+        "in_parts",
+        "receiver",
+        "pid",
+        # of traces in parts, and of stores that keep less: tests/query/test_query.c and tests/archive ask for them
+        "parts",
+        "first_part",
+        "parts_shown",
+        "dropped",
+        "ids",
+        # of traces that were removed: tests/receiver/test_retention.py
+        "stored_traces",
+        # of traces of rare shapes: tests/archive and tests/query/test_forest.c make them
+        "mixed",
+        "rare",
+        "rest",
+        # of samples, and of servers that were not traced: tests/core and tests/query/test_why.c
+        "before",
+        "after",
+        "quantile",
+        "near",
+        "name",
+        "slowest_datanode",
+        # of stages of more than 5,000 tasks; of links that are guesses
+        "tasks_not_read",
+        "confidence",
+    }
     for question in ALLOWED:
         text = re.split(r"From a running plumbd", SECTIONS[question])[0]
         for shape in re.findall(r"`(\{.*\})`", text):

@@ -1,5 +1,6 @@
 """A sender of spans written from the Thrift specification alone (binary protocol, framed), so that the tests can also send
 what no sender would."""
+
 import socket
 import struct
 import time
@@ -31,19 +32,42 @@ def items(kind, values):
 
 def span(trace, number, name=0, begin=1_700_000_000_000_000_000, duration=1000, parent=None, **more):
     """A span as a Thrift struct. more: tracer, parents=[(trace, span)], annotations=[(key, value)], notes=[(time, text)], flags."""
-    data = [field(I64, 1, i64(trace)), field(I64, 2, i64(number)), field(I64, 3, i64(begin)), field(I64, 4, i64(duration)),
-            field(I32, 5, i32(name)), field(I32, 6, i32(more.get("tracer", 1)))]
+    data = [
+        field(I64, 1, i64(trace)),
+        field(I64, 2, i64(number)),
+        field(I64, 3, i64(begin)),
+        field(I64, 4, i64(duration)),
+        field(I32, 5, i32(name)),
+        field(I32, 6, i32(more.get("tracer", 1))),
+    ]
     if parent is not None:
         data.append(field(I64, 7, i64(parent)))
     if "parents" in more:
-        data.append(field(LIST, 8, items(STRUCT, [field(I64, 1, i64(t)) + field(I64, 2, i64(s)) + b"\0"
-                                                  for t, s in more["parents"]])))
+        data.append(
+            field(
+                LIST,
+                8,
+                items(STRUCT, [field(I64, 1, i64(t)) + field(I64, 2, i64(s)) + b"\0" for t, s in more["parents"]]),
+            )
+        )
     if "annotations" in more:
-        data.append(field(LIST, 9, items(STRUCT, [field(I32, 1, i32(k)) + field(STRING, 2, text(v)) + b"\0"
-                                                  for k, v in more["annotations"]])))
+        data.append(
+            field(
+                LIST,
+                9,
+                items(
+                    STRUCT, [field(I32, 1, i32(k)) + field(STRING, 2, text(v)) + b"\0" for k, v in more["annotations"]]
+                ),
+            )
+        )
     if "notes" in more:
-        data.append(field(LIST, 10, items(STRUCT, [field(I64, 1, i64(t)) + field(STRING, 2, text(m)) + b"\0"
-                                                   for t, m in more["notes"]])))
+        data.append(
+            field(
+                LIST,
+                10,
+                items(STRUCT, [field(I64, 1, i64(t)) + field(STRING, 2, text(m)) + b"\0" for t, m in more["notes"]]),
+            )
+        )
     if "flags" in more:
         data.append(field(I32, 11, i32(more["flags"])))
     return b"".join(data) + b"\0"
@@ -61,19 +85,39 @@ def batch(spans, strings=STRINGS, version=1, needs=None, sender=None, packs=()):
     data.append(field(LIST, 4, items(STRUCT, spans)))
     if sender:
         name, sequence, sent, queued, drops = sender
-        data.append(field(STRUCT, 5, field(STRING, 1, text(name)) + field(I64, 2, i64(sequence)) + field(I64, 3, i64(sent)) +
-                          field(I64, 4, i64(queued)) +
-                          field(LIST, 5, items(STRUCT, [field(STRING, 1, text(r)) + field(I64, 2, i64(n)) + b"\0"
-                                                        for r, n in drops.items()])) + b"\0"))
+        data.append(
+            field(
+                STRUCT,
+                5,
+                field(STRING, 1, text(name))
+                + field(I64, 2, i64(sequence))
+                + field(I64, 3, i64(sent))
+                + field(I64, 4, i64(queued))
+                + field(
+                    LIST,
+                    5,
+                    items(
+                        STRUCT, [field(STRING, 1, text(r)) + field(I64, 2, i64(n)) + b"\0" for r, n in drops.items()]
+                    ),
+                )
+                + b"\0",
+            )
+        )
     if packs:
         data.append(field(LIST, 6, items(STRING, [text(pack) for pack in packs])))
     return b"".join(data) + b"\0"
 
 
 def plain_span(number, name, tracer="Client/10.0.0.1/7", parents=(), begin=1_700_000_000_000_000_000, duration=1000):
-    return (field(STRING, 1, text(number)) + field(LIST, 2, items(STRING, [text(p) for p in parents])) +
-            field(I64, 3, i64(begin)) + field(I64, 4, i64(duration)) + field(STRING, 5, text(name)) +
-            field(STRING, 6, text(tracer)) + b"\0")
+    return (
+        field(STRING, 1, text(number))
+        + field(LIST, 2, items(STRING, [text(p) for p in parents]))
+        + field(I64, 3, i64(begin))
+        + field(I64, 4, i64(duration))
+        + field(STRING, 5, text(name))
+        + field(STRING, 6, text(tracer))
+        + b"\0"
+    )
 
 
 def message(method, arguments, sequence=1, kind=1):
@@ -102,7 +146,7 @@ class Reader:
     def bytes(self):
         length = self.take("i")
         self.at += length
-        return self.data[self.at - length:self.at]
+        return self.data[self.at - length : self.at]
 
     def value(self, kind):
         if kind == STRING:
@@ -122,7 +166,7 @@ class Reader:
 class Reply:
     def __init__(self, payload):
         reader = Reader(payload)
-        self.kind = reader.take("i") & 0xff
+        self.kind = reader.take("i") & 0xFF
         self.method = reader.bytes().decode()
         self.sequence = reader.take("i")
         result = reader.struct()

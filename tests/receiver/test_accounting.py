@@ -1,4 +1,5 @@
 """Every span is accounted for, for each process that sent, and the sums agree."""
+
 import random
 import threading
 
@@ -89,7 +90,10 @@ def test_several_tracers_of_a_process_are_one_row(make_plumbd):
     with Sender(plumbd) as sender:
         said = ("DataNode/10.0.0.1/41@99", 1, 5, 0, {})
         names = ("op", "DataNode/10.0.0.1/41", "FSClient/10.0.0.1/41")
-        assert sender.submit([span(7, 1), span(7, 2, tracer=2), span(7, 3, tracer=2)], strings=names, sender=said).status == OK
+        assert (
+            sender.submit([span(7, 1), span(7, 2, tracer=2), span(7, 3, tracer=2)], strings=names, sender=said).status
+            == OK
+        )
     plumbd.flush()
     (row,) = plumbd.ask("senders")["senders"]
     assert (row["sent"], row["received"], row["stored"]) == (5, 3, 3)

@@ -1,4 +1,5 @@
 """kill -9, damaged journals, repeated batches: nothing lost that was acknowledged, nothing counted twice."""
+
 import collections
 import os
 import random
@@ -79,8 +80,9 @@ def test_kill_at_any_moment(make_plumbd, ack):
     print("seed", seed)
     chance = random.Random(seed)
     batches = 35 * KILLS
-    plumbd = make_plumbd(journal__ack=ack, journal__segment="64K", trace__idle="20ms", receiver__shards="2",
-                         store__write_buffer="1M").start()
+    plumbd = make_plumbd(
+        journal__ack=ack, journal__segment="64K", trace__idle="20ms", receiver__shards="2", store__write_buffer="1M"
+    ).start()
     senders = [Resender(n + 1, batches, 50) for n in range(3)]
     for sender in senders:
         sender.now_at(plumbd.thrift)
@@ -172,7 +174,7 @@ def test_repeated_batch_is_counted_once(plumbd):
     stored = plumbd.stored()
     assert (stored["traces"], stored["spans"], stored["duplicates"]) == (1, 100, 300)
     assert plumbd.receiver()["senders"][0]["repeated_batches"] == 3
-    calls, = (f["calls"] for f in plumbd.ask("functions")["functions"])
+    (calls,) = (f["calls"] for f in plumbd.ask("functions")["functions"])
     assert calls == 100
     assert plumbd.ask("verify")["differences"] == 0
 
@@ -190,13 +192,14 @@ def killed_with_segments(plumbd, batches=60):
 
 
 def cut(data):
-    return data[:len(data) - 1000]
+    return data[: len(data) - 1000]
 
 
 def flip(at):
     def damage(data):
         place = at if at >= 0 else len(data) + at
-        return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1:]
+        return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
+
     return damage
 
 
@@ -221,9 +224,9 @@ def test_damaged_journal_is_reported_and_the_rest_taken(make_plumbd, damage, whi
     data = victim.read_bytes()
     if damage is None:  # exactly the last record: only the next segment knows that it is missing
         end, at = 56, 56
-        while data[at:at + 4] != b"\xff\xff\xff\xff":  # the end mark
+        while data[at : at + 4] != b"\xff\xff\xff\xff":  # the end mark
             end = at
-            at += 24 + int.from_bytes(data[at:at + 4], "little")
+            at += 24 + int.from_bytes(data[at : at + 4], "little")
         victim.write_bytes(data[:end])
     else:
         victim.write_bytes(damage(data))
@@ -252,9 +255,11 @@ def test_unfinished_record_at_the_end_is_no_damage(make_plumbd, left):
     victim = killed_with_segments(plumbd)[-1]
     data = victim.read_bytes()
     at = 56
-    while data[(end := at + 24 + int.from_bytes(data[at:at + 4], "little")):][:4] != b"\xff\xff\xff\xff":  # the end mark
+    while (
+        data[(end := at + 24 + int.from_bytes(data[at : at + 4], "little")) :][:4] != b"\xff\xff\xff\xff"
+    ):  # the end mark
         at = end
-    victim.write_bytes(data[:at + left])
+    victim.write_bytes(data[: at + left])
     for _ in range(2):  # the second time, there is a segment after it
         plumbd.start().wait_recovered()
         assert plumbd.receiver()["journal_damages"] == 0
@@ -273,7 +278,7 @@ def test_unfinished_record_at_the_end_is_no_damage(make_plumbd, left):
 def test_segment_that_a_crash_left_empty_is_no_damage(make_plumbd):
     plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
     last = killed_with_segments(plumbd)[-1]
-    number = int(last.name[len("plumb-"):-len(".journal")], 16)
+    number = int(last.name[len("plumb-") : -len(".journal")], 16)
     (plumbd.journal / f"plumb-{number + 1:016x}.journal").write_bytes(b"")
     plumbd.start().wait_recovered()
     assert plumbd.receiver()["journal_damages"] == 0
@@ -344,7 +349,7 @@ def test_flipped_bits_in_the_store(make_plumbd, tmp_path):
             continue
         for at in {len(good) // 3, len(good) // 2, len(good) - 5}:
             copy_of(tmp_path / "good", plumbd.store)
-            (plumbd.store / name).write_bytes(good[:at] + bytes([good[at] ^ 0x40]) + good[at + 1:])
+            (plumbd.store / name).write_bytes(good[:at] + bytes([good[at] ^ 0x40]) + good[at + 1 :])
             tried += 1
             plumbd.log.unlink(missing_ok=True)
             plumbd.spawn()

@@ -3,6 +3,7 @@ counts twice, and plumbd goes on, or says why it cannot.
 
 PLUMB_FAULTS=all (bench/crash) lets every call fail in turn; without it a few of each kind do, the same in each run, so that a red
 one is the change's doing (PLUMB_FAULT_SEED chooses others)."""
+
 import os
 import random
 
@@ -26,10 +27,16 @@ def fault_layer(build_dir):
 
 def make_faulty(make_plumbd, layer, folder, **fault):
     """A plumbd whose small buffers and segments make it write often."""
-    plumbd = make_plumbd(folder=folder, journal__segment="64K", journal__ack="fsync", trace__idle="5ms", store__write_buffer="1M")
+    plumbd = make_plumbd(
+        folder=folder, journal__segment="64K", journal__ack="fsync", trace__idle="5ms", store__write_buffer="1M"
+    )
     if fault:
-        plumbd.environment = {**plumbd.environment, "LD_PRELOAD": str(layer), "PLUMB_FAULT_FOLDER": str(folder),
-                              **{f"PLUMB_FAULT_{name.upper()}": str(value) for name, value in fault.items()}}
+        plumbd.environment = {
+            **plumbd.environment,
+            "LD_PRELOAD": str(layer),
+            "PLUMB_FAULT_FOLDER": str(folder),
+            **{f"PLUMB_FAULT_{name.upper()}": str(value) for name, value in fault.items()},
+        }
     return plumbd
 
 
@@ -39,8 +46,10 @@ def send_all(plumbd):
     for number in range(BATCHES):
         # Five batches make a trace.
         trace, first = number // 5 + 1, number % 5 * BATCH_SPANS + 1
-        spans = [span(trace, k, begin=BEGIN + k, parent=None if k == 1 else 1, annotations=[(0, "x" * 2000)])
-                 for k in range(first, first + BATCH_SPANS)]
+        spans = [
+            span(trace, k, begin=BEGIN + k, parent=None if k == 1 else 1, annotations=[(0, "x" * 2000)])
+            for k in range(first, first + BATCH_SPANS)
+        ]
         try:
             with Sender(plumbd) as sender:
                 reply = sender.submit(spans)
@@ -97,7 +106,11 @@ def test_a_call_fails(make_plumbd, fault_layer, tmp_path, kind, lasts):
     seed = int(os.environ.get("PLUMB_FAULT_SEED", "1"))
     print("seed", seed, "calls", calls)
     everything = range(1, calls + 1)
-    chosen = everything if os.environ.get("PLUMB_FAULTS") == "all" else sorted(random.Random(seed).sample(everything, SAMPLES))
+    chosen = (
+        everything
+        if os.environ.get("PLUMB_FAULTS") == "all"
+        else sorted(random.Random(seed).sample(everything, SAMPLES))
+    )
     for at in chosen:
         print("call", at)
         run(make_plumbd, fault_layer, tmp_path / f"call-{at}", kind=kind, at=at, lasts=lasts)

@@ -1,4 +1,5 @@
 """The HTTP port: probes, metrics, the API, and what goes wrong there."""
+
 import contextlib
 import http.client
 import json
@@ -103,8 +104,16 @@ def test_documented_metrics_exist(plumbd):
 def test_every_answer_is_named_json(plumbd):
     load(plumbd)
     plumbd.flush()
-    for question in ("status", "functions", "forest", "traces", "trace?id=0000000000000001", "skew", "verify",
-                     "diff?kind=trace&a=0000000000000001&b=0000000000000002"):
+    for question in (
+        "status",
+        "functions",
+        "forest",
+        "traces",
+        "trace?id=0000000000000001",
+        "skew",
+        "verify",
+        "diff?kind=trace&a=0000000000000001&b=0000000000000002",
+    ):
         assert isinstance(plumbd.ask(question), dict), question
 
 
@@ -237,7 +246,10 @@ def test_answers_that_nobody_reads_are_bounded(plumbd):
     """Past 64 MiB the oldest are cut, those that came last are whole, and who reads at once sees nothing of it."""
     with Sender(plumbd) as sender:
         for first in range(1, 401, 100):
-            spans = [span(1, k, parent=None if k == 1 else 1, annotations=[(0, "v" * 30_000)]) for k in range(first, first + 100)]
+            spans = [
+                span(1, k, parent=None if k == 1 else 1, annotations=[(0, "v" * 30_000)])
+                for k in range(first, first + 100)
+            ]
             assert sender.deliver(spans).status == OK
     path = "/api/v1/trace?id=0000000000000001&limit=0"
     answer_bytes = len(plumbd.fetch(path)[1])
@@ -296,9 +308,9 @@ def test_open_trace_can_be_asked_for(make_plumbd):
     """Spans that are not stored yet are in the answer, and later ones join."""
     plumbd = make_plumbd(trace__idle="1h", trace__max_age="1h").start()
     with Sender(plumbd) as sender:
-        sender.submit([span(0xabc, 1), span(0xabc, 2, parent=1)])
+        sender.submit([span(0xABC, 1), span(0xABC, 2, parent=1)])
         assert len(plumbd.ask("trace?id=0000000000000abc")["spans"]) == 2
-        sender.submit([span(0xabc, 3, parent=2)])
+        sender.submit([span(0xABC, 3, parent=2)])
         shown = plumbd.ask("trace?id=0000000000000abc0000000000000003")
         assert len(shown["spans"]) == 3 and shown["incomplete"] is False
     assert plumbd.receiver()["closed_traces"] == {"asked for": 2}

@@ -1,4 +1,5 @@
 """Command line, configuration, start, reload and stop."""
+
 import configparser
 import os
 import re
@@ -19,6 +20,7 @@ def run(program, *arguments, **options):
 
 
 # ---- command line ----
+
 
 def test_help_and_version(plumbd_program):
     shown = run(plumbd_program, "--help")
@@ -103,7 +105,14 @@ WRONG = {
 
 @pytest.mark.parametrize("arguments, named", WRONG.values(), ids=WRONG.keys())
 def test_wrong_command_lines(plumbd_program, tmp_path, arguments, named):
-    before = ["--set", f"store.path={tmp_path}/s", "--set", f"journal.path={tmp_path}/j", "--set", "listen.http=127.0.0.1:0"]
+    before = [
+        "--set",
+        f"store.path={tmp_path}/s",
+        "--set",
+        f"journal.path={tmp_path}/j",
+        "--set",
+        "listen.http=127.0.0.1:0",
+    ]
     done = run(plumbd_program, *before, *arguments)
     assert done.returncode in (1, 2)
     assert done.stdout == ""
@@ -113,6 +122,7 @@ def test_wrong_command_lines(plumbd_program, tmp_path, arguments, named):
 
 
 # ---- start ----
+
 
 def refused(plumbd):
     plumbd.spawn()
@@ -209,6 +219,7 @@ def test_levels_for_journald(make_plumbd):
 
 # ---- stop ----
 
+
 def test_stop_stores_everything(make_plumbd):
     plumbd = make_plumbd(trace__idle="1h").start()
     with Sender(plumbd) as sender:
@@ -261,6 +272,7 @@ def test_frames_on_the_way_while_stopping(make_plumbd):
 
 
 # ---- reload ----
+
 
 @pytest.fixture
 def configured(make_plumbd):
@@ -329,6 +341,7 @@ def test_bad_file_on_reload_keeps_the_old_settings(configured, bad):
 
 
 # ---- traces close by themselves ----
+
 
 def test_idle_trace_with_root_is_stored(make_plumbd):
     plumbd = make_plumbd(trace__idle="50ms", trace__max_age="1h").start()

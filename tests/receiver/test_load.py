@@ -1,4 +1,5 @@
 """The load client's ledger agrees with what plumbd stored, span by span, whatever happens to the load on its way."""
+
 import json
 import subprocess
 
@@ -8,16 +9,43 @@ from tests.conftest import ROOT, lasting_address
 
 MODEL = ROOT / "bench/model/hdfs-3.3.1.jsonl"
 BEGIN = 1_700_000_000_000_000_000
-UNKIND = ["--nanoseconds", "--hosts", "40", "--connections", "30", "--jobs", "200", "--cluster-rate", "100000", "--late", "0.05",
-          "--repeated", "0.05", "--withheld", "0.02", "--begin", str(BEGIN)]
+UNKIND = [
+    "--nanoseconds",
+    "--hosts",
+    "40",
+    "--connections",
+    "30",
+    "--jobs",
+    "200",
+    "--cluster-rate",
+    "100000",
+    "--late",
+    "0.05",
+    "--repeated",
+    "0.05",
+    "--withheld",
+    "0.02",
+    "--begin",
+    str(BEGIN),
+]
 
 
 @pytest.fixture
 def start_load(build_dir):
     def start(plumbd, spans, *options):
         to = ["--thrift", f"{plumbd.thrift[0]}:{plumbd.thrift[1]}"] if plumbd else []
-        command = [str(build_dir / "bench/bench_load"), "--model", str(MODEL), *to, "--spans", str(spans), *UNKIND, *options]
+        command = [
+            str(build_dir / "bench/bench_load"),
+            "--model",
+            str(MODEL),
+            *to,
+            "--spans",
+            str(spans),
+            *UNKIND,
+            *options,
+        ]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
     return start
 
 
@@ -27,6 +55,7 @@ def load(start_load):
         out, err = (client := start_load(*arguments)).communicate(timeout=300)
         assert client.returncode == 0, err
         return out
+
     return run
 
 
@@ -98,14 +127,17 @@ def test_ledger_by_sender(make_plumbd, load, tmp_path):
     assert len({s["sender"] for s in senders}) == len(senders) > 80
 
 
-@pytest.mark.parametrize("options, message", [
-    (["--spans", "0"], "begin with 1"),
-    (["--late", "0.7"], "between 0 and 0.5"),
-    (["--hosts", "0"], "hosts"),
-    (["--thrift", "127.0.0.1:1"], "Connection refused"),
-    (["--thrift", "nowhere"], "write host:port"),
-    (["--model", "/nonexistent"], "No such file"),
-])
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--spans", "0"], "begin with 1"),
+        (["--late", "0.7"], "between 0 and 0.5"),
+        (["--hosts", "0"], "hosts"),
+        (["--thrift", "127.0.0.1:1"], "Connection refused"),
+        (["--thrift", "nowhere"], "write host:port"),
+        (["--model", "/nonexistent"], "No such file"),
+    ],
+)
 def test_mistakes_are_named(start_load, options, message):
     client = start_load(None, 1000, *options)
     _, err = client.communicate(timeout=60)

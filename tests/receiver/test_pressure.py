@@ -1,4 +1,5 @@
 """Memory and disk at their ends: senders wait, nothing acknowledged is lost, and all goes on by itself afterwards."""
+
 import os
 import subprocess
 import threading
@@ -31,7 +32,9 @@ def small_disk(tmp_path):
     def make(name, size):
         folder = tmp_path / name
         folder.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, text=True
+        )
         if done.returncode != 0:
             pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
         mounted.append(folder)
@@ -115,8 +118,11 @@ def test_early_closed_traces_are_whole_in_the_end(make_plumbd):
     with Sender(plumbd) as sender:
         for first in (1, 6, 11):
             for begin in range(1, 12_001, 200):
-                spans = [span(trace, k, parent=None if k == 1 else 1)
-                         for trace in range(begin, begin + 200) for k in range(first, first + 5)]
+                spans = [
+                    span(trace, k, parent=None if k == 1 else 1)
+                    for trace in range(begin, begin + 200)
+                    for k in range(first, first + 5)
+                ]
                 assert sender.deliver(spans).accepted == 1000
     receiver = plumbd.receiver()
     assert receiver["closed_traces"]["memory"] > 0
@@ -140,11 +146,13 @@ def test_large_traces_wait_under_load(make_plumbd):
         return plumbd.receiver()["closed_traces"].get("idle", 0)
 
     with Sender(plumbd) as sender:
+
         def load_until(condition):
             def send():
                 sender.write(busy)
                 sender.read_reply()
                 return condition()
+
             wait_for(send)
 
         assert large_wait() == 2
@@ -163,8 +171,15 @@ def test_large_traces_wait_under_load(make_plumbd):
 def test_small_disk_bounds_the_journal(make_plumbd, small_disk):
     """It takes no room for which traces would be thinned out, whatever journal.limit says."""
     disk = small_disk("both", "300m")
-    plumbd = make_plumbd(store__path=disk / "store", journal__path=disk / "journal", store__write_buffer="1M",
-                         store__thin_free="100M", store__min_free="20M", journal__segment="1M", trace__idle="1h").start()
+    plumbd = make_plumbd(
+        store__path=disk / "store",
+        journal__path=disk / "journal",
+        store__write_buffer="1M",
+        store__thin_free="100M",
+        store__min_free="20M",
+        journal__segment="1M",
+        trace__idle="1h",
+    ).start()
     limit = plumbd.metrics()["plumbd_journal_limit_bytes"]
     assert 20 * MIB < limit < 50 * MIB
     with Sender(plumbd) as sender:
@@ -185,7 +200,9 @@ def test_small_disk_bounds_the_journal(make_plumbd, small_disk):
 
 def test_full_queues_hold_senders_back(make_plumbd):
     """Senders faster than the store: memory stays bounded, nothing is lost."""
-    plumbd = make_plumbd(receiver__queue_limit="64K", receiver__shards="1", memory__limit="4M", trace__idle="10ms").start()
+    plumbd = make_plumbd(
+        receiver__queue_limit="64K", receiver__shards="1", memory__limit="4M", trace__idle="10ms"
+    ).start()
     accepted = []
 
     def send(number):
@@ -252,7 +269,9 @@ def test_killed_while_the_store_has_no_space(make_plumbd, small_disk):
 def test_stopped_while_the_store_has_no_space(make_plumbd, small_disk):
     """The stop gives up after stop.timeout, says so, and the journal keeps what was acknowledged."""
     disk = small_disk("small", "96M")
-    plumbd = make_plumbd(store__path=disk / "store", trace__idle="10ms", store__write_buffer="1M", stop__timeout="300ms").start()
+    plumbd = make_plumbd(
+        store__path=disk / "store", trace__idle="10ms", store__write_buffer="1M", stop__timeout="300ms"
+    ).start()
     before = make_names_known(plumbd)
     ballast = fill(disk)
     acknowledged, _ = send_until(plumbd, TRY_LATER, first=1000)
@@ -274,7 +293,9 @@ def test_new_names_without_space(make_plumbd, small_disk):
     ballast = fill(disk)
     with Sender(plumbd) as sender:
         accepted, number = 0, 0
-        while (reply := sender.submit([span(0x5555, number + 1)], strings=(f"name {number} " + "n" * 900, "Client/h"))).status == OK:
+        while (
+            reply := sender.submit([span(0x5555, number + 1)], strings=(f"name {number} " + "n" * 900, "Client/h"))
+        ).status == OK:
             accepted, number = accepted + 1, number + 1
             assert number < 100_000
         assert (reply.status, reply.accepted) == (TRY_LATER, 0)

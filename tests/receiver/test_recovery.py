@@ -2,6 +2,7 @@
 
 The journal that all tests begin with is made once. So that its replay takes a while, the plumbd of a test has one shard with a
 short queue."""
+
 import json
 import random
 import shutil
@@ -24,8 +25,20 @@ OPEN = {"trace__idle": "1h", "trace__max_age": "1h", "journal__segment": "1M", "
 
 def load_bulk(plumbd, build_dir, spans=BULK):
     """How many spans it sent."""
-    load = [str(build_dir / "bench/bench_load"), "--model", str(ROOT / "bench/model/hdfs-3.3.1.jsonl"), "--nanoseconds",
-            "--thrift", f"{plumbd.thrift[0]}:{plumbd.thrift[1]}", "--spans", str(spans), "--hosts", "40", "--repeated", "0"]
+    load = [
+        str(build_dir / "bench/bench_load"),
+        "--model",
+        str(ROOT / "bench/model/hdfs-3.3.1.jsonl"),
+        "--nanoseconds",
+        "--thrift",
+        f"{plumbd.thrift[0]}:{plumbd.thrift[1]}",
+        "--spans",
+        str(spans),
+        "--hosts",
+        "40",
+        "--repeated",
+        "0",
+    ]
     done = subprocess.run(load, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["spans"]
@@ -169,7 +182,9 @@ def test_flushes_that_wait_leave_room_for_questions(slow):
 
 
 # Short of space, there is so much to replay that it is not over when what is to go is first looked for, a quarter of a second after the start.
-@pytest.mark.parametrize("thin_free, bulk, waits", [("0", BULK, True), ("1T", 10 * BULK, False)], ids=["room", "space is short"])
+@pytest.mark.parametrize(
+    "thin_free, bulk, waits", [("0", BULK, True), ("1T", 10 * BULK, False)], ids=["room", "space is short"]
+)
 def test_what_is_past_its_age_makes_room_beside_a_replay(make_plumbd, build_dir, thin_free, bulk, waits):
     plumbd = make_plumbd(receiver__shards="1", **OPEN).start()
     with Sender(plumbd) as sender:
@@ -246,6 +261,7 @@ def test_journal_shrinks_meanwhile(slow):
 
 
 # ---- a stop without time ----
+
 
 @pytest.mark.parametrize("ack", ["journal", "fsync"])
 def test_stop_without_time_leaves_it_to_the_journal(make_plumbd, ack):

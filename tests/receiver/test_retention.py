@@ -1,4 +1,5 @@
 """What is past its age goes; when space runs short frequent traces are thinned out; space comes back, and nothing that matters goes."""
+
 import json
 import os
 import re
@@ -20,8 +21,10 @@ NAMES = ("frequent", "Client/10.0.0.1/7", "rare", "child")
 
 def trace(number, name, begin, duration=1_000_000, parent=1, annotation=None):
     more = {"annotations": [(3, annotation)]} if annotation else {}
-    return [span(number, 1, name=name, begin=begin, duration=duration),
-            span(number, 2, name=3, begin=begin + 1000, duration=1000, parent=parent, **more)]
+    return [
+        span(number, 1, name=name, begin=begin, duration=duration),
+        span(number, 2, name=3, begin=begin + 1000, duration=1000, parent=parent, **more),
+    ]
 
 
 def send_hour(plumbd, hour, frequent=400, annotation=None):
@@ -34,7 +37,7 @@ def send_hour(plumbd, hour, frequent=400, annotation=None):
     traces += [trace(first + 300_000 + n, 0, begin + n, parent=99) for n in range(5)]
     with Sender(plumbd) as sender:
         for at in range(0, len(traces), 100):
-            batch = [s for t in traces[at:at + 100] for s in t]
+            batch = [s for t in traces[at : at + 100] for s in t]
             assert sender.deliver(batch, strings=NAMES).status == OK
     return len(traces) * 2
 
@@ -72,14 +75,18 @@ def test_what_is_gone_stays_gone_after_a_crash(make_plumbd, plumb_program):
     again by a replay, once their removal is in the store's files."""
     plumbd = make_plumbd(retention__traces="3h", trace__idle="10ms", trace__max_age="1h").start()
     with Sender(plumbd) as sender:
-        assert sender.deliver([span(0xaaaa, 2, parent=1, begin=BEGIN + 9 * HOUR)], strings=NAMES).status == OK
+        assert sender.deliver([span(0xAAAA, 2, parent=1, begin=BEGIN + 9 * HOUR)], strings=NAMES).status == OK
     old = sum(send_hour(plumbd, hour, frequent=20) for hour in range(3))
     young = send_hour(plumbd, 9, frequent=20)
-    wait_for(lambda: (at := plumbd.receiver()["accounting"])["expired"] == old and at["stored"] == young and at["settled"])
+    wait_for(
+        lambda: (at := plumbd.receiver()["accounting"])["expired"] == old and at["stored"] == young and at["settled"]
+    )
     account = accounts(plumbd)
 
     def in_files():
-        status = subprocess.run([plumb_program, "--store", plumbd.store, "status", "--json"], capture_output=True, text=True)
+        status = subprocess.run(
+            [plumb_program, "--store", plumbd.store, "status", "--json"], capture_output=True, text=True
+        )
         return json.loads(status.stdout)["store"]["spans"] if status.returncode == 0 else 0
 
     wait_for(lambda: in_files() == account["stored"])
@@ -114,8 +121,15 @@ def test_ages_change_with_a_reload(make_plumbd, tmp_path):
 def test_thinned_out_when_space_is_short(make_plumbd, small_disk):  # noqa: F811
     """A disk fills with traces that do not compress. Space comes back; rare, slow and incomplete ones are all there."""
     disk = small_disk("small", "160M")
-    plumbd = make_plumbd(store__path=disk / "store", store__write_buffer="1M", store__warn_free="155M", store__thin_free="100M",
-                         retention__keep="10", retention__whole="0", trace__idle="10ms").start()
+    plumbd = make_plumbd(
+        store__path=disk / "store",
+        store__write_buffer="1M",
+        store__warn_free="155M",
+        store__thin_free="100M",
+        retention__keep="10",
+        retention__whole="0",
+        trace__idle="10ms",
+    ).start()
     sent, hour = 0, 0
     noise = lambda n: os.urandom(3000).hex()  # noqa: E731
     while (space := plumbd.receiver()["space"])["level"] != "thinning":
@@ -174,8 +188,14 @@ def test_tidied_up_when_nothing_more_comes(make_plumbd):
 def test_killed_while_thinning(make_plumbd, small_disk):  # noqa: F811
     """Groups go whole or not at all: the books and the numbers still agree."""
     disk = small_disk("small", "160M")
-    plumbd = make_plumbd(store__path=disk / "store", store__write_buffer="1M", store__thin_free="0", retention__keep="3",
-                         retention__whole="0", trace__idle="10ms").start()
+    plumbd = make_plumbd(
+        store__path=disk / "store",
+        store__write_buffer="1M",
+        store__thin_free="0",
+        retention__keep="3",
+        retention__whole="0",
+        trace__idle="10ms",
+    ).start()
     sent = sum(send_hour(plumbd, hour, frequent=3000) for hour in range(5))
     plumbd.flush()
     plumbd.stop()
@@ -202,7 +222,9 @@ def test_killed_while_thinning(make_plumbd, small_disk):  # noqa: F811
 
 def test_levels_are_seen(make_plumbd, small_disk):  # noqa: F811
     disk = small_disk("small", "64M")
-    plumbd = make_plumbd(store__path=disk / "store", store__warn_free="40M", store__thin_free="20M", store__write_buffer="1M").start()
+    plumbd = make_plumbd(
+        store__path=disk / "store", store__warn_free="40M", store__thin_free="20M", store__write_buffer="1M"
+    ).start()
     wait_for(lambda: plumbd.receiver()["space"].get("free_bytes", 0) > 40 * MIB)
     assert plumbd.receiver()["space"]["level"] == "fine"
     ballast = disk / "ballast"

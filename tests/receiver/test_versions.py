@@ -1,4 +1,5 @@
 """Senders of every version of the wire, beside each other: the same spans come out of what each of them says."""
+
 import struct
 
 from tests.receiver.sender import OK, Sender, span
@@ -10,9 +11,9 @@ MASK = 2**BITS - 1
 
 def id_at(place):
     """As idl/plumb.thrift has it."""
-    z = place * 0x9e3779b97f4a7c15 & MASK
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & MASK
-    z = (z ^ z >> 27) * 0x94d049bb133111eb & MASK
+    z = place * 0x9E3779B97F4A7C15 & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
     return z ^ z >> 31
 
 
@@ -22,8 +23,8 @@ def signed(number):
 
 def varint(number):
     data = bytearray()
-    while number > 0x7f:
-        data.append(number & 0x7f | 0x80)
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
         number >>= 7
     return bytes(data) + bytes([number])
 
@@ -32,8 +33,8 @@ def varint(number):
 TRACE, CALL, INNER, INNERMOST = 100, 101, 102, 103
 EXPECTED = {(CALL, None), (INNER, CALL), (INNERMOST, INNER)}
 
-HEAD = b"\3\2\0\1"      # three spans, both strings
-SHAPE = b"\1\1\2\0"      # the first one; function and process, no annotations
+HEAD = b"\3\2\0\1"  # three spans, both strings
+SHAPE = b"\1\1\2\0"  # the first one; function and process, no annotations
 TIMES = signed(0) + signed(1000)
 
 
@@ -46,13 +47,44 @@ def structs():
 
 
 def pack_of_version_2():
-    return (HEAD + SHAPE + b"\4" + whole(TRACE) + whole(INNERMOST) + whole(INNER) + signed(BEGIN) + signed(1000) +
-            b"\1\5" + whole(INNER) + whole(CALL) + TIMES + b"\1\1" + whole(CALL) + TIMES)
+    return (
+        HEAD
+        + SHAPE
+        + b"\4"
+        + whole(TRACE)
+        + whole(INNERMOST)
+        + whole(INNER)
+        + signed(BEGIN)
+        + signed(1000)
+        + b"\1\5"
+        + whole(INNER)
+        + whole(CALL)
+        + TIMES
+        + b"\1\1"
+        + whole(CALL)
+        + TIMES
+    )
 
 
 def pack_of_version_3():
-    return (HEAD + SHAPE + b"\x06" + whole(TRACE) + whole(INNERMOST) + signed(-1) + signed(BEGIN) + signed(1000) +
-            b"\1\x27" + signed(-1) + signed(-1) + TIMES + b"\1\x60" + signed(TRACE - INNER) + signed(-1) + TIMES)
+    return (
+        HEAD
+        + SHAPE
+        + b"\x06"
+        + whole(TRACE)
+        + whole(INNERMOST)
+        + signed(-1)
+        + signed(BEGIN)
+        + signed(1000)
+        + b"\1\x27"
+        + signed(-1)
+        + signed(-1)
+        + TIMES
+        + b"\1\x60"
+        + signed(TRACE - INNER)
+        + signed(-1)
+        + TIMES
+    )
 
 
 def spans_of(plumbd):
@@ -72,9 +104,11 @@ def expected():
 def test_spans_of_each_version_are_the_same(plumbd):
     """What one said first is repeated by the others: were an id another one, there would be more spans."""
     with Sender(plumbd) as sender:
-        for spans, options in (((), {"version": 3, "needs": 3, "packs": [pack_of_version_3()]}),
-                               ((), {"version": 2, "needs": 2, "packs": [pack_of_version_2()]}),
-                               (structs(), {"version": 1})):
+        for spans, options in (
+            ((), {"version": 3, "needs": 3, "packs": [pack_of_version_3()]}),
+            ((), {"version": 2, "needs": 2, "packs": [pack_of_version_2()]}),
+            (structs(), {"version": 1}),
+        ):
             reply = sender.submit(spans, **options)
             assert (reply.status, reply.accepted, reply.version) == (OK, 3, 3)
             assert spans_of(plumbd) == expected()

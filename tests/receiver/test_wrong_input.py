@@ -1,4 +1,5 @@
 """What peers can do wrong on the span port: each is refused and counted, and harms nobody else."""
+
 import os
 import socket
 import struct
@@ -29,7 +30,7 @@ from tests.receiver.waiting import wait_for
 BEGIN = 1_700_000_000_000_000_000
 
 
-def still_works(plumbd, trace=0xfeed):
+def still_works(plumbd, trace=0xFEED):
     with Sender(plumbd) as sender:
         reply = sender.deliver([span(trace, 1)])
         assert (reply.status, reply.accepted) == (OK, 1)
@@ -85,7 +86,7 @@ def test_flipped_bytes_of_a_good_frame(plumbd):
     good = submit_frame([span(5, n, annotations=[(0, "v")]) for n in range(1, 20)])
     for at in range(4, len(good), 7):
         with Sender(plumbd) as bad:
-            bad.write(good[:at] + bytes([good[at] ^ 0xff]) + good[at + 1:])
+            bad.write(good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :])
             bad.socket.shutdown(socket.SHUT_WR)
             bad.closed_by_peer()
     still_works(plumbd)
@@ -99,7 +100,9 @@ def test_frame_cut_by_a_dying_sender(plumbd):
     still_works(plumbd)
     plumbd.flush()
     assert plumbd.stored()["spans"] == 1
-    wait_for(lambda: plumbd.receiver()["rejected_frames"].get("cut") == 6)  # each thread sees the ends of its own connections
+    wait_for(
+        lambda: plumbd.receiver()["rejected_frames"].get("cut") == 6
+    )  # each thread sees the ends of its own connections
 
 
 def test_frame_in_single_bytes_arrives(plumbd):
@@ -184,6 +187,7 @@ def test_too_many_connections(make_plumbd):
 
 def test_out_of_file_descriptors(make_plumbd):
     import resource
+
     plumbd = make_plumbd(listen__max_connections="100000")
     plumbd.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))
     assert "at most 128 connections" in plumbd.messages()
@@ -216,7 +220,7 @@ def test_buffers_of_all_connections_are_bounded(make_plumbd):
 ODD_SPANS = {
     "zero id": (span(0, 0), "zero id"),
     "begin far away": (span(7, 1, begin=2**63 - 1), "time out of range"),
-    "duration far away": (span(7, 1, duration=-2**63), "time out of range"),
+    "duration far away": (span(7, 1, duration=-(2**63)), "time out of range"),
 }
 
 
@@ -298,8 +302,12 @@ def test_unknown_method_is_an_exception(plumbd):
 
 def test_plain_spans(plumbd):
     with Sender(plumbd) as sender:
-        reply = sender.submit_plain([plain_span("0" * 15 + "a" + "0" * 15 + "1", "root"),
-                                     plain_span("0" * 15 + "a" + "0" * 15 + "2", "child", parents=["0" * 15 + "a" + "0" * 15 + "1"])])
+        reply = sender.submit_plain(
+            [
+                plain_span("0" * 15 + "a" + "0" * 15 + "1", "root"),
+                plain_span("0" * 15 + "a" + "0" * 15 + "2", "child", parents=["0" * 15 + "a" + "0" * 15 + "1"]),
+            ]
+        )
         assert (reply.status, reply.accepted) == (OK, 2)
         assert sender.submit_plain([plain_span("xyz", "bad id")]).status in (OK, REFUSED)
     plumbd.flush()
@@ -310,7 +318,7 @@ def test_what_senders_dropped_is_seen(plumbd):
     with Sender(plumbd) as sender:
         sender.submit([span(2, 1)], sender=("DataNode/h/1@5", 1, 10, 3, {"queue full": 7}))
         sender.submit([span(2, 2)], sender=("DataNode/h/1@5", 2, 11, 0, {"queue full": 9, "no receiver": 1}))
-    seen, = plumbd.receiver()["senders"]
+    (seen,) = plumbd.receiver()["senders"]
     assert (seen["sender"], seen["spans_sent"], seen["spans_queued"]) == ("DataNode/h/1@5", 11, 0)
     assert seen["drops"] == {"queue full": 9, "no receiver": 1}
     assert plumbd.metrics()['plumbd_sender_dropped_spans{sender="DataNode/h/1@5",reason="queue full"}'] == 9
@@ -329,7 +337,7 @@ def test_begin_after_end_is_kept_and_flagged(plumbd):
     with Sender(plumbd) as sender:
         assert sender.submit([span(0x33, 1, duration=-5000)]).accepted == 1
     plumbd.flush()
-    shown, = plumbd.ask("trace?id=0000000000000033")["spans"]
+    (shown,) = plumbd.ask("trace?id=0000000000000033")["spans"]
     assert "reversed" in shown["flags"]
 
 
@@ -337,7 +345,7 @@ def test_hundred_thousand_levels(plumbd):
     with Sender(plumbd) as sender:
         spans = [span(0x44, n, parent=n - 1 if n > 1 else None, duration=200_000 - n) for n in range(1, 100_001)]
         for at in range(0, len(spans), 20_000):
-            assert sender.deliver(spans[at:at + 20_000]).status == OK
+            assert sender.deliver(spans[at : at + 20_000]).status == OK
     plumbd.flush()
     stored = plumbd.stored()
     assert (stored["traces"], stored["spans"], stored["incomplete_traces"]) == (1, 100_000, 0)

@@ -1,4 +1,5 @@
 """Waiting for what happens in another process."""
+
 import time
 
 

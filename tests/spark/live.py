@@ -1,4 +1,5 @@
 """A Spark job on a traced HDFS one of whose DataNodes is slow, and what the programs say of it."""
+
 import json
 import subprocess
 import urllib.request
@@ -74,14 +75,22 @@ class Live:
     def bridge(self, *arguments, receiver=None):
         """plumb-bridge --json: its summary."""
         receiver = receiver or "{}:{}".format(*self.plumbd.thrift)
-        done = subprocess.run([self.programs["plumb-bridge"], "--receiver", receiver, "--json", *arguments],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [self.programs["plumb-bridge"], "--receiver", receiver, "--json", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     def plumb(self, *arguments, server=None):
-        done = subprocess.run([self.programs["plumb"], "--server", server or self.plumbd.http, *arguments],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [self.programs["plumb"], "--server", server or self.plumbd.http, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
 

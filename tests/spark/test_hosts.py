@@ -1,4 +1,5 @@
 """Hosts of their own on one machine: what makes one of them slow does, the others stay as they are, and nothing is left."""
+
 import json
 import os
 import socket
@@ -35,9 +36,16 @@ def hosts(tmp_path_factory):
 def seconds(hosts, name, code):
     """How long a Python program takes there."""
     done = subprocess.run(
-        [*hosts.inside(name), sys.executable, "-c",
-         f"import time\nbegin = time.monotonic()\n{code}\nprint(time.monotonic() - begin)"],
-        capture_output=True, text=True, check=True)
+        [
+            *hosts.inside(name),
+            sys.executable,
+            "-c",
+            f"import time\nbegin = time.monotonic()\n{code}\nprint(time.monotonic() - begin)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return float(done.stdout)
 
 
@@ -57,16 +65,22 @@ def test_a_slow_disk(hosts):
 def fetch(hosts, name):
     """A megabyte from a server in front of all hosts."""
     with socket.create_server((hosts.address("driver"), 0)) as server:
+
         def serve():
             with server.accept()[0] as connection:
                 connection.sendall(b"x" * MEGABYTE)
+
         thread = threading.Thread(target=serve)
         thread.start()
         address = server.getsockname()
-        took = seconds(hosts, name, f"""import socket
+        took = seconds(
+            hosts,
+            name,
+            f"""import socket
 with socket.create_connection({address}) as connection:
     while connection.recv(65536):
-        pass""")
+        pass""",
+        )
         thread.join()
     return took
 
@@ -123,8 +137,9 @@ time.sleep(1000)
 
 
 def test_nothing_is_left_of_a_killed_test(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", MAKE_AND_WAIT, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE,
-                          text=True) as maker:
+    with subprocess.Popen(
+        [sys.executable, "-c", MAKE_AND_WAIT, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as maker:
         names = Names(int(maker.stdout.readline()), tmp_path, ["datanode1", "worker1"])
         sleeper = int((names.group("cpu", "worker1") / "cgroup.procs").read_text().split()[0])
         assert os.path.ismount(names.disk("datanode1"))
@@ -137,5 +152,7 @@ def test_nothing_is_left_of_a_killed_test(tmp_path):
     assert not os.path.ismount(names.disk("datanode1"))
     links = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
     assert f"{names.bridge} " not in links and names.cable("worker1") not in links
-    assert names.namespace("worker1") not in subprocess.run(
-        ["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    assert (
+        names.namespace("worker1")
+        not in subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    )

@@ -1,5 +1,6 @@
 """From a slow Spark task down to the DataNode: a real Spark, in JVMs of its own, on a traced HDFS with one slow DataNode, whose
 event logs lie in that HDFS."""
+
 from contextlib import ExitStack
 from types import SimpleNamespace
 
@@ -28,8 +29,9 @@ def live(tmp_path_factory, plumbd_program, plumb_program, build_dir):
 def slow(live):
     """One job with the slow DataNode: the application, what is true of it, and what plumb-bridge said."""
     application = live.slow_job()
-    return SimpleNamespace(application=application, run=live.download(application),
-                           bridged=live.bridge(live.event_log(application)))
+    return SimpleNamespace(
+        application=application, run=live.download(application), bridged=live.bridge(live.event_log(application))
+    )
 
 
 def test_every_task_of_the_log_is_there(live, slow):
@@ -70,8 +72,9 @@ def test_reading_the_log_again_changes_nothing(live, slow):
 def test_the_datanode_tells_its_tasks(live, slow):
     """The other way round: from the host to the tasks that it slowed, and since when."""
     why = live.asked("why", slow.application, "--limit", "0")
-    blamed = {row["task"] for row in why["stragglers"]
-              if row.get("main_cause", {}).get("suspect", {}).get("host") == SLOW}
+    blamed = {
+        row["task"] for row in why["stragglers"] if row.get("main_cause", {}).get("suspect", {}).get("host") == SLOW
+    }
     answer = live.asked("hosts", SLOW, "--limit", "0")
     assert {row["task"] for row in answer["tasks"]} == blamed
     begin = min(found.task.begin_ms for found in slow.run.stragglers() if found.task.id in blamed)

@@ -1,4 +1,5 @@
 """What the recorded event logs are there for is in them: script.spark.record may record them again at any time."""
+
 import json
 import subprocess
 from collections import Counter
@@ -99,23 +100,32 @@ def test_no_end(version, name):
     assert (name == "crashed") or not unpacked(path).endswith(b"\n")
 
 
-@pytest.mark.parametrize("path", [path for path in sorted(FOLDER.rglob("*")) if path.is_file()],
-                         ids=lambda path: str(path.relative_to(FOLDER)))
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(FOLDER.rglob("*")) if path.is_file()],
+    ids=lambda path: str(path.relative_to(FOLDER)),
+)
 def test_small_and_of_no_machine(path):
     assert path.stat().st_size <= LARGEST
     if ".zstd" in path.suffixes:
-        assert b'/tmp/w' not in unpacked(path) and str(Path.home() / ".cache").encode() not in unpacked(path)
+        assert b"/tmp/w" not in unpacked(path) and str(Path.home() / ".cache").encode() not in unpacked(path)
 
 
 # ---- what plumb-bridge reads in them ----
 
+
 @pytest.fixture(scope="module")
 def bridge(build_dir):
     def check(path):
-        done = subprocess.run([build_dir / "spark-bridge/plumb-bridge", "--check", "--json", str(path)],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [build_dir / "spark-bridge/plumb-bridge", "--check", "--json", str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
     return check
 
 
@@ -124,8 +134,11 @@ def lines_of(path):
     return [json.loads(line) for line in unpacked(path).split(b"\n")[:-1]]
 
 
-@pytest.mark.parametrize("path", [path for path in sorted(FOLDER.rglob("*.zstd*")) if path.is_file()],
-                         ids=lambda path: str(path.relative_to(FOLDER)))
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(FOLDER.rglob("*.zstd*")) if path.is_file()],
+    ids=lambda path: str(path.relative_to(FOLDER)),
+)
 def test_every_task_is_read(bridge, path):
     if "rolling" in path.parts:
         path = path.parent

@@ -1,4 +1,5 @@
 """Logs beside the event log: what plumb-bridge reads in operation logs and executors' logs, and sends."""
+
 import subprocess
 
 import pytest
@@ -16,8 +17,10 @@ tag=[RDD]org.apache.spark.rdd.HadoopRDD;flag=end;timestamp=1537215240323;stage=0
 @pytest.fixture
 def bridge(build_dir):
     def run(*arguments):
-        return subprocess.run([build_dir / "spark-bridge/plumb-bridge", *map(str, arguments)], capture_output=True,
-                              text=True, check=False)
+        return subprocess.run(
+            [build_dir / "spark-bridge/plumb-bridge", *map(str, arguments)], capture_output=True, text=True, check=False
+        )
+
     return run
 
 
@@ -44,12 +47,15 @@ def test_an_operation_log(bridge, plumbd, tmp_path):
     assert "1 accepted, 0 refused" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, said", [
-    (["--executor-log", "LOG"], "does not say which application it is of: add --app APP"),
-    (["--operations", "LOG"], "does not say which application it is of: add --app APP"),
-    (["--app", "a", "--operations", "NOWHERE"], "no such file or folder"),
-    (["--zone", "Middle/Earth", "--app", "a", "--executor-log", "LOG"], 'zone "Middle/Earth" is none'),
-])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--executor-log", "LOG"], "does not say which application it is of: add --app APP"),
+        (["--operations", "LOG"], "does not say which application it is of: add --app APP"),
+        (["--app", "a", "--operations", "NOWHERE"], "no such file or folder"),
+        (["--zone", "Middle/Earth", "--app", "a", "--executor-log", "LOG"], 'zone "Middle/Earth" is none'),
+    ],
+)
 def test_what_cannot_be_read(bridge, tmp_path, arguments, said):
     (tmp_path / "LOG").write_text(EXECUTOR)
     named = [str(tmp_path / word) if word.isupper() else word for word in arguments]

@@ -1,4 +1,5 @@
 """plumb watch beside a running application: a real Spark in one JVM, whose event log plumb-bridge follows while it grows."""
+
 import json
 import os
 import signal
@@ -47,13 +48,30 @@ def application(tmp_path):
     """Starts it; its event log lies in tmp_path/events, and it goes on once tmp_path/go exists."""
     (tmp_path / "events").mkdir()
     (tmp_path / "job.py").write_text(JOB)
-    conf = {"spark.ui.enabled": "false", "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{tmp_path}/events",
-            "spark.eventLog.buffer.kb": "1", "spark.eventLog.compress": "false", "spark.eventLog.rolling.enabled": "false"}
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": f"file://{tmp_path}/events",
+        "spark.eventLog.buffer.kb": "1",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.rolling.enabled": "false",
+    }
     words = [word for key, value in conf.items() for word in ("--conf", f"{key}={value}")]
-    with open(tmp_path / "spark.log", "w") as log, running(
-            spark_home(VERSION) / "bin" / "spark-submit", "--master", "local[2]", "--driver-memory", "512m", *words,
-            tmp_path / "job.py", tmp_path / "go", stderr=log,
-            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": "/usr/bin/python3"}) as process:
+    with (
+        open(tmp_path / "spark.log", "w") as log,
+        running(
+            spark_home(VERSION) / "bin" / "spark-submit",
+            "--master",
+            "local[2]",
+            "--driver-memory",
+            "512m",
+            *words,
+            tmp_path / "job.py",
+            tmp_path / "go",
+            stderr=log,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": "/usr/bin/python3"},
+        ) as process,
+    ):
         yield process
 
 
@@ -69,8 +87,9 @@ def named(watch):
 def test_a_straggler_is_named_while_it_runs(application, plumbd, plumb_program, build_dir, tmp_path):
     bridge = build_dir / "spark-bridge/plumb-bridge"
     with ExitStack() as stack:
-        follower = stack.enter_context(running(bridge, "--follow", "--interval", 1, "--receiver", "%s:%d" % plumbd.thrift,
-                                               tmp_path / "events"))
+        follower = stack.enter_context(
+            running(bridge, "--follow", "--interval", 1, "--receiver", "%s:%d" % plumbd.thrift, tmp_path / "events")
+        )
         watch = stack.enter_context(running(plumb_program, "watch", "--interval", 1, "--json", "--server", plumbd.http))
         row = named(watch)
         assert application.poll() is None
@@ -83,8 +102,13 @@ def test_a_straggler_is_named_while_it_runs(application, plumbd, plumb_program, 
         assert application.returncode == 0, (tmp_path / "spark.log").read_text()[-3000:]
         assert f"sum {sum(range(TASKS))}" in output
         wait_for(lambda: plumbd.ask("apps")["apps"][0]["state"] == "ended", SECONDS, "the end of the log read")
-        once = subprocess.run([plumb_program, "watch", "--once", "--server", plumbd.http], capture_output=True, text=True,
-                              check=True, timeout=SECONDS)
+        once = subprocess.run(
+            [plumb_program, "watch", "--once", "--server", plumbd.http],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=SECONDS,
+        )
         assert once.stdout == ""  # of what is over nothing is said any more
         for process in (watch, follower):
             process.send_signal(signal.SIGTERM)

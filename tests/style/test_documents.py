@@ -1,4 +1,5 @@
 """What documents point at is there."""
+
 import re
 
 import pytest

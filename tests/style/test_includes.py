@@ -1,14 +1,22 @@
 """Which folder may include which: the table of docs/ARCHITECTURE.md, the plumb_module() calls of the build, and the #include
 lines of the code must agree."""
+
 import re
 
 from tests.style.test_style import ROOT, c_files, name
 
 FOLDER_OF = {
-    "plumb_base": "common/base", "plumb_model": "common/model", "plumb_wire": "common/wire", "plumb_store": "common/store",
+    "plumb_base": "common/base",
+    "plumb_model": "common/model",
+    "plumb_wire": "common/wire",
+    "plumb_store": "common/store",
     "plumb_calltree": "analyzer/calltree",
-    "plumb_core": "analyzer/core", "plumb_archive": "analyzer/archive", "plumb_query": "analyzer/query",
-    "plumb_spark": "spark-bridge", "plumbd_core": "receiver", "plumb_cli": "analyzer",
+    "plumb_core": "analyzer/core",
+    "plumb_archive": "analyzer/archive",
+    "plumb_query": "analyzer/query",
+    "plumb_spark": "spark-bridge",
+    "plumbd_core": "receiver",
+    "plumb_cli": "analyzer",
 }
 
 
@@ -23,8 +31,13 @@ def module_of(path):
 
 def declared_in_build():
     rules = {}
-    files = [*ROOT.glob("common/**/CMakeLists.txt"), *ROOT.glob("analyzer/**/CMakeLists.txt"),
-             *ROOT.glob("analyzer/*.cmake"), ROOT / "receiver/CMakeLists.txt", ROOT / "spark-bridge/CMakeLists.txt"]
+    files = [
+        *ROOT.glob("common/**/CMakeLists.txt"),
+        *ROOT.glob("analyzer/**/CMakeLists.txt"),
+        *ROOT.glob("analyzer/*.cmake"),
+        ROOT / "receiver/CMakeLists.txt",
+        ROOT / "spark-bridge/CMakeLists.txt",
+    ]
     for path in files:
         text = re.sub(r"#[^\n]*", "", path.read_text())
         for match in re.finditer(r"plumb_module\(\s*(\w+)([^)]*)\)", text):
@@ -48,8 +61,9 @@ def test_every_module_is_declared():
 def test_document_and_build_agree():
     document = declared_in_document()
     for module, used in declared_in_build().items():
-        assert document.get(FOLDER_OF[module]) == {FOLDER_OF[m] for m in used}, \
+        assert document.get(FOLDER_OF[module]) == {FOLDER_OF[m] for m in used}, (
             f"docs/ARCHITECTURE.md and the build disagree about {FOLDER_OF[module]}"
+        )
 
 
 def test_code_includes_only_what_it_may():

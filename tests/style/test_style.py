@@ -1,4 +1,5 @@
 """How the code reads: lengths, include order, headers that compile alone, names that must not appear."""
+
 import re
 import shlex
 import subprocess
@@ -16,13 +17,21 @@ MAX_MAIN_LINES = 150
 MAX_PARAMETERS = 5
 MAX_LINE_CHARACTERS = 120
 # Callbacks whose parameters a library prescribes.
-PRESCRIBED_SIGNATURES = {"full_merge", "partial_merge", "filter_entry"}  # RocksDB's merge operator and compaction filter
+PRESCRIBED_SIGNATURES = {
+    "full_merge",
+    "partial_merge",
+    "filter_entry",
+}  # RocksDB's merge operator and compaction filter
 
 
 def tracked(*patterns):
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
-        cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
     return sorted(ROOT / name for name in set(listed) if (ROOT / name).is_file())
 
 
@@ -41,11 +50,13 @@ def name(path):
 
 def without_comments(text):
     """Comments and string contents blanked, line structure kept."""
+
     def blank(match):
         token = match.group(0)
         if token.startswith("/"):
             return re.sub(r"[^\n]", " ", token)
         return token[0] + " " * (len(token) - 2) + token[-1]
+
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', blank, text, flags=re.S)
 
 
@@ -54,13 +65,15 @@ def functions(text):
     lines = text.split("\n")
     start = None
     for i, line in enumerate(lines):
-        if start is None and (FUNCTION_START.match(line) or
-                              (re.match(r"^\s+.*\)\s*\{\s*$", line) and i > 0 and continues_signature(lines, i))):
+        if start is None and (
+            FUNCTION_START.match(line)
+            or (re.match(r"^\s+.*\)\s*\{\s*$", line) and i > 0 and continues_signature(lines, i))
+        ):
             start = i
             while start > 0 and lines[start][:1].isspace():
                 start -= 1
         if start is not None and line.startswith("}"):
-            yield start + 1, lines[start:i + 1]
+            yield start + 1, lines[start : i + 1]
             start = None
 
 
@@ -84,8 +97,11 @@ def test_lengths(path):
     assert len(lines) <= limit, f"{name(path)} has {len(lines)} lines; the limit is {limit}: split it"
     long_lines = [i + 1 for i, line in enumerate(lines) if len(line) > MAX_LINE_CHARACTERS]
     assert not long_lines, f"{name(path)}: lines over {MAX_LINE_CHARACTERS} characters: {long_lines}"
-    too_long = [f"{name(path)}:{start} ({len(body)} lines)"
-                for start, body in functions(without_comments(text)) if len(body) > MAX_FUNCTION_LINES]
+    too_long = [
+        f"{name(path)}:{start} ({len(body)} lines)"
+        for start, body in functions(without_comments(text))
+        if len(body) > MAX_FUNCTION_LINES
+    ]
     assert not too_long, f"functions over {MAX_FUNCTION_LINES} lines: {too_long}"
 
 
@@ -94,7 +110,9 @@ def test_parameters(path):
     text = without_comments(path.read_text())
     bad = []
     # Definitions and prototypes start in the first column.
-    for match in re.finditer(r"^(?:[A-Za-z_][\w \*]*?)\b(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:G_GNUC[^;{]*)?[;{]", text, re.M):
+    for match in re.finditer(
+        r"^(?:[A-Za-z_][\w \*]*?)\b(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*(?:G_GNUC[^;{]*)?[;{]", text, re.M
+    ):
         if match.group(0).startswith(("return", "typedef", "G_", "else")):
             continue
         count = len(re.sub(r"\([^()]*\)", "", match.group(2)).split(","))
@@ -105,8 +123,11 @@ def test_parameters(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
 def test_no_conditional_compilation_inside_functions(path):
-    bad = [f"{name(path)}:{start}" for start, body in functions(without_comments(path.read_text()))
-           if any(re.match(r"\s*#\s*if", line) for line in body)]
+    bad = [
+        f"{name(path)}:{start}"
+        for start, body in functions(without_comments(path.read_text()))
+        if any(re.match(r"\s*#\s*if", line) for line in body)
+    ]
     assert not bad, f"#if inside functions: {bad}"
 
 
@@ -125,27 +146,40 @@ def test_include_order(path):
     # Code that Thrift generates has flat names: it is included by the codec only.
     project = [i for i in includes if i.startswith('"')]
     assert project == sorted(project), f"{name(path)}: the project's headers are not sorted: {project}"
-    bare = [i for i in project if "/" not in i and "thrift" not in i and "plumb_types" not in i and "span_receiver" not in i]
+    bare = [
+        i for i in project if "/" not in i and "thrift" not in i and "plumb_types" not in i and "span_receiver" not in i
+    ]
     assert not bare, f'{name(path)}: include by the path from the top ("common/store/key.h"), not {bare}'
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=name)
 def test_header_compiles_alone(path, tmp_path):
     assert "#pragma once" in path.read_text(), f"{name(path)} lacks #pragma once"
-    flags = shlex.split(subprocess.run(
-        ["pkg-config", "--cflags", "glib-2.0", "jansson", "libevent_core", "thrift_c_glib"],
-        check=True, capture_output=True, text=True).stdout)
+    flags = shlex.split(
+        subprocess.run(
+            ["pkg-config", "--cflags", "glib-2.0", "jansson", "libevent_core", "thrift_c_glib"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    )
     unit = tmp_path / "alone.c"
     unit.write_text(f'#include "{name(path)}"\n')
-    done = subprocess.run(["gcc", "-std=gnu17", "-Wall", "-Wextra", "-fsyntax-only", f"-I{ROOT}", *flags, str(unit)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ["gcc", "-std=gnu17", "-Wall", "-Wextra", "-fsyntax-only", f"-I{ROOT}", *flags, str(unit)],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_layout_follows_clang_format():
-    done = subprocess.run(["clang-format", "--dry-run", "-Werror", *map(str, SOURCES + HEADERS)],
-                          cwd=ROOT, capture_output=True, text=True)
-    wrong = sorted({line.split(":")[0].replace(str(ROOT) + "/", "") for line in done.stderr.splitlines() if "error:" in line})
+    done = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", *map(str, SOURCES + HEADERS)], cwd=ROOT, capture_output=True, text=True
+    )
+    wrong = sorted(
+        {line.split(":")[0].replace(str(ROOT) + "/", "") for line in done.stderr.splitlines() if "error:" in line}
+    )
     assert not wrong, f"run clang-format -i on: {' '.join(wrong)}"
 
 
@@ -165,7 +199,9 @@ def test_forbidden_words(pattern, reason):
             text = path.read_text()
         except UnicodeDecodeError:
             continue
-        bad += [f"{name(path)}:{text.count(chr(10), 0, m.start()) + 1}: {m.group(0)}" for m in re.finditer(pattern, text)]
+        bad += [
+            f"{name(path)}:{text.count(chr(10), 0, m.start()) + 1}: {m.group(0)}" for m in re.finditer(pattern, text)
+        ]
     assert not bad, f"{reason}: {bad[:20]}"
 
 
@@ -180,12 +216,16 @@ def test_third_party_headers_stay_in_named_files():
         "snappy-c.h": r"spark-bridge/unpack_snappy\.c$",
         "liblzf/": r"spark-bridge/unpack_lzf\.c$",
         "jansson.h": r"spark-bridge/(stored_webhdfs|positions|bridge_report|samples\w*)\.c$|common/wire/(span|record)_json\w*\.[ch]$|analyzer/(query|out)/.*\.[ch]$|analyzer/\w+\.[ch]$|receiver/http\w*\.[ch]$"
-                     r"|tests/.*\.[ch]$|fuzz/.*\.c$|receiver/status\w*\.[ch]$",
+        r"|tests/.*\.[ch]$|fuzz/.*\.c$|receiver/status\w*\.[ch]$",
     }
     bad = []
     for path in SOURCES + HEADERS:
         for include in re.findall(r"^#include <([^>]+)>", path.read_text(), re.M):
             for prefix, home in homes.items():
-                if include.startswith(prefix) and not re.search(home, name(path)) and not name(path).startswith(("tests/", "bench/")):
+                if (
+                    include.startswith(prefix)
+                    and not re.search(home, name(path))
+                    and not name(path).startswith(("tests/", "bench/"))
+                ):
                     bad.append(f"{name(path)} includes <{include}>")
     assert not bad, f"third-party headers outside their files: {bad}"
