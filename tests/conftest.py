@@ -46,8 +46,8 @@ def lasting_address():
 
 
 class Plumbd:
-    """One plumbd with its folders; may be stopped, killed and started again. Settings are names with '__' for '.' and '_' for
-    '-': trace__idle="100ms", store__min_free="0"."""
+    """One plumbd with its folders; may be stopped, killed and started again. Settings are names with '__' for '.' and
+    '_' for '-': trace__idle="100ms", store__min_free="0"."""
 
     def __init__(self, program, folder, **settings):
         self.program = program

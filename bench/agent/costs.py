@@ -93,7 +93,8 @@ def calls(receiver, quick):
 
 
 def dearest(results):
-    """Of policies that sample nothing, and of those that decide for each root: ns that a traced function costs at most."""
+    """Of policies that sample nothing, and of those that decide for each root: ns that a traced function costs at
+    most."""
 
     def more(name, policy):
         plain, woven = (results[name, one]["primaryMetric"]["score"] for one in ("plain", policy))
@@ -140,7 +141,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="plumb-bench-") as folder:
             plumbd = Plumbd(build / "receiver/plumbd", folder, trace__idle="1s", trace__max_age="5s").start()
             try:
-                receiver = "%s:%d" % plumbd.thrift
+                receiver = "{}:{}".format(*plumbd.thrift)
                 if options.only in (None, "calls"):
                     call_ns = ["--call-ns", *map(str, calls(receiver, options.quick))]
                 if options.only in (None, "spans"):

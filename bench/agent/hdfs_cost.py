@@ -3,12 +3,12 @@
     /usr/bin/python3 -m bench.agent.hdfs_cost            all: about a quarter of an hour
     /usr/bin/python3 -m bench.agent.hdfs_cost --quick    fewer and shorter runs: about four minutes
 
-Three clusters run side by side, each a NameNode, DataNodes and a client in JVMs of their own: two without the agent (the
-difference between those is the noise) and one with it, whose policy changes while it runs. The same work goes to one after
-the other in changing order, the others being idle. All starts anew a few times, since no two runs of a JVM compile alike.
-What the policies differ by is measured in one and the same cluster, in pairs; and how many functions are called is counted in
-a cluster of its own, which records every one. What counts is the processor time of the processes; bench/README.md says how
-to read it."""
+Three clusters run side by side, each a NameNode, DataNodes and a client in JVMs of their own: two without the agent
+(the difference between those is the noise) and one with it, whose policy changes while it runs. The same work goes to
+one after the other in changing order, the others being idle. All starts anew a few times, since no two runs of a JVM
+compile alike. What the policies differ by is measured in one and the same cluster, in pairs; and how many functions are
+called is counted in a cluster of its own, which records every one. What counts is the processor time of the processes;
+bench/README.md says how to read it."""
 
 import argparse
 import json
@@ -79,7 +79,7 @@ class PlumbdReceiver:
             build / "receiver/plumbd", folder / "plumbd", trace__idle="1s", trace__max_age="10s"
         ).start()
         stack.callback(self.plumbd.clean_up)
-        self.address = "%s:%d" % self.plumbd.thrift
+        self.address = "{}:{}".format(*self.plumbd.thrift)
 
     def spans(self):
         return self.receiver.spans()
@@ -358,9 +358,9 @@ def bounds(work, calls, call_ns):
     """What not sampling costs at most, by counting instead of comparing."""
     never_ns, drawn_ns = call_ns
     print(
-        f"\n### What not sampling costs at most\n\nCalls of traced functions per unit (counted), each {never_ns:.1f} ns "
-        f"with *never* and {drawn_ns:.1f} ns with a fraction (the dearest of the calls measured), of the processor time per "
-        "unit; at 1 %, one hundredth of what everything costs is added."
+        f"\n### What not sampling costs at most\n\nCalls of traced functions per unit (counted), each {never_ns:.1f} "
+        f"ns with *never* and {drawn_ns:.1f} ns with a fraction (the dearest of the calls measured), of the "
+        "processor time per unit; at 1 %, one hundredth of what everything costs is added."
     )
     lines = []
     for name, rows in work.items():

@@ -1,6 +1,6 @@
 """A receiver that takes every batch and forgets it, for a few microseconds each: on the processors of an HDFS that is
-measured, plumbd would be measured too (its caches, its turns). Understands just enough of Thrift's compact protocol to answer
-and to know how many spans each sender has sent."""
+measured, plumbd would be measured too (its caches, its turns). Understands just enough of Thrift's compact protocol to
+answer and to know how many spans each sender has sent."""
 
 import socketserver
 import struct

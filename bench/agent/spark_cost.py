@@ -1,7 +1,9 @@
-"""What traced tasks and operations cost jobs of Spark on this machine, as Markdown: over text, in one JVM, traced and not in
-pairs; processor time of the tasks' threads (Spark's Executor CPU Time), and of the whole process with the agent's threads.
+"""What traced tasks and operations cost jobs of Spark on this machine, as Markdown: over text, in one JVM, traced and
+not in pairs; processor time of the tasks' threads (Spark's Executor CPU Time), and of the whole process with the
+agent's threads.
 
-    /usr/bin/python3 -m bench.agent.spark_cost [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort] [--set spark.operations=sources ...]
+    /usr/bin/python3 -m bench.agent.spark_cost [--spark 4.3.0] [--pairs 20] [--jobs count,words,sort]
+        [--set spark.operations=sources ...]
 """
 
 import argparse
@@ -112,8 +114,8 @@ def main():
     parser.add_argument("--java", default="-XX:+UseSerialGC", help="options of the JVM")
     options = parser.parse_args()
     print(
-        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}, {options.java}; "
-        f"{options.pairs} pairs {' '.join(options.set)}\n"
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores ({platform.machine()}), Spark {options.spark}, "
+        f"{options.java}; {options.pairs} pairs {' '.join(options.set)}\n"
     )
     print(
         "| job | a line, not traced | traced, more | of its tasks' threads | of the process |\n|---|---|---|---|---|",

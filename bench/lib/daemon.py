@@ -88,8 +88,8 @@ class Plumbd:
         return kinds
 
     def disk_traffic(self):
-        """Bytes that the process had read from disks (what the page cache has is not among them), and written to files, journal,
-        compaction and all."""
+        """Bytes that the process had read from disks (what the page cache has is not among them), and written to files,
+        journal, compaction and all."""
         text = Path(f"/proc/{self.process.pid}/io").read_text()
         return tuple(int(re.search(rf"^{which}_bytes: (\d+)", text, re.M).group(1)) for which in ("read", "write"))
 
@@ -117,7 +117,8 @@ class Plumbd:
         return time.monotonic() - begun
 
     def settle(self, limit_s=600):
-        """Waits until it does no more by itself: late spans joined, files compacted. That begins some 15 s after the last span."""
+        """Waits until it does no more by itself: late spans joined, files compacted. That begins some 15 s after the
+        last span."""
         deadline, before, idle = time.monotonic() + limit_s, self.cpu_seconds(), 0
         while time.monotonic() < deadline and idle < 12:
             time.sleep(2)
@@ -214,14 +215,14 @@ def store_books(plumbd):
 def check_ledger(plumbd, ledgers, before=None):
     """The client's ledger against what plumbd says is stored; every span exactly once, every repeat recognised."""
     store, before = plumbd.status()["store"], before or {"spans": 0, "duplicates": 0}
-    sent, repeated = sum(l["spans"] for l in ledgers), sum(l["repeated"] for l in ledgers)
-    resent = sum(l["resent"] for l in ledgers)
+    sent, repeated = sum(one["spans"] for one in ledgers), sum(one["repeated"] for one in ledgers)
+    resent = sum(one["resent"] for one in ledgers)
     spans, duplicates = store["spans"] - before["spans"], store["duplicates"] - before["duplicates"]
     books = store_books(plumbd)
     good = (
         books
         and spans == sent
         and repeated <= duplicates <= repeated + resent
-        and not any(l["refused"] for l in ledgers)
+        and not any(one["refused"] for one in ledgers)
     )
     return {"sent": sent, "stored": spans, "repeated": repeated, "recognised": duplicates, "accounted": good}

@@ -1,4 +1,5 @@
-"""Makes something slow on a traced HDFS under a real Spark, again and again, and says what the analyses find out about it.
+"""Makes something slow on a traced HDFS under a real Spark, again and again, and says what the analyses find out about
+it.
 
     bench/faults                      every fault three times, into ./faults, and the table
     bench/faults run -n 5 slow-disk   more of one fault, in the same folder

@@ -1,6 +1,6 @@
-"""perf's samples of a running plumbd, by part of the program. A sample belongs to the part of the innermost of plumbd's own functions on
-its stack; told by the source file, so that nothing needs to be kept in step with function names. What has none of them is RocksDB's
-background work, or the kernel's on behalf of nobody."""
+"""perf's samples of a running plumbd, by part of the program. A sample belongs to the part of the innermost of plumbd's
+own functions on its stack; told by the source file, so that nothing needs to be kept in step with function names. What
+has none of them is RocksDB's background work, or the kernel's on behalf of nobody."""
 
 import re
 import shutil

@@ -4,8 +4,8 @@
     bench/links table           the table again, from what was recorded
 
 The agent's own scopes say which task each call of HDFS belongs to. They are then taken away: each call directly below a
-task's or an operation's span becomes a trace with an id of its own, as on a site whose Spark is not traced, and the linker
-is asked again. Recording needs root (hosts of their own), and some 5 GB of memory. docs/spark.md has a table.
+task's or an operation's span becomes a trace with an id of its own, as on a site whose Spark is not traced, and the
+linker is asked again. Recording needs root (hosts of their own), and some 5 GB of memory. docs/spark.md has a table.
 """
 
 import argparse

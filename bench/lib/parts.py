@@ -148,8 +148,9 @@ def beside_readers(plumbd, spans, seed):
 
 
 def readers(bench):
-    """The rate with 8 readers that ask without pause against none, in turns. Each begins with nothing open: else a turn would pay for
-    storing what the one before it left. A growing store makes each a little slower: so without, with, with, without."""
+    """The rate with 8 readers that ask without pause against none, in turns. Each begins with nothing open: else a turn
+    would pay for storing what the one before it left. A growing store makes each a little slower: so without, with,
+    with, without."""
     plumbd = bench.store_for("sustained")
     if plumbd.status()["store"]["spans"] == 0:
         load(plumbd, 2_000_000, "--seed", 2)
@@ -206,8 +207,8 @@ def acks(bench):
 
 
 def restart(bench):
-    """kill -9 under full load, again and again: seconds until spans are taken, until all of the journal is taken in again while the
-    load goes on, and whether any were lost or counted twice."""
+    """kill -9 under full load, again and again: seconds until spans are taken, until all of the journal is taken in
+    again while the load goes on, and whether any were lost or counted twice."""
     plumbd, rows, ledgers = bench.own_store("restart"), [], []
     spans = int(bench.rate * bench.seconds(0.08) / 3)
     for turn in range(3):
@@ -243,7 +244,7 @@ def restart(bench):
 
 def account_after_kill(plumbd, ledgers):
     """Repeats are counted since the last start only; the stored spans are what counts."""
-    stored, sent = plumbd.status()["store"]["spans"], sum(l["spans"] for l in ledgers)
+    stored, sent = plumbd.status()["store"]["spans"], sum(one["spans"] for one in ledgers)
     return {"sent": sent, "stored": stored, "accounted": sent == stored}
 
 
@@ -386,7 +387,8 @@ def knows_setting(name):
 
 
 def space(bench):
-    """Bytes of a smaller store: everything kept, ids dropped; times in milliseconds; JSON lines and the forest; what verify says."""
+    """Bytes of a smaller store: everything kept, ids dropped; times in milliseconds; JSON lines and the forest; what
+    verify says."""
     spans, rows = min(max(int(bench.rate * bench.seconds(0.03)), 1_000_000), 5_000_000), []
     cases = {"everything kept": ()}
     if knows_setting("store.keep"):
@@ -490,8 +492,8 @@ def need_space(folder, spans, bytes_per_span=50):
     needed = spans * bytes_per_span + 3 * 2**30
     if free < needed:
         sys.exit(
-            f"bench: {folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} spans; "
-            "give another --folder, or less --spans or --minutes"
+            f"bench: {folder}: {free / 2**30:.0f} GiB are free, {needed / 2**30:.0f} GiB are needed for {spans:,} "
+            "spans; give another --folder, or less --spans or --minutes"
         )
 
 

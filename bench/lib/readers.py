@@ -1,4 +1,5 @@
-"""What readers ask plumbd: a reader of its own for questions one by one, and the list for those of bench_ask, who ask without pause."""
+"""What readers ask plumbd: a reader of its own for questions one by one, and the list for those of bench_ask, who ask
+without pause."""
 
 import http.client
 import json
@@ -33,8 +34,8 @@ class Reader:
 
 
 def questions(address):
-    """(name, path), in the order in which they are asked. The period is the last hour that holds anything: what people look at while
-    spans arrive. Each round asks for another host, trace and function."""
+    """(name, path), in the order in which they are asked. The period is the last hour that holds anything: what people
+    look at while spans arrive. Each round asks for another host, trace and function."""
     first = Reader(address)
     last = json.loads(first.ask("/api/v1/status")[1])["store"]["last_time_ns"]
     traces = json.loads(first.ask("/api/v1/traces?limit=50")[1])["traces"]

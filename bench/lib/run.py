@@ -1,4 +1,5 @@
-"""Measures plumbd on this machine, with the load client on the same cores, and prints figures as Markdown (and JSON with --json).
+"""Measures plumbd on this machine, with the load client on the same cores, and prints figures as Markdown (and JSON
+with --json).
 
     bench/run                         everything, in about ten minutes
     bench/run --minutes 60            the same with longer loads and larger stores
@@ -57,8 +58,8 @@ def main():
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
     print(
-        f"{time.strftime('%Y-%m-%d %H:%M')}, {commit}, {os.cpu_count()} cores ({platform.machine()}), Linux {platform.release()}, "
-        f"load average {os.getloadavg()[0]:.1f}",
+        f"{time.strftime('%Y-%m-%d %H:%M')}, {commit}, {os.cpu_count()} cores ({platform.machine()}), "
+        f"Linux {platform.release()}, load average {os.getloadavg()[0]:.1f}",
         flush=True,
     )
     figures = {}

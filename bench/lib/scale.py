@@ -99,7 +99,8 @@ def needs(cost, site):
 
 
 def machines(cost, site):
-    """By what each machine of a kind can take: a third of its processors at peak, 80 % of its disk, half of its network."""
+    """By what each machine of a kind can take: a third of its processors at peak, 80 % of its disk, half of its
+    network."""
     rate, kept = site.spans_per_hour / 3600 * PEAK, site.spans_per_hour * 24 * site.days
     rows = []
     for cores, disk_tb, gbit in ((8, 2, 10), (16, 8, 10), (32, 15, 25), (32, 30, 25)):

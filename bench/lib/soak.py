@@ -1,12 +1,13 @@
-"""An hour of steady load with readers beside it: does plumbd's memory grow, does its cost, and is every span accounted for?
+"""An hour of steady load with readers beside it: does plumbd's memory grow, does its cost, and is every span accounted
+for?
 
     bench/soak                          an hour at 200,000 spans a second
     bench/soak --minutes 10 --rate 400000 --folder /data/bench
 
-Traces are kept for ten minutes (--keep), so that what goes with age is soaked, too, and the disk needs some 20 bytes for each span of
-that time. The journal, the size of the store and the memory are sampled each second and shown by tenths of the run. Ends with 1 when
-memory grew, a span is not accounted for, or plumbd said that something is wrong. SIGTERM ends it early: the verdict is then about what
-was done so far."""
+Traces are kept for ten minutes (--keep), so that what goes with age is soaked, too, and the disk needs some 20 bytes
+for each span of that time. The journal, the size of the store and the memory are sampled each second and shown by
+tenths of the run. Ends with 1 when memory grew, a span is not accounted for, or plumbd said that something is wrong.
+SIGTERM ends it early: the verdict is then about what was done so far."""
 
 import argparse
 import os
@@ -23,7 +24,8 @@ from bench.lib.readers import start_readers
 from bench.lib.table import pairs, table
 
 TENTHS = 10
-# The most of the last third against the most of the third before it: samples hit or miss the peaks of single compactions.
+# The most of the last third against the most of the third before it: samples hit or miss the peaks of single
+# compactions.
 GROWN = 1.1
 
 

@@ -48,7 +48,8 @@ class Woven(Agent):
 
 
 def weave(version, work, *, functions=None, beside=None):
-    """Woven copies of all jars of a version, in a new folder below 'work'; beside: another folder of classes to weave."""
+    """Woven copies of all jars of a version, in a new folder below 'work'; beside: another folder of classes to
+    weave."""
     plain, woven = Path(work) / "plain", Path(work) / "woven"
     plain.mkdir(parents=True)
     for jar in hadoop_jars(version).glob("*.jar"):

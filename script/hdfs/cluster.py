@@ -69,7 +69,8 @@ HDFS_SITE = {
     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     "dfs.namenode.safemode.extension": "0",
     "dfs.heartbeat.interval": "1",
-    # Users of the tests are in no group of this machine. The NameNode would look again after 30 s, in whichever call comes then.
+    # Users of the tests are in no group of this machine. The NameNode would look again after 30 s, in whichever call
+    # comes then.
     "hadoop.security.groups.negative-cache.secs": "3600",
     # With few DataNodes a busy one must not be passed over: every block has all its replicas from the start. (The name
     # up to Hadoop 2, which later ones still know.)
@@ -408,7 +409,8 @@ class Cluster(Processes):
                 for key, value in bean.items():
                     if isinstance(value, int) and not isinstance(value, bool):
                         beans[0][key] += value
-            counters.update({name: bean for bean in beans[:1]})
+            if beans:
+                counters[name] = beans[0]
         return counters
 
     def datanodes_idle(self):

@@ -2,8 +2,8 @@
 
 Starts one NameNode and three DataNodes, each its own JVM, with the agent in every one (or, with --receiver-only, with
 HTrace's spans of Hadoop 2.8 to 3.3.1 alone, set up as in conf/core-site.xml.sample), and every operation of the
-application traced; runs tests/hdfs's load; waits until every span is acknowledged; stops the cluster. Ends with 1 when a span was
-lost or anything failed. Progress goes to standard error; with --json, what was done to standard output.
+application traced; runs tests/hdfs's load; waits until every span is acknowledged; stops the cluster. Ends with 1 when
+a span was lost or anything failed. Progress goes to standard error; with --json, what was done to standard output.
 """
 
 import argparse

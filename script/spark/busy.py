@@ -1,7 +1,9 @@
-"""Keeps a host busy with something that is no task: busy.py cpu | disk FOLDER | network [HOST PORT]. 8 processes, until killed.
+"""Keeps a host busy with something that is no task: busy.py cpu | disk FOLDER | network [HOST PORT]. 8 processes, until
+killed.
 
-cpu: loops over 10^6 random integers. disk: characters written to files again and again, 10^7 at a time. network: messages of
-512 characters exchanged with a peer over TCP; without HOST and PORT it is that peer, and prints its port."""
+cpu: loops over 10^6 random integers. disk: characters written to files again and again, 10^7 at a time. network:
+messages of 512 characters exchanged with a peer over TCP; without HOST and PORT it is that peer, and prints its
+port."""
 
 import ctypes
 import os

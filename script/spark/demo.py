@@ -1,8 +1,8 @@
 """Runs a Spark job on a traced HDFS with one slow DataNode, and tells a running plumbd of it: for script/server --demo.
 
 One NameNode, four DataNodes, Spark's master and three workers, each its own JVM, with the agent in all of HDFS, in the
-executors and in the driver. Root makes the disk of datanode2 slow; others stop and resume that DataNode all the time. The event
-log lies in that HDFS, and plumb-bridge reads it from there. Prints the application's id.
+executors and in the driver. Root makes the disk of datanode2 slow; others stop and resume that DataNode all the time.
+The event log lies in that HDFS, and plumb-bridge reads it from there. Prints the application's id.
 """
 
 import argparse

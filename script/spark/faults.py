@@ -1,7 +1,8 @@
 """What can be made slow here, on hosts of their own (hosts.Namespaces): each fault is started and stopped, and both are
 written, with the time, to a file of JSON lines:
 
-    {"kind": "slow-disk", "host": "datanode2", "begin_ms": 1795291234567, "end_ms": 1795291264567, "bytes_per_second": 400000}
+    {"kind": "slow-disk", "host": "datanode2", "begin_ms": 1795291234567, "end_ms": 1795291264567, "bytes_per_second":
+    400000}
 """
 
 import json
@@ -105,7 +106,8 @@ class Faults:
 
     @contextmanager
     def hung(self, host, seconds=3, every=6):
-        """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its own."""
+        """Stops the process of that name for so many seconds again and again, each time noted. Needs no host of its
+        own."""
         pauses = subprocess.Popen(
             [
                 sys.executable,

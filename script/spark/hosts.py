@@ -123,8 +123,8 @@ class Names:
 
 
 class Namespaces(Loopback):
-    """hosts: their names. Others (driver, plumbd) are at the bridge, whose address is address("driver"). Without network:
-    processors and disks of their own, at the addresses of Loopback."""
+    """hosts: their names. Others (driver, plumbd) are at the bridge, whose address is address("driver"). Without
+    network: processors and disks of their own, at the addresses of Loopback."""
 
     def __init__(self, work, hosts, disk_mb=300, network=True):
         reason = why_no_namespaces()
@@ -275,8 +275,8 @@ class Namespaces(Loopback):
                 )
 
     def forget(self, name):
-        """Drops what the system remembers of the files on the host's disk (what is written out already): reads go to the
-        disk again."""
+        """Drops what the system remembers of the files on the host's disk (what is written out already): reads go to
+        the disk again."""
         for path in self.names.disk(name).rglob("*"):
             try:
                 with open(path, "rb") as file:

@@ -210,8 +210,8 @@ def running_tasks(context):
 
 @job
 def lossy(spark, seconds, folder):
-    """A shuffle whose reading takes a while: each of its tasks leaves a file in 'folder' when it begins, so that whoever
-    looks on can take an executor away meanwhile, with what was written there."""
+    """A shuffle whose reading takes a while: each of its tasks leaves a file in 'folder' when it begins, so that
+    whoever looks on can take an executor away meanwhile, with what was written there."""
     pairs = spark.sparkContext.parallelize(range(4000), 6).map(lambda n: (n % 50, n)).reduceByKey(add, 12)
 
     def slow(number, values):

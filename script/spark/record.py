@@ -1,6 +1,7 @@
-"""Records the event logs of tests/data/spark: small applications on a real Spark, one for each thing that happens to tasks.
+"""Records the event logs of tests/data/spark: small applications on a real Spark, one for each fate of a task.
 
-Needs root: Spark runs at /opt/spark and in /srv/spark of a mount namespace, so that no path of this machine is in the logs.
+Needs root: Spark runs at /opt/spark and in /srv/spark of a mount namespace, so that no path of this machine is in the
+logs.
 """
 
 import argparse
@@ -89,8 +90,8 @@ def without_stages(spark):
 
 @record
 def executor_lost(spark):
-    """An executor is killed while the second stage runs: its tasks fail, and what it wrote in the first is gone, so parts of
-    that stage are run again, and the second has a second attempt."""
+    """An executor is killed while the second stage runs: its tasks fail, and what it wrote in the first is gone, so
+    parts of that stage are run again, and the second has a second attempt."""
     marks = WORK / "marks"
     shutil.rmtree(marks, ignore_errors=True)
     marks.mkdir()

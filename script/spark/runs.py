@@ -1,5 +1,5 @@
-"""Recorded runs: one application on a traced HDFS while something is slow, and everything that is known of it in a folder,
-which can be analysed again later:
+"""Recorded runs: one application on a traced HDFS while something is slow, and everything that is known of it in a
+folder, which can be analysed again later:
 
     run.json          fault, job, versions, times, the hot partition of a skewed job
     events            the event log

@@ -1,7 +1,9 @@
 """Samples of hosts, one a second, by sysstat: each host's own processor time (its control group's, shown by lxcfs as
 /proc/stat), its own network devices and its own disk.
 
-    with Samples(hosts, ["worker1", "worker2"], folder): ...    # afterwards: folder/worker1.json (sadf -j), worker1.sar (text)
+    with Samples(hosts, ["worker1", "worker2"], folder): ...
+
+Afterwards there are folder/worker1.json (sadf -j), folder/worker1.sar (text) and the same of worker2.
 """
 
 import os

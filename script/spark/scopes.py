@@ -1,8 +1,8 @@
-"""Spans of traced tasks as they would be had nobody traced Spark: the spans of tasks and operations are taken away, and each
-call of HDFS that was directly below one of those becomes a trace of its own.
+"""Spans of traced tasks as they would be had nobody traced Spark: the spans of tasks and operations are taken away, and
+each call of HDFS that was directly below one of those becomes a trace of its own.
 
-Ids are 32 hexadecimal digits whose first 16 are the trace's. New ones follow from the call's own id, so that the same spans
-give the same traces.
+Ids are 32 hexadecimal digits whose first 16 are the trace's. New ones follow from the call's own id, so that the same
+spans give the same traces.
 """
 
 import hashlib

@@ -2,8 +2,8 @@
 
     with Standalone(work, "4.3.0", workers=3) as spark: spark.run("wordcount", [url], "words")
 
-Executors leave their logs, in Spark's own form, in work/workerN/<application>/<executor>/stderr; what each task reads is in
-them.
+Executors leave their logs, in Spark's own form, in work/workerN/<application>/<executor>/stderr; what each task reads
+is in them.
 """
 
 import json
@@ -53,8 +53,8 @@ def agent_environment(agent, name, work):
 
 
 class Standalone(Processes):
-    """work: a folder, which is made. conf: more of Spark's properties. agent: an Agent of driver and executors; memory: of
-    an executor. hosts: where workers run (hosts.py). cores: tasks that run at once in an executor."""
+    """work: a folder, which is made. conf: more of Spark's properties. agent: an Agent of driver and executors; memory:
+    of an executor. hosts: where workers run (hosts.py). cores: tasks that run at once in an executor."""
 
     LOG_END_LINES = 40
 
@@ -192,7 +192,8 @@ class Standalone(Processes):
     # ---- jobs ----
 
     def submit(self, job, arguments, name=None, conf=None, **options):
-        """Starts an application: a Popen, whose output goes to the log 'name'. job: a function of jobs.py, or a file."""
+        """Starts an application: a Popen, whose output goes to the log 'name'. job: a function of jobs.py, or a
+        file."""
         name = name or job
         program, words = (job, []) if Path(job).is_file() else (self.jobs, [job])
         properties = [

@@ -1,8 +1,9 @@
-"""What is true of a recorded run, whoever analyses it: its stragglers, and which of them were affected by which injection.
+"""What is true of a recorded run, whoever analyses it: its stragglers, and which of them were affected by which
+injection.
 
-A fault of a DataNode affects a task that read its part of the file (which its executor's log names) from that DataNode while
-the fault was there. It *touches* one that read the last line of its part from it, which lies in the next block: that costs
-less, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
+A fault of a DataNode affects a task that read its part of the file (which its executor's log names) from that DataNode
+while the fault was there. It *touches* one that read the last line of its part from it, which lies in the next block:
+that costs less, and such tasks count neither way. One of the NameNode affects the tasks that opened a file
 meanwhile; one of a worker its tasks that ran meanwhile; a skewed key the task of its partition.
 """
 

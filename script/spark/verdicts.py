@@ -1,9 +1,9 @@
 """What the analyses say of recorded runs, compared with what is true of them (truth.py).
 
-A straggler that a fault affected is *found* when its main cause is the fault's, at the fault's host. A task that no fault
-affected is *blamed wrongly* when the fault's cause at the fault's host is its main one all the same, and has *another part of
-HDFS* named when some other process of HDFS is: nobody made that one slow, but what else the machine did may have. All are counted
-twice: without the spans of HDFS (event log and samples alone), and with them.
+A straggler that a fault affected is *found* when its main cause is the fault's, at the fault's host. A task that no
+fault affected is *blamed wrongly* when the fault's cause at the fault's host is its main one all the same, and has
+*another part of HDFS* named when some other process of HDFS is: nobody made that one slow, but what else the machine
+did may have. All are counted twice: without the spans of HDFS (event log and samples alone), and with them.
 """
 
 import json
@@ -72,8 +72,7 @@ class Plumbd:
         done = subprocess.run(
             [str(self.build / program), *map(str, arguments)],
             stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
             check=False,
         )
@@ -186,11 +185,13 @@ def table(folder, build):
     ]
     for fault, runs in runs_in(folder).items():
         without, traced = (
-            Count(*map(sum, zip(*[count(run, verdicts(run, build, spans)) for run in runs]))) for spans in (False, True)
+            Count(*map(sum, zip(*[count(run, verdicts(run, build, spans)) for run in runs], strict=True)))
+            for spans in (False, True)
         )
         lines.append(
-            f"| {fault} | {len(runs)} | {sum(len(run.tasks) for run in runs)} | {sum(len(run.stragglers()) for run in runs)} "
-            f"| {traced.affected} | {share(without.found, without.affected)} | {share(traced.found, traced.affected)} "
+            f"| {fault} | {len(runs)} | {sum(len(run.tasks) for run in runs)} "
+            f"| {sum(len(run.stragglers()) for run in runs)} | {traced.affected} "
+            f"| {share(without.found, without.affected)} | {share(traced.found, traced.affected)} "
             f"| {share(without.blamed, without.unaffected)} | {share(traced.blamed, traced.unaffected)} "
             f"| {share(traced.elsewhere, traced.unaffected)} |"
         )

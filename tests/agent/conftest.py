@@ -32,7 +32,8 @@ def plumbds(plumbd_program, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def toured(tour_program, plumbds, tmp_path_factory):
-    """toured(version) or toured(version, java release): the agent in every process, every call of the application traced."""
+    """toured(version) or toured(version, java release): the agent in every process, every call of the application
+    traced."""
     done = {}
 
     def get(version, java=17):

@@ -76,7 +76,7 @@ def read_table():
             versions = cells[2:]
             by_version = {version: set() for version in versions}
         elif line.startswith("| `"):
-            for version, cell in zip(versions, cells[2:]):
+            for version, cell in zip(versions, cells[2:], strict=True):
                 if cell == SEEN:
                     by_version[version].add(Function(cells[0].strip("`"), cells[1]))
     return by_version

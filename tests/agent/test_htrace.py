@@ -1,4 +1,5 @@
-"""The agent beside what an operator of a Hadoop with HTrace has configured before: receivers, samplers, the shell's tracer."""
+"""The agent beside what an operator of a Hadoop with HTrace has configured before: receivers, samplers, the shell's
+tracer."""
 
 import subprocess
 
@@ -40,8 +41,9 @@ def local_spans(cluster):
 
 @pytest.mark.parametrize("plumbd", [{"senders__sampling": "always"}], indirect=True)
 def test_the_operators_receivers_go_on(plumbd, plumbd_program, tmp_path):
-    """Our jar configured as before, and HTrace's own files beside it: each span comes once to plumbd and once to a file, in
-    HTrace's own form, whatever the agent has put into it. What plumbd answers about sampling holds for the agent."""
+    """Our jar configured as before, and HTrace's own files beside it: each span comes once to plumbd and once to a
+    file, in HTrace's own form, whatever the agent has put into it. What plumbd answers about sampling holds for the
+    agent."""
     address = "{}:{}".format(*plumbd.thrift)
     other = start_plumbd(plumbd_program, tmp_path / "other")  # where the agent would send
     agent = Agent({"receivers": "{}:{}".format(*other.thrift), "sampling": "always"})

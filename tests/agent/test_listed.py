@@ -65,8 +65,8 @@ def unloaded(path, names, *options):
 
 
 def test_the_jvm_takes_what_was_woven(jars, findings, verifier, tmp_path):
-    """Loaded with the agent, every class of the list links with all checks on, but for those that need jars which this Hadoop no
-    longer has (ProtobufRpcEngine the old Protocol Buffers, from 3.4 on), woven or not."""
+    """Loaded with the agent, every class of the list links with all checks on, but for those that need jars which this
+    Hadoop no longer has (ProtobufRpcEngine the old Protocol Buffers, from 3.4 on), woven or not."""
     names = {row["class"] for row in findings if row["status"] == "woven"}
     report = tmp_path / "report"
     path = ":".join(map(str, [verifier, *jars[1]]))

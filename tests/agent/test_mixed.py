@@ -69,7 +69,8 @@ def test_a_client_of_the_other_era(servers, toured):
     found = servers.tour("across", other(servers.version))
     assert found.results == toured(servers.version).results
     assert lost(found.counters) == 0
-    # Whoever comes behind the silent DataNode in a pipeline does not hear of the trace, and pipelines are drawn: it may be first.
+    # Whoever comes behind the silent DataNode in a pipeline does not hear of the trace, and pipelines are drawn: it may
+    # be first.
     assert hosts(found.forest.one(PIPELINE)) - {"datanode1", "datanode3"} == {"across", "namenode"}
     trace = found.forest.one(STRIPED)
     assert roles(trace) == {"client", "namenode", "datanode"}

@@ -1,5 +1,5 @@
-"""The samples of conf/ for clients of a traced HDFS 3.5.0, read by what reads them: a real Spark (driver and executor in JVMs
-of their own), hadoop-env.sh, the environment of a unit."""
+"""The samples of conf/ for clients of a traced HDFS 3.5.0, read by what reads them: a real Spark (driver and executor
+in JVMs of their own), hadoop-env.sh, the environment of a unit."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""Tasks and operations of a real Spark on a real HDFS 3.5.0, all in JVMs of their own, against Spark's own event log."""
+"""Tasks and operations of a real Spark on a real HDFS 3.5.0, all in JVMs of their own, against Spark's own event
+log."""
 
 import json
 import statistics
@@ -219,8 +220,8 @@ def test_jvm_features(traced):
 
 
 def test_coverage(traced):
-    """Maps and filters over text: nearly all of a task's run time is that of operations. Of short tasks, what Spark itself
-    does the first time is a part that counts; of any, what the machine does meanwhile."""
+    """Maps and filters over text: nearly all of a task's run time is that of operations. Of short tasks, what Spark
+    itself does the first time is a part that counts; of any, what the machine does meanwhile."""
     tasks = of_group(traced, "long")
     own = {task.info["Task ID"]: int(root(task)["annotations"]["operationsNs"]) / 1e6 for task in tasks}
     run_ms = {task.info["Task ID"]: task.metrics["Executor Run Time"] for task in tasks}

@@ -1,4 +1,5 @@
-"""Spark without -javaagent: the plugin's traces of tasks, and operation logs by rules of Byteman, on a real Spark in one JVM."""
+"""Spark without -javaagent: the plugin's traces of tasks, and operation logs by rules of Byteman, on a real Spark in
+one JVM."""
 
 import re
 import subprocess
@@ -17,9 +18,9 @@ BYTEMAN = "4.0.25"
 LINES = 5000
 SUBMIT_SECONDS = 300
 FEATURES = (
-    "LoadedClassCount ObjectPendingFinalizationCount HeapUsed HeapCommitted HeapOccupationRate NonHeapUsed NonHeapCommitted "
-    "NonHeapOccupationRate ThreadNum DeadLockedNum CurrentThreadCPUTime CurrentThreadUserTime UserCPURate "
-    "DaemonThreadCount CompilationTime GCCount GCTime BufferPoolCount BufferMemory"
+    "LoadedClassCount ObjectPendingFinalizationCount HeapUsed HeapCommitted HeapOccupationRate NonHeapUsed "
+    "NonHeapCommitted NonHeapOccupationRate ThreadNum DeadLockedNum CurrentThreadCPUTime CurrentThreadUserTime "
+    "UserCPURate DaemonThreadCount CompilationTime GCCount GCTime BufferPoolCount BufferMemory"
 ).split()
 
 

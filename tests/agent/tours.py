@@ -1,4 +1,5 @@
-"""One tour (workload/Tour.java: every operation of HDFS once) over a real cluster, and the call trees that plumbd made of it."""
+"""One tour (workload/Tour.java: every operation of HDFS once) over a real cluster, and the call trees that plumbd made
+of it."""
 
 import json
 import os
@@ -117,8 +118,8 @@ def function_of(step):
 
 
 def shape(trace):
-    """The tree without counts, order and times: every path of 'role function' from the root, as a set. Retries that lie in one
-    another are one."""
+    """The tree without counts, order and times: every path of 'role function' from the root, as a set. Retries that lie
+    in one another are one."""
     paths, above = set(), []
     for span in trace["spans"]:
         del above[span["depth"] :]
@@ -126,7 +127,7 @@ def shape(trace):
         paths.add(
             tuple(
                 step
-                for before, step in zip([None, *above], above)
+                for before, step in zip([None, *above], above, strict=False)
                 if step != before or function_of(step) not in RETRIED
             )
         )

@@ -21,7 +21,7 @@ def name(path):
 
 
 def receiver(plumbd):
-    return "--receiver", "%s:%d" % plumbd.thrift
+    return "--receiver", "{}:{}".format(*plumbd.thrift)
 
 
 def tasks_of(plumbd, app):
@@ -219,7 +219,7 @@ def test_killed_again_and_again(follow, make_plumbd, bridge, tmp_path):
         if draw.random() < 0.5:  # killed after it has said how far it is, or at once
             end = log.path.stat().st_size
             wait_until(
-                lambda: (
+                lambda end=end: (
                     state.exists()
                     and any(entry["file_bytes"] == end for entry in json.loads(state.read_text())["logs"])
                 ),

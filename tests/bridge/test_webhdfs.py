@@ -1,4 +1,5 @@
-"""Logs in a real HDFS: whole folders, a file that is being written, a DataNode and a NameNode that go away while reading."""
+"""Logs in a real HDFS: whole folders, a file that is being written, a DataNode and a NameNode that go away while
+reading."""
 
 import json
 import signal

@@ -16,7 +16,7 @@ class Plumbd(tests.conftest.Plumbd):
     def __init__(self, folder, **settings):
         super().__init__(PLUMBD, folder, **settings)
         self.start()
-        self.thrift_address = "%s:%d" % self.thrift
+        self.thrift_address = "{}:{}".format(*self.thrift)
 
     def plumb(self, command, *arguments, **options):
         """Runs plumb against this plumbd."""

@@ -1,4 +1,5 @@
-"""docs/plumb.md says what the program says. After a change of an option: UPDATE_GOLDEN=1 pytest tests/cli/test_docs.py."""
+"""docs/plumb.md says what the program says. After a change of an option: UPDATE_GOLDEN=1 pytest
+tests/cli/test_docs.py."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""What people get wrong: each mistake has one clear line on standard error, and the exit code that says whose it was."""
+"""What people get wrong: each mistake has one clear line on standard error, and the exit code that says whose it
+was."""
 
 import re
 

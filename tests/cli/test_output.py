@@ -1,5 +1,5 @@
-"""Tables, trees and files rendered from given documents must be, to the byte, those in data/*.txt. After a wanted change:
-UPDATE_GOLDEN=1 pytest tests/cli/test_output.py, and look at the difference."""
+"""Tables, trees and files rendered from given documents must be, to the byte, those in data/*.txt. After a wanted
+change: UPDATE_GOLDEN=1 pytest tests/cli/test_output.py, and look at the difference."""
 
 import json
 import os

@@ -54,8 +54,8 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_store_and_server_agree(name, filled):
-    """The store is read beside the plumbd that writes it. Hours and days are summed up meanwhile: rows of which the disk may not
-    know yet."""
+    """The store is read beside the plumbd that writes it. Hours and days are summed up meanwhile: rows of which the
+    disk may not know yet."""
     by_http = filled.plumb(*QUESTIONS[name], "--json")
     by_store = run_plumb(*QUESTIONS[name], "--json", "--store", filled.store)
     assert by_http.returncode == by_store.returncode == 0, by_http.stderr + by_store.stderr

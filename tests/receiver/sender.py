@@ -1,5 +1,5 @@
-"""A sender of spans written from the Thrift specification alone (binary protocol, framed), so that the tests can also send
-what no sender would."""
+"""A sender of spans written from the Thrift specification alone (binary protocol, framed), so that the tests can also
+send what no sender would."""
 
 import socket
 import struct
@@ -31,7 +31,8 @@ def items(kind, values):
 
 
 def span(trace, number, name=0, begin=1_700_000_000_000_000_000, duration=1000, parent=None, **more):
-    """A span as a Thrift struct. more: tracer, parents=[(trace, span)], annotations=[(key, value)], notes=[(time, text)], flags."""
+    """A span as a Thrift struct. more: tracer, parents=[(trace, span)], annotations=[(key, value)], notes=[(time,
+    text)], flags."""
     data = [
         field(I64, 1, i64(trace)),
         field(I64, 2, i64(number)),

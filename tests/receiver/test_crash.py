@@ -31,8 +31,8 @@ def id_text(trace, number):
 
 
 class Resender(threading.Thread):
-    """Sends numbered batches over and over until each is acknowledged, whatever happens to the connection. One plumbd after
-    the other is behind the address."""
+    """Sends numbered batches over and over until each is acknowledged, whatever happens to the connection. One plumbd
+    after the other is behind the address."""
 
     def __init__(self, number, batches, batch_spans):
         super().__init__(daemon=True)
@@ -334,8 +334,8 @@ def copy_of(folder, target):
 
 
 def test_flipped_bits_in_the_store(make_plumbd, tmp_path):
-    """Damage in any file of the store is said, by a start that is refused or by an answer that is an error; nothing crashes,
-    and no wrong number is given as a right one."""
+    """Damage in any file of the store is said, by a start that is refused or by an answer that is an error; nothing
+    crashes, and no wrong number is given as a right one."""
     plumbd = make_plumbd(store__write_buffer="1M").start()
     with Sender(plumbd) as sender:
         for trace in range(1, 301):

@@ -1,8 +1,8 @@
-"""Files that fail below a whole plumbd: whatever call on journal or store fails, nothing that was acknowledged is lost, nothing
-counts twice, and plumbd goes on, or says why it cannot.
+"""Files that fail below a whole plumbd: whatever call on journal or store fails, nothing that was acknowledged is lost,
+nothing counts twice, and plumbd goes on, or says why it cannot.
 
-PLUMB_FAULTS=all (bench/crash) lets every call fail in turn; without it a few of each kind do, the same in each run, so that a red
-one is the change's doing (PLUMB_FAULT_SEED chooses others)."""
+PLUMB_FAULTS=all (bench/crash) lets every call fail in turn; without it a few of each kind do, the same in each run, so
+that a red one is the change's doing (PLUMB_FAULT_SEED chooses others)."""
 
 import os
 import random

@@ -217,7 +217,8 @@ def test_export_is_streamed_to_slow_readers(plumbd):
 
 
 def unread_answers(plumbd, path, n):
-    """Connections that have asked this one after the other; of each answer the beginning has come, and is read no further."""
+    """Connections that have asked this one after the other; of each answer the beginning has come, and is read no
+    further."""
     host, port = plumbd.http.rsplit(":", 1)
     for _ in range(n):
         reader = socket.socket()

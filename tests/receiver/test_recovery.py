@@ -1,7 +1,8 @@
-"""The journal is replayed while spans are taken: whatever comes, ends or is asked for meanwhile, each span is there once.
+"""The journal is replayed while spans are taken: whatever comes, ends or is asked for meanwhile, each span is there
+once.
 
-The journal that all tests begin with is made once. So that its replay takes a while, the plumbd of a test has one shard with a
-short queue."""
+The journal that all tests begin with is made once. So that its replay takes a while, the plumbd of a test has one shard
+with a short queue."""
 
 import json
 import random
@@ -101,7 +102,8 @@ def test_ready_before_all_is_recovered(slow):
 
 
 def test_traces_that_go_on_are_one(slow):
-    """Half of a trace is still in the journal when the other half comes; some are stored in between; some spans come again."""
+    """Half of a trace is still in the journal when the other half comes; some are stored in between; some spans come
+    again."""
     slow.start()
     with Sender(slow) as sender:
         for trace in range(1, HALVES + 1):
@@ -131,7 +133,7 @@ def test_killed_again_and_again(slow):
         with Sender(slow) as sender:
             more += sender.deliver(trace_spans(0x5000 + turn // 2, 50, 50 * turn + 1)).accepted
         until = chance.uniform(0, 0.9)
-        wait_for(lambda: slow.receiver().get("recovering", 1) >= until)
+        wait_for(lambda until=until: slow.receiver().get("recovering", 1) >= until)
         assert slow.receiver()["accounting"]["agree"] is True
         slow.kill()
     slow.settings["receiver.queue-limit"] = "12M"
@@ -181,7 +183,8 @@ def test_flushes_that_wait_leave_room_for_questions(slow):
     assert_all_once(slow, slow.spans)
 
 
-# Short of space, there is so much to replay that it is not over when what is to go is first looked for, a quarter of a second after the start.
+# Short of space, there is so much to replay that it is not over when what is to go is first looked for, a quarter of a
+# second after the start.
 @pytest.mark.parametrize(
     "thin_free, bulk, waits", [("0", BULK, True), ("1T", 10 * BULK, False)], ids=["room", "space is short"]
 )

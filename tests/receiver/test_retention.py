@@ -1,4 +1,5 @@
-"""What is past its age goes; when space runs short frequent traces are thinned out; space comes back, and nothing that matters goes."""
+"""What is past its age goes; when space runs short frequent traces are thinned out; space comes back, and nothing that
+matters goes."""
 
 import json
 import os
@@ -71,8 +72,8 @@ def test_traces_go_at_their_age(make_plumbd):
 
 
 def test_what_is_gone_stays_gone_after_a_crash(make_plumbd, plumb_program):
-    """The journal still holds all of it, since a trace of its first segment is open: removed traces are neither stored nor counted
-    again by a replay, once their removal is in the store's files."""
+    """The journal still holds all of it, since a trace of its first segment is open: removed traces are neither stored
+    nor counted again by a replay, once their removal is in the store's files."""
     plumbd = make_plumbd(retention__traces="3h", trace__idle="10ms", trace__max_age="1h").start()
     with Sender(plumbd) as sender:
         assert sender.deliver([span(0xAAAA, 2, parent=1, begin=BEGIN + 9 * HOUR)], strings=NAMES).status == OK
@@ -173,8 +174,8 @@ def test_thinned_out_when_space_is_short(make_plumbd, small_disk):  # noqa: F811
 
 
 def test_tidied_up_when_nothing_more_comes(make_plumbd):
-    """What several flushes have left of the same minutes and functions is merged once it is quiet, long before there is enough of it
-    to be merged under load."""
+    """What several flushes have left of the same minutes and functions is merged once it is quiet, long before there is
+    enough of it to be merged under load."""
     plumbd = make_plumbd(trace__idle="10ms").start()
     tables = lambda: len(list((plumbd.folder / "store").glob("*.sst")))  # noqa: E731
     for hour in range(6):
@@ -203,7 +204,7 @@ def test_killed_while_thinning(make_plumbd, small_disk):  # noqa: F811
     for _ in range(5):
         plumbd.start()
         before = plumbd.receiver()["accounting"]["thinned"]
-        wait_for(lambda: plumbd.receiver()["accounting"]["thinned"] > before)
+        wait_for(lambda before=before: plumbd.receiver()["accounting"]["thinned"] > before)
         plumbd.kill()
     plumbd.settings["store.thin-free"] = "0"
     plumbd.start()

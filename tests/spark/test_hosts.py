@@ -1,4 +1,5 @@
-"""Hosts of their own on one machine: what makes one of them slow does, the others stay as they are, and nothing is left."""
+"""Hosts of their own on one machine: what makes one of them slow does, the others stay as they are, and nothing is
+left."""
 
 import json
 import os
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.skipif(why_no_namespaces() is not None, reason=str(why_
 
 HOSTS = ["datanode1", "datanode2"]
 MEGABYTE = 1 << 20
-# A slow host takes four seconds at least, another one a few milliseconds, or more where the machine has much else to do.
+# A slow host takes four seconds at least, another one a few milliseconds, or more where the machine has much else to
+# do.
 SLOW_SECONDS = 3
 
 

@@ -1,5 +1,5 @@
-"""From a slow Spark task down to the DataNode: a real Spark, in JVMs of its own, on a traced HDFS with one slow DataNode, whose
-event logs lie in that HDFS."""
+"""From a slow Spark task down to the DataNode: a real Spark, in JVMs of its own, on a traced HDFS with one slow
+DataNode, whose event logs lie in that HDFS."""
 
 from contextlib import ExitStack
 from types import SimpleNamespace
@@ -82,7 +82,8 @@ def test_the_datanode_tells_its_tasks(live, slow):
 
 
 def test_without_traces_nobody_is_named(live, slow):
-    """The same log in a plumbd that got no spans: stragglers are there, but no part of HDFS is said to have made them."""
+    """The same log in a plumbd that got no spans: stragglers are there, but no part of HDFS is said to have made
+    them."""
     with live.other_plumbd() as (receiver, server):
         live.bridge(live.event_log(slow.application), receiver=receiver)
         answer = live.asked("why", slow.application, "--limit", "0", server=server)

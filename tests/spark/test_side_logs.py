@@ -8,10 +8,10 @@ EXECUTOR = """26/11/21 20:53:49 INFO CoarseGrainedExecutorBackend: Got assigned 
 26/11/21 20:53:49 INFO Executor: Running task 44.0 in stage 0.0 (TID 44)
 26/11/21 20:53:49 INFO FileScanRDD: Reading File path: hdfs://nn1:8020/text, range: 46137344-47185920, partition values: [empty row]
 26/11/21 20:53:55 INFO Executor: Finished task 44.0 in stage 0.0 (TID 44). 2002 bytes result sent to driver
-"""
+"""  # noqa: E501
 OPERATIONS = """tag=[RDD]org.apache.spark.rdd.HadoopRDD;flag=start;timestamp=1537215237040;stage=0;thread=59;this=HadoopRDD[0] at;partitionId=6;HeapUsed=1;
 tag=[RDD]org.apache.spark.rdd.HadoopRDD;flag=end;timestamp=1537215240323;stage=0;thread=59;this=HadoopRDD[0] at;partitionId=6;HeapUsed=2;
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture

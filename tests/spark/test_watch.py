@@ -1,4 +1,5 @@
-"""plumb watch beside a running application: a real Spark in one JVM, whose event log plumb-bridge follows while it grows."""
+"""plumb watch beside a running application: a real Spark in one JVM, whose event log plumb-bridge follows while it
+grows."""
 
 import json
 import os
@@ -88,7 +89,9 @@ def test_a_straggler_is_named_while_it_runs(application, plumbd, plumb_program, 
     bridge = build_dir / "spark-bridge/plumb-bridge"
     with ExitStack() as stack:
         follower = stack.enter_context(
-            running(bridge, "--follow", "--interval", 1, "--receiver", "%s:%d" % plumbd.thrift, tmp_path / "events")
+            running(
+                bridge, "--follow", "--interval", 1, "--receiver", "{}:{}".format(*plumbd.thrift), tmp_path / "events"
+            )
         )
         watch = stack.enter_context(running(plumb_program, "watch", "--interval", 1, "--json", "--server", plumbd.http))
         row = named(watch)

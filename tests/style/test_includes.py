@@ -1,5 +1,5 @@
-"""Which folder may include which: the table of docs/ARCHITECTURE.md, the plumb_module() calls of the build, and the #include
-lines of the code must agree."""
+"""Which folder may include which: the table of docs/ARCHITECTURE.md, the plumb_module() calls of the build, and the
+#include lines of the code must agree."""
 
 import re
 

@@ -61,7 +61,8 @@ def without_comments(text):
 
 
 def functions(text):
-    """(first line number, lines) of every function definition; a signature may span lines, the body ends at '}' in column 0."""
+    """(first line number, lines) of every function definition; a signature may span lines, the body ends at '}' in
+    column 0."""
     lines = text.split("\n")
     start = None
     for i, line in enumerate(lines):
@@ -215,7 +216,9 @@ def test_third_party_headers_stay_in_named_files():
         "lz4.h": r"spark-bridge/unpack_lz4\.c$",
         "snappy-c.h": r"spark-bridge/unpack_snappy\.c$",
         "liblzf/": r"spark-bridge/unpack_lzf\.c$",
-        "jansson.h": r"spark-bridge/(stored_webhdfs|positions|bridge_report|samples\w*)\.c$|common/wire/(span|record)_json\w*\.[ch]$|analyzer/(query|out)/.*\.[ch]$|analyzer/\w+\.[ch]$|receiver/http\w*\.[ch]$"
+        "jansson.h": r"spark-bridge/(stored_webhdfs|positions|bridge_report|samples\w*)\.c$"
+        r"|common/wire/(span|record)_json\w*\.[ch]$"
+        r"|analyzer/(query|out)/.*\.[ch]$|analyzer/\w+\.[ch]$|receiver/http\w*\.[ch]$"
         r"|tests/.*\.[ch]$|fuzz/.*\.c$|receiver/status\w*\.[ch]$",
     }
     bad = []
