@@ -57,6 +57,9 @@ final class SettingTable {
             sender("retry.min.ms",
                     "Wait after every receiver has failed in turn, less up to a quarter at random; doubled each time."),
             sender("retry.max.ms", "Up to this."),
+            sender("receiver.wait.ms",
+                    "How long a batch without an answer waits for the receiver that may have it, before it goes to the next "
+                    + "one, which would count its spans a second time."),
             sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent.")));
     private static final Map<String, Setting> BY_NAME = byName();
     private static final int WIDTH = 100;

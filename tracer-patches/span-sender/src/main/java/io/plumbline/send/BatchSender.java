@@ -12,7 +12,8 @@ import java.util.logging.Logger;
 
 /**
  * The sender's thread: takes batches from the queue and delivers one after the other. A batch stays the same, with the
- * same sequence number, until a receiver has answered for it, so that a reply lost on the way does no harm.
+ * same sequence number, until a receiver has answered for it, and stays with the receiver that may have it ({@link
+ * Link}), so that a reply lost on the way does no harm.
  */
 final class BatchSender implements Runnable {
     private static final Logger LOG = Logger.getLogger("io.plumbline.send");
@@ -223,7 +224,7 @@ final class BatchSender implements Runnable {
             if (reply.getStatus() == Status.TRY_LATER) {
                 laters++;
                 if (laters % LATERS_BEFORE_NEXT == 0) {
-                    link.next();
+                    link.leave(closing);
                 }
                 rest(Math.max(options.retryMinMs, Math.min(MAX_WAIT_MS, reply.getWaitMs())));
             } else if (reply.getStatus() == Status.VERSION && speakVersion(reply.getVersion())) {
@@ -237,7 +238,7 @@ final class BatchSender implements Runnable {
         return false;
     }
 
-    /** Null when the exchange failed; a pause was made then if all receivers have failed in turn. */
+    /** Null when the exchange failed; a pause was made then if all receivers that may be asked have failed in turn. */
     private Reply exchange(EncodedBatch batch, long tries) {
         counters.batchesSent.incrementAndGet();
         if (tries > 0) {
@@ -245,7 +246,7 @@ final class BatchSender implements Runnable {
         }
         boolean begunWhileClosing = closing;
         try {
-            Reply reply = link.exchange(batch);
+            Reply reply = link.exchange(batch, begunWhileClosing);
             sampling.take(reply.getSampling());
             heardAt = System.nanoTime();
             everAnswered = true;
@@ -256,9 +257,10 @@ final class BatchSender implements Runnable {
             counters.failures.incrementAndGet();
             version = ownVersion; // it may come back as a newer one
             fail("spans wait for a receiver: " + e.getMessage(), null);
-            failedReceivers++;
             failedWhileClosing += begunWhileClosing ? 1 : 0;
-            if (failedReceivers % link.receivers() == 0 && !expired()) {
+            failedReceivers += link.stayed() ? 0 : 1;
+            boolean allFailed = link.stayed() || failedReceivers % link.receivers() == 0;
+            if (allFailed && !expired()) {
                 rest(backoff.nextMs());
             }
             return null;
@@ -315,9 +317,10 @@ final class BatchSender implements Runnable {
 
     /** Says it once per change, not once per try: a receiver may be down for hours. */
     private void fail(String what, Throwable cause) {
-        String before = lastError.getAndSet(what);
+        String line = LogText.clean(what); // a receiver may have written part of it
+        String before = lastError.getAndSet(line);
         if (before.isEmpty()) {
-            LOG.log(Level.WARNING, what, cause);
+            LOG.log(Level.WARNING, line, cause);
         }
     }
 }

@@ -6,6 +6,7 @@ import io.plumbline.wire.Status;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TMessage;
@@ -16,13 +17,21 @@ import org.apache.thrift.transport.TMemoryInputTransport;
 /**
  * The way to the receivers: one connection at a time, to the first of the list that works; after a failure, to the
  * next, round and round. Stays with what works. Used by the sender's thread; {@link #abort} and {@link #peer} by any.
+ *
+ * <p>A receiver that got a whole batch and did not answer for it may have taken it, and would know it again; another one
+ * would count its spans a second time. So that batch stays with it for {@code receiver.wait.ms}, for it may come back.
  */
 final class Link {
     private final List<Address> addresses;
     private final WireProtocol protocol;
     private final int connectMs;
     private final int ioMs;
+    private final long waitNanos;
     private int current;
+    /** The batch that {@link #current} may have without our knowing; none: -1. */
+    private long unsettled = -1;
+    private long unsettledSince;
+    private boolean stayed;
     private volatile boolean aborted;
     private volatile Connection connection;
     private volatile String peer = "";
@@ -32,17 +41,25 @@ final class Link {
         this.protocol = options.protocol;
         this.connectMs = options.connectMs;
         this.ioMs = options.ioMs;
+        this.waitNanos = TimeUnit.MILLISECONDS.toNanos(options.receiverWaitMs);
     }
 
     /**
      * Sends the batch and waits for the answer. On IOException nothing is known of what became of it, the connection is
-     * gone, and the next call goes to the next receiver.
+     * gone, and the next call goes to the next receiver, or to the same one again if that may have the batch.
+     *
+     * @param hurried there is no time to wait for a receiver that may come back
      */
-    Reply exchange(EncodedBatch batch) throws IOException {
+    Reply exchange(EncodedBatch batch, boolean hurried) throws IOException {
+        if (unsettled != batch.sequence) {
+            unsettled = -1;
+        }
+        boolean written = false;
         boolean done = false;
         try {
             connect();
             connection.write(batch.bytes(), ioMs);
+            written = true;
             Reply reply = decode(connection.readFrame(ioMs), batch.messageId());
             done = true;
             return reply;
@@ -52,16 +69,29 @@ final class Link {
             // What a channel throws of this kind (unsupported address, closed selector) is a failed link.
             throw new IOException(addresses.get(current) + ": " + describe(e), e);
         } finally {
+            if (written && !done && unsettled < 0) {
+                unsettled = batch.sequence;
+                unsettledSince = System.nanoTime();
+            }
             if (!done) {
-                next();
+                leave(hurried);
             }
         }
     }
 
-    /** Leaves the receiver; the next exchange goes to the next one of the list. */
-    void next() {
+    /** Leaves the receiver for the next one of the list, unless it may have the batch at hand and is to be waited for. */
+    void leave(boolean hurried) {
         disconnect();
-        current = (current + 1) % addresses.size();
+        stayed = unsettled >= 0 && !hurried && System.nanoTime() - unsettledSince < waitNanos;
+        if (!stayed) {
+            unsettled = -1;
+            current = (current + 1) % addresses.size();
+        }
+    }
+
+    /** The receiver that was left last is the one that is asked next. */
+    boolean stayed() {
+        return stayed;
     }
 
     private static String describe(Exception e) {

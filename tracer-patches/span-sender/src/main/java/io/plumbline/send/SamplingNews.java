@@ -45,7 +45,9 @@ final class SamplingNews {
             listener.accept(policy);
         } catch (Throwable e) {
             counters.samplingFailures.incrementAndGet();
-            LOG.log(Level.WARNING, "sampling as the receiver asks for could not be applied", e);
+            // Without the stack: its first line would be the message, in which the receiver's text may stand.
+            LOG.log(Level.WARNING, "sampling as the receiver asks for could not be applied: {0}",
+                    LogText.clean(e.toString()));
         }
     }
 }

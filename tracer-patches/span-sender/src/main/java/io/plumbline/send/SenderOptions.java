@@ -19,10 +19,11 @@ public final class SenderOptions {
     static final Key IO_MS = new Key("io.timeout.ms", 20_000, 1, 3_600_000);
     static final Key RETRY_MIN_MS = new Key("retry.min.ms", 100, 1, 3_600_000);
     static final Key RETRY_MAX_MS = new Key("retry.max.ms", 10_000, 1, 3_600_000);
+    static final Key RECEIVER_WAIT_MS = new Key("receiver.wait.ms", 60_000, 0, 3_600_000);
     static final Key DRAIN_MS = new Key("shutdown.timeout.ms", 3_000, 0, 3_600_000);
     /** All keys with whole numbers. */
     public static final List<Key> NUMBERS = Collections.unmodifiableList(Arrays.asList(QUEUE_SPANS, QUEUE_BYTES,
-            BATCH_SPANS, BATCH_BYTES, FLUSH_MS, CONNECT_MS, IO_MS, RETRY_MIN_MS, RETRY_MAX_MS, DRAIN_MS));
+            BATCH_SPANS, BATCH_BYTES, FLUSH_MS, CONNECT_MS, IO_MS, RETRY_MIN_MS, RETRY_MAX_MS, RECEIVER_WAIT_MS, DRAIN_MS));
     /** {@code host:port}, separated by commas. */
     public static final String RECEIVERS_KEY = "receivers";
     public static final String RECEIVERS_DEFAULT = "127.0.0.1:" + Address.DEFAULT_PORT;
@@ -40,6 +41,7 @@ public final class SenderOptions {
     final int ioMs;
     final int retryMinMs;
     final int retryMaxMs;
+    final int receiverWaitMs;
     final int drainMs;
 
     /**
@@ -69,6 +71,7 @@ public final class SenderOptions {
         ioMs = source.number(IO_MS);
         retryMinMs = source.number(RETRY_MIN_MS);
         retryMaxMs = source.number(RETRY_MAX_MS);
+        receiverWaitMs = source.number(RECEIVER_WAIT_MS);
         drainMs = source.number(DRAIN_MS);
         if (retryMaxMs < retryMinMs) {
             throw new IllegalArgumentException(shown.apply(RETRY_MAX_MS.name) + " = " + retryMaxMs + " is less than "

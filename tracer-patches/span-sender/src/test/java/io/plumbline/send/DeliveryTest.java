@@ -106,26 +106,87 @@ class DeliveryTest {
         }
     }
 
-    /** The first receiver dies with a batch that it has taken but not answered for. */
+    /** Takes two batches and dies with the second, for which it has not answered. */
+    private static Batch takeOneAndDieWithTheNext(ThriftReceiver first, Rig rig) throws Exception {
+        first.answer(ThriftReceiver::ok).answer(batch -> {
+            first.kill();
+            return ThriftReceiver.ok(batch);
+        });
+        rig.send(0, 1);
+        assertEquals(names(0, 1), first.nextNames(1));
+        rig.send(1, 2);
+        Batch unanswered = first.next();
+        assertEquals(2, unanswered.getSender().getSequence());
+        return unanswered;
+    }
+
     @Test
     void failover() throws Exception {
         try (ThriftReceiver spare = new ThriftReceiver(); ThriftReceiver first = new ThriftReceiver();
-                Rig rig = new Rig(first.address() + ", " + spare.address()).start()) {
-            first.answer(ThriftReceiver::ok).answer(batch -> {
-                first.kill();
-                return ThriftReceiver.ok(batch);
-            });
-            rig.send(0, 1);
-            assertEquals(names(0, 1), first.nextNames(1));
-            rig.send(1, 2);
-            Batch unanswered = first.next();
-            assertEquals(2, unanswered.getSender().getSequence());
-            assertEquals(unanswered, spare.next());
+                Rig rig = new Rig(first.address() + ", " + spare.address()).set("receiver.wait.ms", "0").start()) {
+            assertEquals(takeOneAndDieWithTheNext(first, rig), spare.next());
             rig.send(2, 9);
             assertEquals(names(2, 9), spare.nextNames(7));
             rig.close();
             assertEquals(9, rig.stats().getSpansAcknowledged());
             assertEquals(List.of(), rig.rests, "the spare is asked at once");
+        }
+    }
+
+    /** Both would count it: what the first one may have is sent to that one when it is back, and what follows, too. */
+    @Test
+    void batchThatMayHaveBeenTakenStaysWithItsReceiver() throws Exception {
+        try (ThriftReceiver spare = new ThriftReceiver(); ThriftReceiver first = new ThriftReceiver();
+                Rig rig = new Rig(first.address() + ", " + spare.address()).start()) {
+            int port = first.port();
+            Batch unanswered = takeOneAndDieWithTheNext(first, rig);
+            for (int i = 0; i < 3; i++) {
+                rig.awaitRest();
+            }
+            try (ThriftReceiver back = new ThriftReceiver(WireProtocol.COMPACT, port)) {
+                assertEquals(unanswered, back.next());
+                rig.send(2, 9);
+                assertEquals(names(2, 9), back.nextNames(7));
+                rig.close();
+            }
+            assertEquals(9, rig.stats().getSpansAcknowledged());
+            assertEquals(0, spare.waitingBatches());
+        }
+    }
+
+    @Test
+    void receiverThatDoesNotComeBackIsLeftInTime() throws Exception {
+        try (ThriftReceiver spare = new ThriftReceiver(); ThriftReceiver first = new ThriftReceiver();
+                Rig rig = new Rig(first.address() + ", " + spare.address()).set("receiver.wait.ms", "50").start()) {
+            Batch unanswered = takeOneAndDieWithTheNext(first, rig);
+            rig.awaitRest();
+            assertEquals(unanswered, spare.next());
+            rig.close();
+            assertEquals(2, rig.stats().getSpansAcknowledged());
+        }
+    }
+
+    /** The end of the process leaves no time to wait. */
+    @Test
+    void closeDoesNotWaitForAReceiverThatMayComeBack() throws Exception {
+        try (ThriftReceiver spare = new ThriftReceiver(); ThriftReceiver first = new ThriftReceiver();
+                Rig rig = new Rig(first.address() + ", " + spare.address()).start()) {
+            Batch unanswered = takeOneAndDieWithTheNext(first, rig);
+            rig.awaitRest();
+            rig.close();
+            assertEquals(unanswered, spare.next());
+            assertEquals(2, rig.stats().getSpansAcknowledged());
+        }
+    }
+
+    @Test
+    void batchThatNoReceiverGotGoesToTheNextAtOnce() throws Exception {
+        try (ThriftReceiver spare = new ThriftReceiver();
+                Rig rig = new Rig("127.0.0.1:1," + spare.address()).start()) {
+            rig.send(0, 1);
+            assertEquals(names(0, 1), spare.nextNames(1));
+            rig.close();
+            assertEquals(List.of(), rig.rests);
         }
     }
 
@@ -264,6 +325,9 @@ class DeliveryTest {
             rig.send(0, 1);
             old.next();
             assertEquals(1, old.next().getVersion());
+            while (rig.stats().getSpansAcknowledged() == 0) {
+                Thread.onSpinWait(); // else the batch stays with the old one
+            }
             old.kill();
             rig.send(1, 2);
             other.next();

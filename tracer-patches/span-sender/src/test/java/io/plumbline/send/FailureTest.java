@@ -142,11 +142,35 @@ class FailureTest {
         }
     }
 
+    /** What a receiver says stands in the application's log and in JMX: one short line, without commands to a terminal. */
+    @Test
+    void textOfAReceiverIsMadeHarmless() throws Exception {
+        String bad = "a\nb\u001b[2Jc\u0085\u009bd\u202ee\u2066f\u007f\uD800" + "x".repeat(59_000);
+        byte[] exception = reply("submit", TMessageType.EXCEPTION, 1,
+                new TApplicationException(TApplicationException.INTERNAL_ERROR, bad));
+        byte[] refused = reply("submit", TMessageType.REPLY, 1,
+                result(new Reply(Status.REFUSED, 0, 0, 0, 1).setMessage(bad)));
+        for (byte[] answer : List.of(exception, refused)) {
+            try (RawReceiver server = new RawReceiver(); Rig rig = new Rig(server.address()).start()) {
+                server.answer((frame, socket, out) -> out.write(answer));
+                rig.send(0, 1);
+                server.next();
+                while (rig.stats().getLastError().isEmpty()) {
+                    Thread.onSpinWait();
+                }
+                String said = rig.stats().getLastError();
+                assertTrue(said.contains("a?b?[2Jc??d?e?f??xxx"), said);
+                assertTrue(said.endsWith("xxx...") && said.length() <= LogText.MAX_CHARS + 3, said.length() + " characters");
+            }
+        }
+    }
+
     @Test
     void slowReceiverCostsATimeoutAndNoSpan() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         try (RawReceiver hung = new RawReceiver(); ThriftReceiver spare = new ThriftReceiver();
-                Rig rig = new Rig(hung.address() + "," + spare.address()).set("io.timeout.ms", "50").start()) {
+                Rig rig = new Rig(hung.address() + "," + spare.address()).set("io.timeout.ms", "50")
+                        .set("receiver.wait.ms", "0").start()) {
             hung.answer((frame, socket, out) -> over.await());
             rig.send(0, 1);
             hung.next();
@@ -161,7 +185,8 @@ class FailureTest {
     @Test
     void dripOfBytesIsATimeout() throws Exception {
         try (RawReceiver drip = new RawReceiver(); ThriftReceiver spare = new ThriftReceiver();
-                Rig rig = new Rig(drip.address() + "," + spare.address()).set("io.timeout.ms", "100").start()) {
+                Rig rig = new Rig(drip.address() + "," + spare.address()).set("io.timeout.ms", "100")
+                        .set("receiver.wait.ms", "0").start()) {
             drip.answer((frame, socket, out) -> {
                 out.writeInt(Connection.MAX_REPLY_BYTES);
                 for (int i = 0; i < Connection.MAX_REPLY_BYTES; i++) {
