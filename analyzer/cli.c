@@ -11,7 +11,10 @@
 #include "analyzer/options.h"
 #include "analyzer/out/progress.h"
 #include "common/base/error.h"
+#include "common/base/harmless.h"
 #include "common/base/nearest.h"
+
+#define JSON_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
 
 const Command *const cli_commands[] = {
     &command_status,     &command_functions,  &command_forest, &command_traces, &command_trace, &command_diff,
@@ -19,7 +22,8 @@ const Command *const cli_commands[] = {
     &command_stragglers, &command_operations, &command_apps,   &command_stages, &command_tasks, NULL};
 
 static void say(const char *command, const char *what) {
-    fprintf(stderr, "plumb%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", what);
+    g_autofree char *line = harmless_line(what); /* servers' texts, names of applications and files are in it */
+    fprintf(stderr, "plumb%s%s: %s\n", command != NULL ? " " : "", command != NULL ? command : "", line);
 }
 
 CliExit invocation_failed(const Invocation *invocation, GError *error) {
@@ -63,9 +67,16 @@ CliExit invocation_print_text(const Invocation *invocation, const GString *text)
     return finish_output(invocation, fwrite(text->str, 1, text->len, stdout) == text->len);
 }
 
+/* jansson cuts no character between two pieces. */
+static int write_json_piece(const char *json, size_t size_bytes, void *arg) {
+    g_autoptr(GString) harmless = g_string_sized_new(size_bytes);
+    harmless_json_append(harmless, json, size_bytes);
+    return fwrite(harmless->str, 1, harmless->len, arg) == harmless->len ? 0 : -1;
+}
+
 CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options) {
     if (invocation->json) {
-        gboolean written = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+        gboolean written = json_dump_callback(document, write_json_piece, stdout, JSON_FLAGS) == 0;
         return finish_output(invocation, written && fputc('\n', stdout) != EOF);
     }
     GString *text = g_string_new(NULL);
@@ -109,11 +120,10 @@ static CliExit unknown_command(const char *name) {
     for (; cli_commands[n] != NULL; n++) names[n] = cli_commands[n]->name;
     names[n] = NULL;
     const char *nearest = nearest_name(name, names);
-    if (nearest != NULL) {
-        fprintf(stderr, "plumb: no command '%s': did you mean '%s'?\n", name, nearest);
-    } else {
-        fprintf(stderr, "plumb: no command '%s': 'plumb --help' lists the commands\n", name);
-    }
+    g_autofree char *what = nearest != NULL
+                                ? g_strdup_printf("no command '%s': did you mean '%s'?", name, nearest)
+                                : g_strdup_printf("no command '%s': 'plumb --help' lists the commands", name);
+    say(NULL, what);
     return CLI_USAGE;
 }
 

@@ -8,10 +8,12 @@
 #include "analyzer/log_import.h"
 #include "analyzer/option_sets.h"
 #include "common/base/error.h"
+#include "common/base/harmless.h"
 
 static void say(void *arg, const char *what) {
     (void)arg;
-    fprintf(stderr, "plumb import: %s\n", what);
+    g_autofree char *line = harmless_line(what);
+    fprintf(stderr, "plumb import: %s\n", line);
 }
 
 static gboolean flush(const Invocation *invocation, json_t *report, GError **error) {

@@ -5,6 +5,7 @@
 
 #include "analyzer/commands.h"
 #include "analyzer/option_sets.h"
+#include "common/base/harmless.h"
 #include "common/model/spark.h"
 
 static volatile sig_atomic_t stopped;
@@ -27,7 +28,8 @@ static gboolean print(const Watch *watch, const json_t *app, const json_t *row) 
         json_t *line = json_copy((json_t *)row);
         json_object_set(line, "app", json_object_get(app, "app"));
         char *dumped = json_dumps(line, JSON_COMPACT);
-        g_string_append_printf(text, "%s\n", dumped);
+        harmless_json_append(text, dumped, strlen(dumped));
+        g_string_append_c(text, '\n');
         free(dumped);
         json_decref(line);
     } else {
@@ -100,7 +102,8 @@ static CliExit watch_all(Watch *watch, guint64 interval_s) {
         if (!look(watch, &error)) {
             if (!error) return CLI_FAILED;
             if (first) return invocation_failed(watch->invocation, error);
-            fprintf(stderr, "plumb watch: %s (asking again in %" G_GUINT64_FORMAT " s)\n", error->message, interval_s);
+            g_autofree char *line = harmless_line(error->message);
+            fprintf(stderr, "plumb watch: %s (asking again in %" G_GUINT64_FORMAT " s)\n", line, interval_s);
             g_error_free(error);
         }
         if (option_flag(watch->invocation, "once")) break;

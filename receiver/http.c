@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "analyzer/query/json_compact.h"
 #include "receiver/http_jobs.h"
 #include "receiver/http_unsent.h"
 #include "receiver/log.h"
@@ -76,11 +77,10 @@ static void send_text(struct evhttp_request *request, int code, const char *text
 }
 
 static void send_error(struct evhttp_request *request, int code, const char *message) {
-    json_t *document = json_pack("{s:s}", "error", message);
-    char *text = json_dumps(document, JSON_COMPACT);
-    send_bytes(request, code, "application/json", (Bytes){text, strlen(text)});
-    free(text);
-    json_decref(document);
+    json_auto_t *document = json_pack("{s:s}", "error", message);
+    gsize size_bytes;
+    g_autofree char *text = json_compact(document, &size_bytes);
+    send_bytes(request, code, "application/json", (Bytes){text, size_bytes});
 }
 
 static void drop_piece(const void *data, size_t size_bytes, void *piece) {

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/harmless.h"
 
-/* A line longer than this is cut: names that peers send may be long. */
-#define LINE_BYTES 2048
+/* What stands before and after the text of a line. */
+#define BEFORE_TEXT_BYTES 64
+#define AFTER_TEXT_BYTES  64
+#define LINE_BYTES        (BEFORE_TEXT_BYTES + HARMLESS_LINE_BYTES + 4 + AFTER_TEXT_BYTES)
 
 const char *const log_level_names[] = {"error", "warning", "notice", "info", "debug", NULL};
 
@@ -43,12 +46,10 @@ static int write_prefix(char *line, gsize size, LogLevel level) {
 
 static void write_line(LogLevel level, const char *text, guint left_out) {
     char line[LINE_BYTES];
+    g_autofree char *harmless = harmless_line(text); /* names and texts of peers are in it */
     gsize at = (gsize)write_prefix(line, sizeof line, level);
-    at += g_strlcpy(line + at, text, sizeof line - at - 64);
-    at = MIN(at, sizeof line - 64);
+    at += g_strlcpy(line + at, harmless, sizeof line - at - AFTER_TEXT_BYTES);
     if (left_out > 0) at += (gsize)g_snprintf(line + at, sizeof line - at, " (and %u more like it)", left_out);
-    for (gsize i = 0; i < at; i++)
-        if ((guchar)line[i] < 0x20) line[i] = ' '; /* peers' names must not start lines of their own */
     line[at++] = '\n';
     ssize_t done;
     do done = write(STDERR_FILENO, line, at);
@@ -56,8 +57,7 @@ static void write_line(LogLevel level, const char *text, guint left_out) {
 }
 
 static void write_formatted(LogLevel level, guint left_out, const char *format, va_list args) {
-    char text[LINE_BYTES];
-    g_vsnprintf(text, sizeof text, format, args);
+    g_autofree char *text = g_strdup_vprintf(format, args);
     write_line(level, text, left_out);
 }
 

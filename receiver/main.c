@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "common/base/config.h"
+#include "common/base/harmless.h"
 #include "receiver/runner.h"
 #include "receiver/settings.h"
 
@@ -67,7 +68,8 @@ int main(int argc, char **argv) {
     }
     g_autoptr(Config) config = config_new(settings_table);
     if (!configure(config, &error) || !check(config, &error)) {
-        fprintf(stderr, "plumbd: %s\n", error->message);
+        g_autofree char *line = harmless_line(error->message); /* the file's lines are in it */
+        fprintf(stderr, "plumbd: %s\n", line);
         return 2;
     }
     if (check_only) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/harmless.h"
 #include "spark-bridge/bridge.h"
 #include "spark-bridge/bridge_report.h"
 #include "spark-bridge/bridge_send.h"
@@ -68,7 +69,8 @@ static void erase(Program *program) {
 
 static void say(void *arg, const char *what) {
     erase(arg);
-    fprintf(stderr, "plumb-bridge: %s\n", what);
+    g_autofree char *line = harmless_line(what); /* receivers' texts, names of files and applications are in it */
+    fprintf(stderr, "plumb-bridge: %s\n", line);
 }
 
 static void draw(Program *program) {

@@ -5,7 +5,10 @@
  * ("lanes") as it needs: a span goes to the first lane where it lies within the innermost open span or behind all.
  * Spans come sorted by begin, the longer first. Times are microseconds since the begin of the trace (a double would
  * round nanoseconds since the epoch); the begin itself is in otherData. */
+#include <string.h>
+
 #include "analyzer/out/show.h"
+#include "common/base/harmless.h"
 
 typedef struct Slice {
     const json_t *span;
@@ -203,7 +206,8 @@ void show_trace_chrome(const json_t *document, const ShowOptions *options, GStri
                              "otherData", "trace", field_text(document, "trace"), "begin_time_ns",
                              (json_int_t)field_int(document, "begin_time_ns"));
     char *text = json_dumps(file, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    g_string_append_printf(out, "%s\n", text);
+    harmless_json_append(out, text, strlen(text));
+    g_string_append_c(out, '\n');
     free(text);
     json_decref(file);
     g_array_free(chart.slices, TRUE);

@@ -2,18 +2,19 @@
 #include "analyzer/out/text.h"
 #include "analyzer/out/units.h"
 
-/* Appends text as the content of a DOT string. */
-static void append_quoted(GString *out, const char *text) {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    g_string_append_c(out, '"');
-    for (const char *p = valid; *p != '\0'; p++) {
+/* Appends clean text as the content of a DOT string, in which a backslash escapes. */
+static void append_text(GString *out, const char *text) {
+    static const Style utf8 = {.utf8 = TRUE}; /* DOT files are UTF-8 wherever they are written */
+    g_autofree char *clean = text_clean(&utf8, text);
+    for (const char *p = clean; *p != '\0'; p++) {
         if (*p == '"' || *p == '\\') g_string_append_c(out, '\\');
-        if (*p == '\n') {
-            g_string_append(out, "\\n");
-        } else if ((guchar)*p >= 0x20) {
-            g_string_append_c(out, *p);
-        }
+        g_string_append_c(out, *p);
     }
+}
+
+static void append_quoted(GString *out, const char *text) {
+    g_string_append_c(out, '"');
+    append_text(out, text);
     g_string_append_c(out, '"');
 }
 
@@ -29,17 +30,26 @@ static const char *fill_of(const Style *style, const json_t *span) {
     }
 }
 
+/* Three lines; "\\n" ends one in DOT. */
+static void append_label(const json_t *span, const char *start, const char *duration, GString *out) {
+    g_string_append_c(out, '"');
+    append_text(out, field_text(span, "function"));
+    g_string_append(out, "\\n");
+    append_text(out, field_text(span, "process"));
+    g_string_append_c(out, ' ');
+    append_text(out, field_text(span, "host"));
+    g_string_append_printf(out, "\\n%s, %s\"", start, duration);
+}
+
 static void append_node(const json_t *span, const Style *style, gint64 begin_ns, GString *out) {
     gint64 resolution = field_int(span, "resolution_ns");
     g_autofree char *start =
         unit_duration_signed(style, (double)(field_int(span, "begin_time_ns") - begin_ns), resolution);
     g_autofree char *duration = unit_duration(style, field_number(span, "duration_ns"), resolution);
-    g_autofree char *label = g_strdup_printf("%s\n%s %s\n%s, %s", field_text(span, "function"),
-                                             field_text(span, "process"), field_text(span, "host"), start, duration);
     g_string_append(out, "  ");
     append_quoted(out, field_text(span, "span"));
     g_string_append(out, " [label=");
-    append_quoted(out, label);
+    append_label(span, start, duration, out);
     g_string_append_printf(out, ", fillcolor=%s%s];\n", fill_of(style, span),
                            json_array_size(field_list(span, "flags")) > 0 ? ", color=red" : "");
 }
@@ -60,7 +70,7 @@ static void append_edges(const json_t *span, GString *out) {
 
 void show_trace_dot(const json_t *document, const ShowOptions *options, GString *out) {
     Style style = options->style;
-    style.utf8 = TRUE; /* DOT files are UTF-8 wherever they are written */
+    style.utf8 = TRUE;
     g_string_append(out, "digraph ");
     append_quoted(out, field_text(document, "trace"));
     g_string_append(out, " {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n");

@@ -61,7 +61,7 @@ static void add_bounds(const Style *style, const json_t *cause, GString *line) {
 /* "      disk 93 % (93 %); other hosts: median 11 %, ..." */
 static char *evidence_line(const Style *style, const json_t *cause) {
     GString *line = g_string_new("      ");
-    const char *verdict = field_text(cause, "verdict");
+    g_autofree char *verdict = show_text(style, cause, "verdict");
     g_autofree char *name = show_text(style, cause, "feature");
     g_string_append(line, name);
     if (strcmp(verdict, "cause") != 0) g_string_append_printf(line, " (dropped: %s)", verdict);

@@ -85,8 +85,9 @@ static void show_sum(const Out *out, const json_t *sum) {
     json_array_foreach((json_t *)field_list(sum, "functions"), i, row) {
         if (i == SHOWN) break;
         g_autofree char *function = show_text(out->style, row, "function");
+        g_autofree char *resource = show_text(out->style, row, "resource");
         g_string_append_printf(out->text, "%s%s %.0f %% (%s)", separator, function,
-                               100 * field_number(row, "time_ns") / all_ns, field_text(row, "resource"));
+                               100 * field_number(row, "time_ns") / all_ns, resource);
         separator = ", ";
     }
     g_string_append_c(out->text, '\n');
@@ -180,7 +181,7 @@ static const char *topic_text(const char *feature, const char *topic) {
 /* "HDFS: the disk of DataNode datanode2", "garbage collection in its executor". */
 static char *cause_text(const Out *out, const json_t *main) {
     const json_t *suspect = field_object(main, "suspect");
-    if (!suspect) return g_strdup(topic_text(field_text(main, "feature"), field_text(main, "topic")));
+    if (!suspect) return text_clean(out->style, topic_text(field_text(main, "feature"), field_text(main, "topic")));
     g_autofree char *who = whom(out, suspect);
     return g_strdup_printf("HDFS: %s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")),
                            who);
@@ -225,7 +226,8 @@ static void show_hdfs(const Out *out, const json_t *row) {
         json_object_foreach((json_t *)resources, name, value) {
             if (json_number_value(value) <= 0) continue;
             g_autofree char *part = duration(out, json_number_value(value));
-            g_string_append_printf(out->text, "%s%s %s", separator, name, part);
+            g_autofree char *resource = text_clean(out->style, name);
+            g_string_append_printf(out->text, "%s%s %s", separator, resource, part);
             separator = ", ";
         }
     }

@@ -1,33 +1,8 @@
 #include "analyzer/out/text.h"
 
-#include <string.h>
+#include "common/base/harmless.h"
 
-static gboolean overrides_direction(gunichar c) {
-    return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f;
-}
-
-static void append_clean(const Style *style, gunichar c, GString *out) {
-    if (c == '\n') {
-        g_string_append(out, "\\n");
-    } else if (c == '\t') {
-        g_string_append(out, "\\t");
-    } else if (c == '\r') {
-        g_string_append(out, "\\r");
-    } else if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
-        g_string_append_printf(out, "\\x%02x", c);
-    } else if (overrides_direction(c) || c == 0x2028 || c == 0x2029 || (c >= 0x80 && !style->utf8)) {
-        g_string_append_c(out, '?');
-    } else {
-        g_string_append_unichar(out, c);
-    }
-}
-
-char *text_clean(const Style *style, const char *text) {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    GString *out = g_string_sized_new(strlen(valid));
-    for (const char *p = valid; *p != '\0'; p = g_utf8_next_char(p)) append_clean(style, g_utf8_get_char(p), out);
-    return g_string_free(out, FALSE);
-}
+char *text_clean(const Style *style, const char *text) { return harmless_text(text, !style->utf8, 0); }
 
 static guint char_width(gunichar c) {
     if (c < 0x300) return 1;

@@ -3,8 +3,7 @@
 
 #include "analyzer/out/style.h"
 
-/* A copy that is one line and harmless: control characters (a name could carry terminal commands) become \n, \t or
- * \x1b, bidirectional overrides and, without UTF-8, all that is not ASCII become '?'. */
+/* A harmless copy on one line (common/base/harmless.h); without UTF-8, all that is not ASCII becomes '?'. */
 char *text_clean(const Style *style, const char *text);
 
 /* Columns that clean text takes: wide East Asian characters take two, combining ones none. */

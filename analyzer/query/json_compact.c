@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/base/harmless.h"
+
 #define FIRST_BYTES   4096u
 #define INTEGER_BYTES 24u
 #define REAL_BYTES    64u
@@ -31,32 +33,47 @@ static void put_char(JsonText *text, char c) {
     text->used++;
 }
 
-static gboolean plain(guint8 c) { return c >= 0x20 && c != '"' && c != '\\'; }
+/* Nearly all characters of names are ASCII: what is not is looked at one by one. */
+static gboolean plain_ascii(guint8 c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-static void put_escaped(JsonText *text, guint8 c) {
-    static const char names[] = "btn\0fr"; /* of 8 to 13; 11 has none */
-    char *at = room(text, 6);
-    *at++ = '\\';
-    if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) {
-        *at = c >= 0x20 ? (char)c : names[c - '\b'];
-        text->used += 2;
-        return;
-    }
+static void put_code(JsonText *text, gunichar c) {
     static const char digits[] = "0123456789ABCDEF";
-    memcpy(at, "u00", 3);
-    at[3] = digits[c >> 4];
-    at[4] = digits[c & 15];
+    char *at = room(text, 6);
+    memcpy(at, "\\u", 2);
+    for (guint i = 0; i < 4; i++) at[2 + i] = digits[c >> (12 - 4 * i) & 15];
     text->used += 6;
 }
 
-void json_put_string(JsonText *text, const char *string, gsize length) {
-    put_char(text, '"');
-    for (gsize from = 0, at = 0;; from = ++at) {
-        while (at < length && plain((guint8)string[at])) at++;
-        json_put_bytes(text, string + from, at - from);
-        if (at == length) break;
-        put_escaped(text, (guint8)string[at]);
+static void put_escaped(JsonText *text, guint8 c) {
+    static const char names[] = "btn\0fr"; /* of 8 to 13; 11 has none */
+    if (c != '"' && c != '\\' && (c < '\b' || c > '\r' || c == '\v')) {
+        put_code(text, c);
+        return;
     }
+    char *at = room(text, 2);
+    at[0] = '\\';
+    at[1] = c >= 0x20 ? (char)c : names[c - '\b'];
+    text->used += 2;
+}
+
+void json_put_string(JsonText *text, const char *string, gsize length) {
+    const char *from = string, *at = string, *end = string + length;
+    put_char(text, '"');
+    while (at < end) {
+        gunichar c = (guint8)*at;
+        gsize bytes = 1;
+        if (plain_ascii((guint8)c) || (c >= 0x7f && (bytes = harmless_json_find(at, end, &c)) == 0)) {
+            at++;
+            continue;
+        }
+        json_put_bytes(text, from, (gsize)(at - from));
+        if (c < 0x7f)
+            put_escaped(text, (guint8)c);
+        else
+            put_code(text, c);
+        from = at += bytes;
+    }
+    json_put_bytes(text, from, (gsize)(end - from));
     put_char(text, '"');
 }
 

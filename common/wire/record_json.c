@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
+#include "common/base/harmless.h"
 #include "common/base/limits.h"
 #include "common/model/spark_fields.h"
 
@@ -67,7 +68,7 @@ static void add_fields(json_t *object, const SparkForm *form, const void *record
 }
 
 static int append_piece(const char *data, size_t size, void *out) {
-    g_string_append_len(out, data, (gssize)size);
+    harmless_json_append(out, data, size);
     return 0;
 }
 

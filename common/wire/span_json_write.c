@@ -4,20 +4,26 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/harmless.h"
 
 /* Up to this many annotations are compared pair by pair to find equal keys; more go through a hash table. */
 #define PAIRWISE 16u
 
 static int append_piece(const char *data, size_t size, void *out) {
-    g_string_append_len(out, data, (gssize)size);
+    harmless_json_append(out, data, size);
     return 0;
+}
+
+static gboolean json_plain(BatchString text, guint32 i) {
+    const guint8 c = (guint8)text.data[i];
+    if (c < 0x20 || c == '"' || c == '\\') return FALSE;
+    gunichar harmful;
+    return c < 0x7f || harmless_json_find(text.data + i, text.data + text.length, &harmful) == 0;
 }
 
 static void write_text(BatchString text, GString *out) {
     guint32 plain = 0;
-    while (plain < text.length && (guint8)text.data[plain] >= 0x20 && text.data[plain] != '"' &&
-           text.data[plain] != '\\')
-        plain++;
+    while (plain < text.length && json_plain(text, plain)) plain++;
     if (plain == text.length) {
         g_string_append_c(out, '"');
         g_string_append_len(out, text.data, text.length);

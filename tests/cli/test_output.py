@@ -91,6 +91,52 @@ def test_no_control_characters(name):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
 
 
+# A command to a terminal, one of C1, DEL, a line of its own, a quotation's end, a turn of the direction.
+HOSTILE = 'x\x1b]0;owned\x07\x7f\x9b31m\r\nnext"\\\u2028\u202e\u2066\u061c'
+HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def spoilt(value):
+    """The same document with hostile text behind every text."""
+    if isinstance(value, dict):
+        return {**{k: spoilt(v) for k, v in value.items()}, HOSTILE: 1}
+    if isinstance(value, list):
+        return [spoilt(v) for v in value]
+    return value + HOSTILE if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_text_anywhere(name, canned):
+    """Every text of an answer comes from a peer, or may."""
+    document, command, env = CASES[name]
+    given = json.loads((DATA / document).read_text())
+    canned.answer(spoilt(given))
+    shown = run_plumb(*command, "--server", canned.address, env=env)
+    text = re.sub(r"\x1b\[\d*m", "", shown.stdout) if "--color=always" in command else shown.stdout
+    assert not HARMFUL.search(text) and not HARMFUL.search(shown.stderr.replace("\n", "", 1))
+    assert "\nnext" not in text
+    if command[0] == "trace":
+        chrome_file = run_plumb("trace", "4be1c2a09d3f5577", "--chrome", "--server", canned.address)
+        assert json.loads(chrome_file.stdout) and not HARMFUL.search(chrome_file.stdout)
+    as_json = run_plumb(*[word for word in command if word != "--dot"], "--json", "--server", canned.address, env=env)
+    assert not HARMFUL.search(as_json.stdout)
+    assert json.loads(as_json.stdout) == spoilt(given)
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_hostile_refusal(status, canned):
+    canned.answer({"error": HOSTILE + "y" * 59_000}, status)
+    done = run_plumb("why", "app", "--server", canned.address)
+    assert done.returncode != 0
+    assert done.stderr.startswith("plumb why: x\\x1b]0;owned\\x07") and done.stderr.endswith("y...\n")
+    assert not HARMFUL.search(done.stderr[:-1]) and "\n" not in done.stderr[:-1] and len(done.stderr) < 2100
+
+
+def test_hostile_command_line():
+    done = run_plumb(HOSTILE)
+    assert not HARMFUL.search(done.stderr[:-1]) and "\n" not in done.stderr[:-1]
+
+
 @pytest.mark.parametrize("name", [n for n in CASES if n not in ("trace_dot",)])
 def test_json_is_the_document(name, canned):
     document, command, env = CASES[name]

@@ -1,14 +1,18 @@
-/* Documents as text: byte for byte what jansson writes. */
+/* Documents as text: byte for byte what jansson writes, but for characters that harm a terminal. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/query/json_compact.h"
+#include "common/base/harmless.h"
 
 #define FLAGS (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY)
 
 static void assert_same(json_t *document) {
-    g_autofree char *expected = json_dumps(document, FLAGS);
+    g_autofree char *dumped = json_dumps(document, FLAGS);
+    g_autoptr(GString) harmless = g_string_new(NULL);
+    harmless_json_append(harmless, dumped, strlen(dumped));
+    const char *expected = harmless->str;
     gsize size_bytes;
     g_autofree char *text = json_compact(document, &size_bytes);
     g_assert_cmpstr(text, ==, expected);
@@ -42,6 +46,16 @@ static void test_every_character(void) {
     gsize size_bytes;
     g_autofree char *text = json_compact(with_zero, &size_bytes);
     g_assert_cmpstr(text, ==, "\"a\\u0000b\"");
+}
+
+static void test_harmful_characters(void) {
+    const char *text = "a\x7f\xc2\x85\xc2\x9b\xc2\xa0\xd8\x9c\xd8\x9d\xe2\x80\xae\xe2\x80\xaf\xe2\x80\xa8\xe2\x81\xa6z";
+    json_auto_t *value = json_string(text);
+    gsize size_bytes;
+    g_autofree char *written = json_compact(value, &size_bytes);
+    g_assert_cmpstr(written, ==, "\"a\\u007F\\u0085\\u009B\xc2\xa0\\u061C\xd8\x9d\\u202E\xe2\x80\xaf\\u2028\\u2066z\"");
+    json_auto_t *again = json_loads(written, JSON_DECODE_ANY, NULL);
+    g_assert_cmpstr(json_string_value(again), ==, text);
 }
 
 /* Rows take the place of their member, of the outermost object only, and only if there are any. */
@@ -100,6 +114,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/json-compact/values", test_values);
     g_test_add_func("/query/json-compact/every-character", test_every_character);
+    g_test_add_func("/query/json-compact/harmful-characters", test_harmful_characters);
     g_test_add_func("/query/json-compact/rows", test_rows);
     g_test_add_func("/query/json-compact/random", test_random);
     return g_test_run();
