@@ -1,10 +1,10 @@
 # Installation, and the Debian package: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
 include(GNUInstallDirs)
 install(TARGETS plumbd plumb plumb-bridge RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(PLUMB_ROCKSDB)
-    install(FILES ${PLUMB_ROCKSDB} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
+if(rocksdb_file)
+    install(FILES ${rocksdb_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
     set_target_properties(plumbd plumb PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/plumbline")
-    get_filename_component(rocksdb_folder ${PLUMB_ROCKSDB} DIRECTORY)
+    get_filename_component(rocksdb_folder ${rocksdb_file} DIRECTORY)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${rocksdb_folder})
 endif()
 install(FILES conf/plumbd.conf conf/plumb-agent.conf DESTINATION /etc/plumbline)
