@@ -10,6 +10,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,25 @@ from script.hdfs.cluster import free_port
 ROOT = Path(__file__).resolve().parents[1]
 
 STOP_SECONDS = 120
+# How long each file of tests took when it last ran: for script/check.
+SECONDS_NOTED = ROOT / "build/python-seconds.json"
+seconds_of_files = Counter()
+
+
+def pytest_runtest_logreport(report):
+    seconds_of_files[report.nodeid.split("::")[0]] += report.duration
+
+
+def pytest_sessionfinish(session):
+    """Of files that ran whole."""
+    chosen = session.config.option.keyword or any("::" in argument for argument in session.config.args)
+    if chosen or hasattr(session.config, "workerinput") or not SECONDS_NOTED.parent.is_dir():
+        return
+    noted = json.loads(SECONDS_NOTED.read_text()) if SECONDS_NOTED.exists() else {}
+    noted.update({file: round(seconds, 1) for file, seconds in seconds_of_files.items()})
+    new = SECONDS_NOTED.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(noted, indent=0))
+    new.replace(SECONDS_NOTED)
 
 
 @pytest.fixture(scope="session")
