@@ -1,7 +1,6 @@
 #include "receiver/connection.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
@@ -15,12 +14,15 @@
 #define PARTIAL_FIRST_BYTES (16u * 1024)
 /* An empty buffer goes after so long without traffic. */
 #define PARTIAL_KEEP_NS NS_PER_SEC
+/* So long a frame may take whose peer has more memory than its share, while others need some. */
+#define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
 
 struct Connection {
     NetContext *context;
     GList link;       /* in context->connections */
     GList stall_link; /* in context->stalled, while 'stalled' */
     int fd;
+    PeerPlace *place;
     struct event *readable, *writable, *resume;
     guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
@@ -31,10 +33,14 @@ struct Connection {
     gint64 frame_since_ns;   /* when the first byte of partial came */
     gint64 unread_since_ns;  /* when 'out' stopped moving; 0: it is empty */
     gint64 stalled_since_ns; /* when 'stalled', and then until a frame is taken: it has waited for that one; else 0 */
-    char peer[64];
 };
 
 static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+static void note_traffic(Connection *connection) {
+    connection->last_ns = now_monotonic_ns();
+    atomic_store_explicit(&connection->place->active_ns, connection->last_ns, memory_order_relaxed);
+}
 
 static void touch(Connection *connection) {
     if (connection->touched) return;
@@ -55,6 +61,7 @@ static void read_on(Connection *connection, gboolean on) {
 static void give_up(Connection *connection, Counter reason) {
     static LogLimit limit;
     if (connection->dead) return;
+    if (atomic_load(&connection->place->gave_way)) reason = COUNTER_CLOSED_GAVE_WAY;
     connection->dead = TRUE;
     touch(connection);
     read_on(connection, FALSE);
@@ -62,13 +69,13 @@ static void give_up(Connection *connection, Counter reason) {
     event_del(connection->resume);
     if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
     counter_add(connection->context->counters, reason, 1);
-    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", connection->peer,
+    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", peer_place_name(connection->place),
                 counter_info(reason).reason);
 }
 
-static void set_capacity(Connection *connection, gsize capacity) {
-    atomic_fetch_add(connection->context->buffered, capacity);
-    atomic_fetch_sub(connection->context->buffered, connection->partial_capacity);
+/* FALSE: more than the peer's share, and nothing changed. */
+static gboolean set_capacity(Connection *connection, gsize capacity) {
+    if (!peer_buffer(connection->place, connection->partial_capacity, capacity)) return FALSE;
     connection->partial_capacity = capacity;
     if (capacity > 0) {
         connection->partial = g_realloc(connection->partial, capacity);
@@ -76,17 +83,14 @@ static void set_capacity(Connection *connection, gsize capacity) {
         g_free(connection->partial);
         connection->partial = NULL;
     }
+    return TRUE;
 }
 
-/* Room for at least one more byte and, once they have come, for all of the frame. FALSE: over the bound of all. */
+/* Room for at least one more byte and, once they have come, for all of the frame. FALSE: over the peer's share. */
 static gboolean grow_partial(Connection *connection, gsize at_least) {
     gsize wanted = MAX(MIN(connection->needed_bytes, 4 * at_least), at_least);
     wanted = MAX(wanted, PARTIAL_FIRST_BYTES);
-    if (wanted <= connection->partial_capacity) return TRUE;
-    gsize others = atomic_load(connection->context->buffered) - connection->partial_capacity;
-    if (others + wanted > connection->context->limits.buffer_bytes) return FALSE;
-    set_capacity(connection, wanted);
-    return TRUE;
+    return wanted <= connection->partial_capacity || set_capacity(connection, wanted);
 }
 
 static void connection_free(Connection *connection) {
@@ -94,8 +98,9 @@ static void connection_free(Connection *connection) {
     event_free(connection->readable);
     event_free(connection->writable);
     event_free(connection->resume);
-    close(connection->fd);
     set_capacity(connection, 0);
+    peer_place_free(connection->place);
+    close(connection->fd);
     g_byte_array_unref(connection->out);
     if (connection->stalled) g_queue_unlink(&context->stalled, &connection->stall_link);
     g_queue_unlink(&context->connections, &connection->link);
@@ -229,7 +234,7 @@ static void read_some(Connection *connection) {
         return;
     }
     counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
-    connection->last_ns = now_monotonic_ns();
+    note_traffic(connection);
     if (!partial) {
         context->scratch_used += (gsize)got; /* its frames stay there until they are in the journal */
         take_stream(connection, into, (gsize)got);
@@ -354,28 +359,34 @@ void connections_clear(NetContext *context) {
     g_ptr_array_unref(context->touched);
 }
 
-void connection_open(NetContext *context, int fd) {
+void connection_open(NetContext *context, PeerPlace *place) {
     Connection *connection = g_new0(Connection, 1);
+    const int fd = place->fd, on = 1;
     connection->context = context;
     connection->fd = fd;
+    connection->place = place;
     connection->out = g_byte_array_new();
-    connection->last_ns = now_monotonic_ns();
+    note_traffic(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
     connection->link.data = connection->stall_link.data = connection;
     g_queue_push_tail_link(&context->connections, &connection->link);
-    int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    char port[8];
-    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0 ||
-        getnameinfo((struct sockaddr *)&address, length, connection->peer, sizeof connection->peer, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-        g_strlcpy(connection->peer, "a peer that is gone", sizeof connection->peer);
     counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
     read_on(connection, TRUE);
+}
+
+/* Is a frame that does not end in the way of others? */
+static gboolean is_in_the_way(const Connection *connection, gint64 now_ns) {
+    return now_ns - connection->frame_since_ns > FRAME_IN_THE_WAY_NS && peer_is_over(connection->place);
+}
+
+/* Its memory is free at once, so that no more frames go than have to. */
+static void give_way(Connection *connection) {
+    give_up(connection, COUNTER_CLOSED_GAVE_WAY);
+    connection->partial_bytes = 0;
+    set_capacity(connection, 0);
 }
 
 static void tick(Connection *connection, gint64 now_ns) {
@@ -387,6 +398,8 @@ static void tick(Connection *connection, gint64 now_ns) {
     } else if (connection->partial_bytes > 0) {
         if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)
             give_up(connection, COUNTER_CLOSED_SLOW_FRAME);
+        else if (is_in_the_way(connection, now_ns))
+            give_way(connection);
     } else if (now_ns - connection->last_ns > limits->idle_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_IDLE);
     } else if (connection->partial_capacity > 0 && now_ns - connection->last_ns > PARTIAL_KEEP_NS) {

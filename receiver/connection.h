@@ -8,6 +8,7 @@
 
 #include <event2/event.h>
 
+#include "receiver/facts/shares.h"
 #include "receiver/intake.h"
 
 /* Small enough to stay in the cache: what is decoded is written to the journal a moment later. */
@@ -24,9 +25,7 @@
 #define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
 
 typedef struct NetLimits {
-    guint max_connections;
     gsize frame_bytes;
-    gsize buffer_bytes; /* of all connections together */
     gint64 frame_timeout_ns;
     gint64 idle_timeout_ns;
 } NetLimits;
@@ -39,20 +38,19 @@ typedef struct NetContext {
     Intake *intake;
     Counters *counters;
     NetLimits limits;
-    guint8 *scratch;         /* NET_SCRATCH_BYTES */
-    gsize scratch_used;      /* by frames that wait for the journal */
-    _Atomic gsize *buffered; /* of all threads */
-    GQueue connections;      /* Connection */
-    GQueue stalled;          /* Connection: wait for room in the queues, those first that came first */
-    struct event *unstall;   /* when the first of them looks again */
-    GPtrArray *touched;      /* have output, or are to be closed, at the end of this round */
+    guint8 *scratch;       /* NET_SCRATCH_BYTES */
+    gsize scratch_used;    /* by frames that wait for the journal */
+    GQueue connections;    /* Connection */
+    GQueue stalled;        /* Connection: wait for room in the queues, those first that came first */
+    struct event *unstall; /* when the first of them looks again */
+    GPtrArray *touched;    /* have output, or are to be closed, at the end of this round */
 } NetContext;
 
 /* base, intake, counters and limits are given; the rest is made. */
 void connections_init(NetContext *context);
 void connections_clear(NetContext *context);
-/* Takes over the descriptor. */
-void connection_open(NetContext *context, int fd);
+/* Takes over the place, and the descriptor in it. */
+void connection_open(NetContext *context, PeerPlace *place);
 /* Commits what was taken, and answers it: when scratch is full, and at the end of a round, where connections that are
  * done with are freed too. */
 void connections_answer(NetContext *context, gboolean round_ends);

@@ -12,6 +12,7 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_CONNECTIONS_CLOSED] = {"connections_closed", "Connections of senders that ended", GROUP_NONE, NULL},
     [COUNTER_CLOSED_TOO_MANY] = {"connections_refused", "Connections refused or closed by plumbd", GROUP_CONNECTIONS,
                                  "too many connections"},
+    [COUNTER_CLOSED_GAVE_WAY] = {"connections_refused", NULL, GROUP_CONNECTIONS, "gave way to another peer"},
     [COUNTER_CLOSED_NO_FILES] = {"connections_refused", NULL, GROUP_CONNECTIONS, "out of file descriptors"},
     [COUNTER_CLOSED_SLOW_FRAME] = {"connections_refused", NULL, GROUP_CONNECTIONS, "frame took too long"},
     [COUNTER_CLOSED_IDLE] = {"connections_refused", NULL, GROUP_CONNECTIONS, "idle"},

@@ -18,6 +18,7 @@ typedef enum {
     COUNTER_CONNECTIONS_CLOSED,
     /* connections that were not let in, or that were closed by us: by reason */
     COUNTER_CLOSED_TOO_MANY,
+    COUNTER_CLOSED_GAVE_WAY,
     COUNTER_CLOSED_NO_FILES,
     COUNTER_CLOSED_SLOW_FRAME,
     COUNTER_CLOSED_IDLE,

@@ -1,6 +1,5 @@
 #include "receiver/daemon.h"
 
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,13 +7,15 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "receiver/facts/files.h"
 #include "receiver/http.h"
 #include "receiver/listener.h"
 #include "receiver/maintenance.h"
 #include "receiver/upkeep.h"
 
-/* Descriptors for everything that is not a sender's connection: the store's files, HTTP, the journal. */
-#define RESERVED_FILES 1024u
+/* Table files that the store keeps open, if it may. */
+#define STORE_FILES      1000u
+#define HTTP_CONNECTIONS 512u
 
 /* Memory beside open traces, under load: the program, patterns and dictionary; a group and what closing a trace takes,
  * for each shard; and write buffers, of which there are some that are being written out. */
@@ -47,9 +48,22 @@ struct Daemon {
     Keeper *keeper;
     SpaceView space;
     Net *net;
+    FilePlan files;
+    Shares *shares;
 };
 
 /* ---- opening ---- */
+
+/* Who may have how many descriptors; before the first is needed. */
+static gboolean plan_files(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    const FilePlan wanted = {s->max_connections, HTTP_CONNECTIONS, STORE_FILES};
+    if (!files_plan(&wanted, &daemon->files, error)) return FALSE;
+    const ShareLimits limits = {{[PEER_SENDERS] = daemon->files.senders, [PEER_READERS] = daemon->files.readers},
+                                s->buffer_bytes};
+    daemon->shares = shares_new(&limits);
+    return TRUE;
+}
 
 static gboolean open_ports(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
@@ -64,7 +78,8 @@ static gboolean open_store(Daemon *daemon, GError **error) {
                           .merge = archive_merge,
                           .no_log = s->ack != ACK_MEMORY, /* the journal has it until it is on disk */
                           .write_buffer_bytes = s->store_buffer_bytes,
-                          .cache_bytes = s->store_cache_bytes};
+                          .cache_bytes = s->store_cache_bytes,
+                          .open_files = daemon->files.store};
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
     ArchiveOptions archive = {
@@ -146,6 +161,7 @@ static void start_service(Daemon *daemon) {
         .gate = daemon->gate,
         .counters = daemon->counters,
         .senders = daemon->senders,
+        .shares = daemon->shares,
         .books = daemon->books,
         .journal = daemon->journal,
         .rate = daemon->rate,
@@ -189,7 +205,8 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     atomic_init(&daemon->sampling, settings->sampling);
     daemon->thrift_fd = daemon->http_fd = -1;
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
-    if (!daemon->rules || !open_ports(daemon, error) || !open_files(daemon, error)) return NULL;
+    if (!daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) || !open_files(daemon, error))
+        return NULL;
     daemon->gate = gate_new();
     daemon->counters = counter_set_new();
     daemon->senders = senders_new();
@@ -232,37 +249,18 @@ static void start_recovery(Daemon *daemon) {
     daemon->recovery = recovery_start(&options);
 }
 
-/* As many connections as asked for, or as the process may have files for. */
-static guint connections_possible(guint wanted) {
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return wanted;
-    rlim_t reserved = MIN(RESERVED_FILES, files.rlim_cur / 2);
-    rlim_t possible = files.rlim_cur - reserved;
-    if (wanted <= possible) return wanted;
-    log_message(
-        LOG_LEVEL_WARNING,
-        "listen.max-connections is %u, but only %lu files may be open: at most %lu connections are taken; raise "
-        "LimitNOFILE",
-        wanted, (gulong)files.rlim_cur, (gulong)possible);
-    return (guint)possible;
-}
-
 gboolean daemon_start(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     if (!listener_listen(daemon->thrift_fd, daemon->thrift, "listen.thrift", error)) return FALSE;
     NetOptions options = {
         .listen_fd = daemon->thrift_fd,
         .n_threads = s->net_threads,
-        .limits = {.max_connections = connections_possible(s->max_connections),
-                   .frame_bytes = s->frame_bytes,
-                   .buffer_bytes = s->buffer_bytes,
+        .limits = {.frame_bytes = s->frame_bytes,
                    .frame_timeout_ns = s->frame_timeout_ns,
                    .idle_timeout_ns = s->idle_timeout_ns},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
+        .shares = daemon->shares,
     };
     start_recovery(daemon);
     gate_set(daemon->gate, GATE_STARTING, NULL);
@@ -371,6 +369,7 @@ void daemon_free(Daemon *daemon) {
     naming_rules_free(daemon->rules);
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);
+    shares_free(daemon->shares);
     g_free(daemon->thrift);
     g_free(daemon->http_address);
     g_free(daemon);

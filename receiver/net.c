@@ -22,7 +22,7 @@ typedef struct NetThread {
     struct event *wake, *tick;
     int wake_fd;
     pthread_mutex_t lock;
-    GArray *inbox; /* int: descriptors handed over, under the lock */
+    GPtrArray *inbox; /* PeerPlace: connections handed over, under the lock */
     atomic_uint n_connections;
 } NetThread;
 
@@ -30,7 +30,6 @@ struct Net {
     NetOptions options;
     NetThread *threads;
     struct event *acceptable; /* on the first thread */
-    _Atomic gsize buffered;
     atomic_bool stopping;
 };
 
@@ -52,19 +51,27 @@ static NetThread *least_busy(Net *net) {
     return best;
 }
 
-static void place(Net *net, int fd) {
+static void refuse(Net *net, int fd, const char *peer) {
     static LogLimit limit;
-    Counters *counters = net->threads[0].context.counters;
-    if (net_connections(net) >= net->options.limits.max_connections) {
-        close(fd);
-        counter_add(counters, COUNTER_CLOSED_TOO_MANY, 1);
-        log_limited(&limit, LOG_LEVEL_WARNING, "a connection was refused: there are %u, listen.max-connections",
-                    net->options.limits.max_connections);
+    close(fd);
+    counter_add(net->threads[0].context.counters, COUNTER_CLOSED_TOO_MANY, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING,
+                "a connection of %s was refused: there are %u, listen.max-connections, and none has more of them", peer,
+                shares_connections(net->options.shares, PEER_SENDERS));
+}
+
+static void place(Net *net, int fd, const struct sockaddr *address, socklen_t length) {
+    char name[PEER_NAME_BYTES];
+    peer_name_of(address, length, name);
+    PeerPlace *place = shares_take(net->options.shares, PEER_SENDERS, fd, name, FALSE);
+    if (!place) {
+        refuse(net, fd, name);
         return;
     }
+
     NetThread *thread = least_busy(net);
     pthread_mutex_lock(&thread->lock);
-    g_array_append_val(thread->inbox, fd);
+    g_ptr_array_add(thread->inbox, place);
     atomic_fetch_add(&thread->n_connections, 1);
     pthread_mutex_unlock(&thread->lock);
     wake(thread);
@@ -75,9 +82,11 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     static LogLimit limit;
     Net *net = arg;
     for (int i = 0; i < ACCEPT_MAX; i++) {
-        int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            place(net, fd);
+            place(net, fd, (const struct sockaddr *)&address, length);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -99,8 +108,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg) {
     (void)!read(fd, &count, sizeof count);
     pthread_mutex_lock(&thread->lock);
     for (guint i = 0; i < thread->inbox->len; i++)
-        connection_open(&thread->context, g_array_index(thread->inbox, int, i));
-    g_array_set_size(thread->inbox, 0);
+        connection_open(&thread->context, g_ptr_array_index(thread->inbox, i));
+    g_ptr_array_set_size(thread->inbox, 0);
     pthread_mutex_unlock(&thread->lock);
 }
 
@@ -141,7 +150,7 @@ static void thread_init(Net *net, guint number) {
     NetThread *thread = &net->threads[number];
     thread->net = net;
     thread->number = number;
-    thread->inbox = g_array_new(FALSE, FALSE, sizeof(int));
+    thread->inbox = g_ptr_array_new();
     pthread_mutex_init(&thread->lock, NULL);
     thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (thread->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
@@ -150,7 +159,6 @@ static void thread_init(Net *net, guint number) {
     context->counters = counter_set_add(net->options.counters);
     context->intake = intake_new(&net->options.intake, context->counters);
     context->limits = net->options.limits;
-    context->buffered = &net->buffered;
     connections_init(context);
     thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);
     event_add(thread->wake, NULL);
@@ -162,13 +170,18 @@ static void thread_init(Net *net, guint number) {
 
 static void thread_clear(NetThread *thread) {
     NetContext *context = &thread->context;
-    for (guint i = 0; i < thread->inbox->len; i++) close(g_array_index(thread->inbox, int, i));
+    for (guint i = 0; i < thread->inbox->len; i++) {
+        PeerPlace *place = g_ptr_array_index(thread->inbox, i);
+        int fd = place->fd;
+        peer_place_free(place);
+        close(fd);
+    }
     event_free(thread->wake);
     event_free(thread->tick);
     connections_clear(context);
     event_base_free(context->base);
     intake_free(context->intake);
-    g_array_unref(thread->inbox);
+    g_ptr_array_unref(thread->inbox);
     pthread_mutex_destroy(&thread->lock);
     close(thread->wake_fd);
 }
@@ -208,5 +221,3 @@ guint net_connections(Net *net) {
     for (guint i = 0; i < net->options.n_threads; i++) n += atomic_load(&net->threads[i].n_connections);
     return n;
 }
-
-gsize net_buffered_bytes(Net *net) { return atomic_load(&net->buffered); }

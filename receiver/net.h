@@ -11,6 +11,7 @@ typedef struct NetOptions {
     NetLimits limits;
     IntakeOptions intake;
     CounterSet *counters;
+    Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;
 
 typedef struct Net Net;
@@ -19,6 +20,5 @@ Net *net_start(const NetOptions *options);
 void net_stop(Net *net);
 void net_free(Net *net);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Net, net_free)
-/* Any thread: open connections, and bytes of unfinished frames that they hold. */
+/* Any thread: open connections. */
 guint net_connections(Net *net);
-gsize net_buffered_bytes(Net *net);

@@ -89,10 +89,9 @@ void state_collect(State *state, StateSources *sources) {
     state->ready = state->reason == NULL;
     state->recovered = recovery_share(sources->recovery);
     Net *net = atomic_load(&sources->net);
-    if (net) {
-        state->connections = net_connections(net);
-        state->buffered_bytes = net_buffered_bytes(net);
-    }
+    if (net) state->connections = net_connections(net);
+    state->peers = shares_count(sources->shares);
+    state->buffered_bytes = shares_buffered_bytes(sources->shares);
     state->spans_per_s = rate_per_s(sources->rate);
     for (int i = 0; i < COUNTER_COUNT; i++) state->counters[i] = counter_set_sum(sources->counters, (Counter)i);
     collect_shards(state, sources, now_ns);

@@ -3,6 +3,7 @@
 
 #include "receiver/books.h"
 #include "receiver/counters.h"
+#include "receiver/facts/shares.h"
 #include "receiver/gate.h"
 #include "receiver/journal.h"
 #include "receiver/net.h"
@@ -33,6 +34,7 @@ typedef struct StateSources {
     Gate *gate;
     CounterSet *counters;
     Senders *senders;
+    Shares *shares;
     Books *books;
     Journal *journal;
     Rate *rate;
@@ -54,6 +56,7 @@ typedef struct State {
     char *reason;     /* why not ready */
     double recovered; /* share of the journal found at the start that is replayed; 1: all */
     guint connections;
+    guint peers; /* that have connections */
     gsize buffered_bytes;
     double spans_per_s;
     guint64 counters[COUNTER_COUNT];

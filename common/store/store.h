@@ -46,6 +46,7 @@ typedef struct StoreOptions {
     void *expired_arg;        /* outlives the store */
     gsize write_buffer_bytes; /* 0: default */
     gsize cache_bytes;        /* 0: default */
+    guint open_files;         /* table files that a writer keeps open; 0: default */
 } StoreOptions;
 
 typedef struct Store Store;

@@ -210,12 +210,12 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
     return options;
 }
 
-static void set_database(rocksdb_options_t *options, gsize buffers_bytes, gboolean read_only) {
+static void set_database(rocksdb_options_t *options, gsize buffers_bytes, gboolean read_only, guint open_files) {
     rocksdb_options_set_create_if_missing(options, !read_only);
     rocksdb_options_set_max_background_jobs(options, BACKGROUND_JOBS);
     rocksdb_options_set_db_write_buffer_size(options, buffers_bytes);
     rocksdb_options_set_max_total_wal_size(options, buffers_bytes * LOG_PER_WRITE_BUFFER);
-    rocksdb_options_set_max_open_files(options, read_only ? -1 : WRITER_OPEN_FILES);
+    rocksdb_options_set_max_open_files(options, read_only ? -1 : (int)open_files);
     rocksdb_options_set_bytes_per_sync(options, 1 << 20);
     rocksdb_options_set_wal_bytes_per_sync(options, 1 << 20);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
@@ -240,7 +240,8 @@ void rocks_options_init(RocksOptions *made, const StoreOptions *options) {
         if (made->filter[i] != NULL) rocksdb_options_set_compaction_filter(made->family[i], made->filter[i]);
     }
     made->reserve_bytes = (guint64)buffers_bytes * WRITE_BUFFERS;
-    set_database(made->family[FAMILY_META], buffers_bytes, options->read_only);
+    const guint open_files = options->open_files > 0 ? options->open_files : WRITER_OPEN_FILES;
+    set_database(made->family[FAMILY_META], buffers_bytes, options->read_only, open_files);
     rocksdb_options_set_atomic_flush(made->family[FAMILY_META], options->no_log && !options->read_only);
 }
 

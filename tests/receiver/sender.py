@@ -180,10 +180,12 @@ class Reply:
 
 
 class Sender:
-    """A connection. Lost ones raise ConnectionError."""
+    """A connection; source: the address it comes from, which tells peers apart. Lost ones raise ConnectionError."""
 
-    def __init__(self, plumbd, timeout=60):
-        self.socket = socket.create_connection(plumbd.thrift if hasattr(plumbd, "thrift") else plumbd, timeout=timeout)
+    def __init__(self, plumbd, timeout=60, source="127.0.0.1"):
+        self.socket = socket.create_connection(
+            plumbd.thrift if hasattr(plumbd, "thrift") else plumbd, timeout=timeout, source_address=(source, 0)
+        )
         self.sequence = 0
 
     def __enter__(self):

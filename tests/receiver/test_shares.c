@@ -1,0 +1,154 @@
+/* Fair shares: who gives way when a limit is reached. */
+#include "receiver/facts/shares.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+
+#define BUFFER_BYTES 1000u
+
+static Shares *shares_of(guint connections) {
+    const ShareLimits limits = {{connections, connections}, BUFFER_BYTES};
+    return shares_new(&limits);
+}
+
+/* One end of a pair of sockets, whose other end shows whether it was shut down. */
+typedef struct Pair {
+    int ends[2];
+    PeerPlace *place;
+} Pair;
+
+static gboolean take(Shares *shares, Pair *pair, const char *name, gint64 active_ns, gboolean own) {
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair->ends), ==, 0);
+    pair->place = shares_take(shares, PEER_SENDERS, pair->ends[0], name, own);
+    if (pair->place != NULL) atomic_store(&pair->place->active_ns, active_ns);
+    return pair->place != NULL;
+}
+
+static gboolean is_shut(const Pair *pair) {
+    char byte;
+    return recv(pair->ends[1], &byte, 1, 0) == 0;
+}
+
+static void pair_end(Pair *pair) {
+    peer_place_free(pair->place);
+    close(pair->ends[0]);
+    close(pair->ends[1]);
+}
+
+static void test_most_gives_way(void) {
+    g_autoptr(Shares) shares = shares_of(4);
+    Pair many[4], few;
+    for (gint64 i = 0; i < 4; i++) g_assert_true(take(shares, &many[i], "many", 100 - i, FALSE));
+    g_assert_true(take(shares, &few, "few", 1000, FALSE));
+    for (guint i = 0; i < 4; i++) g_assert_cmpint(is_shut(&many[i]), ==, i == 3); /* idle for longest */
+    g_assert_true(atomic_load(&many[3].place->gave_way));
+    g_assert_cmpuint(shares_connections(shares, PEER_SENDERS), ==, 4);
+    for (guint i = 0; i < 4; i++) pair_end(&many[i]);
+    pair_end(&few);
+    g_assert_cmpuint(shares_connections(shares, PEER_SENDERS), ==, 0);
+    g_assert_cmpuint(shares_count(shares), ==, 0);
+}
+
+static void test_who_has_most_is_refused(void) {
+    g_autoptr(Shares) shares = shares_of(4);
+    Pair many[4], few;
+    for (gint64 i = 0; i < 3; i++) g_assert_true(take(shares, &many[i], "many", i, FALSE));
+    g_assert_true(take(shares, &few, "few", 0, FALSE));
+    g_assert_false(take(shares, &many[3], "many", 5, FALSE));
+    for (guint i = 0; i < 3; i++) g_assert_false(is_shut(&many[i]));
+    g_assert_false(is_shut(&few));
+    for (guint i = 0; i < 4; i++) pair_end(&many[i]);
+    pair_end(&few);
+}
+
+/* Two peers that have as many do not take places from each other in turn. */
+static void test_equals_leave_each_other_alone(void) {
+    g_autoptr(Shares) shares = shares_of(2);
+    Pair a, b, more;
+    g_assert_true(take(shares, &a, "a", 1, FALSE));
+    g_assert_true(take(shares, &b, "b", 2, FALSE));
+    g_assert_false(take(shares, &more, "a", 3, FALSE));
+    pair_end(&more);
+    g_assert_false(take(shares, &more, "c", 3, FALSE));
+    g_assert_false(is_shut(&a) || is_shut(&b));
+    pair_end(&a);
+    pair_end(&b);
+    pair_end(&more);
+}
+
+static void test_own_idle_one_gives_way(void) {
+    g_autoptr(Shares) shares = shares_of(2);
+    Pair busy, idle, next, last;
+    g_assert_true(take(shares, &busy, "a", 1, TRUE));
+    atomic_store(&busy.place->busy, TRUE);
+    g_assert_true(take(shares, &idle, "a", 2, TRUE));
+    g_assert_true(take(shares, &next, "a", 3, TRUE));
+    g_assert_true(is_shut(&idle));
+    g_assert_false(is_shut(&busy));
+    atomic_store(&next.place->busy, TRUE);
+    g_assert_false(take(shares, &last, "a", 4, TRUE)); /* all are busy */
+    pair_end(&busy);
+    pair_end(&idle);
+    pair_end(&next);
+    pair_end(&last);
+}
+
+/* However much one has taken, there is some left for the next. */
+static void test_memory_is_left(void) {
+    g_autoptr(Shares) shares = shares_of(10);
+    Pair pairs[4];
+    gsize had = G_MAXSIZE;
+    for (guint i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        g_autofree char *name = g_strdup_printf("%u", i);
+        g_assert_true(take(shares, &pairs[i], name, 1, FALSE));
+        gsize has = 0;
+        while (peer_buffer(pairs[i].place, has, has + 1)) has++;
+        if (i == 0) g_assert_cmpuint(has, ==, BUFFER_BYTES * PEER_BUFFER_FACTOR / (PEER_BUFFER_FACTOR + 1));
+        g_assert_cmpuint(has, >, 0);
+        g_assert_cmpuint(has, <, had);
+        had = has;
+    }
+    g_assert_true(peer_is_over(pairs[0].place)); /* now that others need some */
+    g_assert_cmpuint(shares_buffered_bytes(shares), <, BUFFER_BYTES);
+    g_assert_true(peer_buffer(pairs[0].place, 700, 0));
+    g_assert_false(peer_is_over(pairs[1].place));
+    for (guint i = 0; i < G_N_ELEMENTS(pairs); i++) pair_end(&pairs[i]);
+}
+
+static void test_names(void) {
+    static const struct {
+        const char *address, *name;
+    } cases[] = {
+        {"10.1.2.3", "10.1.2.3"},
+        {"::ffff:10.1.2.3", "10.1.2.3"},
+        {"::1", "::1"},
+        {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+        {"2001:db8:1:2:ffff::", "2001:db8:1:2::/64"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET};
+        struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+        char name[PEER_NAME_BYTES];
+        if (inet_pton(AF_INET, cases[i].address, &v4.sin_addr) == 1) {
+            peer_name_of((struct sockaddr *)&v4, sizeof v4, name);
+        } else {
+            g_assert_cmpint(inet_pton(AF_INET6, cases[i].address, &v6.sin6_addr), ==, 1);
+            peer_name_of((struct sockaddr *)&v6, sizeof v6, name);
+        }
+        g_assert_cmpstr(name, ==, cases[i].name);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/shares/most_gives_way", test_most_gives_way);
+    g_test_add_func("/shares/who_has_most_is_refused", test_who_has_most_is_refused);
+    g_test_add_func("/shares/equals", test_equals_leave_each_other_alone);
+    g_test_add_func("/shares/own", test_own_idle_one_gives_way);
+    g_test_add_func("/shares/memory", test_memory_is_left);
+    g_test_add_func("/shares/names", test_names);
+    return g_test_run();
+}
