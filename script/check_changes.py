@@ -8,7 +8,8 @@
 What is run for a file:
   any file           the style tests about it
   C source, header   the build; of ctest's programs those into which one of its objects is linked: first those whose own
-                     sources include the header of that unit, then the others, quickest first
+                     sources include the header of that unit (those in its folder of tests/ before the rest), then
+                     the others, the quickest first
   parts of programs  the Python tests that the table SUITES names for its folder
   Python             the tests that import it, directly or not; tests/.../conftest.py: those below
   whatever           the Python tests in whose text its path stands (docs/api.md, conf/plumbd.conf)
@@ -151,6 +152,12 @@ class Graph:
         objects = self.objects.get(path, set()) | self.objects.get(header, set())
         return {program for program in self.tests if objects & self.parts.get(program, set())}
 
+    def beside(self, path):
+        """Programs that have a source in the folder of tests/ for the file's own: tests/base for common/base."""
+        folders = set(Path(path).parts[:-1])
+        parts = {program: "".join(self.parts.get(program, ())) for program in self.tests}
+        return {program for program in self.tests if folders & set(re.findall(r"\.dir/([\w-]+)/", parts[program]))}
+
     def linked(self, path):
         """Programs that one of its objects is linked into. The linker takes whole objects, so one name tells."""
         inner = defined(sorted(self.objects.get(path, set()) & self.in_libraries))
@@ -232,9 +239,11 @@ class Plan:
             return [], []
         graph, seconds = Graph(), ctest_seconds()
         near = set().union(*map(graph.near, sources))
+        beside = set().union(*map(graph.beside, sources))
         linked = near.union(*map(graph.linked, sources))
-        order = sorted(linked, key=lambda one: (one not in near, seconds.get(graph.tests[one], UNKNOWN_SECONDS), one))
-        names = {one: seconds.get(graph.tests[one], UNKNOWN_SECONDS) for one in order}
+        costs = {one: seconds.get(graph.tests[one], UNKNOWN_SECONDS) for one in linked}
+        order = sorted(linked, key=lambda one: (one not in near, one not in beside, costs[one], one))
+        names = {one: costs[one] for one in order}
         chosen, left = within(names, None if everything else 2 * CTEST_SECONDS)
         return [(one, graph.tests[one]) for one in chosen], [graph.tests[one] for one in left]
 
