@@ -13,10 +13,11 @@
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/pack.h"
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/verify/verify.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
+#include "common/pack/pack.h"
 
 #define GROUP_BYTES (4u << 20)
 #define CHUNK       2000u /* traces made before they are timed */

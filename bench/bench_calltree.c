@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/calltree/record.h"
-#include "analyzer/calltree/stats_group.h"
+#include "analyzer/calltree/record/record.h"
+#include "analyzer/calltree/stats/stats_group.h"
 #include "common/model/id_place.h"
 
 #define SHAPES       40u         /* different traces of one size, so that the caches do not hold just one */

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "common/base/limits.h"
-#include "common/wire/reference.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/span_json.h"
+#include "common/wire/reference/reference.h"
 
 #define SPANS     10000u
 #define LEAST_SEC 0.5

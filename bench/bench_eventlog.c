@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "spark-bridge/events.h"
-#include "spark-bridge/line_reader.h"
+#include "spark-bridge/events/events.h"
+#include "spark-bridge/storage/line_reader.h"
 
 #define BATCH_RECORDS 5000u
 

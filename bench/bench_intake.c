@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/pack.h"
 #include "common/base/limits.h"
+#include "common/pack/pack.h"
 #include "common/wire/codec.h"
-#include "receiver/journal_format.h"
-#include "receiver/open_traces.h"
+#include "receiver/journal/journal_format.h"
+#include "receiver/traces/open_traces.h"
 
 #define PROCESSES    3000u
 #define NAMES        200u

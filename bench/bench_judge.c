@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/core/judge.h"
+#include "analyzer/diagnosis/judge.h"
 
 #define HOSTS     5u
 #define SLOTS     4u

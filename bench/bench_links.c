@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyzer/archive/spark.h"
-#include "analyzer/query/task_hdfs.h"
-#include "analyzer/query/task_links.h"
+#include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/task_links.h"
 
 typedef struct Truth {
     guint64 trace;

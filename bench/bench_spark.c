@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "analyzer/archive/spark.h"
+#include "analyzer/archive/spark/spark.h"
 
 #define BATCH 5000
 #define STAGE 20000 /* tasks of one stage */

@@ -9,9 +9,9 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/internal.h"
-#include "analyzer/archive/pack.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
+#include "common/pack/pack.h"
 
 #define FAN_IN 4u
 #define BATCH  100u /* traces made before they are timed */

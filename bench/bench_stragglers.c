@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyzer/core/bigroots.h"
+#include "analyzer/diagnosis/bigroots.h"
 
 #define HOUR_MS G_GINT64_CONSTANT(3600000)
 

@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/model/id_place.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/span_json.h"
 
 #define STRETCHES 4096
 #define NO_PARENT G_MAXUINT32

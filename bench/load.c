@@ -10,8 +10,8 @@
 
 #include "bench/sender.h"
 #include "common/base/clock.h"
+#include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
-#include "common/wire/span_json.h"
 
 /* Late by so much of the run at most, that there is something to be late for. */
 #define LATE_SHARE_OF_RUN 3

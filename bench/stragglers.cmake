@@ -1,6 +1,6 @@
 add_executable(bench_stragglers ${CMAKE_CURRENT_LIST_DIR}/bench_stragglers.c)
 target_include_directories(bench_stragglers PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(bench_stragglers PRIVATE plumb_core plumb_base PkgConfig::GLIB m)
+target_link_libraries(bench_stragglers PRIVATE plumb_diagnosis plumb_base PkgConfig::GLIB m)
 add_executable(bench_judge ${CMAKE_CURRENT_LIST_DIR}/bench_judge.c)
 target_include_directories(bench_judge PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(bench_judge PRIVATE plumb_core plumb_base PkgConfig::GLIB m)
+target_link_libraries(bench_judge PRIVATE plumb_diagnosis plumb_base PkgConfig::GLIB m)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/span_json.h"
 
 /* Methods of ClientProtocol whose calls have the shape of a captured one: the file system's method, the client's call,
  * the NameNode's. */

@@ -1,7 +1,7 @@
 /* Arguments of submit. The first byte chooses the protocol. What our decoder accepts, Thrift's own library must read
  * the same way, and our encoder must bring back in both protocols. */
 #include "common/base/limits.h"
-#include "common/wire/reference.h"
+#include "common/wire/reference/reference.h"
 #include "fuzz/target.h"
 #include "tests/wire/batches.h"
 

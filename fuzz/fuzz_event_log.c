@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "fuzz/target.h"
-#include "spark-bridge/events.h"
-#include "spark-bridge/line_reader.h"
+#include "spark-bridge/events/events.h"
+#include "spark-bridge/storage/line_reader.h"
 
 /* Lines that are read: a packed input may hold millions. */
 #define LINES_MOST 300u

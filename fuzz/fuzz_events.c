@@ -5,8 +5,8 @@
 #include "common/model/spark_fields.h"
 #include "common/wire/message.h"
 #include "fuzz/target.h"
-#include "spark-bridge/events.h"
-#include "spark-bridge/line_reader.h"
+#include "spark-bridge/events/events.h"
+#include "spark-bridge/storage/line_reader.h"
 
 static void check_records(const SparkRecords *records) {
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "receiver/journal_format.h"
+#include "receiver/journal/journal_format.h"
 
 #define SALT 0x5eed
 

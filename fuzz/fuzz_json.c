@@ -1,7 +1,7 @@
 /* HTrace JSON with records of Spark. The first byte says how long the pieces are in which the rest is fed; the pieces
  * must not matter. What was read is written and read again. */
-#include "common/wire/record_json.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/record_json.h"
+#include "common/wire/json/span_json.h"
 #include "fuzz/target.h"
 #include "tests/model/records_random.h"
 #include "tests/wire/batches.h"

@@ -1,6 +1,6 @@
 /* Lines of an operation log: whatever they say, what comes of it adds up. */
 #include "fuzz/target.h"
-#include "spark-bridge/operations.h"
+#include "spark-bridge/logs/operations.h"
 
 static guint64 each_line(OperationLog *log, const char *text, gsize size, SparkRecords *records) {
     guint64 number = 0;

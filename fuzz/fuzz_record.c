@@ -1,6 +1,6 @@
 /* Stored traces: two bytes (big-endian) of length, a stored pattern of that length, and the record. What is accepted is
  * whole SpanRecs, one behind the other, as many as the summary says. */
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
 #include "fuzz/target.h"
 
 static guint32 walk(const SpanRec *span) {

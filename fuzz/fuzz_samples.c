@@ -2,7 +2,7 @@
  * matter, and every sample is one that can be kept. */
 #include "common/model/spark_fields.h"
 #include "fuzz/target.h"
-#include "spark-bridge/samples.h"
+#include "spark-bridge/samples/samples.h"
 
 static SampleCounts read_pieces(Bytes text, gsize piece, SparkRecords *into) {
     SampleOptions options = SAMPLE_OPTIONS_NONE;

@@ -1,6 +1,6 @@
 /* Lines of an executor's log. */
 #include "fuzz/target.h"
-#include "spark-bridge/splits.h"
+#include "spark-bridge/logs/splits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(SplitLog) log = split_log_new(NULL);

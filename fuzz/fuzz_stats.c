@@ -1,7 +1,7 @@
 /* Stored values of statistics: a byte that says where the first ends, and two of them. A row that is accepted is stored
  * again as the same row; two merge to the same bytes as values and as rows, in either order; and taking one away
  * does no harm. Cells are walked, and merge to the same bytes in either order. */
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats/stats.h"
 #include "fuzz/target.h"
 
 static GByteArray *stored(StatsRow *row) {

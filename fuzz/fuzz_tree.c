@@ -4,7 +4,7 @@
  * one is that of all spans. */
 #include <string.h>
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
 #include "fuzz/target.h"
 #include "tests/calltree/forest.h"
 

@@ -1,7 +1,7 @@
 /* Packed event logs. The first byte chooses the format and how the rest is cut. Whatever the cuts: the same content and
  * the same verdict; wherever it was clean, another unpacker goes on to the same end. */
 #include "fuzz/target.h"
-#include "spark-bridge/unpack.h"
+#include "spark-bridge/storage/unpack.h"
 
 /* What an input may unpack to here: zstd makes gigabytes of a few bytes. */
 #define PLAIN_MOST (1u << 20)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
+#include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
-#include "common/wire/span_json.h"
 #include "tests/calltree/forest.h"
 #include "tests/model/records_random.h"
 #include "tests/spark-bridge/packed.h"

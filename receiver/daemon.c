@@ -7,11 +7,11 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "receiver/background/maintenance.h"
+#include "receiver/background/upkeep.h"
 #include "receiver/facts/files.h"
-#include "receiver/http.h"
-#include "receiver/listener.h"
-#include "receiver/maintenance.h"
-#include "receiver/upkeep.h"
+#include "receiver/http/http.h"
+#include "receiver/net/listener.h"
 
 /* Table files that the store keeps open, if it may. */
 #define STORE_FILES      1000u

@@ -27,7 +27,7 @@
  * Shared: the store and the archive (thread-safe), the dictionary, the gate, senders, counters (a block per thread). */
 #pragma once
 
-#include "receiver/recover.h"
+#include "receiver/background/recover.h"
 #include "receiver/settings.h"
 
 typedef struct Daemon Daemon;

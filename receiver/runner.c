@@ -7,8 +7,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/background/memory.h"
 #include "receiver/daemon.h"
-#include "receiver/memory.h"
 
 /* From the lifecycle thread to main: done. */
 #define SIGNAL_DONE SIGUSR1

@@ -8,7 +8,7 @@
 #include "common/base/limits.h"
 #include "common/model/naming.h"
 #include "common/model/sampling.h"
-#include "receiver/advice.h"
+#include "receiver/background/advice.h"
 
 #define MIB (G_GINT64_CONSTANT(1) << 20)
 #define GIB (G_GINT64_CONSTANT(1) << 30)

@@ -3,9 +3,9 @@
 
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
-#include "receiver/keeper.h"
-#include "receiver/log.h"
-#include "receiver/open_traces.h"
+#include "receiver/background/keeper.h"
+#include "receiver/facts/log.h"
+#include "receiver/traces/open_traces.h"
 
 extern const ConfigOption settings_table[];
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "common/model/spark_records.h"
-#include "spark-bridge/event_logs.h"
-#include "spark-bridge/line_reader.h"
-#include "spark-bridge/positions.h"
+#include "spark-bridge/events/event_logs.h"
+#include "spark-bridge/storage/line_reader.h"
+#include "spark-bridge/storage/positions.h"
 
 /* Running applications whose reader is kept between rounds; more are opened anew where they were. */
 #define BRIDGE_OPEN_LOGS 64u

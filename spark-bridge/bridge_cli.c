@@ -10,7 +10,7 @@
 #include "spark-bridge/bridge.h"
 #include "spark-bridge/bridge_report.h"
 #include "spark-bridge/bridge_send.h"
-#include "spark-bridge/sample_logs.h"
+#include "spark-bridge/samples/sample_logs.h"
 #include "spark-bridge/side_logs.h"
 #include "spark-bridge/watch.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "spark-bridge/bridge.h"
-#include "spark-bridge/events.h"
+#include "spark-bridge/events/events.h"
 
 typedef struct LogRun {
     const BridgeOptions *options;

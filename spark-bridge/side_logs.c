@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "spark-bridge/line_reader.h"
-#include "spark-bridge/operations.h"
-#include "spark-bridge/splits.h"
+#include "spark-bridge/logs/operations.h"
+#include "spark-bridge/logs/splits.h"
+#include "spark-bridge/storage/line_reader.h"
 
 /* A batch is handed on when it is as large as this. */
 #define BATCH_BYTES   ((gsize)2 * 1024 * 1024)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/model/spark_records.h"
-#include "spark-bridge/stored_file.h"
+#include "spark-bridge/storage/stored_file.h"
 
 typedef enum { SIDE_OPERATIONS, SIDE_EXECUTOR_LOG } SideKind;
 

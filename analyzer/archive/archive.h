@@ -5,12 +5,12 @@
  * recognised by its id and changes nothing. */
 #pragma once
 
+#include "analyzer/archive/index/search_terms.h"
 #include "analyzer/archive/keep.h"
-#include "analyzer/archive/pattern_numbers.h"
-#include "analyzer/archive/places.h"
-#include "analyzer/archive/search_terms.h"
-#include "analyzer/calltree/record.h"
-#include "analyzer/calltree/stats_group.h"
+#include "analyzer/archive/tables/pattern_numbers.h"
+#include "analyzer/archive/tables/places.h"
+#include "analyzer/calltree/record/record.h"
+#include "analyzer/calltree/stats/stats_group.h"
 #include "common/base/clock.h"
 #include "common/store/dict.h"
 
@@ -132,18 +132,3 @@ gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsW
 typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);
 gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
                              GError **error);
-
-/* Recomputes every stored statistic from the stored spans and compares. */
-typedef struct VerifyHooks {
-    void (*report)(void *arg, const char *what);                     /* each difference; may be NULL */
-    void (*progress)(void *arg, guint64 done_traces, guint64 total); /* may be NULL */
-    void *arg;
-} VerifyHooks;
-typedef struct VerifyResult {
-    guint64 traces, spans, rows, differences;
-    guint64 unchecked; /* rows that count traces that were removed since: only their number is compared */
-    guint64 waiting;   /* late spans, beside 'spans' */
-    guint64 cut;       /* records that have lost ids, annotations or notes by choice */
-} VerifyResult;
-/* TRUE when it ran through, with differences or without. */
-gboolean archive_verify(Archive *archive, const VerifyHooks *hooks, VerifyResult *result, GError **error);

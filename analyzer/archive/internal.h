@@ -3,16 +3,16 @@
 
 #include <pthread.h>
 
-#include "analyzer/archive/account.h"
 #include "analyzer/archive/gone.h"
 #include "analyzer/archive/kinds.h"
 #include "analyzer/archive/known.h"
-#include "analyzer/archive/layout.h"
-#include "analyzer/archive/mixed.h"
-#include "analyzer/archive/patterns.h"
-#include "analyzer/archive/processes.h"
 #include "analyzer/archive/rollup.h"
-#include "analyzer/archive/rowmap.h"
+#include "analyzer/archive/tables/account.h"
+#include "analyzer/archive/tables/layout.h"
+#include "analyzer/archive/tables/mixed.h"
+#include "analyzer/archive/tables/patterns.h"
+#include "analyzer/archive/tables/processes.h"
+#include "analyzer/archive/tables/rowmap.h"
 
 #define DEFAULT_MAX_TRACE_SPANS 1000000u
 /* A group of statistics can tell eight million calls apart (call_log.h); this is the most that one record adds. */

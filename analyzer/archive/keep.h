@@ -6,7 +6,7 @@
  * late span of the trace becomes a part of its own, whether it is new or came before. */
 #pragma once
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
 
 typedef struct ArchiveKeep {
     guint32 dropped; /* DroppedColumns */

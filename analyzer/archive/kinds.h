@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/stats/stats.h"
 
 typedef struct KindSet {
     pthread_mutex_t lock;

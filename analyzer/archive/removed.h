@@ -9,8 +9,8 @@
  * time (Archive.settle_lock). */
 #pragma once
 
-#include "analyzer/archive/layout.h"
-#include "analyzer/archive/pattern_numbers.h"
+#include "analyzer/archive/tables/layout.h"
+#include "analyzer/archive/tables/pattern_numbers.h"
 #include "common/store/store.h"
 
 #define REMOVED_PREFIX "removed/"

@@ -4,7 +4,7 @@
  * more. Shards and the joining of late spans would each take that at the same time. */
 #pragma once
 
-#include "analyzer/archive/pattern_numbers.h"
+#include "analyzer/archive/tables/pattern_numbers.h"
 
 /* Waits until nobody else has a large trace open, when one of so many spans is. Returns whether archive_turn_end() is
  * to be called, by the same thread. */

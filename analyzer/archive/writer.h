@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analyzer/archive/idset.h"
+#include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/internal.h"
-#include "analyzer/archive/postings.h"
-#include "analyzer/archive/puts.h"
+#include "analyzer/archive/tables/puts.h"
 
 struct ArchiveWriter {
     Archive *archive;

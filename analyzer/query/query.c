@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "analyzer/query/question.h"
+#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/spark/answers.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 

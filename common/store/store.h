@@ -13,18 +13,18 @@
 typedef enum {
     FAMILY_META,     /* format version, settings that fix the layout */
     FAMILY_DICT,     /* dict.h */
-    FAMILY_TRACE,    /* analyzer/archive/layout.h describes the keys and values from here on */
+    FAMILY_TRACE,    /* analyzer/archive/tables/layout.h describes the keys and values from here on */
     FAMILY_TRACE_ID, /* */
     FAMILY_PATTERN,  /* */
     FAMILY_STATS,    /* values are combined by StoreOptions.merge */
     FAMILY_INDEX,    /* what traces are searched by */
     FAMILY_LATE,     /* spans that wait to join their traces */
     FAMILY_IDS,      /* ids of spans whose records are kept without, for a while */
-    FAMILY_SPARK,    /* records of Spark and of hosts; analyzer/archive/spark_key.h */
+    FAMILY_SPARK,    /* records of Spark and of hosts; analyzer/archive/spark/spark_key.h */
     FAMILY_COUNT
 } StoreFamily;
 
-/* Version of the store's layout as a whole, analyzer/archive/layout.h included; written when a store is made, checked
+/* Version of the store's layout as a whole, archive/tables/layout.h included; written when a store is made, checked
  * when it is opened. Formats 1 and 2 were never released. */
 #define STORE_FORMAT_VERSION 5u
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "common/base/error.h"
-#include "receiver/log.h"
+#include "receiver/facts/log.h"
 
 /* The limit; as high as it can be made. 0: none. */
 static rlim_t raise_limit(void) {

@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/verify/verify.h"
 
 void fixture_open(Fixture *fixture, gboolean rocksdb, const ArchiveOptions *options) {
     *fixture = (Fixture){.rocksdb = rocksdb, .options = *options};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
+#include "analyzer/archive/verify/verify.h"
 
 typedef struct Fixture {
     gboolean rocksdb;

@@ -1,5 +1,5 @@
 /* Books by process: drafts, what is stored of them, and names past the bound. */
-#include "analyzer/archive/account.h"
+#include "analyzer/archive/tables/account.h"
 #include "common/base/error.h"
 
 static Store *store;

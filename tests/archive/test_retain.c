@@ -1,9 +1,9 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
-#include "analyzer/archive/account.h"
 #include "analyzer/archive/gone.h"
 #include "analyzer/archive/internal.h"
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/tables/account.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

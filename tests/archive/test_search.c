@@ -1,9 +1,9 @@
 /* The search index: whatever is asked for, every record that has it is met, and few others. */
 #include <string.h>
 
-#include "analyzer/archive/postings.h"
-#include "analyzer/archive/search_terms.h"
-#include "analyzer/archive/terms.h"
+#include "analyzer/archive/index/postings.h"
+#include "analyzer/archive/index/search_terms.h"
+#include "analyzer/archive/index/terms.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 

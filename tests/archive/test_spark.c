@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "analyzer/archive/internal.h"
-#include "analyzer/archive/spark.h"
+#include "analyzer/archive/spark/spark.h"
+#include "analyzer/archive/verify/verify.h"
 #include "common/base/error.h"
 #include "tests/archive/fixture.h"
 #include "tests/model/records_random.h"

@@ -1,8 +1,9 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
-#include "analyzer/archive/account.h"
 #include "analyzer/archive/internal.h"
 #include "analyzer/archive/retain.h"
+#include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/thin.h"
+#include "analyzer/archive/verify/verify.h"
 #include "tests/archive/case.h"
 
 #define HOUR_NS  (60 * NS_PER_MINUTE)

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/verify/verify.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/archive/fixture.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/calltree/dist_builder.h"
-#include "analyzer/calltree/dist_code.h"
+#include "analyzer/calltree/stats/dist_builder.h"
+#include "analyzer/calltree/stats/dist_code.h"
 #include "tests/calltree/forest.h"
 
 static Dist dist_of(const guint64 *values, gsize n) {

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "analyzer/calltree/compressor.h"
-#include "analyzer/calltree/record.h"
-#include "analyzer/calltree/stats.h"
+#include "analyzer/calltree/record/record.h"
+#include "analyzer/calltree/stats/stats.h"
 #include "tests/calltree/forest.h"
 #include "tests/calltree/reference.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/compressor.h"
-#include "analyzer/calltree/stats_group.h"
+#include "analyzer/calltree/stats/stats_group.h"
 #include "common/base/error.h"
 #include "tests/calltree/forest.h"
 

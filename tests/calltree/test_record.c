@@ -1,7 +1,7 @@
 /* Trace records: known bytes, sizes, extremes, and decoding of what is no record. */
 #include <string.h>
 
-#include "analyzer/calltree/record_read.h"
+#include "analyzer/calltree/record/record_read.h"
 #include "common/base/error.h"
 #include "common/model/id_place.h"
 #include "tests/calltree/forest.h"

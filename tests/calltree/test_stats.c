@@ -1,8 +1,8 @@
 /* Statistics against sums made by hand, and what must hold of merging and of late spans. */
 #include <string.h>
 
-#include "analyzer/calltree/stats_code.h"
-#include "analyzer/calltree/stats_group.h"
+#include "analyzer/calltree/stats/stats_code.h"
+#include "analyzer/calltree/stats/stats_group.h"
 #include "tests/calltree/forest.h"
 
 #define FORESTS 3000u

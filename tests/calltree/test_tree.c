@@ -1,7 +1,7 @@
 /* Assembly and times on cases small enough to see, and on the deepest and widest trees. */
 #include <pthread.h>
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
 #include "analyzer/calltree/times.h"
 #include "tests/calltree/forest.h"
 

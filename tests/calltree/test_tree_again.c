@@ -2,7 +2,7 @@
  * with everything that goes wrong, cut in two at random. */
 #include <string.h>
 
-#include "analyzer/calltree/record.h"
+#include "analyzer/calltree/record/record.h"
 #include "tests/calltree/forest.h"
 
 #define FORESTS      4000u

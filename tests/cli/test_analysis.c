@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/analysis.h"
+#include "analyzer/cli/commands/analysis.h"
 #include "common/base/error.h"
 
 static Analysis *load_text(const char *text, GError **error) {

@@ -1,4 +1,4 @@
-#include "analyzer/input.h"
+#include "analyzer/cli/import/input.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

@@ -1,4 +1,4 @@
-#include "analyzer/source_kinds.h"
+#include "analyzer/cli/source/source_kinds.h"
 #include "common/base/error.h"
 
 static void test_addresses(void) {

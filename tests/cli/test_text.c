@@ -1,4 +1,4 @@
-#include "analyzer/out/text.h"
+#include "analyzer/cli/out/text.h"
 #include "common/base/nearest.h"
 
 static void test_clean(void) {

@@ -1,7 +1,7 @@
 /* Small tables of tasks, written down as rows. */
 #pragma once
 
-#include "analyzer/core/stragglers.h"
+#include "analyzer/diagnosis/stragglers.h"
 
 typedef struct Row {
     guint32 stage, host;

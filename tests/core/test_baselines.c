@@ -1,5 +1,5 @@
 /* PCC, Mantri and Xue on cases worked out by hand. */
-#include "analyzer/core/baselines.h"
+#include "analyzer/diagnosis/baselines.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* Stragglers and BigRoots: each rule on a case worked out by hand; peers against a plain count over all pairs. */
-#include "analyzer/core/bigroots.h"
+#include "analyzer/diagnosis/bigroots.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/core/order.h"
-#include "analyzer/core/peers.h"
-#include "analyzer/core/scale.h"
+#include "analyzer/diagnosis/order.h"
+#include "analyzer/diagnosis/peers.h"
+#include "analyzer/diagnosis/scale.h"
 #include "tests/core/tables.h"
 
 static void assert_near(double value, double expected) {

@@ -1,7 +1,7 @@
 /* Time in HDFS, on traces made by hand: what each moment is blamed on. Times are in ns. */
 #include <string.h>
 
-#include "analyzer/core/hdfs_facts.h"
+#include "analyzer/diagnosis/hdfs_facts.h"
 
 typedef struct Call {
     guint id, parent; /* 0: none */

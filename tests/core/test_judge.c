@@ -1,5 +1,5 @@
 /* Causes against injections: what counts as what, rates, and the search of parameters. */
-#include "analyzer/core/judge.h"
+#include "analyzer/diagnosis/judge.h"
 
 #include <math.h>
 

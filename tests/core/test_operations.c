@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/core/inefficiency.h"
-#include "analyzer/core/kmeans.h"
-#include "analyzer/core/stage_pattern.h"
+#include "analyzer/diagnosis/inefficiency.h"
+#include "analyzer/diagnosis/kmeans.h"
+#include "analyzer/diagnosis/stage_pattern.h"
 
 static void assert_near(double value, double expected) {
     g_assert_cmpfloat_with_epsilon(value, expected, 1e-9 * (1 + fabs(expected)));

@@ -1,10 +1,10 @@
 /* Order statistics and means over samples, against figures worked out by hand and against slow, plain ways. */
-#include "analyzer/core/order.h"
+#include "analyzer/diagnosis/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/core/usage.h"
+#include "analyzer/diagnosis/usage.h"
 
 static int by_value(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;

@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 
-#include "analyzer/archive/pack.h"
 #include "analyzer/query/query.h"
+#include "common/pack/pack.h"
 
 typedef struct Fixture {
     Store *store;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/archive/spark.h"
+#include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"

@@ -2,9 +2,9 @@
  * statistics, although nothing in the second archive has the number it had in the first. */
 #include <string.h>
 
-#include "analyzer/archive/spark.h"
+#include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/span_json.h"
 #include "tests/query/fixture.h"
 
 static const char *const functions[] = {"read",  "write",  "sendBlock_17", "sendBlock_4096",     "sendBlock",

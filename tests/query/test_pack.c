@@ -2,9 +2,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/archive/pack.h"
+#include "analyzer/query/question/trace_view.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/pack/pack.h"
 #include "tests/query/fixture.h"
 
 static guint32 intern(SpanBatch *batch, const char *text) { return batch_intern(batch, text, strlen(text)); }

@@ -1,7 +1,7 @@
 /* What a path asked for finds. */
 #include <string.h>
 
-#include "analyzer/query/path_filter.h"
+#include "analyzer/query/question/path_filter.h"
 
 static const struct {
     const char *asked, *value;

@@ -1,8 +1,8 @@
 /* The questions about applications of Spark, asked of a small store, against documents that were checked by hand. */
 #include <string.h>
 
-#include "analyzer/archive/spark.h"
-#include "analyzer/query/asked_app.h"
+#include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/spark/asked_app.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
 

@@ -1,9 +1,9 @@
 /* Links from tasks to traces, each kind on records and spans made by hand; and what "why" makes of them. */
 #include <string.h>
 
-#include "analyzer/archive/spark.h"
-#include "analyzer/query/link_keeper.h"
-#include "analyzer/query/task_links.h"
+#include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/spark/link_keeper.h"
+#include "analyzer/query/spark/task_links.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
 

@@ -1,7 +1,7 @@
 /* A memory store that can be made to fail, with all that shards and intakes need around it. */
 #pragma once
 
-#include "receiver/intake.h"
+#include "receiver/net/intake.h"
 
 typedef struct Fixture {
     char *folder; /* of the journal */

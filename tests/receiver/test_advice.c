@@ -1,6 +1,6 @@
 /* When senders are told to send less, and when everything again; and how space's levels are entered and left. */
-#include "receiver/advice.h"
-#include "receiver/space.h"
+#include "receiver/background/advice.h"
+#include "receiver/facts/space.h"
 
 #define SECOND G_GINT64_CONSTANT(1000000000)
 

@@ -1,5 +1,5 @@
 /* Pieces of all sizes, taken and given back in random order: none overlaps another, and memory goes back. */
-#include "receiver/arena.h"
+#include "receiver/traces/arena.h"
 
 #include <string.h>
 

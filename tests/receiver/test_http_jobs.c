@@ -1,5 +1,5 @@
 /* The queue of questions: who has a place in it, and how one leaves it. */
-#include "receiver/http_jobs.h"
+#include "receiver/http/http_jobs.h"
 
 /* A gate and a recovery that goes on are all that a flush looks at before it is begun. */
 typedef struct Setup {

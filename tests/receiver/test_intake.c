@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
-#include "receiver/recover.h"
+#include "receiver/background/recover.h"
 
 typedef struct Setup {
     Fixture *fixture;

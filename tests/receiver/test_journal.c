@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "common/base/error.h"
-#include "receiver/journal.h"
+#include "receiver/journal/journal.h"
 
 static char *make_folder(void) {
     char *folder = g_dir_make_tmp("plumb-journal-XXXXXX", NULL);

@@ -4,12 +4,12 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "receiver/counters.h"
-#include "receiver/gate.h"
-#include "receiver/journal.h"
-#include "receiver/mailbox.h"
-#include "receiver/needs.h"
-#include "receiver/waiter.h"
+#include "receiver/facts/counters.h"
+#include "receiver/facts/gate.h"
+#include "receiver/journal/journal.h"
+#include "receiver/traces/mailbox.h"
+#include "receiver/traces/needs.h"
+#include "receiver/traces/waiter.h"
 
 typedef struct Note {
     MailItem item;

@@ -1,5 +1,5 @@
 /* What is left for open traces of the memory of all. */
-#include "receiver/memory.h"
+#include "receiver/background/memory.h"
 
 #include <string.h>
 #include <sys/mman.h>

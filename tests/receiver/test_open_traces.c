@@ -1,5 +1,5 @@
 /* Open traces against a plain model: same traces, same spans, same order of closing. */
-#include "receiver/open_traces.h"
+#include "receiver/traces/open_traces.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

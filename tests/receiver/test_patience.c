@@ -1,4 +1,4 @@
-#include "receiver/patience.h"
+#include "receiver/background/patience.h"
 
 #include "common/base/clock.h"
 

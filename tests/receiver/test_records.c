@@ -2,9 +2,9 @@
  * fails makes senders wait, what comes again changes nothing. */
 #include <string.h>
 
-#include "analyzer/archive/spark.h"
+#include "analyzer/archive/spark/spark.h"
 #include "common/base/error.h"
-#include "receiver/intake.h"
+#include "receiver/net/intake.h"
 #include "tests/model/records_random.h"
 #include "tests/receiver/fixture.h"
 

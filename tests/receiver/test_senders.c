@@ -1,9 +1,9 @@
 /* What senders say of themselves: totals never turn back, tables stay small. */
-#include "receiver/senders.h"
+#include "receiver/facts/senders.h"
 
 #include <string.h>
 
-#include "receiver/status.h"
+#include "receiver/http/status.h"
 
 static BatchString text(const char *data) { return (BatchString){data, (guint32)strlen(data)}; }
 

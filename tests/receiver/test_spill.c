@@ -1,5 +1,5 @@
 /* Bodies on the disk: what comes back is what was written, or an error; space comes back; failures change nothing. */
-#include "receiver/spill.h"
+#include "receiver/traces/spill.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

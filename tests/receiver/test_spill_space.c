@@ -1,5 +1,5 @@
 /* The places of a spill file, against a model that counts byte by byte. */
-#include "receiver/spill_space.h"
+#include "receiver/traces/spill_space.h"
 
 #define UNITS 4096u
 #define PARTS 300u

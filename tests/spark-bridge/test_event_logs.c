@@ -1,5 +1,5 @@
 /* Which logs a path names, in every layout that Spark has had. */
-#include "spark-bridge/event_logs.h"
+#include "spark-bridge/events/event_logs.h"
 
 #include <string.h>
 

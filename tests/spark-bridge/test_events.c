@@ -1,9 +1,9 @@
 /* Lines of every version of Spark to records: what is read of each event, what is passed over, what is broken. */
-#include "spark-bridge/events.h"
+#include "spark-bridge/events/events.h"
 
 #include <string.h>
 
-#include "spark-bridge/line_reader.h"
+#include "spark-bridge/storage/line_reader.h"
 
 #define APP_START                                                                                                      \
     "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"n\",\"App "                                           \

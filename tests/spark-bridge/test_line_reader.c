@@ -1,5 +1,5 @@
 /* Lines of any length from files of every codec; growing files; going on at any line. */
-#include "spark-bridge/line_reader.h"
+#include "spark-bridge/storage/line_reader.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

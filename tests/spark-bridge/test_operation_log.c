@@ -1,5 +1,5 @@
 /* Operation logs: nesting, what real logs have wrong, and what our own rules say besides. */
-#include "spark-bridge/operations.h"
+#include "spark-bridge/logs/operations.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Positions survive, whole; a file that is none is refused and left alone; one program at a time. */
-#include "spark-bridge/positions.h"
+#include "spark-bridge/storage/positions.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

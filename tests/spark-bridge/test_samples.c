@@ -1,7 +1,7 @@
 /* What sysstat's tools print, in the locales and forms that they print it in: the files are real outputs, of one
  * machine and (but for the stored day) of the same three seconds. Then texts that were made up for what such a run does
  * not show. */
-#include "spark-bridge/samples.h"
+#include "spark-bridge/samples/samples.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Splits in executors' logs, in the forms of all versions and of several log4j patterns. */
-#include "spark-bridge/splits.h"
+#include "spark-bridge/logs/splits.h"
 
 #include <string.h>
 

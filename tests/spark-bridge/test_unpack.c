@@ -1,6 +1,6 @@
 /* Every codec: what was packed comes out, however it is cut; damage is found; unpacking begins again at any clean
  * place. That the formats are those of Spark's own writers, recorded logs show (test_bridge.py). */
-#include "spark-bridge/unpack.h"
+#include "spark-bridge/storage/unpack.h"
 
 #include <string.h>
 

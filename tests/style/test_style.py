@@ -210,17 +210,16 @@ def test_forbidden_words(pattern, reason):
 def test_third_party_headers_stay_in_named_files():
     homes = {
         "rocksdb/": r"common/store/store_rocksdb.*\.(c|cc)$",
-        "thrift/": r"common/wire/glib_.*\.[ch]$",
+        "thrift/": r"common/wire/reference/glib_.*\.[ch]$",
         "event2/": r"receiver/.*\.[ch]$",
-        "curl/": r"analyzer/(source|http)\w*\.c$|spark-bridge/stored_webhdfs\.c$",
-        "simdjson.h": r"spark-bridge/json_events\.cc$",
-        "lz4.h": r"spark-bridge/unpack_lz4\.c$",
-        "snappy-c.h": r"spark-bridge/unpack_snappy\.c$",
-        "liblzf/": r"spark-bridge/unpack_lzf\.c$",
-        "jansson.h": r"spark-bridge/(stored_webhdfs|positions|bridge_report|samples\w*)\.c$"
-        r"|common/wire/(span|record)_json\w*\.[ch]$"
-        r"|analyzer/(query|out)/.*\.[ch]$|analyzer/\w+\.[ch]$|receiver/http\w*\.[ch]$"
-        r"|tests/.*\.[ch]$|fuzz/.*\.c$|receiver/status\w*\.[ch]$",
+        "curl/": r"analyzer/cli/source/source_http\.c$|spark-bridge/storage/stored_webhdfs\.c$",
+        "simdjson.h": r"spark-bridge/events/json_events\.cc$",
+        "lz4.h": r"spark-bridge/storage/unpack_lz4\.c$",
+        "snappy-c.h": r"spark-bridge/storage/unpack_snappy\.c$",
+        "liblzf/": r"spark-bridge/storage/unpack_lzf\.c$",
+        "jansson.h": r"spark-bridge/(storage/(stored_webhdfs|positions)|bridge_report|samples/samples\w*)\.c$"
+        r"|common/wire/json/\w+\.[ch]$|analyzer/(query|cli)/.*\.[ch]$|receiver/http/\w+\.[ch]$"
+        r"|tests/.*\.[ch]$|fuzz/.*\.c$",
     }
     bad = []
     for path in SOURCES + HEADERS:

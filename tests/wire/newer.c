@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/wire/glib_transport.h"
+#include "common/wire/reference/glib_transport.h"
 
 typedef struct Writer {
     ThriftProtocol *thrift;

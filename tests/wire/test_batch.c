@@ -3,7 +3,7 @@
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
-#include "common/wire/reference.h"
+#include "common/wire/reference/reference.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
 

@@ -4,7 +4,7 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/model/id_place.h"
-#include "common/wire/reference.h"
+#include "common/wire/reference/reference.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
 #include "tests/wire/packs.h"

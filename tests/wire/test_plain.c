@@ -3,8 +3,8 @@
 
 #include "common/base/error.h"
 #include "common/base/limits.h"
-#include "common/wire/glib_transport.h"
 #include "common/wire/message.h"
+#include "common/wire/reference/glib_transport.h"
 #include "plumb_plumb_types.h"
 
 static const WireProtocol protocols[] = {PROTOCOL_BINARY, PROTOCOL_COMPACT};

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "common/base/error.h"
-#include "common/wire/record_json.h"
-#include "common/wire/span_json.h"
+#include "common/wire/json/record_json.h"
+#include "common/wire/json/span_json.h"
 #include "tests/model/records_random.h"
 
 static const char a_span[] =

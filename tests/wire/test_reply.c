@@ -3,8 +3,8 @@
 #include <thrift/c_glib/thrift_application_exception.h>
 
 #include "common/base/error.h"
-#include "common/wire/glib_transport.h"
 #include "common/wire/message.h"
+#include "common/wire/reference/glib_transport.h"
 #include "plumb_plumb_types.h"
 
 static const WireProtocol protocols[] = {PROTOCOL_BINARY, PROTOCOL_COMPACT};

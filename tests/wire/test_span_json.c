@@ -1,4 +1,4 @@
-#include "common/wire/span_json.h"
+#include "common/wire/json/span_json.h"
 
 #include <string.h>
 

@@ -1,0 +1,167 @@
+/* Records of Spark go by application, when it ended long ago; samples of hosts by their time. */
+#include <string.h>
+
+#include "analyzer/archive/internal.h"
+#include "analyzer/archive/spark/spark.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+
+gint64 spark_app_age_from_ms(const SparkApp *app, const SparkOwner *owner) {
+    gint64 ended_ms = owner->written_ms;
+    if (app != NULL) ended_ms = MAX(ended_ms, MAX(app->end_ms, app->last_event_ms));
+    return ended_ms;
+}
+
+typedef struct Candidate {
+    const char *name;
+    guint64 records;
+    gint64 from_ms;
+} Candidate;
+
+typedef struct Candidates {
+    Archive *archive;
+    SparkRecords *texts;
+    GArray *list; /* Candidate */
+} Candidates;
+
+static guint64 count_records(const SparkOwner *owner) {
+    guint64 n = 0;
+    for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) n += owner->records[kind];
+    return n;
+}
+
+static gboolean add_owner(void *arg, const SparkOwner *owner) {
+    Candidates *candidates = arg;
+    const Candidate candidate = {owner->name, count_records(owner), owner->written_ms};
+    g_array_append_val(candidates->list, candidate);
+    return TRUE;
+}
+
+/* Applications may say themselves when they ended. */
+static gboolean look_at_apps(Candidates *candidates, GError **error) {
+    for (guint i = 0; i < candidates->list->len; i++) {
+        Candidate *candidate = &g_array_index(candidates->list, Candidate, i);
+        const SparkSelect select = SPARK_SELECT(SPARK_APP, candidate->name);
+        const guint before = candidates->texts->of[SPARK_APP]->len;
+        if (!archive_spark_load(candidates->archive, &select, candidates->texts, error)) return FALSE;
+        if (candidates->texts->of[SPARK_APP]->len == before) continue;
+        const SparkOwner owner = {.written_ms = candidate->from_ms};
+        candidate->from_ms = spark_app_age_from_ms(spark_app(candidates->texts, before), &owner);
+    }
+    return TRUE;
+}
+
+static void delete_prefix(StoreBatch *batch, const SparkKey *prefix) {
+    const SparkKey until = spark_key_after(prefix);
+    store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(prefix), spark_key_bytes(&until));
+}
+
+static gboolean delete_way(void *arg, const void *record) {
+    const SparkLink *link = record;
+    const SparkKey way = spark_trace_key(spark_hash_text(link->app), link);
+    store_batch_delete(arg, FAMILY_SPARK, spark_key_bytes(&way));
+    return TRUE;
+}
+
+static gboolean remove_owner(Archive *archive, OwnerKind what, const char *name, GError **error) {
+    const guint64 hash = spark_hash_text(name);
+    const SparkSelect links = SPARK_SELECT(SPARK_LINK, name);
+    g_autoptr(SparkRecords) texts = spark_records_new();
+    g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
+    if (what == OWNER_APP && !archive_spark_visit(archive, &links, texts, (SparkVisitor){delete_way, batch}, error))
+        return FALSE;
+    for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
+        if (spark_owner_kind((SparkKind)kind) != what) continue;
+        const SparkKey prefix = spark_prefix((SparkKind)kind, hash);
+        delete_prefix(batch, &prefix);
+    }
+    const SparkKey key = spark_owner_key(what, hash);
+    store_batch_delete(batch, FAMILY_SPARK, spark_key_bytes(&key));
+    return store_write(archive->store, batch, FALSE, error);
+}
+
+static int by_age(gconstpointer a, gconstpointer b) {
+    const gint64 x = ((const Candidate *)a)->from_ms, y = ((const Candidate *)b)->from_ms;
+    return x < y ? -1 : x > y;
+}
+
+static gboolean retain_apps(Candidates *candidates, const SparkRetain *retain, SparkRetained *removed, GError **error) {
+    if (!archive_spark_owners(candidates->archive, OWNER_APP, candidates->texts,
+                              (SparkOwnerVisitor){add_owner, candidates}, error) ||
+        !look_at_apps(candidates, error))
+        return FALSE;
+    g_array_sort(candidates->list, by_age);
+    for (guint i = 0; i < candidates->list->len; i++) {
+        const Candidate *candidate = &g_array_index(candidates->list, Candidate, i);
+        const gboolean for_room = i == 0 && retain->oldest && candidate->from_ms < retain->oldest_before_ms;
+        if (candidate->from_ms >= retain->before_ms && !for_room) break;
+        if (!remove_owner(candidates->archive, OWNER_APP, candidate->name, error)) return FALSE;
+        removed->apps++;
+        removed->records += candidate->records;
+    }
+    return TRUE;
+}
+
+/* ---- samples ---- */
+
+static gboolean count_one(void *arg, const void *record) {
+    (void)record;
+    ++*(guint64 *)arg;
+    return TRUE;
+}
+
+static gboolean host_get(Archive *archive, guint64 hash, SparkRecords *texts, SparkOwner *owner, GError **error) {
+    const SparkKey key = spark_owner_key(OWNER_HOST, hash);
+    g_autoptr(GBytes) value = NULL;
+    if (!store_get(archive->store, FAMILY_SPARK, spark_key_bytes(&key), &value, error)) return FALSE;
+    if (value != NULL && spark_owner_decode(bytes_view(value), texts, owner)) return TRUE;
+    return fail(error, PLUMB_ERROR_CORRUPT, "the store's entry of a host is missing or malformed");
+}
+
+static gboolean retain_samples(Candidates *hosts, const char *host, gint64 before_ms, SparkRetained *removed,
+                               GError **error) {
+    SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, host);
+    select.until_ns = before_ms * NS_PER_MS;
+    guint64 n = 0;
+    if (!archive_spark_visit(hosts->archive, &select, hosts->texts, (SparkVisitor){count_one, &n}, error)) return FALSE;
+    if (n == 0) return TRUE;
+    const guint64 hash = spark_hash_text(host);
+    SparkOwner owner;
+    if (!host_get(hosts->archive, hash, hosts->texts, &owner, error)) return FALSE;
+    removed->records += n;
+    if (n >= owner.records[SPARK_SAMPLE]) return remove_owner(hosts->archive, OWNER_HOST, host, error);
+    owner.records[SPARK_SAMPLE] -= n;
+    g_autoptr(StoreBatch) batch = store_batch_new(hosts->archive->store);
+    g_autoptr(GByteArray) value = g_byte_array_new();
+    const SparkKey from = spark_prefix(SPARK_SAMPLE, hash), key = spark_owner_key(OWNER_HOST, hash);
+    SparkKey until = from;
+    spark_key_u64(&until, select.until_ns);
+    spark_owner_encode(&owner, value);
+    store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(&from), spark_key_bytes(&until));
+    store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){value->data, value->len});
+    return store_write(hosts->archive->store, batch, FALSE, error);
+}
+
+static gboolean retain_hosts(Candidates *hosts, const SparkRetain *retain, SparkRetained *removed, GError **error) {
+    if (retain->before_ms <= 0) return TRUE;
+    g_array_set_size(hosts->list, 0);
+    if (!archive_spark_owners(hosts->archive, OWNER_HOST, hosts->texts, (SparkOwnerVisitor){add_owner, hosts}, error))
+        return FALSE;
+    for (guint i = 0; i < hosts->list->len; i++) {
+        const char *host = g_array_index(hosts->list, Candidate, i).name;
+        if (!retain_samples(hosts, host, retain->before_ms, removed, error)) return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean archive_spark_retain(Archive *archive, const SparkRetain *retain, SparkRetained *removed, GError **error) {
+    g_autoptr(SparkRecords) texts = spark_records_new();
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Candidate));
+    Candidates candidates = {archive, texts, list};
+    *removed = (SparkRetained){0};
+    pthread_mutex_lock(&archive->spark_lock);
+    const gboolean ok =
+        retain_apps(&candidates, retain, removed, error) && retain_hosts(&candidates, retain, removed, error);
+    pthread_mutex_unlock(&archive->spark_lock);
+    return ok;
+}

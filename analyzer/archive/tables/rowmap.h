@@ -1,0 +1,16 @@
+/* Statistics rows by key, in the order of the stored keys. */
+#pragma once
+
+#include "analyzer/calltree/stats/stats.h"
+
+typedef struct RowMap RowMap;
+RowMap *row_map_new(void);
+void row_map_free(RowMap *map);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RowMap, row_map_free)
+guint row_map_size(const RowMap *map);
+/* Made when missing. */
+StatsRow *row_map_get(RowMap *map, const StatsKey *key);
+/* The first entry with a key >= *from; FALSE when there is none. *key and *row may be used until the map changes. */
+gboolean row_map_seek(RowMap *map, const StatsKey *from, StatsKey *key, StatsRow **row);
+gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row); /* *key: the last one seen */
+void row_map_remove(RowMap *map, const StatsKey *key);

@@ -1,0 +1,54 @@
+/* The documents of docs/api.md as text for people: one function per question, JSON in, text out. What is shown comes
+ * from the document alone, so a table cannot say anything else than --json does. */
+#pragma once
+
+#include "analyzer/cli/out/field.h"
+#include "analyzer/cli/out/measure.h"
+#include "analyzer/cli/out/style.h"
+
+typedef struct ShowOptions {
+    Style style;
+    MeasureSet set; /* functions, forest */
+    gboolean ids;   /* trace: span ids too */
+    gboolean brief; /* trace: no annotations and notes */
+    gboolean fold;  /* trace: runs of like calls in one row */
+} ShowOptions;
+
+typedef void (*Show)(const json_t *document, const ShowOptions *options, GString *out);
+
+void show_status(const json_t *document, const ShowOptions *options, GString *out);
+void show_senders(const json_t *document, const ShowOptions *options, GString *out);
+/* A section of the two above; nothing without "accounting". */
+void show_accounts(const json_t *accounting, const ShowOptions *options, GString *out);
+void show_functions(const json_t *document, const ShowOptions *options, GString *out);
+void show_forest(const json_t *document, const ShowOptions *options, GString *out);
+void show_traces(const json_t *document, const ShowOptions *options, GString *out);
+void show_trace(const json_t *document, const ShowOptions *options, GString *out);
+void show_diff(const json_t *document, const ShowOptions *options, GString *out);
+void show_verify(const json_t *document, const ShowOptions *options, GString *out);
+void show_hosts(const json_t *document, const ShowOptions *options, GString *out);
+void show_why(const json_t *document, const ShowOptions *options, GString *out);
+void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
+void show_operations(const json_t *document, const ShowOptions *options, GString *out);
+void show_apps(const json_t *document, const ShowOptions *options, GString *out);
+void show_stages(const json_t *document, const ShowOptions *options, GString *out);
+void show_tasks(const json_t *document, const ShowOptions *options, GString *out);
+void show_log_import(const json_t *document, const ShowOptions *options, GString *out);
+/* One straggler of the document of "why", in one line. */
+void show_straggler_line(const json_t *app, const json_t *straggler, const Style *style, GString *out);
+void show_import(const json_t *document, const ShowOptions *options, GString *out);
+
+/* One trace (the document of the question "trace") for Graphviz, and as Chrome's trace events for Perfetto and
+ * chrome://tracing. */
+void show_trace_dot(const json_t *document, const ShowOptions *options, GString *out);
+void show_trace_chrome(const json_t *document, const ShowOptions *options, GString *out);
+
+/* "2026-11-21T10:00:00Z to 2026-11-21T11:00:00Z", "everything" without bounds. A new string. */
+char *show_period(const json_t *document);
+/* The field's text, clean. A new string. */
+char *show_text(const Style *style, const json_t *object, const char *field);
+/* Of a trace, which has no resolution_ns of its own: a begin and a duration that are both whole milliseconds were
+ * counted in milliseconds. */
+gint64 show_resolution(const json_t *trace);
+/* A count with its noun: "1 trace", "1,234 traces". A new string. */
+char *show_count(double n, const char *singular, const char *plural);

@@ -1,0 +1,232 @@
+/* Applications, stages and tasks of Spark. */
+#include <string.h>
+
+#include "analyzer/cli/out/table.h"
+#include "analyzer/cli/out/text.h"
+#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/show/show.h"
+#include "common/base/clock.h"
+
+/* Event logs count in milliseconds. */
+static void cell_duration(Table *table, const Style *style, const json_t *row, const char *field, Colour colour) {
+    if (!field_present(row, field)) {
+        table_cell_empty(table);
+        return;
+    }
+    table_cell(table, unit_in_column(unit_duration(style, field_number(row, field), NS_PER_MS)), colour);
+}
+
+static void cell_bytes(Table *table, const json_t *row, const char *field) {
+    if (field_number(row, field) > 0)
+        table_cell(table, unit_bytes(field_number(row, field)), COLOUR_NONE);
+    else
+        table_cell_empty(table);
+}
+
+static void cell_count(Table *table, double n, Colour colour) {
+    if (n > 0)
+        table_cell(table, unit_count(n), colour);
+    else
+        table_cell_empty(table);
+}
+
+static Colour state_colour(const char *state) {
+    if (strcmp(state, "failed") == 0 || strcmp(state, "lost") == 0) return COLOUR_RED;
+    return strcmp(state, "cut off") == 0 || strcmp(state, "silent") == 0 || strcmp(state, "killed") == 0 ? COLOUR_YELLOW
+                                                                                                         : COLOUR_NONE;
+}
+
+/* An application that says nothing any more, and has not said that it ended, may have died. */
+static char *app_state(const Style *style, const json_t *app) {
+    if (strcmp(field_text(app, "state"), "silent") != 0) return show_text(style, app, "state");
+    g_autofree char *ago = unit_age(field_number(app, "silent_ns"));
+    return g_strdup_printf("no end, last event %s ago", ago);
+}
+
+static void cell_state(Table *table, const Style *style, const json_t *row, const char *field) {
+    table_cell(table, show_text(style, row, field), state_colour(field_text(row, field)));
+}
+
+/* ---- applications ---- */
+
+void show_apps(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {{"begin", TRUE, 0, 5},  {"application", TRUE, 0, 0}, {"name", TRUE, 12, 0},
+                                          {"user", TRUE, 0, 6},   {"Spark", TRUE, 0, 7},       {"state", TRUE, 0, 0},
+                                          {"time", FALSE, 0, 0},  {"jobs", FALSE, 0, 3},       {"stages", FALSE, 0, 2},
+                                          {"tasks", FALSE, 0, 1}, {"executors", FALSE, 0, 4},  {"links", FALSE, 0, 8}};
+    static const char *const counts[] = {"jobs", "stages", "tasks", "executors", "links"};
+    const Style *style = &options->style;
+    const json_t *rows = field_list(document, "apps");
+    if (json_array_size(rows) == 0) {
+        g_string_append(out, "No application of Spark is stored: plumb-bridge sends the records of event logs.\n");
+        return;
+    }
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) {
+        table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_SEC), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "app"), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "name"), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "user"), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "spark_version"), COLOUR_NONE);
+        table_cell(table, app_state(style, row), state_colour(field_text(row, "state")));
+        cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
+        for (guint j = 0; j < G_N_ELEMENTS(counts); j++) cell_count(table, field_number(row, counts[j]), COLOUR_NONE);
+    }
+    table_print(table, out);
+    if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+}
+
+static void append_app(const json_t *document, const Style *style, GString *out) {
+    g_autofree char *app = show_text(style, document, "app"), *name = show_text(style, document, "name");
+    g_autofree char *begin = unit_time(field_int(document, "begin_time_ns"), NS_PER_SEC);
+    style_append(style, COLOUR_BOLD, app, out);
+    if (*name != '\0') g_string_append_printf(out, "  %s", name);
+    if (*begin != '\0') g_string_append_printf(out, "  %s", begin);
+    if (field_present(document, "duration_ns")) {
+        g_autofree char *time = unit_duration(style, field_number(document, "duration_ns"), NS_PER_MS);
+        g_string_append_printf(out, "  %s", time);
+    }
+    g_autofree char *state = app_state(style, document);
+    g_string_append_printf(out, "  %s\n", state);
+}
+
+/* ---- stages ---- */
+
+static double not_well(const json_t *row) {
+    const json_t *states = field_object(row, "task_states");
+    return field_number(states, "failed") + field_number(states, "killed") + field_number(states, "lost");
+}
+
+static void stage_row(Table *table, const Style *style, const json_t *row) {
+    const gint64 attempt = field_int(row, "attempt");
+    const double spilled = field_number(row, "disk_spilled_bytes"), stragglers = field_number(row, "stragglers");
+    table_cell(table,
+               attempt > 0 ? g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, field_int(row, "stage"), attempt)
+                           : g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "stage")),
+               COLOUR_NONE);
+    table_cell(table, show_text(style, row, "name"), COLOUR_NONE);
+    cell_state(table, style, row, "state");
+    cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
+    table_cell(table, unit_count(field_number(row, "tasks")), COLOUR_NONE);
+    cell_duration(table, style, row, "median_ns", COLOUR_NONE);
+    cell_duration(table, style, row, "p95_ns", COLOUR_NONE);
+    cell_duration(table, style, row, "max_ns", COLOUR_NONE);
+    cell_count(table, stragglers, COLOUR_YELLOW);
+    cell_count(table, not_well(row), COLOUR_RED);
+    cell_bytes(table, row, "input_bytes");
+    cell_bytes(table, row, "shuffle_read_bytes");
+    cell_bytes(table, row, "shuffle_write_bytes");
+    cell_bytes(table, row, "output_bytes");
+    if (spilled > 0)
+        table_cell(table, unit_bytes(spilled), COLOUR_YELLOW);
+    else
+        table_cell_empty(table);
+    if (!field_present(row, "failure")) return;
+    g_autofree char *failure = show_text(style, row, "failure");
+    failure[strcspn(failure, "\n")] = '\0';
+    table_line(table, g_strdup_printf("  %s", failure), COLOUR_RED);
+}
+
+static void append_rdds(const json_t *row, const Style *style, GString *out) {
+    gsize i;
+    const json_t *rdd;
+    json_array_foreach((json_t *)field_list(row, "rdds"), i, rdd) {
+        g_autofree char *name = show_text(style, rdd, "name"), *scope = show_text(style, rdd, "scope");
+        g_autofree char *site = show_text(style, rdd, "call_site");
+        g_string_append_printf(out, "  RDD %" G_GINT64_FORMAT "  %s", field_int(rdd, "id"), name);
+        if (*scope != '\0') g_string_append_printf(out, " (%s)", scope);
+        if (*site != '\0') g_string_append_printf(out, "  %s", site);
+        g_string_append_c(out, '\n');
+    }
+}
+
+void show_stages(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {
+        {"stage", FALSE, 0, 0},       {"name", TRUE, 16, 0},   {"state", TRUE, 0, 7},   {"time", FALSE, 0, 0},
+        {"tasks", FALSE, 0, 0},       {"median", FALSE, 0, 0}, {"95 %", FALSE, 0, 4},   {"max", FALSE, 0, 0},
+        {"stragglers", FALSE, 0, 0},  {"failed", FALSE, 0, 1}, {"input", FALSE, 0, 2},  {"shuffle in", FALSE, 0, 3},
+        {"shuffle out", FALSE, 0, 5}, {"output", FALSE, 0, 8}, {"spilled", FALSE, 0, 6}};
+    const Style *style = &options->style;
+    const json_t *rows = field_list(document, "stages");
+    append_app(document, style, out);
+    if (json_array_size(rows) == 0) {
+        g_string_append(out, "No stage of it is stored.\n");
+        return;
+    }
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) stage_row(table, style, row);
+    table_print(table, out);
+    json_array_foreach((json_t *)rows, i, row) append_rdds(row, style, out);
+    if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+}
+
+/* ---- tasks ---- */
+
+static double sum_of(const json_t *metrics, const char *a, const char *b) {
+    return field_number(metrics, a) + field_number(metrics, b);
+}
+
+static void cell_bytes_of(Table *table, double bytes) {
+    if (bytes > 0)
+        table_cell(table, unit_bytes(bytes), COLOUR_NONE);
+    else
+        table_cell_empty(table);
+}
+
+static void task_row(Table *table, const Style *style, const json_t *row) {
+    const json_t *metrics = field_object(row, "metrics");
+    const double times = field_number(row, "times_median"), gc_ns = field_number(metrics, "gcMs") * (double)NS_PER_MS;
+    table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "task")), COLOUR_NONE);
+    table_cell(table,
+               g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, field_int(row, "stage"),
+                               field_int(row, "stage_attempt")),
+               COLOUR_NONE);
+    table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "partition")), COLOUR_NONE);
+    table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "attempt")), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "executor"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "locality"), COLOUR_NONE);
+    cell_state(table, style, row, "status");
+    table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
+    cell_duration(table, style, row, "duration_ns", times >= 1.5 ? COLOUR_YELLOW : COLOUR_NONE);
+    if (times > 0)
+        table_cell(table, g_strdup_printf("%.1f", times), times >= 1.5 ? COLOUR_YELLOW : COLOUR_NONE);
+    else
+        table_cell_empty(table);
+    table_cell(table, unit_in_column(unit_duration(style, gc_ns, NS_PER_MS)), COLOUR_NONE);
+    cell_bytes_of(table, field_number(metrics, "inputBytes"));
+    cell_bytes_of(table, sum_of(metrics, "shuffleRemoteBytes", "shuffleLocalBytes"));
+    cell_bytes_of(table, field_number(metrics, "diskSpilledBytes"));
+    table_cell(table, show_text(style, row, "trace"), COLOUR_NONE);
+    if (!field_present(row, "reason")) return;
+    g_autofree char *reason = show_text(style, row, "reason");
+    table_line(table, g_strdup_printf("  %s", reason), COLOUR_RED);
+}
+
+void show_tasks(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {
+        {"task", FALSE, 0, 0},  {"stage", FALSE, 0, 0},      {"part", FALSE, 0, 5},     {"try", FALSE, 0, 7},
+        {"host", TRUE, 12, 0},  {"exec", TRUE, 0, 4},        {"locality", TRUE, 0, 9},  {"status", TRUE, 0, 3},
+        {"begin", TRUE, 0, 8},  {"time", FALSE, 0, 0},       {"x median", FALSE, 0, 0}, {"gc", FALSE, 0, 6},
+        {"input", FALSE, 0, 1}, {"shuffle in", FALSE, 0, 2}, {"spilled", FALSE, 0, 10}, {"trace", TRUE, 0, 11}};
+    const Style *style = &options->style;
+    const json_t *rows = field_list(document, "tasks");
+    append_app(document, style, out);
+    g_autofree char *fitting = show_count(field_number(document, "fitting_tasks"), "task", "tasks");
+    if (json_array_size(rows) == 0) {
+        g_string_append(out, "No task fits.\n");
+        return;
+    }
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) task_row(table, style, row);
+    table_print(table, out);
+    g_string_append_printf(out, "%zu shown of %s", json_array_size(rows), fitting);
+    if (field_true(document, "more")) g_string_append(out, ": --limit N shows more (0: all)");
+    g_string_append_c(out, '\n');
+}

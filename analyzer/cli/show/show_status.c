@@ -1,0 +1,187 @@
+#include "analyzer/cli/out/text.h"
+#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/show/show.h"
+#include "common/base/clock.h"
+
+#define LABEL_WIDTH 14
+
+/* Takes text. */
+static void line(GString *out, const char *label, char *text) {
+    g_string_append_printf(out, "  %-*s  %s\n", LABEL_WIDTH, label, text);
+    g_free(text);
+}
+
+static char *count_of(const json_t *object, const char *field) { return unit_count(field_number(object, field)); }
+
+static char *bytes_of(const json_t *object, const char *field) { return unit_bytes(field_number(object, field)); }
+
+static void append_store(const json_t *store, const ShowOptions *options, GString *out) {
+    style_append(&options->style, COLOUR_BOLD, "Store", out);
+    g_string_append_c(out, '\n');
+    g_autofree char *traces = count_of(store, "traces");
+    g_autofree char *incomplete = count_of(store, "incomplete_traces");
+    line(out, "traces", g_strdup_printf("%s (%s incomplete)", traces, incomplete));
+    line(out, "spans", count_of(store, "spans"));
+    line(out, "patterns", count_of(store, "patterns"));
+    line(out, "functions", count_of(store, "functions"));
+    line(out, "hosts", count_of(store, "hosts"));
+    g_autofree char *disk = bytes_of(store, "disk_bytes");
+    g_autofree char *spare = bytes_of(store, "free_bytes");
+    line(out, "disk",
+         g_strdup_printf("%s, %.1f bytes per span; %s free", disk, field_number(store, "bytes_per_span"), spare));
+    g_autofree char *first = unit_time(field_int(store, "first_time_ns"), NS_PER_SEC);
+    g_autofree char *last = unit_time(field_int(store, "last_time_ns"), NS_PER_SEC);
+    if (*first != '\0') line(out, "period", g_strdup_printf("%s to %s", first, last));
+    g_autofree char *duplicates = count_of(store, "duplicates");
+    g_autofree char *late = count_of(store, "late_spans");
+    line(out, "since opened", g_strdup_printf("%s repeated spans, %s late spans", duplicates, late));
+    g_autofree char *waiting = count_of(store, "late_spans_waiting");
+    if (field_number(store, "late_spans_waiting") > 0)
+        line(out, "waiting", g_strdup_printf("%s late spans: stored, not in statistics yet", waiting));
+}
+
+/* "queue full 12, no receiver 3"; a new string, "" for none. */
+static char *reasons(const Style *style, const json_t *counts) {
+    GString *out = g_string_new(NULL);
+    const char *reason;
+    const json_t *value;
+    json_object_foreach((json_t *)counts, reason, value) {
+        g_autofree char *clean = text_clean(style, reason);
+        g_autofree char *count = unit_count(json_number_value(value));
+        g_string_append_printf(out, "%s%s %s", out->len > 0 ? ", " : "", clean, count);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void append_closed(const json_t *receiver, const Style *style, GString *out) {
+    g_autofree char *why = reasons(style, field_object(receiver, "closed_traces"));
+    g_autofree char *early = count_of(receiver, "closed_early");
+    line(out, "closed", g_strdup_printf("%s%s%s early", why, *why != '\0' ? "; " : "", early));
+}
+
+static void append_flow(const json_t *receiver, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    g_autofree char *received = count_of(receiver, "spans_received");
+    g_autofree char *batches = count_of(receiver, "batches");
+    g_autofree char *bytes = bytes_of(receiver, "bytes_received");
+    line(out, "received", g_strdup_printf("%s spans in %s batches, %s", received, batches, bytes));
+    g_autofree char *rate = unit_per_s(field_number(receiver, "spans_per_s"));
+    g_autofree char *waits = show_count(field_number(receiver, "try_later"), "batch", "batches");
+    line(out, "rate", g_strdup_printf("%s (last 10 s); %s told to wait", rate, waits));
+    line(out, "connections", count_of(receiver, "connections"));
+    g_autofree char *open_traces = count_of(receiver, "open_traces");
+    g_autofree char *open_spans = count_of(receiver, "open_spans");
+    g_autofree char *open_bytes = bytes_of(receiver, "open_bytes");
+    line(out, "open", g_strdup_printf("%s traces, %s spans, %s", open_traces, open_spans, open_bytes));
+    if (field_number(receiver, "open_spilled_bytes") > 0) {
+        g_autofree char *spilled = count_of(receiver, "open_spilled_spans");
+        g_autofree char *spilled_bytes = bytes_of(receiver, "open_spilled_bytes");
+        line(out, "on disk", g_strdup_printf("%s of these spans, %s", spilled, spilled_bytes));
+    }
+    if (field_number(receiver, "queued_bytes") > 0) line(out, "queued", bytes_of(receiver, "queued_bytes"));
+    line(out, "lag", unit_duration(style, field_number(receiver, "lag_ns"), NS_PER_MS));
+    line(out, "journal", bytes_of(receiver, "journal_bytes"));
+    append_closed(receiver, style, out);
+    g_autofree char *cpu = unit_duration(style, field_number(receiver, "cpu_ns"), 1);
+    double spans = field_number(receiver, "spans_received");
+    g_autofree char *each = unit_duration(style, spans > 0 ? field_number(receiver, "cpu_ns") / spans : 0, 1);
+    line(out, "cpu", spans > 0 ? g_strdup_printf("%s, %s per span", cpu, each) : g_strdup(cpu));
+    line(out, "memory", bytes_of(receiver, "rss_bytes"));
+}
+
+/* What was lost or damaged; the last three are rare enough to be shown only where they are. */
+static void append_losses(const json_t *receiver, const ShowOptions *options, GString *out) {
+    static const char *const fields[] = {"refused", "rejected_frames", "refused_connections"};
+    static const char *const labels[] = {"refused spans", "bad frames", "refused peers"};
+    for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+        g_autofree char *text = reasons(&options->style, field_object(receiver, fields[i]));
+        line(out, labels[i], g_strdup(*text != '\0' ? text : "none"));
+    }
+    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside"};
+    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside"};
+    static const char *const rare_texts[] = {"spans, from the journal at the start", "in the journal",
+                                             "spans that the store would not take"};
+    for (guint i = 0; i < G_N_ELEMENTS(rare); i++) {
+        if (field_number(receiver, rare[i]) == 0) continue;
+        g_autofree char *count = count_of(receiver, rare[i]);
+        line(out, rare_labels[i], g_strdup_printf("%s %s", count, rare_texts[i]));
+    }
+}
+
+static double sum(const json_t *counts) {
+    double total = 0;
+    const char *reason;
+    const json_t *value;
+    json_object_foreach((json_t *)counts, reason, value) total += json_number_value(value);
+    return total;
+}
+
+/* Below the sender, since what was lost and why must not fall to a narrow terminal. */
+static void append_drops(const Style *style, const json_t *drops, Table *table) {
+    const char *reason;
+    const json_t *value;
+    json_object_foreach((json_t *)drops, reason, value) {
+        g_autofree char *clean = text_clean(style, reason);
+        g_autofree char *count = unit_count(json_number_value(value));
+        table_line(table, g_strdup_printf("  %s dropped: %s", count, clean), COLOUR_RED);
+    }
+}
+
+static void append_senders(const json_t *senders, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {{"sender", TRUE, 24, 0},
+                                          {"sent", FALSE, 0, 0},
+                                          {"queued", FALSE, 0, 2},
+                                          {"dropped", FALSE, 0, 0},
+                                          {"last seen", TRUE, 0, 1}};
+    const Style *style = &options->style;
+    if (json_array_size(senders) == 0) return;
+    g_string_append_c(out, '\n');
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *sender;
+    json_array_foreach((json_t *)senders, i, sender) {
+        const json_t *drops = field_object(sender, "drops");
+        double dropped = sum(drops);
+        table_cell(table, show_text(style, sender, "sender"), COLOUR_NONE);
+        table_cell(table, count_of(sender, "spans_sent"), COLOUR_NONE);
+        table_cell(table, count_of(sender, "spans_queued"), COLOUR_NONE);
+        table_cell(table, unit_count(dropped), dropped > 0 ? COLOUR_RED : COLOUR_NONE);
+        table_cell(table, unit_time(field_int(sender, "last_seen_time_ns"), NS_PER_SEC), COLOUR_NONE);
+        append_drops(style, drops, table);
+    }
+    table_print(table, out);
+}
+
+static void append_receiver(const json_t *receiver, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    g_string_append_c(out, '\n');
+    style_append(style, COLOUR_BOLD, "Receiver", out);
+    g_string_append_c(out, '\n');
+    gboolean ready = field_true(receiver, "ready");
+    g_autofree char *reason = show_text(style, receiver, "reason");
+    g_autofree char *uptime = unit_duration(style, field_number(receiver, "uptime_ns"), NS_PER_SEC);
+    GString *state = g_string_new(NULL);
+    style_append(style, ready ? COLOUR_GREEN : COLOUR_RED, ready ? "ready" : "not ready", state);
+    if (!ready && *reason != '\0') g_string_append_printf(state, ": %s", reason);
+    g_string_append_printf(state, ", up %s", uptime);
+    line(out, "state", g_string_free(state, FALSE));
+    if (json_object_get(receiver, "recovering") != NULL)
+        line(out, "recovering",
+             g_strdup_printf("%u %% of what the journal held at the start; answers lack the rest",
+                             (guint)(100 * field_number(receiver, "recovering"))));
+    append_flow(receiver, options, out);
+    append_losses(receiver, options, out);
+    char *sampling = show_text(style, receiver, "sampling");
+    if (*sampling == '\0') g_free(g_steal_pointer(&sampling));
+    line(out, "sampling", sampling != NULL ? sampling : g_strdup("as each sender is configured"));
+    show_accounts(field_object(receiver, "accounting"), options, out);
+    append_senders(field_list(receiver, "senders"), options, out);
+}
+
+void show_status(const json_t *document, const ShowOptions *options, GString *out) {
+    g_autofree char *version = show_text(&options->style, document, "version");
+    if (*version != '\0') g_string_append_printf(out, "Plumbline %s\n\n", version);
+    append_store(field_object(document, "store"), options, out);
+    const json_t *receiver = field_object(document, "receiver");
+    if (receiver != NULL) append_receiver(receiver, options, out);
+}

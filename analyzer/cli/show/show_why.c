@@ -1,0 +1,318 @@
+/* Why tasks were slow. */
+#include <string.h>
+
+#include "analyzer/cli/out/text.h"
+#include "analyzer/cli/out/tree_lines.h"
+#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/show/show.h"
+#include "common/base/clock.h"
+
+#define EVENT_LOG_NS NS_PER_MS /* event logs count in milliseconds */
+
+typedef struct Out {
+    const Style *style;
+    GString *text;
+} Out;
+
+static char *duration(const Out *out, double ns) { return unit_duration(out->style, ns, 1); }
+
+/* "NameNode 10.0.0.1", "DataNode 10.0.0.3", "a server that is not traced". */
+static char *whom(const Out *out, const json_t *suspect) {
+    static const char *const roles[][2] = {{"namenode", "NameNode"}, {"datanode", "DataNode"}, {"client", "client"}};
+    const char *role = field_text(suspect, "role");
+    for (gsize i = 0; i < G_N_ELEMENTS(roles); i++) {
+        if (strcmp(role, roles[i][0]) != 0) continue;
+        g_autofree char *host = show_text(out->style, suspect, "host");
+        return g_strdup_printf("%s %s", roles[i][1], host);
+    }
+    return g_strdup("a server that was not traced");
+}
+
+/* "the disk of", what the task waited for. */
+static const char *resource_text(const char *resource, const char *role) {
+    static const char *const texts[][2] = {{"client", "the work of"},      {"network", "the network to"},
+                                           {"disk", "the disk of"},        {"lock", "the lock of"},
+                                           {"queue", "the call queue of"}, {"server", "the processor of"}};
+    if (strcmp(role, "client") == 0 && strcmp(resource, "disk") == 0) return "the local disk of";
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
+    return "";
+}
+
+/* ---- the application ---- */
+
+static void show_head(const Out *out, const json_t *document) {
+    g_autofree char *app = show_text(out->style, document, "app"), *name = show_text(out->style, document, "name");
+    g_autofree char *tasks = show_count(field_number(document, "tasks"), "task", "tasks");
+    g_autofree char *all = show_count(field_number(document, "stragglers_total"), "straggler", "stragglers");
+    if (name[0]) g_string_append_printf(out->text, "%s, ", name);
+    g_string_append_printf(out->text, "%s: %s, %s", app, tasks, all);
+    if (field_int(document, "stragglers_total") > 0) {
+        g_autofree char *known = unit_count(field_number(document, "explained"));
+        g_autofree char *without = unit_count(field_number(document, "explained_without_hdfs"));
+        g_string_append_printf(out->text, ", %s with a known cause (%s without traces of HDFS)", known, without);
+    }
+    g_string_append_c(out->text, '\n');
+}
+
+static void show_suspects(const Out *out, const json_t *list) {
+    gsize i;
+    const json_t *suspect;
+    if (json_array_size(list) > 0) g_string_append(out->text, "\nWaited for most:\n");
+    json_array_foreach((json_t *)list, i, suspect) {
+        g_autofree char *who = whom(out, suspect), *function = show_text(out->style, suspect, "function");
+        g_autofree char *tasks = show_count(field_number(suspect, "tasks"), "task", "tasks");
+        g_autofree char *cost = duration(out, field_number(suspect, "explains_ns"));
+        g_autofree char *since = unit_time(field_int(suspect, "since_time_ns"), EVENT_LOG_NS);
+        const char *what = resource_text(field_text(suspect, "resource"), field_text(suspect, "role"));
+        g_autofree char *line =
+            g_strdup_printf("  %s %s: %s slower by %s in all since %s (%s)\n", what, who, tasks, cost, since, function);
+        style_append(out->style, COLOUR_BOLD, line, out->text);
+    }
+}
+
+/* The share of the tasks' time that was HDFS, and the functions that took most of it. */
+static void show_sum(const Out *out, const json_t *sum) {
+    enum { SHOWN = 3 };
+    const double all_ns = sum ? field_number(sum, "duration_ns") : 0;
+    if (all_ns <= 0) return;
+    g_autofree char *tasks = show_count(field_number(sum, "tasks"), "task", "tasks");
+    g_string_append_printf(out->text, "HDFS: %.0f %% of the time of %s whose traces were read",
+                           100 * field_number(sum, "time_ns") / all_ns, tasks);
+    const char *separator = ": ";
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)field_list(sum, "functions"), i, row) {
+        if (i == SHOWN) break;
+        g_autofree char *function = show_text(out->style, row, "function");
+        g_autofree char *resource = show_text(out->style, row, "resource");
+        g_string_append_printf(out->text, "%s%s %.0f %% (%s)", separator, function,
+                               100 * field_number(row, "time_ns") / all_ns, resource);
+        separator = ", ";
+    }
+    g_string_append_c(out->text, '\n');
+}
+
+/* ---- one straggler ---- */
+
+static void show_task(const Out *out, const json_t *row) {
+    g_autofree char *host = show_text(out->style, row, "host"), *executor = show_text(out->style, row, "executor");
+    g_autofree char *took = unit_duration(out->style, field_number(row, "duration_ns"), EVENT_LOG_NS);
+    g_autofree char *median = unit_duration(out->style, field_number(row, "stage_median_ns"), EVENT_LOG_NS);
+    g_autofree char *begin = unit_time(field_int(row, "begin_time_ns"), EVENT_LOG_NS);
+    g_string_append_printf(out->text,
+                           "\nstage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ", task %" G_GINT64_FORMAT
+                           " (partition %" G_GINT64_FORMAT ") on %s, executor %s, %s: ",
+                           field_int(row, "stage"), field_int(row, "stage_attempt"), field_int(row, "task"),
+                           field_int(row, "partition"), host, executor, begin);
+    g_autofree char *text = g_strdup_printf("%s, %.1f times the median %s", took, field_number(row, "scale"), median);
+    style_append(out->style, COLOUR_BOLD, text, out->text);
+    if (strcmp(field_text(row, "status"), "running") == 0) g_string_append(out->text, ", still running");
+    g_string_append_c(out->text, '\n');
+}
+
+static void show_path(const Out *out, const json_t *path) {
+    static const TableColumn columns[] = {
+        {"", TRUE, 20, 0}, {"host", TRUE, 0, 0}, {"start", FALSE, 0, 0}, {"time", FALSE, 0, 0}, {"self", FALSE, 0, 1}};
+    const gsize n = json_array_size(path);
+    g_autofree guint32 *depths = g_new(guint32, n);
+    for (gsize k = 0; k < n; k++) depths[k] = (guint32)k;
+    g_autoptr(TreeLines) lines = tree_lines_new(out->style, depths, n);
+    g_autoptr(Table) table = table_new(out->style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *step;
+    json_array_foreach((json_t *)path, i, step) {
+        g_autofree char *line = tree_lines_next(lines);
+        Colour colour = COLOUR_NONE;
+        Role role;
+        if (role_parse(field_text(step, "role"), &role)) colour = out->style->roles[role];
+        table_cell_tree(table, g_strdup_printf("    %s", line), show_text(out->style, step, "function"), colour);
+        table_cell(table, show_text(out->style, step, "host"), COLOUR_NONE);
+        g_autofree char *offset = duration(out, field_number(step, "offset_ns"));
+        table_cell(table, g_strdup_printf("+%s", offset), COLOUR_NONE);
+        table_cell(table, duration(out, field_number(step, "duration_ns")), COLOUR_NONE);
+        table_cell(table, duration(out, field_number(step, "self_ns")), COLOUR_NONE);
+    }
+    table_print(table, out->text);
+}
+
+static void show_normal(const Out *out, const json_t *suspect, const char *field, const char *where) {
+    const json_t *normal = field_object(suspect, field);
+    if (!normal) return;
+    g_autofree char *mean = duration(out, field_number(normal, "mean_ns"));
+    g_autofree char *high = duration(out, field_number(normal, "q95_ns"));
+    g_autofree char *calls = show_count(field_number(normal, "calls"), "call", "calls");
+    g_string_append_printf(out->text, "    %s in that hour: %s, mean %s, 95 %% within %s\n", where, calls, mean, high);
+}
+
+static void show_suspect(const Out *out, const json_t *suspect, const json_t *hdfs) {
+    g_autofree char *function = show_text(out->style, suspect, "function");
+    g_autofree char *calls = show_count(field_number(suspect, "calls"), "call", "calls");
+    g_autofree char *total = duration(out, field_number(suspect, "calls_total_ns"));
+    g_autofree char *longest = duration(out, field_number(suspect, "longest_call_ns"));
+    g_string_append_printf(out->text, "    %s, in this task: %s, %s in all, the longest %s\n", function, calls, total,
+                           longest);
+    show_normal(out, suspect, "normal", "on all hosts");
+    show_normal(out, suspect, "normal_on_host", "there");
+    if (json_array_size(field_list(suspect, "path")) > 0) show_path(out, field_list(suspect, "path"));
+    g_autofree char *trace = show_text(out->style, hdfs, "trace");
+    g_string_append_printf(out->text, "    the whole: plumb trace %s\n", trace);
+}
+
+/* What a topic's cause means, where it is not HDFS. */
+static const char *topic_text(const char *feature, const char *topic) {
+    static const char *const texts[][2] = {
+        {"read_bytes", "it read more than its peers"},
+        {"shuffle_read_bytes", "it fetched more of the shuffle than its peers: skewed keys"},
+        {"shuffle_write_bytes", "it wrote more of the shuffle than its peers"},
+        {"jvm_gc_time", "garbage collection in its executor"},
+        {"serialize_time", "serializing its result"},
+        {"deserialize_time", "deserializing the task: its closure, or broadcast variables"},
+        {"spill", "it spilled more than its peers: too little memory for its data"},
+        {"locality", "its data was not local, as that of its peers was"},
+        {"cpu", "the processors of its host were busy with something else"},
+        {"disk", "a disk of its host was busy with something else"},
+        {"network", "the network of its host was busy with something else"}};
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (strcmp(feature, texts[i][0]) == 0 || strcmp(topic, texts[i][0]) == 0) return texts[i][1];
+    return feature;
+}
+
+/* "HDFS: the disk of DataNode datanode2", "garbage collection in its executor". */
+static char *cause_text(const Out *out, const json_t *main) {
+    const json_t *suspect = field_object(main, "suspect");
+    if (!suspect) return text_clean(out->style, topic_text(field_text(main, "feature"), field_text(main, "topic")));
+    g_autofree char *who = whom(out, suspect);
+    return g_strdup_printf("HDFS: %s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")),
+                           who);
+}
+
+static void show_main(const Out *out, const json_t *row) {
+    const json_t *main = field_object(row, "main_cause"), *suspect = main ? field_object(main, "suspect") : NULL;
+    if (!main) {
+        style_append(out->style, COLOUR_YELLOW, "  no cause found\n", out->text);
+        return;
+    }
+    g_autofree char *explains = duration(out, field_number(main, "explains_ns"));
+    g_autofree char *excess = unit_duration(out->style, field_number(main, "excess_ns"), EVENT_LOG_NS);
+    g_autofree char *cause = cause_text(out, main);
+    g_autofree char *line = field_int(main, "explains_ns") > 0
+                                ? g_strdup_printf("  %s (%s of the %s that it took longer)\n", cause, explains, excess)
+                                : g_strdup_printf("  %s\n", cause);
+    style_append(out->style, COLOUR_RED, line, out->text);
+    if (suspect) show_suspect(out, suspect, field_object(row, "hdfs"));
+}
+
+static void show_hdfs(const Out *out, const json_t *row) {
+    const json_t *hdfs = field_object(row, "hdfs"), *resources;
+    if (!hdfs) {
+        g_string_append(out->text, "  HDFS: no traces of this task\n");
+        return;
+    }
+    g_autofree char *all = duration(out, field_number(hdfs, "time_ns"));
+    g_autofree char *link = show_text(out->style, hdfs, "link");
+    const double task_ns = field_number(row, "duration_ns");
+    g_string_append_printf(out->text, "  HDFS: %s", all);
+    if (task_ns > 0)
+        g_string_append_printf(out->text, ", %.0f %% of the task", 100 * field_number(hdfs, "time_ns") / task_ns);
+    g_string_append_printf(out->text, " (link: %s", link);
+    if (field_number(hdfs, "confidence") < 1)
+        g_string_append_printf(out->text, ", confidence %.2f", field_number(hdfs, "confidence"));
+    g_string_append(out->text, ")");
+    const char *name, *separator = ": ";
+    json_t *value;
+    resources = field_object(hdfs, "resources_ns");
+    if (resources) {
+        json_object_foreach((json_t *)resources, name, value) {
+            if (json_number_value(value) <= 0) continue;
+            g_autofree char *part = duration(out, json_number_value(value));
+            g_autofree char *resource = text_clean(out->style, name);
+            g_string_append_printf(out->text, "%s%s %s", separator, resource, part);
+            separator = ", ";
+        }
+    }
+    g_string_append_c(out->text, '\n');
+}
+
+/* A figure in the unit of its feature: of times a share of the task, of amounts multiples of the stage's mean. */
+static char *figure(const Out *out, const json_t *cause, double value) {
+    const char *kind = field_text(cause, "kind"), *unit = field_text(cause, "unit");
+    if (strcmp(kind, "wait") == 0) return duration(out, value * 1e6);
+    if (strcmp(kind, "time") == 0 || strcmp(unit, "share") == 0) return g_strdup_printf("%.1f %%", 100 * value);
+    if (strcmp(kind, "numeric") == 0) return g_strdup_printf("%.2f x", value);
+    if (strcmp(unit, "bytes/s") == 0) return unit_bytes_per_s(value);
+    return g_strdup_printf("%.0f", value);
+}
+
+static char *measured(const Out *out, const json_t *cause) {
+    const char *unit = field_text(cause, "unit");
+    double value = field_number(cause, "measured");
+    if (strcmp(unit, "ms") == 0) return duration(out, value * 1e6);
+    if (strcmp(unit, "bytes") == 0) return unit_bytes(value);
+    if (strcmp(unit, "bytes/s") == 0) return unit_bytes_per_s(value);
+    if (strcmp(unit, "share") == 0) return g_strdup_printf("%.1f %%", 100 * value);
+    return g_strdup_printf("%.0f", value);
+}
+
+static char *peers_text(const Out *out, const json_t *cause, const char *field) {
+    const json_t *peers = field_object(cause, field);
+    if (!peers || field_int(peers, "tasks") == 0) return g_strdup("-");
+    const char *of = field_present(peers, "median") ? "median" : "mean";
+    return figure(out, cause, field_number(peers, of));
+}
+
+static void show_causes(const Out *out, const json_t *row) {
+    static const TableColumn columns[] = {{"  cause", TRUE, 12, 0},   {"measured", FALSE, 0, 0},
+                                          {"compared", FALSE, 0, 0},  {"peers elsewhere", FALSE, 0, 0},
+                                          {"same host", FALSE, 0, 0}, {"verdict", TRUE, 0, 0}};
+    static const char *const lists[] = {"causes", "near"};
+    g_autoptr(Table) table = table_new(out->style, columns, G_N_ELEMENTS(columns));
+    for (gsize k = 0; k < G_N_ELEMENTS(lists); k++) {
+        gsize i;
+        const json_t *cause;
+        json_array_foreach((json_t *)field_list(row, lists[k]), i, cause) {
+            g_autofree char *feature = show_text(out->style, cause, "feature");
+            table_cell(table, g_strdup_printf("  %s", feature), k == 0 ? COLOUR_NONE : COLOUR_DIM);
+            table_cell(table, measured(out, cause), COLOUR_NONE);
+            table_cell(table, figure(out, cause, field_number(cause, "value")), COLOUR_NONE);
+            table_cell(table, peers_text(out, cause, "other_hosts"), COLOUR_NONE);
+            table_cell(table, peers_text(out, cause, "same_host"), COLOUR_NONE);
+            table_cell(table, show_text(out->style, cause, "verdict"), COLOUR_NONE);
+        }
+    }
+    if (table_rows(table) > 0) table_print(table, out->text);
+}
+
+void show_why(const json_t *document, const ShowOptions *options, GString *text) {
+    const Out out = {&options->style, text};
+    gsize i;
+    const json_t *row;
+    show_head(&out, document);
+    show_sum(&out, field_object(document, "hdfs"));
+    show_suspects(&out, field_list(document, "suspects"));
+    json_array_foreach((json_t *)field_list(document, "stragglers"), i, row) {
+        show_task(&out, row);
+        show_main(&out, row);
+        show_hdfs(&out, row);
+        if (!options->brief) show_causes(&out, row);
+    }
+    if (field_true(document, "more"))
+        g_string_append_printf(text, "\n%zu shown: --limit N shows more (0: all)\n",
+                               json_array_size(field_list(document, "stragglers")));
+}
+
+void show_straggler_line(const json_t *app, const json_t *row, const Style *style, GString *text) {
+    const Out out = {style, text};
+    const json_t *main = field_object(row, "main_cause");
+    g_autofree char *name = show_text(style, app, "app"), *host = show_text(style, row, "host");
+    g_autofree char *took = unit_duration(style, field_number(row, "duration_ns"), EVENT_LOG_NS);
+    g_autofree char *median = unit_duration(style, field_number(row, "stage_median_ns"), EVENT_LOG_NS);
+    g_autofree char *cause = main ? cause_text(&out, main) : g_strdup("no cause seen yet");
+    g_string_append_printf(text,
+                           "%s stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT " task %" G_GINT64_FORMAT
+                           " on %s runs for %s, %.1f times the median %s: ",
+                           name, field_int(row, "stage"), field_int(row, "stage_attempt"), field_int(row, "task"), host,
+                           took, field_number(row, "scale"), median);
+    style_append(style, main ? COLOUR_RED : COLOUR_YELLOW, cause, text);
+    g_string_append_c(text, '\n');
+}

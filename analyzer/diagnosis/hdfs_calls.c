@@ -1,0 +1,86 @@
+#include "analyzer/diagnosis/hdfs_calls.h"
+
+#include <string.h>
+
+typedef struct Call {
+    const char *name; /* a '*' at its end stands for any rest */
+    CallClass class;
+} Call;
+
+/* docs/tracing.md says what the functions are. In each list the first that fits counts. */
+static const Call client_calls[] = {
+    /* Reading from memory that is there already; what they wait for are functions of their own below them. */
+    {"DFSInputStream#byteArrayRead", CALL_WORK},
+    {"DFSInputStream#byteBufferRead", CALL_WORK},
+    {"DFSInputStream#readWithStrategy", CALL_WORK},
+    {"DFSStripedInputStream#readWithStrategy", CALL_WORK},
+    {"StripeReader#decode", CALL_WORK},
+    {"DFSInputStream#new", CALL_WORK},
+    {"newDFSInputStream", CALL_WORK},
+    {"BlockReaderRemote#readFully", CALL_WORK},
+    {"BlockReaderRemote#readAll", CALL_WORK},
+    {"BlockReaderLocal*", CALL_DISK},
+    /* A write only fills packets; where it waits for room it is in DataStreamer#waitAndQueuePacket. */
+    {"DFSOutputStream#write", CALL_WORK},
+    {"DFSStripedOutputStream#writeParityCells", CALL_WORK},
+    {"DataStreamer#waitAndQueuePacket", CALL_WAIT},
+    {"dataStreamer", CALL_ASYNC},
+    {"DataStreamer#*", CALL_ASYNC},
+    {"hedgedRead", CALL_ASYNC},
+    {"StripeReader#readCells", CALL_ASYNC},
+    {"StripeReader#readToBuffer", CALL_ASYNC},
+    {"DFSStripedOutputStream#flushInternal", CALL_ASYNC},
+    {"DFS*", CALL_WAIT},
+    {"DistributedFileSystem#*", CALL_WAIT},
+    {"BlockReader*", CALL_WAIT},
+    {"ClientNamenodeProtocol#*", CALL_RPC},
+    {"ClientProtocol#*", CALL_RPC},
+    {"StripeReader#*", CALL_WAIT},
+    {"WebHdfs*", CALL_WAIT},
+};
+
+static const Call server_calls[] = {
+    {"RPC#queue", CALL_QUEUE},
+    {"FSNamesystemLock#readLock", CALL_LOCK},
+    {"FSNamesystemLock#writeLock", CALL_LOCK},
+    {"FSEditLog#*", CALL_DISK},
+    {"BlockSender#new", CALL_DISK}, /* opens the replica and its checksums */
+    {"BlockSender#read*", CALL_DISK},
+    {"BlockSender#writeToSocket", CALL_SEND},
+    {"FileIoProvider#transferToSocketFully", CALL_TRANSFER},
+    {"FileIoProvider#*", CALL_DISK},
+    {"ReplicaOutputStreams#writeDataToDisk", CALL_DISK},
+    {"BlockReceiver#new", CALL_DISK}, /* makes the replica's files */
+    {"BlockReceiver#flushOrSync", CALL_DISK},
+    {"PacketResponder#finalizeBlock", CALL_DISK}, /* renames them */
+    {"PacketReceiver#mirrorPacketTo", CALL_MIRROR},
+    {"PacketReceiver#receiveNextPacket", CALL_WAIT},
+    {"BlockReceiver#receiveBlock", CALL_WAIT}, /* by itself: for its responder */
+    {"PacketResponder#run", CALL_WAIT},        /* by itself: for packets */
+    {"PipelineAck#readFields", CALL_WAIT},
+};
+
+static gboolean fits(const char *pattern, const char *name) {
+    gsize length = strlen(pattern);
+    return pattern[length - 1] == '*' ? strncmp(pattern, name, length - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+static const Call *find(const Call *calls, gsize n, const char *name) {
+    for (gsize i = 0; i < n; i++) {
+        if (fits(calls[i].name, name)) return &calls[i];
+    }
+    return NULL;
+}
+
+CallClass hdfs_call_class(const char *name, Role role) {
+    if (strcmp(name, SPARK_TASK_FUNCTION) == 0 || g_str_has_prefix(name, SPARK_OPERATION_PREFIX))
+        return CALL_APPLICATION;
+    if (role == ROLE_NAMENODE || role == ROLE_DATANODE || role == ROLE_JOURNALNODE) {
+        const Call *call = find(server_calls, G_N_ELEMENTS(server_calls), name);
+        return call ? call->class : CALL_WORK;
+    }
+    const Call *call = find(client_calls, G_N_ELEMENTS(client_calls), name);
+    if (call) return call->class;
+    /* DFSClient's own, "getFileInfo", "hsync": HDFS alone names functions without their class. */
+    return g_ascii_islower(name[0]) && !strpbrk(name, "#:./ ") ? CALL_WAIT : CALL_APPLICATION;
+}

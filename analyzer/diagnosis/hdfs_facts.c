@@ -1,0 +1,366 @@
+#include "analyzer/diagnosis/hdfs_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/calltree/interval.h"
+
+/* Lists of calls that run now and have none of their side (clients, servers) below them: servers' by who is waited for
+ * first, the last of these lists first; and those of the task's thread in the client. */
+enum { LIST_WAITING, LIST_SENDING, LIST_WORKING, LIST_DISK, LIST_CLIENT, LIST_COUNT, LIST_NONE = LIST_COUNT };
+enum { SIDE_CLIENT, SIDE_SERVER, SIDE_COUNT };
+
+typedef struct Event {
+    gint64 time_ns;
+    guint32 node;
+    gboolean end;
+} Event;
+
+typedef struct Place {
+    guint32 before, after;     /* in its list; 0: none, for node 0 is in no list */
+    guint32 above[SIDE_COUNT]; /* the nearest listed node of each side above it; 0: none */
+    guint32 below;             /* listed nodes of its side that run and whose nearest one above it is */
+    guint8 list;
+    gboolean runs;
+    gboolean top;     /* a top call */
+    gboolean outside; /* nothing but the application's spans above and in it */
+    gboolean beside;  /* in a thread of its own, or below such a node */
+    gboolean counted;
+} Place;
+
+typedef struct Sweep {
+    const CallTree *tree;
+    const FactsNode *nodes;
+    HdfsFacts *facts;
+    Place *places;
+    guint32 list[LIST_COUNT]; /* first of each */
+    guint32 tops;             /* top calls that run */
+    guint32 datanode;         /* the last node of a DataNode that a client called */
+    GHashTable *of_block;     /* block -> the last node of a DataNode that handled it */
+    GHashTable *shares;       /* HdfsShare (its key fields) -> index + 1 */
+} Sweep;
+
+const char *hdfs_resource_name(HdfsResource resource) {
+    static const char *const names[HDFS_RESOURCE_COUNT] = {"client", "network", "socket", "disk",
+                                                           "lock",   "queue",   "server"};
+    return names[resource];
+}
+
+void hdfs_facts_init(HdfsFacts *facts) {
+    memset(facts, 0, sizeof(*facts));
+    facts->shares = g_array_new(FALSE, TRUE, sizeof(HdfsShare));
+}
+
+void hdfs_facts_clear(HdfsFacts *facts) {
+    if (facts->shares) g_array_unref(facts->shares);
+    memset(facts, 0, sizeof(*facts));
+}
+
+/* ---- which node is in which list ---- */
+
+static int side_of(const FactsNode *node) {
+    gboolean server = node->role == ROLE_NAMENODE || node->role == ROLE_DATANODE || node->role == ROLE_JOURNALNODE;
+    return server ? SIDE_SERVER : SIDE_CLIENT;
+}
+
+static guint8 server_list(CallClass class) {
+    switch (class) {
+    case CALL_DISK:
+    case CALL_LOCK: return LIST_DISK;
+    case CALL_WORK:
+    case CALL_QUEUE:
+    case CALL_TRANSFER: return LIST_WORKING;
+    case CALL_SEND:
+    case CALL_MIRROR: return LIST_SENDING;
+    default: return LIST_WAITING;
+    }
+}
+
+/* Fills the places of root and what is below it, parents first. */
+static void find_places(Sweep *sweep, guint32 root) {
+    const CallTree *tree = sweep->tree;
+    for (guint32 i = root; i < tree->end[root]; i++) {
+        const FactsNode *node = &sweep->nodes[i];
+        Place *place = &sweep->places[i];
+        const Place *up = i == root ? NULL : &sweep->places[tree->parent[i]];
+        gboolean application = !tree->span[i] || node->class == CALL_APPLICATION;
+        gboolean was_outside = !up || up->outside;
+        place->outside = application && was_outside;
+        place->beside = node->class == CALL_ASYNC || (up && up->beside);
+        if (application)
+            place->list = LIST_NONE;
+        else if (side_of(node) == SIDE_SERVER)
+            place->list = server_list(node->class);
+        else
+            place->list = place->beside ? LIST_NONE : LIST_CLIENT;
+        place->top = place->list == LIST_CLIENT && was_outside;
+        for (int side = 0; up && side < SIDE_COUNT; side++) {
+            gboolean itself = up->list != LIST_NONE && side_of(&sweep->nodes[tree->parent[i]]) == side;
+            place->above[side] = itself ? tree->parent[i] : up->above[side];
+        }
+    }
+}
+
+/* ---- shares ---- */
+
+static guint share_hash(gconstpointer data) {
+    const HdfsShare *share = data;
+    return (share->tracer * 31 + share->name) * 31 + share->resource;
+}
+
+static gboolean share_equal(gconstpointer a, gconstpointer b) {
+    const HdfsShare *x = a, *y = b;
+    return x->tracer == y->tracer && x->name == y->name && x->resource == y->resource && x->role == y->role;
+}
+
+static void add_share(Sweep *sweep, guint32 node, const HdfsShare *share) {
+    if (share->ns <= 0) return;
+    GArray *shares = sweep->facts->shares;
+    guint at = GPOINTER_TO_UINT(g_hash_table_lookup(sweep->shares, share));
+    if (at == 0) {
+        g_array_append_vals(shares, share, 1);
+        g_array_index(shares, HdfsShare, shares->len - 1).ns = 0;
+        g_hash_table_insert(sweep->shares, g_memdup2(share, sizeof(*share)), GUINT_TO_POINTER(shares->len));
+        at = shares->len;
+    }
+    HdfsShare *known = &g_array_index(shares, HdfsShare, at - 1);
+    known->ns += share->ns;
+    if (!sweep->places[node].counted) known->calls++;
+    sweep->places[node].counted = TRUE;
+    sweep->facts->of[share->resource] += share->ns;
+    sweep->facts->hdfs_ns += share->ns;
+}
+
+static HdfsShare share_of(const Sweep *sweep, guint32 node, HdfsResource resource, gint64 ns) {
+    const SpanRec *span = sweep->tree->span[node];
+    return (HdfsShare){span->tracer, span->name, resource, sweep->nodes[node].role, ns, 0};
+}
+
+/* The DataNode to which this one passes packets on: its own call's child in another process. 0: unknown. */
+static guint32 next_in_pipeline(const Sweep *sweep, guint32 node) {
+    const CallTree *tree = sweep->tree;
+    const guint32 tracer = tree->span[node]->tracer;
+    guint32 own = node;
+    while (tree->parent[own] != 0 && tree->span[tree->parent[own]] && tree->span[tree->parent[own]]->tracer == tracer)
+        own = tree->parent[own];
+    for (guint32 c = own + 1; c < tree->end[own]; c = tree->end[c]) {
+        if (tree->span[c] && tree->span[c]->tracer != tracer && sweep->nodes[c].role == ROLE_DATANODE) return c;
+    }
+    return 0;
+}
+
+/* Time for which the client waited for a server that did something. */
+static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
+    const FactsNode *facts = &sweep->nodes[node];
+    HdfsShare share = share_of(sweep, node, HDFS_SERVER, ns);
+    switch (facts->class) {
+    case CALL_DISK: share.resource = HDFS_DISK; break;
+    case CALL_LOCK: share.resource = HDFS_LOCK; break;
+    case CALL_QUEUE: share.resource = HDFS_QUEUE; break;
+    case CALL_SEND: share.resource = HDFS_SOCKET; break;
+    case CALL_MIRROR: {
+        guint32 next = next_in_pipeline(sweep, node);
+        share.resource = HDFS_SOCKET;
+        if (next) share.tracer = sweep->tree->span[next]->tracer;
+        break;
+    }
+    case CALL_TRANSFER: {
+        /* By the proportion of both in the whole call: which came first is not known. */
+        double all = (double)facts->socket_ns + (double)facts->transfer_ns;
+        HdfsShare socket = share;
+        socket.resource = HDFS_SOCKET;
+        socket.ns = all > 0 ? (gint64)((double)ns * ((double)facts->socket_ns / all)) : ns;
+        share.resource = HDFS_DISK;
+        share.ns = ns - socket.ns;
+        add_share(sweep, node, &socket);
+        break;
+    }
+    default: break;
+    }
+    add_share(sweep, node, &share);
+}
+
+/* The server on the other side of a client's call that waits while nobody is seen to work. 0: unknown. */
+static guint32 other_side(const Sweep *sweep, guint32 node) {
+    const CallTree *tree = sweep->tree;
+    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
+        if (tree->span[c] && side_of(&sweep->nodes[c]) == SIDE_SERVER) return c;
+    }
+    if (sweep->nodes[node].class == CALL_RPC) return 0;
+    for (guint32 at = node; at != 0; at = sweep->places[at].above[SIDE_CLIENT]) {
+        gint64 block = (gint64)sweep->nodes[at].block;
+        guint32 known = block ? GPOINTER_TO_UINT(g_hash_table_lookup(sweep->of_block, &block)) : 0;
+        if (known) return known;
+    }
+    return sweep->datanode;
+}
+
+static void blame(Sweep *sweep, gint64 ns) {
+    const guint32 client = sweep->list[LIST_CLIENT]; /* a top call at least */
+    const CallClass class = sweep->nodes[client].class;
+    if (class == CALL_WORK || class == CALL_DISK) {
+        HdfsShare share = share_of(sweep, client, class == CALL_DISK ? HDFS_DISK : HDFS_CLIENT, ns);
+        add_share(sweep, client, &share);
+        return;
+    }
+    for (int list = LIST_DISK; list > LIST_WAITING; list--) {
+        if (!sweep->list[list]) continue;
+        blame_server(sweep, sweep->list[list], ns);
+        return;
+    }
+    guint32 other = other_side(sweep, client);
+    HdfsShare share = share_of(sweep, client, HDFS_NETWORK, ns);
+    share.tracer = other ? sweep->tree->span[other]->tracer : 0;
+    share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+    add_share(sweep, client, &share);
+}
+
+/* ---- the sweep ---- */
+
+static void list_insert(Sweep *sweep, guint32 node) {
+    Place *place = &sweep->places[node];
+    guint32 *first = &sweep->list[place->list];
+    place->before = 0;
+    place->after = *first;
+    if (*first) sweep->places[*first].before = node;
+    *first = node;
+}
+
+static void list_remove(Sweep *sweep, guint32 node) {
+    Place *place = &sweep->places[node];
+    if (place->before)
+        sweep->places[place->before].after = place->after;
+    else
+        sweep->list[place->list] = place->after;
+    if (place->after) sweep->places[place->after].before = place->before;
+}
+
+static void begin_node(Sweep *sweep, guint32 node) {
+    Place *place = &sweep->places[node];
+    const FactsNode *facts = &sweep->nodes[node];
+    const guint32 above = place->above[side_of(facts)];
+    if (above) {
+        Place *over = &sweep->places[above];
+        if (over->below++ == 0 && over->runs) list_remove(sweep, above);
+    }
+    place->runs = TRUE;
+    if (place->below == 0) list_insert(sweep, node);
+    if (place->top) sweep->tops++;
+    if (facts->role != ROLE_DATANODE) return;
+    guint32 parent = sweep->tree->parent[node];
+    if (sweep->tree->span[parent] && side_of(&sweep->nodes[parent]) == SIDE_CLIENT) sweep->datanode = node;
+    if (facts->block) {
+        gint64 block = (gint64)facts->block;
+        g_hash_table_insert(sweep->of_block, g_memdup2(&block, sizeof(block)), GUINT_TO_POINTER(node));
+    }
+}
+
+static void end_node(Sweep *sweep, guint32 node) {
+    Place *place = &sweep->places[node];
+    const guint32 above = place->above[side_of(&sweep->nodes[node])];
+    if (place->below == 0) list_remove(sweep, node);
+    place->runs = FALSE;
+    if (place->top) sweep->tops--;
+    if (above) {
+        Place *over = &sweep->places[above];
+        if (--over->below == 0 && over->runs) list_insert(sweep, above);
+    }
+}
+
+/* What ends makes room before what begins; parents begin before, and end after, their children. */
+static int event_compare(const void *a, const void *b) {
+    const Event *x = a, *y = b;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->end != y->end) return x->end ? -1 : 1;
+    if (x->node == y->node) return 0;
+    return (x->node < y->node) != x->end ? -1 : 1;
+}
+
+static GArray *find_events(const Sweep *sweep, guint32 root) {
+    const CallTree *tree = sweep->tree;
+    GArray *events = g_array_new(FALSE, FALSE, sizeof(Event));
+    for (guint32 i = root; i < tree->end[root]; i++) {
+        if (sweep->places[i].list == LIST_NONE || tree->from_ns[i] >= tree->to_ns[i]) continue;
+        Event event = {tree->from_ns[i], i, FALSE};
+        g_array_append_val(events, event);
+        event.time_ns = tree->to_ns[i];
+        event.end = TRUE;
+        g_array_append_val(events, event);
+    }
+    if (events->len) qsort(events->data, events->len, sizeof(Event), event_compare);
+    return events;
+}
+
+/* What clients' calls counted, whichever thread they ran in. */
+static void add_counts(Sweep *sweep, guint32 root) {
+    const CallTree *tree = sweep->tree;
+    g_autofree gboolean *failed_below = g_new0(gboolean, tree->n_nodes);
+    for (guint32 i = tree->end[root]; i-- > root;) {
+        const FactsNode *node = &sweep->nodes[i];
+        if (i > root && (node->failed || failed_below[i])) failed_below[tree->parent[i]] = TRUE;
+        if (!tree->span[i] || node->class == CALL_APPLICATION || side_of(node) == SIDE_SERVER) continue;
+        if (sweep->places[i].top) sweep->facts->top_calls++;
+        if (node->failed && !failed_below[i]) sweep->facts->failures++;
+        if (node->bytes <= 0) continue;
+        guint32 other = other_side(sweep, i);
+        sweep->facts->bytes += node->bytes;
+        if (other && sweep->nodes[other].host != node->host) sweep->facts->remote_bytes += node->bytes;
+    }
+}
+
+void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root) {
+    Sweep sweep = {.tree = tree, .nodes = nodes, .facts = facts, .places = g_new0(Place, tree->n_nodes)};
+    sweep.of_block = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    sweep.shares = g_hash_table_new_full(share_hash, share_equal, g_free, NULL);
+    for (guint i = 0; i < facts->shares->len; i++) {
+        const HdfsShare *share = &g_array_index(facts->shares, HdfsShare, i);
+        g_hash_table_insert(sweep.shares, g_memdup2(share, sizeof(*share)), GUINT_TO_POINTER(i + 1));
+    }
+    find_places(&sweep, root);
+    g_autoptr(GArray) events = find_events(&sweep, root);
+    gint64 now = 0;
+    for (guint i = 0; i < events->len; i++) {
+        const Event *event = &g_array_index(events, Event, i);
+        if (sweep.tops > 0 && event->time_ns > now) blame(&sweep, event->time_ns - now);
+        now = event->time_ns;
+        if (event->end)
+            end_node(&sweep, event->node);
+        else
+            begin_node(&sweep, event->node);
+    }
+    add_counts(&sweep, root);
+    g_hash_table_unref(sweep.shares);
+    g_hash_table_unref(sweep.of_block);
+    g_free(sweep.places);
+}
+
+/* ---- the sums ---- */
+
+static int share_compare(const void *a, const void *b) {
+    const HdfsShare *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
+    if (x->tracer != y->tracer) return x->tracer < y->tracer ? -1 : 1;
+    if (x->name != y->name) return x->name < y->name ? -1 : 1;
+    return (int)x->resource - (int)y->resource;
+}
+
+void hdfs_facts_finish(HdfsFacts *facts) {
+    GArray *shares = facts->shares;
+    g_autoptr(GHashTable) by_tracer = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    g_array_sort(shares, share_compare);
+    facts->namenode_ns = facts->datanode_ns = facts->slowest_ns = 0;
+    facts->slowest = 0;
+    for (guint i = 0; i < shares->len; i++) {
+        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
+        if (share->role == ROLE_NAMENODE) facts->namenode_ns += share->ns;
+        if (share->role != ROLE_DATANODE) continue;
+        facts->datanode_ns += share->ns;
+        gint64 *sum = g_hash_table_lookup(by_tracer, GUINT_TO_POINTER(share->tracer));
+        if (!sum) g_hash_table_insert(by_tracer, GUINT_TO_POINTER(share->tracer), sum = g_new0(gint64, 1));
+        *sum += share->ns;
+        if (*sum > facts->slowest_ns) {
+            facts->slowest_ns = *sum;
+            facts->slowest = share->tracer;
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/* How much of a task's run was HDFS, and whom it waited for meanwhile. (docs/spark.md, "Time in HDFS".)
+ *
+ * A task is in HDFS while one of its top calls runs: calls of HDFS's client below nothing but the application's own
+ * spans. Each moment of that time is somebody's:
+ * - the client's own, where the innermost call of its thread computes;
+ * - otherwise, it waits. Of all servers' calls of the trace that run at that moment and have none of a server below
+ *   them, the one that others wait for: a disk or a lock before other work, work before a socket, of equals the one
+ *   that took its work up last. Calls that only wait for other traced ones are none of them;
+ * - when there is none, the network's, between the client and the DataNode that serves it.
+ * This does not follow the tree: a DataNode's span lies below the call that opened the block, which has long ended
+ * while the block is sent. */
+#pragma once
+
+#include "analyzer/calltree/tree.h"
+#include "analyzer/diagnosis/hdfs_calls.h"
+
+typedef enum {
+    HDFS_CLIENT,  /* the client's own work: copying, checksums */
+    HDFS_NETWORK, /* nobody is seen to work: packets under way, or a server that is not traced */
+    HDFS_SOCKET,  /* a DataNode writes to a socket that does not take it */
+    HDFS_DISK,
+    HDFS_LOCK,   /* of the NameNode */
+    HDFS_QUEUE,  /* of calls, before a server takes one up */
+    HDFS_SERVER, /* a server's other work: its processor */
+    HDFS_RESOURCE_COUNT
+} HdfsResource;
+const char *hdfs_resource_name(HdfsResource resource); /* "client", "network", ... */
+
+/* What is known of a node of the tree beside its times; for those of the application, and virtual ones, the class. */
+typedef struct FactsNode {
+    CallClass class;
+    Role role;
+    guint32 host;       /* any number that tells hosts apart */
+    guint64 block;      /* id of the block that it handles; 0: unknown */
+    gint64 socket_ns;   /* CALL_TRANSFER: of its time, what it waited for the socket, and what it took to transfer; */
+    gint64 transfer_ns; /* 0 and 0: unknown */
+    gint64 bytes;       /* of the packets that a client's call took from a DataNode; else 0 */
+    gboolean failed;    /* ended by an exception */
+} FactsNode;
+
+typedef struct HdfsShare {
+    guint32 tracer; /* dictionary id of the process waited for; 0: unknown */
+    guint32 name;   /* of the function */
+    HdfsResource resource;
+    Role role;
+    gint64 ns;
+    guint32 calls; /* how many calls of it were waited for */
+} HdfsShare;
+
+typedef struct HdfsFacts {
+    gint64 hdfs_ns; /* in HDFS: the sum of all shares */
+    gint64 of[HDFS_RESOURCE_COUNT];
+    gint64 namenode_ns, datanode_ns; /* waited for these; the network to a known DataNode is the DataNode's */
+    guint32 slowest;                 /* tracer of the DataNode that was waited for most; 0: for none */
+    gint64 slowest_ns;
+    gint64 bytes;        /* read from DataNodes by packets */
+    gint64 remote_bytes; /* of these from another host than the client's */
+    guint32 top_calls;
+    guint32 failures; /* calls of the client that ended by an exception: each is tried again, or ends the task */
+    GArray *shares;   /* HdfsShare, the greatest first (after hdfs_facts_finish()) */
+} HdfsFacts;
+
+void hdfs_facts_init(HdfsFacts *facts);
+void hdfs_facts_clear(HdfsFacts *facts);
+/* Adds what lies below 'root' (itself included; 0: the whole trace). nodes: one for each of the tree's. Several trees
+ * of one task may be added, when no two of its calls ran at once. */
+void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root);
+void hdfs_facts_finish(HdfsFacts *facts);

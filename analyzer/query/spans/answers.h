@@ -1,0 +1,16 @@
+/* The questions about spans, their functions, trees and senders. */
+#pragma once
+
+#include "analyzer/query/question/question.h"
+
+/* One per question (query_<name>.c): a new reference, or NULL with *error. query.c has the table of their
+ * parameters. */
+json_t *answer_status(const Asked *asked, GError **error);
+json_t *answer_senders(const Asked *asked, GError **error);
+json_t *answer_functions(const Asked *asked, GError **error);
+json_t *answer_forest(const Asked *asked, GError **error);
+json_t *answer_traces(const Asked *asked, GError **error);
+json_t *answer_trace(const Asked *asked, GError **error);
+json_t *answer_diff(const Asked *asked, GError **error);
+json_t *answer_skew(const Asked *asked, GError **error);
+json_t *answer_verify(const Asked *asked, GError **error);

@@ -1,0 +1,171 @@
+/* Statistics of functions in a period: one row per function and role, or per function, role and host. */
+
+#include <string.h>
+
+#include "analyzer/query/question/question.h"
+#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/spans/functions.h"
+#include "common/base/error.h"
+
+static void row_clear(gpointer data) {
+    FunctionRow *row = data;
+    node_stats_clear(&row->stats);
+}
+
+GArray *function_rows_new(void) {
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(FunctionRow));
+    g_array_set_clear_func(rows, row_clear);
+    return rows;
+}
+
+typedef struct Collector {
+    GArray *rows; /* FunctionRow */
+    guint32 roles;
+    gboolean by_host;
+} Collector;
+
+/* Rows come by (object, role, host): what belongs together comes together. */
+static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
+    Collector *collector = arg;
+    if (!(collector->roles & (1u << key->role)) || stats_row_size(stored) == 0) return;
+    guint32 host = collector->by_host ? key->host : 0;
+    GArray *rows = collector->rows;
+    FunctionRow *last = rows->len ? &g_array_index(rows, FunctionRow, rows->len - 1) : NULL;
+    if (!last || last->function != key->object || last->role != key->role || last->host != host) {
+        FunctionRow row = {.function = key->object, .role = key->role, .host = host};
+        node_stats_init(&row.stats);
+        g_array_append_val(rows, row);
+        last = &g_array_index(rows, FunctionRow, rows->len - 1);
+    }
+    guint32 node;
+    node_stats_merge(&last->stats, stats_row_at(stored, 0, &node));
+}
+
+static gboolean chosen(void *arg, const StatsKey *key) { return function_top_has(arg, key); }
+
+StatsFilter function_stats_filter(const FunctionFilter *filter) {
+    return (StatsFilter){
+        .kind = STATS_FUNCTION,
+        .since_ns = filter->period.since_ns,
+        .until_ns = filter->period.until_ns,
+        .object = filter->function,
+        .by_host = filter->by_host || filter->host != 0,
+        .host = filter->host,
+        .role = __builtin_popcount(filter->roles) == 1 ? __builtin_ctz(filter->roles) : -1,
+    };
+}
+
+gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error) {
+    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
+    Collector collector = {rows, filter->roles, filter->by_host};
+    StatsFilter stored = function_stats_filter(filter);
+    stored.wanted = filter->top != NULL ? chosen : NULL;
+    stored.wanted_arg = (void *)filter->top;
+    if (filter->top != NULL) function_top_places(filter->top, &stored);
+    return archive_stats(archive, &stored, collect, &collector, error);
+}
+
+/* ---- order ---- */
+
+typedef enum { BY_FUNCTION, BY_ROLE, BY_HOST, BY_MEASURE } Order;
+
+typedef struct Sorting {
+    Archive *archive;
+    Order order;
+    const MeasureField *field;
+} Sorting;
+
+static gint compare_ids(Archive *archive, guint32 a, guint32 b) {
+    if (a == b) return 0;
+    Dict *dict = archive_dict(archive);
+    return strcmp(dict_text(dict, a, NULL), dict_text(dict, b, NULL));
+}
+
+static gint compare_rows(gconstpointer left, gconstpointer right, gpointer arg) {
+    FunctionRow *a = *(FunctionRow *const *)left, *b = *(FunctionRow *const *)right;
+    const Sorting *sorting = arg;
+    gint order = 0;
+    if (sorting->order == BY_MEASURE) {
+        double x = measure_value(sorting->field, &a->stats), y = measure_value(sorting->field, &b->stats);
+        order = x < y ? 1 : x > y ? -1 : 0;
+    } else if (sorting->order == BY_ROLE) {
+        order = strcmp(role_name(a->role), role_name(b->role));
+    } else if (sorting->order == BY_HOST) {
+        order = compare_ids(sorting->archive, a->host, b->host);
+    }
+    if (order == 0) order = compare_ids(sorting->archive, a->function, b->function);
+    if (order == 0) order = (gint)a->role - (gint)b->role;
+    if (order == 0) order = compare_ids(sorting->archive, a->host, b->host);
+    return order;
+}
+
+static gboolean parse_sorting(const Asked *asked, gboolean by_host, Sorting *sorting, GError **error) {
+    const char *text = params_text(asked->params, "sort");
+    if (!text) text = "total_ns";
+    Sorting result = {asked->archive, BY_MEASURE, measure_field(text)};
+    if (strcmp(text, "function") == 0)
+        result.order = BY_FUNCTION;
+    else if (strcmp(text, "role") == 0)
+        result.order = BY_ROLE;
+    else if (strcmp(text, "host") == 0 && by_host)
+        result.order = BY_HOST;
+    else if (!result.field)
+        return fail(error, PLUMB_ERROR_INPUT,
+                    "sort \"%s\" is no field of the rows: use calls, total_ns, mean_ns, self_ns, critical_ns, "
+                    "max_ns, q95_ns, bytes.total_bytes, function, role, host (with by=host), ...",
+                    text);
+    *sorting = result;
+    return TRUE;
+}
+
+/* ---- the answer ---- */
+
+static json_t *row_json(Archive *archive, FunctionRow *row, gboolean by_host) {
+    json_t *object = json_object();
+    json_object_set_new(object, "function", json_name(archive, row->function));
+    json_object_set_new(object, "role", json_string(role_name(row->role)));
+    if (by_host) json_object_set_new(object, "host", json_name(archive, row->host));
+    measure_add(object, &row->stats);
+    return object;
+}
+
+static gboolean parse_filter(const Asked *asked, FunctionFilter *filter, GError **error) {
+    static const char *const splits[] = {"host", NULL};
+    guint split = 1;
+    filter->function = asked_name(asked, "function");
+    filter->host = asked_name(asked, "host");
+    if (!params_choice(asked->params, "by", splits, &split, error)) return FALSE;
+    filter->by_host = split == 0;
+    return params_period(asked->params, asked->now_ns, &filter->period, error) &&
+           params_roles(asked->params, &filter->roles, error);
+}
+
+json_t *answer_functions(const Asked *asked, GError **error) {
+    FunctionFilter filter = {.roles = ALL_ROLES};
+    Sorting sorting;
+    guint64 limit = 0;
+    if (!parse_filter(asked, &filter, error) || !parse_sorting(asked, filter.by_host, &sorting, error) ||
+        !params_count(asked->params, "limit", &limit, error))
+        return NULL;
+    g_autoptr(GArray) rows = function_rows_new();
+    g_autoptr(FunctionTop) top = NULL;
+    guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
+    if (filter.by_host && sorting.order == BY_MEASURE &&
+        !function_top_choose(asked->archive, &filter, (FunctionRank){sorting.field, most}, &top, error))
+        return NULL;
+    filter.top = top;
+    if (!function_rows_load(asked->archive, &filter, rows, error)) return NULL;
+
+    g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(rows->len);
+    for (guint i = 0; i < rows->len; i++) g_ptr_array_add(sorted, &g_array_index(rows, FunctionRow, i));
+    g_ptr_array_sort_with_data(sorted, compare_rows, &sorting);
+
+    json_t *answer = json_object(), *list = json_array();
+    json_add_period(answer, asked->archive, filter.period, TRUE);
+    guint available = top ? MAX(function_top_all(top), sorted->len) : sorted->len;
+    guint n = MIN(answer_rows(asked, limit, available, answer), sorted->len);
+    json_object_set_new(answer, "functions", list);
+    for (guint i = 0; i < n; i++)
+        json_array_append_new(list, row_json(asked->archive, sorted->pdata[i], filter.by_host));
+    return answer;
+}

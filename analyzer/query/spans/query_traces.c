@@ -1,0 +1,424 @@
+/* Search for traces. The search index says which records may fit; conditions that the summary or the pattern can answer
+ * are asked before a record is decoded. */
+#include <string.h>
+
+#include "analyzer/archive/index/search_terms.h"
+#include "analyzer/archive/index/terms.h"
+#include "analyzer/query/question/candidates.h"
+#include "analyzer/query/question/path_filter.h"
+#include "analyzer/query/question/question.h"
+#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/spans/answers.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+
+/* More patterns than this may have the function asked for: then only their records' summaries tell. */
+#define PATTERN_TERMS_MAX 1024u
+/* No duration is longer: 2^52 ns, 52 days, as in statistics. */
+#define DURATION_POWER_MAX 52u
+
+typedef struct AnnotationFilter {
+    guint32 key;       /* dictionary id; G_MAXUINT32: no stored span has it */
+    const char *value; /* NULL: any */
+} AnnotationFilter;
+
+typedef struct TraceFilter {
+    Archive *archive;
+    Period period;
+    guint32 roles, function, host;
+    guint32 pattern; /* 0: all */
+    gboolean incomplete;
+    gint64 min_duration_ns, max_duration_ns;
+    PathFilter *path;         /* NULL: any */
+    GArray *annotations;      /* AnnotationFilter */
+    GHashTable *pattern_fits; /* pattern number -> 1: no, 2: yes */
+} TraceFilter;
+
+static void filter_clear(TraceFilter *filter) {
+    path_filter_free(filter->path);
+    if (filter->annotations) g_array_unref(filter->annotations);
+    if (filter->pattern_fits) g_hash_table_unref(filter->pattern_fits);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceFilter, filter_clear)
+
+static void parse_annotations(const Asked *asked, TraceFilter *filter) {
+    Dict *dict = archive_dict(asked->archive);
+    const char *text;
+    for (guint i = 0; (text = params_nth(asked->params, "annotation", i)) != NULL; i++) {
+        const char *equals = strchr(text, '=');
+        gsize length = equals ? (gsize)(equals - text) : strlen(text);
+        guint32 id = dict_find(dict, text, length);
+        AnnotationFilter annotation = {id ? id : G_MAXUINT32, equals ? equals + 1 : NULL};
+        g_array_append_val(filter->annotations, annotation);
+    }
+}
+
+static gboolean parse_path(const Asked *asked, TraceFilter *filter, GError **error) {
+    const char *text = params_text(asked->params, "path");
+    if (text == NULL) return TRUE;
+    filter->path = path_filter_new(text);
+    return filter->path ? TRUE : fail(error, PLUMB_ERROR_INPUT, "path: '%s' names no component of a path", text);
+}
+
+static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **error) {
+    const QueryParams *params = asked->params;
+    filter->archive = asked->archive;
+    filter->roles = ALL_ROLES;
+    filter->function = asked_name(asked, "function");
+    filter->host = asked_name(asked, "host");
+    filter->max_duration_ns = G_MAXINT64;
+    filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
+    filter->pattern_fits = g_hash_table_new(NULL, NULL);
+    parse_annotations(asked, filter);
+    return params_period(params, asked->now_ns, &filter->period, error) &&
+           params_roles(params, &filter->roles, error) &&
+           params_duration(params, "min_duration", &filter->min_duration_ns, error) &&
+           params_duration(params, "max_duration", &filter->max_duration_ns, error) &&
+           params_flag(params, "incomplete", &filter->incomplete, error) &&
+           asked_pattern(asked, "pattern", &filter->pattern, error) && parse_path(asked, filter, error);
+}
+
+/* ---- without decoding ---- */
+
+static gboolean pattern_has(const TraceFilter *filter, const Pattern *pattern) {
+    for (guint32 i = 1; i < pattern->n_nodes; i++) {
+        const PatternNode *node = &pattern->nodes[i];
+        if (node->name == NAME_MISSING) continue;
+        if (filter->function && node->name != filter->function) continue;
+        if (filter->roles & (1u << node->role)) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean pattern_fits(TraceFilter *filter, guint32 number) {
+    if (filter->pattern && number != filter->pattern) return FALSE;
+    if (filter->function == 0 && filter->roles == ALL_ROLES) return TRUE;
+    gpointer key = GUINT_TO_POINTER(number);
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(filter->pattern_fits, key));
+    if (known == 0) {
+        g_autofree guint32 *node_of = NULL;
+        guint32 nodes;
+        g_autoptr(Pattern) pattern = archive_pattern_of_rows(filter->archive, number, &node_of, &nodes);
+        known = pattern && pattern_has(filter, pattern) ? 2 : 1;
+        g_hash_table_insert(filter->pattern_fits, key, GUINT_TO_POINTER(known));
+    }
+    return known == 2;
+}
+
+/* The mixed pattern of a rare shape tells only what the record may have: the shape itself is in there. */
+static gboolean shape_fits(const TraceFilter *filter, ArchiveScan *scan, guint32 number) {
+    if (!pattern_is_mixed(number) || (filter->function == 0 && filter->roles == ALL_ROLES)) return TRUE;
+    g_autoptr(Pattern) shape = archive_scan_pattern(scan, NULL);
+    return shape != NULL && pattern_has(filter, shape);
+}
+
+static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
+    gint64 duration_ns = summary->end_ns - summary->begin_ns;
+    if (duration_ns < filter->min_duration_ns || duration_ns > filter->max_duration_ns) return FALSE;
+    if (filter->incomplete && !(summary->flags & TRACE_INCOMPLETE)) return FALSE;
+    return pattern_fits(filter, summary->pattern);
+}
+
+/* ---- with the spans ---- */
+
+static gboolean annotation_fits(const AnnotationFilter *wanted, const SpanAnnotation *annotation) {
+    if (annotation->key != wanted->key) return FALSE;
+    if (!wanted->value) return TRUE;
+    return strlen(wanted->value) == annotation->length &&
+           memcmp(wanted->value, annotation->value, annotation->length) == 0;
+}
+
+static gboolean process_fits(const TraceFilter *filter, const SpanRec *span) {
+    const Lookup *lookup = archive_lookup(filter->archive);
+    Role role;
+    guint32 host;
+    if (filter->function && span->name != filter->function) return FALSE;
+    lookup->process(lookup->arg, span->tracer, &role, &host);
+    return host == filter->host && (filter->roles & (1u << role));
+}
+
+/* What is still to be met of a record's annotations. */
+typedef struct Meeting {
+    const TraceFilter *filter;
+    gboolean path_missing;
+    guint annotations_missing;
+    gboolean *met; /* by annotation */
+} Meeting;
+
+static Meeting meeting_begin(const TraceFilter *filter) {
+    guint n = filter->annotations->len;
+    return (Meeting){filter, filter->path != NULL, n, n > 0 ? g_new0(gboolean, n) : NULL};
+}
+
+/* FALSE: all are met. */
+static gboolean meet(void *arg, guint32 node, const SpanAnnotation *annotation) {
+    Meeting *meeting = arg;
+    const TraceFilter *filter = meeting->filter;
+    (void)node;
+    if (meeting->path_missing && path_filter_fits(filter->path, annotation->value, annotation->length))
+        meeting->path_missing = FALSE;
+    for (guint i = 0; i < filter->annotations->len; i++) {
+        if (meeting->met[i] || !annotation_fits(&g_array_index(filter->annotations, AnnotationFilter, i), annotation))
+            continue;
+        meeting->met[i] = TRUE;
+        meeting->annotations_missing--;
+    }
+    return meeting->path_missing || meeting->annotations_missing > 0;
+}
+
+static gboolean host_fits(const TraceFilter *filter, const GByteArray *spans) {
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;)
+        if (process_fits(filter, span)) return TRUE;
+    return FALSE;
+}
+
+/* Host together with function and role must be one span's; path and each annotation may be any span's. Annotations are
+ * cheaper to read. */
+static gboolean record_fits(const TraceFilter *filter, ArchiveScan *scan, gboolean *fits, GError **error) {
+    Meeting meeting = meeting_begin(filter);
+    g_autofree gboolean *met = meeting.met;
+    *fits = TRUE;
+    if (meeting.path_missing || meeting.annotations_missing > 0) {
+        if (!archive_scan_annotations(scan, meet, &meeting, error)) return FALSE;
+        *fits = !meeting.path_missing && meeting.annotations_missing == 0;
+    }
+    if (!*fits || filter->host == 0) return TRUE;
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    if (!archive_scan_spans(scan, spans, error)) return FALSE;
+    *fits = host_fits(filter, spans);
+    return TRUE;
+}
+
+static gboolean needs_spans(const TraceFilter *filter) {
+    return filter->host != 0 || filter->path != NULL || filter->annotations->len > 0;
+}
+
+/* ---- what the index can say ---- */
+
+static void pattern_terms(TraceFilter *filter, SearchTerms *terms) {
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
+    guint32 n = archive_pattern_count(filter->archive), mixed = archive_mixed_count(filter->archive);
+    if (filter->function == 0 && filter->roles == ALL_ROLES && filter->pattern == 0) return;
+    for (guint32 i = 1; i <= n + mixed; i++) {
+        guint32 number = i <= n ? i : MIXED_NUMBER + i - n;
+        if (pattern_fits(filter, number)) g_array_append_val(numbers, number);
+    }
+    if (numbers->len <= PATTERN_TERMS_MAX)
+        search_terms_patterns(terms, (const guint32 *)(gconstpointer)numbers->data, numbers->len);
+}
+
+static void annotation_terms(const AnnotationFilter *annotation, SearchTerms *terms) {
+    if (annotation->value == NULL) return;
+    gsize length = strlen(annotation->value);
+    const char *at = path_begin(annotation->value, length), *end = annotation->value + length, *component;
+    if (at == NULL) search_terms_value(terms, annotation->key, annotation->value, length);
+    while (at != NULL && path_next(&at, end, &component, &length)) search_terms_component(terms, component, length);
+}
+
+static SearchTerms *filter_terms(TraceFilter *filter) {
+    SearchTerms *terms = search_terms_new();
+    pattern_terms(filter, terms);
+    if (filter->host) search_terms_host(terms, filter->host);
+    if (filter->path) path_filter_terms(filter->path, terms);
+    if (filter->min_duration_ns > 0 || filter->max_duration_ns < G_MAXINT64)
+        search_terms_duration(terms, filter->min_duration_ns, filter->max_duration_ns);
+    for (guint i = 0; i < filter->annotations->len; i++)
+        annotation_terms(&g_array_index(filter->annotations, AnnotationFilter, i), terms);
+    return terms;
+}
+
+/* Does any stored span have what is asked for at all? */
+static gboolean can_match(const TraceFilter *filter) {
+    if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return FALSE;
+    for (guint i = 0; i < filter->annotations->len; i++) {
+        if (g_array_index(filter->annotations, AnnotationFilter, i).key == G_MAXUINT32) return FALSE;
+    }
+    return TRUE;
+}
+
+/* ---- rows ---- */
+
+typedef struct RootFound {
+    const SpanRec *span; /* the earliest span without parents or, when there is none, of all */
+    gint64 begin_ns, end_ns;
+    guint64 n_spans;
+} RootFound;
+
+static RootFound find_root(const GByteArray *spans) {
+    RootFound found = {NULL, G_MAXINT64, G_MININT64, 0};
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL; found.n_spans++) {
+        const SpanRec *best = found.span;
+        gboolean better = !best || (span->n_parents == 0) > (best->n_parents == 0);
+        if (!better && (span->n_parents == 0) == (best->n_parents == 0))
+            better = span->begin_ns < best->begin_ns ||
+                     (span->begin_ns == best->begin_ns && span_id_compare(span->id, best->id) < 0);
+        if (better) found.span = span;
+        gint64 end_ns = span->begin_ns + MAX(span->duration_ns, 0);
+        found.begin_ns = MIN(found.begin_ns, span->begin_ns);
+        found.end_ns = MAX(found.end_ns, end_ns);
+    }
+    return found;
+}
+
+static json_t *row_json(Archive *archive, const Candidate *candidate, const RootFound *found) {
+    const Lookup *lookup = archive_lookup(archive);
+    Role role;
+    guint32 host;
+    lookup->process(lookup->arg, found->span->tracer, &role, &host);
+    json_t *row = json_object();
+    json_object_set_new(row, "trace", json_trace_id(candidate->trace_id));
+    json_object_set_new(row, "root", json_name(archive, found->span->name));
+    json_object_set_new(row, "role", json_string(role_name(role)));
+    if (host) json_object_set_new(row, "host", json_name(archive, host));
+    json_object_set_new(row, "begin_time_ns", json_integer(found->begin_ns));
+    json_object_set_new(row, "duration_ns", json_integer(found->end_ns - found->begin_ns));
+    json_object_set_new(row, "spans", json_count(found->n_spans));
+    return row;
+}
+
+static void add_outcome(json_t *row, guint32 orphans, gboolean incomplete) {
+    json_object_set_new(row, "orphans", json_count(orphans));
+    json_object_set_new(row, "incomplete", json_boolean(incomplete));
+}
+
+/* ---- the search ---- */
+
+typedef enum { SORT_BEGIN, SORT_DURATION, SORT_SPANS } TraceSort;
+
+typedef struct Search {
+    TraceFilter filter;
+    guint sort;       /* TraceSort */
+    gboolean in_scan; /* newest first is the scan's own order: it may stop at the limit */
+    guint64 limit;    /* never 0 */
+    guint64 scanned, matches;
+    gboolean more;
+} Search;
+
+static gint64 sort_key(const Search *search, const TraceSummary *summary) {
+    if (search->sort == SORT_DURATION) return summary->end_ns - summary->begin_ns;
+    return search->sort == SORT_SPANS ? summary->n_spans : summary->begin_ns;
+}
+
+static gboolean search_run(Search *search, Candidates *found, GError **error) {
+    TraceFilter *filter = &search->filter;
+    gboolean decode = needs_spans(filter);
+    g_autoptr(ArchiveScan) scan =
+        archive_scan_new(filter->archive, filter->period.since_ns, filter->period.until_ns, TRUE);
+    if (!decode) archive_scan_summaries_only(scan);
+    g_autoptr(SearchTerms) terms = filter_terms(filter);
+    if (search_terms_any(terms)) archive_scan_by_terms(scan, g_steal_pointer(&terms));
+    g_autoptr(GError) failure = NULL;
+    Candidate candidate;
+    while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
+        if (search->in_scan && search->matches == search->limit) {
+            search->more = TRUE;
+            break;
+        }
+        search->scanned++;
+        if (!summary_fits(filter, &candidate.summary) || !shape_fits(filter, scan, candidate.summary.pattern)) continue;
+        gboolean fits = TRUE;
+        if (decode && !record_fits(filter, scan, &fits, error)) return FALSE;
+        if (!fits) continue;
+        if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
+        candidate.key = sort_key(search, &candidate.summary);
+        candidates_add(found, &candidate);
+        search->matches++;
+    }
+    if (failure) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return FALSE;
+    }
+    if (search->matches > search->limit) search->more = TRUE;
+    return TRUE;
+}
+
+/* The longest first: durations are looked through from the longest down, a power of two at a time, until there are
+ * enough, so that nothing shorter can be among those asked for. */
+static gboolean search_longest(Search *search, Candidates *found, GError **error) {
+    TraceFilter *filter = &search->filter;
+    const gint64 min_ns = filter->min_duration_ns, max_ns = filter->max_duration_ns;
+    gint64 from_ns = (gint64)1 << DURATION_POWER_MAX;
+    for (gboolean last = FALSE; !last; from_ns /= 2) {
+        last = from_ns <= MAX(min_ns, NS_PER_MS);
+        filter->min_duration_ns = last ? min_ns : from_ns;
+        if (filter->min_duration_ns <= max_ns && !search_run(search, found, error)) return FALSE;
+        if (search->more) return TRUE;
+        filter->max_duration_ns = MIN(max_ns, filter->min_duration_ns - 1);
+    }
+    return TRUE;
+}
+
+static gboolean parse_search(const Asked *asked, Search *search, GError **error) {
+    static const char *const sorts[] = {"begin_time_ns", "duration_ns", "spans", NULL};
+    guint64 limit = 20;
+    search->in_scan = params_text(asked->params, "sort") == NULL;
+    gboolean parsed = parse_filter(asked, &search->filter, error) &&
+                      params_choice(asked->params, "sort", sorts, &search->sort, error) &&
+                      params_count(asked->params, "limit", &limit, error);
+    search->limit = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
+    return parsed;
+}
+
+/* A trace in one record: what the record's summary says holds. */
+static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **error) {
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    if (!archive_load(archive, candidate->trace_id, spans, error)) return NULL;
+    RootFound found = find_root(spans);
+    json_t *row = row_json(archive, candidate, &found);
+    PatternId pattern;
+    add_outcome(row, candidate->summary.orphans, candidate->summary.flags & TRACE_INCOMPLETE);
+    if (archive_pattern_id(archive, candidate->summary.pattern, &pattern))
+        json_object_set_new(row, "pattern", json_pattern_id(pattern));
+    if (pattern_is_mixed(candidate->summary.pattern)) json_object_set_new(row, "rare", json_true());
+    return row;
+}
+
+/* A trace in parts: parents are often in another part, so only the whole tells what is missing. */
+static json_t *parts_row(Archive *archive, const Candidate *candidate, GError **error) {
+    g_autoptr(TraceView) view = trace_view_load(archive, candidate->trace_id, error);
+    if (!view) return NULL;
+    RootFound found = find_root(view->bytes);
+    json_t *row = row_json(archive, candidate, &found);
+    add_outcome(row, view->tree->counts.orphans, tree_incomplete(view->tree));
+    json_object_set_new(row, "in_parts", json_true());
+    return row;
+}
+
+static gboolean append_row(const TraceFilter *filter, const Candidate *candidate, json_t *list, GError **error) {
+    g_autoptr(GError) failure = NULL;
+    gboolean part = (candidate->summary.flags & TRACE_PART) != 0;
+    json_auto_t *row =
+        part ? parts_row(filter->archive, candidate, &failure) : whole_row(filter->archive, candidate, &failure);
+    if (row) {
+        gboolean fits = !filter->incomplete || json_is_true(json_object_get(row, "incomplete"));
+        if (fits) json_array_append(list, row);
+        return TRUE;
+    }
+    if (g_error_matches(failure, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) return TRUE; /* gone since the scan */
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
+json_t *answer_traces(const Asked *asked, GError **error) {
+    Search search = {0};
+    gboolean parsed = parse_search(asked, &search, error);
+    g_auto(TraceFilter) filter = search.filter; /* owns what the search uses */
+    if (!parsed) return NULL;
+    g_autoptr(Candidates) found = candidates_new((guint)search.limit);
+    if (can_match(&filter) &&
+        !(search.sort == SORT_DURATION ? search_longest(&search, found, error) : search_run(&search, found, error)))
+        return NULL;
+    candidates_finish(found);
+
+    json_auto_t *answer = json_object();
+    json_t *list = json_array();
+    json_object_set_new(answer, "scanned", json_count(search.scanned));
+    json_object_set_new(answer, "more", json_boolean(search.more));
+    json_object_set_new(answer, "traces", list);
+    for (guint i = 0; i < found->list->len; i++) {
+        if (!append_row(&filter, &g_array_index(found->list, Candidate, i), list, error)) return NULL;
+    }
+    return g_steal_pointer(&answer);
+}

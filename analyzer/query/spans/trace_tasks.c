@@ -1,0 +1,55 @@
+#include "analyzer/query/spans/trace_tasks.h"
+
+#include <string.h>
+
+#include "analyzer/archive/spark/spark.h"
+#include "analyzer/diagnosis/hdfs_calls.h"
+
+static json_t *task_json(const char *app, gint64 task, LinkKind kind, double confidence) {
+    json_t *object = json_object();
+    json_object_set_new(object, "app", json_text(app, strlen(app)));
+    json_object_set_new(object, "task", json_integer(task));
+    json_object_set_new(object, "link", json_string(link_kind_name(kind)));
+    json_object_set_new(object, "confidence", json_real(confidence));
+    return object;
+}
+
+/* The value of an annotation; free with g_free(). NULL: it has none of that name. */
+static char *annotation_of(Archive *archive, const SpanRec *span, const char *name) {
+    const guint32 key = dict_find(archive_dict(archive), name, strlen(name));
+    SpanCursor cursor = span_cursor(span);
+    SpanAnnotation annotation;
+    while (key && span_next_annotation(&cursor, &annotation))
+        if (annotation.key == key) return g_strndup(annotation.value, annotation.length);
+    return NULL;
+}
+
+/* The task that says so itself: the trace's id must be the one that follows from what it says. */
+static void add_own(json_t *list, Archive *archive, const TraceView *view) {
+    const CallTree *tree = view->tree;
+    const guint32 name = dict_find(archive_dict(archive), SPARK_TASK_FUNCTION, strlen(SPARK_TASK_FUNCTION));
+    for (guint32 i = 1; name && i < tree->n_nodes; i = tree->end[i]) {
+        if (!tree->span[i] || tree->span[i]->name != name) continue;
+        g_autofree char *app = annotation_of(archive, tree->span[i], "application");
+        g_autofree char *task = annotation_of(archive, tree->span[i], "taskAttemptId");
+        gint64 id;
+        if (!app || !task || !g_ascii_string_to_signed(task, 10, 0, G_MAXINT64, &id, NULL)) continue;
+        if (task_trace_id(app, id) == view->trace_id) json_array_append_new(list, task_json(app, id, LINK_SCOPE, 1));
+    }
+}
+
+gboolean trace_tasks_add(json_t *answer, const Asked *asked, const TraceView *view, GError **error) {
+    g_autoptr(SparkRecords) links = spark_records_new();
+    if (!archive_spark_links_of(asked->archive, view->trace_id, links, error)) return FALSE;
+    json_t *list = json_array();
+    add_own(list, asked->archive, view);
+    const gboolean own = json_array_size(list) > 0;
+    for (guint i = 0; i < links->of[SPARK_LINK]->len; i++) {
+        const SparkLink *link = spark_link(links, i);
+        if (own && link->kind == LINK_SCOPE) continue;
+        json_array_append_new(list, task_json(link->app, link->task, link->kind, link->confidence));
+    }
+    if (json_array_size(list) > 0) json_object_set(answer, "tasks", list);
+    json_decref(list);
+    return TRUE;
+}

@@ -1,0 +1,230 @@
+/* Why tasks were slow: for each straggler its causes, the main one first, and, where its calls of HDFS were traced,
+ * whom it waited for there, with the calls as evidence and what is normal for them. */
+#include "analyzer/query/spark/answers.h"
+#include "analyzer/query/spark/app_causes.h"
+#include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/straggler_rows.h"
+#include "common/base/clock.h"
+
+#define DEFAULT_LIMIT 20u
+/* Of a task's time in HDFS, so many shares are told one by one. */
+#define SHARES_SHOWN 8u
+
+typedef struct Why {
+    const Asked *asked;
+    AppCauses *causes;
+    Suspects *suspects;
+    gint64 stage, attempt, task; /* -1: all */
+    gboolean running;            /* only tasks that still run */
+} Why;
+
+static void why_clear(Why *why) {
+    suspects_free(why->suspects);
+    app_causes_free(why->causes);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Why, why_clear)
+
+/* ---- one straggler ---- */
+
+static json_t *share_json(Archive *archive, const HdfsShare *share) {
+    json_t *object = json_object();
+    if (share->tracer) {
+        const Lookup *lookup = archive_lookup(archive);
+        Role role;
+        guint32 host;
+        lookup->process(lookup->arg, share->tracer, &role, &host);
+        json_object_set_new(object, "process", json_name(archive, share->tracer));
+        json_object_set_new(object, "host", json_name(archive, host));
+        json_object_set_new(object, "role", json_string(role_name(role)));
+    }
+    json_object_set_new(object, "resource", json_string(hdfs_resource_name(share->resource)));
+    json_object_set_new(object, "function", json_name(archive, share->name));
+    json_object_set_new(object, "time_ns", json_integer(share->ns));
+    json_object_set_new(object, "calls", json_count(share->calls));
+    return object;
+}
+
+static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
+    const HdfsFacts *facts = &hdfs->facts;
+    json_t *object = json_object(), *resources = json_object(), *shares = json_array();
+    json_object_set_new(object, "link", json_string(link_kind_name(hdfs->kind)));
+    json_object_set_new(object, "confidence", json_real(hdfs->confidence));
+    json_object_set_new(object, "traces", json_count(hdfs->traces));
+    json_object_set_new(object, "trace", json_trace_id(hdfs->trace));
+    json_object_set_new(object, "time_ns", json_integer(facts->hdfs_ns));
+    json_object_set_new(object, "datanode_ns", json_integer(facts->datanode_ns));
+    json_object_set_new(object, "namenode_ns", json_integer(facts->namenode_ns));
+    json_object_set_new(object, "slowest_datanode_ns", json_integer(facts->slowest_ns));
+    if (facts->slowest) json_object_set_new(object, "slowest_datanode", json_name(why->asked->archive, facts->slowest));
+    json_object_set_new(object, "calls", json_count(facts->top_calls));
+    json_object_set_new(object, "failures", json_count(facts->failures));
+    json_object_set_new(object, "bytes", json_integer(facts->bytes));
+    json_object_set_new(object, "remote_bytes", json_integer(facts->remote_bytes));
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++)
+        json_object_set_new(resources, hdfs_resource_name((HdfsResource)i), json_integer(facts->of[i]));
+    json_object_set_new(object, "resources_ns", resources);
+    for (guint i = 0; i < facts->shares->len && i < SHARES_SHOWN; i++)
+        json_array_append_new(shares, share_json(why->asked->archive, &g_array_index(facts->shares, HdfsShare, i)));
+    json_object_set_new(object, "shares", shares);
+    return object;
+}
+
+/* The cause that is named first, and for HDFS whom, with what shows it. NULL on error. */
+static json_t *main_json(const Why *why, const StragglerCause *cause, GError **error) {
+    const Evidence *evidence = &g_array_index(why->causes->evidence, Evidence, cause->evidence);
+    const Feature *feature = task_feature(why->causes->tasks->table, evidence->feature);
+    json_auto_t *object = json_object();
+    json_object_set_new(object, "feature", json_string(feature->name));
+    json_object_set_new(object, "topic", json_string(feature_topic_name(feature->topic)));
+    json_object_set_new(object, "explains_ns", json_integer((gint64)(cause->explains_ms * NS_PER_MS)));
+    json_object_set_new(object, "excess_ns", json_integer((gint64)(MAX(evidence->excess_ms, 0) * NS_PER_MS)));
+    if (!cause->in_hdfs) return g_steal_pointer(&object);
+    json_t *suspect = suspect_json(why->asked->archive, &cause->suspect);
+    json_object_set_new(object, "suspect", suspect);
+    if (!suspect_add_evidence(why->asked, cause->hdfs, &cause->suspect, suspect, error)) return NULL;
+    return g_steal_pointer(&object);
+}
+
+static gboolean add_straggler(const Why *why, const StragglerCause *cause, json_t *list, GError **error) {
+    const AppCauses *causes = why->causes;
+    json_t *object = straggler_json(causes->tasks, causes->stragglers, cause->straggler);
+    json_t *found = json_array(), *near = json_array();
+    json_array_append_new(list, object);
+    for (guint32 i = causes->first[cause->straggler]; i < causes->first[cause->straggler + 1]; i++) {
+        const Evidence *evidence = &g_array_index(causes->evidence, Evidence, i);
+        json_t *item = evidence_json(causes->tasks->table, evidence);
+        json_array_append_new(evidence->verdict == VERDICT_CAUSE ? found : near, item);
+    }
+    json_object_set_new(object, "causes", found);
+    json_object_set_new(object, "near", near);
+    if (cause->hdfs) json_object_set_new(object, "hdfs", hdfs_json(why, cause->hdfs));
+    if (cause->evidence < 0) return TRUE;
+    json_t *main = main_json(why, cause, error);
+    if (main) json_object_set_new(object, "main_cause", main);
+    return main != NULL;
+}
+
+/* ---- the answer ---- */
+
+static gboolean asked_for(const Why *why, guint32 row) {
+    const AppTasks *tasks = why->causes->tasks;
+    const AppStage *stage = app_stage(tasks, tasks->table->stage[row]);
+    if (why->stage >= 0 && stage->stage != why->stage) return FALSE;
+    if (why->attempt >= 0 && stage->attempt != why->attempt) return FALSE;
+    if (why->running && tasks->tasks[row].status != TASK_RUNNING) return FALSE;
+    return why->task < 0 || tasks->tasks[row].task == why->task;
+}
+
+static double excess_of(const AppCauses *causes, guint32 row) {
+    return task_duration_ms(causes->tasks->table, row) -
+           causes->stragglers->stages[causes->tasks->table->stage[row]].median_ms;
+}
+
+/* Those that lost most time first. */
+static gint by_excess(gconstpointer a, gconstpointer b, gpointer arg) {
+    const Why *why = arg;
+    const StragglerCause *x = *(StragglerCause *const *)a, *y = *(StragglerCause *const *)b;
+    const double first = excess_of(why->causes, cause_row(why->causes, x));
+    const double second = excess_of(why->causes, cause_row(why->causes, y));
+    if (first != second) return first > second ? -1 : 1;
+    return x->straggler < y->straggler ? -1 : 1;
+}
+
+static GPtrArray *chosen(Why *why) {
+    GPtrArray *list = g_ptr_array_new();
+    for (guint i = 0; i < why->causes->causes->len; i++) {
+        StragglerCause *cause = &g_array_index(why->causes->causes, StragglerCause, i);
+        const guint32 row = cause_row(why->causes, cause);
+        if (!asked_for(why, row)) continue;
+        g_ptr_array_add(list, cause);
+        if (cause->in_hdfs)
+            suspects_add(why->suspects, &cause->suspect, cause->explains_ms, why->causes->tasks->table->begin_ms[row]);
+    }
+    g_ptr_array_sort_with_data(list, by_excess, why);
+    return list;
+}
+
+/* How many of those chosen have a cause, and how many would have one without HDFS. */
+static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
+    const AppCauses *causes = why->causes;
+    guint explained = 0, without = 0;
+    for (guint i = 0; i < list->len; i++) {
+        const StragglerCause *cause = g_ptr_array_index(list, i);
+        gboolean other = FALSE;
+        for (guint32 k = causes->first[cause->straggler]; k < causes->first[cause->straggler + 1]; k++) {
+            const Evidence *evidence = &g_array_index(causes->evidence, Evidence, k);
+            const gboolean hdfs = task_feature(causes->tasks->table, evidence->feature)->topic == TOPIC_HDFS;
+            if (evidence->verdict == VERDICT_CAUSE && !hdfs) other = TRUE;
+        }
+        explained += cause->evidence >= 0;
+        without += other;
+    }
+    json_object_set_new(answer, "stragglers_total", json_count(list->len));
+    json_object_set_new(answer, "explained", json_count(explained));
+    json_object_set_new(answer, "explained_without_hdfs", json_count(without));
+    const AppHdfsCounts counts = app_hdfs_counts(causes->hdfs);
+    json_t *linked = json_object();
+    for (guint kind = 0; kind < LINK_KIND_COUNT; kind++)
+        json_object_set_new(linked, link_kind_name((LinkKind)kind), json_count(counts.linked[kind]));
+    json_object_set_new(answer, "tasks_by_link", linked);
+    json_object_set_new(answer, "traces_read", json_count(counts.read));
+    json_object_set_new(answer, "hosts_with_samples", json_count(causes->tasks->sampled_hosts));
+}
+
+/* Where the tasks' time in HDFS went, whichever host it was. */
+static json_t *sum_json(const Why *why) {
+    g_autoptr(GArray) shares = g_array_new(FALSE, FALSE, sizeof(HdfsShare));
+    const AppHdfsSum sum = app_hdfs_sum(why->causes->hdfs, shares);
+    json_t *object = json_object(), *list = json_array();
+    json_object_set_new(object, "tasks", json_count(sum.tasks));
+    json_object_set_new(object, "duration_ns", json_integer(sum.duration_ns));
+    json_object_set_new(object, "time_ns", json_integer(sum.hdfs_ns));
+    for (guint i = 0; i < shares->len && i < SHARES_SHOWN; i++) {
+        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
+        json_t *row = share_json(why->asked->archive, share);
+        json_object_set_new(row, "role", json_string(role_name(share->role)));
+        json_array_append_new(list, row);
+    }
+    json_object_set_new(object, "functions", list);
+    return object;
+}
+
+static gboolean load(Why *why, GError **error) {
+    static const char *const statuses[] = {"running", "all", NULL};
+    BigRootsOptions options;
+    guint status = 1;
+    guint64 task = G_MAXUINT64;
+    if (!asked_stage(why->asked, &why->stage, &why->attempt, error) ||
+        !params_count(why->asked->params, "task", &task, error) ||
+        !params_choice(why->asked->params, "status", statuses, &status, error) ||
+        !asked_bigroots(why->asked, &options, error))
+        return FALSE;
+    why->task = task > G_MAXINT64 ? -1 : (gint64)task;
+    why->running = status == 0;
+    g_autofree char *app = asked_app(why->asked, error);
+    if (!app) return FALSE;
+    why->causes = app_causes_load(why->asked, app, &options, error);
+    return why->causes != NULL;
+}
+
+json_t *answer_why(const Asked *asked, GError **error) {
+    g_auto(Why) why = {.asked = asked, .suspects = suspects_new()};
+    guint64 limit = DEFAULT_LIMIT;
+    if (!params_count(asked->params, "limit", &limit, error) || !load(&why, error)) return NULL;
+    const AppTasks *tasks = why.causes->tasks;
+    g_autoptr(GPtrArray) list = chosen(&why);
+    json_auto_t *answer = json_object();
+    json_t *rows = json_array();
+    json_object_set_new(answer, "app", json_string(tasks->app.app));
+    if (tasks->app.name) json_object_set_new(answer, "name", json_string(tasks->app.name));
+    json_object_set_new(answer, "tasks", json_count(tasks->table->count));
+    json_object_set_new(answer, "stragglers", rows);
+    const guint n = answer_rows(asked, limit, list->len, answer);
+    for (guint i = 0; i < n; i++)
+        if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
+    add_counts(&why, list, answer);
+    json_object_set_new(answer, "suspects", suspects_json(asked->archive, why.suspects));
+    json_object_set_new(answer, "hdfs", sum_json(&why));
+    return g_steal_pointer(&answer);
+}

@@ -1,0 +1,32 @@
+/* Whom slow tasks waited for in HDFS: one process and resource of it for each task, and the same summed over tasks. */
+#pragma once
+
+#include "analyzer/query/question/question.h"
+#include "analyzer/query/spark/task_hdfs.h"
+
+typedef struct Suspect {
+    guint32 tracer; /* dictionary id of the process; 0: unknown */
+    guint32 host;
+    guint32 name; /* of the function that took most of it */
+    Role role;
+    HdfsResource resource; /* network and socket are one: HDFS_NETWORK */
+    gint64 ns;             /* waited for this resource of this process */
+    gint64 process_ns;     /* waited for the process */
+} Suspect;
+
+/* The process that the task waited for most, and what of it. FALSE: it waited for none. */
+gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect);
+json_t *suspect_json(Archive *archive, const Suspect *suspect);
+/* Adds to the JSON of a task's suspect: "calls" of its function there in the task's trace, "path" to the longest of
+ * them, and what is normal for the function in that hour, "normal" everywhere and "normal_on_host". */
+gboolean suspect_add_evidence(const Asked *asked, const TaskHdfs *hdfs, const Suspect *suspect, json_t *object,
+                              GError **error);
+
+/* ---- summed over tasks: by host, role and resource ---- */
+typedef struct Suspects Suspects;
+Suspects *suspects_new(void);
+void suspects_free(Suspects *suspects);
+/* explains_ms: of the task's excess; begin_ms: when the task began. */
+void suspects_add(Suspects *suspects, const Suspect *suspect, double explains_ms, gint64 begin_ms);
+/* Those that cost most first. */
+json_t *suspects_json(Archive *archive, const Suspects *suspects);

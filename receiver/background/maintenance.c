@@ -1,0 +1,296 @@
+#include "receiver/background/maintenance.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "receiver/background/advice.h"
+#include "receiver/background/memory.h"
+#include "receiver/background/patience.h"
+#include "receiver/background/upkeep.h"
+#include "receiver/facts/log.h"
+
+#define ROUND_NS (250 * NS_PER_MS)
+/* How often what the allocator keeps, and what of the dictionary is not used, goes back to the system. */
+#define TRIM_ROUNDS 8
+
+/* The mark that the store was last asked to reach, and when to ask again even so. */
+typedef struct Flushing {
+    guint64 asked;
+    gint64 again_ns;
+} Flushing;
+
+struct Maintenance {
+    MaintenanceOptions options;
+    pthread_t thread;
+    Upkeep *upkeep;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    MaintenanceLimits limits; /* under the lock */
+    gboolean stopping;        /* under the lock */
+};
+
+/* ---- journal ---- */
+
+typedef struct Trim {
+    StateSources *sources;
+    guint64 reached_mark; /* read before, as the journal's lock is held while segments are looked at */
+} Trim;
+
+static guint64 oldest_needed(void *arg) {
+    const Trim *trim = arg;
+    guint64 oldest = JOURNAL_NONE;
+    for (guint i = 0; i < trim->sources->n_shards; i++)
+        oldest = MIN(oldest, shard_needs(trim->sources->shards[i], trim->reached_mark));
+    return MIN(oldest, recorder_needs(trim->sources->recorder, trim->reached_mark));
+}
+
+void maintenance_trim(StateSources *sources) {
+    Trim trim = {sources, store_reached_mark(archive_store(sources->archive))};
+    journal_trim(sources->journal, oldest_needed, &trim);
+}
+
+/* What open traces and the store's memory keep: to store them sooner makes what is not replayed yet no less. */
+static guint64 held_bytes(const JournalUsage *usage) { return usage->bytes - usage->unread_bytes; }
+
+static void bound_journal(StateSources *sources) {
+    const guint64 limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
+    JournalUsage usage = journal_usage(sources->journal);
+    gboolean full = usage.bytes > 2 * limit_bytes;
+    const char *why =
+        usage.unread_bytes > 0
+            ? "the journal has twice what it may have (journal.limit, or a quarter of what is free): first some of "
+              "what was found in it is recovered"
+            : "the journal has twice what it may have (journal.limit, or a quarter of what is free) and the store does "
+              "not keep up: see whether its disk works, make room, or raise journal.limit";
+    if (gate_set(sources->gate, GATE_JOURNAL_FULL, full ? why : NULL))
+        log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
+    if (held_bytes(&usage) <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
+    guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
+    for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
+}
+
+/* Asks the store to write out its memory when that keeps the journal from getting shorter. */
+static void flush_store(StateSources *sources, Flushing *flushing) {
+    static LogLimit limit;
+    Store *store = archive_store(sources->archive);
+    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(sources->recorder);
+    for (guint i = 0; i < sources->n_shards; i++) {
+        gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
+        if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;
+    }
+    if (since_ns == 0) return;
+    gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
+    const JournalUsage usage = journal_usage(sources->journal);
+    const guint64 journal_bytes = held_bytes(&usage);
+    const guint64 journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
+    /* A flush makes a file in each family, however small: compactions pay for it. */
+    const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
+                           : journal_bytes > journal_limit_bytes / 2 ? MAINTENANCE_FLUSH_NS / 4
+                                                                     : MAINTENANCE_FLUSH_NS;
+    const gboolean due = now_ns - since_ns >= wait_ns;
+    gboolean flush = due && !under_way;
+    guint64 mark = store_next_mark(store);
+    g_autoptr(GError) error = NULL;
+    if (!store_set_mark(store, flush, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "the store cannot write out what it has in memory: %s", error->message);
+    if (flush) *flushing = (Flushing){mark, now_ns + MAINTENANCE_FLUSH_NS};
+}
+
+static void probe_journal(StateSources *sources) {
+    if (!gate_is_shut_for(sources->gate, GATE_JOURNAL_FAILS)) return;
+    g_autoptr(GError) error = NULL;
+    if (!journal_probe(sources->journal, &error)) {
+        gate_explain(sources->gate, GATE_JOURNAL_FAILS, error->message);
+        return;
+    }
+    if (gate_set(sources->gate, GATE_JOURNAL_FAILS, NULL))
+        log_message(LOG_LEVEL_NOTICE, "the journal can be written again");
+}
+
+/* ---- space ---- */
+
+static void watch_space(const MaintenanceOptions *options, guint64 min_free_bytes) {
+    guint64 store = space_free_bytes(options->store_path);
+    guint64 journal = options->uses_journal ? space_free_bytes(options->journal_path) : G_MAXUINT64;
+    const char *path = store <= journal ? options->store_path : options->journal_path;
+    guint64 least = MIN(store, journal);
+    g_autofree char *why = NULL;
+    if (least < min_free_bytes)
+        why =
+            g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
+                            "there, shorten retention.traces or lower it",
+                            (double)least / 1e6, path, (double)min_free_bytes / 1e6);
+    if (!gate_set(options->sources->gate, GATE_STORE_SPACE, why)) return;
+    if (why)
+        log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
+    else
+        log_message(LOG_LEVEL_NOTICE, "there is enough free space again");
+}
+
+/* Says how much the journal may have; spare files go while there is little room. */
+static void bound_disk(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
+    StateSources *sources = options->sources;
+    const char *path = options->uses_journal ? options->journal_path : options->store_path;
+    const JournalUsage usage = journal_usage(sources->journal);
+    JournalRoom room = {.limit_bytes = limits->journal_limit_bytes,
+                        .segment_bytes = options->segment_bytes,
+                        .free_bytes = space_free_bytes(path),
+                        .used_bytes = usage.bytes + usage.spare_bytes,
+                        .reserve_bytes = limits->min_free_bytes};
+    if (space_is_shared(path, options->store_path))
+        room.reserve_bytes = MAX(room.reserve_bytes, limits->thin_free_bytes);
+    for (guint i = 0; i < sources->n_shards; i++) room.used_bytes += shard_state(sources->shards[i]).spill_file_bytes;
+    if (space_is_wanted(&room)) journal_drop_spares(sources->journal);
+    atomic_store(&sources->wait.journal_limit_bytes, space_for_journal(&room));
+}
+
+/* ---- what senders are told ---- */
+
+typedef struct Advising {
+    Advice advice;
+    guint64 spans; /* received at the last look */
+    gint64 time_ns;
+} Advising;
+
+static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Advising *advising) {
+    StateSources *sources = maintenance->options.sources;
+    SharedText *told = maintenance->options.sampling;
+    if (!limits->sampling_auto) {
+        advising->advice = (Advice){0};
+        atomic_store(told, limits->sampling);
+        return;
+    }
+    gint64 now_ns = clock_monotonic_ns(clock_system());
+    guint64 spans = counter_set_sum(sources->counters, COUNTER_SPANS);
+    AdviceInput input = {.budget = limits->sampling_spans_per_s,
+                         .queue_bytes = maintenance->options.queue_bytes,
+                         .try_later = counter_set_sum(sources->counters, COUNTER_TRY_LATER),
+                         .space_is_thin = atomic_load(&sources->space->level) == SPACE_THIN};
+    if (advising->time_ns > 0)
+        input.spans_per_s = (double)(spans - advising->spans) * 1e9 / (double)MAX(now_ns - advising->time_ns, 1);
+    for (guint i = 0; i < sources->n_shards; i++) input.queued_bytes += shard_state(sources->shards[i]).mailbox_bytes;
+    advising->spans = spans;
+    advising->time_ns = now_ns;
+    const char *why = advice_pressure(&advising->advice, &input), *before = atomic_load(told);
+    const char *policy = advice_next(&advising->advice, &input, now_ns);
+    atomic_store(told, policy);
+    if (strcmp(policy, before) == 0) return;
+    if (why)
+        log_message(LOG_LEVEL_WARNING, "senders are told to trace %s of each function: %s", policy, why);
+    else
+        log_message(LOG_LEVEL_NOTICE, "senders are told to trace %s again", policy);
+}
+
+/* ---- what open traces may have ---- */
+
+static Patience patience_now(StateSources *sources, const MaintenanceLimits *limits) {
+    const JournalUsage usage = journal_usage(sources->journal);
+    const PatienceInput input = {.idle_ns = limits->idle_ns,
+                                 .max_age_ns = limits->max_age_ns,
+                                 .spans_per_s = rate_per_s(sources->rate),
+                                 .journal_bytes = held_bytes(&usage),
+                                 .journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes)};
+    const Patience patience = patience_of(&input);
+    atomic_store(&sources->wait.idle_ns, patience.idle_ns);
+    atomic_store(&sources->wait.large_idle_ns, patience.large_idle_ns);
+    return patience;
+}
+
+static void share_out(StateSources *sources, MemoryKeeper *keeper, const MaintenanceLimits *limits) {
+    MemoryUse use = {.resident_bytes = memory_resident_bytes()};
+    if (use.resident_bytes == 0) return; /* the shares stay as they are */
+    for (guint i = 0; i < sources->n_shards; i++) {
+        ShardState shard = shard_state(sources->shards[i]);
+        use.held_bytes += shard.arena_held_bytes;
+        use.used_bytes += shard.arena_bytes;
+    }
+    const Patience times = patience_now(sources, limits);
+    const ShardShare share = {
+        .memory_bytes = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards,
+        .disk_bytes = atomic_load(&sources->wait.journal_limit_bytes) / sources->n_shards,
+        .idle_ns = times.idle_ns,
+        .large_idle_ns = times.large_idle_ns,
+    };
+    for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], &share);
+}
+
+/* ---- the thread ---- */
+
+/* FALSE: stop. */
+static gboolean wait_round(Maintenance *maintenance, MaintenanceLimits *limits) {
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + ROUND_NS;
+    const struct timespec until = timespec_of(until_ns);
+    pthread_mutex_lock(&maintenance->lock);
+    int waited = 0;
+    while (!maintenance->stopping && waited == 0)
+        waited = pthread_cond_timedwait(&maintenance->changed, &maintenance->lock, &until);
+    gboolean go_on = !maintenance->stopping;
+    *limits = maintenance->limits;
+    pthread_mutex_unlock(&maintenance->lock);
+    return go_on;
+}
+
+static void *run(void *arg) {
+    Maintenance *maintenance = arg;
+    StateSources *sources = maintenance->options.sources;
+    pthread_setname_np(pthread_self(), "maintenance");
+    Flushing flushing = {0, 0};
+    Advising advising = {.spans = 0};
+    MemoryKeeper keeper = {.expected_bytes = maintenance->options.others_bytes};
+    MaintenanceLimits limits;
+    for (guint round = 0; wait_round(maintenance, &limits); round++) {
+        watch_space(&maintenance->options, limits.min_free_bytes);
+        bound_disk(&maintenance->options, &limits);
+        probe_journal(sources);
+        if (round % TRIM_ROUNDS == 0) {
+            memory_trim();
+            archive_rest(sources->archive);
+        }
+        if (round % 4 == 0) {
+            advise(maintenance, &limits, &advising);
+            rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
+                      clock_monotonic_ns(clock_system()));
+        }
+        share_out(sources, &keeper, &limits); /* what a group takes while it is written is soon gone */
+        maintenance_trim(sources);
+        flush_store(sources, &flushing);
+        if (round % 4 == 0) bound_journal(sources);
+    }
+    return NULL;
+}
+
+Maintenance *maintenance_start(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
+    Maintenance *maintenance = g_new0(Maintenance, 1);
+    maintenance->options = *options;
+    maintenance->limits = *limits;
+    pthread_mutex_init(&maintenance->lock, NULL);
+    cond_init_monotonic(&maintenance->changed);
+    watch_space(options, limits->min_free_bytes);
+    bound_disk(options, limits);
+    patience_now(options->sources, limits);
+    int err = pthread_create(&maintenance->thread, NULL, run, maintenance);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    maintenance->upkeep = upkeep_start(options->sources);
+    return maintenance;
+}
+
+void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *limits) {
+    pthread_mutex_lock(&maintenance->lock);
+    maintenance->limits = *limits;
+    pthread_mutex_unlock(&maintenance->lock);
+}
+
+void maintenance_stop(Maintenance *maintenance) {
+    if (!maintenance) return;
+    upkeep_stop(maintenance->upkeep);
+    pthread_mutex_lock(&maintenance->lock);
+    maintenance->stopping = TRUE;
+    pthread_cond_signal(&maintenance->changed);
+    pthread_mutex_unlock(&maintenance->lock);
+    pthread_join(maintenance->thread, NULL);
+    pthread_cond_destroy(&maintenance->changed);
+    pthread_mutex_destroy(&maintenance->lock);
+    g_free(maintenance);
+}

@@ -1,0 +1,232 @@
+#include "receiver/background/upkeep.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "analyzer/archive/gone.h"
+#include "analyzer/archive/known.h"
+#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/settle.h"
+#include "analyzer/query/spark/link_keeper.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/facts/log.h"
+
+/* From the end of one pass to the next. */
+#define PASS_NS (5 * NS_PER_SEC)
+/* Until late spans are looked at again: the longer, the more there was to do the last time. */
+#define SETTLE_MAX_NS (120 * NS_PER_SEC)
+#define SETTLE_SHARE  50 /* it is to take 1/50 of the time */
+/* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
+ * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
+static const SettleWhen settle_when = {
+    .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
+/* At once: some ten milliseconds. */
+#define LEARN_TRACES 50000u
+/* Passes without anything new until the store is told. */
+#define QUIET_PASSES 2u
+/* Until it is ready. */
+#define READY_NS (250 * NS_PER_MS)
+
+struct Upkeep {
+    StateSources *sources;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    gboolean stopping; /* under the lock */
+};
+
+/* FALSE: stop. */
+static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
+    gint64 until_ns = clock_monotonic_ns(clock_system()) + ns;
+    const struct timespec until = timespec_of(until_ns);
+    pthread_mutex_lock(&upkeep->lock);
+    int waited = 0;
+    while (!upkeep->stopping && waited == 0) waited = pthread_cond_timedwait(&upkeep->changed, &upkeep->lock, &until);
+    gboolean go_on = !upkeep->stopping;
+    pthread_mutex_unlock(&upkeep->lock);
+    return go_on;
+}
+
+static gint64 thread_cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (gint64)now.tv_sec * NS_PER_SEC + now.tv_nsec;
+}
+
+/* Not before 'from_ns' (monotonic), which it sets for the next time. */
+static void settle(Archive *archive, gint64 *from_ns) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (clock_monotonic_ns(clock_system()) < *from_ns) return;
+    const gint64 begin_ns = thread_cpu_ns();
+    if (!archive_settle_due(archive, &settle_when, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+    const gint64 pause_ns = MIN((thread_cpu_ns() - begin_ns) * SETTLE_SHARE, SETTLE_MAX_NS);
+    *from_ns = clock_monotonic_ns(clock_system()) + pause_ns;
+}
+
+gboolean upkeep_settle_few(Archive *archive, GError **error) {
+    const SettleWhen few = {G_MAXINT64, G_MAXINT64, settle_when.few_spans, G_MAXUINT64};
+    return archive_settle_due(archive, &few, error);
+}
+
+/* Until then, the store is asked for each trace. In steps, so that a stop need not wait. */
+static void learn_traces(Upkeep *upkeep) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    for (gboolean done = FALSE; !done && wait_ns(upkeep, 0);) {
+        if (archive_learn_traces(upkeep->sources->archive, LEARN_TRACES, &done, &error)) continue;
+        log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
+        return;
+    }
+}
+
+static void roll_up(Archive *archive) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!archive_roll_up(archive, clock_wall_ns(clock_system()), &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
+}
+
+static void link_tasks(LinkKeeper *keeper) {
+    static LogLimit limit;
+    guint linked;
+    g_autoptr(GError) error = NULL;
+    if (!link_keeper_run(keeper, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
+}
+
+/* What was stored when it was last looked at, and for how many passes that has been all. */
+typedef struct Quiet {
+    guint64 spans, waiting;
+    guint passes;
+} Quiet;
+
+/* Under load files are merged many at a time; what is left of that when nothing more comes takes space, and each
+ * question reads it. */
+static void look_for_quiet(const StateSources *sources, Quiet *quiet) {
+    Store *store = archive_store(sources->archive);
+    const ArchiveTotals totals = archive_totals(sources->archive);
+    if (totals.spans != quiet->spans || totals.late_waiting != quiet->waiting) {
+        if (quiet->passes > QUIET_PASSES) store_set_quiet(store, FALSE);
+        *quiet = (Quiet){totals.spans, totals.late_waiting, 0};
+    } else if (quiet->passes < QUIET_PASSES) {
+        quiet->passes++;
+    } else if (quiet->passes == QUIET_PASSES && atomic_load(&sources->space->level) == SPACE_FINE) {
+        store_set_quiet(store, TRUE);
+        quiet->passes++;
+    }
+}
+
+/* Ids that are due to be forgotten, and the journal's last segment at the time that was seen. */
+typedef struct Forgetting {
+    gint64 before_ns; /* 0: nothing is due */
+    guint64 segment;
+} Forgetting;
+
+/* Of a store that keeps all ids in its records there are none. */
+static gboolean any_ids(StateSources *sources, gint64 before_ns) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    gboolean any = FALSE;
+    if (!archive_ids_due(sources->archive, before_ns, &any, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
+    return any;
+}
+
+/* Spans that are replayed after a crash are recognised by their ids: these stay as long as the journal may hold the
+ * spans. */
+static void forget_ids(StateSources *sources, Forgetting *due) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    JournalUsage usage = journal_usage(sources->journal);
+    if (due->before_ns == 0) {
+        const gint64 before_ns = MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1);
+        if (!any_ids(sources, before_ns)) return;
+        *due = (Forgetting){before_ns, usage.newest};
+    }
+    if (usage.segments > 0 && usage.oldest <= due->segment) return;
+    /* What came in time for that joins its trace: without ids it would be told from repeats no more. What is damaged
+     * never can; all else can later. */
+    if (!archive_settle(sources->archive, &error)) {
+        if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_BUSY))
+            log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
+        if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return;
+    }
+    g_clear_error(&error);
+    if (!archive_forget_ids(sources->archive, due->before_ns, &error))
+        log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
+    due->before_ns = 0;
+}
+
+/* Removed traces that are noted, and the journal's last segment when that was looked at. */
+typedef struct GoneNoted {
+    gboolean closed;
+    guint32 generation;
+    guint64 segment;
+} GoneNoted;
+
+/* What the journal can give no more need not be told from what is new. */
+static void forget_gone(StateSources *sources, GoneNoted *gone) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (!gone->closed) {
+        if (!archive_gone_any(sources->archive)) return;
+        gone->generation = archive_gone_close(sources->archive);
+        gone->closed = TRUE;
+        gone->segment = journal_usage(sources->journal).newest;
+    }
+    const JournalUsage usage = journal_usage(sources->journal);
+    if (usage.segments > 0 && usage.oldest <= gone->segment) return;
+    if (archive_gone_forget(sources->archive, gone->generation, &error))
+        gone->closed = FALSE;
+    else
+        log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
+}
+
+static void *run(void *arg) {
+    Upkeep *upkeep = arg;
+    Forgetting due = {0, 0};
+    GoneNoted gone = {FALSE, 0, 0};
+    Quiet quiet = {0, 0, 0};
+    g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
+    pthread_setname_np(pthread_self(), "upkeep");
+    gint64 pause_ns = READY_NS, settle_from_ns = 0;
+    while (wait_ns(upkeep, pause_ns)) {
+        if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+        pause_ns = PASS_NS;
+        learn_traces(upkeep);
+        settle(upkeep->sources->archive, &settle_from_ns);
+        roll_up(upkeep->sources->archive);
+        forget_ids(upkeep->sources, &due);
+        forget_gone(upkeep->sources, &gone);
+        link_tasks(links);
+        look_for_quiet(upkeep->sources, &quiet);
+    }
+    return NULL;
+}
+
+Upkeep *upkeep_start(StateSources *sources) {
+    Upkeep *upkeep = g_new0(Upkeep, 1);
+    upkeep->sources = sources;
+    pthread_mutex_init(&upkeep->lock, NULL);
+    cond_init_monotonic(&upkeep->changed);
+    int err = pthread_create(&upkeep->thread, NULL, run, upkeep);
+    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    return upkeep;
+}
+
+void upkeep_stop(Upkeep *upkeep) {
+    if (upkeep == NULL) return;
+    archive_hurry(upkeep->sources->archive);
+    pthread_mutex_lock(&upkeep->lock);
+    upkeep->stopping = TRUE;
+    pthread_cond_signal(&upkeep->changed);
+    pthread_mutex_unlock(&upkeep->lock);
+    pthread_join(upkeep->thread, NULL);
+    pthread_cond_destroy(&upkeep->changed);
+    pthread_mutex_destroy(&upkeep->lock);
+    g_free(upkeep);
+}

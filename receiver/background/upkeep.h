@@ -1,0 +1,14 @@
+/* What becomes of spans after they are stored: late ones are joined to their traces, statistics are summed up by hours
+ * and days, tasks of Spark are linked to their traces. A thread of its own, since a pass may take long and others must
+ * not wait for it. */
+#pragma once
+
+#include "receiver/report/state.h"
+
+typedef struct Upkeep Upkeep;
+/* Works as soon as the receiver is ready. */
+Upkeep *upkeep_start(StateSources *sources);
+/* Waits for the pass under way: a batch of late spans, at most. */
+void upkeep_stop(Upkeep *upkeep);
+/* Late spans are joined to their traces when few wait; more wait for the next start. */
+gboolean upkeep_settle_few(Archive *archive, GError **error);

@@ -1,0 +1,435 @@
+#include "receiver/http/http_jobs.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "analyzer/query/question/json_compact.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/http/status.h"
+#include "receiver/http/status_accounts.h"
+
+/* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
+ * gets. */
+#define QUERY_NICE 10
+/* How often a flush that waits for the end of the recovery is looked at. */
+#define FLUSH_LOOK_NS (50 * NS_PER_MS)
+
+struct HttpJob {
+    HttpJob *same; /* asks the same, and is answered with it */
+    JobKind kind;
+    char *question;
+    QueryParams *params;
+    void *owner;
+    gboolean has_trace;
+    guint64 trace_id;
+    pthread_mutex_t lock;
+    pthread_cond_t drained;
+    gsize in_flight_bytes;
+    gboolean cancelled;
+};
+
+struct HttpJobs {
+    HttpJobsOptions options;
+    pthread_t *threads;
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    pthread_cond_t ordered;
+    guint orders;         /* threads that wait for shards */
+    gboolean shards_left; /* no more of them */
+    GQueue waiting;       /* HttpJob */
+    HttpAnswer *answers, **last_answer;
+    gboolean stopping;
+};
+
+/* ---- jobs ---- */
+
+HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner) {
+    HttpJob *job = g_new0(HttpJob, 1);
+    job->kind = kind;
+    job->question = g_strdup(question);
+    job->params = params;
+    job->owner = owner;
+    pthread_mutex_init(&job->lock, NULL);
+    pthread_cond_init(&job->drained, NULL);
+    return job;
+}
+
+void http_job_set_trace(HttpJob *job, guint64 trace_id) {
+    job->has_trace = TRUE;
+    job->trace_id = trace_id;
+}
+
+gboolean http_job_is_flush(const HttpJob *job) { return job->kind == JOB_FLUSH; }
+
+void *http_job_owner(const HttpJob *job) { return job->owner; }
+
+void http_job_cancel(HttpJob *job) {
+    pthread_mutex_lock(&job->lock);
+    job->cancelled = TRUE;
+    pthread_cond_signal(&job->drained);
+    pthread_mutex_unlock(&job->lock);
+}
+
+void http_job_drained(HttpJob *job) {
+    pthread_mutex_lock(&job->lock);
+    job->in_flight_bytes = 0;
+    pthread_cond_signal(&job->drained);
+    pthread_mutex_unlock(&job->lock);
+}
+
+void http_job_free(HttpJob *job) {
+    if (!job) return;
+    query_params_free(job->params);
+    pthread_cond_destroy(&job->drained);
+    pthread_mutex_destroy(&job->lock);
+    g_free(job->question);
+    g_free(job);
+}
+
+void http_answer_free(HttpAnswer *answer) {
+    if (!answer) return;
+    g_clear_pointer(&answer->body, g_bytes_unref);
+    g_free(answer);
+}
+
+/* ---- answering; on query threads ---- */
+
+static void post(HttpJobs *jobs, const HttpAnswer *content) {
+    HttpAnswer *answer = g_new(HttpAnswer, 1);
+    *answer = *content;
+    answer->next = NULL;
+    pthread_mutex_lock(&jobs->lock);
+    *jobs->last_answer = answer;
+    jobs->last_answer = &answer->next;
+    pthread_mutex_unlock(&jobs->lock);
+    jobs->options.ready(jobs->options.arg);
+}
+
+/* To the job and those that ask the same. */
+static void post_text(HttpJobs *jobs, HttpJob *job, int code, char *text, gsize size_bytes) {
+    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+    for (HttpJob *next; job != NULL; job = next) {
+        /* Once posted it is the HTTP thread's. */
+        next = g_steal_pointer(&job->same);
+        const HttpAnswer answer = {.job = job, .last = TRUE, .code = code, .body = g_bytes_ref(body)};
+        post(jobs, &answer);
+    }
+}
+
+static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) {
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    json_decref(document);
+    post_text(jobs, job, code, text, size_bytes);
+}
+
+static int code_of(const GError *error) {
+    if (error->domain != PLUMB_ERROR) return 500;
+    switch ((PlumbError)error->code) {
+    case PLUMB_ERROR_INPUT:
+    case PLUMB_ERROR_CONFIG:
+    case PLUMB_ERROR_LIMIT: return 400;
+    case PLUMB_ERROR_NOT_FOUND: return 404;
+    case PLUMB_ERROR_BUSY:
+    case PLUMB_ERROR_NO_SPACE: return 503;
+    default: return 500;
+    }
+}
+
+static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *message) {
+    post_json(jobs, job, code, json_pack("{s:s}", "error", message));
+}
+
+static gboolean is_recovering(const HttpJobs *jobs) { return atomic_load(&jobs->options.sources->recovery->goes_on); }
+
+/* Around everything that waits for a shard. FALSE: the shards are about to stop. */
+static gboolean order_begin(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    gboolean allowed = !jobs->shards_left;
+    if (allowed) jobs->orders++;
+    pthread_mutex_unlock(&jobs->lock);
+    return allowed;
+}
+
+static void order_end(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->orders--;
+    pthread_cond_signal(&jobs->ordered);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+/* Open spans of the trace that is asked for are stored first: so the answer has them, and is the same document as of
+ * any other trace. When the store fails, what it has must do. */
+static void store_trace(HttpJobs *jobs, const HttpJob *job) {
+    if (!order_begin(jobs)) return;
+    const StateSources *sources = jobs->options.sources;
+    Waiter *waiter = waiter_new(1);
+    shard_store_trace(sources->shards[shard_of(job->trace_id, sources->n_shards)], job->trace_id, waiter);
+    waiter_wait(waiter, NULL, NULL);
+    order_end(jobs);
+}
+
+static void answer_query(HttpJobs *jobs, HttpJob *job) {
+    g_autoptr(GError) error = NULL;
+    StateSources *sources = jobs->options.sources;
+    if (job->has_trace) store_trace(jobs, job);
+    const Query query = {sources->archive, job->question, job->params, clock_wall_ns(clock_system())};
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    json_auto_t *document = query_run_rows(&query, &rows, &error);
+    if (!document) {
+        post_error(jobs, job, code_of(error), error->message);
+        return;
+    }
+    if (strcmp(job->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
+    if (strcmp(job->question, "senders") == 0) accounts_senders(sources, document);
+    gsize size_bytes;
+    char *text = json_compact_rows(document, &rows, &size_bytes);
+    post_text(jobs, job, 200, text, size_bytes);
+}
+
+static void answer_flush(HttpJobs *jobs, HttpJob *job) {
+    if (is_recovering(jobs)) {
+        post_error(jobs, job, 503, "the store fails, and not all of the journal is recovered: see the log");
+        return;
+    }
+    if (!order_begin(jobs)) {
+        post_error(jobs, job, 503, "plumbd is stopping: it stores all open traces now");
+        return;
+    }
+    const StateSources *sources = jobs->options.sources;
+    Waiter *waiter = waiter_new(sources->n_shards + 1);
+    for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
+    recorder_flush(sources->recorder, waiter);
+    guint64 closed = 0;
+    g_autoptr(GError) error = NULL;
+    gboolean good = waiter_wait(waiter, &closed, &error);
+    order_end(jobs);
+    /* What cannot be joined keeps waiting, and the maintenance thread says why. */
+    if (good) archive_settle(sources->archive, NULL);
+    /* Who asks wants them on disk, where `plumb --store` sees them. */
+    good = good && store_sync(archive_store(sources->archive), &error);
+    if (good)
+        post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
+    else
+        post_error(jobs, job, 503, error->message);
+}
+
+typedef struct Stream {
+    HttpJobs *jobs;
+    HttpJob *job;
+} Stream;
+
+static gboolean stream_piece(void *arg, Bytes piece) {
+    const Stream *stream = arg;
+    HttpJob *job = stream->job;
+    pthread_mutex_lock(&job->lock);
+    while (!job->cancelled && job->in_flight_bytes > HTTP_STREAM_BYTES) pthread_cond_wait(&job->drained, &job->lock);
+    gboolean go_on = !job->cancelled;
+    job->in_flight_bytes += piece.size_bytes;
+    pthread_mutex_unlock(&job->lock);
+    if (!go_on || piece.size_bytes == 0) return go_on;
+    HttpAnswer answer = {.job = job, .code = 200, .body = g_bytes_new(piece.data, piece.size_bytes), .stream = TRUE};
+    post(stream->jobs, &answer);
+    return TRUE;
+}
+
+static void answer_export(HttpJobs *jobs, HttpJob *job) {
+    g_autoptr(GError) error = NULL;
+    Stream stream = {jobs, job};
+    QuerySink sink = {stream_piece, &stream};
+    gint64 now_ns = clock_wall_ns(clock_system());
+    if (query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error)) {
+        HttpAnswer end = {.job = job, .last = TRUE, .code = 200, .stream = TRUE};
+        post(jobs, &end);
+        return;
+    }
+    post_error(jobs, job, error ? code_of(error) : 500, error ? error->message : "the reader went away");
+}
+
+static gboolean asks_the_same(const HttpJob *a, const HttpJob *b) {
+    return a->kind == JOB_QUERY && b->kind == JOB_QUERY && strcmp(a->question, b->question) == 0 &&
+           query_params_equal(a->params, b->params);
+}
+
+/* Those that wait and ask the same are answered with it: what is computed from now on is true for them, too. */
+static void take_same(GQueue *waiting, HttpJob *job) {
+    HttpJob *last = job;
+    for (GList *link = waiting->head, *next; link != NULL; link = next) {
+        next = link->next;
+        if (!asks_the_same(job, link->data)) continue;
+        last->same = link->data;
+        last = link->data;
+        g_queue_delete_link(waiting, link);
+    }
+}
+
+/* A flush is begun when all that the journal held is with the shards: it is to be stored, too. When the store fails,
+ * who asks is told so. */
+static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
+    return job->kind == JOB_FLUSH && is_recovering(jobs) &&
+           !gate_is_shut_for(jobs->options.sources->gate, GATE_STORE_FAILS);
+}
+
+static HttpJob *next_job(HttpJobs *jobs) {
+    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *job = link->data;
+        if (must_wait(jobs, job)) continue;
+        g_queue_delete_link(&jobs->waiting, link);
+        return job;
+    }
+    return NULL;
+}
+
+/* With the lock held: for a question, or, while a flush waits, for a look whether it still must. */
+static void wait_filled(HttpJobs *jobs) {
+    if (g_queue_is_empty(&jobs->waiting)) {
+        pthread_cond_wait(&jobs->filled, &jobs->lock);
+        return;
+    }
+    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + FLUSH_LOOK_NS);
+    pthread_cond_timedwait(&jobs->filled, &jobs->lock, &until);
+}
+
+static HttpJob *take_job(HttpJobs *jobs) {
+    HttpJob *job = NULL;
+    pthread_mutex_lock(&jobs->lock);
+    while (!jobs->stopping && (job = next_job(jobs)) == NULL) wait_filled(jobs);
+    if (job != NULL) take_same(&jobs->waiting, job);
+    /* Others look after what is left, which may have to wait: this one has something to do. */
+    if (!g_queue_is_empty(&jobs->waiting)) pthread_cond_signal(&jobs->filled);
+    pthread_mutex_unlock(&jobs->lock);
+    return job;
+}
+
+/* By all who ask it. */
+static gboolean is_cancelled(HttpJob *job) {
+    gboolean cancelled = TRUE;
+    for (; job != NULL && cancelled; job = job->same) {
+        pthread_mutex_lock(&job->lock);
+        cancelled = job->cancelled;
+        pthread_mutex_unlock(&job->lock);
+    }
+    return cancelled;
+}
+
+static void answer(HttpJobs *jobs, HttpJob *job) {
+    if (is_cancelled(job) && job->kind != JOB_FLUSH) {
+        post_error(jobs, job, 503, "the reader went away"); /* nobody reads it */
+        return;
+    }
+    switch (job->kind) {
+    case JOB_QUERY: answer_query(jobs, job); break;
+    case JOB_EXPORT: answer_export(jobs, job); break;
+    case JOB_FLUSH: answer_flush(jobs, job); break;
+    }
+}
+
+static void *run(void *arg) {
+    HttpJobs *jobs = arg;
+    pthread_setname_np(pthread_self(), "query");
+    setpriority(PRIO_PROCESS, 0, QUERY_NICE); /* of this thread alone; nothing is lost if it may not */
+    HttpJob *job;
+    while ((job = take_job(jobs))) answer(jobs, job);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
+    HttpJobs *jobs = g_new0(HttpJobs, 1);
+    jobs->options = *options;
+    jobs->last_answer = &jobs->answers;
+    pthread_mutex_init(&jobs->lock, NULL);
+    cond_init_monotonic(&jobs->filled);
+    pthread_cond_init(&jobs->ordered, NULL);
+    g_queue_init(&jobs->waiting);
+    jobs->threads = g_new0(pthread_t, options->n_threads);
+    for (guint i = 0; i < options->n_threads; i++) {
+        int err = pthread_create(&jobs->threads[i], NULL, run, jobs);
+        if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    }
+    return jobs;
+}
+
+void http_jobs_leave_shards(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->shards_left = TRUE;
+    while (jobs->orders > 0) pthread_cond_wait(&jobs->ordered, &jobs->lock);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+void http_jobs_stop(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    jobs->stopping = TRUE;
+    pthread_cond_broadcast(&jobs->filled);
+    pthread_mutex_unlock(&jobs->lock);
+    for (guint i = 0; i < jobs->options.n_threads; i++) pthread_join(jobs->threads[i], NULL);
+    HttpJob *job;
+    while ((job = g_queue_pop_head(&jobs->waiting))) post_error(jobs, job, 503, "plumbd is stopping");
+}
+
+void http_jobs_free(HttpJobs *jobs) {
+    if (!jobs) return;
+    pthread_cond_destroy(&jobs->ordered);
+    pthread_cond_destroy(&jobs->filled);
+    pthread_mutex_destroy(&jobs->lock);
+    g_free(jobs->threads);
+    g_free(jobs);
+}
+
+/* NULL: none waits. With the lock held. */
+static HttpJob *waiting_flush(const HttpJobs *jobs) {
+    for (const GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *job = link->data;
+        if (job->kind == JOB_FLUSH) return job;
+    }
+    return NULL;
+}
+
+gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job) {
+    pthread_mutex_lock(&jobs->lock);
+    HttpJob *flush = job->kind == JOB_FLUSH ? waiting_flush(jobs) : NULL;
+    gboolean room = flush != NULL || jobs->waiting.length < jobs->options.queue;
+    if (flush != NULL) {
+        job->same = flush->same;
+        flush->same = job;
+    } else if (room) {
+        g_queue_push_tail(&jobs->waiting, job);
+        pthread_cond_signal(&jobs->filled);
+    }
+    pthread_mutex_unlock(&jobs->lock);
+    return room;
+}
+
+/* With the lock held. */
+static gboolean leave_queue(HttpJobs *jobs, HttpJob *job) {
+    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *first = link->data;
+        HttpJob **at = &first;
+        while (*at != NULL && *at != job) at = &(*at)->same;
+        if (*at == NULL) continue;
+        *at = g_steal_pointer(&job->same);
+        link->data = first;
+        if (first == NULL) g_queue_delete_link(&jobs->waiting, link);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job) {
+    pthread_mutex_lock(&jobs->lock);
+    gboolean waited = leave_queue(jobs, job);
+    pthread_mutex_unlock(&jobs->lock);
+    return waited;
+}
+
+HttpAnswer *http_jobs_take(HttpJobs *jobs) {
+    pthread_mutex_lock(&jobs->lock);
+    HttpAnswer *answers = jobs->answers;
+    jobs->answers = NULL;
+    jobs->last_answer = &jobs->answers;
+    pthread_mutex_unlock(&jobs->lock);
+    return answers;
+}

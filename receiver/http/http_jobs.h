@@ -1,0 +1,58 @@
+/* Questions on their way from the HTTP thread to the query threads and back. A job belongs to one side at a time; what
+ * both touch while an export streams is under its lock. Knows no libevent. */
+#pragma once
+
+#include <jansson.h>
+
+#include "analyzer/query/query.h"
+#include "receiver/report/state.h"
+
+/* Of an export, at most this much waits to be sent. */
+#define HTTP_STREAM_BYTES (1024u * 1024)
+
+typedef enum { JOB_QUERY, JOB_EXPORT, JOB_FLUSH } JobKind;
+
+typedef struct HttpJob HttpJob;
+/* params is taken over; owner is for the HTTP thread (its request). */
+HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner);
+/* The trace whose open spans are to be stored before the question is answered. */
+void http_job_set_trace(HttpJob *job, guint64 trace_id);
+void *http_job_owner(const HttpJob *job);
+gboolean http_job_is_flush(const HttpJob *job);
+/* On the HTTP thread: the peer is gone; what was streamed has been sent. */
+void http_job_cancel(HttpJob *job);
+void http_job_drained(HttpJob *job);
+void http_job_free(HttpJob *job);
+
+typedef struct HttpAnswer {
+    struct HttpAnswer *next;
+    HttpJob *job;
+    gboolean last;   /* the job is the HTTP thread's again */
+    int code;        /* HTTP status; of the first piece of an export: 200 */
+    GBytes *body;    /* NULL: none */
+    gboolean stream; /* a piece of an export */
+} HttpAnswer;
+void http_answer_free(HttpAnswer *answer);
+
+typedef struct HttpJobs HttpJobs;
+typedef struct HttpJobsOptions {
+    guint n_threads;
+    guint queue;
+    StateSources *sources;
+    void (*ready)(void *arg); /* answers are there: called on query threads */
+    void *arg;
+} HttpJobsOptions;
+HttpJobs *http_jobs_start(const HttpJobsOptions *options);
+/* From its return on no query thread asks a shard for anything: flushes are answered with 503, questions from the
+ * store. */
+void http_jobs_leave_shards(HttpJobs *jobs);
+/* Ends the threads; unanswered jobs are answered with 503. Call http_jobs_take() once more, then http_jobs_free(). */
+void http_jobs_stop(HttpJobs *jobs);
+void http_jobs_free(HttpJobs *jobs);
+/* FALSE: the queue is full, the job stays the caller's. All flushes that wait are one, with one place in the queue:
+ * what is stored when it is begun is what each of them asked for. */
+gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job);
+/* TRUE: it was waiting, and is the caller's again. FALSE: it was begun, and its answer comes. */
+gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job);
+/* All answers so far, in order; NULL: none. */
+HttpAnswer *http_jobs_take(HttpJobs *jobs);

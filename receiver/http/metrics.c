@@ -1,0 +1,157 @@
+#include "receiver/http/metrics.h"
+
+#include <string.h>
+
+#include "analyzer/archive/known.h"
+#include "receiver/background/memory.h"
+#include "receiver/report/accounts.h"
+
+static void write_head(GString *out, const char *name, const char *type, const char *help) {
+    g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
+}
+
+static void write_gauge(GString *out, const char *name, const char *help, double value) {
+    write_head(out, name, "gauge", help);
+    g_string_append_printf(out, "plumbd_%s %.17g\n", name, value);
+}
+
+static void write_counters(GString *out, const State *state) {
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        CounterInfo info = counter_info((Counter)i);
+        if (info.help) {
+            g_autofree char *name = g_strconcat(info.metric, "_total", NULL);
+            write_head(out, name, "counter", info.help);
+        }
+        if (!info.reason)
+            g_string_append_printf(out, "plumbd_%s_total %" G_GUINT64_FORMAT "\n", info.metric, state->counters[i]);
+        else if (info.reason[0] != '\0')
+            g_string_append_printf(out, "plumbd_%s_total{reason=\"%s\"} %" G_GUINT64_FORMAT "\n", info.metric,
+                                   info.reason, state->counters[i]);
+    }
+}
+
+/* Label values come from peers: '\', '"' and line feeds are escaped as the format says. */
+static void append_label(GString *out, const char *text) {
+    for (; *text; text++) {
+        if (*text == '\\' || *text == '"') g_string_append_c(out, '\\');
+        if (*text == '\n')
+            g_string_append(out, "\\n");
+        else
+            g_string_append_c(out, *text);
+    }
+}
+
+static void write_sender_drops(void *arg, const SenderInfo *info) {
+    GString *out = arg;
+    for (guint32 i = 0; i < info->n_drops; i++) {
+        g_string_append(out, "plumbd_sender_dropped_spans{sender=\"");
+        append_label(out, info->name);
+        g_string_append(out, "\",reason=\"");
+        append_label(out, info->drops[i].reason);
+        g_string_append_printf(out, "\"} %" G_GINT64_FORMAT "\n", info->drops[i].spans);
+    }
+}
+
+static void write_accounts(GString *out, StateSources *sources) {
+    Accounts accounts = accounts_read(sources);
+    const BookSums *sums = &accounts.sums;
+    const struct {
+        const char *state;
+        gint64 spans;
+    } states[] = {{"received", sums->received}, {"stored", sums->stored},      {"open", sums->open},
+                  {"waiting", sums->waiting},   {"repeated", sums->repeated},  {"thinned", sums->thinned},
+                  {"expired", sums->expired},   {"set_aside", sums->set_aside}};
+    write_head(out, "account_spans", "gauge", "What became of every span: received is the sum of the others");
+    for (guint i = 0; i < G_N_ELEMENTS(states); i++)
+        g_string_append_printf(out, "plumbd_account_spans{state=\"%s\"} %" G_GINT64_FORMAT "\n", states[i].state,
+                               states[i].spans);
+    write_gauge(out, "accounts_agree", "1 when the sums of the accounts agree", accounts.agree);
+}
+
+static void write_labelled(GString *out, const char *name, const char *label, const char *of, guint64 value) {
+    g_string_append_printf(out, "plumbd_%s{%s=\"%s\"} %" G_GUINT64_FORMAT "\n", name, label, of, value);
+}
+
+static void write_memory(GString *out, const State *state, const StoreUsage *usage, gsize known_bytes) {
+    write_head(
+        out, "memory_bytes", "gauge",
+        "Memory by what it is for: open traces in use and held, groups that are collected, queues, the filter of "
+        "stored traces, the store (estimated); and all that is allocated beside the memory held for open traces");
+    write_labelled(out, "memory_bytes", "part", "traces", state->arena_bytes);
+    write_labelled(out, "memory_bytes", "part", "traces_held", state->arena_held_bytes);
+    write_labelled(out, "memory_bytes", "part", "groups", state->open_bytes - state->arena_bytes);
+    write_labelled(out, "memory_bytes", "part", "queues", state->queued_bytes + state->buffered_bytes);
+    write_labelled(out, "memory_bytes", "part", "known_traces", known_bytes);
+    write_labelled(out, "memory_bytes", "part", "store", usage->memory_bytes);
+    write_labelled(out, "memory_bytes", "part", "allocated", memory_allocated_bytes());
+}
+
+static void write_store(GString *out, const StoreUsage *usage) {
+    write_head(out, "store_bytes", "gauge", "Size of the store's files by what they hold");
+    for (guint i = 0; i < FAMILY_COUNT; i++)
+        write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
+}
+
+static void write_wait(GString *out, WaitView *wait) {
+    write_gauge(out, "journal_limit_bytes", "What the journal may have: journal.limit, or less on a small disk",
+                (double)atomic_load(&wait->journal_limit_bytes));
+    write_gauge(out, "trace_wait_seconds", "How long a trace with its root is waited for without a span",
+                (double)atomic_load(&wait->idle_ns) / 1e9);
+    write_gauge(out, "large_trace_wait_seconds", "The same, of a trace of 1,000 spans or more",
+                (double)atomic_load(&wait->large_idle_ns) / 1e9);
+}
+
+void metrics_write(StateSources *sources, GString *out) {
+    State state;
+    state_collect(&state, sources);
+    ArchiveTotals totals = archive_totals(sources->archive);
+    write_gauge(out, "ready", "1 when spans are taken", state.ready);
+    write_gauge(out, "recovery_share", "How much of the journal found at the start is recovered: 1 is all of it",
+                state.recovered);
+    write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
+    write_counters(out, &state);
+    write_gauge(out, "connections", "Connections of senders", state.connections);
+    write_gauge(out, "peers", "Addresses that have connections, to either port", state.peers);
+    write_gauge(out, "buffered_bytes", "Memory of unfinished frames", (double)state.buffered_bytes);
+    write_gauge(out, "open_traces", "Traces not yet complete", (double)state.open_traces);
+    write_gauge(out, "open_large_traces", "Of them, those of 1,000 spans or more that have their root",
+                (double)state.open_large_traces);
+    write_gauge(out, "open_spans", "Spans not yet stored", (double)state.open_spans);
+    write_gauge(out, "open_bytes", "Memory of open traces", (double)state.open_bytes);
+    write_gauge(out, "open_spilled_spans", "Of them, spans on the disk", (double)state.spilled_spans);
+    write_gauge(out, "open_spilled_bytes", "Their bytes", (double)state.spilled_bytes);
+    write_gauge(out, "open_spill_file_bytes", "Disk space taken for them", (double)state.spill_file_bytes);
+    write_gauge(out, "queued_bytes", "Spans on their way to shards", (double)state.queued_bytes);
+    write_gauge(out, "records_waiting", "Records of Spark taken and not in the store yet",
+                (double)state.records_waiting);
+    write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
+    write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
+    write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
+    write_wait(out, &sources->wait);
+    write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
+    write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);
+    write_gauge(out, "stored_incomplete_traces", "Traces in the store that lack spans",
+                (double)totals.incomplete_traces);
+    write_gauge(out, "stored_patterns", "Patterns in the store", (double)totals.patterns);
+    write_head(out, "duplicate_spans_total", "counter", "Spans that came again and changed nothing");
+    g_string_append_printf(out, "plumbd_duplicate_spans_total %" G_GUINT64_FORMAT "\n", totals.duplicates);
+    write_accounts(out, sources);
+    write_head(out, "late_spans_total", "counter", "Spans that came after their trace was stored");
+    g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
+    write_gauge(out, "late_spans_waiting", "Late spans that are stored, but not with their traces yet",
+                (double)totals.late_waiting);
+    int level = atomic_load(&sources->space->level);
+    write_gauge(out, "free_bytes", "Free on the store's file system", (double)atomic_load(&sources->space->free_bytes));
+    write_gauge(out, "space_low", "1 when less than store.warn-free is free", level >= SPACE_LOW);
+    write_gauge(out, "space_thinning", "1 when less than store.thin-free is free", level >= SPACE_THIN);
+    write_gauge(out, "senders", "Senders heard of", state.senders);
+    write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
+    senders_foreach(sources->senders, write_sender_drops, out);
+    write_head(out, "cpu_seconds_total", "counter", "Processor time used");
+    g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);
+    write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);
+    const StoreUsage usage = store_usage(archive_store(sources->archive));
+    write_memory(out, &state, &usage, archive_known_bytes(sources->archive));
+    write_store(out, &usage);
+    state_clear(&state);
+}

@@ -1,0 +1,6 @@
+/* The Prometheus text of /metrics. */
+#pragma once
+
+#include "receiver/report/state.h"
+
+void metrics_write(StateSources *sources, GString *out);

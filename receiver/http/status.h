@@ -1,0 +1,12 @@
+/* The "receiver" object of GET /api/v1/status (docs/api.md). */
+#pragma once
+
+#include <jansson.h>
+
+#include "receiver/report/state.h"
+
+/* New references. */
+json_t *status_receiver(StateSources *sources);
+/* Its array of senders, of which no more than these are shown. */
+#define STATUS_SENDERS_SHOWN 1024u
+json_t *status_senders(Senders *senders);

@@ -1,0 +1,11 @@
+/* The accounts in JSON: of the status, and of GET /api/v1/senders (docs/api.md). */
+#pragma once
+
+#include <jansson.h>
+
+#include "receiver/report/state.h"
+
+/* A new reference. */
+json_t *accounts_status(StateSources *sources);
+/* Puts what only a running plumbd knows into the document of "senders". */
+void accounts_senders(StateSources *sources, json_t *document);

@@ -1,0 +1,82 @@
+/* The journal: every frame as it came, on disk before its sender is told that it was taken.
+ *
+ * A folder of segment files (journal_format.h), "plumb-<number, 16 hex digits>.journal", written one after the other by
+ * all network threads: one order for all, so that "stored up to segment n" is one number, and one write(2) for all
+ * frames that a thread found readable. The lock is held for that write; checksums are computed before.
+ *
+ * A segment is done with when nothing in it is needed any more: no message on its way to a shard holds it, and all
+ * shards say that what they still have to store begins in a later one (journal_trim). Its file becomes a later segment:
+ * writing over pages that are in memory and blocks that are allocated costs a fifth of writing a new file (0.07 against
+ * 0.35 ns a byte and more). At most 512 MiB of such spare files wait ("spare-<n>.journal"); what is not used for a
+ * minute is deleted. A segment in which damage was found is renamed to *.damaged instead. */
+#pragma once
+
+#include "receiver/journal/journal_format.h"
+
+/* What journal_segment_number() says of no segment: needs nothing. */
+#define JOURNAL_NONE G_MAXUINT64
+
+typedef struct JournalOptions {
+    const char *path;    /* folder, made when missing */
+    gsize segment_bytes; /* a new segment is begun when the current one has grown past this */
+    gboolean sync;       /* fdatasync when a segment is left, folder synced when one is made */
+} JournalOptions;
+
+typedef struct Journal Journal;
+typedef struct JournalSegment JournalSegment;
+
+/* Locks the folder and takes stock of the segments that are there; writes nothing else. Errors: BUSY, IO, VERSION (a
+ * segment of another version). */
+Journal *journal_open(const JournalOptions *options, GError **error);
+/* Leaves all segments where they are; spare files go. */
+void journal_close(Journal *journal);
+/* Closes it, and removes the folder when journal_open() made it and nothing was written: a start that fails leaves
+ * nothing half made. */
+void journal_discard(Journal *journal);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journal, journal_close)
+
+/* ---- what was there: one thread, oldest first; others may append and trim meanwhile ---- */
+guint journal_found(Journal *journal);
+/* The i-th segment found; *map is its content, to be unmapped with g_mapped_file_unref. It is held since
+ * journal_open(). FALSE: it cannot be read at all; it is then marked as damaged and done with. */
+gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, GMappedFile **map, GError **error);
+/* Its size as the segment after it tells; 0 when none does. */
+guint64 journal_found_size_once(Journal *journal, guint i);
+/* Its frames are with the shards, which hold it as long as they need it. */
+void journal_found_done(Journal *journal, JournalSegment *segment);
+/* Its file will be kept as *.damaged. */
+void journal_mark_damaged(Journal *journal, JournalSegment *segment);
+
+/* ---- any thread ---- */
+/* Appends n records with one write. On success *segment is where they are, with a hold on it. On failure (NO_SPACE, IO)
+ * nothing is left behind. */
+gboolean journal_append(Journal *journal, const JournalRecord *records, gsize n, JournalSegment **segment,
+                        GError **error);
+/* Everything appended before the call survives a power cut. Callers that come together share one fdatasync. */
+gboolean journal_sync(Journal *journal, GError **error);
+
+/* Is there room for more? Reserves a little; for finding out whether a failing journal works again. */
+gboolean journal_probe(Journal *journal, GError **error);
+
+/* All take NULL: no segment. */
+void journal_hold(JournalSegment *segment);
+void journal_release(JournalSegment *segment);
+guint64 journal_segment_number(const JournalSegment *segment);
+const char *journal_segment_path(const JournalSegment *segment);
+
+typedef struct JournalUsage {
+    guint64 bytes;
+    guint64 unread_bytes; /* of them, those that were found and are not replayed yet */
+    guint64 spare_bytes;  /* of files that wait for later segments, beside those */
+    guint segments;
+    guint64 oldest, newest; /* numbers; 0 when there are none */
+} JournalUsage;
+JournalUsage journal_usage(Journal *journal);
+
+/* Deletes spare files: their space is wanted. */
+void journal_drop_spares(Journal *journal);
+
+/* Deletes segments, oldest first, up to the first that is held or whose number is >= the answer of 'needed_from' (asked
+ * anew for each segment, after its holds were seen to be gone). The current segment goes too when nothing needs it. */
+typedef guint64 (*JournalNeeds)(void *arg);
+void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg);

@@ -1,0 +1,151 @@
+#include "receiver/journal/journal_format.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/base/error.h"
+
+static const char magic[8] = {'P', 'L', 'U', 'M', 'B', 'J', 'N', 'L'};
+
+static void put_u32(guint8 *at, guint32 value) {
+    value = GUINT32_TO_LE(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static void put_u64(guint8 *at, guint64 value) {
+    value = GUINT64_TO_LE(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static guint32 get_u32(const guint8 *at) {
+    guint32 value;
+    memcpy(&value, at, sizeof value);
+    return GUINT32_FROM_LE(value);
+}
+
+static guint64 get_u64(const guint8 *at) {
+    guint64 value;
+    memcpy(&value, at, sizeof value);
+    return GUINT64_FROM_LE(value);
+}
+
+void journal_header_encode(const JournalHeader *header, guint8 out[JOURNAL_HEADER_BYTES]) {
+    memcpy(out, magic, sizeof magic);
+    put_u32(out + 8, JOURNAL_FORMAT_VERSION);
+    put_u32(out + 12, 0);
+    put_u64(out + 16, header->number);
+    put_u64(out + 24, header->salt);
+    put_u64(out + 32, header->previous_number);
+    put_u64(out + 40, header->previous_size_bytes);
+    put_u64(out + 48, XXH3_64bits(out, 48));
+}
+
+gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error) {
+    const guint8 *at = file.data;
+    if (file.size_bytes < JOURNAL_HEADER_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
+    if (memcmp(at, magic, sizeof magic) != 0) return fail(error, PLUMB_ERROR_CORRUPT, "not a journal segment");
+    if (XXH3_64bits(at, 48) != get_u64(at + 48)) return fail(error, PLUMB_ERROR_CORRUPT, "the header fails its check");
+    if (get_u32(at + 8) != JOURNAL_FORMAT_VERSION)
+        return fail(error, PLUMB_ERROR_VERSION, "format version %u, this plumbd knows %u", get_u32(at + 8),
+                    JOURNAL_FORMAT_VERSION);
+    *header = (JournalHeader){
+        .number = get_u64(at + 16),
+        .salt = get_u64(at + 24),
+        .previous_number = get_u64(at + 32),
+        .previous_size_bytes = get_u64(at + 40),
+    };
+    return TRUE;
+}
+
+JournalRecord journal_record(Bytes payload) {
+    return (JournalRecord){payload, XXH3_64bits(payload.data, payload.size_bytes)};
+}
+
+#define END_LENGTH G_MAXUINT32
+
+static guint64 head_check(const guint8 head[16], guint64 salt, guint64 offset) {
+    guint8 input[32];
+    put_u64(input, offset);
+    put_u64(input + 8, salt);
+    memcpy(input + 16, head, 16);
+    return XXH3_64bits(input, sizeof input);
+}
+
+void journal_record_encode(const JournalRecord *record, guint64 salt, guint64 offset,
+                           guint8 out[JOURNAL_RECORD_HEADER_BYTES]) {
+    put_u32(out, (guint32)record->payload.size_bytes);
+    put_u32(out + 4, 0);
+    put_u64(out + 8, record->checksum);
+    put_u64(out + 16, head_check(out, salt, offset));
+}
+
+void journal_end_encode(guint64 salt, guint64 offset, guint8 out[JOURNAL_RECORD_HEADER_BYTES]) {
+    put_u32(out, END_LENGTH);
+    put_u32(out + 4, 0);
+    put_u64(out + 8, 0);
+    put_u64(out + 16, head_check(out, salt, offset));
+}
+
+gboolean journal_reader_init(JournalReader *reader, Bytes file, GError **error) {
+    JournalReader local = {.data = file.data, .size_bytes = file.size_bytes, .at = JOURNAL_HEADER_BYTES};
+    if (!journal_header_decode(file, &local.header, error)) return FALSE;
+    *reader = local;
+    return TRUE;
+}
+
+static void note_damage(JournalReader *reader, gsize until) {
+    if (reader->damages++ == 0) reader->first_damage = reader->at;
+    reader->damaged_bytes += until - reader->at;
+    reader->at = until;
+}
+
+static gboolean head_good(const JournalReader *reader, gsize at) {
+    if (reader->size_bytes - at < JOURNAL_RECORD_HEADER_BYTES) return FALSE;
+    const guint8 *head = reader->data + at;
+    /* The zeros first: cheap, and most places in a payload do not have them. */
+    return get_u32(head + 4) == 0 && head_check(head, reader->header.salt, at) == get_u64(head + 16);
+}
+
+/* Where the next good head is, from 'at' on; the end when there is none. */
+static gsize next_good_head(const JournalReader *reader, gsize at) {
+    while (at + JOURNAL_RECORD_HEADER_BYTES <= reader->size_bytes && !head_good(reader, at)) at++;
+    return at + JOURNAL_RECORD_HEADER_BYTES <= reader->size_bytes ? at : reader->size_bytes;
+}
+
+/* What is at reader->at is bad, up to the next good head, which lies at 'from' or later. */
+static void note_bad(JournalReader *reader, gsize from) {
+    const gsize next = from < reader->size_bytes ? next_good_head(reader, from) : reader->size_bytes;
+    if (next < reader->size_bytes) {
+        note_damage(reader, next);
+        return;
+    }
+    reader->torn_bytes = reader->size_bytes - reader->at;
+    reader->at = reader->size_bytes;
+}
+
+static gboolean at_end_mark(JournalReader *reader) {
+    if (get_u32(reader->data + reader->at) != END_LENGTH) return FALSE;
+    reader->unused_bytes = reader->size_bytes - reader->at;
+    reader->at = reader->size_bytes;
+    return TRUE;
+}
+
+gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
+    while (reader->at < reader->size_bytes) {
+        if (!head_good(reader, reader->at)) {
+            note_bad(reader, reader->at + 1);
+            continue;
+        }
+        if (at_end_mark(reader)) break;
+        const guint8 *head = reader->data + reader->at;
+        const gsize length = get_u32(head), left = reader->size_bytes - reader->at - JOURNAL_RECORD_HEADER_BYTES;
+        if (length > left || XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {
+            note_bad(reader, reader->at + JOURNAL_RECORD_HEADER_BYTES + MIN(length, left));
+            continue;
+        }
+        *payload = (Bytes){head + JOURNAL_RECORD_HEADER_BYTES, length};
+        reader->at += JOURNAL_RECORD_HEADER_BYTES + length;
+        return TRUE;
+    }
+    return FALSE;
+}

@@ -1,0 +1,417 @@
+#include "receiver/net/connection.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "receiver/facts/log.h"
+
+#define PARTIAL_FIRST_BYTES (16u * 1024)
+/* An empty buffer goes after so long without traffic. */
+#define PARTIAL_KEEP_NS NS_PER_SEC
+/* So long a frame may take whose peer has more memory than its share, while others need some. */
+#define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
+
+struct Connection {
+    NetContext *context;
+    GList link;       /* in context->connections */
+    GList stall_link; /* in context->stalled, while 'stalled' */
+    int fd;
+    PeerPlace *place;
+    struct event *readable, *writable, *resume;
+    guint8 *partial; /* start of a frame whose end has not come */
+    gsize partial_bytes, partial_capacity;
+    gsize needed_bytes; /* of partial, to get on */
+    GByteArray *out;
+    gboolean touched, dead, paused, reading, stalled;
+    gint64 last_ns;          /* when the peer last sent something */
+    gint64 frame_since_ns;   /* when the first byte of partial came */
+    gint64 unread_since_ns;  /* when 'out' stopped moving; 0: it is empty */
+    gint64 stalled_since_ns; /* when 'stalled', and then until a frame is taken: it has waited for that one; else 0 */
+};
+
+static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+static void note_traffic(Connection *connection) {
+    connection->last_ns = now_monotonic_ns();
+    atomic_store_explicit(&connection->place->active_ns, connection->last_ns, memory_order_relaxed);
+}
+
+static void touch(Connection *connection) {
+    if (connection->touched) return;
+    connection->touched = TRUE;
+    g_ptr_array_add(connection->context->touched, connection);
+}
+
+static void read_on(Connection *connection, gboolean on) {
+    if (connection->reading == on) return;
+    connection->reading = on;
+    if (on)
+        event_add(connection->readable, NULL);
+    else
+        event_del(connection->readable);
+}
+
+/* Closes it at the end of the round: replies in flight point into it. */
+static void give_up(Connection *connection, Counter reason) {
+    static LogLimit limit;
+    if (connection->dead) return;
+    if (atomic_load(&connection->place->gave_way)) reason = COUNTER_CLOSED_GAVE_WAY;
+    connection->dead = TRUE;
+    touch(connection);
+    read_on(connection, FALSE);
+    event_del(connection->writable);
+    event_del(connection->resume);
+    if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
+    counter_add(connection->context->counters, reason, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", peer_place_name(connection->place),
+                counter_info(reason).reason);
+}
+
+/* FALSE: more than the peer's share, and nothing changed. */
+static gboolean set_capacity(Connection *connection, gsize capacity) {
+    if (!peer_buffer(connection->place, connection->partial_capacity, capacity)) return FALSE;
+    connection->partial_capacity = capacity;
+    if (capacity > 0) {
+        connection->partial = g_realloc(connection->partial, capacity);
+    } else {
+        g_free(connection->partial);
+        connection->partial = NULL;
+    }
+    return TRUE;
+}
+
+/* Room for at least one more byte and, once they have come, for all of the frame. FALSE: over the peer's share. */
+static gboolean grow_partial(Connection *connection, gsize at_least) {
+    gsize wanted = MAX(MIN(connection->needed_bytes, 4 * at_least), at_least);
+    wanted = MAX(wanted, PARTIAL_FIRST_BYTES);
+    return wanted <= connection->partial_capacity || set_capacity(connection, wanted);
+}
+
+static void connection_free(Connection *connection) {
+    NetContext *context = connection->context;
+    event_free(connection->readable);
+    event_free(connection->writable);
+    event_free(connection->resume);
+    set_capacity(connection, 0);
+    peer_place_free(connection->place);
+    close(connection->fd);
+    g_byte_array_unref(connection->out);
+    if (connection->stalled) g_queue_unlink(&context->stalled, &connection->stall_link);
+    g_queue_unlink(&context->connections, &connection->link);
+    counter_add(context->counters, COUNTER_CONNECTIONS_CLOSED, 1);
+    g_free(connection);
+}
+
+/* ---- reading ---- */
+
+static void look_again(const NetContext *context) {
+    const struct timeval wait = {0, NET_STALL_PAUSE_MS * 1000};
+    evtimer_add(context->unstall, &wait);
+}
+
+static void pause_reading(Connection *connection, gint32 ms) {
+    struct timeval wait = {ms / 1000, ms % 1000 * 1000};
+    read_on(connection, FALSE);
+    evtimer_add(connection->resume, &wait);
+    connection->paused = TRUE;
+}
+
+/* Keeps what is left of a stream that lies in scratch or at 'from' in partial. */
+static void keep_rest(Connection *connection, const guint8 *rest, gsize rest_bytes) {
+    if (rest_bytes == 0) {
+        connection->partial_bytes = 0;
+        return;
+    }
+    gboolean inside = connection->partial_bytes > 0;
+    if (!inside && !grow_partial(connection, rest_bytes)) {
+        give_up(connection, COUNTER_CLOSED_BUFFERS);
+        return;
+    }
+    memmove(connection->partial, rest, rest_bytes);
+    connection->partial_bytes = rest_bytes;
+}
+
+/* Must it wait for room in the queues? One that was in line need not, for one frame. */
+static gboolean must_wait(const Connection *connection) {
+    const NetContext *context = connection->context;
+    if (connection->stalled_since_ns > 0) return FALSE;
+    return context->stalled.length > 0 || intake_pressure(context->intake) == PRESSURE_QUEUES;
+}
+
+/* Has it wait in line. What its peer sends meanwhile stays where the kernel has it, and is no memory of ours. */
+static void stall(Connection *connection) {
+    NetContext *context = connection->context;
+    read_on(connection, FALSE);
+    connection->stalled = TRUE;
+    connection->stalled_since_ns = now_monotonic_ns();
+    g_queue_push_tail_link(&context->stalled, &connection->stall_link);
+    if (context->stalled.length == 1) look_again(context);
+}
+
+/* One whole frame. FALSE: nothing more is to be read for now; *pause_ms says for how long, 0 when the connection waits
+ * in line or is done with. */
+static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms) {
+    NetContext *context = connection->context;
+    if (must_wait(connection)) {
+        stall(connection);
+        return FALSE;
+    }
+    connection->stalled_since_ns = 0;
+    touch(connection);
+    switch (intake_frame(context->intake, frame, connection->out)) {
+    case INTAKE_TAKEN: break;
+    case INTAKE_LATER:
+        /* A sender that does not wait must not keep us busy with what cannot be taken. */
+        *pause_ms = intake_pressure(context->intake) == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS / 2 : INTAKE_WAIT_QUEUES_MS;
+        break;
+    case INTAKE_BROKEN: give_up(connection, COUNTER_FRAME_GARBAGE); return FALSE;
+    }
+    if (intake_pending_bytes(context->intake) > NET_PENDING_BYTES) intake_commit(context->intake);
+    return TRUE;
+}
+
+/* Takes all whole frames off a stream; returns how many bytes that were. */
+static gsize take_frames(Connection *connection, Bytes stream) {
+    const NetLimits *limits = &connection->context->limits;
+    const guint8 *start = stream.data;
+    gsize at = 0;
+    gint32 pause_ms = 0;
+    FrameCut cut;
+    connection->needed_bytes = 0;
+    while (!connection->dead && at < stream.size_bytes) {
+        FrameState state = frame_cut((Bytes){start + at, stream.size_bytes - at}, limits->frame_bytes, &cut);
+        if (state == FRAME_PARTIAL) {
+            connection->needed_bytes = cut.needed_bytes;
+            break;
+        }
+        if (state == FRAME_WHOLE) {
+            gsize whole = FRAME_HEADER_BYTES + cut.frame.size_bytes;
+            connection->needed_bytes = whole;
+            if (!take_frame(connection, cut.frame, &pause_ms)) break;
+            at += whole;
+            continue;
+        }
+        give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
+    }
+    if (pause_ms > 0 && !connection->dead && !connection->stalled) pause_reading(connection, pause_ms);
+    return at;
+}
+
+static void take_stream(Connection *connection, const guint8 *start, gsize size_bytes) {
+    gboolean was_partial = connection->partial_bytes > 0;
+    gsize taken = take_frames(connection, (Bytes){start, size_bytes});
+    if (was_partial && taken > 0) intake_commit(connection->context->intake); /* its frames are about to move */
+    if (connection->dead) return;
+    if (taken > 0 || !was_partial) connection->frame_since_ns = connection->last_ns;
+    keep_rest(connection, start + taken, size_bytes - taken);
+}
+
+static void on_end(Connection *connection, ssize_t result, int err) {
+    if (result < 0 && (err == EAGAIN || err == EINTR)) return;
+    /* The end of the stream inside of a frame: the sender died, or its batch was cut. */
+    give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
+}
+
+static void read_some(Connection *connection) {
+    NetContext *context = connection->context;
+    gboolean partial = connection->partial_bytes > 0;
+    if (partial && !grow_partial(connection, connection->partial_bytes + 1)) {
+        give_up(connection, COUNTER_CLOSED_BUFFERS);
+        return;
+    }
+    if (!partial && NET_SCRATCH_BYTES - context->scratch_used < NET_READ_BYTES) connections_answer(context, FALSE);
+    guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch + context->scratch_used;
+    gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_READ_BYTES;
+    ssize_t got = recv(connection->fd, into, room, 0);
+    if (got <= 0) {
+        on_end(connection, got, errno);
+        return;
+    }
+    counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
+    note_traffic(connection);
+    if (!partial) {
+        context->scratch_used += (gsize)got; /* its frames stay there until they are in the journal */
+        take_stream(connection, into, (gsize)got);
+        return;
+    }
+    connection->partial_bytes += (gsize)got;
+    take_stream(connection, connection->partial, connection->partial_bytes);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Connection *connection = arg;
+    if (must_wait(connection))
+        stall(connection);
+    else
+        read_some(connection);
+}
+
+/* Goes on with what has come. */
+static void go_on(Connection *connection) {
+    connection->last_ns = now_monotonic_ns(); /* the wait was ours, not the peer's */
+    connection->frame_since_ns = connection->last_ns;
+    if (!connection->unread_since_ns) read_on(connection, TRUE);
+    if (connection->partial_bytes > 0) take_stream(connection, connection->partial, connection->partial_bytes);
+}
+
+/* Those in line for which there is room, or that have waited for long enough. */
+static void on_unstall(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    NetContext *context = arg;
+    const gint64 now_ns = now_monotonic_ns();
+    for (GList *first; (first = context->stalled.head) != NULL;) {
+        Connection *connection = first->data;
+        gboolean room = intake_pressure(context->intake) != PRESSURE_QUEUES;
+        if (!room && now_ns - connection->stalled_since_ns < NET_STALL_MAX_NS) break;
+        g_queue_unlink(&context->stalled, first);
+        connection->stalled = FALSE;
+        if (connection->dead) continue;
+        gboolean partial = connection->partial_bytes > 0;
+        go_on(connection);
+        if (!partial && connection->reading) read_some(connection);
+    }
+    if (context->stalled.length > 0) look_again(context);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    Connection *connection = arg;
+    connection->paused = FALSE;
+    go_on(connection);
+}
+
+/* ---- writing ---- */
+
+static void send_out(Connection *connection) {
+    GByteArray *out = connection->out;
+    while (out->len > 0) {
+        ssize_t sent = send(connection->fd, out->data, out->len, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && errno != EAGAIN) {
+            out->len = 0;
+            give_up(connection, COUNTER_COUNT);
+            return;
+        }
+        if (sent < 0) break;
+        g_byte_array_remove_range(out, 0, (guint)sent);
+        connection->unread_since_ns = 0;
+    }
+    if (connection->dead) return;
+    if (out->len == 0) {
+        if (!connection->paused && !connection->stalled) read_on(connection, TRUE);
+        return;
+    }
+    /* A peer that does not read its replies is not read from either. */
+    if (!connection->unread_since_ns) connection->unread_since_ns = now_monotonic_ns();
+    read_on(connection, FALSE);
+    event_add(connection->writable, NULL);
+    if (out->len > NET_OUT_BYTES_MAX) give_up(connection, COUNTER_CLOSED_UNREAD);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    send_out(arg);
+}
+
+static void flush(NetContext *context, gboolean round_ends) {
+    guint kept = 0;
+    for (guint i = 0; i < context->touched->len; i++) {
+        Connection *connection = g_ptr_array_index(context->touched, i);
+        if (!connection->dead) send_out(connection);
+        if (connection->dead && !round_ends) {
+            context->touched->pdata[kept++] = connection; /* somebody up the stack may be at work on it */
+            continue;
+        }
+        connection->touched = FALSE;
+        if (connection->dead) connection_free(connection);
+    }
+    g_ptr_array_set_size(context->touched, (gint)kept);
+}
+
+void connections_answer(NetContext *context, gboolean round_ends) {
+    intake_commit(context->intake);
+    context->scratch_used = 0;
+    if (!round_ends && intake_syncs(context->intake)) return; /* one sync for the whole round */
+    intake_finish(context->intake);
+    flush(context, round_ends);
+}
+
+/* ---- life ---- */
+
+void connections_init(NetContext *context) {
+    context->scratch = g_malloc(NET_SCRATCH_BYTES);
+    context->touched = g_ptr_array_new();
+    g_queue_init(&context->connections);
+    g_queue_init(&context->stalled);
+    context->unstall = evtimer_new(context->base, on_unstall, context);
+}
+
+void connections_clear(NetContext *context) {
+    event_free(context->unstall);
+    g_free(context->scratch);
+    g_ptr_array_unref(context->touched);
+}
+
+void connection_open(NetContext *context, PeerPlace *place) {
+    Connection *connection = g_new0(Connection, 1);
+    const int fd = place->fd, on = 1;
+    connection->context = context;
+    connection->fd = fd;
+    connection->place = place;
+    connection->out = g_byte_array_new();
+    note_traffic(connection);
+    connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
+    connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
+    connection->resume = evtimer_new(context->base, on_resume, connection);
+    connection->link.data = connection->stall_link.data = connection;
+    g_queue_push_tail_link(&context->connections, &connection->link);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
+    read_on(connection, TRUE);
+}
+
+/* Is a frame that does not end in the way of others? */
+static gboolean is_in_the_way(const Connection *connection, gint64 now_ns) {
+    return now_ns - connection->frame_since_ns > FRAME_IN_THE_WAY_NS && peer_is_over(connection->place);
+}
+
+/* Its memory is free at once, so that no more frames go than have to. */
+static void give_way(Connection *connection) {
+    give_up(connection, COUNTER_CLOSED_GAVE_WAY);
+    connection->partial_bytes = 0;
+    set_capacity(connection, 0);
+}
+
+static void tick(Connection *connection, gint64 now_ns) {
+    const NetLimits *limits = &connection->context->limits;
+    if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
+        give_up(connection, COUNTER_CLOSED_UNREAD);
+    } else if (connection->paused || connection->stalled || connection->unread_since_ns) {
+        return;
+    } else if (connection->partial_bytes > 0) {
+        if (now_ns - connection->frame_since_ns > limits->frame_timeout_ns)
+            give_up(connection, COUNTER_CLOSED_SLOW_FRAME);
+        else if (is_in_the_way(connection, now_ns))
+            give_way(connection);
+    } else if (now_ns - connection->last_ns > limits->idle_timeout_ns) {
+        give_up(connection, COUNTER_CLOSED_IDLE);
+    } else if (connection->partial_capacity > 0 && now_ns - connection->last_ns > PARTIAL_KEEP_NS) {
+        set_capacity(connection, 0);
+    }
+}
+
+void connections_tick(NetContext *context, gint64 now_ns) {
+    for (GList *at = context->connections.head; at; at = at->next) tick(at->data, now_ns);
+}
+
+void connections_close_all(NetContext *context) {
+    for (GList *at = context->connections.head; at; at = at->next) give_up(at->data, COUNTER_COUNT);
+    flush(context, TRUE);
+}

@@ -1,0 +1,59 @@
+/* One sender's connection, on one network thread. Private to the network files.
+ *
+ * Bytes are read into the thread's scratch buffer, and frames are cut and decoded right there; only the cut-off end of
+ * a frame is kept, in a buffer of the connection that grows as bytes come, never by what a length declares. Frames of
+ * many connections lie in scratch one behind the other until it is full or the round ends: they share one write to
+ * the journal and one message to each shard, and then all are answered. */
+#pragma once
+
+#include <event2/event.h>
+
+#include "receiver/facts/shares.h"
+#include "receiver/net/intake.h"
+
+/* Small enough to stay in the cache: what is decoded is written to the journal a moment later. */
+#define NET_SCRATCH_BYTES (512u * 1024)
+/* A read takes at most this much: large enough to make system calls rare. */
+#define NET_READ_BYTES (256u * 1024)
+/* Packed spans that wait for the journal. */
+#define NET_PENDING_BYTES (1024u * 1024)
+/* Replies a peer has not read; one is about 60 bytes. */
+#define NET_OUT_BYTES_MAX (64u * 1024)
+/* How often is looked whether there is room in the queues again, for which connections wait in a line, and after how
+ * long one is told TRY_LATER instead. */
+#define NET_STALL_PAUSE_MS 2
+#define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
+
+typedef struct NetLimits {
+    gsize frame_bytes;
+    gint64 frame_timeout_ns;
+    gint64 idle_timeout_ns;
+} NetLimits;
+
+typedef struct Connection Connection;
+
+/* What the connections of one thread share. */
+typedef struct NetContext {
+    struct event_base *base;
+    Intake *intake;
+    Counters *counters;
+    NetLimits limits;
+    guint8 *scratch;       /* NET_SCRATCH_BYTES */
+    gsize scratch_used;    /* by frames that wait for the journal */
+    GQueue connections;    /* Connection */
+    GQueue stalled;        /* Connection: wait for room in the queues, those first that came first */
+    struct event *unstall; /* when the first of them looks again */
+    GPtrArray *touched;    /* have output, or are to be closed, at the end of this round */
+} NetContext;
+
+/* base, intake, counters and limits are given; the rest is made. */
+void connections_init(NetContext *context);
+void connections_clear(NetContext *context);
+/* Takes over the place, and the descriptor in it. */
+void connection_open(NetContext *context, PeerPlace *place);
+/* Commits what was taken, and answers it: when scratch is full, and at the end of a round, where connections that are
+ * done with are freed too. */
+void connections_answer(NetContext *context, gboolean round_ends);
+/* Time-outs and memory of idle buffers. */
+void connections_tick(NetContext *context, gint64 now_ns);
+void connections_close_all(NetContext *context);

@@ -1,0 +1,408 @@
+#include "receiver/net/intake.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "receiver/facts/log.h"
+
+typedef struct PendingReply {
+    GByteArray *out;
+    WireHeader header;
+    WireReply reply;
+    gboolean exception;  /* reply.message says what */
+    SenderEntry *sender; /* of a batch that is being taken */
+    guint32 refused[PACK_RESULT_COUNT];
+    gboolean records; /* of Spark: accepted and refused are their numbers */
+} PendingReply;
+
+struct Intake {
+    IntakeOptions options;
+    Counters *counters;
+    Packer *packer;
+    SpanBatch *batch;
+    GByteArray **fragments; /* per shard: not yet handed over */
+    gsize *marks;           /* per shard: length before the current frame */
+    gsize pending_bytes;
+    SparkRecords *spare; /* what the next batch of records is decoded into; NULL: none yet */
+    GPtrArray *records;  /* SparkRecords, not yet handed over */
+    GArray *frames;      /* JournalRecord, not yet written */
+    GArray *replies;     /* PendingReply */
+    guint n_committed;   /* of replies */
+    GArray *runs;        /* PackRun: whose spans were packed since the last commit */
+    BookPage *page;
+    gboolean unsynced;
+};
+
+Intake *intake_new(const IntakeOptions *options, Counters *counters) {
+    Intake *intake = g_new0(Intake, 1);
+    intake->options = *options;
+    intake->counters = counters;
+    intake->packer = packer_new(options->rules, options->dict);
+    intake->batch = batch_new();
+    intake->fragments = g_new0(GByteArray *, options->n_shards);
+    for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
+    intake->marks = g_new0(gsize, options->n_shards);
+    intake->records = g_ptr_array_new_with_free_func((GDestroyNotify)spark_records_free);
+    intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
+    intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
+    intake->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
+    intake->page = books_page(options->books);
+    return intake;
+}
+
+void intake_free(Intake *intake) {
+    if (!intake) return;
+    for (guint i = 0; i < intake->options.n_shards; i++) g_byte_array_unref(intake->fragments[i]);
+    g_free(intake->fragments);
+    g_free(intake->marks);
+    spark_records_free(intake->spare);
+    g_ptr_array_unref(intake->records);
+    g_array_unref(intake->frames);
+    g_array_unref(intake->replies);
+    g_array_unref(intake->runs);
+    packer_free(intake->packer);
+    batch_free(intake->batch);
+    g_free(intake);
+}
+
+Pressure intake_pressure(const Intake *intake) {
+    if (!gate_is_open(intake->options.gate)) return PRESSURE_SHUT;
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        if (shard_full(intake->options.shards[i])) return PRESSURE_QUEUES;
+    if (intake->options.recorder != NULL && recorder_full(intake->options.recorder)) return PRESSURE_QUEUES;
+    return PRESSURE_NONE;
+}
+
+gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
+
+gboolean intake_syncs(const Intake *intake) { return intake->options.sync; }
+
+/* ---- replies ---- */
+
+static WireReply reply_make(ReplyStatus status, const char *message) {
+    WireReply reply = {.status = status, .version = WIRE_VERSION};
+    g_strlcpy(reply.message, message, sizeof reply.message);
+    return reply;
+}
+
+static WireReply reply_later(gint32 wait_ms, const char *message) {
+    WireReply reply = reply_make(REPLY_TRY_LATER, message);
+    reply.wait_ms = wait_ms;
+    return reply;
+}
+
+static void queue_reply(Intake *intake, GByteArray *out, const WireHeader *header, const WireReply *reply) {
+    PendingReply pending = {.out = out, .header = *header, .reply = *reply};
+    g_array_append_val(intake->replies, pending);
+}
+
+static IntakeResult answer_later(Intake *intake, GByteArray *out, const WireHeader *header, Pressure pressure) {
+    g_autofree char *why = pressure == PRESSURE_SHUT ? gate_describe(intake->options.gate) : NULL;
+    gint32 wait_ms = pressure == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS : INTAKE_WAIT_QUEUES_MS;
+    WireReply reply = reply_later(wait_ms, why ? why : "busy");
+    queue_reply(intake, out, header, &reply);
+    counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    return INTAKE_LATER;
+}
+
+static IntakeResult answer_refused(Intake *intake, GByteArray *out, const WireHeader *header, const GError *error) {
+    static LogLimit limit;
+    gboolean over_limit = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    counter_add(intake->counters, over_limit ? COUNTER_FRAME_LIMIT : COUNTER_FRAME_MALFORMED, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "a batch was refused: %s", error->message);
+    WireReply reply = reply_make(REPLY_REFUSED, error->message);
+    queue_reply(intake, out, header, &reply);
+    return INTAKE_TAKEN;
+}
+
+static IntakeResult answer_unknown(Intake *intake, GByteArray *out, const WireHeader *header) {
+    PendingReply pending = {.out = out, .header = *header, .exception = TRUE};
+    g_snprintf(pending.reply.message, sizeof pending.reply.message, "unknown method '%s'", header->method);
+    g_array_append_val(intake->replies, pending);
+    counter_add(intake->counters, COUNTER_FRAME_UNKNOWN_CALL, 1);
+    return INTAKE_TAKEN;
+}
+
+/* ---- packing ---- */
+
+static void roll_back(Intake *intake) {
+    for (guint i = 0; i < intake->options.n_shards; i++)
+        g_byte_array_set_size(intake->fragments[i], (guint)intake->marks[i]);
+}
+
+static void update_pending(Intake *intake) {
+    intake->pending_bytes = 0;
+    for (guint i = 0; i < intake->options.n_shards; i++) intake->pending_bytes += intake->fragments[i]->len;
+    for (guint i = 0; i < intake->records->len; i++)
+        intake->pending_bytes += spark_records_bytes(g_ptr_array_index(intake->records, i));
+}
+
+/* Packs the decoded batch into the shards' arrays. *refused counts by reason. On error (the dictionary cannot be
+ * written) nothing was packed. */
+static gboolean pack_batch(Intake *intake, guint32 refused[PACK_RESULT_COUNT], GError **error) {
+    const SpanBatch *batch = intake->batch;
+    for (guint i = 0; i < intake->options.n_shards; i++) intake->marks[i] = intake->fragments[i]->len;
+    packer_begin_batch(intake->packer, batch);
+    const guint n_traces = packer_group(intake->packer, batch);
+    for (guint i = 0; i < n_traces; i++) {
+        guint shard = shard_of(packer_trace(intake->packer, i), intake->options.n_shards);
+        if (G_LIKELY(packer_fragment(intake->packer, batch, i, intake->fragments[shard], refused))) continue;
+        roll_back(intake);
+        g_propagate_prefixed_error(error, packer_take_error(intake->packer), "cannot write to the dictionary: ");
+        return FALSE;
+    }
+    const GArray *runs = packer_runs(intake->packer);
+    g_array_append_vals(intake->runs, runs->data, runs->len);
+    update_pending(intake);
+    return TRUE;
+}
+
+static gboolean decode(Intake *intake, const WireHeader *header, WireVersions *versions, GError **error) {
+    if (header->call == CALL_SUBMIT) return wire_batch_decode(header, intake->batch, versions, error);
+    *versions = (WireVersions){WIRE_VERSION, 1};
+    return wire_plain_decode(header, intake->batch, error);
+}
+
+static void describe_refused(const guint32 refused[PACK_RESULT_COUNT], WireReply *reply) {
+    for (int i = 0; i < PACK_RESULT_COUNT; i++) reply->refused += (gint32)refused[i];
+    if (G_LIKELY(reply->refused == 0)) return;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int i = 0; i < PACK_RESULT_COUNT; i++) {
+        if (refused[i] == 0) continue;
+        g_string_append_printf(text, "%s%s: %u", text->len > 0 ? ", " : "", pack_result_text((PackResult)i),
+                               refused[i]);
+    }
+    g_strlcpy(reply->message, text->str, sizeof reply->message);
+}
+
+static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *header, GByteArray *out) {
+    guint32 refused[PACK_RESULT_COUNT] = {0};
+    g_autoptr(GError) error = NULL;
+    if (!pack_batch(intake, refused, &error)) {
+        static LogLimit limit;
+        log_limited(&limit, LOG_LEVEL_ERROR, "%s; senders are asked to wait", error->message);
+        WireReply reply = reply_later(INTAKE_WAIT_SHUT_MS, error->message);
+        queue_reply(intake, out, header, &reply);
+        counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+        return INTAKE_LATER;
+    }
+    WireReply reply = reply_make(REPLY_OK, "");
+    describe_refused(refused, &reply);
+    reply.accepted = (gint32)intake->batch->spans->len - reply.refused;
+    if (reply.accepted > 0 && intake->options.journal) {
+        JournalRecord record = journal_record(frame);
+        g_array_append_val(intake->frames, record);
+    }
+    queue_reply(intake, out, header, &reply);
+    PendingReply *pending = &g_array_index(intake->replies, PendingReply, intake->replies->len - 1);
+    memcpy(pending->refused, refused, sizeof refused);
+    pending->sender = senders_note(intake->options.senders, &intake->batch->sender, clock_wall_ns(clock_system()));
+    return INTAKE_TAKEN;
+}
+
+/* ---- records of Spark ---- */
+
+static gboolean call_known(const Intake *intake, const WireHeader *header) {
+    return header->call != CALL_UNKNOWN && (header->call != CALL_SUBMIT_RECORDS || intake->options.recorder != NULL);
+}
+
+/* What the next batch is decoded into; take_records() takes it away. */
+static SparkRecords *next_records(Intake *intake) {
+    if (intake->spare == NULL) intake->spare = spark_records_new();
+    return intake->spare;
+}
+
+static IntakeResult take_records(Intake *intake, Bytes frame, const WireHeader *header, guint32 refused,
+                                 GByteArray *out) {
+    WireReply reply = reply_make(REPLY_OK, refused > 0 ? "records without what tells them from others" : "");
+    reply.accepted = (gint32)spark_records_count(intake->spare);
+    reply.refused = (gint32)refused;
+    if (reply.accepted > 0) {
+        g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
+        if (intake->options.journal) {
+            JournalRecord record = journal_record(frame);
+            g_array_append_val(intake->frames, record);
+        }
+        update_pending(intake);
+    }
+    queue_reply(intake, out, header, &reply);
+    g_array_index(intake->replies, PendingReply, intake->replies->len - 1).records = TRUE;
+    return INTAKE_TAKEN;
+}
+
+static void hand_over_records(Intake *intake, JournalSegment *segment) {
+    for (guint i = 0; i < intake->records->len; i++)
+        recorder_put(intake->options.recorder, g_ptr_array_index(intake->records, i), segment);
+    while (intake->records->len > 0) g_ptr_array_steal_index(intake->records, intake->records->len - 1);
+}
+
+IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+    WireHeader header;
+    if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
+    if (!call_known(intake, &header)) return answer_unknown(intake, out, &header);
+    Pressure pressure = intake_pressure(intake);
+    if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
+
+    g_autoptr(GError) error = NULL;
+    WireVersions versions = {0};
+    guint32 refused = 0;
+    gboolean decoded = header.call == CALL_SUBMIT_RECORDS
+                           ? wire_records_decode(&header, next_records(intake), &versions, &refused, &error)
+                           : decode(intake, &header, &versions, &error);
+    if (versions.needs > WIRE_VERSION) {
+        counter_add(intake->counters, COUNTER_FRAME_VERSION, 1);
+        WireReply reply = reply_make(REPLY_VERSION, "the batch needs a newer receiver");
+        queue_reply(intake, out, &header, &reply);
+        return INTAKE_TAKEN;
+    }
+    if (!decoded) return answer_refused(intake, out, &header, error);
+    if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
+    return take_batch(intake, frame, &header, out);
+}
+
+/* ---- to the journal and the shards ---- */
+
+/* An array that a large batch needed is not kept. */
+#define FRAGMENTS_KEPT_BYTES (4u * 1024 * 1024)
+
+static void hand_over(Intake *intake, JournalSegment *segment) {
+    book_page_begin(intake->page);
+    for (guint i = 0; i < intake->runs->len; i++) {
+        const PackRun *run = &g_array_index(intake->runs, PackRun, i);
+        book_page_add(intake->page, run->tracer, ACCOUNT_RECEIVED, run->spans);
+    }
+    g_array_set_size(intake->runs, 0);
+    for (guint i = 0; i < intake->options.n_shards; i++) {
+        GByteArray *fragments = intake->fragments[i];
+        if (fragments->len == 0) continue;
+        shard_put_spans(intake->options.shards[i], (Bytes){fragments->data, fragments->len}, segment);
+        if (fragments->len > FRAGMENTS_KEPT_BYTES) {
+            g_byte_array_unref(fragments);
+            intake->fragments[i] = g_byte_array_new();
+        }
+        g_byte_array_set_size(intake->fragments[i], 0);
+    }
+    hand_over_records(intake, segment);
+    book_page_end(intake->page);
+    intake->pending_bytes = 0;
+}
+
+static void count_batch(Intake *intake, PendingReply *pending) {
+    guint64 spans = (guint64)pending->reply.accepted;
+    counter_add(intake->counters, COUNTER_BATCHES, 1);
+    counter_add(intake->counters, COUNTER_SPANS, spans);
+    for (int i = 0; i < PACK_RESULT_COUNT; i++)
+        if (pending->refused[i]) counter_add(intake->counters, (Counter)(COUNTER_REFUSED + i), pending->refused[i]);
+    senders_took(intake->options.senders, g_steal_pointer(&pending->sender), spans, pending->refused);
+}
+
+static void count_records(Intake *intake, const PendingReply *pending) {
+    counter_add(intake->counters, COUNTER_BATCHES, 1);
+    counter_add(intake->counters, COUNTER_RECORDS, (guint64)pending->reply.accepted);
+    counter_add(intake->counters, COUNTER_RECORDS_REFUSED, (guint64)pending->reply.refused);
+}
+
+static void count_commit(Intake *intake) {
+    for (guint i = intake->n_committed; i < intake->replies->len; i++) {
+        PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->sender) count_batch(intake, pending);
+        if (pending->records) count_records(intake, pending);
+    }
+}
+
+/* What was OK since 'from' is not: the sender has to send it again. */
+static void take_back(Intake *intake, guint from, const GError *error) {
+    g_autofree char *why = g_strdup_printf("the journal cannot be written: %s", error->message);
+    counter_add(intake->counters, COUNTER_JOURNAL_FAILURES, 1);
+    if (gate_set(intake->options.gate, GATE_JOURNAL_FAILS, why))
+        log_message(LOG_LEVEL_ERROR, "%s; senders are asked to wait", why);
+    for (guint i = from; i < intake->replies->len; i++) {
+        PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (pending->exception || pending->reply.status != REPLY_OK) continue;
+        if (pending->sender) senders_took(intake->options.senders, g_steal_pointer(&pending->sender), 0, NULL);
+        pending->reply = reply_later(INTAKE_WAIT_SHUT_MS, why);
+        counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    }
+}
+
+gboolean intake_commit(Intake *intake) {
+    g_autoptr(GError) error = NULL;
+    JournalSegment *segment = NULL;
+    const JournalRecord *frames = (const JournalRecord *)intake->frames->data;
+    guint n = intake->frames->len;
+    gboolean good = n == 0 || journal_append(intake->options.journal, frames, n, &segment, &error);
+    if (good) {
+        for (guint i = 0; i < n; i++)
+            counter_add(intake->counters, COUNTER_JOURNAL_BYTES, frames[i].payload.size_bytes);
+        hand_over(intake, segment);
+        journal_release(segment);
+        count_commit(intake);
+        intake->unsynced = intake->unsynced || n > 0;
+    } else {
+        memset(intake->marks, 0, intake->options.n_shards * sizeof *intake->marks);
+        g_array_set_size(intake->runs, 0);
+        g_ptr_array_set_size(intake->records, 0);
+        roll_back(intake);
+        intake->pending_bytes = 0;
+        take_back(intake, intake->n_committed, error);
+    }
+    g_array_set_size(intake->frames, 0);
+    intake->n_committed = intake->replies->len;
+    return good;
+}
+
+static void write_reply(const Intake *intake, const PendingReply *pending) {
+    if (pending->exception) {
+        wire_exception_encode(&pending->header, pending->reply.message, pending->out);
+        return;
+    }
+    const char *sampling = atomic_load(intake->options.sampling);
+    WireReply reply = pending->reply;
+    reply.sampling = (BatchString){sampling, (guint32)strlen(sampling)};
+    wire_reply_encode(&pending->header, &reply, pending->out);
+}
+
+void intake_finish(Intake *intake) {
+    g_assert(intake->n_committed == intake->replies->len);
+    g_autoptr(GError) error = NULL;
+    /* Spans that a failed sync leaves in doubt are with the shards already: they come again, and are then duplicates.
+     */
+    if (intake->options.sync && intake->unsynced && !journal_sync(intake->options.journal, &error))
+        take_back(intake, 0, error);
+    intake->unsynced = FALSE;
+    for (guint i = 0; i < intake->replies->len; i++) {
+        const PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);
+        if (!pending->header.oneway) write_reply(intake, pending);
+    }
+    g_array_set_size(intake->replies, 0);
+    intake->n_committed = 0;
+}
+
+static gboolean replay_records(Intake *intake, const WireHeader *header, JournalSegment *segment, guint32 *spans,
+                               GError **error) {
+    WireVersions versions;
+    guint32 refused;
+    if (!wire_records_decode(header, next_records(intake), &versions, &refused, error)) return FALSE;
+    counter_add(intake->counters, COUNTER_RECORDS, spark_records_count(intake->spare));
+    g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
+    hand_over_records(intake, segment);
+    *spans = 0;
+    return TRUE;
+}
+
+gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, guint32 *spans, GError **error) {
+    WireHeader header;
+    WireVersions versions;
+    guint32 refused[PACK_RESULT_COUNT] = {0};
+    if (!wire_header_decode(frame, &header, error)) return FALSE;
+    if (!call_known(intake, &header)) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
+    if (header.call == CALL_SUBMIT_RECORDS) return replay_records(intake, &header, segment, spans, error);
+    if (!decode(intake, &header, &versions, error) || !pack_batch(intake, refused, error)) return FALSE;
+    WireReply reply = {0};
+    describe_refused(refused, &reply);
+    *spans = intake->batch->spans->len - (guint32)reply.refused;
+    hand_over(intake, segment);
+    return TRUE;
+}

@@ -1,0 +1,24 @@
+/* The span port: network threads, each with an event loop of its own. The first one accepts and hands connections to
+ * the thread that has fewest (a shared listening port would spread a few long-lived connections unevenly, and would let
+ * a second plumbd share the port unnoticed). */
+#pragma once
+
+#include "receiver/net/connection.h"
+
+typedef struct NetOptions {
+    int listen_fd; /* listening; closed by net_stop() */
+    guint n_threads;
+    NetLimits limits;
+    IntakeOptions intake;
+    CounterSet *counters;
+    Shares *shares; /* its limit of connections and of buffers counts */
+} NetOptions;
+
+typedef struct Net Net;
+Net *net_start(const NetOptions *options);
+/* Stops accepting and reading; what was taken is answered; ends the threads. It stays readable until net_free(). */
+void net_stop(Net *net);
+void net_free(Net *net);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Net, net_free)
+/* Any thread: open connections. */
+guint net_connections(Net *net);

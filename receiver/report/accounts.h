@@ -1,0 +1,13 @@
+/* The accounts at one moment (docs/plumbd.md, "Accounting"). */
+#pragma once
+
+#include "receiver/report/state.h"
+
+typedef struct Accounts {
+    BookSums sums;
+    guint64 refused;  /* since the start */
+    gboolean settled; /* nothing moved while they were read: then 'open' is what shards hold, exactly */
+    gboolean agree;
+} Accounts;
+/* Looks again for some milliseconds when spans move. */
+Accounts accounts_read(StateSources *sources);

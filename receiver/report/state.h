@@ -1,0 +1,79 @@
+/* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made. */
+#pragma once
+
+#include "receiver/facts/books.h"
+#include "receiver/facts/counters.h"
+#include "receiver/facts/gate.h"
+#include "receiver/facts/senders.h"
+#include "receiver/facts/shares.h"
+#include "receiver/facts/space.h"
+#include "receiver/journal/journal.h"
+#include "receiver/journal/recovery_view.h"
+#include "receiver/net/net.h"
+#include "receiver/traces/recorder.h"
+#include "receiver/traces/shard.h"
+
+/* Spans per second over the last ten seconds: fed once a second by the maintenance thread, read by any. */
+#define RATE_SECONDS 10
+typedef struct Rate Rate;
+Rate *rate_new(void);
+void rate_free(Rate *rate);
+void rate_feed(Rate *rate, guint64 total, gint64 now_ns);
+double rate_per_s(Rate *rate);
+
+/* How much the journal may have, and how long traces are waited for (patience.h): said by the maintenance thread, read
+ * by any. */
+typedef struct WaitView {
+    _Atomic guint64 journal_limit_bytes;
+    _Atomic gint64 idle_ns, large_idle_ns;
+} WaitView;
+
+/* Where the facts are; all must outlive it. */
+typedef struct StateSources {
+    Archive *archive;
+    Gate *gate;
+    CounterSet *counters;
+    Senders *senders;
+    Shares *shares;
+    Books *books;
+    Journal *journal;
+    Rate *rate;
+    WaitView wait;
+    const SharedText *sampling;
+    const SpaceView *space;
+    const RecoveryView *recovery;
+    Shard *const *shards;
+    guint n_shards;
+    Recorder *recorder;
+    gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
+    Net *_Atomic net;  /* NULL until spans are taken */
+    gint64 started_ns; /* monotonic */
+} StateSources;
+
+typedef struct State {
+    gint64 uptime_ns;
+    gboolean ready;
+    char *reason;     /* why not ready */
+    double recovered; /* share of the journal found at the start that is replayed; 1: all */
+    guint connections;
+    guint peers; /* that have connections */
+    gsize buffered_bytes;
+    double spans_per_s;
+    guint64 counters[COUNTER_COUNT];
+    guint64 open_traces, open_large_traces, open_spans, open_bytes, queued_bytes;
+    guint64 arena_bytes, arena_held_bytes; /* of open_bytes, those of traces; and what the system sees of those */
+    guint64 spilled_spans, spilled_bytes, spill_file_bytes; /* of the open ones: those not in memory */
+    guint64 records_waiting;                                /* of Spark: taken, not in the store yet */
+    gint64 lag_ns;
+    guint64 journal_bytes;
+    guint journal_segments;
+    guint senders;
+    const char *sampling; /* what senders are told; "": nothing */
+    gint64 cpu_ns;
+    guint64 rss_bytes;
+} State;
+
+void state_collect(State *state, StateSources *sources);
+void state_clear(State *state);
+/* Traces that were stored before they were complete. */
+guint64 state_closed_early(const State *state);
