@@ -32,6 +32,7 @@ from script.hdfs.jars import (  # noqa: F401 (the rest is for those who use this
     receiver_jar,
     workload_classes,
 )
+from script.hdfs.javas import java_release
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
@@ -41,11 +42,12 @@ STOP_SECONDS = 20
 SETTLED_SECONDS = 3
 POLL_SECONDS = 0.1
 
-JVM_FLAGS = [
+JVM_FLAGS = ["-Djava.net.preferIPv4Stack=true"]
+# What Hadoop reaches into. Java 8 has no modules and does not know the option.
+OPENED_MODULES = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
-    "-Djava.net.preferIPv4Stack=true",
 ]
 # Many short-lived JVMs on few processors: the first compiler and the plain collector are the fastest here.
 SHORT_LIVED = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
@@ -221,7 +223,7 @@ class Cluster(Processes):
         self.versions = version if isinstance(version, dict) else {"*": version}
         self.agents = agent if isinstance(agent, dict) else {"*": agent}
         self.java_program = str(Path(java) / "bin" / "java") if java else "java"
-        self.jvm_flags = [*JVM_FLAGS, *jvm]
+        self.jvm_flags = [*JVM_FLAGS, *([] if java and java_release(java) == 8 else OPENED_MODULES), *jvm]
         self.datanodes = datanodes
         self.core = dict(core or {})
         self.hdfs = {**HDFS_SITE, "dfs.replication": str(max(1, min(3, datanodes))), **(hdfs or {})}

@@ -1,4 +1,4 @@
-"""What the processes of a cluster are made of: Hadoop's jars by version, ours, Java homes, classes of tests.
+"""What the processes of a cluster are made of: Hadoop's jars by version, ours, classes of tests. (Java: javas.py.)
 
 Jars come from Maven and are kept in ${PLUMB_CACHE:-~/.cache/plumbline}."""
 
@@ -57,6 +57,19 @@ def once(folder, make):
     return folder
 
 
+def python_package(requirement, folder, otherwise=""):
+    """The site-packages of a virtual environment in 'folder' with that package alone; pip gets it the first time.
+    otherwise: what else one can do, for the error."""
+
+    def get(partial):
+        run(["/usr/bin/python3", "-m", "venv", partial], "no virtual environment (install python3-venv)")
+        install = ["install", "-q", "--no-deps", "--disable-pip-version-check", requirement]
+        run([partial / "bin" / "pip", *install], f"pip could not get {requirement}{otherwise}")
+
+    (packages,) = once(cache_root() / folder, get).glob("lib/python3*/site-packages")
+    return packages
+
+
 def hadoop_jars(version=DEFAULT_VERSION):
     """The folder with the jars of a version; Maven gets them the first time."""
 
@@ -99,19 +112,6 @@ def agent_jar():
     """The agent's jar as the build leaves it; PLUMB_JAR names another."""
     named = os.environ.get("PLUMB_JAR")
     return Path(named) if named else built_jar("agent", "plumb-agent-*.jar")
-
-
-def java_home(release):
-    """Where a JDK of that release is (JAVA_HOME_25, or in /usr/lib/jvm); None when there is none."""
-    candidates = [
-        os.environ.get(f"JAVA_HOME_{release}"),
-        os.environ.get(f"JAVA_HOME_{release}_X64"),
-        *sorted(Path("/usr/lib/jvm").glob(f"*-{release}-*")),
-    ]
-    for candidate in filter(None, candidates):
-        if (Path(candidate) / "bin" / "java").exists():
-            return Path(candidate)
-    return None
 
 
 def compile_java(sources, classes, version=DEFAULT_VERSION):

@@ -3,8 +3,8 @@
 import pytest
 
 from script.hdfs.cluster import wait_for
-from script.hdfs.jars import java_home, tour_classes
-from tests.agent.tours import VERSIONS, Cluster, Forest, agent, start_plumbd, traced_tour
+from script.hdfs.jars import tour_classes
+from tests.agent.tours import VERSIONS, Cluster, Forest, agent, home_of, java_for, start_plumbd, traced_tour
 
 FS_SHELL = "org.apache.hadoop.fs.FsShell"
 SHELL_SECONDS = 120
@@ -33,15 +33,15 @@ def plumbds(plumbd_program, tmp_path_factory):
 @pytest.fixture(scope="session")
 def toured(tour_program, plumbds, tmp_path_factory):
     """toured(version) or toured(version, java release): the agent in every process, every call of the application
-    traced."""
+    traced. The release is the version's own unless given."""
     done = {}
 
-    def get(version, java=17):
+    def get(version, java=None):
+        java = java or java_for(version)
         if (version, java) not in done:
-            home = None if java == 17 else java_home(java)
             plumbd = plumbds()
             cluster = Cluster(
-                tmp_path_factory.mktemp("hdfs"), version, agent=agent(plumbd, sampling="always"), java=home
+                tmp_path_factory.mktemp("hdfs"), version, agent=agent(plumbd, sampling="always"), java=home_of(java)
             )
             done[version, java] = traced_tour(cluster, plumbd, tour_program)
         return done[version, java]
@@ -58,9 +58,8 @@ def background(plumbds, tmp_path_factory):
         if version not in done:
             plumbd = plumbds()
             traced = agent(plumbd, background="on", sampling="always")
-            with Cluster(
-                tmp_path_factory.mktemp("hdfs"), version, datanodes=1, agent={"namenode": traced, "datanode": traced}
-            ) as cluster:
+            agents, home = {"namenode": traced, "datanode": traced}, home_of(java_for(version))
+            with Cluster(tmp_path_factory.mktemp("hdfs"), version, datanodes=1, agent=agents, java=home) as cluster:
                 for command in (["-put", str(cluster.conf / "core-site.xml"), "/file"], ["-rm", "-skipTrash", "/file"]):
                     assert cluster.java("shell", FS_SHELL, command).wait(SHELL_SECONDS) == 0, cluster.log_end("shell")
                 wait_for(lambda: reported(plumbd), 60, "heartbeats, reports and a command traced")

@@ -19,6 +19,27 @@ DIFFERENCES = [
     ),
 ]
 
+
+@dataclass(frozen=True)
+class Inside:
+    """Up to the version 'last', 'call' is made inside of these functions, in later ones before them. Between an earlier
+    and a later version the functions are not compared; what is below them is below their parents then."""
+
+    reason: str
+    call: str
+    functions: tuple
+    last: tuple
+
+
+INSIDE = [
+    Inside(
+        "a stream's constructor asks for the places of the blocks up to 2.10, and is given them from 3.0 on",
+        "getBlockLocations",
+        ("DFSInputStream#new", "DFSInputStream#openInfo"),
+        (2, 10),
+    ),
+]
+
 # Functions that call themselves again when the answer is not the one they wait for: how often is chance.
 RETRIED = {
     "completeFile": "until the NameNode has heard of the last block from a DataNode",

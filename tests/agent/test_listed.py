@@ -9,7 +9,7 @@ from script.hdfs.attach import agent_command
 from script.hdfs.jars import agent_jar, compile_java, hadoop_jars, version_number
 from script.hdfs.spark import spark_home
 from tests.agent.listed import DIFFERENCES, NEITHER, expected
-from tests.agent.tours import LONGER, SUITE
+from tests.agent.tours import LONGER, SUITE, home_of, java_for
 from tests.conftest import ROOT
 
 ALL = sorted(SUITE + LONGER, key=version_number)
@@ -51,10 +51,10 @@ def test_each_line_means_what_it_should(jars, findings):
         assert row["missing"] == [], row
 
 
-def unloaded(path, names, *options):
+def unloaded(java, path, names, *options):
     """What the JVM says of each class that it cannot load, with all checks on."""
     done = subprocess.run(
-        ["java", "-Xverify:all", "-XX:TieredStopAtLevel=1", *options, "-cp", path, "Verify"],
+        [java, "-Xverify:all", "-XX:TieredStopAtLevel=1", *options, "-cp", path, "Verify"],
         input="\n".join(sorted(names)),
         capture_output=True,
         text=True,
@@ -67,11 +67,13 @@ def unloaded(path, names, *options):
 def test_the_jvm_takes_what_was_woven(jars, findings, verifier, tmp_path):
     """Loaded with the agent, every class of the list links with all checks on, but for those that need jars which this
     Hadoop no longer has (ProtobufRpcEngine the old Protocol Buffers, from 3.4 on), woven or not."""
+    home = home_of(java_for(jars[0]))
+    java = home / "bin" / "java" if home else "java"
     names = {row["class"] for row in findings if row["status"] == "woven"}
     report = tmp_path / "report"
     path = ":".join(map(str, [verifier, *jars[1]]))
-    failed = unloaded(path, names, f"-javaagent:{agent_jar()}=report={report}")
-    assert failed <= unloaded(path, names)
+    failed = unloaded(java, path, names, f"-javaagent:{agent_jar()}=report={report}")
+    assert failed <= unloaded(java, path, names)
     assert f"classes woven: {len(names)}" in report.read_text().splitlines()
     assert "\nfailed" not in report.read_text()
 

@@ -4,11 +4,11 @@ import subprocess
 
 import pytest
 
-from script.hdfs.jars import java_home
-from tests.agent.tours import VERSIONS, left_out, operations, shape, spans, total
+from script.hdfs.javas import java_home
+from tests.agent.tours import VERSIONS, java_for, left_out, operations, shape, spans, total
 
 PROCESSES = {"client", "namenode", "datanode1", "datanode2", "datanode3"}
-RUNS = [(version, 17) for version in VERSIONS] + [("3.5.0", 25)]
+RUNS = [(version, java_for(version)) for version in VERSIONS] + [("3.5.0", 25)]
 BLOCK, CELL = 262144, 1024 * 1024
 WRITTEN = 2 * BLOCK + 100_000
 
@@ -16,9 +16,14 @@ WRITTEN = 2 * BLOCK + 100_000
 @pytest.fixture(params=RUNS, ids=lambda run: f"{run[0]}-java{run[1]}", scope="module")
 def run(request, toured):
     version, java = request.param
-    if java != 17 and java_home(java) is None:
+    if java == 25 and java_home(java) is None:
         pytest.skip(f"no JDK {java}: set JAVA_HOME_{java}")
     return toured(version, java)
+
+
+def test_each_server_is_on_that_java(request, run):
+    release = request.node.callspec.params["run"][1]
+    assert run.javas == dict.fromkeys(PROCESSES - {"client"}, "1.8" if release == 8 else str(release))
 
 
 def version_of(run):

@@ -12,12 +12,14 @@ from types import SimpleNamespace
 from script.hdfs.attach import Agent
 from script.hdfs.cluster import Cluster, die_with_parent
 from script.hdfs.jars import has_htrace, version_number
+from script.hdfs.javas import java_home
 from tests.agent.differences import RETRIED
 from tests.conftest import ROOT, Plumbd
 
-SUITE = ["3.1.0", "3.3.1", "3.3.6", "3.4.1", "3.5.0"]
-LONGER = ["2.10.2", "3.0.3", "3.2.4"]
+SUITE = ["2.10.2", "3.1.0", "3.3.1", "3.3.6", "3.4.1", "3.5.0"]
+LONGER = ["3.0.3", "3.2.4"]
 VERSIONS = sorted(SUITE + LONGER if os.environ.get("PLUMB_HADOOP_VERSIONS") == "all" else SUITE, key=version_number)
+JAVA_IN_PATH = 17  # which script/bootstrap installs
 SITE_LIST = ROOT / "tests" / "agent" / "workload" / "tour.conf"
 # Only what an application starts: what processes do on their own comes at times of its own.
 TOUR_ONLY = "Tour#*=always;never"
@@ -34,6 +36,17 @@ FAULT = re.compile(
 def operations():
     """Names of the roots, as the site's list has them."""
     return re.findall(r"(Tour#\w+)", SITE_LIST.read_text())
+
+
+def java_for(version):
+    """The release of Java that a Hadoop is tested on: what old ones run on at sites, and 17, which 3.5 needs."""
+    number = version_number(version)
+    return 8 if number < (3, 1) else 11 if number < (3, 3) else JAVA_IN_PATH
+
+
+def home_of(release):
+    """None where it is the one in PATH."""
+    return None if release == JAVA_IN_PATH else java_home(release)
 
 
 def left_out(version):
@@ -150,6 +163,7 @@ def traced_tour(cluster, plumbd, classes, **options):
         results, client = tour(cluster, classes, **options)
         senders = cluster.wait_all_sent(DRAIN_SECONDS)
         agents = {name: bean for name in cluster.http for bean in cluster.jmx(name, "io.plumbline:type=Agent")}
+        javas = {name: cluster.jmx(name, "java.lang:type=Runtime")[0]["SpecVersion"] for name in cluster.http}
     if client:
         senders["client"] = agents["client"] = client
     return SimpleNamespace(
@@ -158,6 +172,7 @@ def traced_tour(cluster, plumbd, classes, **options):
         results=results,
         senders=senders,
         agents=agents,
+        javas=javas,
         forest=Forest(plumbd),
         status=plumbd.receiver(),
         faults=faults(cluster),
@@ -172,6 +187,8 @@ __all__ = [
     "agent",
     "function_of",
     "has_htrace",
+    "home_of",
+    "java_for",
     "left_out",
     "lost",
     "number",
