@@ -42,6 +42,7 @@ struct Daemon {
     Shard **shards;
     guint n_shards;
     Recorder *recorder;
+    AllowanceBudget questions;
     StateSources sources;
     Http *http;
     Maintenance *maintenance;
@@ -171,12 +172,15 @@ static void start_service(Daemon *daemon) {
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
         .recorder = daemon->recorder,
+        .questions = &daemon->questions,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
+    atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
     HttpOptions http = {
         .listen_fd = daemon->http_fd,
         .query_threads = s->query_threads,
         .queue = s->query_queue,
+        .question_timeout_ns = s->question_timeout_ns,
         .sources = &daemon->sources,
         .counters = counter_set_add(daemon->counters),
     };
@@ -277,6 +281,7 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
+    atomic_store(&daemon->questions.limit_bytes, settings->question_bytes);
     OpenLimits limits = share_of(settings);
     for (guint i = 0; i < daemon->n_shards; i++) shard_set_limits(daemon->shards[i], &limits);
     MaintenanceLimits maintenance = maintenance_limits(settings);

@@ -10,9 +10,10 @@
 #include "common/model/sampling.h"
 #include "receiver/background/advice.h"
 
-#define MIB (G_GINT64_CONSTANT(1) << 20)
-#define GIB (G_GINT64_CONSTANT(1) << 30)
-#define DAY (24 * 60 * NS_PER_MINUTE)
+#define MIB                  (G_GINT64_CONSTANT(1) << 20)
+#define GIB                  (G_GINT64_CONSTANT(1) << 30)
+#define QUESTION_BYTES_LEAST ((gsize)16 << 20)
+#define DAY                  (24 * 60 * NS_PER_MINUTE)
 
 const ConfigOption settings_table[] = {
     {"listen.thrift", CONFIG_STRING, "127.0.0.1:9410", 0, 0, NULL, FALSE,
@@ -35,6 +36,12 @@ const ConfigOption settings_table[] = {
     {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE, "Questions that are answered at the same time."},
     {"http.queue", CONFIG_INT, "64", 1, 10000, NULL, FALSE,
      "Questions that wait for their turn; more are answered with 503."},
+    {"http.question-memory", CONFIG_SIZE, "0", 0, 64 * GIB, NULL, TRUE,
+     "Memory for answering questions, of all together; a question that needs more is refused, and told what to ask "
+     "for. 0: a quarter of memory.limit."},
+    {"http.question-timeout", CONFIG_DURATION, "2m", 0, DAY, NULL, FALSE,
+     "A question that takes longer is refused; verify, and exports that are read, may take as long as they need. 0: "
+     "never."},
 
     {"receiver.net-threads", CONFIG_INT, "0", 0, 64, NULL, FALSE,
      "Threads that read and decode; 0: one for every four processors."},
@@ -173,6 +180,12 @@ static KeeperLimits keeper_limits(const Config *config) {
     };
 }
 
+/* However little memory plumbd has, small questions are answered. */
+static gsize question_bytes(const Config *config) {
+    const gsize wanted = config_size_bytes(config, "http.question-memory");
+    return wanted > 0 ? wanted : MAX(config_size_bytes(config, "memory.limit") / 4, QUESTION_BYTES_LEAST);
+}
+
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -188,6 +201,8 @@ Settings *settings_new(const Config *config, GError **error) {
     s->queue_bytes = config_size_bytes(config, "receiver.queue-limit");
     s->query_threads = (guint)config_int(config, "http.query-threads");
     s->query_queue = (guint)config_int(config, "http.queue");
+    s->question_timeout_ns = config_duration_ns(config, "http.question-timeout");
+    s->question_bytes = question_bytes(config);
     s->traces = (OpenLimits){
         .idle_ns = config_duration_ns(config, "trace.idle"),
         .max_age_ns = config_duration_ns(config, "trace.max-age"),

@@ -19,6 +19,8 @@ typedef struct Settings {
     guint net_threads, shards; /* resolved: never 0 */
     gsize queue_bytes;
     guint query_threads, query_queue;
+    gsize question_bytes; /* never 0 */
+    gint64 question_timeout_ns;
     OpenLimits traces; /* memory_bytes is of the whole process */
     gint64 clock_tolerance_ns;
     char *store_path, *journal_path;

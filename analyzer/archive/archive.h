@@ -124,6 +124,10 @@ typedef struct StatsFilter {
     guint n_places;
 } StatsFilter;
 gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg, GError **error);
+/* The same of functions, by (block of hosts, object, role, host), however many rows there are: few at a time are in
+ * memory. */
+gboolean archive_stats_slices(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg,
+                              GError **error);
 /* The same without building rows: pieces that add up, some of them negative, in no useful order. */
 typedef void (*StatsWeightVisit)(void *arg, const StatsKey *key, const NodeWeight *weight);
 gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsWeightVisit visit, void *arg,

@@ -37,7 +37,10 @@ typedef struct Found {
 } Found;
 
 static void add_function(void *arg, const StatsKey *key, StatsRow *row) {
-    if (stats_row_size(row) > 0) g_array_append_val(((Found *)arg)->functions, key->object);
+    Found *found = arg;
+    const guint32 *last = &g_array_index(found->functions, guint32, found->functions->len - 1);
+    if (stats_row_size(row) > 0 && (found->functions->len == 0 || *last != key->object))
+        g_array_append_val(found->functions, key->object);
 }
 
 static gboolean add_host(void *arg, const StatsKey *key, const StatsHosts *hosts) {
@@ -49,7 +52,7 @@ static gboolean add_host(void *arg, const StatsKey *key, const StatsHosts *hosts
 
 static gboolean find_stored(Archive *archive, Found *found, GError **error) {
     StatsFilter all = {.kind = STATS_FUNCTION, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
-    if (!archive_stats(archive, &all, add_function, found, error)) return FALSE;
+    if (!archive_stats_slices(archive, &all, add_function, found, error)) return FALSE;
     all.by_host = TRUE;
     return archive_stats_hosts(archive, &all, add_host, found, error);
 }

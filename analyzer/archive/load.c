@@ -4,10 +4,13 @@
 
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 /* How often archive_load() looks again when a writer has moved a record between two of its reads. */
 #define LOAD_ATTEMPTS 100
+/* Spans for the bytes of a record: two, when texts are most of it. */
+#define DECODED_PER_RECORD 2u
 
 gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error) {
     const guint8 *at = spans.data;
@@ -50,9 +53,18 @@ Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summ
     return NULL;
 }
 
+/* The allowance must have so much before a record is decoded: a whole one is made at once. */
+static gboolean may_decode(Bytes record, GError **error) {
+    const gsize bytes = record.size_bytes * DECODED_PER_RECORD;
+    allowance_charge(bytes);
+    const gboolean good = allowance_check(error);
+    allowance_release(bytes);
+    return good;
+}
+
 gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error) {
     TraceSummary summary;
-    if (!record_summary(record, &summary, error)) return FALSE;
+    if (!may_decode(record, error) || !record_summary(record, &summary, error)) return FALSE;
     g_autoptr(Pattern) pattern = record_pattern(archive, record, &summary, error);
     if (pattern == NULL) {
         g_prefix_error(error, "trace %016" G_GINT64_MODIFIER "x: ", trace_id);
@@ -92,11 +104,17 @@ typedef struct LoadFrom {
     GBytes *index;
 } LoadFrom;
 
+static gboolean is_enough(const ArchiveLoad *load, guint64 n_spans, gsize bytes) {
+    return (load->max_spans > 0 && n_spans >= load->max_spans) || (load->max_bytes > 0 && bytes >= load->max_bytes);
+}
+
 static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *load, GByteArray *spans,
                            GError **error) {
     Bytes parts = bytes_view(from->index);
     guint before = spans->len;
     guint64 n_spans = 0;
+    gsize charged = 0;
+    gboolean good = TRUE;
     load->parts = trace_index_parts(parts);
     load->loaded = 0;
     if (load->first_part >= load->parts)
@@ -105,14 +123,15 @@ static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *
     for (guint part = load->first_part; part < load->parts; part++, load->loaded++) {
         TraceKey key = {trace_index_second(parts, part), from->trace_id, (guint16)part};
         TraceSummary summary;
-        if (load->loaded > 0 && load->max_spans > 0 && n_spans >= load->max_spans) return TRUE;
-        if (!part_load(archive, &key, spans, &summary, error)) {
-            g_byte_array_set_size(spans, before);
-            return FALSE;
-        }
+        if (load->loaded > 0 && is_enough(load, n_spans, spans->len - before)) break;
+        good = part_load(archive, &key, spans, &summary, error);
+        if (!good) break;
         n_spans += summary.n_spans;
+        allowance_hold(&charged, spans->len - before);
     }
-    return TRUE;
+    allowance_release(charged); /* who goes on with it charges it */
+    if (!good) g_byte_array_set_size(spans, before);
+    return good;
 }
 
 /* What waits is read first: if it joins its trace meanwhile, it is there as well, and known. */

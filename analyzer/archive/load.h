@@ -6,6 +6,7 @@
 typedef struct ArchiveLoad {
     guint first_part;  /* in: counted from 0; INPUT when the trace has fewer */
     guint64 max_spans; /* in: no further part is begun when so many are loaded; 0: all */
+    gsize max_bytes;   /* in: the same of bytes of spans */
     guint parts;       /* out: of the trace */
     guint loaded;      /* out: how many parts, at least one */
 } ArchiveLoad;

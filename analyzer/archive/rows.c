@@ -2,7 +2,21 @@
 #include <string.h>
 
 #include "analyzer/archive/internal.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
+
+/* Rows in memory at a time, when they are visited slice by slice. */
+#define SLICE_BYTES (16u << 20)
+
+/* What was taken away from one row, beside its value. */
+#define TAKEN_BYTES 160u
+
+/* The rows of some places that lie one behind the other. */
+typedef struct Slice {
+    gboolean on; /* FALSE: all places at once */
+    StatsPlace from, until;
+    gboolean ends; /* at 'until', which is left for the next slice */
+} Slice;
 
 /* One question under way. */
 typedef struct Reading {
@@ -15,6 +29,7 @@ typedef struct Reading {
     StatsHostVisit visit_host; /* not NULL: instead of sums */
     StatsWeightVisit weigh;    /* the same */
     StatsKey weighed;          /* the row that weigh_node() is told of */
+    Slice slice;
     void *arg;
     gboolean stopped; /* by visit_host */
 } Reading;
@@ -72,9 +87,31 @@ static gboolean skip_to_place(const StatsFilter *filter, const StatsKey *at, Sta
     return TRUE;
 }
 
+static StatsPlace place_of(const StatsKey *key) { return (StatsPlace){key->cell, key->object, key->role}; }
+
+static StatsKey key_at(const StatsKey *like, const StatsPlace *place) {
+    return (StatsKey){like->level, like->kind, like->bucket, place->object, place->role, place->cell, 0};
+}
+
+/* Where to go on when a row is not in the slice. FALSE: it is. */
+static gboolean skip_to_slice(const Slice *slice, const StatsKey *at, StatsKey *to) {
+    const StatsPlace here = place_of(at);
+    if (!slice->on) return FALSE;
+    *to = key_at(at, &slice->from);
+    if (compare_places(&here, &slice->from) < 0) return TRUE;
+    if (!slice->ends || compare_places(&here, &slice->until) < 0) return FALSE;
+    if (at->bucket < G_MAXUINT32)
+        to->bucket++;
+    else
+        to->kind++; /* no bucket follows: behind all of them */
+    return TRUE;
+}
+
 /* Where to go on when a row is not wanted. FALSE: it is. */
-static gboolean skip_to(const StatsFilter *filter, const StatsKey *at, StatsKey *to) {
+static gboolean skip_to(const Reading *reading, const StatsKey *at, StatsKey *to) {
+    const StatsFilter *filter = reading->filter;
     guint32 first, last;
+    if (skip_to_slice(&reading->slice, at, to)) return TRUE;
     if (filter->places != NULL) return skip_to_place(filter, at, to);
     wanted_cells(filter, &first, &last);
     *to = (StatsKey){at->level, at->kind, at->bucket, filter->object, 0, at->cell, 0};
@@ -100,6 +137,32 @@ typedef struct Range {
     void *arg;
 } Range;
 
+/* The first row, from the middle on, whose place is another than that of the first of all. */
+static gboolean find_cut(const Reading *reading, StatsKey *cut) {
+    StatsKey key = {.level = LEVEL_MINUTE};
+    StatsRow *row;
+    StatsPlace first;
+    gboolean more = row_map_seek(reading->rows, &key, &key, &row);
+    for (guint i = 0; more; i++, more = row_map_next(reading->rows, &key, &row)) {
+        const StatsPlace here = place_of(&key);
+        if (i == 0) first = here;
+        if (i < row_map_size(reading->rows) / 2 || compare_places(&first, &here) == 0) continue;
+        *cut = key_at(&key, &here);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+/* With too many rows the slice ends earlier: those behind are read again with the next one. */
+static void slice_trim(Reading *reading) {
+    StatsKey cut;
+    Slice *slice = &reading->slice;
+    if (!slice->on || row_map_bytes(reading->rows) <= SLICE_BYTES || !find_cut(reading, &cut)) return;
+    row_map_remove_from(reading->rows, &cut);
+    slice->until = place_of(&cut);
+    slice->ends = TRUE;
+}
+
 /* Visits the wanted values of a range of buckets. */
 static gboolean walk_range(Reading *reading, const Range *range, GError **error) {
     if (range->from >= range->until || reading->stopped) return TRUE;
@@ -113,13 +176,15 @@ static gboolean walk_range(Reading *reading, const Range *range, GError **error)
         if (!stats_key_parse(store_iter_key(iter), &key) || key.level != range->level || key.kind != reading->kind ||
             key.bucket >= range->until)
             break;
-        if (skip_to(filter, &key, &to)) {
+        if (!allowance_check(error)) return FALSE;
+        if (skip_to(reading, &key, &to)) {
             more = iter_seek_key(iter, stats_key(&to));
             continue;
         }
         gboolean role = reading->kind != STATS_FUNCTION || filter->role < 0 || key.role == (guint32)filter->role;
         if (role && !range->visit(range->arg, &key, store_iter_value(iter), error)) return FALSE;
         if (reading->stopped) return TRUE;
+        slice_trim(reading);
         more = store_iter_next(iter);
     }
     return iter_finished(iter, error);
@@ -143,6 +208,14 @@ static void weigh_node(void *arg, const NodeWeight *weight) {
     reading->weigh(reading->arg, &reading->weighed, &signed_weight);
 }
 
+static gboolean add_host_row(Reading *reading, const StatsKey *key, const StatsHosts *hosts) {
+    StatsRow *row = row_map_get(reading->rows, key);
+    const gsize bytes = stats_row_bytes(row);
+    const gboolean good = stats_hosts_merge(hosts, row);
+    row_map_changed(reading->rows, row, bytes);
+    return good;
+}
+
 /* Hosts of a cell that are wanted, one by one. */
 static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
     StatsHosts hosts;
@@ -150,13 +223,14 @@ static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, 
     while (!reading->stopped && stats_hosts_next(&hosts)) {
         if (reading->filter->host != 0 && hosts.host != reading->filter->host) continue;
         StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role, .host = hosts.host};
+        if (reading->slice.on) as.cell = key->cell;
         if (!is_wanted(reading, &as)) continue;
         if (reading->weigh != NULL) {
             reading->weighed = as;
             if (!stats_hosts_weigh(&hosts, weigh_node, reading)) return malformed_row(error);
         } else if (reading->visit_host != NULL)
             reading->stopped = !reading->visit_host(reading->arg, &as, &hosts);
-        else if (!stats_hosts_merge(&hosts, row_map_get(reading->rows, &as)))
+        else if (!add_host_row(reading, &as, &hosts))
             return malformed_row(error);
     }
     return !hosts.failed || malformed_row(error);
@@ -171,7 +245,11 @@ static GBytes *pattern_row_key(const StatsKey *key) {
 
 static gboolean add_row(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
     StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role};
-    return stats_row_merge_encoded(row_map_get(reading->rows, &as), value) || malformed_row(error);
+    StatsRow *row = row_map_get(reading->rows, &as);
+    const gsize bytes = stats_row_bytes(row);
+    const gboolean good = stats_row_merge_encoded(row, value);
+    row_map_changed(reading->rows, row, bytes);
+    return good || malformed_row(error);
 }
 
 /* What was taken away from this row. Most often it is all: then they are the same to the byte, and nothing has to be
@@ -200,6 +278,7 @@ static gboolean take_value(void *arg, const StatsKey *key, Bytes value, GError *
     }
     if (key->kind == STATS_PATTERN) return add_pattern(reading, key, value, error);
     if (key->kind == STATS_FUNCTION) return add_row(reading, key, value, error);
+    allowance_charge(value.size_bytes + TAKEN_BYTES);
     g_hash_table_replace(reading->taken, pattern_row_key(key), g_bytes_new(value.data, value.size_bytes));
     return TRUE;
 }
@@ -258,7 +337,10 @@ static gboolean take_taken(Reading *reading, GError **error) {
         StatsKey of = next;
         of.kind = STATS_PATTERN;
         StatsRow *row = row_map_get(reading->rows, &of);
-        if (!stats_row_take(row, taken)) return too_much_taken(error);
+        const gsize bytes = stats_row_bytes(row);
+        const gboolean good = stats_row_take(row, taken);
+        row_map_changed(reading->rows, row, bytes);
+        if (!good) return too_much_taken(error);
         if (stats_row_size(row) == 0) row_map_remove(reading->rows, &of);
         row_map_remove(reading->rows, &next);
     }
@@ -303,6 +385,40 @@ gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisi
     for (gboolean more = row_map_seek(rows, &key, &key, &row); more; more = row_map_next(rows, &key, &row))
         visit(arg, &key, row);
     return TRUE;
+}
+
+static void visit_slice(const Reading *reading, StatsRowVisit visit, void *arg) {
+    StatsKey key = {.level = LEVEL_MINUTE};
+    StatsRow *row = NULL;
+    gboolean more = row_map_seek(reading->rows, &key, &key, &row);
+    for (; more; more = row_map_next(reading->rows, &key, &row)) {
+        StatsKey told = key;
+        told.cell = 0;
+        visit(arg, &told, row);
+    }
+}
+
+static gboolean slices_run(Reading *reading, StatsRowVisit visit, void *arg, GError **error) {
+    do {
+        g_autoptr(RowMap) rows = row_map_new();
+        reading->rows = rows;
+        reading->slice.from = reading->slice.until;
+        reading->slice.ends = FALSE;
+        if (!reading_run(reading, error)) return FALSE;
+        visit_slice(reading, visit, arg);
+    } while (reading->slice.ends);
+    return allowance_check(error);
+}
+
+gboolean archive_stats_slices(Archive *archive, const StatsFilter *filter, StatsRowVisit visit, void *arg,
+                              GError **error) {
+    static const StoreFamily families[] = {FAMILY_STATS};
+    Reading reading = {.archive = archive, .filter = filter, .slice = {.on = TRUE}};
+    g_return_val_if_fail(filter->kind == STATS_FUNCTION, FALSE);
+    snapshot_take(archive, families, G_N_ELEMENTS(families), &reading.snapshot);
+    gboolean ok = slices_run(&reading, visit, arg, error);
+    snapshot_clear(&reading.snapshot);
+    return ok;
 }
 
 gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsWeightVisit visit, void *arg,

@@ -3,6 +3,7 @@
 
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/search.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 /* Keys are in order of seconds, and in order of trace ids within one: a second's records are collected, put in order of
@@ -37,6 +38,8 @@ struct ArchiveScan {
     GArray *entries; /* ScanEntry of one second, in order */
     guint next;
     GByteArray *kept;
+    gsize kept_most; /* bytes */
+    gsize charged;   /* for both */
     const ScanEntry *current;
 };
 
@@ -51,6 +54,7 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     scan->last = scan->ended ? 0 : trace_second(until_ns - 1);
     scan->entries = g_array_new(FALSE, FALSE, sizeof(ScanEntry));
     scan->kept = g_byte_array_new();
+    scan->kept_most = MIN(KEPT_BYTES, allowance_left() / 4);
     pthread_rwlock_wrlock(&archive->gate);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
@@ -73,6 +77,7 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms) {
 
 void archive_scan_free(ArchiveScan *scan) {
     if (scan == NULL) return;
+    allowance_release(scan->charged);
     search_plan_free(scan->plan);
     search_terms_free(scan->terms);
     store_iter_free(scan->iter);
@@ -106,11 +111,13 @@ static gboolean scan_collect(ArchiveScan *scan, const TraceKey *key, GError **er
     if (!record_summary(record, &summary, error)) return FALSE;
     if (summary.begin_ns < scan->since_ns || summary.begin_ns >= scan->until_ns) return TRUE;
     Bytes keep = scan->summaries_only ? (Bytes){&summary, sizeof summary} : record;
-    ScanEntry entry = {summary.begin_ns, *key, scan->kept->len + keep.size_bytes <= KEPT_BYTES, scan->kept->len,
+    ScanEntry entry = {summary.begin_ns, *key, scan->kept->len + keep.size_bytes <= scan->kept_most, scan->kept->len,
                        keep.size_bytes};
     if (entry.kept) g_byte_array_append(scan->kept, keep.data, (guint)keep.size_bytes);
     g_array_append_val(scan->entries, entry);
-    return TRUE;
+    const gsize bytes = scan->kept->len + scan->entries->len * sizeof entry;
+    if (bytes > scan->charged) allowance_hold(&scan->charged, bytes);
+    return allowance_check(error);
 }
 
 static gboolean same_key(const TraceKey *a, const TraceKey *b) {
@@ -216,6 +223,7 @@ static gboolean entry_summary(ArchiveScan *scan, const ScanEntry *entry, TraceSu
 
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error) {
     scan->current = NULL;
+    if (!allowance_check(error)) return FALSE;
     if (scan->next >= scan->entries->len) {
         if (scan->ended) return FALSE;
         if (!scan_fill(scan, error)) {

@@ -4,6 +4,7 @@
 
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spark/answers.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
@@ -63,8 +64,13 @@ static const Question *question_find(const char *name, GError **error) {
 json_t *question_answer(const char *question, const Asked *asked, GError **error) {
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
-    return found->answer(asked, error);
+    json_t *answer = found->answer(asked, error);
+    if (answer == NULL || allowance_check(error)) return answer;
+    json_decref(answer);
+    return NULL;
 }
+
+gboolean query_reads_all(const char *question) { return strcmp(question, "verify") == 0; }
 
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
     const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL};

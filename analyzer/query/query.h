@@ -9,8 +9,11 @@
 
 /* question: one of the table in query.c; docs/api.md describes each. now_ns: what relative times ("15m") count
  * from. A new reference, or NULL with INPUT (unknown question, unknown or malformed parameter; the nearest known name
- * is in the message), NOT_FOUND, CORRUPT, IO. */
+ * is in the message), NOT_FOUND, CORRUPT, IO; LIMIT, BUSY, PEER of the thread's allowance (common/base/allowance.h). */
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error);
+
+/* Does it read the whole store, so that its time depends on nothing that was asked? */
+gboolean query_reads_all(const char *question);
 
 typedef struct Query {
     Archive *archive;

@@ -25,6 +25,11 @@
 #include "receiver/http/metrics.h"
 
 #define API "/api/v1/"
+/* How often readers of answers that are being made are looked for. */
+#define HTTP_LOOK_US 250000
+/* A reader that has shut its side of the connection for so many looks is gone: some shut it once they have asked, and
+ * wait for the answer. */
+#define HTTP_GONE_LOOKS 8u
 
 struct Http {
     HttpOptions options;
@@ -33,6 +38,7 @@ struct Http {
     struct evconnlistener *listener; /* the server's */
     struct event *resume;
     struct event *wake;
+    struct event *look; /* for readers that have gone */
     int wake_fd;
     HttpJobs *jobs;
     HttpUnsent *unsent;
@@ -210,6 +216,19 @@ static void withdraw_gone(Http *http, gboolean all) {
     }
 }
 
+/* Nobody reads from a connection whose answer is being made, so nothing else tells that its peer has closed it. */
+static void on_look(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    const Http *http = arg;
+    GHashTableIter iter;
+    void *key;
+    g_hash_table_iter_init(&iter, http->open);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        HttpJob *job = key;
+        if (!http_job_is_flush(job) && http_job_looked(job, is_gone(job)) >= HTTP_GONE_LOOKS) http_job_cancel(job);
+    }
+}
+
 /* FALSE: the queue is full of questions whose readers are there. */
 static gboolean put(Http *http, HttpJob *job) {
     /* One of these may wait for hours, while its reader tries again and again. */
@@ -382,7 +401,10 @@ Http *http_start(const HttpOptions *options) {
     http->listener = evhttp_bound_socket_get_listener(bound);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);
     event_add(http->wake, NULL);
-    HttpJobsOptions jobs = {options->query_threads, options->queue, options->sources, wake, http};
+    http->look = event_new(http->base, -1, EV_PERSIST, on_look, http);
+    event_add(http->look, &(struct timeval){0, HTTP_LOOK_US});
+    HttpJobsOptions jobs = {options->query_threads, options->queue, options->question_timeout_ns,
+                            options->sources,       wake,           http};
     http->jobs = http_jobs_start(&jobs);
     int err = pthread_create(&http->thread, NULL, run, http);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
@@ -409,6 +431,7 @@ void http_stop(Http *http) {
     http_jobs_free(http->jobs);
     event_free(http->wake);
     event_free(http->resume);
+    event_free(http->look);
     evhttp_free(http->server);
     event_base_free(http->base);
     http_unsent_free(http->unsent);

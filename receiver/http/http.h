@@ -17,7 +17,8 @@
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
     guint query_threads;
-    guint queue; /* questions that may wait */
+    guint queue;                /* questions that may wait */
+    gint64 question_timeout_ns; /* 0: none */
     StateSources *sources;
     Counters *counters; /* the HTTP thread's block */
 } HttpOptions;

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include "analyzer/query/question/json_compact.h"
+#include "analyzer/query/question/json_memory.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/http/status.h"
@@ -24,6 +26,7 @@ struct HttpJob {
     void *owner;
     gboolean has_trace;
     guint64 trace_id;
+    guint looks_shut; /* of the HTTP thread */
     pthread_mutex_t lock;
     pthread_cond_t drained;
     gsize in_flight_bytes;
@@ -77,6 +80,11 @@ void http_job_drained(HttpJob *job) {
     job->in_flight_bytes = 0;
     pthread_cond_signal(&job->drained);
     pthread_mutex_unlock(&job->lock);
+}
+
+guint http_job_looked(HttpJob *job, gboolean shut) {
+    job->looks_shut = shut ? job->looks_shut + 1 : 0;
+    return job->looks_shut;
 }
 
 void http_job_free(HttpJob *job) {
@@ -171,22 +179,50 @@ static void store_trace(HttpJobs *jobs, const HttpJob *job) {
     order_end(jobs);
 }
 
+/* By all who ask it. */
+static gboolean is_cancelled(HttpJob *job) {
+    gboolean cancelled = TRUE;
+    for (; job != NULL && cancelled; job = job->same) {
+        pthread_mutex_lock(&job->lock);
+        cancelled = job->cancelled;
+        pthread_mutex_unlock(&job->lock);
+    }
+    return cancelled;
+}
+
+static gboolean is_gone(void *job) { return is_cancelled(job); }
+
+static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed) {
+    const gint64 timeout_ns = timed ? jobs->options.question_timeout_ns : 0;
+    return (Allowance){
+        .budget = jobs->options.sources->questions, .timeout_ns = timeout_ns, .gone = is_gone, .arg = job};
+}
+
+/* The text of the answer, or NULL. */
+static char *make_text(const Query *query, StateSources *sources, gsize *size_bytes, GError **error) {
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    json_auto_t *document = query_run_rows(query, &rows, error);
+    if (!document) return NULL;
+    if (strcmp(query->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
+    if (strcmp(query->question, "senders") == 0) accounts_senders(sources, document);
+    g_autofree char *text = json_compact_rows(document, &rows, size_bytes);
+    return allowance_check(error) ? g_steal_pointer(&text) : NULL;
+}
+
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     StateSources *sources = jobs->options.sources;
     if (job->has_trace) store_trace(jobs, job);
     const Query query = {sources->archive, job->question, job->params, clock_wall_ns(clock_system())};
-    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
-    json_auto_t *document = query_run_rows(&query, &rows, &error);
-    if (!document) {
-        post_error(jobs, job, code_of(error), error->message);
-        return;
-    }
-    if (strcmp(job->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
-    if (strcmp(job->question, "senders") == 0) accounts_senders(sources, document);
+    Allowance allowance = allowance_of(jobs, job, !query_reads_all(job->question));
     gsize size_bytes;
-    char *text = json_compact_rows(document, &rows, &size_bytes);
-    post_text(jobs, job, 200, text, size_bytes);
+    allowance_begin(&allowance);
+    char *text = make_text(&query, sources, &size_bytes, &error);
+    allowance_end();
+    if (text)
+        post_text(jobs, job, 200, text, size_bytes);
+    else
+        post_error(jobs, job, code_of(error), error->message);
 }
 
 static void answer_flush(HttpJobs *jobs, HttpJob *job) {
@@ -240,7 +276,11 @@ static void answer_export(HttpJobs *jobs, HttpJob *job) {
     Stream stream = {jobs, job};
     QuerySink sink = {stream_piece, &stream};
     gint64 now_ns = clock_wall_ns(clock_system());
-    if (query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error)) {
+    Allowance allowance = allowance_of(jobs, job, FALSE);
+    allowance_begin(&allowance);
+    const gboolean good = query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error);
+    allowance_end();
+    if (good) {
         HttpAnswer end = {.job = job, .last = TRUE, .code = 200, .stream = TRUE};
         post(jobs, &end);
         return;
@@ -303,17 +343,6 @@ static HttpJob *take_job(HttpJobs *jobs) {
     return job;
 }
 
-/* By all who ask it. */
-static gboolean is_cancelled(HttpJob *job) {
-    gboolean cancelled = TRUE;
-    for (; job != NULL && cancelled; job = job->same) {
-        pthread_mutex_lock(&job->lock);
-        cancelled = job->cancelled;
-        pthread_mutex_unlock(&job->lock);
-    }
-    return cancelled;
-}
-
 static void answer(HttpJobs *jobs, HttpJob *job) {
     if (is_cancelled(job) && job->kind != JOB_FLUSH) {
         post_error(jobs, job, 503, "the reader went away"); /* nobody reads it */
@@ -340,6 +369,7 @@ static void *run(void *arg) {
 HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     HttpJobs *jobs = g_new0(HttpJobs, 1);
     jobs->options = *options;
+    json_memory_counted();
     jobs->last_answer = &jobs->answers;
     pthread_mutex_init(&jobs->lock, NULL);
     cond_init_monotonic(&jobs->filled);

@@ -22,6 +22,8 @@ gboolean http_job_is_flush(const HttpJob *job);
 /* On the HTTP thread: the peer is gone; what was streamed has been sent. */
 void http_job_cancel(HttpJob *job);
 void http_job_drained(HttpJob *job);
+/* On the HTTP thread: how many times its peer was found to have shut its side, one behind the other. */
+guint http_job_looked(HttpJob *job, gboolean shut);
 void http_job_free(HttpJob *job);
 
 typedef struct HttpAnswer {
@@ -38,6 +40,7 @@ typedef struct HttpJobs HttpJobs;
 typedef struct HttpJobsOptions {
     guint n_threads;
     guint queue;
+    gint64 question_timeout_ns; /* 0: none */
     StateSources *sources;
     void (*ready)(void *arg); /* answers are there: called on query threads */
     void *arg;

@@ -72,11 +72,21 @@ static void write_labelled(GString *out, const char *name, const char *label, co
     g_string_append_printf(out, "plumbd_%s{%s=\"%s\"} %" G_GUINT64_FORMAT "\n", name, label, of, value);
 }
 
+static void write_questions(GString *out, AllowanceBudget *questions) {
+    write_gauge(out, "question_memory_limit_bytes", "Memory that questions may have together",
+                (double)atomic_load(&questions->limit_bytes));
+    write_head(out, "questions_refused_total", "counter", "Questions that were ended before they were answered");
+    write_labelled(out, "questions_refused_total", "reason", "memory", atomic_load(&questions->refused_memory));
+    write_labelled(out, "questions_refused_total", "reason", "time", atomic_load(&questions->refused_time));
+    write_labelled(out, "questions_refused_total", "reason", "reader gone", atomic_load(&questions->gone));
+}
+
 static void write_memory(GString *out, const State *state, const StoreUsage *usage, gsize known_bytes) {
     write_head(
         out, "memory_bytes", "gauge",
         "Memory by what it is for: open traces in use and held, groups that are collected, queues, the filter of "
-        "stored traces, the store (estimated); and all that is allocated beside the memory held for open traces");
+        "stored traces, the store (estimated), questions; and all that is allocated beside the memory held for open "
+        "traces");
     write_labelled(out, "memory_bytes", "part", "traces", state->arena_bytes);
     write_labelled(out, "memory_bytes", "part", "traces_held", state->arena_held_bytes);
     write_labelled(out, "memory_bytes", "part", "groups", state->open_bytes - state->arena_bytes);
@@ -152,6 +162,8 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);
     const StoreUsage usage = store_usage(archive_store(sources->archive));
     write_memory(out, &state, &usage, archive_known_bytes(sources->archive));
+    write_labelled(out, "memory_bytes", "part", "questions", atomic_load(&sources->questions->used_bytes));
+    write_questions(out, sources->questions);
     write_store(out, &usage);
     state_clear(&state);
 }

@@ -1,6 +1,7 @@
 /* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made. */
 #pragma once
 
+#include "common/base/allowance.h"
 #include "receiver/facts/books.h"
 #include "receiver/facts/counters.h"
 #include "receiver/facts/gate.h"
@@ -45,9 +46,10 @@ typedef struct StateSources {
     Shard *const *shards;
     guint n_shards;
     Recorder *recorder;
-    gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
-    Net *_Atomic net;  /* NULL until spans are taken */
-    gint64 started_ns; /* monotonic */
+    AllowanceBudget *questions; /* memory of those that are being answered */
+    gint64 ids_for_ns;          /* how long ids lie beside records that are kept without */
+    Net *_Atomic net;           /* NULL until spans are taken */
+    gint64 started_ns;          /* monotonic */
 } StateSources;
 
 typedef struct State {

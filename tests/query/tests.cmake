@@ -14,3 +14,4 @@ plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnos
 plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c LINK query_fixture)
 # GLib's own allocator hands memory from thread to thread unseen by the thread sanitizer.
 set_tests_properties(test_query_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)
+plumb_test(test_allowance SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_allowance.c LINK query_fixture)

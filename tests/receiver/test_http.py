@@ -286,6 +286,17 @@ def test_too_many_questions_are_refused(make_plumbd):
     assert codes == [503] * 19 + [200]
 
 
+def test_questions_have_a_limit_of_memory(make_plumbd):
+    plumbd = make_plumbd(http__question_memory="1K").start()
+    load(plumbd, traces=2)
+    plumbd.flush()
+    status, body = plumbd.fetch("/api/v1/functions")
+    assert status == 400 and "http.question-memory" in json.loads(body)["error"]
+    text = plumbd.fetch("/metrics")[1].decode()
+    assert 'plumbd_questions_refused_total{reason="memory"} 1\n' in text
+    assert 'plumbd_memory_bytes{part="questions"} 0\n' in text
+
+
 def test_connections_leave_files_for_the_store(make_plumbd):
     plumbd = make_plumbd()
     plumbd.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)))

@@ -5,6 +5,7 @@
 typedef struct Setup {
     Gate *gate;
     RecoveryView recovery;
+    AllowanceBudget questions;
     StateSources sources;
     HttpJobs *jobs;
 } Setup;
@@ -16,7 +17,8 @@ static void setup_init(Setup *setup, guint n_threads, guint queue) {
     atomic_init(&setup->recovery.goes_on, TRUE);
     setup->sources.gate = setup->gate;
     setup->sources.recovery = &setup->recovery;
-    setup->jobs = http_jobs_start(&(HttpJobsOptions){n_threads, queue, &setup->sources, nobody_waits, NULL});
+    setup->sources.questions = &setup->questions;
+    setup->jobs = http_jobs_start(&(HttpJobsOptions){n_threads, queue, 0, &setup->sources, nobody_waits, NULL});
 }
 
 /* How many answers are there, each to a job of its own, which is freed. */

@@ -1,9 +1,14 @@
 #include "analyzer/archive/tables/rowmap.h"
 
 #include "analyzer/archive/tables/layout.h"
+#include "common/base/allowance.h"
+
+/* A key, a node of the tree, and what the allocator takes for them. */
+#define ENTRY_BYTES (sizeof(StatsKey) + 96u)
 
 struct RowMap {
     GTree *rows; /* StatsKey -> StatsRow */
+    gsize bytes; /* charged */
 };
 
 static int compare_keys(gconstpointer a, gconstpointer b, gpointer unused) {
@@ -19,11 +24,18 @@ RowMap *row_map_new(void) {
 
 void row_map_free(RowMap *map) {
     if (map == NULL) return;
+    allowance_release(map->bytes);
     g_tree_unref(map->rows);
     g_free(map);
 }
 
 guint row_map_size(const RowMap *map) { return (guint)g_tree_nnodes(map->rows); }
+
+gsize row_map_bytes(const RowMap *map) { return map->bytes; }
+
+void row_map_changed(RowMap *map, const StatsRow *row, gsize bytes_before) {
+    allowance_hold(&map->bytes, map->bytes + stats_row_bytes(row) - bytes_before);
+}
 
 StatsRow *row_map_get(RowMap *map, const StatsKey *key) {
     StatsRow *row = g_tree_lookup(map->rows, key);
@@ -32,6 +44,7 @@ StatsRow *row_map_get(RowMap *map, const StatsKey *key) {
     *copy = *key;
     row = stats_row_new();
     g_tree_insert(map->rows, copy, row);
+    allowance_hold(&map->bytes, map->bytes + ENTRY_BYTES + stats_row_bytes(row));
     return row;
 }
 
@@ -51,4 +64,16 @@ gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row) {
     return node_out(g_tree_upper_bound(map->rows, &last), key, row);
 }
 
-void row_map_remove(RowMap *map, const StatsKey *key) { g_tree_remove(map->rows, key); }
+void row_map_remove(RowMap *map, const StatsKey *key) {
+    const StatsRow *row = g_tree_lookup(map->rows, key);
+    if (row == NULL) return;
+    const gsize bytes = ENTRY_BYTES + stats_row_bytes(row);
+    g_tree_remove(map->rows, key);
+    allowance_hold(&map->bytes, map->bytes - bytes);
+}
+
+void row_map_remove_from(RowMap *map, const StatsKey *key) {
+    StatsKey next;
+    StatsRow *row;
+    while (row_map_seek(map, key, &next, &row)) row_map_remove(map, &next);
+}

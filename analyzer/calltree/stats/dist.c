@@ -51,6 +51,13 @@ void dist_clear(Dist *dist) {
     dist_init(dist);
 }
 
+gsize dist_bytes(const Dist *dist) {
+    const struct DistValues *values = dist->values;
+    if (values == NULL) return 0;
+    return sizeof *values + values->pending_room * sizeof *values->pending +
+           values->bucket_room * sizeof *values->buckets;
+}
+
 static struct DistValues *values_of(Dist *dist) {
     if (dist->values == NULL) {
         dist->values = g_new(struct DistValues, 1);

@@ -39,6 +39,8 @@ gboolean dist_take(Dist *from, const Dist *what);
 
 /* Are all values there, so that quantiles are exact? */
 gboolean dist_is_exact(const Dist *dist);
+/* Memory beside the struct itself; roughly. */
+gsize dist_bytes(const Dist *dist);
 double dist_mean(const Dist *dist);   /* 0 of nothing */
 double dist_stddev(const Dist *dist); /* of the population */
 /* The value at rank ceil(q * count), 0 < q <= 1 (q = 0: the minimum): exact, or the middle of its bucket kept inside

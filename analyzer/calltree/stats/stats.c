@@ -36,6 +36,10 @@ void node_stats_merge(NodeStats *into, const NodeStats *from) {
     for (guint i = 0; i < COUNTERS; i++) node_counters(into)[i] = wrap_add(node_counters(into)[i], more[i]);
 }
 
+gsize node_stats_bytes(const NodeStats *stats) {
+    return dist_bytes(&stats->duration) + dist_bytes(&stats->bytes) + dist_bytes(&stats->rate);
+}
+
 /* ---- rows ---- */
 
 StatsRow *stats_row_new(void) { return g_new0(StatsRow, 1); }
@@ -94,6 +98,13 @@ NodeStats *stats_row_node(StatsRow *row, guint32 node) {
 }
 
 guint stats_row_size(const StatsRow *row) { return row->n; }
+
+gsize stats_row_bytes(const StatsRow *row) {
+    gsize bytes = sizeof *row + row->table_size * sizeof *row->table;
+    if (row->entries != &row->single) bytes += row->room * sizeof *row->entries;
+    for (guint i = 0; i < row->n; i++) bytes += node_stats_bytes(&row->entries[i].stats);
+    return bytes;
+}
 
 static int by_node(const void *a, const void *b) {
     guint32 x = ((const RowEntry *)a)->node, y = ((const RowEntry *)b)->node;

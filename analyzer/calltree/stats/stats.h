@@ -55,6 +55,8 @@ typedef struct NodeStats {
 void node_stats_init(NodeStats *stats);
 void node_stats_clear(NodeStats *stats);
 void node_stats_merge(NodeStats *into, const NodeStats *from);
+/* Memory beside the struct itself; roughly. */
+gsize node_stats_bytes(const NodeStats *stats);
 
 /* A row in memory: node number -> NodeStats. */
 typedef struct StatsRow StatsRow;
@@ -63,6 +65,7 @@ void stats_row_free(StatsRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StatsRow, stats_row_free)
 NodeStats *stats_row_node(StatsRow *row, guint32 node); /* made when missing; valid until the next call */
 guint stats_row_size(const StatsRow *row);
+gsize stats_row_bytes(const StatsRow *row);                     /* of memory; roughly */
 NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node); /* by ascending node number */
 void stats_row_merge(StatsRow *into, StatsRow *from);
 /* Takes away what was merged in (dist_take()), and drops nodes with nothing left. FALSE, and the row is of no use: it

@@ -1,5 +1,10 @@
 #include "analyzer/query/question/candidates.h"
 
+#include "common/base/allowance.h"
+
+/* An id in a hash table. */
+#define PART_BYTES 64u
+
 Candidates *candidates_new(guint limit) {
     Candidates *candidates = g_new0(Candidates, 1);
     candidates->list = g_array_new(FALSE, FALSE, sizeof(Candidate));
@@ -10,6 +15,7 @@ Candidates *candidates_new(guint limit) {
 
 void candidates_free(Candidates *candidates) {
     if (!candidates) return;
+    allowance_release(candidates->charged + g_hash_table_size(candidates->parts) * PART_BYTES);
     g_array_unref(candidates->list);
     g_hash_table_unref(candidates->parts);
     g_free(candidates);
@@ -17,7 +23,9 @@ void candidates_free(Candidates *candidates) {
 
 gboolean candidates_first_part(Candidates *candidates, guint64 trace_id, const TraceSummary *summary) {
     if (!(summary->flags & TRACE_PART)) return TRUE;
-    return g_hash_table_add(candidates->parts, g_memdup2(&trace_id, sizeof trace_id));
+    const gboolean first = g_hash_table_add(candidates->parts, g_memdup2(&trace_id, sizeof trace_id));
+    if (first) allowance_charge(PART_BYTES);
+    return first;
 }
 
 static gint compare(gconstpointer left, gconstpointer right) {
@@ -36,5 +44,6 @@ void candidates_finish(Candidates *candidates) {
 
 void candidates_add(Candidates *candidates, const Candidate *candidate) {
     g_array_append_vals(candidates->list, candidate, 1);
+    allowance_hold(&candidates->charged, MAX(candidates->charged, candidates->list->len * sizeof *candidate));
     if (candidates->limit && candidates->list->len >= 2 * (gsize)candidates->limit) candidates_finish(candidates);
 }

@@ -10,8 +10,9 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct Candidates {
-    GArray *list; /* Candidate */
-    guint limit;  /* 0: all */
+    GArray *list;  /* Candidate */
+    guint limit;   /* 0: all */
+    gsize charged; /* to the thread's allowance, for the list */
     GHashTable
         *parts; /* trace ids of which a part was seen: a trace kept in parts is listed once, by the part met first */
 } Candidates;

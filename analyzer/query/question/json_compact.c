@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/allowance.h"
 #include "common/base/harmless.h"
 
 #define FIRST_BYTES   4096u
@@ -11,13 +12,16 @@
 
 void json_text_clear(JsonText *text) {
     g_free(text->data);
+    allowance_release(text->size);
     *text = (JsonText){NULL, 0, 0};
 }
 
 /* Room for so many bytes at the end. */
 static char *room(JsonText *text, gsize n) {
     if (text->size - text->used < n) {
+        const gsize before = text->size;
         text->size = MAX(MAX(2 * text->size, FIRST_BYTES), text->used + n);
+        allowance_charge(text->size - before);
         text->data = g_realloc(text->data, text->size);
     }
     return text->data + text->used;
@@ -58,6 +62,7 @@ static void put_escaped(JsonText *text, guint8 c) {
 
 void json_put_string(JsonText *text, const char *string, gsize length) {
     const char *from = string, *at = string, *end = string + length;
+    if (allowance_over()) return; /* nobody will read it */
     put_char(text, '"');
     while (at < end) {
         gunichar c = (guint8)*at;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/allowance.h"
 #include "common/pack/pack.h"
 
 const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
@@ -11,16 +12,25 @@ const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
     return span;
 }
 
-TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
-    return trace_view_load_from(archive, trace_id, 0, error);
+/* Of a span in the tree, beside its record; roughly. */
+#define NODE_BYTES 128u
+
+/* Charges what the view will have in all. */
+static gboolean may_assemble(TraceView *view, GError **error) {
+    const SpanRec *span;
+    gsize n = 0;
+    for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) n++;
+    allowance_hold(&view->charged, view->bytes->len + n * NODE_BYTES);
+    return allowance_check(error);
 }
 
-TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
+static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoad *load, GError **error) {
     g_autoptr(TraceView) view = g_new0(TraceView, 1);
     view->trace_id = trace_id;
     view->bytes = g_byte_array_new();
-    view->load = (ArchiveLoad){.first_part = first_part, .max_spans = TRACE_VIEW_SPANS};
-    if (!archive_load_parts(archive, trace_id, &view->load, view->bytes, error)) return NULL;
+    view->load = *load;
+    if (!archive_load_parts(archive, trace_id, &view->load, view->bytes, error) || !may_assemble(view, error))
+        return NULL;
     g_autoptr(GPtrArray) records = g_ptr_array_new();
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
@@ -29,8 +39,21 @@ TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_
     return g_steal_pointer(&view);
 }
 
+TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
+    const ArchiveLoad load = {.max_spans = TRACE_VIEW_SPANS};
+    return view_load(archive, trace_id, &load, error);
+}
+
+TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
+    const gsize left = allowance_left();
+    const ArchiveLoad load = {
+        .first_part = first_part, .max_spans = TRACE_VIEW_SPANS, .max_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1};
+    return view_load(archive, trace_id, &load, error);
+}
+
 void trace_view_free(TraceView *view) {
     if (!view) return;
+    allowance_release(view->charged);
     times_free(view->times);
     tree_free(view->tree);
     g_byte_array_unref(view->bytes);

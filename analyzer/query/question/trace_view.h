@@ -10,6 +10,7 @@ typedef struct TraceView {
     CallTree *tree;
     TreeTimes *times;
     ArchiveLoad load; /* which parts of it */
+    gsize charged;    /* to the thread's allowance */
 } TraceView;
 
 /* Of a trace in several parts no more are shown at once: some 400 bytes of memory each. */
@@ -17,7 +18,8 @@ typedef struct TraceView {
 
 /* NULL with NOT_FOUND when there is no such trace. */
 TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error);
-/* The parts from this one on, counted from 0, up to TRACE_VIEW_SPANS spans; one part at least. INPUT: there are fewer.
+/* The parts from this one on, counted from 0, up to TRACE_VIEW_SPANS spans, or what a quarter of the
+ * thread's allowance has room for; one part at least. INPUT: there are fewer.
  */
 TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error);
 void trace_view_free(TraceView *view);

@@ -1,11 +1,14 @@
 #include "analyzer/calltree/stats/key_table.h"
 #include "analyzer/query/spans/functions.h"
+#include "common/base/allowance.h"
 
 /* Values of one function and role by number of the host. Rows come host by host in order, so that what is added to
  * lies together: in a table of all rows by their keys, each would be a cache miss. In pages, since a function that only
  * a few of many hosts have must not take room for all. */
 #define ABSENT     G_MININT64
 #define PAGE_HOSTS 32u
+/* Of memory for values. With more functions and hosts all rows are built, a slice at a time. */
+#define TOP_BYTES_MAX (16u << 20)
 
 struct FunctionTop {
     const FunctionFilter *filter;
@@ -15,6 +18,8 @@ struct FunctionTop {
     GPtrArray *values; /* by number of the function: GPtrArray of pages of gint64, NULL: no row; ABSENT: nor here */
     guint32 last;      /* number of the function met last */
     guint all;         /* rows */
+    gsize value_bytes; /* of memory; charged */
+    gboolean given_up; /* it would take too much */
     double least;      /* of those chosen */
     gboolean everything;
     GArray *places; /* StatsPlace: where those chosen lie */
@@ -22,6 +27,7 @@ struct FunctionTop {
 
 void function_top_free(FunctionTop *top) {
     if (top == NULL) return;
+    allowance_release(top->value_bytes);
     key_table_clear(&top->functions);
     key_table_clear(&top->hosts);
     g_ptr_array_unref(top->values);
@@ -45,13 +51,19 @@ static gint64 value_at(const GPtrArray *pages, guint32 host) {
     return page == NULL ? ABSENT : page[host % PAGE_HOSTS];
 }
 
-static gint64 *value_slot(GPtrArray *pages, guint32 host) {
+static gint64 *value_slot(FunctionTop *top, GPtrArray *pages, guint32 host) {
     const guint32 number = host / PAGE_HOSTS;
-    if (number >= pages->len) g_ptr_array_set_size(pages, (gint)number + 1);
+    gsize bytes = top->value_bytes;
+    if (number >= pages->len) {
+        bytes += 2 * (number + 1 - pages->len) * sizeof *pages->pdata;
+        g_ptr_array_set_size(pages, (gint)number + 1);
+    }
     if (pages->pdata[number] == NULL) {
+        bytes += PAGE_HOSTS * sizeof(gint64);
         gint64 *page = pages->pdata[number] = g_new(gint64, PAGE_HOSTS);
         for (guint i = 0; i < PAGE_HOSTS; i++) page[i] = ABSENT;
     }
+    allowance_hold(&top->value_bytes, bytes);
     return (gint64 *)pages->pdata[number] + host % PAGE_HOSTS;
 }
 
@@ -86,12 +98,19 @@ static GPtrArray *values_of(FunctionTop *top, const StatsKey *key) {
 static void add_weight(void *arg, const StatsKey *key, const NodeWeight *weight) {
     FunctionTop *top = arg;
     gint64 value = 0;
-    if (!(top->filter->roles & (1u << key->role))) return;
+    if (top->given_up || !(top->filter->roles & (1u << key->role))) return;
     GPtrArray *values = values_of(top, key);
-    gint64 *sum = value_slot(values, key_table_number(&top->hosts, (const guint32[4]){key->host}));
+    gint64 *sum = value_slot(top, values, key_table_number(&top->hosts, (const guint32[4]){key->host}));
     measure_of_weight(top->field, weight, &value);
     top->all += *sum == ABSENT;
     *sum = *sum == ABSENT ? value : *sum + value;
+    top->given_up = top->value_bytes + key_table_bytes(&top->functions) + key_table_bytes(&top->hosts) > TOP_BYTES_MAX;
+}
+
+/* Nothing more is read of rows when there are too many. */
+static gboolean goes_on(void *arg, const StatsKey *key) {
+    (void)key;
+    return !((const FunctionTop *)arg)->given_up;
 }
 
 /* ---- choosing ---- */
@@ -163,8 +182,11 @@ gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, Fun
     if (rank.n == 0 || !measure_of_weight(rank.field, &(NodeWeight){.node = 0}, &value)) return TRUE;
     if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
     g_autoptr(FunctionTop) chosen = top_new(filter, rank.field);
-    const StatsFilter stored = function_stats_filter(filter);
+    StatsFilter stored = function_stats_filter(filter);
+    stored.wanted = goes_on;
+    stored.wanted_arg = chosen;
     if (!archive_stats_weigh(archive, &stored, add_weight, chosen, error)) return FALSE;
+    if (chosen->given_up) return TRUE;
     find_least(chosen, rank.n);
     if (!chosen->everything) find_places(chosen);
     *top = g_steal_pointer(&chosen);

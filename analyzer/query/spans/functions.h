@@ -28,7 +28,7 @@ typedef struct FunctionRank {
     guint64 n;
 } FunctionRank;
 /* Those with the n greatest values of a field, and all that are as great as the last of them. *top NULL: the field
- * takes more than weights to tell. */
+ * takes more than weights to tell, or there are too many rows to choose from. */
 gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, FunctionRank rank, FunctionTop **top,
                              GError **error);
 void function_top_free(FunctionTop *top);

@@ -5,17 +5,20 @@
 
 #include "analyzer/query/question/measure.h"
 #include "analyzer/query/question/question.h"
+#include "common/base/allowance.h"
 
 PatternSum *pattern_sum_new(const Pattern *pattern) {
     PatternSum *sum = g_new0(PatternSum, 1);
     sum->pattern = pattern_ref(pattern);
     sum->nodes = g_new0(NodeSum, pattern->n_nodes);
     for (guint32 i = 0; i < pattern->n_nodes; i++) node_stats_init(&sum->nodes[i].stats);
+    allowance_hold(&sum->charged, pattern->n_nodes * sizeof *sum->nodes);
     return sum;
 }
 
 void pattern_sum_free(PatternSum *sum) {
     if (!sum) return;
+    allowance_release(sum->charged);
     for (guint32 i = 0; i < sum->pattern->n_nodes; i++) node_stats_clear(&sum->nodes[i].stats);
     g_free(sum->nodes);
     pattern_unref(sum->pattern);
@@ -42,7 +45,9 @@ void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolea
         NodeStats *stats = stats_row_at(row, i, &number);
         number = node_map_get(map, number);
         if (number >= sum->pattern->n_nodes || (virtual_only && !is_virtual(sum->pattern, number))) continue;
+        const gsize bytes = node_stats_bytes(&sum->nodes[number].stats);
         node_stats_merge(&sum->nodes[number].stats, stats);
+        allowance_hold(&sum->charged, sum->charged + node_stats_bytes(&sum->nodes[number].stats) - bytes);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct NodeSum {
 typedef struct PatternSum {
     Pattern *pattern;
     NodeSum *nodes; /* pattern->n_nodes; 0 is the trace: its calls are traces, its durations theirs */
+    gsize charged;  /* to the thread's allowance */
 } PatternSum;
 
 PatternSum *pattern_sum_new(const Pattern *pattern);

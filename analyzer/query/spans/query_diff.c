@@ -76,20 +76,17 @@ typedef struct PatternCounts {
     guint side;
 } PatternCounts;
 
-static void count_pattern(void *arg, const StatsKey *key, StatsRow *row) {
+/* Pieces, some of them negative, of which the sums matter. */
+static void count_pattern(void *arg, const StatsKey *key, const NodeWeight *weight) {
     PatternCounts *counts = arg;
-    for (guint i = 0; i < stats_row_size(row); i++) {
-        guint32 node;
-        const NodeStats *stats = stats_row_at(row, i, &node);
-        if (node != 0) continue;
-        PatternCount *count = g_hash_table_lookup(counts->by_number, &key->object);
-        if (!count) {
-            count = g_new0(PatternCount, 1);
-            count->number = key->object;
-            g_hash_table_insert(counts->by_number, &count->number, count);
-        }
-        count->traces[counts->side] += stats->duration.count;
+    if (weight->node != 0) return;
+    PatternCount *count = g_hash_table_lookup(counts->by_number, &key->object);
+    if (!count) {
+        count = g_new0(PatternCount, 1);
+        count->number = key->object;
+        g_hash_table_insert(counts->by_number, &count->number, count);
     }
+    count->traces[counts->side] += (guint64)weight->calls;
 }
 
 static json_t *pattern_functions(Archive *archive, const Pattern *pattern) {
@@ -134,7 +131,7 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
                               .since_ns = periods[counts.side].since_ns,
                               .until_ns = periods[counts.side].until_ns,
                               .role = -1};
-        if (!archive_stats(diff->archive, &filter, count_pattern, &counts, error)) return FALSE;
+        if (!archive_stats_weigh(diff->archive, &filter, count_pattern, &counts, error)) return FALSE;
     }
     g_autoptr(GPtrArray) list = g_ptr_array_new();
     GHashTableIter iter;

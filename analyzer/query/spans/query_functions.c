@@ -5,6 +5,7 @@
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spans/functions.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 static void row_clear(gpointer data) {
@@ -24,6 +25,12 @@ typedef struct Collector {
     gboolean by_host;
 } Collector;
 
+/* A function's row has one node. */
+static NodeStats *stats_row_first(StatsRow *row) {
+    guint32 node;
+    return stats_row_at(row, 0, &node);
+}
+
 /* Rows come by (object, role, host): what belongs together comes together. */
 static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
     Collector *collector = arg;
@@ -35,10 +42,10 @@ static void collect(void *arg, const StatsKey *key, StatsRow *stored) {
         FunctionRow row = {.function = key->object, .role = key->role, .host = host};
         node_stats_init(&row.stats);
         g_array_append_val(rows, row);
+        allowance_charge(sizeof row + node_stats_bytes(stats_row_first(stored)));
         last = &g_array_index(rows, FunctionRow, rows->len - 1);
     }
-    guint32 node;
-    node_stats_merge(&last->stats, stats_row_at(stored, 0, &node));
+    node_stats_merge(&last->stats, stats_row_first(stored));
 }
 
 static gboolean chosen(void *arg, const StatsKey *key) { return function_top_has(arg, key); }
@@ -55,14 +62,19 @@ StatsFilter function_stats_filter(const FunctionFilter *filter) {
     };
 }
 
-gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error) {
+static gboolean visit_rows(Archive *archive, const FunctionFilter *filter, StatsRowVisit visit, void *arg,
+                           GError **error) {
     if (filter->function == G_MAXUINT32 || filter->host == G_MAXUINT32) return TRUE;
-    Collector collector = {rows, filter->roles, filter->by_host};
     StatsFilter stored = function_stats_filter(filter);
     stored.wanted = filter->top != NULL ? chosen : NULL;
     stored.wanted_arg = (void *)filter->top;
     if (filter->top != NULL) function_top_places(filter->top, &stored);
-    return archive_stats(archive, &stored, collect, &collector, error);
+    return archive_stats_slices(archive, &stored, visit, arg, error);
+}
+
+gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArray *rows, GError **error) {
+    Collector collector = {rows, filter->roles, filter->by_host};
+    return visit_rows(archive, filter, collect, &collector, error);
 }
 
 /* ---- order ---- */
@@ -118,6 +130,62 @@ static gboolean parse_sorting(const Asked *asked, gboolean by_host, Sorting *sor
     return TRUE;
 }
 
+/* ---- the first rows of all ---- */
+
+/* More than are asked for are kept until it is worth while to sort them. */
+#define BEST_SPARE_LEAST 256u
+
+/* Of rows that come in any order, those that are first in the order asked for. */
+typedef struct Best {
+    Sorting sorting;
+    guint32 roles;
+    gboolean by_host;
+    guint most;
+    guint all;       /* how many came */
+    GPtrArray *rows; /* FunctionRow */
+    gboolean full;   /* 'most' are there, the last of them in its place: what comes behind it does not count */
+} Best;
+
+static void row_free(gpointer data) {
+    FunctionRow *row = data;
+    allowance_release(sizeof *row + node_stats_bytes(&row->stats));
+    row_clear(row);
+    g_free(row);
+}
+
+static Best best_new(const Sorting *sorting, const FunctionFilter *filter, guint most) {
+    return (Best){*sorting, filter->roles, filter->by_host, most, 0, g_ptr_array_new_with_free_func(row_free), FALSE};
+}
+
+static void best_clear(Best *best) { g_clear_pointer(&best->rows, g_ptr_array_unref); }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Best, best_clear)
+
+static void best_sort(Best *best) {
+    g_ptr_array_sort_with_data(best->rows, compare_rows, &best->sorting);
+    best->full = best->rows->len >= best->most;
+    if (best->full) g_ptr_array_set_size(best->rows, (gint)best->most);
+}
+
+static gboolean is_behind(Best *best, FunctionRow *row) {
+    return best->full && compare_rows(&row, &best->rows->pdata[best->most - 1], &best->sorting) > 0;
+}
+
+static void best_add(void *arg, const StatsKey *key, StatsRow *stored) {
+    Best *best = arg;
+    if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0) return;
+    NodeStats *stats = stats_row_first(stored);
+    FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, *stats};
+    best->all++;
+    if (is_behind(best, &seen)) return;
+    FunctionRow *row = g_new(FunctionRow, 1);
+    *row = seen;
+    node_stats_init(&row->stats);
+    node_stats_merge(&row->stats, stats);
+    allowance_charge(sizeof *row + node_stats_bytes(&row->stats));
+    g_ptr_array_add(best->rows, row);
+    if (best->rows->len >= best->most + MAX(best->most / 2, BEST_SPARE_LEAST)) best_sort(best);
+}
+
 /* ---- the answer ---- */
 
 static json_t *row_json(Archive *archive, FunctionRow *row, gboolean by_host) {
@@ -147,25 +215,22 @@ json_t *answer_functions(const Asked *asked, GError **error) {
     if (!parse_filter(asked, &filter, error) || !parse_sorting(asked, filter.by_host, &sorting, error) ||
         !params_count(asked->params, "limit", &limit, error))
         return NULL;
-    g_autoptr(GArray) rows = function_rows_new();
     g_autoptr(FunctionTop) top = NULL;
     guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
     if (filter.by_host && sorting.order == BY_MEASURE &&
         !function_top_choose(asked->archive, &filter, (FunctionRank){sorting.field, most}, &top, error))
         return NULL;
     filter.top = top;
-    if (!function_rows_load(asked->archive, &filter, rows, error)) return NULL;
-
-    g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(rows->len);
-    for (guint i = 0; i < rows->len; i++) g_ptr_array_add(sorted, &g_array_index(rows, FunctionRow, i));
-    g_ptr_array_sort_with_data(sorted, compare_rows, &sorting);
+    g_auto(Best) best = best_new(&sorting, &filter, (guint)most);
+    if (!visit_rows(asked->archive, &filter, best_add, &best, error)) return NULL;
+    best_sort(&best);
 
     json_t *answer = json_object(), *list = json_array();
     json_add_period(answer, asked->archive, filter.period, TRUE);
-    guint available = top ? MAX(function_top_all(top), sorted->len) : sorted->len;
-    guint n = MIN(answer_rows(asked, limit, available, answer), sorted->len);
+    guint available = top ? MAX(function_top_all(top), best.all) : best.all;
+    guint n = MIN(answer_rows(asked, limit, available, answer), best.rows->len);
     json_object_set_new(answer, "functions", list);
     for (guint i = 0; i < n; i++)
-        json_array_append_new(list, row_json(asked->archive, sorted->pdata[i], filter.by_host));
+        json_array_append_new(list, row_json(asked->archive, best.rows->pdata[i], filter.by_host));
     return answer;
 }

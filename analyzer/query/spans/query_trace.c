@@ -7,6 +7,7 @@
 #include "analyzer/query/spans/skew.h"
 #include "analyzer/query/spans/trace_rows.h"
 #include "analyzer/query/spans/trace_tasks.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 /* A span is some 400 bytes of JSON, and 2 KiB as a document: this keeps an answer below 50 MB unless more is asked for.
@@ -39,7 +40,7 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
     depths[0] = G_MAXUINT32; /* so that its children have 0 */
     guint shown = 0;
     trace_rows_begin(&rows);
-    for (guint32 i = 1; i < tree->n_nodes && shown < most; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && shown < most && !allowance_over(); i++) {
         depths[i] = depths[tree->parent[i]] + 1;
         if (tree->span[i]) {
             trace_rows_add(&rows, i, depths[i]);
@@ -58,6 +59,7 @@ static gboolean add_spans(json_t *answer, const Asked *asked, const TraceView *v
     g_auto(JsonText) own = {NULL, 0, 0};
     JsonText *text = asked->rows ? &asked->rows->text : &own;
     add_nodes(answer, asked, view, limit, text);
+    if (!allowance_check(error)) return FALSE;
     if (asked->rows) {
         asked->rows->member = "spans";
         return TRUE;

@@ -53,7 +53,10 @@ void sender_row_count(json_t *row, const char *field, const char *reason, gint64
     sender_row_add(counts, reason, n);
 }
 
-static const char *name_of(const json_t *row) { return json_string_value(json_object_get(row, "sender")); }
+static const char *name_of(const json_t *row) {
+    const char *name = json_string_value(json_object_get(row, "sender"));
+    return name ? name : "";
+}
 
 static int compare_rows(gconstpointer a, gconstpointer b) {
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;

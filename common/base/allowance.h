@@ -1,0 +1,47 @@
+/* What the answer to a question may take: memory of a budget that all questions share, time, and only as long as the
+ * asker is there.
+ *
+ * A question is answered by one thread from begin to end. Whatever works for it charges the thread's allowance with the
+ * memory that grows with what is stored, and asks allowance_check() at each step of a loop; threads without an
+ * allowance (those that store, `plumb --store`) are never refused. A charge never fails: what is taken between two
+ * checks is little. Once one has failed, all that follow fail. */
+#pragma once
+
+#include <glib.h>
+
+/* Shared by all threads; set up by zeroes and a limit. */
+typedef struct AllowanceBudget {
+    _Atomic gsize limit_bytes;                          /* 0: none */
+    _Atomic gsize used_bytes, most_bytes;               /* now, and ever */
+    _Atomic guint64 refused_memory, refused_time, gone; /* questions that ended early */
+} AllowanceBudget;
+
+typedef enum { ALLOWANCE_GOOD, ALLOWANCE_OVER, ALLOWANCE_OTHERS, ALLOWANCE_LATE, ALLOWANCE_GONE } AllowanceState;
+
+typedef struct Allowance {
+    AllowanceBudget *budget;     /* must outlive the allowance */
+    gint64 timeout_ns;           /* 0: none */
+    gboolean (*gone)(void *arg); /* Has the asker left? May be NULL; called some hundred times a second. */
+    void *arg;
+    /* set by allowance_begin() */
+    gint64 deadline_ns;
+    gsize held_bytes;
+    guint looks;
+    AllowanceState state;
+} Allowance;
+
+/* The calling thread's, which has none yet, until allowance_end(), which gives back all that is held. */
+void allowance_begin(Allowance *allowance);
+void allowance_end(void);
+
+void allowance_charge(gsize bytes);
+void allowance_release(gsize bytes);
+/* Makes what was charged for something, *held, what it has now. */
+void allowance_hold(gsize *held, gsize bytes);
+/* How much may still be charged; G_MAXSIZE without an allowance. */
+gsize allowance_left(void);
+/* FALSE: stop. LIMIT: it needs too much memory or time by itself; BUSY: others have the memory; PEER: the asker left.
+ */
+gboolean allowance_check(GError **error);
+/* Has too much been charged already? Cheaper, and looks at nothing else. */
+gboolean allowance_over(void);

@@ -1,0 +1,161 @@
+/* Questions about more than fits into memory: exact where rows come one behind the other, refused where they do not,
+ * and ended when they take too long or nobody waits for the answer. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "analyzer/query/question/json_memory.h"
+#include "common/base/allowance.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "tests/query/fixture.h"
+
+/* Several slices of rows (rows.c), of which each has parts in several minutes. */
+#define NAMES   60000u
+#define MINUTES 3u
+
+static Fixture many; /* filled once, read by all tests */
+
+static void add_call(SpanBatch *batch, guint i, guint minute) {
+    char name[32], tracer[64];
+    g_snprintf(name, sizeof name, "f%05u", i);
+    g_snprintf(tracer, sizeof tracer, "DataNode/host%05u/1", i);
+    const SpanRow row = {.trace = 1 + (guint64)minute * NAMES + i,
+                         .span = 1,
+                         .name = name,
+                         .tracer = tracer,
+                         .begin_us = 60000000 * (gint64)minute + i,
+                         .duration_us = 1 + i};
+    row_to_batch(&row, batch);
+}
+
+/* Each function is called once in each minute, by a host of its own, the last one for longest. */
+static void fill(void) {
+    fixture_init(&many);
+    for (guint minute = 0; minute < MINUTES; minute++) {
+        for (guint from = 0; from < NAMES; from += 5000) {
+            g_autoptr(SpanBatch) batch = batch_new();
+            for (guint i = from; i < from + 5000; i++) add_call(batch, i, minute);
+            fixture_store_batch(&many, batch);
+        }
+    }
+}
+
+static json_t *ask_within(Allowance *allowance, const char *params, GError **error) {
+    allowance_begin(allowance);
+    json_t *answer = fixture_ask(&many, "functions", params, error);
+    if (answer == NULL) {
+        allowance_end();
+        g_assert_cmpuint(allowance->budget->used_bytes, ==, 0);
+    }
+    return answer;
+}
+
+static void assert_first(const json_t *answer, gboolean by_host) {
+    const json_t *rows = json_object_get(answer, "functions");
+    g_assert_cmpuint(json_array_size(rows), ==, 20);
+    g_assert_true(json_is_true(json_object_get(answer, "more")));
+    for (guint i = 0; i < 20; i++) {
+        const json_t *row = json_array_get(rows, i);
+        char name[32], host[32];
+        g_snprintf(name, sizeof name, "f%05u", NAMES - 1 - i);
+        g_snprintf(host, sizeof host, "host%05u", NAMES - 1 - i);
+        g_assert_cmpstr(text_at(row, "function"), ==, name);
+        if (by_host) g_assert_cmpstr(text_at(row, "host"), ==, host);
+        g_assert_cmpint(number_at(row, "calls"), ==, MINUTES);
+        g_assert_cmpint(number_at(row, "total_ns"), ==, (gint64)MINUTES * (NAMES - i) * 1000);
+    }
+}
+
+static void test_first_rows(void) {
+    static const struct {
+        const char *params;
+        gboolean by_host;
+    } cases[] = {
+        {"limit=20", FALSE},
+        {"limit=20&sort=q95_ns", FALSE},
+        {"by=host&limit=20", TRUE},
+        {"by=host&limit=20&sort=max_ns", TRUE},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        AllowanceBudget budget = {.limit_bytes = 20u << 20};
+        Allowance allowance = {.budget = &budget};
+        g_autoptr(GError) error = NULL;
+        json_auto_t *answer = ask_within(&allowance, cases[i].params, &error);
+        g_assert_no_error(error);
+        assert_first(answer, cases[i].by_host);
+        json_decref(g_steal_pointer(&answer));
+        allowance_end();
+        g_assert_cmpuint(budget.used_bytes, ==, 0);
+        g_assert_cmpuint(budget.most_bytes, >, 15u << 20); /* of more rows than were in memory */
+    }
+}
+
+/* Rows of all functions need more than there is. */
+static void test_refused(void) {
+    AllowanceBudget budget = {.limit_bytes = 20u << 20};
+    Allowance allowance = {.budget = &budget};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(ask_within(&allowance, "", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_nonnull(strstr(error->message, "http.question-memory"));
+    g_assert_nonnull(strstr(error->message, "a lower limit"));
+    g_assert_cmpuint(budget.refused_memory, ==, 1);
+    g_assert_cmpuint(budget.most_bytes, <, 48u << 20);
+
+    /* The next one is none the worse for it. */
+    g_autoptr(GError) none = NULL;
+    json_auto_t *answer = ask_within(&allowance, "function=f00007", &none);
+    g_assert_no_error(none);
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "functions")), ==, 1);
+    json_decref(g_steal_pointer(&answer));
+    allowance_end();
+}
+
+/* What others have is not there for a question. */
+static void test_others(void) {
+    AllowanceBudget budget = {.limit_bytes = 1u << 20, .used_bytes = 1u << 20};
+    Allowance allowance = {.budget = &budget};
+    g_autoptr(GError) error = NULL;
+    allowance_begin(&allowance);
+    g_assert_null(fixture_ask(&many, "functions", "", &error));
+    allowance_end();
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
+    g_assert_cmpuint(budget.used_bytes, ==, 1u << 20);
+}
+
+static void test_late(void) {
+    AllowanceBudget budget = {.limit_bytes = 64u << 20};
+    Allowance allowance = {.budget = &budget, .timeout_ns = 1};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(ask_within(&allowance, "", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_nonnull(strstr(error->message, "http.question-timeout"));
+    g_assert_cmpuint(budget.refused_time, ==, 1);
+}
+
+static gboolean left_at_third(void *arg) { return ++*(guint *)arg >= 3; }
+
+static void test_gone(void) {
+    guint looks = 0;
+    AllowanceBudget budget = {.limit_bytes = 64u << 20};
+    Allowance allowance = {.budget = &budget, .gone = left_at_third, .arg = &looks};
+    g_autoptr(GError) error = NULL;
+    g_assert_null(ask_within(&allowance, "limit=20", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_PEER);
+    g_assert_cmpuint(looks, ==, 3); /* and not one step more */
+    g_assert_cmpuint(budget.gone, ==, 1);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    json_memory_counted();
+    fill();
+    g_test_add_func("/allowance/first_rows", test_first_rows);
+    g_test_add_func("/allowance/refused", test_refused);
+    g_test_add_func("/allowance/others", test_others);
+    g_test_add_func("/allowance/late", test_late);
+    g_test_add_func("/allowance/gone", test_gone);
+    const int failed = g_test_run();
+    fixture_clear(&many);
+    return failed;
+}
