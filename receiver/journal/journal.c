@@ -32,6 +32,10 @@ struct JournalSegment {
     gboolean damaged;
     gboolean unread; /* found, and not replayed yet */
     atomic_int holds;
+    /* Records since the start (Journal.appended): those in here are after 'before' and up to 'last'; those up to
+     * 'synced' are on the disk. */
+    guint64 before, last, synced;
+    gboolean failed; /* a sync of it has failed: 'synced' stays as it is */
 };
 
 struct Journal {
@@ -46,15 +50,15 @@ struct Journal {
     GPtrArray *found; /* those that were there when the journal was opened; one that is done with may be gone */
     guint64 last_number;
     guint64 last_size_bytes;
-    int fd;              /* of the current segment; -1: the next append begins one */
+    int fd;              /* of the current segment, the last of 'segments'; -1: the next append begins one */
+    gboolean spoilt;     /* the current one: nothing more goes into it */
     GQueue spares;       /* char *: paths */
     guint64 last_spare;  /* the highest number in their names */
     guint spares_unused; /* the least there were since the last look, and the trims since then */
     guint spare_trims;
     guint64 salt;
-    guint64 appended, synced_up_to; /* records since the start */
-    guint64 failed_up_to;           /* of these a sync has failed: some may not survive a power cut */
-    gboolean syncing;
+    guint64 appended;        /* records since the start */
+    JournalSegment *syncing; /* without the lock; NULL: none */
 };
 
 static void segment_free(void *data) {
@@ -73,6 +77,14 @@ static gboolean lock_folder(Journal *journal, GError **error) {
     if (errno != EWOULDBLOCK) return fail_errno(error, errno, "cannot lock %s", file);
     return fail(error, PLUMB_ERROR_BUSY, "the journal folder %s is in use by another plumbd (lsof %s names it)",
                 journal->path, file);
+}
+
+static gboolean sync_folder(const char *path, GError **error) {
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const gboolean good = fd >= 0 && fsync(fd) == 0;
+    const int err = errno;
+    if (fd >= 0) close(fd);
+    return good || fail_errno(error, err, "cannot sync the folder %s", path);
 }
 
 static gboolean parse_name(const char *name, guint64 *number) {
@@ -160,6 +172,8 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
         fail_errno(error, errno, "cannot make the journal folder %s", journal->path);
         return NULL;
     }
+    g_autofree char *parent = g_path_get_dirname(journal->path);
+    if (journal->made && journal->sync && !sync_folder(parent, error)) return NULL;
     if (!lock_folder(journal, error) || !take_stock(journal, error)) return NULL;
     return g_steal_pointer(&journal);
 }
@@ -240,7 +254,7 @@ void journal_mark_damaged(Journal *journal, JournalSegment *segment) {
     pthread_mutex_unlock(&journal->lock);
 }
 
-/* ---- appending; all with the lock held ---- */
+/* ---- segments to write into; all with the lock held ---- */
 
 static gboolean write_all(int fd, gsize offset, struct iovec *vectors, int n, GError **error) {
     while (n > 0) {
@@ -259,13 +273,6 @@ static gboolean write_all(int fd, gsize offset, struct iovec *vectors, int n, GE
         }
     }
     return TRUE;
-}
-
-static void sync_folder(const Journal *journal) {
-    int fd = open(journal->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
 }
 
 /* A file to write a segment into: one that is done with, whose pages and blocks are there already, or a new one. What
@@ -318,40 +325,92 @@ static gboolean begin_segment(Journal *journal, GError **error) {
     if (fd < 0) return FALSE;
     JournalSegment *segment = g_new0(JournalSegment, 1);
     segment->number = journal->last_number + 1;
+    segment->before = segment->last = segment->synced = journal->appended;
     if (!name_file(journal, fd, path, segment, error)) {
         close(fd);
         unlink(path);
         segment_free(segment);
         return FALSE;
     }
-    if (journal->sync) sync_folder(journal);
+    if (journal->sync && !sync_folder(journal->path, error)) {
+        close(fd);
+        unlink(segment->path);
+        segment_free(segment);
+        return FALSE;
+    }
+
     g_queue_push_tail(&journal->segments, segment);
     journal->last_number = segment->number;
     journal->last_size_bytes = segment->size_bytes;
     journal->fd = fd;
+    journal->spoilt = FALSE;
     return TRUE;
 }
 
 static void leave_segment(Journal *journal) {
-    while (journal->syncing) pthread_cond_wait(&journal->synced, &journal->lock);
-    if (journal->fd < 0) return;
     close(journal->fd);
     journal->fd = -1;
 }
 
-/* The current segment, with room; a full one is synced before it is left, as journal_sync() sees only the current one.
- */
-static gboolean ready_segment(Journal *journal, GError **error) {
-    JournalSegment *current = g_queue_peek_tail(&journal->segments);
-    if (journal->fd >= 0 && current->size_bytes >= journal->segment_bytes) {
-        if (journal->sync && journal->synced_up_to < journal->appended) {
-            if (fdatasync(journal->fd) != 0) return fail_errno(error, errno, "cannot sync the journal");
-            journal->synced_up_to = journal->appended;
-        }
-        leave_segment(journal);
-    }
-    return journal->fd >= 0 || begin_segment(journal, error);
+/* ---- syncing; all with the lock held ---- */
+
+/* One that holds nothing is as if it had never been: else a disk that fails would gather them. */
+static void drop_empty(Journal *journal, JournalSegment *segment) {
+    if (segment->last > segment->before || atomic_load(&segment->holds) > 0) return;
+    const JournalSegment *before = g_queue_peek_nth(&journal->segments, journal->segments.length - 2);
+    journal->last_number = segment->number - 1;
+    journal->last_size_bytes = before ? before->size_bytes : 0;
+    g_queue_pop_tail(&journal->segments);
+    unlink(segment->path);
+    segment_free(segment);
 }
+
+/* The kernel tells of an error once, and may then call the lost pages clean: a later sync of this file would succeed
+ * without them. So there is none, and nothing more goes into it. */
+static void abandon_segment(Journal *journal, JournalSegment *segment) {
+    segment->failed = TRUE;
+    leave_segment(journal);
+    drop_empty(journal, segment);
+}
+
+/* Syncs the current segment, letting go of the lock meanwhile. One at a time: of two at once, one alone would hear
+ * of an error. */
+static gboolean sync_current(Journal *journal, GError **error) {
+    JournalSegment *current = g_queue_peek_tail(&journal->segments);
+    const guint64 up_to = current->last;
+    journal->syncing = current; /* so it is neither left nor trimmed */
+    pthread_mutex_unlock(&journal->lock);
+    const int result = fdatasync(journal->fd);
+    const int err = errno;
+    pthread_mutex_lock(&journal->lock);
+    journal->syncing = NULL;
+    pthread_cond_broadcast(&journal->synced);
+    if (result == 0) {
+        current->synced = up_to;
+        return TRUE;
+    }
+    abandon_segment(journal, current);
+    return fail_errno(error, err, "cannot sync the journal");
+}
+
+/* The current segment, with room. A full one is synced before it is left: what is behind it on the disk tells that it
+ * is whole. */
+static gboolean ready_segment(Journal *journal, GError **error) {
+    while (journal->fd >= 0) {
+        JournalSegment *current = g_queue_peek_tail(&journal->segments);
+        if (current->size_bytes < journal->segment_bytes && !journal->spoilt) return TRUE;
+        if (journal->syncing)
+            pthread_cond_wait(&journal->synced, &journal->lock);
+        else if (!journal->sync || current->synced == current->last) {
+            leave_segment(journal);
+            drop_empty(journal, current);
+        } else
+            (void)sync_current(journal, NULL); /* who wants these records asks, and is told */
+    }
+    return begin_segment(journal, error);
+}
+
+/* ---- appending; all with the lock held ---- */
 
 static gboolean append_some(Journal *journal, const JournalRecord *records, gsize n, gsize *offset, GError **error) {
     guint8 heads[WRITE_RECORDS + 1][JOURNAL_RECORD_HEADER_BYTES];
@@ -376,8 +435,8 @@ static void take_back(Journal *journal, gsize size_bytes) {
     guint8 end[JOURNAL_RECORD_HEADER_BYTES];
     struct iovec vector = {end, sizeof end};
     journal_end_encode(journal->salt, size_bytes, end);
-    if (ftruncate(journal->fd, (off_t)size_bytes) != 0 || !write_all(journal->fd, size_bytes, &vector, 1, NULL))
-        leave_segment(journal);
+    journal->spoilt =
+        ftruncate(journal->fd, (off_t)size_bytes) != 0 || !write_all(journal->fd, size_bytes, &vector, 1, NULL);
 }
 
 static gboolean append_locked(Journal *journal, const JournalRecord *records, gsize n, GError **error) {
@@ -390,7 +449,7 @@ static gboolean append_locked(Journal *journal, const JournalRecord *records, gs
         return FALSE;
     }
     current->size_bytes = journal->last_size_bytes = offset;
-    journal->appended += n;
+    current->last = journal->appended += n;
     return TRUE;
 }
 
@@ -406,40 +465,36 @@ gboolean journal_append(Journal *journal, const JournalRecord *records, gsize n,
     return done;
 }
 
-gboolean journal_sync(Journal *journal, GError **error) {
+guint64 journal_position(Journal *journal) {
     pthread_mutex_lock(&journal->lock);
-    guint64 wanted = journal->appended;
+    const guint64 position = journal->appended;
+    pthread_mutex_unlock(&journal->lock);
+    return position;
+}
+
+/* The newest segment that holds records after 'from' and up to 'to' that are not on the disk; NULL: there is none.
+ * Segments that are gone had nothing that the store does not have on the disk. */
+static JournalSegment *unsynced_segment(const Journal *journal, guint64 from, guint64 to) {
+    for (GList *at = journal->segments.tail; at; at = at->prev) {
+        JournalSegment *segment = at->data;
+        if (segment->last <= from) break;
+        if (segment->before < to && segment->synced < MIN(segment->last, to)) return segment;
+    }
+    return NULL;
+}
+
+gboolean journal_sync(Journal *journal, guint64 from, GError **error) {
     gboolean done = TRUE;
-    while (done && journal->synced_up_to < wanted) {
-        if (journal->syncing) {
-            pthread_cond_wait(&journal->synced, &journal->lock);
-            continue;
-        }
-        if (wanted <= journal->failed_up_to) {
+    JournalSegment *segment;
+    pthread_mutex_lock(&journal->lock);
+    const guint64 to = journal->appended;
+    while (done && (segment = unsynced_segment(journal, from, to))) {
+        if (segment->failed)
             done = fail(error, PLUMB_ERROR_IO, "cannot sync the journal: an earlier attempt failed");
-            break;
-        }
-        if (journal->fd < 0) { /* trimmed: stored, and synced there */
-            journal->synced_up_to = journal->appended;
-            break;
-        }
-        guint64 up_to = journal->appended;
-        int fd = journal->fd; /* stays open: leave_segment() waits for the end of the sync */
-        journal->syncing = TRUE;
-        pthread_mutex_unlock(&journal->lock);
-        int result = fdatasync(fd);
-        int err = errno;
-        pthread_mutex_lock(&journal->lock);
-        journal->syncing = FALSE;
-        if (result == 0)
-            journal->synced_up_to = up_to;
+        else if (journal->syncing)
+            pthread_cond_wait(&journal->synced, &journal->lock);
         else
-            done = fail_errno(error, err, "cannot sync the journal");
-        pthread_cond_broadcast(&journal->synced);
-        if (done) continue;
-        /* The kernel may now call the lost pages clean: nothing more goes into this file. */
-        journal->failed_up_to = journal->appended;
-        leave_segment(journal);
+            done = sync_current(journal, error);
     }
     pthread_mutex_unlock(&journal->lock);
     return done;
@@ -453,6 +508,8 @@ gboolean journal_probe(Journal *journal, GError **error) {
         if (fallocate(journal->fd, FALLOC_FL_KEEP_SIZE, (off_t)current->size_bytes, PROBE_BYTES) != 0 &&
             errno != EOPNOTSUPP)
             good = fail_errno(error, errno, "cannot write to the journal");
+        while (good && journal->syncing) pthread_cond_wait(&journal->synced, &journal->lock);
+        if (good && journal->sync && journal->fd >= 0) good = sync_current(journal, error);
     }
     pthread_mutex_unlock(&journal->lock);
     return good;
@@ -495,7 +552,8 @@ static void dispose_file(Journal *journal, const JournalSegment *segment, GPtrAr
         (void)!rename(segment->path, kept); /* else it stays, and the next start reports it again */
         return;
     }
-    if (journal->spares.length < (guint)(SPARE_BYTES / (gint64)journal->segment_bytes)) {
+    /* Where a sync has failed, none is tried again. */
+    if (!segment->failed && journal->spares.length < (guint)(SPARE_BYTES / (gint64)journal->segment_bytes)) {
         g_autofree char *name =
             g_strdup_printf(SPARE_PREFIX "%" G_GINT64_MODIFIER "x" SEGMENT_SUFFIX, ++journal->last_spare);
         g_autofree char *path = g_build_filename(journal->path, name, NULL);
@@ -530,10 +588,8 @@ void journal_trim(Journal *journal, JournalNeeds needed_from, void *arg) {
     while (!g_queue_is_empty(&journal->segments)) {
         JournalSegment *oldest = g_queue_peek_head(&journal->segments);
         if (atomic_load(&oldest->holds) > 0 || oldest->number >= needed_from(arg)) break;
-        if (journal->fd >= 0 && journal->segments.length == 1) {
-            leave_segment(journal); /* may have let others in: look again */
-            if (atomic_load(&oldest->holds) > 0 || oldest->number >= needed_from(arg)) break;
-        }
+        if (oldest == journal->syncing) break;
+        if (journal->fd >= 0 && journal->segments.length == 1) leave_segment(journal);
         g_queue_pop_head(&journal->segments);
         dispose_file(journal, oldest, gone);
         segment_free(oldest);

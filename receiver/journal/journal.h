@@ -8,7 +8,14 @@
  * shards say that what they still have to store begins in a later one (journal_trim). Its file becomes a later segment:
  * writing over pages that are in memory and blocks that are allocated costs a fifth of writing a new file (0.07 against
  * 0.35 ns a byte and more). At most 512 MiB of such spare files wait ("spare-<n>.journal"); what is not used for a
- * minute is deleted. A segment in which damage was found is renamed to *.damaged instead. */
+ * minute is deleted. A segment in which damage was found is renamed to *.damaged instead.
+ *
+ * A promise that something survives a power cut needs a sync that succeeded after it was written, of the descriptor it
+ * was written with. After a sync that failed nothing of that segment is believed that no earlier sync covered: the
+ * kernel tells of an error once and may then call the lost pages clean, so a second sync would succeed without them.
+ * The segment is left and never synced again. Whoever waits for one of its records is told that it failed, its sender
+ * has no acknowledgement and sends it again. The spans are with the shards already and go on into the store, so that
+ * the second copy is a duplicate; the file stays until the store has them all on the disk, and is not used again. */
 #pragma once
 
 #include "receiver/journal/journal_format.h"
@@ -52,10 +59,14 @@ void journal_mark_damaged(Journal *journal, JournalSegment *segment);
  * nothing is left behind. */
 gboolean journal_append(Journal *journal, const JournalRecord *records, gsize n, JournalSegment **segment,
                         GError **error);
-/* Everything appended before the call survives a power cut. Callers that come together share one fdatasync. */
-gboolean journal_sync(Journal *journal, GError **error);
+/* How many records were appended since journal_open(). */
+guint64 journal_position(Journal *journal);
+/* TRUE: all records appended after 'from' (a position) and before the call survive a power cut. FALSE: some may not,
+ * and never will by another call. Callers that come together share one fdatasync. */
+gboolean journal_sync(Journal *journal, guint64 from, GError **error);
 
-/* Is there room for more? Reserves a little; for finding out whether a failing journal works again. */
+/* Is there room for more, and can it be synced? Reserves a little; for finding out whether a failing journal works
+ * again. */
 gboolean journal_probe(Journal *journal, GError **error);
 
 /* All take NULL: no segment. */

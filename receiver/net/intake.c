@@ -32,6 +32,7 @@ struct Intake {
     GArray *runs;        /* PackRun: whose spans were packed since the last commit */
     BookPage *page;
     gboolean unsynced;
+    guint64 synced_from; /* of the journal: what is unsynced was appended after it */
 };
 
 Intake *intake_new(const IntakeOptions *options, Counters *counters) {
@@ -332,6 +333,8 @@ gboolean intake_commit(Intake *intake) {
     JournalSegment *segment = NULL;
     const JournalRecord *frames = (const JournalRecord *)intake->frames->data;
     guint n = intake->frames->len;
+    if (n > 0 && intake->options.sync && !intake->unsynced)
+        intake->synced_from = journal_position(intake->options.journal);
     gboolean good = n == 0 || journal_append(intake->options.journal, frames, n, &segment, &error);
     if (good) {
         for (guint i = 0; i < n; i++)
@@ -369,7 +372,7 @@ void intake_finish(Intake *intake) {
     g_autoptr(GError) error = NULL;
     /* Spans that a failed sync leaves in doubt are with the shards already: they come again, and are then duplicates.
      */
-    if (intake->options.sync && intake->unsynced && !journal_sync(intake->options.journal, &error))
+    if (intake->options.sync && intake->unsynced && !journal_sync(intake->options.journal, intake->synced_from, &error))
         take_back(intake, 0, error);
     intake->unsynced = FALSE;
     for (guint i = 0; i < intake->replies->len; i++) {

@@ -12,7 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "tests/faults/fault_disk.h"
 
 #define DESCRIPTORS 4096
 
@@ -28,15 +31,18 @@ static const struct {
     [FAULT_IO_ERROR] = {"io-error", CALL_WRITE | CALL_GROW | CALL_CHANGE, EIO},
     [FAULT_SHORT_WRITE] = {"short-write", CALL_WRITE, ENOSPC},
     [FAULT_FAILED_SYNC] = {"failed-sync", CALL_SYNC, EIO},
+    [FAULT_DYING_DISK] = {"dying-disk", CALL_WRITE | CALL_GROW | CALL_CHANGE | CALL_SYNC, EIO},
     [FAULT_FAILED_READ] = {"failed-read", CALL_READ, EIO},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder[4096];
 static FaultKind kind;
-static guint at, lasts, calls; /* under the lock */
+static guint at, lasts, calls;    /* under the lock */
+static gint64 lasts_ns, until_ns; /* instead of a number of calls; 0: no end known yet */
 static _Atomic guint8 watched[DESCRIPTORS];
 static const char *count_file;
+static struct timespec sync_takes;
 
 const char *fault_kind_name(FaultKind which) { return kinds[which].name; }
 
@@ -60,17 +66,32 @@ guint faults_clear(void) {
 }
 
 static gboolean below_folder(const char *path) {
-    return folder[0] != '\0' && path != NULL && strncmp(path, folder, strlen(folder)) == 0;
+    const size_t length = strlen(folder);
+    return length > 0 && path != NULL && strncmp(path, folder, length) == 0 &&
+           (path[length] == '/' || path[length] == '\0');
 }
 
 static gboolean watched_fd(int fd) { return fd >= 0 && fd < DESCRIPTORS && atomic_load(&watched[fd]); }
+
+static gint64 now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Of a call whose number is 'at' or later. */
+static gboolean lasts_still(void) {
+    if (lasts_ns == 0) return lasts == 0 || calls < at + lasts;
+    if (until_ns == 0) until_ns = now_ns() + lasts_ns;
+    return now_ns() < until_ns;
+}
 
 /* Counts a call; TRUE with errno set when it shall fail. */
 static gboolean strikes(CallSort sort) {
     pthread_mutex_lock(&lock);
     gboolean counted = folder[0] != '\0' && (kinds[kind].sorts & sort);
     if (counted) calls++;
-    gboolean fails = counted && at > 0 && calls >= at && (lasts == 0 || calls < at + lasts);
+    gboolean fails = counted && at > 0 && calls >= at && lasts_still();
     int problem = kinds[kind].problem;
     pthread_mutex_unlock(&lock);
     if (fails) errno = problem;
@@ -90,9 +111,27 @@ static void *next_function(const char *name) {
     static __typeof__(&(name)) next;                                                                                   \
     if (next == NULL) next = (__typeof__(&(name)))next_function(#name);
 
-static int opened(int fd, const char *path) {
-    if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&watched[fd], below_folder(path));
+static int opened(int fd, gboolean ours, gboolean made) {
+    if (fd < 0 || fd >= DESCRIPTORS) return fd;
+    atomic_store(&watched[fd], ours);
+    if (ours && fault_disk_runs()) fault_disk_opened(fd, made);
     return fd;
+}
+
+static gboolean makes(int dir, const char *path, int flags) {
+    return (flags & O_CREAT) != 0 && fault_disk_runs() && faccessat(dir, path, F_OK, 0) != 0;
+}
+
+/* What a call that wrote returned. */
+static ssize_t wrote(int fd, off_t offset, ssize_t size) {
+    if (size > 0 && watched_fd(fd) && fault_disk_runs()) fault_disk_written(fd, offset, (gsize)size);
+    return size;
+}
+
+/* The same, where the descriptor is after it. */
+static ssize_t wrote_on(int fd, ssize_t size) {
+    if (size > 0 && watched_fd(fd) && fault_disk_runs()) wrote(fd, lseek(fd, 0, SEEK_CUR) - size, size);
+    return size;
 }
 
 /* ---- the functions that stand in the way ---- */
@@ -110,7 +149,8 @@ static mode_t mode_of(int flags, va_list arguments) {
         mode_t mode = mode_of(flags, arguments);                                                                       \
         va_end(arguments);                                                                                             \
         if (flags & O_CREAT && below_folder(path) && strikes(CALL_GROW)) return -1;                                    \
-        return opened(next(path, flags, mode), path);                                                                  \
+        const gboolean made = makes(AT_FDCWD, path, flags);                                                            \
+        return opened(next(path, flags, mode), below_folder(path), made);                                              \
     }
 OPEN_FUNCTION(open)
 OPEN_FUNCTION(open64)
@@ -126,9 +166,8 @@ OPEN_FUNCTION(open64)
         va_end(arguments);                                                                                             \
         gboolean ours = below_folder(path) || (path[0] != '/' && watched_fd(dir));                                     \
         if (flags & O_CREAT && ours && strikes(CALL_GROW)) return -1;                                                  \
-        int fd = next(dir, path, flags, mode);                                                                         \
-        if (fd >= 0 && fd < DESCRIPTORS) atomic_store(&watched[fd], ours);                                             \
-        return fd;                                                                                                     \
+        const gboolean made = makes(dir, path, flags);                                                                 \
+        return opened(next(dir, path, flags, mode), ours, made);                                                       \
     }
 OPENAT_FUNCTION(openat)
 OPENAT_FUNCTION(openat64)
@@ -141,34 +180,44 @@ int close(int fd) {
 
 ssize_t write(int fd, const void *data, size_t size) {
     NEXT(write)
-    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, data, size);
-    return is_short() && size > 1 ? next(fd, data, size / 2) : -1;
+    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return wrote_on(fd, next(fd, data, size));
+    return is_short() && size > 1 ? wrote_on(fd, next(fd, data, size / 2)) : -1;
 }
 
 #define PWRITE_FUNCTION(name)                                                                                          \
     ssize_t name(int fd, const void *data, size_t size, off_t offset);                                                 \
     ssize_t name(int fd, const void *data, size_t size, off_t offset) {                                                \
         NEXT(name)                                                                                                     \
-        if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, data, size, offset);                              \
-        return is_short() && size > 1 ? next(fd, data, size / 2, offset) : -1;                                         \
+        if (!watched_fd(fd) || !strikes(CALL_WRITE)) return wrote(fd, offset, next(fd, data, size, offset));           \
+        return is_short() && size > 1 ? wrote(fd, offset, next(fd, data, size / 2, offset)) : -1;                      \
     }
 PWRITE_FUNCTION(pwrite)
 PWRITE_FUNCTION(pwrite64)
 
 /* Half of many pieces: the first piece, or half of an only one. */
-static ssize_t write_some(int fd, const struct iovec *pieces, int n) {
+static struct iovec some_of(const struct iovec *pieces, int n) {
     struct iovec piece = pieces[0];
     if (n == 1) piece.iov_len /= 2;
-    NEXT(writev)
-    if (piece.iov_len == 0) return -1;
-    return next(fd, &piece, 1);
+    return piece;
 }
 
 ssize_t writev(int fd, const struct iovec *pieces, int n) {
     NEXT(writev)
-    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return next(fd, pieces, n);
-    return is_short() ? write_some(fd, pieces, n) : -1;
+    if (!watched_fd(fd) || !strikes(CALL_WRITE)) return wrote_on(fd, next(fd, pieces, n));
+    const struct iovec some = some_of(pieces, n);
+    return is_short() && some.iov_len > 0 ? wrote_on(fd, next(fd, &some, 1)) : -1;
 }
+
+#define PWRITEV_FUNCTION(name)                                                                                         \
+    ssize_t name(int fd, const struct iovec *pieces, int n, off_t offset);                                             \
+    ssize_t name(int fd, const struct iovec *pieces, int n, off_t offset) {                                            \
+        NEXT(name)                                                                                                     \
+        if (!watched_fd(fd) || !strikes(CALL_WRITE)) return wrote(fd, offset, next(fd, pieces, n, offset));            \
+        const struct iovec some = some_of(pieces, n);                                                                  \
+        return is_short() && some.iov_len > 0 ? wrote(fd, offset, next(fd, &some, 1, offset)) : -1;                    \
+    }
+PWRITEV_FUNCTION(pwritev)
+PWRITEV_FUNCTION(pwritev64)
 
 #define READ_FUNCTION(name)                                                                                            \
     ssize_t name(int fd, void *data, size_t size, off_t offset);                                                       \
@@ -189,7 +238,12 @@ ssize_t read(int fd, void *data, size_t size) {
     int name(int fd) {                                                                                                 \
         NEXT(name)                                                                                                     \
         if (!watched_fd(fd)) return next(fd);                                                                          \
-        return strikes(CALL_SYNC) ? -1 : 0;                                                                            \
+        nanosleep(&sync_takes, NULL);                                                                                  \
+        const gboolean fails = strikes(CALL_SYNC);                                                                     \
+        const int problem = errno;                                                                                     \
+        if (fault_disk_runs()) (fails ? fault_disk_lost : fault_disk_synced)(fd);                                      \
+        errno = problem;                                                                                               \
+        return fails ? -1 : 0;                                                                                         \
     }
 SYNC_FUNCTION(fsync)
 SYNC_FUNCTION(fdatasync)
@@ -228,6 +282,16 @@ int rename(const char *from, const char *to) {
     return below_folder(to) && strikes(CALL_CHANGE) ? -1 : next(from, to);
 }
 
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags) {
+    NEXT(renameat2)
+    return below_folder(to) && strikes(CALL_CHANGE) ? -1 : next(from_dir, from, to_dir, to, flags);
+}
+
+int link(const char *from, const char *to) {
+    NEXT(link)
+    return below_folder(to) && strikes(CALL_CHANGE) ? -1 : next(from, to);
+}
+
 int unlink(const char *path) {
     NEXT(unlink)
     return below_folder(path) && strikes(CALL_CHANGE) ? -1 : next(path);
@@ -250,6 +314,10 @@ __attribute__((constructor)) static void preloaded(void) {
         _exit(2);
     }
     count_file = getenv("PLUMB_FAULT_COUNT");
+    lasts_ns = (gint64)number_of("PLUMB_FAULT_MS") * 1000000;
+    sync_takes.tv_nsec = (long)number_of("PLUMB_FAULT_SYNC_MS") * 1000000;
+    const char *copy = getenv("PLUMB_FAULT_DISK");
+    if (copy != NULL) fault_disk_begin(below, copy);
     faults_set(below, which, number_of("PLUMB_FAULT_AT"), number_of("PLUMB_FAULT_LASTS"));
 }
 

@@ -2,9 +2,12 @@
  * (LD_PRELOAD), in which case it is told by the environment:
  *
  *   PLUMB_FAULT_FOLDER  only files below it
- *   PLUMB_FAULT_KIND    no-space | io-error | short-write | failed-sync | failed-read
+ *   PLUMB_FAULT_KIND    no-space | io-error | short-write | failed-sync | dying-disk | failed-read
  *   PLUMB_FAULT_AT      the number of the call that fails, from 1; 0: none, calls are only counted
  *   PLUMB_FAULT_LASTS   how many calls fail from there on; 0: all
+ *   PLUMB_FAULT_MS      instead: for how long, from the first that fails; 0: see above
+ *   PLUMB_FAULT_SYNC_MS how long each sync takes, as on a disk
+ *   PLUMB_FAULT_DISK    a folder that is made to hold what a power cut would leave (fault_disk.h)
  *   PLUMB_FAULT_COUNT   a file, which at the end of the process says how many calls there were
  *
  * Counted are the calls of the kind's sort on files of the folder. A short write writes half of what was asked for, or
@@ -18,6 +21,7 @@ typedef enum {
     FAULT_IO_ERROR,    /* the same calls, renaming and removing too: EIO */
     FAULT_SHORT_WRITE, /* writing */
     FAULT_FAILED_SYNC, /* fsync, fdatasync: EIO */
+    FAULT_DYING_DISK,  /* writing and syncing in every way: EIO */
     FAULT_FAILED_READ, /* reading: EIO */
     FAULT_KINDS
 } FaultKind;

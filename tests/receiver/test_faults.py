@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+from tests.receiver.faulty import make_faulty, ready
 from tests.receiver.sender import OK, Sender, span
 
 BEGIN = 1_700_000_000_000_000_000
@@ -16,28 +17,6 @@ BATCHES, BATCH_SPANS = 40, 25
 KINDS = ("no-space", "io-error", "short-write", "failed-sync")
 # Of each kind, in a run of the suite.
 SAMPLES = 4
-
-
-@pytest.fixture(scope="session")
-def fault_layer(build_dir):
-    layer = build_dir / "tests/libfault_files.so"
-    assert layer.is_file(), f"{layer} is not built: run script/build"
-    return layer
-
-
-def make_faulty(make_plumbd, layer, folder, **fault):
-    """A plumbd whose small buffers and segments make it write often."""
-    plumbd = make_plumbd(
-        folder=folder, journal__segment="64K", journal__ack="fsync", trace__idle="5ms", store__write_buffer="1M"
-    )
-    if fault:
-        plumbd.environment = {
-            **plumbd.environment,
-            "LD_PRELOAD": str(layer),
-            "PLUMB_FAULT_FOLDER": str(folder),
-            **{f"PLUMB_FAULT_{name.upper()}": str(value) for name, value in fault.items()},
-        }
-    return plumbd
 
 
 def send_all(plumbd):
@@ -58,20 +37,6 @@ def send_all(plumbd):
         if reply.status == OK:
             acknowledged += [f"{trace:016x}{k:016x}" for k in range(first, first + BATCH_SPANS)]
     return acknowledged
-
-
-def ready(plumbd):
-    """FALSE when it ended instead, with a message."""
-    plumbd.spawn()
-    line = plumbd.process.stdout.readline()
-    if line:
-        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
-        host, port = words["thrift"].rsplit(":", 1)
-        plumbd.thrift, plumbd.http = (host, int(port)), words["http"]
-        return True
-    assert plumbd.wait() == 1, plumbd.messages()
-    assert "plumbd error: " in plumbd.messages()
-    return False
 
 
 def run(make_plumbd, layer, folder, **fault):

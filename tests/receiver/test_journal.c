@@ -98,7 +98,7 @@ static void test_round_trip(void) {
     /* A second run goes on with later segments. */
     journal = open_journal(folder, 1024, TRUE);
     append(journal, 100, 100);
-    g_assert_true(journal_sync(journal, NULL));
+    g_assert_true(journal_sync(journal, 0, NULL));
     journal_close(journal);
     guint damages;
     g_autoptr(GArray) seen = read_all(folder, &damages);
@@ -243,7 +243,7 @@ static void test_trim(void) {
     journal_release(held);
     journal_trim(journal, needs, NULL);
     g_assert_cmpuint(journal_usage(journal).segments, ==, 0);
-    g_assert_true(journal_sync(journal, NULL));
+    g_assert_true(journal_sync(journal, 0, NULL));
     g_assert_cmpuint(append(journal, 0, 1), ==, usage.newest + 1);
     journal_close(journal);
     guint damages;
@@ -389,8 +389,9 @@ typedef struct Writer {
 static void *write_many(void *arg) {
     const Writer *writer = arg;
     for (guint i = 0; i < writer->n; i++) {
+        const guint64 from = journal_position(writer->journal);
         append(writer->journal, writer->first + i, 1);
-        g_assert_true(journal_sync(writer->journal, NULL));
+        g_assert_true(journal_sync(writer->journal, from, NULL));
     }
     return NULL;
 }

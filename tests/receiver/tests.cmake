@@ -13,7 +13,11 @@ endforeach()
 plumb_test(test_receiver_records
     SOURCES ${receiver_tests}/test_records.c ${receiver_tests}/fixture.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
     LINK plumbd_core LABELS threads)
+# Files that fail: its functions stand before the C library's.
+plumb_test(test_receiver_journal_faults SOURCES ${receiver_tests}/test_journal_faults.c ${fault_layer}
+    LINK plumbd_core ${CMAKE_DL_LIBS})
+set_target_properties(test_receiver_journal_faults PROPERTIES ENABLE_EXPORTS ON)
 # For tests/receiver/test_faults.py, which preloads it into plumbd.
-add_library(fault_files MODULE ${PROJECT_SOURCE_DIR}/tests/faults/fault_files.c)
+add_library(fault_files MODULE ${fault_layer})
 target_include_directories(fault_files PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(fault_files PRIVATE PkgConfig::GLIB ${CMAKE_DL_LIBS})

@@ -5,6 +5,6 @@ plumb_test(test_store_rocksdb SOURCES ${store_tests}/test_store_rocksdb.c ${stor
 target_link_libraries(test_store_rocksdb PRIVATE ${ROCKSDB_LIBRARY})
 plumb_test(test_store_damage SOURCES ${store_tests}/test_store_damage.c ${store_tests}/fixture.c LINK plumb_store)
 # Files that fail: its functions stand before the C library's, for RocksDB too.
-plumb_test(test_store_faults SOURCES ${store_tests}/test_store_faults.c ${store_tests}/fixture.c ${PROJECT_SOURCE_DIR}/tests/faults/fault_files.c
+plumb_test(test_store_faults SOURCES ${store_tests}/test_store_faults.c ${store_tests}/fixture.c ${fault_layer}
     LINK plumb_store ${CMAKE_DL_LIBS})
 set_target_properties(test_store_faults PROPERTIES ENABLE_EXPORTS ON)
