@@ -7,8 +7,8 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
-#include "receiver/background/maintenance.h"
-#include "receiver/background/upkeep.h"
+#include "receiver/background/consolidation.h"
+#include "receiver/background/resource_control.h"
 #include "receiver/facts/files.h"
 #include "receiver/http/http.h"
 #include "receiver/net/listener.h"
@@ -30,10 +30,10 @@ struct Daemon {
     Store *store;
     Archive *archive;
     Journal *journal;
-    Gate *gate;
+    Admission *admission;
     CounterSet *counters;
     Senders *senders;
-    Books *books;
+    Accounts *accounts;
     SharedText sampling; /* of the settings */
     RecoveryView recovering;
     Recovery *recovery; /* NULL: there was nothing to recover */
@@ -45,8 +45,8 @@ struct Daemon {
     AllowanceBudget questions;
     StateSources sources;
     Http *http;
-    Maintenance *maintenance;
-    Keeper *keeper;
+    ResourceControl *control;
+    Retention *retention;
     SpaceView space;
     Net *net;
     FilePlan files;
@@ -106,8 +106,8 @@ static gboolean open_files(Daemon *daemon, GError **error) {
     return FALSE;
 }
 
-/* Each shard's, of the disk as well; of the memory, a quarter, until maintenance has seen how much is left for open
- * traces. */
+/* Each shard's, of the disk as well; of the memory, a quarter, until resource control has seen how much is left for
+ * open traces. */
 static OpenLimits share_of(const Settings *settings) {
     OpenLimits limits = settings->traces;
     limits.memory_bytes /= 4 * settings->shards;
@@ -122,13 +122,13 @@ static void start_shards(Daemon *daemon) {
         ShardOptions options = {
             .number = daemon->n_shards,
             .archive = daemon->archive,
-            .gate = daemon->gate,
+            .admission = daemon->admission,
             .counters = daemon->counters,
-            .books = daemon->books,
+            .accounts = daemon->accounts,
             .replayed = journal_usage(daemon->journal).newest,
             .mailbox_bytes = s->queue_bytes,
             .limits = share_of(s),
-            .aside_dir = s->journal_path,
+            .unstored_dir = s->journal_path,
             .spill_dir = s->ack == ACK_MEMORY ? s->store_path : s->journal_path,
         };
         daemon->shards[daemon->n_shards] = shard_start(&options);
@@ -136,14 +136,15 @@ static void start_shards(Daemon *daemon) {
 }
 
 static void start_recorder(Daemon *daemon) {
-    const RecorderOptions options = {daemon->archive, daemon->gate, daemon->counters, daemon->settings->queue_bytes};
+    const RecorderOptions options = {daemon->archive, daemon->admission, daemon->counters,
+                                     daemon->settings->queue_bytes};
     daemon->recorder = recorder_start(&options);
 }
 
-static MaintenanceLimits maintenance_limits(const Settings *settings) {
-    return (MaintenanceLimits){
+static ResourceControlLimits resource_control_limits(const Settings *settings) {
+    return (ResourceControlLimits){
         .min_free_bytes = settings->min_free_bytes,
-        .thin_free_bytes = settings->keeper.marks.thin_bytes,
+        .thin_free_bytes = settings->retention.marks.thin_bytes,
         .journal_limit_bytes = settings->journal_limit_bytes,
         .idle_ns = settings->traces.idle_ns,
         .max_age_ns = settings->traces.max_age_ns,
@@ -159,11 +160,11 @@ static void start_service(Daemon *daemon) {
     daemon->sources = (StateSources){
         .archive = daemon->archive,
         .ids_for_ns = daemon->settings->ids_for_ns,
-        .gate = daemon->gate,
+        .admission = daemon->admission,
         .counters = daemon->counters,
         .senders = daemon->senders,
         .shares = daemon->shares,
-        .books = daemon->books,
+        .accounts = daemon->accounts,
         .journal = daemon->journal,
         .rate = daemon->rate,
         .sampling = &daemon->sampling,
@@ -186,7 +187,7 @@ static void start_service(Daemon *daemon) {
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
-    MaintenanceOptions maintenance = {
+    ResourceControlOptions control = {
         .sources = &daemon->sources,
         .store_path = s->store_path,
         .journal_path = s->journal_path,
@@ -197,10 +198,10 @@ static void start_service(Daemon *daemon) {
         .others_bytes = OTHERS_BYTES + s->shards * OTHERS_SHARD_BYTES + s->store_cache_bytes +
                         OTHERS_BUFFERS * s->store_buffer_bytes,
     };
-    MaintenanceLimits limits = maintenance_limits(s);
-    daemon->maintenance = maintenance_start(&maintenance, &limits);
-    KeeperOptions keeper = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
-    daemon->keeper = keeper_start(&keeper, &s->keeper);
+    ResourceControlLimits limits = resource_control_limits(s);
+    daemon->control = resource_control_start(&control, &limits);
+    RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
+    daemon->retention = retention_start(&retention, &s->retention);
 }
 
 Daemon *daemon_open(const Settings *settings, GError **error) {
@@ -211,13 +212,13 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     if (!daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) || !open_files(daemon, error))
         return NULL;
-    daemon->gate = gate_new();
+    daemon->admission = admission_new();
     daemon->counters = counter_set_new();
     daemon->senders = senders_new();
-    daemon->books = books_new(daemon->archive);
+    daemon->accounts = accounts_new(daemon->archive);
     daemon->rate = rate_new();
     recovery_view_init(&daemon->recovering, daemon->journal);
-    gate_set(daemon->gate, GATE_STARTING, "starting");
+    admission_set(daemon->admission, ADMISSION_STARTING, "starting");
     start_shards(daemon);
     start_recorder(daemon);
     start_service(daemon);
@@ -236,15 +237,15 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .recorder = daemon->recorder,
         .journal = ack == ACK_MEMORY ? NULL : daemon->journal,
         .sync = ack == ACK_FSYNC,
-        .gate = daemon->gate,
+        .admission = daemon->admission,
         .senders = daemon->senders,
-        .books = daemon->books,
+        .accounts = daemon->accounts,
         .sampling = &daemon->sampling,
     };
 }
 
 static void start_recovery(Daemon *daemon) {
-    RecoverOptions options = {
+    RecoveryOptions options = {
         .journal = daemon->journal,
         .intake = intake_options(daemon),
         .counters = counter_set_add(daemon->counters),
@@ -267,7 +268,7 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .shares = daemon->shares,
     };
     start_recovery(daemon);
-    gate_set(daemon->gate, GATE_STARTING, NULL);
+    admission_set(daemon->admission, ADMISSION_STARTING, NULL);
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
     atomic_store(&daemon->sources.net, daemon->net);
@@ -284,9 +285,9 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
     atomic_store(&daemon->questions.limit_bytes, settings->question_bytes);
     OpenLimits limits = share_of(settings);
     for (guint i = 0; i < daemon->n_shards; i++) shard_set_limits(daemon->shards[i], &limits);
-    MaintenanceLimits maintenance = maintenance_limits(settings);
-    keeper_set_limits(daemon->keeper, &settings->keeper);
-    maintenance_set_limits(daemon->maintenance, &maintenance);
+    ResourceControlLimits control = resource_control_limits(settings);
+    retention_set_limits(daemon->retention, &settings->retention);
+    resource_control_set_limits(daemon->control, &control);
 }
 
 /* ---- the end ---- */
@@ -323,26 +324,26 @@ static void log_left(const Daemon *daemon) {
 
 gboolean daemon_stop(Daemon *daemon, GError **error) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
-    gate_set(daemon->gate, GATE_STOPPING, "stopping: open traces are being stored");
+    admission_set(daemon->admission, ADMISSION_STOPPING, "stopping: open traces are being stored");
     /* Without a journal, nobody else has them. */
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     if (daemon->net) net_stop(daemon->net);
     g_clear_pointer(&daemon->recovery, recovery_stop);
     g_autoptr(GError) problem = NULL;
-    archive_hurry(daemon->archive); /* who joins late spans holds the keeper up, too */
-    g_clear_pointer(&daemon->keeper, keeper_stop);
-    g_clear_pointer(&daemon->maintenance, maintenance_stop);
+    archive_hurry(daemon->archive); /* who joins late spans holds retention up, too */
+    g_clear_pointer(&daemon->retention, retention_stop);
+    g_clear_pointer(&daemon->control, resource_control_stop);
     http_leave_shards(daemon->http);
     gboolean recorded = recorder_stop(daemon->recorder, daemon->settings->stop_timeout_ns, &problem);
     gboolean good = shards_stop(daemon->shards, daemon->n_shards, MAX(until_ns - clock_monotonic_ns(clock_system()), 0),
                                 recorded ? &problem : NULL) &&
                     recorded && make_safe(daemon->store, until_ns, &problem);
-    maintenance_trim(&daemon->sources);
+    resource_control_trim(&daemon->sources);
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);
     JournalUsage left = journal_usage(daemon->journal);
     g_autoptr(GError) unsettled = NULL;
-    if (good && !upkeep_settle_few(daemon->archive, &unsettled))
+    if (good && !consolidation_settle_few(daemon->archive, &unsettled))
         log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
     if (good) log_left(daemon);
     if (good) return TRUE;
@@ -356,21 +357,21 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
 
 void daemon_free(Daemon *daemon) {
     if (!daemon) return;
-    keeper_stop(daemon->keeper);
-    maintenance_stop(daemon->maintenance);
+    retention_stop(daemon->retention);
+    resource_control_stop(daemon->control);
     http_stop(daemon->http);
     net_free(daemon->net);
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
     recorder_free(daemon->recorder);
-    books_free(daemon->books);
+    accounts_free(daemon->accounts);
     archive_free(daemon->archive);
     store_close(daemon->store);
     journal_close(daemon->journal);
     rate_free(daemon->rate);
     senders_free(daemon->senders);
     counter_set_free(daemon->counters);
-    gate_free(daemon->gate);
+    admission_free(daemon->admission);
     naming_rules_free(daemon->rules);
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);

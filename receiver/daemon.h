@@ -13,21 +13,23 @@
  *   http         HTTP connections                          event loop; an eventfd for answers of query threads
  *   query        the question at hand; a flush joins       the queue of questions
  *                late spans with one thread (join) more
- *   maintenance  nothing                                   a timed wait
- *   upkeep       replaces records, sums up statistics      a timed wait
- *   keeper       removes records, at their age and for     a timed wait
+ *   resources    nothing: disk, journal and memory stay    a timed wait
+ *                within their limits
+ *   consolidation  joins late spans, sums up statistics    a timed wait
+ *   retention    removes records, at their age and for     a timed wait
  *                want of space
  *
  *   net-N  --records (one message per shard and round)-->  shard-N  --groups-->  store
  *     |                                                       ^
  *     '--frames--> journal (one lock, one write)             '-- orders: http's query threads (flush, one trace),
- *                    ^                                            maintenance (what keeps old segments)
- *                    '-- segments that nothing needs: maintenance
+ *                    ^                                            resource control (what keeps old segments)
+ *                    '-- segments that nothing needs: resource control
  *
- * Shared: the store and the archive (thread-safe), the dictionary, the gate, senders, counters (a block per thread). */
+ * Shared: the store and the archive (thread-safe), the dictionary, admission, senders, counters (a block per
+ * thread). */
 #pragma once
 
-#include "receiver/background/recover.h"
+#include "receiver/background/recovery.h"
 #include "receiver/settings.h"
 
 typedef struct Daemon Daemon;

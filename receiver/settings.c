@@ -167,8 +167,8 @@ static gboolean check(const Settings *settings, GError **error) {
     return TRUE;
 }
 
-static KeeperLimits keeper_limits(const Config *config) {
-    return (KeeperLimits){
+static RetentionLimits retention_limits(const Config *config) {
+    return (RetentionLimits){
         .ages = {.traces_ns = config_duration_ns(config, "retention.traces"),
                  .level_ns = {[LEVEL_MINUTE] = config_duration_ns(config, "retention.minutes"),
                               [LEVEL_HOUR] = config_duration_ns(config, "retention.hours"),
@@ -232,7 +232,7 @@ Settings *settings_new(const Config *config, GError **error) {
         g_free(s->sampling);
         s->sampling = g_strdup(ADVICE_FIRST);
     }
-    s->keeper = keeper_limits(config);
+    s->retention = retention_limits(config);
     s->log_level = (LogLevel)config_enum(config, "log.level");
     s->stop_timeout_ns = config_duration_ns(config, "stop.timeout");
     if (!check(s, error)) return NULL;

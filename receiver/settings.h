@@ -3,7 +3,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
-#include "receiver/background/keeper.h"
+#include "receiver/background/retention.h"
 #include "receiver/facts/log.h"
 #include "receiver/traces/open_traces.h"
 
@@ -35,7 +35,7 @@ typedef struct Settings {
     char *sampling;         /* empty: none */
     gboolean sampling_auto; /* sampling is what it begins with */
     guint64 sampling_spans_per_s;
-    KeeperLimits keeper;
+    RetentionLimits retention;
     LogLevel log_level;
     gint64 stop_timeout_ns;
 } Settings;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analyzer/archive/due.h"
-#include "analyzer/archive/gone.h"
 #include "analyzer/archive/late.h"
+#include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
 
 #define BYTES_ANNOTATION "bytes"
@@ -67,14 +67,14 @@ gboolean totals_read(StoreIter *iter, GArray *slots, GError **error) {
 
 static gboolean totals_load(Archive *archive, GError **error) {
     g_autoptr(StoreIter) meta = store_iter_new(archive->store, FAMILY_META);
-    return totals_read(meta, archive->slots, error) && account_load(meta, archive->books, error);
+    return totals_read(meta, archive->slots, error) && account_load(meta, archive->accounts, error);
 }
 
-static void gate_init(pthread_rwlock_t *gate) {
+static void commit_lock_init(pthread_rwlock_t *commit_lock) {
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(gate, &attributes);
+    pthread_rwlock_init(commit_lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
 }
 
@@ -86,8 +86,8 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->options.max_trace_spans = MIN(archive->options.max_trace_spans, MOST_TRACE_SPANS);
     if (archive->options.clock == NULL) archive->options.clock = clock_system();
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
-    archive->books = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
-    gate_init(&archive->gate);
+    archive->accounts = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
+    commit_lock_init(&archive->commit_lock);
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     due_clock_init(&archive->due);
@@ -108,7 +108,8 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->mixed = mixed_table_open(store, &archive->lookup, error);
     if (archive->mixed == NULL) return NULL;
     if (!tolerance_load(archive, error) || !totals_load(archive, error) ||
-        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error) || !gone_load(archive, error))
+        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error) ||
+        !removed_traces_load(archive, error))
         return NULL;
     late_open(archive);
     return g_steal_pointer(&archive);
@@ -122,7 +123,7 @@ void archive_free(Archive *archive) {
     process_table_free(archive->processes);
     dict_free(archive->dict);
     g_array_unref(archive->slots);
-    g_ptr_array_unref(archive->books);
+    g_ptr_array_unref(archive->accounts);
     pthread_mutex_destroy(&archive->totals_lock);
     pthread_mutex_destroy(&archive->sealing_turn);
     pthread_mutex_destroy(&archive->large_turn);
@@ -131,7 +132,7 @@ void archive_free(Archive *archive) {
     pthread_mutex_destroy(&archive->settle_lock);
     pthread_mutex_destroy(&archive->spark_lock);
     roll_up_clear(&archive->roll_up);
-    pthread_rwlock_destroy(&archive->gate);
+    pthread_rwlock_destroy(&archive->commit_lock);
     g_free(archive);
 }
 
@@ -195,8 +196,8 @@ ArchiveTotals archive_totals(Archive *archive) {
 
 void archive_books(Archive *archive, AccountTable *sum) {
     pthread_mutex_lock(&archive->totals_lock);
-    for (guint i = 0; i < archive->books->len; i++) {
-        const AccountTable *table = g_ptr_array_index(archive->books, i);
+    for (guint i = 0; i < archive->accounts->len; i++) {
+        const AccountTable *table = g_ptr_array_index(archive->accounts, i);
         if (table != NULL) account_add_table(sum, table);
     }
     pthread_mutex_unlock(&archive->totals_lock);
@@ -225,10 +226,10 @@ gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **erro
 
 void snapshot_take(Archive *archive, const StoreFamily *families, guint n, Snapshot *snapshot) {
     *snapshot = (Snapshot){.iters = {NULL}};
-    pthread_rwlock_wrlock(&archive->gate);
+    pthread_rwlock_wrlock(&archive->commit_lock);
     memcpy(snapshot->rolled_below, archive->roll_up.rolled_below, sizeof snapshot->rolled_below);
     for (guint i = 0; i < n; i++) snapshot->iters[families[i]] = store_iter_new(archive->store, families[i]);
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
 }
 
 void snapshot_clear(Snapshot *snapshot) {

@@ -70,8 +70,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
  * content. On error (reading the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,
                             GError **error);
-/* The next traces to be added may have been added before: after a crash the journal gives them again. Their spans that
- * are stored already count as replayed, not as repeated by their senders; so do those of removed traces (gone.h). */
+/* The next traces to be added may have been added before: after a crash the journal gives them again. Their spans
+ * that are stored already count as replayed, not as repeated by their senders; so do those of removed traces
+ * (removed_traces.h). */
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying);
 /* How much the group holds: commit at some tens of MiB. */
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer);

@@ -73,14 +73,14 @@ static void group_seal(ArchiveWriter *writer) {
     stored_totals_encode(&totals, value);
     LayoutKey key = totals_key(writer->slot);
     store_batch_put(writer->batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
-    account_draft_put(&writer->draft, writer->books, writer->slot, writer->batch);
+    account_draft_put(&writer->draft, writer->accounts, writer->slot, writer->batch);
     writer->sealed = TRUE;
 }
 
 static void group_clear(ArchiveWriter *writer) {
     puts_returned(&writer->records);
     puts_returned(&writer->index_entries);
-    room_clear(&writer->values);
+    region_clear(&writer->values);
     id_set_empty(&writer->traces);
     writer->change = (StoredTotals){.traces = 0};
     g_array_set_size(writer->functions, 0);
@@ -93,17 +93,17 @@ static void group_clear(ArchiveWriter *writer) {
 
 static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error) {
     Archive *archive = writer->archive;
-    pthread_rwlock_rdlock(&archive->gate);
+    pthread_rwlock_rdlock(&archive->commit_lock);
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
         __atomic_fetch_add(&archive->late_waiting, (guint64)writer->change.late_waiting, __ATOMIC_RELAXED);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;
-        account_draft_apply(&writer->draft, writer->books);
+        account_draft_apply(&writer->draft, writer->accounts);
         pthread_mutex_unlock(&archive->totals_lock);
     }
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
     return written;
 }
 

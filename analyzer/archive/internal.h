@@ -3,9 +3,9 @@
 
 #include <pthread.h>
 
-#include "analyzer/archive/gone.h"
 #include "analyzer/archive/kinds.h"
 #include "analyzer/archive/known.h"
+#include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/tables/layout.h"
@@ -46,9 +46,10 @@ struct Archive {
 
     /* Writers commit under a shared lock; who needs the store to stand still (several iterators that agree, a row
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
-    pthread_rwlock_t gate;
+    pthread_rwlock_t commit_lock;
     pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
-    /* One group at a time is sealed and written: it takes twice its memory then. Taken before 'gate' and roll_up's. */
+    /* One group at a time is sealed and written: it takes twice its memory then. Taken before 'commit_lock' and
+     * roll_up's. */
     pthread_mutex_t sealing_turn;
     pthread_mutex_t large_turn; /* turn.h; no other is taken under it but those of tables */
     RollUp roll_up;
@@ -58,7 +59,7 @@ struct Archive {
 
     pthread_mutex_t totals_lock;    /* of the slots */
     GArray *slots;                  /* TotalsSlot; their sum are the totals */
-    GPtrArray *books;               /* AccountTable of each slot, or NULL */
+    GPtrArray *accounts;            /* AccountTable of each slot, or NULL */
     guint64 duplicates;             /* atomic */
     guint64 late_spans;             /* atomic */
     guint64 late_expired;           /* atomic */
@@ -68,7 +69,7 @@ struct Archive {
     guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
     pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
     DueClock due;                   /* under settle_lock */
-    GoneTraces gone;
+    RemovedTraces gone;
 };
 
 /* retain.c: what is noted of removed statistics, for archive_open(). */

@@ -80,7 +80,7 @@ static gboolean has(const KnownTraces *known, guint64 hash) {
     return FALSE;
 }
 
-static guint64 room_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 8 / BITS_PER_TRACE; }
+static guint64 region_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 8 / BITS_PER_TRACE; }
 
 /* The last layer is filled further, and says less and less. */
 static void grow(KnownTraces *known, guint full) {
@@ -97,7 +97,7 @@ void known_traces_add(KnownTraces *known, guint64 trace_id) {
     guint64 *block = block_of(known, n - 1, hash);
     for (guint i = 0; i < PROBES; i++, probes >>= 9)
         __atomic_fetch_or(&block[probes >> 6 & 7], (guint64)1 << (probes & 63), __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= room_of(n - 1)) grow(known, n);
+    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= region_of(n - 1)) grow(known, n);
 }
 
 gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id) {

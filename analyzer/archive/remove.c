@@ -1,6 +1,6 @@
 #include "analyzer/archive/remove.h"
 
-#include "analyzer/archive/gone.h"
+#include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
 
 void remover_init(Remover *remover, Archive *archive, AccountField why) {
@@ -51,7 +51,7 @@ static void take_trace(Remover *remover, guint64 trace_id, gboolean incomplete) 
     ArchiveWriter *writer = remover->writer;
     LayoutKey id = trace_id_key(trace_id);
     store_batch_delete(writer->batch, FAMILY_TRACE_ID, key_bytes(&id));
-    gone_put(remover->archive, trace_id, writer->batch);
+    removed_traces_put(remover->archive, trace_id, writer->batch);
     writer->change.traces--;
     writer->change.incomplete_traces -= incomplete ? 1 : 0;
     remover->group_traces++;

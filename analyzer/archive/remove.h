@@ -1,10 +1,10 @@
-/* Takes trace records out of the store, with everything that follows: index entries, totals, the books by process,
- * and what is noted of the minute (removed.h). Statistics stay. One group at a time, written whole or not at all; only
- * under Archive.settle_lock. */
+/* Takes trace records out of the store, with everything that follows: index entries, totals, the accounts by process,
+ * and what is noted of the minute (removed_counts.h). Statistics stay. One group at a time, written whole or not at
+ * all; only under Archive.settle_lock. */
 #pragma once
 
 #include "analyzer/archive/internal.h"
-#include "analyzer/archive/removed.h"
+#include "analyzer/archive/removed_counts.h"
 #include "analyzer/archive/writer.h"
 
 typedef struct Remover {

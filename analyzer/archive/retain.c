@@ -88,12 +88,12 @@ static gboolean drop_range(Archive *archive, StoreFamily family, const LayoutKey
 static gboolean reclaim(Archive *archive, guint32 until, GError **error) {
     gboolean empty = FALSE;
     LayoutKey traces = trace_key(&(TraceKey){until, 0, 0}), index = index_key(&(IndexKey){until / 3600, 0, 0});
-    pthread_rwlock_wrlock(&archive->gate);
+    pthread_rwlock_wrlock(&archive->commit_lock);
     gboolean ok = is_empty(archive, until, &empty, error);
     /* A trace in parts that goes on after the time stays, and all that its files hold. */
     if (ok && empty)
         ok = drop_range(archive, FAMILY_TRACE, &traces, error) && drop_range(archive, FAMILY_INDEX, &index, error);
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
     return ok;
 }
 

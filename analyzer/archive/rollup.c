@@ -221,10 +221,10 @@ static gboolean finish(Rolling *rolling, GError **error) {
     for (StatsLevel level = LEVEL_HOUR; level < LEVEL_COUNT; level++) append_u32be(value, rolling->below[level]);
     store_batch_put(rolling->batch, FAMILY_META, (Bytes){ROLLED_KEY, strlen(ROLLED_KEY)},
                     (Bytes){value->data, value->len});
-    pthread_rwlock_wrlock(&archive->gate);
+    pthread_rwlock_wrlock(&archive->commit_lock);
     gboolean ok = store_write(archive->store, rolling->batch, FALSE, error);
     if (ok) memcpy(archive->roll_up.rolled_below, rolling->below, sizeof rolling->below);
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
     return ok;
 }
 

@@ -15,10 +15,10 @@
 
 typedef struct RollUp {
     /* Commits hold it shared from sealing to having written: so they agree on what they add to. Exclusively: a roll-up
-     * begins. Taken before the gate. */
+     * begins. Taken before the commit lock. */
     pthread_rwlock_t sealing;
     guint32 added_below[LEVEL_COUNT];  /* under 'sealing': commits add to rows of these buckets */
-    guint32 rolled_below[LEVEL_COUNT]; /* under the gate: these are whole; changed under settle_lock too */
+    guint32 rolled_below[LEVEL_COUNT]; /* under the commit lock: these are whole; changed under settle_lock too */
     guint unwritten;                   /* atomic: groups that are sealed and could not be written */
     gboolean stop;                     /* atomic */
 } RollUp;

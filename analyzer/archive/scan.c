@@ -55,11 +55,11 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     scan->entries = g_array_new(FALSE, FALSE, sizeof(ScanEntry));
     scan->kept = g_byte_array_new();
     scan->kept_most = MIN(KEPT_BYTES, allowance_left() / 4);
-    pthread_rwlock_wrlock(&archive->gate);
+    pthread_rwlock_wrlock(&archive->commit_lock);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
     if (late_any(archive)) scan->late = store_iter_new(archive->store, FAMILY_LATE);
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
     return scan;
 }
 

@@ -3,7 +3,7 @@
  * Kept are: traces that are incomplete, in parts, or flagged (a call that ends before it begins, or leaves its parent's
  * time); those slower than THIN_SLOW of all that the pattern had in that hour, thinned ones included; and of the rest
  * 'keep' of each pattern and hour, each with the same chance. Patterns with no more than that are not touched.
- * Statistics stay as they are, and count what is gone (removed.h). */
+ * Statistics stay as they are, and count what is gone (removed_counts.h). */
 #pragma once
 
 #include "analyzer/archive/archive.h"

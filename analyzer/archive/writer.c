@@ -1,8 +1,8 @@
 #include "analyzer/archive/writer.h"
 
 #include "analyzer/archive/cut.h"
-#include "analyzer/archive/gone.h"
 #include "analyzer/archive/late.h"
+#include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
 
 /* A writer only adds: it never reads or replaces what is stored. So writers may work at the same time as long as one
@@ -11,16 +11,16 @@
 /* Spans whose places in the lists are kept for the next trace: lists of a large one are 2 to 8 MiB, in each writer. */
 #define LIST_KEPT (64u * 1024)
 
-static guint16 slot_take(Archive *archive, AccountTable **books) {
+static guint16 slot_take(Archive *archive, AccountTable **accounts) {
     pthread_mutex_lock(&archive->totals_lock);
     guint slot = 0;
     while (slot < archive->slots->len && g_array_index(archive->slots, TotalsSlot, slot).taken) slot++;
     if (slot == archive->slots->len) g_array_set_size(archive->slots, slot + 1);
     g_array_index(archive->slots, TotalsSlot, slot).taken = TRUE;
-    if (slot >= archive->books->len) g_ptr_array_set_size(archive->books, (gint)slot + 1);
-    gpointer *table = &g_ptr_array_index(archive->books, slot);
+    if (slot >= archive->accounts->len) g_ptr_array_set_size(archive->accounts, (gint)slot + 1);
+    gpointer *table = &g_ptr_array_index(archive->accounts, slot);
     if (*table == NULL) *table = account_table_new();
-    *books = *table;
+    *accounts = *table;
     pthread_mutex_unlock(&archive->totals_lock);
     return (guint16)slot;
 }
@@ -39,7 +39,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     id_set_init(&writer->traces);
     writer->functions = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
-    writer->slot = slot_take(archive, &writer->books);
+    writer->slot = slot_take(archive, &writer->accounts);
     account_draft_init(&writer->draft);
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
@@ -67,7 +67,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     stats_group_free(writer->taken);
     g_array_unref(writer->functions);
     g_array_unref(writer->hosts);
-    room_clear(&writer->values);
+    region_clear(&writer->values);
     g_ptr_array_unref(writer->given);
     g_ptr_array_unref(writer->fresh);
     g_ptr_array_unref(writer->again);
@@ -250,7 +250,7 @@ static gboolean add_trace(ArchiveWriter *writer, guint64 trace_id, Bytes bytes, 
     gboolean may_be_stored = !in_group && known_traces_may_have(writer->archive->known, trace_id);
     if (may_be_stored && !trace_index_get(writer->archive, trace_id, &index, error)) return FALSE;
     gboolean gone = FALSE;
-    if (writer->replaying && !gone_has(writer->archive, trace_id, &gone, error)) return FALSE;
+    if (writer->replaying && !removed_traces_has(writer->archive, trace_id, &gone, error)) return FALSE;
     if (gone) {
         count_gone(writer);
     } else if (in_group || index != NULL) {

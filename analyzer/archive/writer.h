@@ -24,10 +24,10 @@ struct ArchiveWriter {
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
      * until something is added. */
     gboolean sealed;
-    Room values;               /* of sealed statistics: the batch refers to them */
+    Region values;             /* of sealed statistics: the batch refers to them */
     GArray *functions, *hosts; /* guint32: those with rows that were sealed */
     guint16 slot;              /* of archive->slots; nobody else's */
-    AccountTable *books;       /* of the slot */
+    AccountTable *accounts;    /* of the slot */
     AccountDraft draft;        /* what the group adds to them */
     guint64 pending_spans;     /* given since the last commit */
     gboolean replaying;
@@ -67,7 +67,7 @@ void group_put_index(ArchiveWriter *writer, guint64 trace_id);
 void note_unwritten(ArchiveWriter *writer, gboolean unwritten);
 /* After a trace: gives back the lists of a large one. */
 void lists_end(ArchiveWriter *writer);
-/* In the books. */
+/* In the accounts. */
 void count_spans(ArchiveWriter *writer, const GPtrArray *spans, AccountField field, gint64 each);
 /* Of the spans that were given, 'kept' are with their trace now; the others came again. */
 void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField again_as);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/calltree/interval.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 /* A child of the node at hand, clipped to the node's window. */
 typedef struct Child {
@@ -19,7 +19,7 @@ typedef struct Children {
     Child few[64];
     Child *items; /* few, or malloced */
     gsize n;
-    gsize room;
+    gsize region;
     gboolean ordered; /* as by_end() wants it */
     const guint32 *node_of;
 } Children;
@@ -39,13 +39,13 @@ static int by_end(const void *a, const void *b) {
 }
 
 static void children_add(Children *children, const Child *child) {
-    if (children->n == children->room) {
-        gsize room = children->room * 2;
+    if (children->n == children->region) {
+        gsize region = children->region * 2;
         gboolean grown = children->items != children->few;
-        Child *items = grown ? g_renew(Child, children->items, room) : g_new(Child, room);
+        Child *items = grown ? g_renew(Child, children->items, region) : g_new(Child, region);
         for (gsize i = 0; !grown && i < children->n; i++) items[i] = children->few[i];
         children->items = items;
-        children->room = room;
+        children->region = region;
     }
     if (children->n > 0 && children->ordered) {
         const Child *last = &children->items[children->n - 1];
@@ -139,7 +139,7 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
     Children children;
     children.node_of = node_of;
     children.items = children.few;
-    children.room = G_N_ELEMENTS(children.few);
+    children.region = G_N_ELEMENTS(children.few);
     for (guint32 node = 1; node < n; node++) {
         if (tree->span[node] == NULL) continue;
         if (tree->span[tree->parent[node]] == NULL) {

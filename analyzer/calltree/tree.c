@@ -5,7 +5,7 @@
 #include "analyzer/calltree/id_hash.h"
 #include "analyzer/calltree/interval.h"
 #include "analyzer/calltree/tree_inside.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 /* While a tree is built, its nodes are "slots": 0 is the trace, 1..n_spans the spans kept, in order of arrival, then
  * the placeholders. Slots get their node numbers when everything else is known. */

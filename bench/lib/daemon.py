@@ -20,7 +20,7 @@ MIB = 1 << 20
 THREADS = {
     "net-": "network, decode, journal",
     "shard-": "shards",
-    "maintenance": "maintenance",
+    "resources": "resource control",
     "rocksdb:high": "store: flush",
     "rocksdb:low": "store: compaction",
     "query": "questions",

@@ -12,18 +12,18 @@ from bench.lib.daemon import BUILD, ROOT
 
 # First that fits the path of the source file, from the top of the tree.
 PARTS = [
-    (r"receiver/journal", "journal"),
-    (r"receiver/(recover|main|options|lifecycle)", "others"),
-    (r"receiver/(net|connection|listen|gate)", "network"),
-    (r"receiver/senders|analyzer/archive/(account|ledger|processes)", "accounting"),
-    (r"receiver/(intake|decode)|common/wire/|common/model/|analyzer/archive/pack", "decode"),
-    (r"receiver/(http|api|metrics|status|state)|analyzer/query/", "questions"),
+    (r"receiver/journal/", "journal"),
+    (r"receiver/background/recovery|receiver/\w+\.c", "others"),
+    (r"receiver/net/intake|common/wire/|common/model/|common/pack/", "decode"),
+    (r"receiver/net/|receiver/facts/admission", "network"),
+    (r"receiver/facts/(senders|accounts)|analyzer/archive/tables/(account|processes)", "accounting"),
+    (r"receiver/(http|report)/|analyzer/query/", "questions"),
     (r"receiver/", "open traces"),
-    (r"analyzer/calltree/(stats|dist)|analyzer/archive/(kinds|row|rollup)", "statistics"),
-    (r"analyzer/calltree/(compressor|shapes|pattern|record|column|code)", "compression"),
+    (r"analyzer/calltree/stats/|analyzer/archive/(kinds|row|rollup)", "statistics"),
+    (r"analyzer/calltree/(compressor|shapes|pattern|record)", "compression"),
     (r"analyzer/calltree/", "assembly"),
-    (r"analyzer/archive/(index|search|postings|terms|puts)", "search index"),
-    (r"analyzer/archive/(late|join|settle|stale|recompute|mark|dirty|wait)", "late spans"),
+    (r"analyzer/archive/(index/|search|tables/puts)", "search index"),
+    (r"analyzer/archive/(late|join|settle|due|version)", "late spans"),
     (r"analyzer/archive/|common/store/", "store"),
 ]
 ORDER = [

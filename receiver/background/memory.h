@@ -29,4 +29,4 @@ typedef struct MemoryKeeper {
     guint64 others_bytes;   /* the most that it had lately */
 } MemoryKeeper;
 /* How much open traces may use, of limit_bytes in all: at least a quarter, however much the others have. */
-guint64 memory_for_traces(MemoryKeeper *keeper, const MemoryUse *use, guint64 limit_bytes);
+guint64 memory_for_traces(MemoryKeeper *retention, const MemoryUse *use, guint64 limit_bytes);

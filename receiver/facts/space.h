@@ -1,5 +1,5 @@
 /* How much room the store's file system has left, in levels with a distance between going up and coming back, so that
- * they do not flicker. The last one, store.min-free, is maintenance.c's: it shuts the gate. */
+ * they do not flicker. The last one, store.min-free, is resource_control.c's: it shuts admission. */
 #pragma once
 
 #include <glib.h>
@@ -36,7 +36,7 @@ guint64 space_for_journal(const JournalRoom *room);
 /* TRUE: what the journal could do without is better given back. */
 gboolean space_is_wanted(const JournalRoom *room);
 
-/* Written by the keeper's thread, read by any. */
+/* Written by retention's thread, read by any. */
 typedef struct SpaceView {
     _Atomic guint64 free_bytes;
     _Atomic int level;

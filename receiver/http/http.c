@@ -111,7 +111,7 @@ static void send_body(Http *http, struct evhttp_request *request, int code, cons
 /* ---- what this thread answers itself ---- */
 
 static void answer_ready(Http *http, struct evhttp_request *request) {
-    g_autofree char *why = gate_describe(http->options.sources->gate);
+    g_autofree char *why = admission_describe(http->options.sources->admission);
     g_autofree char *text = why ? g_strconcat(why, "\n", NULL) : g_strdup("ready\n");
     send_text(request, why ? 503 : 200, text);
 }

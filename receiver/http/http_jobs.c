@@ -242,7 +242,7 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     gboolean good = waiter_wait(waiter, &closed, &error);
     order_end(jobs);
-    /* What cannot be joined keeps waiting, and the maintenance thread says why. */
+    /* What cannot be joined keeps waiting, and the resource control thread says why. */
     if (good) archive_settle(sources->archive, NULL);
     /* Who asks wants them on disk, where `plumb --store` sees them. */
     good = good && store_sync(archive_store(sources->archive), &error);
@@ -309,7 +309,7 @@ static void take_same(GQueue *waiting, HttpJob *job) {
  * who asks is told so. */
 static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
     return job->kind == JOB_FLUSH && is_recovering(jobs) &&
-           !gate_is_shut_for(jobs->options.sources->gate, GATE_STORE_FAILS);
+           !admission_is_shut_for(jobs->options.sources->admission, ADMISSION_STORE_FAILS);
 }
 
 static HttpJob *next_job(HttpJobs *jobs) {

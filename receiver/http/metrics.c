@@ -4,7 +4,7 @@
 
 #include "analyzer/archive/known.h"
 #include "receiver/background/memory.h"
-#include "receiver/report/accounts.h"
+#include "receiver/report/account_report.h"
 
 static void write_head(GString *out, const char *name, const char *type, const char *help) {
     g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
@@ -53,8 +53,8 @@ static void write_sender_drops(void *arg, const SenderInfo *info) {
 }
 
 static void write_accounts(GString *out, StateSources *sources) {
-    Accounts accounts = accounts_read(sources);
-    const BookSums *sums = &accounts.sums;
+    AccountReport accounts = account_report_read(sources);
+    const AccountSums *sums = &accounts.sums;
     const struct {
         const char *state;
         gint64 spans;

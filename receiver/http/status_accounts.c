@@ -1,20 +1,20 @@
 #include "receiver/http/status_accounts.h"
 
 #include "analyzer/query/spans/sender_rows.h"
-#include "receiver/report/accounts.h"
+#include "receiver/report/account_report.h"
 
 /* What a process and all of them have alike, in the order of the answer. */
 static const struct {
     const char *name;
     gsize offset;
 } sum_fields[] = {
-    {"received", G_STRUCT_OFFSET(BookSums, received)}, {"stored", G_STRUCT_OFFSET(BookSums, stored)},
-    {"open", G_STRUCT_OFFSET(BookSums, open)},         {"waiting", G_STRUCT_OFFSET(BookSums, waiting)},
-    {"repeated", G_STRUCT_OFFSET(BookSums, repeated)}, {"thinned", G_STRUCT_OFFSET(BookSums, thinned)},
-    {"expired", G_STRUCT_OFFSET(BookSums, expired)},   {"set_aside", G_STRUCT_OFFSET(BookSums, set_aside)},
+    {"received", G_STRUCT_OFFSET(AccountSums, received)}, {"stored", G_STRUCT_OFFSET(AccountSums, stored)},
+    {"open", G_STRUCT_OFFSET(AccountSums, open)},         {"waiting", G_STRUCT_OFFSET(AccountSums, waiting)},
+    {"repeated", G_STRUCT_OFFSET(AccountSums, repeated)}, {"thinned", G_STRUCT_OFFSET(AccountSums, thinned)},
+    {"expired", G_STRUCT_OFFSET(AccountSums, expired)},   {"set_aside", G_STRUCT_OFFSET(AccountSums, set_aside)},
 };
 
-static gint64 sum_at(const BookSums *sums, guint field) {
+static gint64 sum_at(const AccountSums *sums, guint field) {
     return G_STRUCT_MEMBER(gint64, sums, sum_fields[field].offset);
 }
 
@@ -23,8 +23,8 @@ static void set_integer(json_t *object, const char *name, gint64 value) {
 }
 
 json_t *accounts_status(StateSources *sources) {
-    Accounts accounts = accounts_read(sources);
-    const BookSums *sums = &accounts.sums;
+    AccountReport accounts = account_report_read(sources);
+    const AccountSums *sums = &accounts.sums;
     json_t *object = json_object();
     for (guint i = 0; i < G_N_ELEMENTS(sum_fields); i++) set_integer(object, sum_fields[i].name, sum_at(sums, i));
     set_integer(object, "replayed", sums->replayed);
@@ -41,7 +41,7 @@ typedef struct Rows {
     json_t *rows;
 } Rows;
 
-static void add_books(void *arg, guint32 tracer, const BookSums *sums) {
+static void add_books(void *arg, guint32 tracer, const AccountSums *sums) {
     const Rows *rows = arg;
     json_t *row = sender_rows_get(rows->rows, rows->archive, tracer);
     for (guint i = 0; i < G_N_ELEMENTS(sum_fields); i++) sender_row_add(row, sum_fields[i].name, sum_at(sums, i));
@@ -74,8 +74,8 @@ static void add_said(void *arg, const SenderInfo *info) {
 void accounts_senders(StateSources *sources, json_t *document) {
     json_auto_t *table = json_object();
     Rows rows = {sources->archive, table};
-    BookSums all;
-    books_read(sources->books, add_books, &rows, &all);
+    AccountSums all;
+    accounts_read(sources->accounts, add_books, &rows, &all);
     senders_foreach(sources->senders, add_said, &rows);
     sender_rows_finish(table, document);
     json_object_set_new(document, "accounting", accounts_status(sources));

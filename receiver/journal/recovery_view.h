@@ -1,4 +1,5 @@
-/* How far the replay of what the journal held at the start has come. Written by its thread (recover.h), read by any. */
+/* How far the replay of what the journal held at the start has come. Written by its thread (recovery.h), read by
+ * any. */
 #pragma once
 
 #include <glib.h>

@@ -30,7 +30,7 @@ struct Intake {
     GArray *replies;     /* PendingReply */
     guint n_committed;   /* of replies */
     GArray *runs;        /* PackRun: whose spans were packed since the last commit */
-    BookPage *page;
+    AccountPage *page;
     gboolean unsynced;
     guint64 synced_from; /* of the journal: what is unsynced was appended after it */
 };
@@ -48,7 +48,7 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
     intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
     intake->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
-    intake->page = books_page(options->books);
+    intake->page = accounts_page(options->accounts);
     return intake;
 }
 
@@ -68,7 +68,7 @@ void intake_free(Intake *intake) {
 }
 
 Pressure intake_pressure(const Intake *intake) {
-    if (!gate_is_open(intake->options.gate)) return PRESSURE_SHUT;
+    if (!admission_is_open(intake->options.admission)) return PRESSURE_SHUT;
     for (guint i = 0; i < intake->options.n_shards; i++)
         if (shard_full(intake->options.shards[i])) return PRESSURE_QUEUES;
     if (intake->options.recorder != NULL && recorder_full(intake->options.recorder)) return PRESSURE_QUEUES;
@@ -99,7 +99,7 @@ static void queue_reply(Intake *intake, GByteArray *out, const WireHeader *heade
 }
 
 static IntakeResult answer_later(Intake *intake, GByteArray *out, const WireHeader *header, Pressure pressure) {
-    g_autofree char *why = pressure == PRESSURE_SHUT ? gate_describe(intake->options.gate) : NULL;
+    g_autofree char *why = pressure == PRESSURE_SHUT ? admission_describe(intake->options.admission) : NULL;
     gint32 wait_ms = pressure == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS : INTAKE_WAIT_QUEUES_MS;
     WireReply reply = reply_later(wait_ms, why ? why : "busy");
     queue_reply(intake, out, header, &reply);
@@ -269,10 +269,10 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
 #define FRAGMENTS_KEPT_BYTES (4u * 1024 * 1024)
 
 static void hand_over(Intake *intake, JournalSegment *segment) {
-    book_page_begin(intake->page);
+    account_page_begin(intake->page);
     for (guint i = 0; i < intake->runs->len; i++) {
         const PackRun *run = &g_array_index(intake->runs, PackRun, i);
-        book_page_add(intake->page, run->tracer, ACCOUNT_RECEIVED, run->spans);
+        account_page_add(intake->page, run->tracer, ACCOUNT_RECEIVED, run->spans);
     }
     g_array_set_size(intake->runs, 0);
     for (guint i = 0; i < intake->options.n_shards; i++) {
@@ -286,7 +286,7 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
         g_byte_array_set_size(intake->fragments[i], 0);
     }
     hand_over_records(intake, segment);
-    book_page_end(intake->page);
+    account_page_end(intake->page);
     intake->pending_bytes = 0;
 }
 
@@ -317,7 +317,7 @@ static void count_commit(Intake *intake) {
 static void take_back(Intake *intake, guint from, const GError *error) {
     g_autofree char *why = g_strdup_printf("the journal cannot be written: %s", error->message);
     counter_add(intake->counters, COUNTER_JOURNAL_FAILURES, 1);
-    if (gate_set(intake->options.gate, GATE_JOURNAL_FAILS, why))
+    if (admission_set(intake->options.admission, ADMISSION_JOURNAL_FAILS, why))
         log_message(LOG_LEVEL_ERROR, "%s; senders are asked to wait", why);
     for (guint i = from; i < intake->replies->len; i++) {
         PendingReply *pending = &g_array_index(intake->replies, PendingReply, i);

@@ -9,9 +9,9 @@
 
 #include "common/pack/pack.h"
 #include "common/wire/message.h"
-#include "receiver/facts/books.h"
+#include "receiver/facts/accounts.h"
+#include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
-#include "receiver/facts/gate.h"
 #include "receiver/facts/senders.h"
 #include "receiver/journal/journal.h"
 #include "receiver/traces/recorder.h"
@@ -32,9 +32,9 @@ typedef struct IntakeOptions {
     Recorder *recorder; /* of records of Spark; NULL: they are not taken */
     Journal *journal;   /* NULL: ack = memory */
     gboolean sync;      /* ack = fsync */
-    Gate *gate;
+    Admission *admission;
     Senders *senders;
-    Books *books;
+    Accounts *accounts;
     const SharedText *sampling; /* the policy of each reply; empty: none */
 } IntakeOptions;
 
@@ -46,7 +46,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Intake, intake_free)
 typedef enum {
     PRESSURE_NONE,
     PRESSURE_QUEUES, /* shards have enough to do: milliseconds */
-    PRESSURE_SHUT,   /* the gate is shut: seconds and more */
+    PRESSURE_SHUT,   /* admission is shut: seconds and more */
 } Pressure;
 Pressure intake_pressure(const Intake *intake);
 
@@ -66,6 +66,6 @@ void intake_finish(Intake *intake);
 gboolean intake_syncs(const Intake *intake);
 
 /* Recovery: hands the spans of a frame that the journal holds in 'segment' to the shards, without reply and without
- * looking at the gate. *spans is how many. Errors: INPUT, LIMIT (a frame that was refused when it came), NO_SPACE, IO.
+ * looking at admission. *spans is how many. Errors: INPUT, LIMIT (a frame that was refused when it came), NO_SPACE, IO.
  */
 gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, guint32 *spans, GError **error);

@@ -85,7 +85,7 @@ void state_collect(State *state, StateSources *sources) {
     *state = (State){0};
     gint64 now_ns = clock_monotonic_ns(clock_system());
     state->uptime_ns = now_ns - sources->started_ns;
-    state->reason = gate_describe(sources->gate);
+    state->reason = admission_describe(sources->admission);
     state->ready = state->reason == NULL;
     state->recovered = recovery_share(sources->recovery);
     Net *net = atomic_load(&sources->net);

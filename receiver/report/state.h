@@ -2,9 +2,9 @@
 #pragma once
 
 #include "common/base/allowance.h"
-#include "receiver/facts/books.h"
+#include "receiver/facts/accounts.h"
+#include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
-#include "receiver/facts/gate.h"
 #include "receiver/facts/senders.h"
 #include "receiver/facts/shares.h"
 #include "receiver/facts/space.h"
@@ -14,7 +14,7 @@
 #include "receiver/traces/recorder.h"
 #include "receiver/traces/shard.h"
 
-/* Spans per second over the last ten seconds: fed once a second by the maintenance thread, read by any. */
+/* Spans per second over the last ten seconds: fed once a second by the resource control thread, read by any. */
 #define RATE_SECONDS 10
 typedef struct Rate Rate;
 Rate *rate_new(void);
@@ -22,8 +22,8 @@ void rate_free(Rate *rate);
 void rate_feed(Rate *rate, guint64 total, gint64 now_ns);
 double rate_per_s(Rate *rate);
 
-/* How much the journal may have, and how long traces are waited for (patience.h): said by the maintenance thread, read
- * by any. */
+/* How much the journal may have, and how long traces are waited for (idle_rule.h): said by the resource control
+ * thread, read by any. */
 typedef struct WaitView {
     _Atomic guint64 journal_limit_bytes;
     _Atomic gint64 idle_ns, large_idle_ns;
@@ -32,11 +32,11 @@ typedef struct WaitView {
 /* Where the facts are; all must outlive it. */
 typedef struct StateSources {
     Archive *archive;
-    Gate *gate;
+    Admission *admission;
     CounterSet *counters;
     Senders *senders;
     Shares *shares;
-    Books *books;
+    Accounts *accounts;
     Journal *journal;
     Rate *rate;
     WaitView wait;

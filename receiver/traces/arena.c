@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 #define PAGE_SHIFT      8 /* units of a page: 16 KiB */
 #define PAGE_UNITS      (1u << PAGE_SHIFT)

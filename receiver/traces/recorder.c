@@ -48,7 +48,7 @@ static void note_success(Recorder *recorder) {
     recorder->retry_ns = recorder->pause_ns = 0;
     if (recorder->last_error == NULL) return;
     g_clear_error(&recorder->last_error);
-    gate_open(recorder->options.gate, GATE_STORE_FAILS);
+    admission_open(recorder->options.admission, ADMISSION_STORE_FAILS);
     log_message(LOG_LEVEL_NOTICE, "the store takes records of Spark again");
 }
 
@@ -58,10 +58,10 @@ static void note_failure(Recorder *recorder, GError *error) {
     recorder->retry_ns = now_ns() + recorder->pause_ns;
     g_autofree char *why = g_strdup_printf("the store does not take records of Spark: %s", error->message);
     if (recorder->last_error == NULL) {
-        gate_shut(recorder->options.gate, GATE_STORE_FAILS, why);
+        admission_shut(recorder->options.admission, ADMISSION_STORE_FAILS, why);
         log_message(LOG_LEVEL_ERROR, "%s; senders are asked to wait, nothing acknowledged is lost", why);
     } else {
-        gate_explain(recorder->options.gate, GATE_STORE_FAILS, why);
+        admission_explain(recorder->options.admission, ADMISSION_STORE_FAILS, why);
     }
     g_clear_error(&recorder->last_error);
     recorder->last_error = error;

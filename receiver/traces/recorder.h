@@ -2,19 +2,19 @@
  * What a log says twice is found out there (archive/spark/spark.h), so batches that come again after a crash change
  * nothing.
  *
- * When the store fails, the batch stays, the gate is shut and it is tried again with growing pauses; the mailbox fills
+ * When the store fails, the batch stays, admission is shut and it is tried again with growing pauses; the mailbox fills
  * up, and senders are told to try later. */
 #pragma once
 
 #include "analyzer/archive/spark/spark.h"
+#include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
-#include "receiver/facts/gate.h"
 #include "receiver/journal/journal.h"
 #include "receiver/traces/waiter.h"
 
 typedef struct RecorderOptions {
     Archive *archive;
-    Gate *gate;
+    Admission *admission;
     CounterSet *counters;
     gsize mailbox_bytes;
 } RecorderOptions;

@@ -7,12 +7,12 @@
 #include "analyzer/archive/turn.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 #include "receiver/facts/log.h"
-#include "receiver/traces/aside.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/needs.h"
 #include "receiver/traces/unflushed.h"
+#include "receiver/traces/unstored.h"
 
 /* What a shard keeps of the memory that a large trace needed when it was closed. */
 #define RECORDS_KEPT_BYTES (2u * 1024 * 1024)
@@ -49,7 +49,7 @@ struct Shard {
     pthread_t thread;
     Mailbox *mailbox;
     Counters *counters;
-    BookPage *page;
+    AccountPage *page;
 
     /* of the thread alone */
     OpenTraces *traces;
@@ -61,7 +61,7 @@ struct Shard {
     gint64 group_since_ns, group_oldest_ns; /* 0: empty */
     gint64 retry_ns;                        /* no attempt before this; 0: the last one went well */
     gint64 pause_ns;
-    gboolean gate_shut;
+    gboolean admission_shut;
     GError *last_error;
     gboolean stopping;
     guint64 spill_written, spill_failures; /* as counted so far */
@@ -121,9 +121,9 @@ static void publish(Shard *shard) {
 static void note_success(Shard *shard) {
     shard->retry_ns = shard->pause_ns = 0;
     g_clear_error(&shard->last_error);
-    if (!shard->gate_shut) return;
-    shard->gate_shut = FALSE;
-    gate_open(shard->options.gate, GATE_STORE_FAILS);
+    if (!shard->admission_shut) return;
+    shard->admission_shut = FALSE;
+    admission_open(shard->options.admission, ADMISSION_STORE_FAILS);
     log_message(LOG_LEVEL_NOTICE, "shard %u: the store takes traces again", shard->options.number);
 }
 
@@ -132,13 +132,13 @@ static void note_failure(Shard *shard, GError *error) {
     shard->pause_ns = CLAMP(shard->pause_ns * 2, SHARD_RETRY_MIN_NS, SHARD_RETRY_MAX_NS);
     shard->retry_ns = now_monotonic_ns() + shard->pause_ns;
     g_autofree char *why = g_strdup_printf("the store does not take traces: %s", error->message);
-    if (!shard->gate_shut) {
-        shard->gate_shut = TRUE;
-        gate_shut(shard->options.gate, GATE_STORE_FAILS, why);
+    if (!shard->admission_shut) {
+        shard->admission_shut = TRUE;
+        admission_shut(shard->options.admission, ADMISSION_STORE_FAILS, why);
         log_message(LOG_LEVEL_ERROR, "shard %u: %s; senders are asked to wait, nothing acknowledged is lost",
                     shard->options.number, why);
     } else {
-        gate_explain(shard->options.gate, GATE_STORE_FAILS, why);
+        admission_explain(shard->options.admission, ADMISSION_STORE_FAILS, why);
     }
     g_clear_error(&shard->last_error);
     shard->last_error = error;
@@ -177,14 +177,14 @@ static gboolean set_aside(Shard *shard, const OpenTrace *trace, const GError *wh
     GError *error = NULL;
     g_autofree char *file = NULL;
     Bytes records = {shard->records->data, shard->records->len};
-    if (!aside_write(shard->options.archive, shard->options.aside_dir, records, &file, &error)) {
+    if (!unstored_write(shard->options.archive, shard->options.unstored_dir, records, &file, &error)) {
         note_failure(shard, error);
         return FALSE;
     }
     counter_add(shard->counters, COUNTER_SPANS_SET_ASIDE, trace->n_spans);
     for (gsize at = 0; at < records.size_bytes;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(shard->records->data + at);
-        book_page_add(shard->page, span->tracer, ACCOUNT_ASIDE, 1);
+        account_page_add(shard->page, span->tracer, ACCOUNT_ASIDE, 1);
         at += span->size_bytes;
     }
     log_message(LOG_LEVEL_ERROR,
@@ -438,7 +438,7 @@ static void *run(void *arg) {
     pthread_setname_np(pthread_self(), name);
     while (!shard->stopping) {
         MailItem *items = mailbox_take(shard->mailbox, wait_ms(shard));
-        book_page_begin(shard->page);
+        account_page_begin(shard->page);
         while (items) {
             Message *message = (Message *)items;
             gsize size_bytes = items->size_bytes;
@@ -453,7 +453,7 @@ static void *run(void *arg) {
             open_traces_compact(shard->traces, now_monotonic_ns());
         }
         publish(shard);
-        book_page_end(shard->page);
+        account_page_end(shard->page);
     }
     return NULL;
 }
@@ -467,7 +467,7 @@ Shard *shard_start(const ShardOptions *options) {
     atomic_init(&shard->stop_by_ns, G_MAXINT64);
     shard->mailbox = mailbox_new(options->mailbox_bytes);
     shard->counters = counter_set_add(options->counters);
-    shard->page = books_page(options->books);
+    shard->page = accounts_page(options->accounts);
     shard->traces = open_traces_new(&options->limits);
     if (options->spill_dir) open_traces_spill_to(shard->traces, options->spill_dir);
     shard->writer = archive_writer_new(options->archive);

@@ -1,16 +1,16 @@
 /* A shard: one thread that owns the open traces whose ids hash to it, and the ArchiveWriter that stores them.
  *
  * Spans come in chunks (one per network thread and round), questions as small messages; nothing else is shared. When
- * the store fails, the shard keeps what it has, shuts the gate, and tries again with growing pauses: the group that
+ * the store fails, the shard keeps what it has, shuts admission, and tries again with growing pauses: the group that
  * could not be written stays, closed traces stay open, the mailbox fills up, senders are told to try later. A trace
  * whose spilled part cannot be read back stays open, too, and is tried again each time it is due; it keeps its segments
  * of the journal, so that the next start of plumbd takes it in again, and holds up no other trace. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "receiver/facts/books.h"
+#include "receiver/facts/accounts.h"
+#include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
-#include "receiver/facts/gate.h"
 #include "receiver/journal/journal.h"
 #include "receiver/traces/open_traces.h"
 #include "receiver/traces/waiter.h"
@@ -27,14 +27,14 @@
 typedef struct ShardOptions {
     guint number;
     Archive *archive;
-    Gate *gate;
+    Admission *admission;
     CounterSet *counters;
-    Books *books;
+    Accounts *accounts;
     gsize mailbox_bytes;
-    OpenLimits limits;     /* memory_bytes is this shard's share */
-    const char *aside_dir; /* where spans go that the store will never take */
-    const char *spill_dir; /* where large open traces lie; NULL: in memory */
-    guint64 replayed;      /* journal segments up to this number are replayed: their spans may be stored already */
+    OpenLimits limits;        /* memory_bytes is this shard's share */
+    const char *unstored_dir; /* where spans go that the store will never take */
+    const char *spill_dir;    /* where large open traces lie; NULL: in memory */
+    guint64 replayed;         /* journal segments up to this number are replayed: their spans may be stored already */
 } ShardOptions;
 
 typedef struct Shard Shard;
@@ -71,7 +71,7 @@ void shard_set_limits(Shard *shard, const OpenLimits *limits);          /* no an
 typedef struct ShardShare {
     gsize memory_bytes;
     guint64 disk_bytes;
-    gint64 idle_ns, large_idle_ns; /* see patience.h */
+    gint64 idle_ns, large_idle_ns; /* see idle_rule.h */
 } ShardShare;
 void shard_set_share(Shard *shard, const ShardShare *share);
 

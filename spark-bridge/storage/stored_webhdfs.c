@@ -198,17 +198,17 @@ static Answer judge(Web *web, long status, const WebReply *reply, const char *wh
     return answer;
 }
 
-typedef struct Patience {
+typedef struct RetryLimit {
     Storage *storage;
     gint64 until_ms;
     guint pause_ms;
     gboolean said;
-} Patience;
+} RetryLimit;
 
 static gint64 now_ms(void) { return clock_monotonic_ns(clock_system()) / NS_PER_MS; }
 
-static Patience patience_new(Storage *storage) {
-    return (Patience){storage, now_ms() + storage->options.retry_ms, PAUSE_FIRST_MS, FALSE};
+static RetryLimit retry_limit_new(Storage *storage) {
+    return (RetryLimit){storage, now_ms() + storage->options.retry_ms, PAUSE_FIRST_MS, FALSE};
 }
 
 static gboolean stopped(const Storage *storage) {
@@ -216,22 +216,22 @@ static gboolean stopped(const Storage *storage) {
 }
 
 /* Pauses before another try; FALSE: time is up. */
-static gboolean patience_wait(Patience *patience, const char *why) {
-    const StorageOptions *options = &patience->storage->options;
-    if (now_ms() >= patience->until_ms) return FALSE;
-    if (!patience->said && options->waiting != NULL) options->waiting(options->arg, why);
-    patience->said = TRUE;
-    for (guint slept = 0; slept < patience->pause_ms; slept += 50) {
-        if (stopped(patience->storage)) return FALSE;
+static gboolean retry_limit_wait(RetryLimit *limit, const char *why) {
+    const StorageOptions *options = &limit->storage->options;
+    if (now_ms() >= limit->until_ms) return FALSE;
+    if (!limit->said && options->waiting != NULL) options->waiting(options->arg, why);
+    limit->said = TRUE;
+    for (guint slept = 0; slept < limit->pause_ms; slept += 50) {
+        if (stopped(limit->storage)) return FALSE;
         g_usleep(50 * 1000);
     }
-    patience->pause_ms = MIN(2 * patience->pause_ms, PAUSE_MOST_MS);
+    limit->pause_ms = MIN(2 * limit->pause_ms, PAUSE_MOST_MS);
     return TRUE;
 }
 
-static void patience_end(const Patience *patience) {
-    const StorageOptions *options = &patience->storage->options;
-    if (patience->said && options->waiting != NULL) options->waiting(options->arg, NULL);
+static void retry_limit_end(const RetryLimit *limit) {
+    const StorageOptions *options = &limit->storage->options;
+    if (limit->said && options->waiting != NULL) options->waiting(options->arg, NULL);
 }
 
 static char *url_of(Storage *storage, const WebPath *path, guint name_node, const char *query) {
@@ -266,15 +266,15 @@ static Answer ask_once(Storage *storage, const WebPath *path, const char *query,
 static gboolean ask(Storage *storage, const char *text, const char *query, WebReply *reply, GError **error) {
     g_auto(WebPath) path = {0};
     if (!web_path_parse(text, &path, error)) return FALSE;
-    Patience patience = patience_new(storage);
+    RetryLimit limit = retry_limit_new(storage);
     for (;;) {
         g_autoptr(GError) why = NULL;
         const Answer answer = ask_once(storage, &path, query, reply, &why);
         if (answer == ANSWERED) {
-            patience_end(&patience);
+            retry_limit_end(&limit);
             return TRUE;
         }
-        if (answer == TRY_AGAIN && patience_wait(&patience, why->message)) continue;
+        if (answer == TRY_AGAIN && retry_limit_wait(&limit, why->message)) continue;
         g_propagate_error(error, g_steal_pointer(&why));
         return FALSE;
     }
@@ -415,7 +415,7 @@ static gboolean find_renamed(StoredFile *file) {
 }
 
 static gssize web_read(StoredFile *file, guint64 offset, void *to, gsize size_bytes, GError **error) {
-    Patience patience = patience_new(file->storage);
+    RetryLimit limit = retry_limit_new(file->storage);
     g_auto(WebReply) reply = {.text = g_string_new(NULL), .to = to, .room = size_bytes};
     for (;;) {
         g_auto(WebPath) path = {0};
@@ -424,11 +424,11 @@ static gssize web_read(StoredFile *file, guint64 offset, void *to, gsize size_by
         const Answer answer = read_once(file, &path, offset, &reply, &why);
         /* What came before a connection broke is good. */
         if (answer == ANSWERED || reply.n > 0) {
-            patience_end(&patience);
+            retry_limit_end(&limit);
             return (gssize)reply.n;
         }
         if (g_error_matches(why, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND) && find_renamed(file)) continue;
-        if (answer == TRY_AGAIN && patience_wait(&patience, why->message)) continue;
+        if (answer == TRY_AGAIN && retry_limit_wait(&limit, why->message)) continue;
         g_propagate_error(error, g_steal_pointer(&why));
         return -1;
     }

@@ -1,4 +1,4 @@
-/* Books by process: drafts, what is stored of them, and names past the bound. */
+/* Accounts by process: drafts, what is stored of them, and names past the bound. */
 #include "analyzer/archive/tables/account.h"
 #include "common/base/error.h"
 

@@ -275,10 +275,10 @@ static void test_late_spans_of_a_removed_trace(void) {
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.late_waiting, ==, 0);
     g_assert_cmpuint(totals.late_expired, ==, 2);
-    g_autoptr(AccountTable) books = account_table_new();
-    archive_books(c.fixture.archive, books);
+    g_autoptr(AccountTable) accounts = account_table_new();
+    archive_books(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
-    account_sum(books, fields);
+    account_sum(accounts, fields);
     g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, 2);
     g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, 5);

@@ -1,6 +1,6 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
-#include "analyzer/archive/gone.h"
 #include "analyzer/archive/internal.h"
+#include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/tables/account.h"
@@ -62,7 +62,7 @@ static gint64 calls(Case *c, gint64 since_ns, gint64 until_ns) {
     return sum_calls_total;
 }
 
-static void books(Case *c, gint64 fields[ACCOUNT_FIELDS]) {
+static void accounts(Case *c, gint64 fields[ACCOUNT_FIELDS]) {
     g_autoptr(AccountTable) sum = account_table_new();
     archive_books(c->fixture.archive, sum);
     account_sum(sum, fields);
@@ -84,7 +84,7 @@ static void test_traces(gconstpointer data) {
     g_assert_cmpuint(after.traces, ==, before.traces - gone.traces);
     g_assert_cmpuint(after.spans, ==, before.spans - gone.spans);
     gint64 fields[ACCOUNT_FIELDS];
-    books(&c, fields);
+    accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
     g_assert_cmpint(fields[ACCOUNT_TAKEN] - fields[ACCOUNT_EXPIRED], ==, after.spans);
     /* Statistics are as they were. */
@@ -102,7 +102,7 @@ static void test_traces(gconstpointer data) {
     c.writer = archive_writer_new(c.fixture.archive);
     if (data != NULL) {
         fixture_assert_sound(&c.fixture);
-        books(&c, fields);
+        accounts(&c, fields);
         g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
     }
     case_close(&c);
@@ -183,7 +183,7 @@ static guint add_first_again(Case *c, gboolean replaying) {
 
 static void assert_stored(Case *c, guint64 traces, gint64 taken, gint64 replayed) {
     gint64 fields[ACCOUNT_FIELDS];
-    books(c, fields);
+    accounts(c, fields);
     g_assert_cmpuint(archive_totals(c->fixture.archive).traces, ==, traces);
     g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, taken);
     g_assert_cmpint(fields[ACCOUNT_REPLAYED], ==, replayed);
@@ -198,7 +198,7 @@ static void reopen(Case *c) {
 
 static void forget(Case *c, guint32 generation) {
     g_autoptr(GError) error = NULL;
-    archive_gone_forget(c->fixture.archive, generation, &error);
+    archive_removed_traces_forget(c->fixture.archive, generation, &error);
     g_assert_no_error(error);
 }
 
@@ -208,37 +208,37 @@ static void test_replayed_after_removal(void) {
     case_open(&c, TRUE, 100);
     fill(&c);
     RetainAges ages = {.traces_ns = 7 * DAY_NS};
-    g_assert_false(archive_gone_any(c.fixture.archive));
+    g_assert_false(archive_removed_traces_any(c.fixture.archive));
     retain(&c, &ages, G_MAXINT64, 1000);
     guint64 traces = archive_totals(c.fixture.archive).traces;
     gint64 fields[ACCOUNT_FIELDS];
-    books(&c, fields);
+    accounts(&c, fields);
     gint64 taken = fields[ACCOUNT_TAKEN], expired = fields[ACCOUNT_EXPIRED];
     guint n = add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken, n);
     reopen(&c);
-    guint32 closed = archive_gone_close(c.fixture.archive);
+    guint32 closed = archive_removed_traces_close(c.fixture.archive);
     add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken, n);
     reopen(&c);
     add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken, n);
     /* A sender's are a new trace's, and that goes into the next generation. */
-    g_assert_cmpuint(archive_gone_close(c.fixture.archive), ==, closed);
+    g_assert_cmpuint(archive_removed_traces_close(c.fixture.archive), ==, closed);
     add_first_again(&c, FALSE);
     assert_stored(&c, traces + 1, taken + n, n);
     g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 1);
     forget(&c, closed);
-    g_assert_true(archive_gone_any(c.fixture.archive));
+    g_assert_true(archive_removed_traces_any(c.fixture.archive));
     add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken + n, 2 * n);
-    books(&c, fields);
+    accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, expired + n);
     /* Forgotten, also on the disk. */
-    forget(&c, archive_gone_close(c.fixture.archive));
-    g_assert_false(archive_gone_any(c.fixture.archive));
+    forget(&c, archive_removed_traces_close(c.fixture.archive));
+    g_assert_false(archive_removed_traces_any(c.fixture.archive));
     reopen(&c);
-    g_assert_false(archive_gone_any(c.fixture.archive));
+    g_assert_false(archive_removed_traces_any(c.fixture.archive));
     add_first_again(&c, TRUE);
     assert_stored(&c, traces + 1, taken + 2 * n, 0);
     case_close(&c);
@@ -258,12 +258,12 @@ static void test_removed_while_replayed(void) {
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
     gint64 before[ACCOUNT_FIELDS], fields[ACCOUNT_FIELDS];
-    books(&c, before);
+    accounts(&c, before);
     g_assert_cmpint(before[ACCOUNT_WAITING], ==, span_count(c.spans));
     RetainAges ages = {.traces_ns = 7 * DAY_NS};
     RetainResult gone = retain(&c, &ages, G_MAXINT64, 1000);
     settle(&c);
-    books(&c, fields);
+    accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
     g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, before[ACCOUNT_TAKEN]);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);

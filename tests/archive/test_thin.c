@@ -94,10 +94,10 @@ static void test_what_stays(gconstpointer data) {
     for (guint i = 1; i < G_N_ELEMENTS(sorts); i++) g_assert_cmpuint(there(&c, &sorts[i], 0), ==, sorts[i].n);
     g_assert_cmpuint(gone.traces, ==, FREQUENT - stays);
     g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, before - gone.spans);
-    g_autoptr(AccountTable) books = account_table_new();
-    archive_books(c.fixture.archive, books);
+    g_autoptr(AccountTable) accounts = account_table_new();
+    archive_books(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
-    account_sum(books, fields);
+    account_sum(accounts, fields);
     g_assert_cmpint(fields[ACCOUNT_THINNED], ==, gone.spans);
     fixture_assert_sound(&c.fixture);
     /* Again the same: nothing. Harder: a part of what stayed. The slow ones do not become ordinary. */

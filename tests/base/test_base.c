@@ -5,7 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 static void test_varints(void) {
     static const struct {
@@ -170,18 +170,18 @@ static gboolean all_are(const guint8 *bytes, gsize n, guint8 value) {
 /* Small pieces, some as large as a block, and one larger: each zeroed, aligned, and nobody else's; then all anew. */
 static void test_room(void) {
     static const gsize sizes[] = {1, 40, 5000, 70000, 300000, 3 << 20, 17, 9 << 20, 8 << 20, 20 << 20, 64, 0};
-    g_auto(Room) room = {NULL};
+    g_auto(Region) region = {NULL};
     for (guint again = 0; again < 2; again++) {
         guint8 *pieces[G_N_ELEMENTS(sizes)];
         for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-            pieces[i] = room_take(&room, sizes[i]);
+            pieces[i] = region_take(&region, sizes[i]);
             g_assert_cmpuint((gsize)pieces[i] % 16, ==, 0);
             g_assert_true(all_are(pieces[i], sizes[i], 0));
             if (sizes[i] > 0) memset(pieces[i], (int)i + 1, sizes[i]);
         }
         for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) g_assert_true(all_are(pieces[i], sizes[i], (guint8)(i + 1)));
-        room_clear(&room);
-        g_assert_cmpuint(room.size_bytes, ==, 0);
+        region_clear(&region);
+        g_assert_cmpuint(region.size_bytes, ==, 0);
     }
 }
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/link_keeper.h"
 #include "analyzer/query/spark/task_links.h"
+#include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
 
@@ -284,15 +284,15 @@ static void links_are_kept(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     store_slow_disk(&fixture);
-    g_autoptr(LinkKeeper) keeper = link_keeper_new(fixture.archive);
+    g_autoptr(TraceLinker) linker = trace_linker_new(fixture.archive);
     g_autoptr(GError) error = NULL;
     g_autoptr(SparkRecords) links = spark_records_new();
     guint linked;
     const gint64 rest_ms = BASE_MS + LINKS_IDLE_REST_MS;
-    g_assert_true(link_keeper_run(keeper, rest_ms - 1, &linked, &error));
+    g_assert_true(trace_linker_run(linker, rest_ms - 1, &linked, &error));
     g_assert_cmpuint(linked, ==, 0);
     for (guint round = 0; round < 2; round++) {
-        g_assert_true(link_keeper_run(keeper, rest_ms + round * LINKS_IDLE_REST_MS, &linked, &error));
+        g_assert_true(trace_linker_run(linker, rest_ms + round * LINKS_IDLE_REST_MS, &linked, &error));
         g_assert_cmpuint(linked, ==, round == 0 ? 1 : 0);
     }
     g_assert_true(archive_spark_links_of(fixture.archive, task_trace_id(APP, 6), links, &error));
@@ -313,9 +313,9 @@ static void links_are_kept(void) {
     g_assert_cmpstr(text_at(task, "link"), ==, "exact-scope");
     json_decref(answer);
 
-    /* Another keeper, as after a restart, sees that they are there; until a task comes. */
-    g_autoptr(LinkKeeper) other = link_keeper_new(fixture.archive);
-    g_assert_true(link_keeper_run(other, rest_ms + 3 * LINKS_IDLE_REST_MS, &linked, &error));
+    /* Another retention, as after a restart, sees that they are there; until a task comes. */
+    g_autoptr(TraceLinker) other = trace_linker_new(fixture.archive);
+    g_assert_true(trace_linker_run(other, rest_ms + 3 * LINKS_IDLE_REST_MS, &linked, &error));
     g_assert_cmpuint(linked, ==, 0);
 }
 

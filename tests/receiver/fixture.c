@@ -78,10 +78,10 @@ Fixture *fixture_new(void) {
     JournalOptions journal = {fixture->folder, 4096, FALSE};
     fixture->journal = journal_open(&journal, &error);
     g_assert_no_error(error);
-    fixture->gate = gate_new();
+    fixture->admission = admission_new();
     fixture->counters = counter_set_new();
     fixture->senders = senders_new();
-    fixture->books = books_new(fixture->archive);
+    fixture->accounts = accounts_new(fixture->archive);
     fixture->rules = naming_rules_new(naming_default_templates, &error);
     g_assert_no_error(error);
     gint64 hour_ns = G_GINT64_CONSTANT(3600000000000);
@@ -99,12 +99,12 @@ void fixture_start(Fixture *fixture, guint n_shards) {
         ShardOptions options = {
             .number = i,
             .archive = fixture->archive,
-            .gate = fixture->gate,
+            .admission = fixture->admission,
             .counters = fixture->counters,
-            .books = fixture->books,
+            .accounts = fixture->accounts,
             .mailbox_bytes = fixture->mailbox_bytes,
             .limits = fixture->limits,
-            .aside_dir = fixture->folder,
+            .unstored_dir = fixture->folder,
             .spill_dir = fixture->folder,
             .replayed = fixture->replayed,
         };
@@ -130,11 +130,11 @@ void fixture_free(Fixture *fixture) {
         shard_free(fixture->shards[i]);
     }
     g_free(fixture->shards);
-    books_free(fixture->books);
+    accounts_free(fixture->accounts);
     archive_free(fixture->archive);
     store_close(fixture->store);
     journal_close(fixture->journal);
-    gate_free(fixture->gate);
+    admission_free(fixture->admission);
     counter_set_free(fixture->counters);
     senders_free(fixture->senders);
     naming_rules_free(fixture->rules);
@@ -150,9 +150,9 @@ IntakeOptions fixture_intake(const Fixture *fixture) {
         .shards = fixture->shards,
         .n_shards = fixture->n_shards,
         .journal = fixture->journal,
-        .gate = fixture->gate,
+        .admission = fixture->admission,
         .senders = fixture->senders,
-        .books = fixture->books,
+        .accounts = fixture->accounts,
         .sampling = &fixture->sampling,
     };
 }

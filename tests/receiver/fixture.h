@@ -8,10 +8,10 @@ typedef struct Fixture {
     Store *store;
     Archive *archive;
     Journal *journal;
-    Gate *gate;
+    Admission *admission;
     CounterSet *counters;
     Senders *senders;
-    Books *books;
+    Accounts *accounts;
     NamingRules *rules;
     Shard **shards;
     guint n_shards;

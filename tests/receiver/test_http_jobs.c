@@ -3,7 +3,7 @@
 
 /* A gate and a recovery that goes on are all that a flush looks at before it is begun. */
 typedef struct Setup {
-    Gate *gate;
+    Admission *admission;
     RecoveryView recovery;
     AllowanceBudget questions;
     StateSources sources;
@@ -13,9 +13,9 @@ typedef struct Setup {
 static void nobody_waits(void *arg) { (void)arg; }
 
 static void setup_init(Setup *setup, guint n_threads, guint queue) {
-    *setup = (Setup){.gate = gate_new()};
+    *setup = (Setup){.admission = admission_new()};
     atomic_init(&setup->recovery.goes_on, TRUE);
-    setup->sources.gate = setup->gate;
+    setup->sources.admission = setup->admission;
     setup->sources.recovery = &setup->recovery;
     setup->sources.questions = &setup->questions;
     setup->jobs = http_jobs_start(&(HttpJobsOptions){n_threads, queue, 0, &setup->sources, nobody_waits, NULL});
@@ -39,7 +39,7 @@ static guint setup_end(Setup *setup) {
     http_jobs_stop(setup->jobs);
     const guint n = take_answers(setup->jobs, 503);
     http_jobs_free(setup->jobs);
-    gate_free(setup->gate);
+    admission_free(setup->admission);
     return n;
 }
 
@@ -100,7 +100,7 @@ static void test_one_answer_each(void) {
     withdraw(setup.jobs, flushes[0]);
     withdraw(setup.jobs, flushes[3]);
     g_assert_cmpuint(take_answers(setup.jobs, 503), ==, 0);
-    gate_shut(setup.gate, GATE_STORE_FAILS, "says the test");
+    admission_shut(setup.admission, ADMISSION_STORE_FAILS, "says the test");
     guint n = 0;
     while (n < 3) n += take_answers(setup.jobs, 503);
     g_assert_cmpuint(setup_end(&setup), ==, 0);
@@ -114,8 +114,8 @@ static void test_both_at_once(void) {
     for (guint turn = 0; turn < 3000; turn++) {
         HttpJob *jobs[4];
         for (guint i = 0; i < G_N_ELEMENTS(jobs); i++, asked++) jobs[i] = put(setup.jobs, JOB_FLUSH);
-        if (turn % 50 == 20) gate_shut(setup.gate, GATE_STORE_FAILS, "says the test");
-        if (turn % 50 == 40) gate_open(setup.gate, GATE_STORE_FAILS);
+        if (turn % 50 == 20) admission_shut(setup.admission, ADMISSION_STORE_FAILS, "says the test");
+        if (turn % 50 == 40) admission_open(setup.admission, ADMISSION_STORE_FAILS);
         for (guint i = 0; i < G_N_ELEMENTS(jobs); i += 1 + turn % 3)
             if (http_jobs_withdraw(setup.jobs, jobs[i])) {
                 http_job_free(jobs[i]);

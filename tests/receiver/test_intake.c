@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
-#include "receiver/background/recover.h"
+#include "receiver/background/recovery.h"
 
 typedef struct Setup {
     Fixture *fixture;
@@ -84,9 +84,9 @@ static void test_sampling(void) {
     for (gsize i = 0; i < G_N_ELEMENTS(policies); i++) {
         g_byte_array_set_size(setup.out, 0);
         intake_frame(setup.intake, view(frame), setup.out);
-        gate_set(setup.fixture->gate, GATE_STORE_SPACE, "make room");
+        admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, "make room");
         intake_frame(setup.intake, view(frame), setup.out);
-        gate_set(setup.fixture->gate, GATE_STORE_SPACE, NULL);
+        admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, NULL);
         intake_commit(setup.intake);
         atomic_store(&setup.fixture->sampling, policies[i]);
         intake_finish(setup.intake);
@@ -109,10 +109,10 @@ static void test_not_a_call(void) {
 static void test_gate_is_shut(void) {
     g_auto(Setup) setup = setup_new(1);
     g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
-    gate_set(setup.fixture->gate, GATE_STORE_SPACE, "make room");
+    admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, "make room");
     g_assert_cmpint(intake_pressure(setup.intake), ==, PRESSURE_SHUT);
     g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_LATER);
-    gate_set(setup.fixture->gate, GATE_STORE_SPACE, NULL);
+    admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, NULL);
     g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_TAKEN);
     intake_commit(setup.intake);
     intake_finish(setup.intake);
@@ -134,13 +134,13 @@ static void test_journal_fails(void) {
     g_assert_false(intake_commit(setup.intake));
     intake_finish(setup.intake);
     for (guint i = 0; i < 2; i++) g_assert_cmpint(reply_at(&setup, i).status, ==, REPLY_TRY_LATER);
-    g_assert_true(gate_is_shut_for(setup.fixture->gate, GATE_JOURNAL_FAILS));
+    g_assert_true(admission_is_shut_for(setup.fixture->admission, ADMISSION_JOURNAL_FAILS));
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 0);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_JOURNAL_FAILURES), ==, 1);
     g_assert_false(journal_probe(setup.fixture->journal, NULL));
     g_unlink(obstacle);
     g_assert_true(journal_probe(setup.fixture->journal, NULL));
-    gate_set(setup.fixture->gate, GATE_JOURNAL_FAILS, NULL);
+    admission_set(setup.fixture->admission, ADMISSION_JOURNAL_FAILS, NULL);
     g_byte_array_set_size(setup.out, 0);
     intake_frame(setup.intake, view(first), setup.out);
     g_assert_true(intake_commit(setup.intake));
@@ -215,7 +215,7 @@ static Recovering recovering_new(gsize mailbox_bytes) {
 
 static Recovery *recovering_start(Recovering *recovering) {
     const Fixture *fixture = recovering->setup.fixture;
-    RecoverOptions options = {fixture->journal, fixture_intake(fixture), recovering->counters, &recovering->view};
+    RecoveryOptions options = {fixture->journal, fixture_intake(fixture), recovering->counters, &recovering->view};
     return recovery_start(&options);
 }
 
@@ -241,8 +241,8 @@ static void assert_stored_once(Recovering *recovering, guint64 traces, guint64 s
     const ArchiveTotals totals = archive_totals(recovering->setup.fixture->archive);
     g_assert_cmpuint(totals.traces, ==, traces);
     g_assert_cmpuint(totals.spans, ==, spans);
-    BookSums sums;
-    books_read(recovering->setup.fixture->books, NULL, NULL, &sums);
+    AccountSums sums;
+    accounts_read(recovering->setup.fixture->accounts, NULL, NULL, &sums);
     g_assert_cmpint(sums.open, <=, 0); /* spans that were put into shards were not received */
     g_assert_cmpint(sums.stored, ==, (gint64)spans);
     g_assert_cmpint(sums.received - sums.open, ==, sums.stored + sums.repeated);
@@ -254,9 +254,9 @@ static void test_recovery(void) {
     g_assert_cmpfloat(recovery_share(&recovering.view), ==, 0);
     fixture_store_fails(TRUE); /* not even a name can be noted: it waits */
     g_autoptr(Recovery) first = recovering_start(&recovering);
-    WAIT_FOR(gate_is_shut_for(recovering.setup.fixture->gate, GATE_STORE_FAILS));
+    WAIT_FOR(admission_is_shut_for(recovering.setup.fixture->admission, ADMISSION_STORE_FAILS));
     g_clear_pointer(&first, recovery_stop);
-    g_assert_true(gate_is_open(recovering.setup.fixture->gate));
+    g_assert_true(admission_is_open(recovering.setup.fixture->admission));
     g_assert_true(atomic_load(&recovering.view.goes_on));
     g_assert_cmpuint(recovered(&recovering), ==, 0);
     fixture_store_fails(FALSE);

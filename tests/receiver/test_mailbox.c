@@ -4,8 +4,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
-#include "receiver/facts/gate.h"
 #include "receiver/journal/journal.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/needs.h"
@@ -140,22 +140,22 @@ static void test_waiter(void) {
 }
 
 static void test_gate(void) {
-    g_autoptr(Gate) gate = gate_new();
-    g_assert_true(gate_is_open(gate));
-    g_assert_null(gate_describe(gate));
-    gate_shut(gate, GATE_STORE_FAILS, "first");
-    gate_shut(gate, GATE_STORE_FAILS, "second");
-    g_assert_true(gate_set(gate, GATE_STORE_SPACE, "third"));
-    g_assert_false(gate_set(gate, GATE_STORE_SPACE, "fourth"));
-    g_autofree char *why = gate_describe(gate);
+    g_autoptr(Admission) admission = admission_new();
+    g_assert_true(admission_is_open(admission));
+    g_assert_null(admission_describe(admission));
+    admission_shut(admission, ADMISSION_STORE_FAILS, "first");
+    admission_shut(admission, ADMISSION_STORE_FAILS, "second");
+    g_assert_true(admission_set(admission, ADMISSION_STORE_SPACE, "third"));
+    g_assert_false(admission_set(admission, ADMISSION_STORE_SPACE, "fourth"));
+    g_autofree char *why = admission_describe(admission);
     g_assert_cmpstr(why, ==, "second; fourth");
-    gate_open(gate, GATE_STORE_FAILS);
-    g_assert_true(gate_is_shut_for(gate, GATE_STORE_FAILS));
-    gate_open(gate, GATE_STORE_FAILS);
-    g_assert_false(gate_is_shut_for(gate, GATE_STORE_FAILS));
-    g_assert_false(gate_is_open(gate));
-    g_assert_true(gate_set(gate, GATE_STORE_SPACE, NULL));
-    g_assert_true(gate_is_open(gate));
+    admission_open(admission, ADMISSION_STORE_FAILS);
+    g_assert_true(admission_is_shut_for(admission, ADMISSION_STORE_FAILS));
+    admission_open(admission, ADMISSION_STORE_FAILS);
+    g_assert_false(admission_is_shut_for(admission, ADMISSION_STORE_FAILS));
+    g_assert_false(admission_is_open(admission));
+    g_assert_true(admission_set(admission, ADMISSION_STORE_SPACE, NULL));
+    g_assert_true(admission_is_open(admission));
 }
 
 static void test_counters(void) {

@@ -18,7 +18,8 @@ typedef struct Setup {
 static Setup setup_new(void) {
     Setup setup = {.fixture = fixture_new()};
     fixture_start(setup.fixture, 1);
-    const RecorderOptions recorder = {setup.fixture->archive, setup.fixture->gate, setup.fixture->counters, 1 << 17};
+    const RecorderOptions recorder = {setup.fixture->archive, setup.fixture->admission, setup.fixture->counters,
+                                      1 << 17};
     setup.recorder = recorder_start(&recorder);
     setup.counters = counter_set_add(setup.fixture->counters);
     IntakeOptions intake = fixture_intake(setup.fixture);
@@ -141,13 +142,13 @@ static void test_store_fails(void) {
         if (reply.status != REPLY_OK) g_assert_cmpint(reply.status, ==, REPLY_TRY_LATER);
     }
     g_assert_false(flush(&setup));
-    g_assert_true(gate_is_shut_for(setup.fixture->gate, GATE_STORE_FAILS));
+    g_assert_true(admission_is_shut_for(setup.fixture->admission, ADMISSION_STORE_FAILS));
     g_assert_cmpuint(stored(&setup), ==, 0);
     g_assert_cmpuint(recorder_waiting(setup.recorder), ==, fixture_count(setup.fixture, COUNTER_RECORDS));
     fixture_store_fails(FALSE);
     WAIT_FOR(recorder_waiting(setup.recorder) == 0);
     g_assert_true(flush(&setup));
-    g_assert_true(gate_is_open(setup.fixture->gate));
+    g_assert_true(admission_is_open(setup.fixture->admission));
     g_assert_cmpuint(stored(&setup), >, 0);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_RECORDS), ==,
                      fixture_count(setup.fixture, COUNTER_RECORDS_STORED) +

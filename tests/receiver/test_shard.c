@@ -101,13 +101,13 @@ static void test_store_fails_for_a_while(void) {
     for (guint64 trace = 1; trace <= 20; trace++)
         fixture_put(fixture->shards[trace % 2], (FixtureSpans){trace, 1, 10}, NULL);
     WAIT_FOR(fixture_count(fixture, COUNTER_COMMIT_FAILURES) >= 4);
-    g_assert_true(gate_is_shut_for(fixture->gate, GATE_STORE_FAILS));
-    g_autofree char *why = gate_describe(fixture->gate);
+    g_assert_true(admission_is_shut_for(fixture->admission, ADMISSION_STORE_FAILS));
+    g_autofree char *why = admission_describe(fixture->admission);
     g_assert_nonnull(strstr(why, "no space left, says the test"));
     g_assert_false(fixture_flush(fixture, NULL));
     g_assert_cmpuint(stored_spans(fixture), ==, 0);
     fixture_store_fails(FALSE);
-    WAIT_FOR(gate_is_open(fixture->gate));
+    WAIT_FOR(admission_is_open(fixture->admission));
     g_assert_true(fixture_flush(fixture, NULL));
     g_assert_cmpuint(stored_spans(fixture), ==, 200);
 }
@@ -124,7 +124,7 @@ static void test_stop_while_the_store_fails(void) {
     fixture_store_fails(FALSE);
 }
 
-/* The shards' patience is one time, not one after the other. */
+/* The shards' idle time is one time, not one after the other. */
 static void test_shards_stop_together(void) {
     enum { SHARDS = 16 };
     const gint64 patience_ns = 250 * NS_PER_MS;
@@ -282,7 +282,7 @@ static void test_unreadable(void) {
     g_assert_false(fixture_flush(fixture, &closed));
     g_assert_cmpuint(stored_spans(fixture), ==, 10);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), ==, 1);
-    g_assert_true(gate_is_open(fixture->gate));
+    g_assert_true(admission_is_open(fixture->admission));
     g_assert_cmpuint(shard_state(shard).spans, ==, 20000);
     g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, number);
     g_assert_cmpint(pwrite(fd, right, sizeof right, 5000), ==, sizeof right);

@@ -1,6 +1,6 @@
-/* What became of every span, by the process that made it (its tracer id): the books that `plumb status --senders` shows
- * and verify checks. Counted in whoever takes, stores or removes spans, each in a table of its own; written with the
- * group that they are about, so that a crash leaves books and spans in agreement.
+/* What became of every span, by the process that made it (its tracer id): the accounts that `plumb status --senders`
+ * shows and verify checks. Counted in whoever takes, stores or removes spans, each in a table of its own; written
+ * with the group that they are about, so that a crash leaves accounts and spans in agreement.
  *
  *   family  key                               value
  *   meta    "account/", slot u16, block u32   of each of 64 tracer ids: the stored fields, zig-zag varints
@@ -13,7 +13,7 @@
 #include "analyzer/archive/tables/layout.h"
 #include "common/store/store.h"
 
-/* Tracer ids of the dictionary that have books of their own: 3,000 hosts with many processes each, at 40 bytes a
+/* Tracer ids of the dictionary that have accounts of their own: 3,000 hosts with many processes each, at 40 bytes a
  * thread. Those with greater ids are one together, as tracer 0. */
 #define ACCOUNT_TRACERS       131072u
 #define ACCOUNT_BLOCK_TRACERS 64u
@@ -43,7 +43,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AccountTable, account_table_free)
 void account_add(AccountTable *table, guint32 tracer, AccountField field, gint64 n);
 /* Adds all of 'from'. */
 void account_add_table(AccountTable *table, const AccountTable *from);
-/* All fields of one tracer id; 0: of those that have no books of their own. */
+/* All fields of one tracer id; 0: of those that have no accounts of their own. */
 void account_get(const AccountTable *table, guint32 tracer, gint64 fields[ACCOUNT_FIELDS]);
 /* Sum over all tracer ids. */
 void account_sum(const AccountTable *table, gint64 fields[ACCOUNT_FIELDS]);
@@ -69,11 +69,11 @@ void account_draft_discard(AccountDraft *draft);
 /* Reads the tables of all slots: elements of 'slots' are AccountTable, NULL where there is none. CORRUPT, IO. */
 gboolean account_load(StoreIter *meta, GPtrArray *slots, GError **error);
 
-/* Adds the books of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
+/* Adds the accounts of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
  * the writers. */
 void archive_books(struct Archive *archive, AccountTable *sum);
 
-/* For verify: counts stored spans as taken or as waiting, and tells of every tracer id whose books say otherwise. */
+/* For verify: counts stored spans as taken or as waiting, and tells of every tracer id whose accounts say otherwise. */
 void account_count_stored(AccountTable *counted, const GPtrArray *spans);
 void account_count_waiting(AccountTable *counted, const GPtrArray *spans);
 typedef void (*AccountDiffers)(void *arg, guint32 tracer, gint64 booked, gint64 stored);

@@ -123,7 +123,7 @@ LayoutKey totals_key(guint16 slot) {
     return out;
 }
 
-LayoutKey gone_key(guint32 generation, guint64 trace_id) {
+LayoutKey removed_traces_key(guint32 generation, guint64 trace_id) {
     LayoutKey out = {.size_bytes = sizeof GONE_PREFIX - 1};
     memcpy(out.bytes, GONE_PREFIX, sizeof GONE_PREFIX - 1);
     put_be(&out, generation, 4);

@@ -5,8 +5,8 @@
  *   meta      "totals/", slot u16                                             a writer's share: StoredTotals
  *   meta      "clock-tolerance"                                               zig-zag varint, ns
  *   meta      "kept-from"                                                     first bucket of each level, varints
- *   meta      "account/", "removed/", "gone/", ...                            account.h, removed.h,
- *                                                                             gone.h
+ *   meta      "account/", "removed/", "gone/", ...                            account.h, removed_counts.h,
+ *                                                                             removed_traces.h
  *   trace     second u32, trace id u64, part u16                              record.c of the call-tree library
  *   trace_id  trace id u64                                                    second u32 of part 0, of part 1, ...
  *   pattern   number u32, from 1 without holes                                pattern_encode()
@@ -76,7 +76,7 @@ gboolean stats_key_parse(Bytes stored, StatsKey *key);
 /* Order of the stored keys. */
 int stats_key_compare(const StatsKey *a, const StatsKey *b);
 LayoutKey totals_key(guint16 slot);
-LayoutKey gone_key(guint32 generation, guint64 trace_id); /* gone.h */
+LayoutKey removed_traces_key(guint32 generation, guint64 trace_id); /* removed_traces.h */
 
 /* Length of a level's bucket in minutes, and in buckets of the next finer level. */
 guint32 level_minutes(StatsLevel level);

@@ -4,13 +4,13 @@
 
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/late.h"
-#include "analyzer/archive/verify/ledger.h"
+#include "analyzer/archive/verify/row_check.h"
 #include "analyzer/archive/verify/verify_index.h"
 #include "analyzer/archive/verify/verify_removed.h"
 #include "common/base/error.h"
 
 /* Everything is read from one state of the store. Traces come in order of time, so a minute's rows are complete when
- * the first trace of a later minute comes (calls that begin in later minutes than their trace wait in the ledger). */
+ * the first trace of a later minute comes (calls that begin in later minutes than their trace wait in the check). */
 
 #define PROGRESS_TRACES 1000
 /* A minute may hold millions of traces: what is expected of it is put together from groups of this size. */
@@ -24,7 +24,7 @@ typedef struct Verify {
     guint64 expected_traces; /* for progress */
     StoreIter *traces, *parts, *ids, *patterns, *taken, *late, *meta;
     StoreIter *stats[STATS_KINDS][LEVEL_COUNT];
-    Ledger *ledgers[STATS_KINDS][LEVEL_COUNT];
+    RowCheck *checks[STATS_KINDS][LEVEL_COUNT];
     RemovedCheck *removed;
     StoreIter *counts; /* its rows */
     IndexCheck *search;
@@ -34,7 +34,7 @@ typedef struct Verify {
     GByteArray *spans;
     GPtrArray *list;
     StoredTotals totals;
-    AccountTable *books;          /* what is stored, by process */
+    AccountTable *accounts;       /* what is stored, by process */
     GHashTable *incomplete_parts; /* ids of traces in parts, one of them incomplete */
     guint64 records;
     gboolean ids_differ;
@@ -75,7 +75,7 @@ static void row_difference(void *arg, const StatsKey *key, const char *what) {
 
 static void expect_row(void *arg, const StatsKey *key, Bytes value) {
     Verify *verify = arg;
-    ledger_expect(verify->ledgers[key->kind][LEVEL_MINUTE], key, value);
+    row_check_expect(verify->checks[key->kind][LEVEL_MINUTE], key, value);
 }
 
 static void take_group(Verify *verify) {
@@ -107,7 +107,7 @@ static gboolean close_rows(Verify *verify, guint32 until, GError **error) {
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_COUNT; level++) {
             guint32 end = until == G_MAXUINT32 ? until : until / level_minutes(level);
-            if (!ledger_close(verify->ledgers[kind][level], end, &verify->result.rows, error)) return FALSE;
+            if (!row_check_close(verify->checks[kind][level], end, &verify->result.rows, error)) return FALSE;
         }
     }
     verify->minute = until;
@@ -232,7 +232,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     if (!archive_dropped(verify->archive, key->trace_id, &summary, &dropped, error)) return FALSE;
     verify->result.cut += dropped != 0;
     count_trace(verify, key, &summary);
-    account_count_stored(verify->books, verify->list);
+    account_count_stored(verify->accounts, verify->list);
     removed_check_note(verify->removed, &summary, verify->list);
     check_summary(verify, key, record, &summary, &version);
     check_index(verify, key, &summary);
@@ -286,7 +286,7 @@ static gboolean check_ids(Verify *verify, gboolean one_by_one, GError **error) {
     return check_ids(verify, TRUE, error);
 }
 
-/* What waits must be readable, and in the books. */
+/* What waits must be readable, and in the accounts. */
 static gboolean check_late(Verify *verify, GError **error) {
     for (gboolean more = store_iter_seek(verify->late, (Bytes){"", 0}); more; more = store_iter_next(verify->late)) {
         LateKey key;
@@ -297,7 +297,7 @@ static gboolean check_late(Verify *verify, GError **error) {
             difference(verify, "an entry of late spans is malformed");
             continue;
         }
-        account_count_waiting(verify->books, verify->list);
+        account_count_waiting(verify->accounts, verify->list);
         verify->result.waiting += verify->list->len;
         verify->totals.late_waiting += verify->list->len;
         verify->totals.late_next = MAX(verify->totals.late_next, key.number + 1);
@@ -370,7 +370,7 @@ static void book_difference(void *arg, guint32 tracer, gint64 booked, gint64 sto
 static void verify_begin(Verify *verify) {
     Archive *archive = verify->archive;
     verify->expected_traces = archive_totals(archive).traces;
-    pthread_rwlock_wrlock(&archive->gate);
+    pthread_rwlock_wrlock(&archive->commit_lock);
     memcpy(verify->rolled_below, archive->roll_up.rolled_below, sizeof verify->rolled_below);
     verify->traces = store_iter_new(archive->store, FAMILY_TRACE);
     verify->parts = store_iter_new(archive->store, FAMILY_TRACE);
@@ -385,19 +385,19 @@ static void verify_begin(Verify *verify) {
         for (guint level = 0; level < LEVEL_COUNT; level++)
             verify->stats[kind][level] = store_iter_new(archive->store, FAMILY_STATS);
     }
-    pthread_rwlock_unlock(&archive->gate);
+    pthread_rwlock_unlock(&archive->commit_lock);
 
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
-        Ledger *coarser = NULL;
+        RowCheck *coarser = NULL;
         for (guint level = LEVEL_COUNT; level-- > 0;) {
-            LedgerOptions options = {.level = level,
-                                     .kind = kind,
-                                     .below = verify->rolled_below[level],
-                                     .stored = verify->stats[kind][level],
-                                     .coarser = coarser,
-                                     .difference = row_difference,
-                                     .arg = verify};
-            coarser = verify->ledgers[kind][level] = ledger_new(&options);
+            RowCheckOptions options = {.level = level,
+                                       .kind = kind,
+                                       .below = verify->rolled_below[level],
+                                       .stored = verify->stats[kind][level],
+                                       .coarser = coarser,
+                                       .difference = row_difference,
+                                       .arg = verify};
+            coarser = verify->checks[kind][level] = row_check_new(&options);
         }
     }
     verify->search = index_check_new(archive, verify->index, other_difference, verify);
@@ -405,7 +405,7 @@ static void verify_begin(Verify *verify) {
     verify->group = stats_group_new(&archive->lookup, TRUE);
     verify->spans = g_byte_array_new();
     verify->list = g_ptr_array_new();
-    verify->books = account_table_new();
+    verify->accounts = account_table_new();
     verify->incomplete_parts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
@@ -423,7 +423,7 @@ static void verify_end(Verify *verify) {
     removed_check_free(verify->removed);
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
-            ledger_free(verify->ledgers[kind][level]);
+            row_check_free(verify->checks[kind][level]);
             store_iter_free(verify->stats[kind][level]);
         }
     }
@@ -431,7 +431,7 @@ static void verify_end(Verify *verify) {
     stats_group_free(verify->group);
     g_byte_array_unref(verify->spans);
     g_ptr_array_unref(verify->list);
-    account_table_free(verify->books);
+    account_table_free(verify->accounts);
     g_hash_table_unref(verify->incomplete_parts);
 }
 
@@ -440,7 +440,7 @@ static gboolean check_all(Verify *verify, GError **error) {
     if (verify->removed == NULL) return FALSE;
     return check_patterns(verify, error) && check_traces(verify, error) && index_check_finish(verify->search, error) &&
            check_ids(verify, FALSE, error) && check_late(verify, error) && check_totals(verify, error) &&
-           account_check(verify->meta, verify->books, book_difference, verify, error) &&
+           account_check(verify->meta, verify->accounts, book_difference, verify, error) &&
            removed_check_finish(verify->removed, other_difference, verify, error);
 }
 

@@ -1,6 +1,6 @@
 #include "analyzer/calltree/stats/call_log.h"
 
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 static gsize block_words(guint i) { return i == 0 ? LOG_FIRST_WORDS : LOG_BLOCK_WORDS; }
 

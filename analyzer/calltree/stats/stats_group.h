@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analyzer/calltree/stats/stats.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 typedef struct StatsGroup StatsGroup;
 /* by_host FALSE: only rows of all hosts together come out. */
@@ -59,7 +59,7 @@ void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg);
 typedef struct StatsSealed {
     StatsValueVisit visit;
     void *arg;
-    Room *values;
+    Region *values;
 } StatsSealed;
 void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed);
 /* As stats_group_seal(), taken apart (stats_value_visit()): for few rows. */

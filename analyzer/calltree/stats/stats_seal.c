@@ -11,7 +11,7 @@
 #include "analyzer/calltree/stats/buffer.h"
 #include "analyzer/calltree/stats/stats_code.h"
 #include "analyzer/calltree/stats/stats_inside.h"
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 #define SMALL_BYTES 4096u
 /* Of the rank of a target whose calls do not count as others do. Numbers of targets are smaller (CALL_FLAG_BITS). */
@@ -47,7 +47,7 @@ typedef struct Entry {
 
 typedef struct Fold {
     const StatsGroup *group;
-    Room room;       /* the arrays that follow lie in it */
+    Region region;   /* the arrays that follow lie in it */
     HostLog *logs;   /* by number of the host */
     guint32 *sorted; /* the words of all of them */
     guint32 n;       /* targets */
@@ -71,7 +71,7 @@ typedef struct Fold {
     NodeBuilder builder;
     Buffer row;      /* of one host */
     Buffer built;    /* what the builder gives, and rows of all hosts */
-    Room *values;    /* all of them */
+    Region *values;  /* all of them */
     GArray *entries; /* Entry */
 } Fold;
 
@@ -89,8 +89,8 @@ static int by_target(gconstpointer left, gconstpointer right, gpointer arg) {
 static void rank_targets(Fold *fold) {
     Target *targets = (Target *)(gpointer)fold->group->target_list->data;
     g_autofree guint32 *order = g_new(guint32, fold->n + 1);
-    fold->targets = room_new(&fold->room, Target, fold->n + 1);
-    fold->rank = room_new(&fold->room, guint32, fold->n + 1);
+    fold->targets = region_new(&fold->region, Target, fold->n + 1);
+    fold->rank = region_new(&fold->region, guint32, fold->n + 1);
     for (guint32 i = 0; i < fold->n; i++) order[i] = i;
     if (fold->n > 0) g_qsort_with_data(order, (gint)fold->n, sizeof *order, by_target, targets);
     for (guint32 i = 0; i < fold->n; i++) {
@@ -129,7 +129,7 @@ static void sort_log(Fold *fold) {
     const CallLog *log = &fold->group->log;
     gsize words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words + COPIED_WORDS;
-    fold->sorted = room_new(&fold->room, guint32, words + 1);
+    fold->sorted = region_new(&fold->region, guint32, words + 1);
     words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) {
         fold->logs[i].host = fold->group->hosts.keys[i][0];
@@ -160,31 +160,32 @@ static void lay_out(Fold *fold) {
             at[d] += counted;
         }
     }
-    for (guint d = 0; d < DISTS; d++) fold->columns[d] = room_new(&fold->room, guint64, at[d] + 1);
+    for (guint d = 0; d < DISTS; d++) fold->columns[d] = region_new(&fold->region, guint64, at[d] + 1);
 }
 
-static void fold_init(Fold *fold, StatsGroup *group, Room *values, gboolean last) {
+static void fold_init(Fold *fold, StatsGroup *group, Region *values, gboolean last) {
     *fold = (Fold){.group = group, .n = group->target_list->len, .values = values};
-    Room *room = &fold->room;
+    Region *region = &fold->region;
     rank_targets(fold);
-    fold->places = room_new(room, Place, fold->n + 1);
-    fold->logs = room_new(room, HostLog, group->hosts.n);
+    fold->places = region_new(region, Place, fold->n + 1);
+    fold->logs = region_new(region, HostLog, group->hosts.n);
     count_log(fold);
     sort_log(fold);
     if (last) log_empty(&group->log);
     lay_out(fold);
-    fold->sums = room_new(room, NodeSums, fold->n + 1);
-    fold->totals = room_new(room, NodeSums, fold->n + 1);
+    fold->sums = region_new(region, NodeSums, fold->n + 1);
+    fold->totals = region_new(region, NodeSums, fold->n + 1);
     fold->n_words = fold->n / 4096 + 1;
-    fold->bits = room_new(room, guint64, (gsize)fold->n_words * 64);
-    fold->words = room_new(room, guint64, fold->n_words);
-    fold->touched = room_new(room, guint32, fold->n + 1);
-    fold->head = room_new(room, guint32, group->functions.n + 1);
+    fold->bits = region_new(region, guint64, (gsize)fold->n_words * 64);
+    fold->words = region_new(region, guint64, fold->n_words);
+    fold->touched = region_new(region, guint32, fold->n + 1);
+    fold->head = region_new(region, guint32, group->functions.n + 1);
     for (guint32 i = 0; i < group->functions.n; i++) fold->head[i] = NOTHING;
-    fold->next = room_new(room, guint32, fold->n + 1);
-    fold->functions = room_new(room, guint32, group->functions.n + 1);
+    fold->next = region_new(region, guint32, fold->n + 1);
+    fold->functions = region_new(region, guint32, group->functions.n + 1);
     for (guint kind = 0; kind < 2; kind++) {
-        fold->cells[kind] = room_new(room, CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
+        fold->cells[kind] =
+            region_new(region, CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
     node_builder_init(&fold->builder);
@@ -203,7 +204,7 @@ static void fold_clear(Fold *fold) {
     buffer_clear(&fold->row);
     buffer_clear(&fold->built);
     g_array_unref(fold->entries);
-    room_clear(&fold->room);
+    region_clear(&fold->region);
 }
 
 /* ---- calls ---- */
@@ -475,7 +476,7 @@ static StatsKey row_key(const Fold *fold, StatsKind kind, guint32 number, guint3
 }
 
 static void add_entry(Fold *fold, const StatsKey *key, const guint8 *bytes, gsize size) {
-    Entry entry = {*key, {memcpy(room_take(fold->values, size), bytes, size), size}};
+    Entry entry = {*key, {memcpy(region_take(fold->values, size), bytes, size), size}};
     g_array_append_val(fold->entries, entry);
 }
 
@@ -582,7 +583,7 @@ static void seal(StatsGroup *group, gboolean last, const StatsSealed *sealed) {
 void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed) { seal(group, TRUE, sealed); }
 
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
-    g_auto(Room) values = {NULL};
+    g_auto(Region) values = {NULL};
     seal(group, FALSE, &(StatsSealed){visit, arg, &values});
 }
 

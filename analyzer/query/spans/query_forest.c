@@ -6,7 +6,7 @@
  * its calls. */
 #include <string.h>
 
-#include "analyzer/archive/removed.h"
+#include "analyzer/archive/removed_counts.h"
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spans/forest.h"
 #include "common/base/error.h"

@@ -1,4 +1,4 @@
-#include "receiver/background/recover.h"
+#include "receiver/background/recovery.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@
 #define READ_BYTES ((gsize)4 * 1024 * 1024)
 
 struct Recovery {
-    RecoverOptions options;
+    RecoveryOptions options;
     Intake *intake;
     pthread_t thread;
     atomic_bool cancelled;
@@ -26,7 +26,7 @@ struct Recovery {
     guint64 done_bytes;  /* of the segments before this one */
     gsize dropped_bytes; /* of this one's view */
     gint64 progress_ns;  /* when the next progress line is due */
-    gboolean gate_shut;
+    gboolean admission_shut;
 };
 
 /* ---- waiting ---- */
@@ -96,15 +96,15 @@ static void report_torn(const JournalSegment *segment) {
 }
 
 static void note_store(Recovery *recovery, const GError *problem) {
-    Gate *gate = recovery->options.intake.gate;
-    if (problem == NULL && recovery->gate_shut) {
-        gate_open(gate, GATE_STORE_FAILS);
+    Admission *admission = recovery->options.intake.admission;
+    if (problem == NULL && recovery->admission_shut) {
+        admission_open(admission, ADMISSION_STORE_FAILS);
         log_message(LOG_LEVEL_NOTICE, "the store takes what is recovered again");
-    } else if (problem != NULL && !recovery->gate_shut) {
-        gate_shut(gate, GATE_STORE_FAILS, problem->message);
+    } else if (problem != NULL && !recovery->admission_shut) {
+        admission_shut(admission, ADMISSION_STORE_FAILS, problem->message);
         log_message(LOG_LEVEL_ERROR, "recovery waits: %s", problem->message);
     }
-    recovery->gate_shut = problem != NULL;
+    recovery->admission_shut = problem != NULL;
 }
 
 /* ---- replaying ---- */
@@ -197,7 +197,7 @@ static void *run(void *arg) {
     recovery->progress_ns = clock_monotonic_ns(clock_system()) + PROGRESS_NS;
     gboolean good = TRUE;
     for (guint i = 0; i < n && good; i++) good = recover_segment(recovery, i);
-    if (recovery->gate_shut) gate_open(recovery->options.intake.gate, GATE_STORE_FAILS);
+    if (recovery->admission_shut) admission_open(recovery->options.intake.admission, ADMISSION_STORE_FAILS);
     g_clear_pointer(&recovery->intake, intake_free);
     if (!good) return NULL;
     atomic_store(&view->goes_on, FALSE);
@@ -215,7 +215,7 @@ void recovery_view_init(RecoveryView *view, Journal *journal) {
     atomic_init(&view->done_bytes, 0);
 }
 
-Recovery *recovery_start(const RecoverOptions *options) {
+Recovery *recovery_start(const RecoveryOptions *options) {
     if (!atomic_load(&options->view->goes_on)) return NULL;
     Recovery *recovery = g_new0(Recovery, 1);
     recovery->options = *options;

@@ -1,4 +1,4 @@
-#include "analyzer/archive/removed.h"
+#include "analyzer/archive/removed_counts.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "common/base/room.h"
+#include "common/base/region.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -11,11 +11,11 @@
 #define FIRST_BYTES  ((gsize)32 * 1024)
 #define ALIGN_BYTES  ((gsize)16)
 
-typedef struct RoomBlock {
-    struct RoomBlock *before;
+typedef struct RegionBlock {
+    struct RegionBlock *before;
     gsize size_bytes; /* this included */
-} RoomBlock;
-G_STATIC_ASSERT(sizeof(RoomBlock) % ALIGN_BYTES == 0);
+} RegionBlock;
+G_STATIC_ASSERT(sizeof(RegionBlock) % ALIGN_BYTES == 0);
 
 static gsize rounded(gsize size, gsize unit) { return (size + unit - 1) / unit * unit; }
 
@@ -33,25 +33,25 @@ static gpointer map_huge(gsize size_bytes) {
 
 #ifdef __SANITIZE_ADDRESS__
 /* Each piece for itself, so that a byte beyond it is found. */
-static RoomBlock *block_new(const Room *room, gsize least_bytes) {
-    (void)room;
-    RoomBlock *block = g_malloc0(least_bytes);
+static RegionBlock *block_new(const Region *region, gsize least_bytes) {
+    (void)region;
+    RegionBlock *block = g_malloc0(least_bytes);
     block->size_bytes = least_bytes;
     return block;
 }
 
-static void block_free(RoomBlock *block) { g_free(block); }
+static void block_free(RegionBlock *block) { g_free(block); }
 #else
-static RoomBlock *block_new(const Room *room, gsize least_bytes) {
-    gsize size = MAX(MAX(least_bytes, room->size_bytes), FIRST_BYTES);
+static RegionBlock *block_new(const Region *region, gsize least_bytes) {
+    gsize size = MAX(MAX(least_bytes, region->size_bytes), FIRST_BYTES);
     const gboolean large = size >= LARGE_BYTES;
     if (large) size = rounded(MAX(least_bytes, MAPPED_BYTES), HUGE_BYTES);
-    RoomBlock *block = large ? map_huge(size) : g_malloc0(size);
+    RegionBlock *block = large ? map_huge(size) : g_malloc0(size);
     block->size_bytes = size;
     return block;
 }
 
-static void block_free(RoomBlock *block) {
+static void block_free(RegionBlock *block) {
     if (block->size_bytes >= LARGE_BYTES)
         munmap(block, block->size_bytes);
     else
@@ -59,29 +59,29 @@ static void block_free(RoomBlock *block) {
 }
 #endif
 
-gpointer room_take(Room *room, gsize size_bytes) {
+gpointer region_take(Region *region, gsize size_bytes) {
     const gsize size = rounded(size_bytes, ALIGN_BYTES);
-    if (size > room->left_bytes) {
-        RoomBlock *block = block_new(room, sizeof *block + size);
-        block->before = room->blocks;
-        room->blocks = block;
-        room->at = (guint8 *)(block + 1);
-        room->left_bytes = block->size_bytes - sizeof *block;
-        room->size_bytes += block->size_bytes;
+    if (size > region->left_bytes) {
+        RegionBlock *block = block_new(region, sizeof *block + size);
+        block->before = region->blocks;
+        region->blocks = block;
+        region->at = (guint8 *)(block + 1);
+        region->left_bytes = block->size_bytes - sizeof *block;
+        region->size_bytes += block->size_bytes;
     }
-    guint8 *piece = room->at;
-    room->at += size;
-    room->left_bytes -= size;
+    guint8 *piece = region->at;
+    region->at += size;
+    region->left_bytes -= size;
     return piece;
 }
 
-void room_clear(Room *room) {
-    while (room->blocks != NULL) {
-        RoomBlock *block = room->blocks;
-        room->blocks = block->before;
+void region_clear(Region *region) {
+    while (region->blocks != NULL) {
+        RegionBlock *block = region->blocks;
+        region->blocks = block->before;
         block_free(block);
     }
-    *room = (Room){.blocks = NULL};
+    *region = (Region){.blocks = NULL};
 }
 
 gpointer large_new(gsize size_bytes) {

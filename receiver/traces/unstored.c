@@ -1,4 +1,4 @@
-#include "receiver/traces/aside.h"
+#include "receiver/traces/unstored.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static gboolean append(const char *path, const GString *text, GError **error) {
     return good;
 }
 
-gboolean aside_write(Archive *archive, const char *folder, Bytes records, char **file, GError **error) {
+gboolean unstored_write(Archive *archive, const char *folder, Bytes records, char **file, GError **error) {
     g_autoptr(SpanBatch) batch = batch_new();
     const guint8 *at = records.data;
     for (gsize left = records.size_bytes; left > 0;) {

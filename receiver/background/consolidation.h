@@ -5,10 +5,10 @@
 
 #include "receiver/report/state.h"
 
-typedef struct Upkeep Upkeep;
+typedef struct Consolidation Consolidation;
 /* Works as soon as the receiver is ready. */
-Upkeep *upkeep_start(StateSources *sources);
+Consolidation *consolidation_start(StateSources *sources);
 /* Waits for the pass under way: a batch of late spans, at most. */
-void upkeep_stop(Upkeep *upkeep);
+void consolidation_stop(Consolidation *consolidation);
 /* Late spans are joined to their traces when few wait; more wait for the next start. */
-gboolean upkeep_settle_few(Archive *archive, GError **error);
+gboolean consolidation_settle_few(Archive *archive, GError **error);

@@ -14,23 +14,23 @@
 #include <glib.h>
 
 /* Large ones wait for trace.idle at so many spans a second, for twice as long at twice as many, and so on, up to
- * PATIENCE_LARGE_MOST times and trace.max-age: spans that a busy host sends come late by a few minutes. At this rate
+ * IDLE_RULE_LARGE_MOST times and trace.max-age: spans that a busy host sends come late by a few minutes. At this rate
  * joins take 2 % of a processor. */
-#define PATIENCE_RATE       50000.0
-#define PATIENCE_LARGE_MOST 8
+#define IDLE_RULE_RATE       50000.0
+#define IDLE_RULE_LARGE_MOST 8
 /* The least that is waited, as a part of trace.idle. */
-#define PATIENCE_LEAST_PART 16
+#define IDLE_RULE_LEAST_PART 16
 
-typedef struct PatienceInput {
+typedef struct IdleRuleInput {
     gint64 idle_ns, max_age_ns; /* trace.idle, trace.max-age */
     double spans_per_s;
     guint64 journal_bytes, journal_limit_bytes;
-} PatienceInput;
+} IdleRuleInput;
 
-typedef struct Patience {
+typedef struct IdleTimes {
     gint64 idle_ns, large_idle_ns;
-} Patience;
+} IdleTimes;
 
 /* All of it while half of the journal's limit is used or less, the least from seven eighths on, and by equal factors in
  * between: what changes is always the same part of what is waited. */
-Patience patience_of(const PatienceInput *input);
+IdleTimes idle_times_of(const IdleRuleInput *input);

@@ -1,4 +1,4 @@
-#include "receiver/background/maintenance.h"
+#include "receiver/background/resource_control.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,9 +6,9 @@
 
 #include "common/base/clock.h"
 #include "receiver/background/advice.h"
+#include "receiver/background/consolidation.h"
+#include "receiver/background/idle_rule.h"
 #include "receiver/background/memory.h"
-#include "receiver/background/patience.h"
-#include "receiver/background/upkeep.h"
 #include "receiver/facts/log.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
@@ -21,14 +21,14 @@ typedef struct Flushing {
     gint64 again_ns;
 } Flushing;
 
-struct Maintenance {
-    MaintenanceOptions options;
+struct ResourceControl {
+    ResourceControlOptions options;
     pthread_t thread;
-    Upkeep *upkeep;
+    Consolidation *consolidation;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    MaintenanceLimits limits; /* under the lock */
-    gboolean stopping;        /* under the lock */
+    ResourceControlLimits limits; /* under the lock */
+    gboolean stopping;            /* under the lock */
 };
 
 /* ---- journal ---- */
@@ -46,7 +46,7 @@ static guint64 oldest_needed(void *arg) {
     return MIN(oldest, recorder_needs(trim->sources->recorder, trim->reached_mark));
 }
 
-void maintenance_trim(StateSources *sources) {
+void resource_control_trim(StateSources *sources) {
     Trim trim = {sources, store_reached_mark(archive_store(sources->archive))};
     journal_trim(sources->journal, oldest_needed, &trim);
 }
@@ -64,9 +64,9 @@ static void bound_journal(StateSources *sources) {
               "what was found in it is recovered"
             : "the journal has twice what it may have (journal.limit, or a quarter of what is free) and the store does "
               "not keep up: see whether its disk works, make room, or raise journal.limit";
-    if (gate_set(sources->gate, GATE_JOURNAL_FULL, full ? why : NULL))
+    if (admission_set(sources->admission, ADMISSION_JOURNAL_FULL, full ? why : NULL))
         log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
-    if (held_bytes(&usage) <= limit_bytes || gate_is_shut_for(sources->gate, GATE_STORE_FAILS)) return;
+    if (held_bytes(&usage) <= limit_bytes || admission_is_shut_for(sources->admission, ADMISSION_STORE_FAILS)) return;
     guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
     for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
 }
@@ -87,31 +87,31 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
     const guint64 journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
     /* A flush makes a file in each family, however small: compactions pay for it. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
-                           : journal_bytes > journal_limit_bytes / 2 ? MAINTENANCE_FLUSH_NS / 4
-                                                                     : MAINTENANCE_FLUSH_NS;
+                           : journal_bytes > journal_limit_bytes / 2 ? RESOURCE_CONTROL_FLUSH_NS / 4
+                                                                     : RESOURCE_CONTROL_FLUSH_NS;
     const gboolean due = now_ns - since_ns >= wait_ns;
     gboolean flush = due && !under_way;
     guint64 mark = store_next_mark(store);
     g_autoptr(GError) error = NULL;
     if (!store_set_mark(store, flush, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "the store cannot write out what it has in memory: %s", error->message);
-    if (flush) *flushing = (Flushing){mark, now_ns + MAINTENANCE_FLUSH_NS};
+    if (flush) *flushing = (Flushing){mark, now_ns + RESOURCE_CONTROL_FLUSH_NS};
 }
 
 static void probe_journal(StateSources *sources) {
-    if (!gate_is_shut_for(sources->gate, GATE_JOURNAL_FAILS)) return;
+    if (!admission_is_shut_for(sources->admission, ADMISSION_JOURNAL_FAILS)) return;
     g_autoptr(GError) error = NULL;
     if (!journal_probe(sources->journal, &error)) {
-        gate_explain(sources->gate, GATE_JOURNAL_FAILS, error->message);
+        admission_explain(sources->admission, ADMISSION_JOURNAL_FAILS, error->message);
         return;
     }
-    if (gate_set(sources->gate, GATE_JOURNAL_FAILS, NULL))
+    if (admission_set(sources->admission, ADMISSION_JOURNAL_FAILS, NULL))
         log_message(LOG_LEVEL_NOTICE, "the journal can be written again");
 }
 
 /* ---- space ---- */
 
-static void watch_space(const MaintenanceOptions *options, guint64 min_free_bytes) {
+static void watch_space(const ResourceControlOptions *options, guint64 min_free_bytes) {
     guint64 store = space_free_bytes(options->store_path);
     guint64 journal = options->uses_journal ? space_free_bytes(options->journal_path) : G_MAXUINT64;
     const char *path = store <= journal ? options->store_path : options->journal_path;
@@ -122,7 +122,7 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
             g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
                             "there, shorten retention.traces or lower it",
                             (double)least / 1e6, path, (double)min_free_bytes / 1e6);
-    if (!gate_set(options->sources->gate, GATE_STORE_SPACE, why)) return;
+    if (!admission_set(options->sources->admission, ADMISSION_STORE_SPACE, why)) return;
     if (why)
         log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
     else
@@ -130,7 +130,7 @@ static void watch_space(const MaintenanceOptions *options, guint64 min_free_byte
 }
 
 /* Says how much the journal may have; spare files go while there is little room. */
-static void bound_disk(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
+static void bound_disk(const ResourceControlOptions *options, const ResourceControlLimits *limits) {
     StateSources *sources = options->sources;
     const char *path = options->uses_journal ? options->journal_path : options->store_path;
     const JournalUsage usage = journal_usage(sources->journal);
@@ -154,9 +154,9 @@ typedef struct Advising {
     gint64 time_ns;
 } Advising;
 
-static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Advising *advising) {
-    StateSources *sources = maintenance->options.sources;
-    SharedText *told = maintenance->options.sampling;
+static void advise(ResourceControl *control, const ResourceControlLimits *limits, Advising *advising) {
+    StateSources *sources = control->options.sources;
+    SharedText *told = control->options.sampling;
     if (!limits->sampling_auto) {
         advising->advice = (Advice){0};
         atomic_store(told, limits->sampling);
@@ -165,7 +165,7 @@ static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Ad
     gint64 now_ns = clock_monotonic_ns(clock_system());
     guint64 spans = counter_set_sum(sources->counters, COUNTER_SPANS);
     AdviceInput input = {.budget = limits->sampling_spans_per_s,
-                         .queue_bytes = maintenance->options.queue_bytes,
+                         .queue_bytes = control->options.queue_bytes,
                          .try_later = counter_set_sum(sources->counters, COUNTER_TRY_LATER),
                          .space_is_thin = atomic_load(&sources->space->level) == SPACE_THIN};
     if (advising->time_ns > 0)
@@ -185,20 +185,20 @@ static void advise(Maintenance *maintenance, const MaintenanceLimits *limits, Ad
 
 /* ---- what open traces may have ---- */
 
-static Patience patience_now(StateSources *sources, const MaintenanceLimits *limits) {
+static IdleTimes idle_times_now(StateSources *sources, const ResourceControlLimits *limits) {
     const JournalUsage usage = journal_usage(sources->journal);
-    const PatienceInput input = {.idle_ns = limits->idle_ns,
+    const IdleRuleInput input = {.idle_ns = limits->idle_ns,
                                  .max_age_ns = limits->max_age_ns,
                                  .spans_per_s = rate_per_s(sources->rate),
                                  .journal_bytes = held_bytes(&usage),
                                  .journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes)};
-    const Patience patience = patience_of(&input);
-    atomic_store(&sources->wait.idle_ns, patience.idle_ns);
-    atomic_store(&sources->wait.large_idle_ns, patience.large_idle_ns);
-    return patience;
+    const IdleTimes times = idle_times_of(&input);
+    atomic_store(&sources->wait.idle_ns, times.idle_ns);
+    atomic_store(&sources->wait.large_idle_ns, times.large_idle_ns);
+    return times;
 }
 
-static void share_out(StateSources *sources, MemoryKeeper *keeper, const MaintenanceLimits *limits) {
+static void share_out(StateSources *sources, MemoryKeeper *retention, const ResourceControlLimits *limits) {
     MemoryUse use = {.resident_bytes = memory_resident_bytes()};
     if (use.resident_bytes == 0) return; /* the shares stay as they are */
     for (guint i = 0; i < sources->n_shards; i++) {
@@ -206,9 +206,9 @@ static void share_out(StateSources *sources, MemoryKeeper *keeper, const Mainten
         use.held_bytes += shard.arena_held_bytes;
         use.used_bytes += shard.arena_bytes;
     }
-    const Patience times = patience_now(sources, limits);
+    const IdleTimes times = idle_times_now(sources, limits);
     const ShardShare share = {
-        .memory_bytes = memory_for_traces(keeper, &use, limits->memory_bytes) / sources->n_shards,
+        .memory_bytes = memory_for_traces(retention, &use, limits->memory_bytes) / sources->n_shards,
         .disk_bytes = atomic_load(&sources->wait.journal_limit_bytes) / sources->n_shards,
         .idle_ns = times.idle_ns,
         .large_idle_ns = times.large_idle_ns,
@@ -219,78 +219,78 @@ static void share_out(StateSources *sources, MemoryKeeper *keeper, const Mainten
 /* ---- the thread ---- */
 
 /* FALSE: stop. */
-static gboolean wait_round(Maintenance *maintenance, MaintenanceLimits *limits) {
+static gboolean wait_round(ResourceControl *control, ResourceControlLimits *limits) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + ROUND_NS;
     const struct timespec until = timespec_of(until_ns);
-    pthread_mutex_lock(&maintenance->lock);
+    pthread_mutex_lock(&control->lock);
     int waited = 0;
-    while (!maintenance->stopping && waited == 0)
-        waited = pthread_cond_timedwait(&maintenance->changed, &maintenance->lock, &until);
-    gboolean go_on = !maintenance->stopping;
-    *limits = maintenance->limits;
-    pthread_mutex_unlock(&maintenance->lock);
+    while (!control->stopping && waited == 0)
+        waited = pthread_cond_timedwait(&control->changed, &control->lock, &until);
+    gboolean go_on = !control->stopping;
+    *limits = control->limits;
+    pthread_mutex_unlock(&control->lock);
     return go_on;
 }
 
 static void *run(void *arg) {
-    Maintenance *maintenance = arg;
-    StateSources *sources = maintenance->options.sources;
-    pthread_setname_np(pthread_self(), "maintenance");
+    ResourceControl *control = arg;
+    StateSources *sources = control->options.sources;
+    pthread_setname_np(pthread_self(), "resources");
     Flushing flushing = {0, 0};
     Advising advising = {.spans = 0};
-    MemoryKeeper keeper = {.expected_bytes = maintenance->options.others_bytes};
-    MaintenanceLimits limits;
-    for (guint round = 0; wait_round(maintenance, &limits); round++) {
-        watch_space(&maintenance->options, limits.min_free_bytes);
-        bound_disk(&maintenance->options, &limits);
+    MemoryKeeper retention = {.expected_bytes = control->options.others_bytes};
+    ResourceControlLimits limits;
+    for (guint round = 0; wait_round(control, &limits); round++) {
+        watch_space(&control->options, limits.min_free_bytes);
+        bound_disk(&control->options, &limits);
         probe_journal(sources);
         if (round % TRIM_ROUNDS == 0) {
             memory_trim();
             archive_rest(sources->archive);
         }
         if (round % 4 == 0) {
-            advise(maintenance, &limits, &advising);
+            advise(control, &limits, &advising);
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));
         }
-        share_out(sources, &keeper, &limits); /* what a group takes while it is written is soon gone */
-        maintenance_trim(sources);
+        share_out(sources, &retention, &limits); /* what a group takes while it is written is soon gone */
+        resource_control_trim(sources);
         flush_store(sources, &flushing);
         if (round % 4 == 0) bound_journal(sources);
     }
     return NULL;
 }
 
-Maintenance *maintenance_start(const MaintenanceOptions *options, const MaintenanceLimits *limits) {
-    Maintenance *maintenance = g_new0(Maintenance, 1);
-    maintenance->options = *options;
-    maintenance->limits = *limits;
-    pthread_mutex_init(&maintenance->lock, NULL);
-    cond_init_monotonic(&maintenance->changed);
+ResourceControl *resource_control_start(const ResourceControlOptions *options, const ResourceControlLimits *limits) {
+    ResourceControl *control = g_new0(ResourceControl, 1);
+    control->options = *options;
+    control->limits = *limits;
+    pthread_mutex_init(&control->lock, NULL);
+    cond_init_monotonic(&control->changed);
     watch_space(options, limits->min_free_bytes);
     bound_disk(options, limits);
-    patience_now(options->sources, limits);
-    int err = pthread_create(&maintenance->thread, NULL, run, maintenance);
+    idle_times_now(options->sources, limits);
+    int err = pthread_create(&control->thread, NULL, run, control);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
-    maintenance->upkeep = upkeep_start(options->sources);
-    return maintenance;
+    control->consolidation = consolidation_start(options->sources);
+    return control;
 }
 
-void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *limits) {
-    pthread_mutex_lock(&maintenance->lock);
-    maintenance->limits = *limits;
-    pthread_mutex_unlock(&maintenance->lock);
+void resource_control_set_limits(ResourceControl *control, const ResourceControlLimits *limits) {
+    pthread_mutex_lock(&control->lock);
+    control->limits = *limits;
+    pthread_mutex_unlock(&control->lock);
 }
 
-void maintenance_stop(Maintenance *maintenance) {
-    if (!maintenance) return;
-    upkeep_stop(maintenance->upkeep);
-    pthread_mutex_lock(&maintenance->lock);
-    maintenance->stopping = TRUE;
-    pthread_cond_signal(&maintenance->changed);
-    pthread_mutex_unlock(&maintenance->lock);
-    pthread_join(maintenance->thread, NULL);
-    pthread_cond_destroy(&maintenance->changed);
-    pthread_mutex_destroy(&maintenance->lock);
-    g_free(maintenance);
+void resource_control_stop(ResourceControl *control) {
+    if (!control) return;
+    consolidation_stop(control->consolidation);
+    pthread_mutex_lock(&control->lock);
+    control->stopping = TRUE;
+    pthread_cond_signal(&control->changed);
+    pthread_mutex_unlock(&control->lock);
+    pthread_join(control->thread, NULL);
+    pthread_cond_destroy(&control->changed);
+    pthread_mutex_destroy(&control->lock);
+    g_free(control);
 }

@@ -9,11 +9,11 @@
 #define LINKS_REST_MS      (60 * 1000)
 #define LINKS_IDLE_REST_MS (15 * 60 * 1000)
 
-typedef struct LinkKeeper LinkKeeper;
-LinkKeeper *link_keeper_new(Archive *archive);
-void link_keeper_free(LinkKeeper *keeper);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LinkKeeper, link_keeper_free)
+typedef struct TraceLinker TraceLinker;
+TraceLinker *trace_linker_new(Archive *archive);
+void trace_linker_free(TraceLinker *linker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceLinker, trace_linker_free)
 
 /* Finds and stores the links of the applications that are at rest and were not when it was last called. now_ms: the
  * wall clock. *linked: of how many. On error the others were done. */
-gboolean link_keeper_run(LinkKeeper *keeper, gint64 now_ms, guint *linked, GError **error);
+gboolean trace_linker_run(TraceLinker *linker, gint64 now_ms, guint *linked, GError **error);

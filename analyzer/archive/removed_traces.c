@@ -1,4 +1,4 @@
-#include "analyzer/archive/gone.h"
+#include "analyzer/archive/removed_traces.h"
 
 #include <string.h>
 
@@ -14,37 +14,37 @@ static gboolean read_generation(Bytes key, guint32 *generation) {
     return TRUE;
 }
 
-gboolean gone_load(Archive *archive, GError **error) {
+gboolean removed_traces_load(Archive *archive, GError **error) {
     g_autoptr(StoreIter) meta = store_iter_new(archive->store, FAMILY_META);
-    GoneTraces *gone = &archive->gone;
+    RemovedTraces *gone = &archive->gone;
     guint32 generation;
-    if (iter_seek_key(meta, gone_key(0, 0)) && read_generation(store_iter_key(meta), &generation)) {
+    if (iter_seek_key(meta, removed_traces_key(0, 0)) && read_generation(store_iter_key(meta), &generation)) {
         gone->first = gone->current = generation;
         gone->any = gone->noted = TRUE;
     }
-    const LayoutKey end = gone_key(G_MAXUINT32, G_MAXUINT64);
+    const LayoutKey end = removed_traces_key(G_MAXUINT32, G_MAXUINT64);
     if (gone->any && store_iter_seek_before(meta, key_bytes(&end)) &&
         read_generation(store_iter_key(meta), &generation))
         gone->current = generation;
     return iter_finished(meta, error);
 }
 
-void gone_put(Archive *archive, guint64 trace_id, StoreBatch *batch) {
-    GoneTraces *gone = &archive->gone;
-    LayoutKey key = gone_key(__atomic_load_n(&gone->current, __ATOMIC_RELAXED), trace_id);
+void removed_traces_put(Archive *archive, guint64 trace_id, StoreBatch *batch) {
+    RemovedTraces *gone = &archive->gone;
+    LayoutKey key = removed_traces_key(__atomic_load_n(&gone->current, __ATOMIC_RELAXED), trace_id);
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){"", 0});
     gone->noted = TRUE;
     __atomic_store_n(&gone->any, TRUE, __ATOMIC_RELEASE);
 }
 
-gboolean gone_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error) {
-    const GoneTraces *gone = &archive->gone;
+gboolean removed_traces_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error) {
+    const RemovedTraces *gone = &archive->gone;
     *has = FALSE;
-    if (!archive_gone_any(archive)) return TRUE;
+    if (!archive_removed_traces_any(archive)) return TRUE;
     guint32 from = __atomic_load_n(&gone->first, __ATOMIC_RELAXED);
     guint32 last = __atomic_load_n(&gone->current, __ATOMIC_RELAXED);
     for (guint32 generation = from; generation <= last && !*has; generation++) {
-        LayoutKey key = gone_key(generation, trace_id);
+        LayoutKey key = removed_traces_key(generation, trace_id);
         g_autoptr(GBytes) value = NULL;
         if (!store_get(archive->store, FAMILY_META, key_bytes(&key), &value, error)) return FALSE;
         *has = value != NULL;
@@ -52,10 +52,10 @@ gboolean gone_has(Archive *archive, guint64 trace_id, gboolean *has, GError **er
     return TRUE;
 }
 
-gboolean archive_gone_any(Archive *archive) { return __atomic_load_n(&archive->gone.any, __ATOMIC_ACQUIRE); }
+gboolean archive_removed_traces_any(Archive *archive) { return __atomic_load_n(&archive->gone.any, __ATOMIC_ACQUIRE); }
 
-guint32 archive_gone_close(Archive *archive) {
-    GoneTraces *gone = &archive->gone;
+guint32 archive_removed_traces_close(Archive *archive) {
+    RemovedTraces *gone = &archive->gone;
     pthread_mutex_lock(&archive->settle_lock); /* no group is under way */
     guint32 closed = gone->current;
     __atomic_store_n(&gone->current, closed + 1, __ATOMIC_RELAXED);
@@ -64,9 +64,9 @@ guint32 archive_gone_close(Archive *archive) {
     return closed;
 }
 
-gboolean archive_gone_forget(Archive *archive, guint32 generation, GError **error) {
-    GoneTraces *gone = &archive->gone;
-    LayoutKey from = gone_key(0, 0), until = gone_key(generation + 1, 0);
+gboolean archive_removed_traces_forget(Archive *archive, guint32 generation, GError **error) {
+    RemovedTraces *gone = &archive->gone;
+    LayoutKey from = removed_traces_key(0, 0), until = removed_traces_key(generation + 1, 0);
     g_autoptr(StoreBatch) batch = store_batch_new(archive->store);
     store_batch_delete_range(batch, FAMILY_META, key_bytes(&from), key_bytes(&until));
     pthread_mutex_lock(&archive->settle_lock);

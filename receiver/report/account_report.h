@@ -3,11 +3,11 @@
 
 #include "receiver/report/state.h"
 
-typedef struct Accounts {
-    BookSums sums;
+typedef struct AccountReport {
+    AccountSums sums;
     guint64 refused;  /* since the start */
     gboolean settled; /* nothing moved while they were read: then 'open' is what shards hold, exactly */
     gboolean agree;
-} Accounts;
+} AccountReport;
 /* Looks again for some milliseconds when spans move. */
-Accounts accounts_read(StateSources *sources);
+AccountReport account_report_read(StateSources *sources);

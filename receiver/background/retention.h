@@ -7,25 +7,25 @@
 #include "receiver/journal/recovery_view.h"
 
 /* What a reload may change. */
-typedef struct KeeperLimits {
+typedef struct RetentionLimits {
     RetainAges ages;
     gint64 applications_ns; /* of Spark; 0: for ever */
     SpaceMarks marks;
     guint keep;      /* traces of each pattern and hour that stay when it first thins out */
     gint64 whole_ns; /* nothing younger is thinned */
-} KeeperLimits;
+} RetentionLimits;
 
-typedef struct KeeperOptions {
+typedef struct RetentionOptions {
     Archive *archive;
     const RecoveryView *recovery;
     const char *store_path;
     SpaceView *view; /* for others to read */
-} KeeperOptions;
+} RetentionOptions;
 
-typedef struct Keeper Keeper;
+typedef struct Retention Retention;
 /* While the journal is replayed, nothing is removed for its age unless space is short: what the journal still has of a
  * trace would not be counted. */
-Keeper *keeper_start(const KeeperOptions *options, const KeeperLimits *limits);
-void keeper_set_limits(Keeper *keeper, const KeeperLimits *limits);
+Retention *retention_start(const RetentionOptions *options, const RetentionLimits *limits);
+void retention_set_limits(Retention *retention, const RetentionLimits *limits);
 /* Waits for the step under way. */
-void keeper_stop(Keeper *keeper);
+void retention_stop(Retention *retention);

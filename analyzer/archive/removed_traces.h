@@ -12,23 +12,23 @@
 #include "analyzer/archive/archive.h"
 
 /* Of an archive. */
-typedef struct GoneTraces {
+typedef struct RemovedTraces {
     guint32 first, current; /* atomic: generations */
     gboolean any;           /* atomic */
     gboolean noted;         /* in the current one; under settle_lock */
-} GoneTraces;
+} RemovedTraces;
 
 /* archive.c: what is noted, for archive_open(). */
-gboolean gone_load(Archive *archive, GError **error);
+gboolean removed_traces_load(Archive *archive, GError **error);
 /* Under Archive.settle_lock; holds when the batch is written. */
-void gone_put(Archive *archive, guint64 trace_id, StoreBatch *batch);
+void removed_traces_put(Archive *archive, guint64 trace_id, StoreBatch *batch);
 /* Any thread. Whoever finds the trace's index entry gone finds it here, if he looks afterwards. */
-gboolean gone_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error);
+gboolean removed_traces_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error);
 
 /* FALSE: nothing is noted. */
-gboolean archive_gone_any(Archive *archive);
+gboolean archive_removed_traces_any(Archive *archive);
 /* What is removed from now on belongs to the next generation. Returns the one that is closed; what the journal gets
  * from now on holds nothing that was stored when one of its traces was removed. */
-guint32 archive_gone_close(Archive *archive);
+guint32 archive_removed_traces_close(Archive *archive);
 /* Forgets generations up to this one, which is closed. */
-gboolean archive_gone_forget(Archive *archive, guint32 generation, GError **error);
+gboolean archive_removed_traces_forget(Archive *archive, guint32 generation, GError **error);

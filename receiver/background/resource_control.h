@@ -1,6 +1,7 @@
 /* What has to happen every now and then, on a thread of its own: the store is asked to write out its memory, journal
  * segments that nothing needs go, memory is shared out, free space is watched, a failing journal is tried again, the
- * rate is sampled, what senders are to sample is told. Starts and stops the upkeep of what is stored (upkeep.h). */
+ * rate is sampled, what senders are to sample is told. Starts and stops consolidation of what is stored
+ * (consolidation.h). */
 #pragma once
 
 #include "common/base/clock.h"
@@ -8,9 +9,9 @@
 
 /* So long may the journal have to keep what lies in the store's memory, when that does not fill up before: what a start
  * after kill -9 has to take in again, and how far behind `plumb --store` may be. */
-#define MAINTENANCE_FLUSH_NS (10 * NS_PER_SEC)
+#define RESOURCE_CONTROL_FLUSH_NS (10 * NS_PER_SEC)
 
-typedef struct MaintenanceOptions {
+typedef struct ResourceControlOptions {
     StateSources *sources;
     const char *store_path, *journal_path;
     gboolean uses_journal; /* ack is not memory */
@@ -18,24 +19,24 @@ typedef struct MaintenanceOptions {
     SharedText *sampling;  /* kept up to date */
     guint64 queue_bytes;   /* of all shards */
     guint64 others_bytes;  /* memory that all but open traces will have under load */
-} MaintenanceOptions;
+} ResourceControlOptions;
 
 /* What a reload may change. */
-typedef struct MaintenanceLimits {
+typedef struct ResourceControlLimits {
     guint64 min_free_bytes, thin_free_bytes;
     guint64 journal_limit_bytes;
     gint64 idle_ns, max_age_ns;   /* of open traces */
-    const char *sampling;         /* outlives the maintenance */
+    const char *sampling;         /* outlives resource control */
     gboolean sampling_auto;       /* then advice.h decides */
     guint64 sampling_spans_per_s; /* its budget */
     guint64 memory_bytes;         /* of the whole process */
-} MaintenanceLimits;
+} ResourceControlLimits;
 
-typedef struct Maintenance Maintenance;
-Maintenance *maintenance_start(const MaintenanceOptions *options, const MaintenanceLimits *limits);
-void maintenance_set_limits(Maintenance *maintenance, const MaintenanceLimits *limits);
-void maintenance_stop(Maintenance *maintenance);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Maintenance, maintenance_stop)
+typedef struct ResourceControl ResourceControl;
+ResourceControl *resource_control_start(const ResourceControlOptions *options, const ResourceControlLimits *limits);
+void resource_control_set_limits(ResourceControl *control, const ResourceControlLimits *limits);
+void resource_control_stop(ResourceControl *control);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResourceControl, resource_control_stop)
 
-/* Deletes the journal segments that nothing needs; also for the end, when no maintenance runs any more. */
-void maintenance_trim(StateSources *sources);
+/* Deletes the journal segments that nothing needs; also for the end, when no resource control runs any more. */
+void resource_control_trim(StateSources *sources);

@@ -1,4 +1,4 @@
-#include "receiver/report/accounts.h"
+#include "receiver/report/account_report.h"
 
 #include <string.h>
 #include <time.h>
@@ -10,13 +10,13 @@
 #define PAUSE_NS (2 * NS_PER_MS)
 
 typedef struct Look {
-    BookSums sums;
+    AccountSums sums;
     gint64 held;       /* spans that shards say they hold */
     gint64 stored;     /* spans that the store says it holds */
     gboolean negative; /* more of a process were stored than came */
 } Look;
 
-static void look_at(void *arg, guint32 tracer, const BookSums *sums) {
+static void look_at(void *arg, guint32 tracer, const AccountSums *sums) {
     (void)tracer;
     Look *look = arg;
     if (sums->open < 0 || sums->stored < 0) look->negative = TRUE;
@@ -31,13 +31,13 @@ static gboolean shards_wait(const StateSources *sources) {
 /* TRUE: nothing moved meanwhile. */
 static gboolean look(const StateSources *sources, Look *found) {
     gboolean moved, moving;
-    guint64 epoch = books_epoch(sources->books, &moved);
+    guint64 epoch = accounts_epoch(sources->accounts, &moved);
     moved = moved || !shards_wait(sources);
     *found = (Look){.stored = (gint64)archive_totals(sources->archive).spans};
-    books_read(sources->books, look_at, found, &found->sums);
+    accounts_read(sources->accounts, look_at, found, &found->sums);
     for (guint i = 0; i < sources->n_shards; i++) found->held += (gint64)shard_state(sources->shards[i]).spans;
     moved = moved || found->stored != (gint64)archive_totals(sources->archive).spans;
-    return !moved && shards_wait(sources) && epoch == books_epoch(sources->books, &moving) && !moving;
+    return !moved && shards_wait(sources) && epoch == accounts_epoch(sources->accounts, &moving) && !moving;
 }
 
 static guint64 refused_spans(const StateSources *sources) {
@@ -49,7 +49,7 @@ static guint64 refused_spans(const StateSources *sources) {
     return refused;
 }
 
-Accounts accounts_read(StateSources *sources) {
+AccountReport account_report_read(StateSources *sources) {
     Look found;
     gboolean settled = look(sources, &found);
     for (guint i = 1; !settled && i < ATTEMPTS; i++) {
@@ -57,7 +57,7 @@ Accounts accounts_read(StateSources *sources) {
         nanosleep(&pause, NULL);
         settled = look(sources, &found);
     }
-    Accounts accounts = {.sums = found.sums, .refused = refused_spans(sources), .settled = settled};
+    AccountReport accounts = {.sums = found.sums, .refused = refused_spans(sources), .settled = settled};
     accounts.agree = !found.negative;
     if (settled) accounts.agree &= found.sums.open == found.held && found.sums.stored == found.stored;
     return accounts;

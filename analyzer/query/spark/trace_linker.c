@@ -1,24 +1,24 @@
-#include "analyzer/query/spark/link_keeper.h"
+#include "analyzer/query/spark/trace_linker.h"
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/task_hdfs.h"
 
-struct LinkKeeper {
+struct TraceLinker {
     Archive *archive;
     GHashTable *done; /* key of an application -> when it was last written, gint64 * */
 };
 
-LinkKeeper *link_keeper_new(Archive *archive) {
-    LinkKeeper *keeper = g_new0(LinkKeeper, 1);
-    keeper->archive = archive;
-    keeper->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    return keeper;
+TraceLinker *trace_linker_new(Archive *archive) {
+    TraceLinker *linker = g_new0(TraceLinker, 1);
+    linker->archive = archive;
+    linker->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    return linker;
 }
 
-void link_keeper_free(LinkKeeper *keeper) {
-    if (!keeper) return;
-    g_hash_table_unref(keeper->done);
-    g_free(keeper);
+void trace_linker_free(TraceLinker *linker) {
+    if (!linker) return;
+    g_hash_table_unref(linker->done);
+    g_free(linker);
 }
 
 /* What is known of applications without reading their records: most are done with, and asked for again and again. */
@@ -28,59 +28,59 @@ typedef struct Resting {
 } Resting;
 
 typedef struct Look {
-    const LinkKeeper *keeper;
+    const TraceLinker *linker;
     gint64 now_ms;
     GArray *resting; /* Resting */
 } Look;
 
 static gboolean take_owner(void *arg, const SparkOwner *owner) {
     const Look *look = arg;
-    const gint64 *done = g_hash_table_lookup(look->keeper->done, owner->name);
+    const gint64 *done = g_hash_table_lookup(look->linker->done, owner->name);
     if (owner->records[SPARK_APP] == 0 || owner->records[SPARK_TASK] == 0) return TRUE;
     if (look->now_ms - owner->written_ms < LINKS_REST_MS) return TRUE;
-    /* Of those that were linked before this keeper was made, the links are there. */
+    /* Of those that were linked before this retention was made, the links are there. */
     if (done ? *done == owner->written_ms : owner->records[SPARK_LINK] > 0) return TRUE;
     const Resting resting = {owner->name, owner->written_ms};
     g_array_append_val(look->resting, resting);
     return TRUE;
 }
 
-static gboolean is_due(LinkKeeper *keeper, const Resting *resting, gint64 now_ms, gboolean *due, GError **error) {
+static gboolean is_due(TraceLinker *linker, const Resting *resting, gint64 now_ms, gboolean *due, GError **error) {
     g_autoptr(SparkRecords) records = spark_records_new();
     const SparkSelect select = SPARK_SELECT(SPARK_APP, resting->key);
-    if (!archive_spark_load(keeper->archive, &select, records, error)) return FALSE;
+    if (!archive_spark_load(linker->archive, &select, records, error)) return FALSE;
     const gboolean ended = records->of[SPARK_APP]->len > 0 && spark_app(records, 0)->end_ms >= 0;
     *due = now_ms - resting->written_ms >= (ended ? LINKS_REST_MS : LINKS_IDLE_REST_MS);
     return TRUE;
 }
 
-static gboolean link_app(LinkKeeper *keeper, const Resting *resting, gint64 now_ms, GError **error) {
-    g_autoptr(AppTasks) tasks = app_tasks_load(keeper->archive, resting->key, now_ms, error);
+static gboolean link_app(TraceLinker *linker, const Resting *resting, gint64 now_ms, GError **error) {
+    g_autoptr(AppTasks) tasks = app_tasks_load(linker->archive, resting->key, now_ms, error);
     if (!tasks) return FALSE;
     g_autoptr(SparkRecords) links = spark_records_new();
-    if (!app_links_find(keeper->archive, tasks, links, error)) return FALSE;
+    if (!app_links_find(linker->archive, tasks, links, error)) return FALSE;
     SparkPut put = {0};
     gboolean any = links->of[SPARK_LINK]->len > 0;
-    if (any && !archive_spark_put(keeper->archive, links, now_ms, &put, error)) return FALSE;
+    if (any && !archive_spark_put(linker->archive, links, now_ms, &put, error)) return FALSE;
     /* A link is one more record: that is no reason to look again. */
     const gint64 written_ms = put.added + put.changed > 0 ? now_ms : resting->written_ms;
-    g_hash_table_insert(keeper->done, g_strdup(resting->key), g_memdup2(&written_ms, sizeof(written_ms)));
+    g_hash_table_insert(linker->done, g_strdup(resting->key), g_memdup2(&written_ms, sizeof(written_ms)));
     return TRUE;
 }
 
-gboolean link_keeper_run(LinkKeeper *keeper, gint64 now_ms, guint *linked, GError **error) {
+gboolean trace_linker_run(TraceLinker *linker, gint64 now_ms, guint *linked, GError **error) {
     gboolean good = TRUE;
     *linked = 0;
     g_autoptr(SparkRecords) names = spark_records_new();
     g_autoptr(GArray) resting = g_array_new(FALSE, FALSE, sizeof(Resting));
-    Look look = {keeper, now_ms, resting};
-    if (!archive_spark_owners(keeper->archive, OWNER_APP, names, (SparkOwnerVisitor){take_owner, &look}, error))
+    Look look = {linker, now_ms, resting};
+    if (!archive_spark_owners(linker->archive, OWNER_APP, names, (SparkOwnerVisitor){take_owner, &look}, error))
         return FALSE;
     for (guint i = 0; i < resting->len; i++) {
         const Resting *app = &g_array_index(resting, Resting, i);
         gboolean due = FALSE;
         GError **first = good ? error : NULL;
-        if (!is_due(keeper, app, now_ms, &due, first) || (due && !link_app(keeper, app, now_ms, first)))
+        if (!is_due(linker, app, now_ms, &due, first) || (due && !link_app(linker, app, now_ms, first)))
             good = FALSE;
         else
             *linked += due;

@@ -5,4 +5,4 @@
 #include "analyzer/archive/archive.h"
 
 /* Appends SpanRecs and syncs; *file is the path, to be freed. Any thread. */
-gboolean aside_write(Archive *archive, const char *folder, Bytes records, char **file, GError **error);
+gboolean unstored_write(Archive *archive, const char *folder, Bytes records, char **file, GError **error);

@@ -9,12 +9,12 @@
 #include "receiver/journal/recovery_view.h"
 #include "receiver/net/intake.h"
 
-typedef struct RecoverOptions {
+typedef struct RecoveryOptions {
     Journal *journal;
     IntakeOptions intake; /* shards and all; the replay has an Intake of its own */
     Counters *counters;   /* the replay's own block */
     RecoveryView *view;
-} RecoverOptions;
+} RecoveryOptions;
 
 /* There is something to be replayed, if there is: before any thread looks at the view. */
 void recovery_view_init(RecoveryView *view, Journal *journal);
@@ -22,7 +22,7 @@ void recovery_view_init(RecoveryView *view, Journal *journal);
 typedef struct Recovery Recovery;
 /* Starts the thread, which logs progress and every damage. While the store fails, it waits and tries again. What
  * options point to must outlive it. */
-Recovery *recovery_start(const RecoverOptions *options);
+Recovery *recovery_start(const RecoveryOptions *options);
 /* Ends the thread; what is not replayed by then stays in the journal. */
 void recovery_stop(Recovery *recovery);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recovery, recovery_stop)

@@ -1,14 +1,14 @@
-#include "receiver/background/upkeep.h"
+#include "receiver/background/consolidation.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
-#include "analyzer/archive/gone.h"
 #include "analyzer/archive/known.h"
+#include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"
-#include "analyzer/query/spark/link_keeper.h"
+#include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "receiver/facts/log.h"
@@ -29,7 +29,7 @@ static const SettleWhen settle_when = {
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
-struct Upkeep {
+struct Consolidation {
     StateSources *sources;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -38,14 +38,15 @@ struct Upkeep {
 };
 
 /* FALSE: stop. */
-static gboolean wait_ns(Upkeep *upkeep, gint64 ns) {
+static gboolean wait_ns(Consolidation *consolidation, gint64 ns) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + ns;
     const struct timespec until = timespec_of(until_ns);
-    pthread_mutex_lock(&upkeep->lock);
+    pthread_mutex_lock(&consolidation->lock);
     int waited = 0;
-    while (!upkeep->stopping && waited == 0) waited = pthread_cond_timedwait(&upkeep->changed, &upkeep->lock, &until);
-    gboolean go_on = !upkeep->stopping;
-    pthread_mutex_unlock(&upkeep->lock);
+    while (!consolidation->stopping && waited == 0)
+        waited = pthread_cond_timedwait(&consolidation->changed, &consolidation->lock, &until);
+    gboolean go_on = !consolidation->stopping;
+    pthread_mutex_unlock(&consolidation->lock);
     return go_on;
 }
 
@@ -67,17 +68,17 @@ static void settle(Archive *archive, gint64 *from_ns) {
     *from_ns = clock_monotonic_ns(clock_system()) + pause_ns;
 }
 
-gboolean upkeep_settle_few(Archive *archive, GError **error) {
+gboolean consolidation_settle_few(Archive *archive, GError **error) {
     const SettleWhen few = {G_MAXINT64, G_MAXINT64, settle_when.few_spans, G_MAXUINT64};
     return archive_settle_due(archive, &few, error);
 }
 
 /* Until then, the store is asked for each trace. In steps, so that a stop need not wait. */
-static void learn_traces(Upkeep *upkeep) {
+static void learn_traces(Consolidation *consolidation) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
-    for (gboolean done = FALSE; !done && wait_ns(upkeep, 0);) {
-        if (archive_learn_traces(upkeep->sources->archive, LEARN_TRACES, &done, &error)) continue;
+    for (gboolean done = FALSE; !done && wait_ns(consolidation, 0);) {
+        if (archive_learn_traces(consolidation->sources->archive, LEARN_TRACES, &done, &error)) continue;
         log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
         return;
     }
@@ -90,11 +91,11 @@ static void roll_up(Archive *archive) {
         log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
 }
 
-static void link_tasks(LinkKeeper *keeper) {
+static void link_tasks(TraceLinker *retention) {
     static LogLimit limit;
     guint linked;
     g_autoptr(GError) error = NULL;
-    if (!link_keeper_run(keeper, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
+    if (!trace_linker_run(retention, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
 }
 
@@ -173,60 +174,60 @@ static void forget_gone(StateSources *sources, GoneNoted *gone) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     if (!gone->closed) {
-        if (!archive_gone_any(sources->archive)) return;
-        gone->generation = archive_gone_close(sources->archive);
+        if (!archive_removed_traces_any(sources->archive)) return;
+        gone->generation = archive_removed_traces_close(sources->archive);
         gone->closed = TRUE;
         gone->segment = journal_usage(sources->journal).newest;
     }
     const JournalUsage usage = journal_usage(sources->journal);
     if (usage.segments > 0 && usage.oldest <= gone->segment) return;
-    if (archive_gone_forget(sources->archive, gone->generation, &error))
+    if (archive_removed_traces_forget(sources->archive, gone->generation, &error))
         gone->closed = FALSE;
     else
         log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
 }
 
 static void *run(void *arg) {
-    Upkeep *upkeep = arg;
+    Consolidation *consolidation = arg;
     Forgetting due = {0, 0};
     GoneNoted gone = {FALSE, 0, 0};
     Quiet quiet = {0, 0, 0};
-    g_autoptr(LinkKeeper) links = link_keeper_new(upkeep->sources->archive);
-    pthread_setname_np(pthread_self(), "upkeep");
+    g_autoptr(TraceLinker) links = trace_linker_new(consolidation->sources->archive);
+    pthread_setname_np(pthread_self(), "consolidation");
     gint64 pause_ns = READY_NS, settle_from_ns = 0;
-    while (wait_ns(upkeep, pause_ns)) {
-        if (gate_is_shut_for(upkeep->sources->gate, GATE_STARTING)) continue;
+    while (wait_ns(consolidation, pause_ns)) {
+        if (admission_is_shut_for(consolidation->sources->admission, ADMISSION_STARTING)) continue;
         pause_ns = PASS_NS;
-        learn_traces(upkeep);
-        settle(upkeep->sources->archive, &settle_from_ns);
-        roll_up(upkeep->sources->archive);
-        forget_ids(upkeep->sources, &due);
-        forget_gone(upkeep->sources, &gone);
+        learn_traces(consolidation);
+        settle(consolidation->sources->archive, &settle_from_ns);
+        roll_up(consolidation->sources->archive);
+        forget_ids(consolidation->sources, &due);
+        forget_gone(consolidation->sources, &gone);
         link_tasks(links);
-        look_for_quiet(upkeep->sources, &quiet);
+        look_for_quiet(consolidation->sources, &quiet);
     }
     return NULL;
 }
 
-Upkeep *upkeep_start(StateSources *sources) {
-    Upkeep *upkeep = g_new0(Upkeep, 1);
-    upkeep->sources = sources;
-    pthread_mutex_init(&upkeep->lock, NULL);
-    cond_init_monotonic(&upkeep->changed);
-    int err = pthread_create(&upkeep->thread, NULL, run, upkeep);
+Consolidation *consolidation_start(StateSources *sources) {
+    Consolidation *consolidation = g_new0(Consolidation, 1);
+    consolidation->sources = sources;
+    pthread_mutex_init(&consolidation->lock, NULL);
+    cond_init_monotonic(&consolidation->changed);
+    int err = pthread_create(&consolidation->thread, NULL, run, consolidation);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
-    return upkeep;
+    return consolidation;
 }
 
-void upkeep_stop(Upkeep *upkeep) {
-    if (upkeep == NULL) return;
-    archive_hurry(upkeep->sources->archive);
-    pthread_mutex_lock(&upkeep->lock);
-    upkeep->stopping = TRUE;
-    pthread_cond_signal(&upkeep->changed);
-    pthread_mutex_unlock(&upkeep->lock);
-    pthread_join(upkeep->thread, NULL);
-    pthread_cond_destroy(&upkeep->changed);
-    pthread_mutex_destroy(&upkeep->lock);
-    g_free(upkeep);
+void consolidation_stop(Consolidation *consolidation) {
+    if (consolidation == NULL) return;
+    archive_hurry(consolidation->sources->archive);
+    pthread_mutex_lock(&consolidation->lock);
+    consolidation->stopping = TRUE;
+    pthread_cond_signal(&consolidation->changed);
+    pthread_mutex_unlock(&consolidation->lock);
+    pthread_join(consolidation->thread, NULL);
+    pthread_cond_destroy(&consolidation->changed);
+    pthread_mutex_destroy(&consolidation->lock);
+    g_free(consolidation);
 }

@@ -8,17 +8,17 @@
 #include <glib.h>
 
 /* Pieces that go back together. All zeros: empty. Of one thread at a time. */
-typedef struct Room {
-    struct RoomBlock *blocks; /* the last one first */
-    guint8 *at;               /* in it */
+typedef struct Region {
+    struct RegionBlock *blocks; /* the last one first */
+    guint8 *at;                 /* in it */
     gsize left_bytes;
     gsize size_bytes; /* of all blocks */
-} Room;
-/* Zeroed, aligned for anything; until room_clear(). What is taken for 0 bytes is not to be looked at. */
-gpointer room_take(Room *room, gsize size_bytes);
-void room_clear(Room *room);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Room, room_clear)
-#define room_new(room, Type, n) ((Type *)room_take(room, (gsize)(n) * sizeof(Type)))
+} Region;
+/* Zeroed, aligned for anything; until region_clear(). What is taken for 0 bytes is not to be looked at. */
+gpointer region_take(Region *region, gsize size_bytes);
+void region_clear(Region *region);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Region, region_clear)
+#define region_new(region, Type, n) ((Type *)region_take(region, (gsize)(n) * sizeof(Type)))
 
 /* One piece, of any content; from 1 MiB on it begins where a huge page may. size_bytes is the same for both. */
 gpointer large_new(gsize size_bytes);
