@@ -100,15 +100,15 @@ void known_traces_add(KnownTraces *known, guint64 trace_id) {
     if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= region_of(n - 1)) grow(known, n);
 }
 
+static gboolean known_traces_is_complete(const KnownTraces *known) {
+    return __atomic_load_n(&known->complete, __ATOMIC_ACQUIRE);
+}
+
 gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id) {
     return !known_traces_is_complete(known) || has(known, hash_of(known, trace_id));
 }
 
 void known_traces_complete(KnownTraces *known) { __atomic_store_n(&known->complete, TRUE, __ATOMIC_RELEASE); }
-
-gboolean known_traces_is_complete(const KnownTraces *known) {
-    return __atomic_load_n(&known->complete, __ATOMIC_ACQUIRE);
-}
 
 gsize known_traces_size_bytes(const KnownTraces *known) {
     gsize size_bytes = 0;

@@ -21,8 +21,7 @@ void known_traces_add(KnownTraces *known, guint64 trace_id);
 gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id);
 /* All traces were added that had been stored before the filter was made. */
 void known_traces_complete(KnownTraces *known);
-gboolean known_traces_is_complete(const KnownTraces *known);
-gsize known_traces_size_bytes(const KnownTraces *known);
+gsize known_traces_size_bytes(const KnownTraces *known); /* for tests */
 
 gsize archive_known_bytes(const Archive *archive);
 /* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is

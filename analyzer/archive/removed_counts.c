@@ -51,13 +51,6 @@ static guint pattern_position(const RemovedMinute *minute, guint32 pattern) {
     return from;
 }
 
-const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 pattern) {
-    guint at = pattern_position(minute, pattern);
-    if (at == minute->patterns->len) return NULL;
-    const RemovedPattern *found = &g_array_index(minute->patterns, RemovedPattern, at);
-    return found->pattern == pattern ? found : NULL;
-}
-
 static void pattern_add(RemovedMinute *minute, const RemovedPattern *add) {
     guint at = pattern_position(minute, add->pattern);
     RemovedPattern *found = at < minute->patterns->len ? &g_array_index(minute->patterns, RemovedPattern, at) : NULL;

@@ -35,8 +35,7 @@ void removed_set_add_call(RemovedSet *set, guint32 minute);
 const RemovedMinute *removed_set_find(const RemovedSet *set, guint32 minute);
 guint removed_set_size(const RemovedSet *set); /* minutes */
 typedef void (*RemovedVisit)(void *arg, guint32 minute, const RemovedMinute *removed);
-void removed_set_foreach(const RemovedSet *set, RemovedVisit visit, void *arg);          /* in no order */
-const RemovedPattern *removed_minute_find(const RemovedMinute *minute, guint32 pattern); /* NULL: none of it */
+void removed_set_foreach(const RemovedSet *set, RemovedVisit visit, void *arg); /* in no order */
 
 /* Adds what is stored of the minutes [from, until). CORRUPT, IO. */
 gboolean removed_set_load(RemovedSet *set, StoreIter *meta, guint32 from, guint32 until, GError **error);

@@ -27,4 +27,4 @@ gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainRe
 
 /* Rewrites the files of the time before, so that what was removed leaves the disk also where it shares files with what
  * stays: when space is short. Takes as long as writing what stays. */
-gboolean archive_compact(Archive *archive, gint64 until_ns, GError **error);
+gboolean archive_compact(Archive *archive, gint64 until_ns, GError **error); /* for tests */

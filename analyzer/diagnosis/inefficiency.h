@@ -31,7 +31,7 @@ typedef struct StageOps {
 } StageOps;
 
 /* PF of each pipeline; out: n_pipelines. Pipelines of equal duration have equal ones. */
-void pipeline_factors(const double *durations_ms, guint32 n, double *out);
+void pipeline_factors(const double *durations_ms, guint32 n, double *out); /* for tests */
 /* The median span of each operation; out: n_operations, 0 of operations without instances. */
 void operation_medians(const StageOps *ops, double *out);
 

@@ -1,4 +1,5 @@
-/* How good a method is: its causes against injections that were recorded, per straggler and resource. */
+/* How good a method is: its causes against injections that were recorded, per straggler and resource. For measurements
+ * (bench_judge); the programs do not judge. */
 #pragma once
 
 #include "analyzer/diagnosis/baselines.h"

@@ -47,7 +47,7 @@ typedef struct StageFigures {
 void stage_figures(const double *times_ms, guint32 n_pipelines, guint32 n_ops, OpFigures *ops, StageFigures *figures);
 void stage_figures_clear(StageFigures *figures);
 /* share, cv, variance_share and dominant from mean and deviation: for figures that were published without the times. */
-void stage_figures_derive(guint32 n_ops, OpFigures *ops, StageFigures *figures);
+void stage_figures_derive(guint32 n_ops, OpFigures *ops, StageFigures *figures); /* for tests */
 
 StagePattern stage_pattern(const StageFigures *figures);
 const char *stage_pattern_name(StagePattern pattern); /* "A" ...; "none" */

@@ -27,4 +27,4 @@ typedef struct Query {
 json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error);
 
 /* As query_run(), with another rows_max: for tests. */
-json_t *question_answer(const char *question, const Asked *asked, GError **error);
+json_t *question_answer(const char *question, const Asked *asked, GError **error); /* for tests */

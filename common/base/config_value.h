@@ -4,8 +4,8 @@
 #include "common/base/config.h"
 
 /* FALSE leaves the result untouched: not of the form, or outside 64 bits. Blanks around are ignored. */
-gboolean size_parse(const char *text, gint64 *size_bytes);
-gboolean duration_parse(const char *text, gint64 *duration_ns);
+gboolean size_parse(const char *text, gint64 *size_bytes);      /* for tests */
+gboolean duration_parse(const char *text, gint64 *duration_ns); /* for tests */
 
 /* The shortest exact form that the parsers take: "64M", "1536K", "100"; "2h", "1500ms", "1001ns". */
 char *size_format(gint64 size_bytes);

@@ -54,7 +54,7 @@ void packer_begin_batch(Packer *packer, const SpanBatch *batch);
 
 /* Appends span i as one SpanRec, or leaves 'out' as it was and says why. Parents of id (0,0) refer to nothing and are
  * left out. */
-PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArray *out);
+PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArray *out); /* for tests */
 
 /* The same in the tight form (model/fragment.h), all spans of a batch that are of one trace at a time, so that whoever
  * keeps traces apart looks for each but once per batch. packer_group() sorts the batch's spans (after

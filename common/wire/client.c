@@ -257,10 +257,6 @@ gboolean wire_client_deliver(WireClient *client, const SpanBatch *batch, gint64 
     return deliver(client, &(Cargo){.batch = batch}, give_up_ms, reply, error);
 }
 
-gboolean wire_client_submit_records(WireClient *client, const SparkRecords *records, WireReply *reply, GError **error) {
-    return submit(client, &(Cargo){.records = records}, reply, error);
-}
-
 gboolean wire_client_deliver_records(WireClient *client, const SparkRecords *records, gint64 give_up_ms,
                                      WireReply *reply, GError **error) {
     return deliver(client, &(Cargo){.records = records}, give_up_ms, reply, error);

@@ -40,4 +40,4 @@ void thrift_note(ThriftReader *r, BatchNote *note);
 void packs_decode(ThriftReader *list, SpanBatch *batch);
 
 /* Is the whole of the bytes one struct, with nothing left over? */
-gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error);
+gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error); /* for tests */

@@ -21,15 +21,6 @@ static const int journal_priority[] = {3, 4, 5, 6, 7};
 
 static atomic_int current_level = LOG_LEVEL_NOTICE;
 
-gboolean log_level_parse(const char *name, LogLevel *level) {
-    for (int i = 0; log_level_names[i]; i++)
-        if (strcmp(name, log_level_names[i]) == 0) {
-            *level = (LogLevel)i;
-            return TRUE;
-        }
-    return FALSE;
-}
-
 void log_set_level(LogLevel level) { atomic_store(&current_level, (int)level); }
 
 static int write_prefix(char *line, gsize size, LogLevel level) {

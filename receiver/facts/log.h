@@ -11,8 +11,6 @@ typedef enum { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE, LOG_LEVEL_I
 
 /* "error", "warning", "notice", "info", "debug"; NULL-terminated, in the order of LogLevel. */
 extern const char *const log_level_names[];
-/* FALSE leaves *level untouched. */
-gboolean log_level_parse(const char *name, LogLevel *level);
 /* Messages above this level are dropped; notice at the start. Any thread, any time. */
 void log_set_level(LogLevel level);
 

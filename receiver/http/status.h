@@ -9,4 +9,4 @@
 json_t *status_receiver(StateSources *sources);
 /* Its array of senders, of which no more than these are shown. */
 #define STATUS_SENDERS_SHOWN 1024u
-json_t *status_senders(Senders *senders);
+json_t *status_senders(Senders *senders); /* for tests */

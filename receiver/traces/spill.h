@@ -59,7 +59,7 @@ SpillList spill_list_small(Spill *spill, const SpillPlace *where);
 void spill_drop_small(Spill *spill, const SpillPlace *where);
 
 /* Of all parts of the list. */
-guint64 spill_list_bytes(const Spill *spill, SpillList list);
+guint64 spill_list_bytes(const Spill *spill, SpillList list); /* for tests */
 /* Gives the list's space back, and its number. */
 void spill_drop(Spill *spill, SpillList list);
 

@@ -54,7 +54,7 @@ void operation_log_free(OperationLog *log);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(OperationLog, operation_log_free)
 
 /* Is it a line of such a log? By its begin alone. */
-gboolean operation_log_line_begins(Bytes head);
+gboolean operation_log_line_begins(Bytes head); /* for tests */
 
 /* One line, without its line feed; number: of the line, from 1. Operations that it ends are appended to records. Empty
  * lines do not count. */

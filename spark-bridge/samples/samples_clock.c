@@ -12,7 +12,8 @@ static const char *skip_blanks(const char *at) {
 
 /* ---- days ---- */
 
-gboolean clock_day(gint year, gint month, gint day, gint64 *days) {
+/* Days since 1970-01-01; FALSE: there is no such day, or none from 1970 to 2199. */
+static gboolean clock_day(gint year, gint month, gint day, gint64 *days) {
     if (year < 1970 || year > 2199 || month < 1 || month > 12 || day < 1) return FALSE;
     if (day > g_date_get_days_in_month((GDateMonth)month, (GDateYear)year)) return FALSE;
     GDate date, epoch;

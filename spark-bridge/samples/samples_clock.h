@@ -22,6 +22,3 @@ gsize clock_read_date(const char *text, DateOrder order, ClockTime *time, gboole
 
 /* "2026-11-21T20:44:45+0000", or a date and a time of day: the whole of the text. */
 gboolean clock_read_both(const char *text, DateOrder order, ClockTime *time, gboolean *ambiguous);
-
-/* Days since 1970-01-01; FALSE: there is no such day, or none from 1970 to 2199. */
-gboolean clock_day(gint year, gint month, gint day, gint64 *days);

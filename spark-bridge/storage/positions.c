@@ -18,13 +18,13 @@ struct Positions {
     gboolean changed;
 };
 
-void log_position_free(LogPosition *position) {
+static void log_position_free(LogPosition *position) {
     if (position == NULL) return;
     g_free(position->app);
     g_free(position);
 }
 
-LogPosition *log_position_copy(const LogPosition *position) {
+static LogPosition *log_position_copy(const LogPosition *position) {
     LogPosition *copy = g_memdup2(position, sizeof *position);
     copy->app = g_strdup(position->app);
     return copy;

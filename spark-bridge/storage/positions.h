@@ -15,9 +15,6 @@ typedef struct LogPosition {
     gboolean ended;     /* the application's end was read */
 } LogPosition;
 
-void log_position_free(LogPosition *position);
-LogPosition *log_position_copy(const LogPosition *position);
-
 typedef struct Positions Positions;
 
 /* path NULL: nothing is kept. A file that is not there yet is made. Errors: BUSY, CORRUPT (with what to do), VERSION,

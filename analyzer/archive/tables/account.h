@@ -46,7 +46,7 @@ void account_add_table(AccountTable *table, const AccountTable *from);
 /* All fields of one tracer id; 0: of those that have no accounts of their own. */
 void account_get(const AccountTable *table, guint32 tracer, gint64 fields[ACCOUNT_FIELDS]);
 /* Sum over all tracer ids. */
-void account_sum(const AccountTable *table, gint64 fields[ACCOUNT_FIELDS]);
+void account_sum(const AccountTable *table, gint64 fields[ACCOUNT_FIELDS]); /* for tests */
 /* Ids whose fields are not all 0, ascending. */
 typedef void (*AccountVisit)(void *arg, guint32 tracer, const gint64 fields[ACCOUNT_FIELDS]);
 void account_foreach(const AccountTable *table, AccountVisit visit, void *arg);
@@ -64,7 +64,7 @@ void account_draft_add(AccountDraft *draft, guint32 tracer, AccountField field, 
 void account_draft_put(const AccountDraft *draft, const AccountTable *table, guint16 slot, StoreBatch *batch);
 /* Moves the draft into the table; it is empty then. */
 void account_draft_apply(AccountDraft *draft, AccountTable *table);
-void account_draft_discard(AccountDraft *draft);
+void account_draft_discard(AccountDraft *draft); /* for tests */
 
 /* Reads the tables of all slots: elements of 'slots' are AccountTable, NULL where there is none. CORRUPT, IO. */
 gboolean account_load(StoreIter *meta, GPtrArray *slots, GError **error);

@@ -12,12 +12,6 @@ guint32 trace_second(gint64 begin_ns) {
     return second > (gint64)G_MAXUINT32 ? G_MAXUINT32 : (guint32)second;
 }
 
-void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last) {
-    guint64 from = (guint64)minute * 60;
-    *first = (guint32)MIN(from, G_MAXUINT32);
-    *last = (guint32)MIN(from + 59, G_MAXUINT32);
-}
-
 guint32 level_minutes(StatsLevel level) {
     static const guint32 minutes[LEVEL_COUNT] = {1, 60, 60 * 24};
     return minutes[level];

@@ -60,8 +60,6 @@ typedef struct TraceKey {
 } TraceKey;
 
 guint32 trace_second(gint64 begin_ns);
-/* First and last second whose records can have begun in a minute; a record's exact minute is told by its summary. */
-void trace_seconds_of_minute(guint32 minute, guint32 *first, guint32 *last);
 
 LayoutKey trace_key(const TraceKey *key);
 gboolean trace_key_parse(Bytes stored, TraceKey *key);

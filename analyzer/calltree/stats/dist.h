@@ -29,7 +29,7 @@ static inline gboolean dist_is_summary(const Dist *dist) { return dist->count > 
 
 void dist_init(Dist *dist);
 void dist_clear(Dist *dist);
-void dist_add(Dist *dist, guint64 value);
+void dist_add(Dist *dist, guint64 value); /* for tests */
 void dist_merge(Dist *into, const Dist *from);
 /* Takes away values that were merged in. Number, sum and deviation are exact then. The others are when at most
  * DIST_EXACT_MAX values were merged in; else quantiles are within DIST_RELATIVE_ERROR, and so are the least and the
@@ -49,4 +49,4 @@ double dist_quantile(Dist *dist, double q);
 
 void dist_encode(Dist *dist, GByteArray *out);
 /* Adds an encoded distribution to *into. FALSE: malformed. */
-gboolean dist_merge_encoded(Dist *into, ByteReader *reader);
+gboolean dist_merge_encoded(Dist *into, ByteReader *reader); /* for tests */

@@ -67,12 +67,12 @@ NodeStats *stats_row_node(StatsRow *row, guint32 node); /* made when missing; va
 guint stats_row_size(const StatsRow *row);
 gsize stats_row_bytes(const StatsRow *row);                     /* of memory; roughly */
 NodeStats *stats_row_at(StatsRow *row, guint i, guint32 *node); /* by ascending node number */
-void stats_row_merge(StatsRow *into, StatsRow *from);
+void stats_row_merge(StatsRow *into, StatsRow *from);           /* for tests */
 /* Takes away what was merged in (dist_take()), and drops nodes with nothing left. FALSE, and the row is of no use: it
  * was never in it. */
 gboolean stats_row_take(StatsRow *from, StatsRow *what);
 /* The value of a row of all hosts together. */
-void stats_row_encode(StatsRow *row, GByteArray *out);
+void stats_row_encode(StatsRow *row, GByteArray *out); /* for tests */
 /* FALSE: malformed, or no row of all hosts; a part may have been merged, so *into is of no use then. */
 gboolean stats_row_merge_encoded(StatsRow *into, Bytes value);
 

@@ -98,11 +98,6 @@ char *measure_notes(const json_t *measure) {
     return g_string_free(out, FALSE);
 }
 
-char *measure_duration(const Style *style, const json_t *object, const char *field) {
-    if (!field_present(object, field)) return g_strdup("");
-    return unit_in_column(unit_duration(style, field_number(object, field), field_int(object, "resolution_ns")));
-}
-
 Colour measure_role_colour(const Style *style, const json_t *row) {
     Role role;
     return role_parse(field_text(row, "role"), &role) ? style->roles[role] : COLOUR_NONE;

@@ -19,8 +19,5 @@ void measure_cells(Table *table, const Style *style, MeasureSet set, const json_
 /* "3 orphans, 2 reversed, 1 outside parent"; a new string, "" when there is nothing to say. */
 char *measure_notes(const json_t *measure);
 
-/* Duration field of any object that has resolution_ns beside it; a new string, "" when the field is absent. */
-char *measure_duration(const Style *style, const json_t *object, const char *field);
-
 /* The colour of a row's role. */
 Colour measure_role_colour(const Style *style, const json_t *row);

@@ -56,15 +56,6 @@ Style style_detect(ColourWhen when) {
     return style;
 }
 
-gboolean colour_parse(const char *text, Colour *colour) {
-    for (guint i = 0; colour_names[i] != NULL; i++) {
-        if (strcmp(text, colour_names[i]) != 0) continue;
-        *colour = (Colour)i;
-        return TRUE;
-    }
-    return FALSE;
-}
-
 void style_append(const Style *style, Colour colour, const char *text, GString *out) {
     gboolean on = style->colour && colour != COLOUR_NONE && *text != '\0';
     if (on) g_string_append(out, codes[colour]);

@@ -29,12 +29,10 @@ typedef enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } ColourWhen;
 
 /* No width limit, UTF-8, no colour, and the roles' usual colours: namenode green, datanode blue, client white, local
  * yellow, journalnode cyan. */
-Style style_plain(void);
+Style style_plain(void); /* for tests */
 /* Of standard output and the environment: COLUMNS, NO_COLOR, TERM and the locale's character set. */
 Style style_detect(ColourWhen when);
 
-/* FALSE when text names no colour. */
-gboolean colour_parse(const char *text, Colour *colour);
 extern const char *const colour_names[]; /* NULL-terminated; those a configuration may name */
 
 /* Appends text between the codes that turn a colour on and off; text alone when the style has no colours. */

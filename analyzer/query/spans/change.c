@@ -27,7 +27,8 @@ void change_compute(ChangeRow *row) {
     if (row->has_z) row->z = row->mean_change_ns / sqrt(squared_error(row->a) + squared_error(row->b));
 }
 
-const char *change_state(const ChangeRow *row) {
+/* "slower", "faster", "same", "new" or "gone". Without z the change must be larger than the clock's resolution. */
+static const char *change_state(const ChangeRow *row) {
     if (!row->a) return "new";
     if (!row->b) return "gone";
     gint64 resolution_ns = MAX(measure_resolution_ns(row->a), measure_resolution_ns(row->b));

@@ -26,8 +26,6 @@ typedef struct ChangeRow {
  * z is Welch's: the difference of the means over the root of the sum of their squared standard errors; the resolution
  * of the clock counts as rounding (its square / 12 is added to each variance). */
 void change_compute(ChangeRow *row);
-/* "slower", "faster", "same", "new" or "gone". Without z the change must be larger than the clock's resolution. */
-const char *change_state(const ChangeRow *row);
 json_t *change_json(Archive *archive, const ChangeRow *row, gboolean with_depth);
 
 typedef enum { CHANGE_BY_TOTAL, CHANGE_BY_MEAN, CHANGE_BY_PERCENT, CHANGE_BY_Z } ChangeSort;

@@ -101,7 +101,8 @@ PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const
     return sum;
 }
 
-guint32 *pattern_depths(const Pattern *pattern) {
+/* Depths of the pattern's nodes: 0 for roots, G_MAXUINT32 for the trace. Freed by the caller. */
+static guint32 *pattern_depths(const Pattern *pattern) {
     guint32 *depths = g_new(guint32, pattern->n_nodes);
     depths[0] = G_MAXUINT32;
     for (guint32 i = 1; i < pattern->n_nodes; i++) depths[i] = depths[pattern->nodes[i].parent] + 1;

@@ -52,8 +52,5 @@ PatternSum *pattern_sum_filter(PatternSum *sum, const Pattern *filtered, const g
 PatternSum *pattern_sum_of_trace(Archive *archive, Compressor *compressor, const CallTree *tree,
                                  const TreeTimes *times);
 
-/* Depths of the pattern's nodes: 0 for roots, G_MAXUINT32 for the trace. Freed by the caller. */
-guint32 *pattern_depths(const Pattern *pattern);
-
 /* The nodes' rows as docs/api.md has them in "forest", in pre-order, without the trace's own. */
 json_t *pattern_sum_json(PatternSum *sum, Archive *archive);

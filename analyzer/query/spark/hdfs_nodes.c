@@ -69,7 +69,8 @@ static void read_values(const HdfsReader *reader, const SpanRec *span, FactsNode
     }
 }
 
-FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
+/* One for each node of the tree; free with g_free(). */
+static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
     const Lookup *lookup = archive_lookup(reader->archive);
     FactsNode *nodes = g_new0(FactsNode, tree->n_nodes);
     for (guint32 i = 1; i < tree->n_nodes; i++) {

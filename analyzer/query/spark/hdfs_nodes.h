@@ -10,8 +10,6 @@ HdfsReader *hdfs_reader_new(Archive *archive);
 void hdfs_reader_free(HdfsReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HdfsReader, hdfs_reader_free)
 
-/* One for each node of the tree; free with g_free(). */
-FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree);
 /* Adds the facts of a whole stored trace; *begin_ns is when it begins. Of one with more than TRACE_VIEW_SPANS spans,
  * those of its first parts. NOT_FOUND when there is no such trace. */
 gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, gint64 *begin_ns, GError **error);

@@ -3,7 +3,8 @@
 #include "analyzer/query/spark/diagnosis.h"
 #include "common/base/clock.h"
 
-json_t *task_row_json(const AppTasks *tasks, guint32 row) {
+/* A task attempt: "stage", "task", "host", times. */
+static json_t *task_row_json(const AppTasks *tasks, guint32 row) {
     const AppTask *task = &tasks->tasks[row];
     const AppStage *stage = app_stage(tasks, tasks->table->stage[row]);
     const char *host = app_host(tasks, row), *executor = g_ptr_array_index(tasks->executors, task->executor);

@@ -5,8 +5,6 @@
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/spark/app_tasks.h"
 
-/* A task attempt: "stage", "task", "host", times. */
-json_t *task_row_json(const AppTasks *tasks, guint32 row);
 /* The same with "scale" and "stage_median_ms"; straggler: index into the list. */
 json_t *straggler_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 straggler);
 /* Why a feature is a cause, or is none: value, peers, quantile, verdict. */

@@ -30,6 +30,6 @@ gboolean task_links_find(Archive *archive, const LinkAsk *ask, SparkRecords *lin
 
 /* The task attempt id in a caller context of this application: "SPARK_TASK_<app id>[_<attempt>]_JId_<job>_SId_<stage>_
  * <attempt>_TId_<task>_<attempt>", maybe within others, separated by commas. -1: of none. */
-gint64 caller_context_task(const char *text, gsize length, const char *app_id);
+gint64 caller_context_task(const char *text, gsize length, const char *app_id); /* for tests */
 /* "/a/b" of "hdfs://host:8020/a/b" and of "/a/b"; borrowed. */
-const char *hdfs_path_of(const char *text);
+const char *hdfs_path_of(const char *text); /* for tests */
