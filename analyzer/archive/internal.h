@@ -48,8 +48,7 @@ struct Archive {
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
     pthread_rwlock_t commit_lock;
     pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
-    /* One group at a time is sealed and written: it takes twice its memory then. Taken before 'commit_lock' and
-     * roll_up's. */
+    /* One group at a time is sealed and written, in twice its memory. Taken before 'commit_lock' and roll_up's. */
     pthread_mutex_t sealing_turn;
     pthread_mutex_t large_turn; /* turn.h; no other is taken under it but those of tables */
     RollUp roll_up;
