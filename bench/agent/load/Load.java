@@ -10,13 +10,14 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A client of HDFS that does what it is told on standard input, a command a line, and answers each with a line
- * "SECONDS UNITS" once it is done; the work is the same for the same command. It knows nothing of tracing but
- * how to set the policy of the agent in its own process.
+ * A client of HDFS that does what it is told on standard input, a command a line, and answers each with a line "SECONDS
+ * UNITS" once it is done; the work is the same for the same command. It knows nothing of tracing but how to set the
+ * policy of the agent in its own process.
  *
- * <p>Commands: {@code write THREADS MB BUFFER}, {@code read THREADS MB BUFFER TIMES} (the unit is a MB, of all
- * threads and times together), {@code pread COUNT BYTES}, {@code meta THREADS COUNT} (the unit is an operation), {@code policy TEXT},
- * {@code drain} (waits until the agent has sent all it has; UNITS is how many spans it ever dropped), {@code end}.
+ * <p>Commands: {@code write THREADS MB BUFFER}, {@code read THREADS MB BUFFER TIMES} (the unit is a MB, of all threads
+ * and times together), {@code pread COUNT BYTES}, {@code meta THREADS COUNT} (the unit is an operation), {@code policy
+ * TEXT}, {@code drain} (waits until the agent has sent all it has; UNITS is how many spans it ever dropped), {@code
+ * end}.
  */
 public final class Load {
     private static final int MB = 1 << 20;

@@ -1,8 +1,8 @@
 import java.util.ArrayDeque;
 
 /**
- * Loaded into a running JVM (jcmd PID JVMTI.agent_load gc-pressure.jar seconds=S,share=F): holds this share of the heap in small
- * objects for so long, and replaces them all the time, so that the collector has work that leads nowhere.
+ * Loaded into a running JVM (jcmd PID JVMTI.agent_load gc-pressure.jar seconds=S,share=F): holds this share of the heap
+ * in small objects for so long, and replaces them all the time, so that the collector has work that leads nowhere.
  */
 public final class GcPressure {
     private static final int PIECE = 16;

@@ -6,8 +6,9 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * Keeps a NameNode busy: NameNodeLoad HDFS-URL THREADS DIRECTORIES. Makes a tree of so many directories, says "ready", and on
- * each line of its input lets all threads ask for the tree's content summary until the next line; "on" and "off" by turns.
+ * Keeps a NameNode busy: NameNodeLoad HDFS-URL THREADS DIRECTORIES. Makes a tree of so many directories, says "ready",
+ * and on each line of its input lets all threads ask for the tree's content summary until the next line; "on" and "off"
+ * by turns.
  */
 public final class NameNodeLoad {
     private static final Path TREE = new Path("/namenode-load");

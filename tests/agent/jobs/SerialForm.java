@@ -8,7 +8,8 @@ public final class SerialForm {
     public static void main(String[] names) throws ClassNotFoundException {
         for (String name : names) {
             Class<?> type = Class.forName(name, false, SerialForm.class.getClassLoader());
-            System.out.println(name + " " + ObjectStreamClass.lookupAny(type).getSerialVersionUID() + " " + type.getDeclaredFields().length);
+            System.out.println(name + " " + ObjectStreamClass.lookupAny(type).getSerialVersionUID() + " "
+                    + type.getDeclaredFields().length);
         }
     }
 }

@@ -10,7 +10,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
-/** Work of Spark in JVMs alone: SparkJob WORK INPUT FOLDER. Prints what came out of it, for comparison with and without tracing. */
+/**
+ * Work of Spark in JVMs alone: SparkJob WORK INPUT FOLDER. Prints what came out of it, for comparison with and without
+ * tracing.
+ */
 public final class SparkJob {
     private SparkJob() {
     }
@@ -30,10 +33,12 @@ public final class SparkJob {
     private static Object run(String work, SparkSession spark, JavaSparkContext context, String input, String folder) {
         switch (work) {
             case "text":
-                return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A")).map(String::length)
+                return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A"))
+                        .map(String::length)
                         .count();
             case "long":
-                return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A")).map(SparkJob::weigh)
+                return context.textFile(input).map(String::toUpperCase).filter(line -> line.contains("A"))
+                        .map(SparkJob::weigh)
                         .filter(weight -> weight % 2 == 0).count() > 0;
             case "cache":
                 return cached(context, input);
@@ -68,8 +73,9 @@ public final class SparkJob {
     }
 
     private static Object words(JavaSparkContext context, String input, String folder) {
-        JavaPairRDD<String, Integer> counts = context.textFile(input).flatMap(line -> Arrays.asList(line.split(" ")).iterator())
-                .mapToPair(word -> new Tuple2<>(word, 1)).reduceByKey(Integer::sum, 3);
+        JavaPairRDD<String, Integer> counts =
+                context.textFile(input).flatMap(line -> Arrays.asList(line.split(" ")).iterator())
+                        .mapToPair(word -> new Tuple2<>(word, 1)).reduceByKey(Integer::sum, 3);
         counts.saveAsTextFile(folder + "/words");
         return counts.count();
     }
@@ -77,7 +83,8 @@ public final class SparkJob {
     private static Object parquet(SparkSession spark, String input, String folder) {
         Dataset<Row> lines = spark.read().text(input).selectExpr("value", "length(value) as n", "hash(value) as h");
         lines.repartition(3).write().mode("overwrite").parquet(folder + "/table");
-        return spark.read().parquet(folder + "/table").filter("n > 10").agg(java.util.Collections.singletonMap("h", "max"))
+        return spark.read().parquet(folder + "/table").filter("n > 10")
+                .agg(java.util.Collections.singletonMap("h", "max"))
                 .collectAsList();
     }
 

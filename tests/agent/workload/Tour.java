@@ -344,7 +344,8 @@ public final class Tour {
         long id = fs.getClient().getLocatedBlocks(path.toUri().getPath(), 0).get(0).getBlock().getBlockId();
         List<java.nio.file.Path> replicas;
         try (Stream<java.nio.file.Path> files = Files.walk(Paths.get(System.getProperty("user.dir")))) {
-            replicas = files.filter(file -> file.getFileName().toString().equals("blk_" + id)).collect(Collectors.toList());
+            replicas = files.filter(file -> file.getFileName().toString().equals("blk_" + id))
+                    .collect(Collectors.toList());
         }
         for (java.nio.file.Path replica : replicas) {
             Files.delete(replica);

@@ -1,7 +1,9 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Links each class whose name is a line of the input, which verifies its code; prints those that fail and the reason. */
+/**
+ * Links each class whose name is a line of the input, which verifies its code; prints those that fail and the reason.
+ */
 public final class Verify {
     private Verify() {
     }

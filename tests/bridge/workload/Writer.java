@@ -6,8 +6,10 @@ import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
-/** Writes its input to a file of HDFS as Spark writes event logs: line by line, each flushed to the DataNodes (hflush), under a
- * name of its own until the end. Says the number of lines after each. */
+/**
+ * Writes its input to a file of HDFS as Spark writes event logs: line by line, each flushed to the DataNodes (hflush),
+ * under a name of its own until the end. Says the number of lines after each.
+ */
 public final class Writer {
     private Writer() {
     }

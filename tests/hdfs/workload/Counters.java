@@ -13,11 +13,12 @@ final class Counters {
         "BatchesSent", "BatchesResent", "Failures"};
     private static final int POLL_MS = 20;
 
-    private Counters() {}
+    private Counters() {
+    }
 
     /**
-     * As JSON, when every span is acknowledged or dropped and none came meanwhile, or when the time is over; "null" without
-     * a sender.
+     * As JSON, when every span is acknowledged or dropped and none came meanwhile, or when the time is over; "null"
+     * without a sender.
      */
     static String settled(int seconds) throws JMException, InterruptedException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -40,7 +41,8 @@ final class Counters {
 
     /** All of them, without the closing brace. */
     private static String read(MBeanServer server, List<ObjectName> beans) throws JMException {
-        StringBuilder json = new StringBuilder("{\"SenderId\": \"" + server.getAttribute(beans.get(0), "SenderId") + "\"");
+        StringBuilder json =
+                new StringBuilder("{\"SenderId\": \"" + server.getAttribute(beans.get(0), "SenderId") + "\"");
         for (String name : NAMES) {
             json.append(", \"").append(name).append("\": ").append(sum(server, beans, name));
         }

@@ -15,10 +15,10 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A real load on HDFS, each operation of the application one trace with a root span such as {@code Workload#write}: with
- * the agent, which is told of the methods here (workload.conf), or with {@link Roots} of HTrace where there is no agent.
- * Every byte read is checked against what was written. Prints one JSON object: what was done, and the counters of our
- * span receiver once all spans are acknowledged or dropped.
+ * A real load on HDFS, each operation of the application one trace with a root span such as {@code Workload#write}:
+ * with the agent, which is told of the methods here (workload.conf), or with {@link Roots} of HTrace where there is no
+ * agent. Every byte read is checked against what was written. Prints one JSON object: what was done, and the counters
+ * of our span receiver once all spans are acknowledged or dropped.
  *
  * <p>Options: --rounds N, --threads N, --seconds N (rounds are repeated until they are over), --size BYTES (the large
  * file's), --seed N, --drain-seconds N (how long to wait for the spans at the end), --progress (a line on standard

@@ -12,9 +12,9 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import scala.Tuple2;
 
 /**
- * SparkCost JOB FILE WARM-UPS PAIRS: a job over text, with tasks and operations traced and not, in pairs whose order is drawn, in
- * one JVM that has the agent. A line for each pair, traced and then not: processor time of the tasks' threads as Spark counts it,
- * of the process, in ns.
+ * SparkCost JOB FILE WARM-UPS PAIRS: a job over text, with tasks and operations traced and not, in pairs whose order is
+ * drawn, in one JVM that has the agent. A line for each pair, traced and then not: processor time of the tasks' threads
+ * as Spark counts it, of the process, in ns.
  */
 public final class SparkCost {
     private static final int PARTITIONS = 4;
@@ -43,7 +43,8 @@ public final class SparkCost {
         JavaRDD<String> lines = context.textFile(file, PARTITIONS);
         switch (job) {
             case "count":
-                JavaRDD<Integer> lengths = lines.map(String::toUpperCase).filter(line -> line.contains("A")).map(String::length);
+                JavaRDD<Integer> lengths =
+                        lines.map(String::toUpperCase).filter(line -> line.contains("A")).map(String::length);
                 this.job = lengths::count;
                 tasksOfJob = PARTITIONS;
                 break;
@@ -62,12 +63,14 @@ public final class SparkCost {
     }
 
     private static JavaPairRDD<String, Integer> words(JavaRDD<String> lines) {
-        return lines.flatMap(line -> java.util.Arrays.asList(line.split(" ")).iterator()).mapToPair(word -> new Tuple2<>(word, 1));
+        return lines.flatMap(line -> java.util.Arrays.asList(line.split(" ")).iterator())
+                .mapToPair(word -> new Tuple2<>(word, 1));
     }
 
     public static void main(String[] arguments) throws Exception {
         try (JavaSparkContext context = new JavaSparkContext(new SparkConf())) {
-            new SparkCost(context, arguments[0], arguments[1]).run(Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
+            new SparkCost(context, arguments[0], arguments[1]).run(Integer.parseInt(arguments[2]),
+                    Integer.parseInt(arguments[3]));
         }
     }
 

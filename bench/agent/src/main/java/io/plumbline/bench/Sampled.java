@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What a sampled span costs, in the thread of the application and in the one that sends, in nanoseconds of processor time
- * and bytes allocated. Not under JMH: the sender must keep up, so spans come in bursts at a rate given, and it is
+ * What a sampled span costs, in the thread of the application and in the one that sends, in nanoseconds of processor
+ * time and bytes allocated. Not under JMH: the sender must keep up, so spans come in bursts at a rate given, and it is
  * threads that are measured, not calls. A receiver listens, a real one.
  *
  * <p>Arguments: spans a second, seconds of each measurement. Prints a line for each case: name, then of the
@@ -59,8 +59,8 @@ public final class Sampled {
         double[] senderAfter = senderClocks();
         double spans = (double) bursts * BURST;
         System.out.printf(Locale.ROOT, "%s|%.0f|%.0f|%.0f|%.0f|%d%n", name, (with[0] - without[0]) / spans,
-                (with[1] - without[1]) / spans, (senderAfter[0] - sender[0]) / spans, (senderAfter[1] - sender[1]) / spans,
-                Agent.spans("SpansDropped") - dropped);
+                (with[1] - without[1]) / spans, (senderAfter[0] - sender[0]) / spans,
+                (senderAfter[1] - sender[1]) / spans, Agent.spans("SpansDropped") - dropped);
         if (sink == 42) {
             System.err.println("unlikely");
         }

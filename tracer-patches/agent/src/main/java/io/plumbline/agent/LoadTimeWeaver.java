@@ -58,7 +58,9 @@ final class LoadTimeWeaver implements ClassFileTransformer {
         return woven;
     }
 
-    /** Woven code must find the runtime, and the same one that the agent has. No lock is held while the loader looks. */
+    /**
+     * Woven code must find the runtime, and the same one that the agent has. No lock is held while the loader looks.
+     */
     private boolean seesAgent(ClassLoader loader) {
         Boolean known = seesAgent.get(loader);
         if (known == null) {

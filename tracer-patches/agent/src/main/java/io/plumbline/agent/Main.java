@@ -14,7 +14,8 @@ public final class Main {
     private static final int FAILED = 1;
     private static final int MISUSED = 2;
 
-    private static final List<String> COMMANDS = Arrays.asList("report", "weave", "--help", "--help-config", "--version");
+    private static final List<String> COMMANDS =
+            Arrays.asList("report", "weave", "--help", "--help-config", "--version");
     private static final String HELP = String.join("\n",
             "Tracing of HDFS for plumbd. Attach it to a process: java -javaagent:plumb-agent.jar=key=value,... ...",
             "",
@@ -56,7 +57,8 @@ public final class Main {
         return e.getClass() == IOException.class || e instanceof ListException ? e.getMessage() : e.toString();
     }
 
-    private static int command(List<String> arguments, PrintStream out) throws UsageException, IOException, ListException {
+    private static int command(List<String> arguments, PrintStream out)
+            throws UsageException, IOException, ListException {
         String command = arguments.isEmpty() ? "" : arguments.get(0);
         List<String> rest = arguments.isEmpty() ? arguments : arguments.subList(1, arguments.size());
         switch (command) {

@@ -11,8 +11,8 @@ import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
 
 /**
- * Keeps a file with the report: a moment after it changes, and when the process ends. A reader always finds a whole one.
- * One daemon thread writes.
+ * Keeps a file with the report: a moment after it changes, and when the process ends. A reader always finds a whole
+ * one. One daemon thread writes.
  */
 final class ReportFile {
     /** While classes are loaded findings come in crowds. */

@@ -11,8 +11,8 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /**
- * Changes to one class file, collected and then made in one go. What a patch needs of the class is asked for first. Types
- * are named, never loaded. One thread.
+ * Changes to one class file, collected and then made in one go. What a patch needs of the class is asked for first.
+ * Types are named, never loaded. One thread.
  */
 public final class ClassEdit {
     /** What is changed in methods that there are. */
@@ -126,7 +126,9 @@ public final class ClassEdit {
         return this;
     }
 
-    /** Adds a method. @param access synthetic is added to it. @param body its instructions, with the frames they need */
+    /**
+     * Adds a method. @param access synthetic is added to it. @param body its instructions, with the frames they need
+     */
     public ClassEdit addMethod(int access, String name, String descriptor, Consumer<MethodVisitor> body) {
         added.add(out -> {
             MethodVisitor code = out.visitMethod(access | Opcodes.ACC_SYNTHETIC, name, descriptor, null, null);
@@ -179,7 +181,8 @@ public final class ClassEdit {
         }
 
         @Override
-        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
+        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+                String[] thrown) {
             boolean renamed = name.equals(from);
             MethodVisitor out = super.visitMethod(renamed ? hidden(access) : access, renamed ? to : name, descriptor,
                     signature, thrown);

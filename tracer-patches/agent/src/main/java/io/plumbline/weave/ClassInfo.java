@@ -46,7 +46,8 @@ final class ClassInfo extends ClassVisitor {
     /** @throws RuntimeException when it is no class file, or a newer one than the reader knows */
     static ClassInfo read(byte[] classFile) {
         ClassInfo info = new ClassInfo();
-        new ClassReader(classFile).accept(info, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        new ClassReader(classFile).accept(info,
+                ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
         return info;
     }
 

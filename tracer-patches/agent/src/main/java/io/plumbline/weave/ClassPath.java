@@ -100,7 +100,7 @@ final class ClassPath {
     }
 
     private boolean isSubclass(ClassInfo info, String ancestor) throws WeaveException {
-        for (ClassInfo at = info; ; at = find(at.superName)) {
+        for (ClassInfo at = info;; at = find(at.superName)) {
             if (at.name.equals(ancestor)) {
                 return true;
             }

@@ -59,7 +59,8 @@ final class ClassWeaver extends ClassVisitor {
     public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
         MethodVisitor out = super.visitMethod(access, name, descriptor, signature, thrown);
         int next = scan.methods.get(Scan.key(name, descriptor)).maxLocals;
-        // Moments lie around spans: a lock that is held from a method's return on is not held within that method's span.
+        // Moments lie around spans: a lock that is held from a method's return on is not held within that method's
+        // span.
         for (boolean moments : new boolean[] {true, false}) {
             for (Plan.Step step : plan.steps(name, descriptor)) {
                 if (step.inner == null && step.moment != null == moments) {

@@ -19,8 +19,8 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Writes a jar again with woven classes. Order, names, times and compression of its entries stay; the manifest says that it is
- * woven; signatures, which would no longer be right, are left out. The same input gives the same output.
+ * Writes a jar again with woven classes. Order, names, times and compression of its entries stay; the manifest says
+ * that it is woven; signatures, which would no longer be right, are left out. The same input gives the same output.
  */
 final class JarWeaver {
     /** In a woven jar's manifest; the value is the agent's version. */

@@ -74,13 +74,17 @@ final class Library implements ClassFiles, Closeable {
         }
     }
 
-    /** With dots; null when the entry is no class. Of a multi-release jar, those for later Javas are such classes too. */
+    /**
+     * With dots; null when the entry is no class. Of a multi-release jar, those for later Javas are such classes too.
+     */
     static String className(String entry) {
         if (!entry.endsWith(CLASS)) {
             return null;
         }
-        String plain = entry.startsWith("META-INF/versions/") ? entry.replaceFirst("META-INF/versions/\\d+/", "") : entry;
-        return plain.startsWith("META-INF/") ? null : plain.substring(0, plain.length() - CLASS.length()).replace('/', '.');
+        String plain =
+                entry.startsWith("META-INF/versions/") ? entry.replaceFirst("META-INF/versions/\\d+/", "") : entry;
+        return plain.startsWith("META-INF/") ? null
+                : plain.substring(0, plain.length() - CLASS.length()).replace('/', '.');
     }
 
     /** In the order in which they were found. */

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Writes a woven copy of a folder of jars, or of one jar. It is there as a whole or not at all: it is made beside its place
- * and then renamed.
+ * Writes a woven copy of a folder of jars, or of one jar. It is there as a whole or not at all: it is made beside its
+ * place and then renamed.
  */
 public final class LibraryWeaver {
     /** The agent's name in woven folders. */
@@ -117,7 +117,8 @@ public final class LibraryWeaver {
         Files.walkFileTree(from, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE,
                 new SimpleFileVisitor<Path>() {
                     @Override
-                    public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes) throws IOException {
+                    public FileVisitResult preVisitDirectory(Path dir, BasicFileAttributes attributes)
+                            throws IOException {
                         Files.createDirectory(to.resolve(from.relativize(dir)));
                         return FileVisitResult.CONTINUE;
                     }

@@ -15,8 +15,9 @@ final class LineParser {
     private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced", "unless-leaf");
     private static final Pattern DIFFERENCE = Pattern.compile("([^'-]+)-([^'+-]+)(?:\\+([0-9]{1,9}))?");
     private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
-    private static final String ALLOWED = "allowed are root, background, unless-traced, unless-leaf, key=value (recorded at "
-            + "the call) and key:=value (recorded at the return)";
+    private static final String ALLOWED =
+            "allowed are root, background, unless-traced, unless-leaf, key=value (recorded at "
+                    + "the call) and key:=value (recorded at the return)";
 
     private final Function.Builder builder;
     private final Iterator<String> words;
@@ -132,11 +133,13 @@ final class LineParser {
         boolean atReturn = word.charAt(equals - 1) == ':';
         String key = word.substring(0, atReturn ? equals - 1 : equals);
         if (!KEY.matcher(key).matches()) {
-            throw new IllegalArgumentException("\"" + key + "\" is not a key: letters, digits, and _ . - after a letter");
+            throw new IllegalArgumentException(
+                    "\"" + key + "\" is not a key: letters, digits, and _ . - after a letter");
         }
         Value value = value(key, word.substring(equals + 1), atReturn);
         if (value.startsWith(Expression.Start.RETURN) && !atReturn) {
-            throw new IllegalArgumentException("\"" + word + "\": the result is known at the return only: " + key + ":=...");
+            throw new IllegalArgumentException(
+                    "\"" + word + "\": the result is known at the return only: " + key + ":=...");
         }
         return value;
     }
@@ -148,7 +151,8 @@ final class LineParser {
             return new Value(key, Expression.parse(text), null, 0, atReturn);
         }
         int plus = difference.group(3) == null ? 0 : Integer.parseInt(difference.group(3));
-        return new Value(key, Expression.parse(difference.group(1)), Expression.parse(difference.group(2)), plus, atReturn);
+        return new Value(key, Expression.parse(difference.group(1)), Expression.parse(difference.group(2)), plus,
+                atReturn);
     }
 
     private void check() {
@@ -169,15 +173,18 @@ final class LineParser {
             throw new IllegalArgumentException("the same key twice");
         }
         if (builder.kind == Function.Kind.BETWEEN && (after > 0 || builder.unlessTraced)) {
-            throw new IllegalArgumentException("between records values at the call of the second method only (key=value), "
-                    + "and takes no unless-traced");
+            throw new IllegalArgumentException(
+                    "between records values at the call of the second method only (key=value), "
+                            + "and takes no unless-traced");
         }
         boolean valueless = builder.kind == Function.Kind.ACROSS || builder.kind == Function.Kind.CARRY_RESULT;
         if (valueless && (!builder.values.isEmpty() || builder.unlessTraced)) {
-            throw new IllegalArgumentException("across and carry ... -> return record no values and take no unless-traced");
+            throw new IllegalArgumentException(
+                    "across and carry ... -> return record no values and take no unless-traced");
         }
         if (builder.kind == Function.Kind.WITHIN && ofThis) {
-            throw new IllegalArgumentException("within records arguments and the result of the method that is called, not this");
+            throw new IllegalArgumentException(
+                    "within records arguments and the result of the method that is called, not this");
         }
         if ((builder.flags & Point.UNLESS_LEAF) != 0) {
             checkUnlessLeaf();
@@ -195,7 +202,8 @@ final class LineParser {
             throw new IllegalArgumentException("only functions with a span of their own can be unless-leaf");
         }
         if ((builder.flags & Point.ROOT) != 0) {
-            throw new IllegalArgumentException("a root is recorded in any case: root and unless-leaf contradict each other");
+            throw new IllegalArgumentException(
+                    "a root is recorded in any case: root and unless-leaf contradict each other");
         }
     }
 

@@ -15,13 +15,14 @@ public interface Patch {
      *
      * @param original the class file as found; not changed
      * @param files of the same class path
-     * @throws WeaveException when this version of the class is not the one the patch was made for; it then stays as it is
+     * @throws WeaveException when this version of the class is not the one the patch was made for; it then stays as it
+     * is
      */
     byte[] change(String className, byte[] original, ClassFiles files) throws WeaveException;
 
     /**
-     * Does it lead to classes of ours that refer to HTrace's or Spark's? Those find them with the agent's class loader: what
-     * another one has loaded (a web application's) stays as it is.
+     * Does it lead to classes of ours that refer to HTrace's or Spark's? Those find them with the agent's class loader:
+     * what another one has loaded (a web application's) stays as it is.
      */
     default boolean ownLoaderOnly() {
         return false;

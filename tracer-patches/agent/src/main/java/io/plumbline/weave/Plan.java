@@ -212,7 +212,8 @@ final class Plan {
     }
 
     /** Two ways to take a lock and one to give it back are two lines with one span: given back once. */
-    private void addOnce(Function function, ClassInfo.Member method, List<String> missing, MomentAdapter.Moment moment) {
+    private void addOnce(Function function, ClassInfo.Member method, List<String> missing,
+            MomentAdapter.Moment moment) {
         boolean there = steps.getOrDefault(key(method), Collections.emptyList()).stream()
                 .anyMatch(s -> s.moment == moment && s.site.function.span.equals(function.span));
         if (!there) {
@@ -259,13 +260,15 @@ final class Plan {
         for (ClassInfo.Member method : methods) {
             List<Inner> done = new ArrayList<>();
             for (Inner call : scan.methods.get(key(method)).calls) {
-                boolean known = done.stream().anyMatch(d -> d.same(call.opcode, call.owner, call.name, call.descriptor));
+                boolean known =
+                        done.stream().anyMatch(d -> d.same(call.opcode, call.owner, call.name, call.descriptor));
                 if (known || !call.movable() || !function.second.matches(call.name, call.descriptor)) {
                     continue;
                 }
                 done.add(call);
-                ClassInfo.Member called = new ClassInfo.Member(self, call.isStatic() ? Opcodes.ACC_STATIC : 0, call.name,
-                        call.descriptor);
+                ClassInfo.Member called =
+                        new ClassInfo.Member(self, call.isStatic() ? Opcodes.ACC_STATIC : 0, call.name,
+                                call.descriptor);
                 add(method, new Step(site(function, called, missing), null, call, null));
             }
             if (!done.isEmpty()) {

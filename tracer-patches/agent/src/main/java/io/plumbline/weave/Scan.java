@@ -52,7 +52,8 @@ final class Scan extends ClassVisitor {
     }
 
     @Override
-    public void visit(int classVersion, int access, String name, String signature, String superName, String[] interfaces) {
+    public void visit(int classVersion, int access, String name, String signature, String superName,
+            String[] interfaces) {
         version = classVersion & 0xFFFF;
         self = name;
         parent = superName;

@@ -30,7 +30,8 @@ final class Signature {
         }
         String method = text.substring(0, bracket).trim();
         if (!method.equals(CONSTRUCTOR) && !isName(method)) {
-            throw new IllegalArgumentException("\"" + method + "\" is not the name of a method; constructors are <init>");
+            throw new IllegalArgumentException(
+                    "\"" + method + "\" is not the name of a method; constructors are <init>");
         }
         String inside = text.substring(bracket + 1, text.length() - 1).trim();
         List<String> arguments = new ArrayList<>();
@@ -96,6 +97,7 @@ final class Signature {
 
     @Override
     public String toString() {
-        return method + "(" + String.join(", ", arguments) + (!open ? "" : arguments.isEmpty() ? REST : ", " + REST) + ")";
+        return method + "(" + String.join(", ", arguments) + (!open ? "" : arguments.isEmpty() ? REST : ", " + REST)
+                + ")";
     }
 }

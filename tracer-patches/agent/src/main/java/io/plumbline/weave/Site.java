@@ -30,8 +30,8 @@ final class Site {
     /** What all added methods' names begin with. */
     private final String prefix;
 
-    Site(Function function, ClassInfo self, ClassInfo.Member method, List<CompiledValue> enter, List<CompiledValue> exit,
-            String prefix) {
+    Site(Function function, ClassInfo self, ClassInfo.Member method, List<CompiledValue> enter,
+            List<CompiledValue> exit, String prefix) {
         this.function = function;
         this.self = self;
         this.method = method;
@@ -74,8 +74,8 @@ final class Site {
     }
 
     /**
-     * Keys are those of the values that there are. Between two methods both must say the same: all keys of the line; a value
-     * that there is not is null.
+     * Keys are those of the values that there are. Between two methods both must say the same: all keys of the line; a
+     * value that there is not is null.
      */
     void point(MethodVisitor out) {
         boolean between = function.kind == Function.Kind.BETWEEN;

@@ -18,7 +18,9 @@ final class SpanAdapter extends CodeAdapter {
     /** Not null: the span goes on below the one in this field of {@code this}. */
     private final String carried;
     private final int token;
-    /** What values at the return begin with, kept aside: the method may use its arguments' places for something else. */
+    /**
+     * What values at the return begin with, kept aside: the method may use its arguments' places for something else.
+     */
     private final SortedMap<Integer, Integer> kept = new TreeMap<>();
     private final SortedMap<Integer, Type> exitSources;
     private final Label handler = new Label();

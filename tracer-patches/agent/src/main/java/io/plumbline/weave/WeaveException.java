@@ -1,6 +1,8 @@
 package io.plumbline.weave;
 
-/** A class or function cannot be woven; the message says which and why, and names the line of the list if there is one. */
+/**
+ * A class or function cannot be woven; the message says which and why, and names the line of the list if there is one.
+ */
 public final class WeaveException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -116,7 +116,8 @@ public final class WeaveReport implements WeaveCounts {
             head.append("time taken by it: ").append(TimeUnit.NANOSECONDS.toMillis(spent.get())).append(" ms\n");
         }
         if (elsewhere.get() > 0) {
-            head.append("classes left alone, because their loader does not see the agent: ").append(elsewhere).append('\n');
+            head.append("classes left alone, because their loader does not see the agent: ").append(elsewhere)
+                    .append('\n');
         }
         return head + ReportText.of(findings(unmet));
     }

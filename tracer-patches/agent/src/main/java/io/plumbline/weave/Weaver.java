@@ -71,7 +71,8 @@ public final class Weaver {
     /** A class was there before the agent; nothing happens if it is not one of {@link #classes}. */
     public void tooLate(String className) {
         for (Function function : list.of(className)) {
-            report.add(new Finding(function, Finding.Status.FAILED, "loaded before the agent", Collections.emptyList()));
+            report.add(
+                    new Finding(function, Finding.Status.FAILED, "loaded before the agent", Collections.emptyList()));
         }
         for (Patch patch : patches.getOrDefault(className, Collections.emptyList())) {
             report.add(new Finding(className, patch, Finding.Status.FAILED, "loaded before the agent"));
@@ -131,7 +132,8 @@ public final class Weaver {
             ClassFiles files) {
         if (scan.version < OLDEST) {
             functions.forEach(f -> report.add(new Finding(f, Finding.Status.FAILED,
-                    "compiled for a Java before 7 (class file version " + scan.version + ")", Collections.emptyList())));
+                    "compiled for a Java before 7 (class file version " + scan.version + ")",
+                    Collections.emptyList())));
             return classFile;
         }
         try {

@@ -4,7 +4,9 @@ import net.bytebuddy.jar.asm.Attribute;
 import net.bytebuddy.jar.asm.ByteVector;
 import net.bytebuddy.jar.asm.ClassWriter;
 
-/** An attribute of class files that says: this is woven. The JVM takes no notice of attributes that it does not know. */
+/**
+ * An attribute of class files that says: this is woven. The JVM takes no notice of attributes that it does not know.
+ */
 final class WovenMark extends Attribute {
     static final String NAME = "io.plumbline.Woven";
 

@@ -49,8 +49,8 @@ class AgentTest {
     }
 
     private Child attached(Path home, String settings) throws Exception {
-        return Child.java(folder, home, "-Xverify:all", "-javaagent:" + Child.JAR + "=" + settings, "-cp", folder.toString(),
-                "App");
+        return Child.java(folder, home, "-Xverify:all", "-javaagent:" + Child.JAR + "=" + settings, "-cp",
+                folder.toString(), "App");
     }
 
     static List<Path> javaHomes() throws IOException {
@@ -62,7 +62,8 @@ class AgentTest {
     void weavesAndReports(Path home) throws Exception {
         Child app = attached(home, "functions=" + list + ",report=" + report + ",sampling=always");
         assertEquals("0 212 true\n", app.code + " " + app.out, app.err);
-        assertTrue(app.err.lines().allMatch(line -> line.contains("warning: ") || line.startsWith("WARNING: ")), app.err);
+        assertTrue(app.err.lines().allMatch(line -> line.contains("warning: ") || line.startsWith("WARNING: ")),
+                app.err);
         String text = Files.readString(report);
         assertTrue(text.contains("classes woven: 1\n"), text);
         assertTrue(text.contains("  App#work  App work(String, ..)  (" + list + ":2)  work(String, int)\n"
@@ -79,7 +80,8 @@ class AgentTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
-        "receivrs=a:1 | receivrs", "functions=/none/there | functions = /none/there: cannot be read", "enabled=perhaps | enabled",
+        "receivrs=a:1 | receivrs", "functions=/none/there | functions = /none/there: cannot be read",
+        "enabled=perhaps | enabled",
         "conf=/none/there | /none/there"})
     void goesOnUntracedAfterAMistake(String settings, String said) throws Exception {
         Child app = attached(Child.own(), settings);
@@ -100,7 +102,9 @@ class AgentTest {
         Files.writeString(list, "[App client]\nwork(String) App#work\nmain(..) App#main\n");
         app = attached(Child.own(), "functions=" + list);
         assertEquals("0 212", app.code + " " + app.out.split(" ")[0]);
-        assertTrue(app.err.contains("plumb-agent: " + list + ":2: no such method: App work(String): there is work(String, int)\n"),
+        assertTrue(
+                app.err.contains(
+                        "plumb-agent: " + list + ":2: no such method: App work(String): there is work(String, int)\n"),
                 app.err);
     }
 
@@ -133,7 +137,8 @@ class AgentTest {
         File[] reports = folder.toFile().listFiles((in, name) -> name.matches("[0-9]+\\.report"));
         assertEquals(1, reports.length);
         String text = Files.readString(reports[0].toPath());
-        assertTrue(text.startsWith("classes woven: 0\n") && text.contains("\nwoven ahead of time: 1\n  App#work"), text);
+        assertTrue(text.startsWith("classes woven: 0\n") && text.contains("\nwoven ahead of time: 1\n  App#work"),
+                text);
     }
 
     @Test
@@ -169,15 +174,18 @@ class AgentTest {
         Files.writeString(list, "[App client]\nwrok(..) App#work\n[Ap client]\na() Ap#a");
         Child bad = Child.command(folder, "report", "--in", lib.toString(), "--functions=" + list, "--json");
         assertEquals(1, bad.code, bad.err);
-        assertTrue(bad.out.contains("{\"status\": \"no such method\", \"class\": \"App\", \"function\": \"App wrok(..)\", "
-                + "\"span\": \"App#work\", \"place\": \"" + list + ":2\", "
-                + "\"detail\": \"no method wrok; did you mean \\\"work\\\"?\", \"site\": true, \"missing\": []}"), bad.out);
+        assertTrue(
+                bad.out.contains("{\"status\": \"no such method\", \"class\": \"App\", \"function\": \"App wrok(..)\", "
+                        + "\"span\": \"App#work\", \"place\": \"" + list + ":2\", "
+                        + "\"detail\": \"no method wrok; did you mean \\\"work\\\"?\", \"site\": true, \"missing\": []}"),
+                bad.out);
         assertTrue(bad.out.contains("\"status\": \"no such class\", \"class\": \"Ap\""), bad.out);
     }
 
     @Test
     void misuseIsExplained() throws Exception {
-        assertEquals("2 plumb-agent: unknown command \"weav\"; did you mean \"weave\"? (--help lists all)\n", misuse("weav"));
+        assertEquals("2 plumb-agent: unknown command \"weav\"; did you mean \"weave\"? (--help lists all)\n",
+                misuse("weav"));
         assertEquals("2 plumb-agent: unknown option \"--ot\"; did you mean \"--out\"? (--help lists all)\n",
                 misuse("weave", "--in", "x", "--ot", "y"));
         assertEquals("2 plumb-agent: --out is missing (--help lists all)\n", misuse("weave", "--in", "x"));

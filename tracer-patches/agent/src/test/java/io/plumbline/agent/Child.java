@@ -79,7 +79,8 @@ final class Child {
     static void compile(Path folder, String name, String... lines) throws IOException {
         Path source = Files.writeString(folder.resolve(name + ".java"), String.join("\n", lines));
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        assertTrue(compiler.run(null, null, null, "--release", "8", "-nowarn", "-Xlint:-options", "-d", folder.toString(),
-                source.toString()) == 0);
+        assertTrue(
+                compiler.run(null, null, null, "--release", "8", "-nowarn", "-Xlint:-options", "-d", folder.toString(),
+                        source.toString()) == 0);
     }
 }

@@ -28,7 +28,8 @@ final class Compiled {
             if (!name.find()) {
                 throw new IllegalArgumentException(source);
             }
-            String file = (name.group(1) == null ? "" : name.group(1).replace('.', '/') + "/") + name.group(2) + ".java";
+            String file =
+                    (name.group(1) == null ? "" : name.group(1).replace('.', '/') + "/") + name.group(2) + ".java";
             units.add(new SimpleJavaFileObject(URI.create("string:///" + file), JavaFileObject.Kind.SOURCE) {
                 @Override
                 public CharSequence getCharContent(boolean ignoreEncodingErrors) {

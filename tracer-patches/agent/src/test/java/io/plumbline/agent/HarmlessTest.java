@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An application prints the same, says the same and ends as soon with the agent as without it, whatever happens to tracing. */
+/**
+ * An application prints the same, says the same and ends as soon with the agent as without it, whatever happens to
+ * tracing.
+ */
 @Tag("jar")
 @Timeout(180)
 class HarmlessTest {
@@ -50,7 +53,8 @@ class HarmlessTest {
     }
 
     private HarmlessTest attach(String settings) throws IOException {
-        options.add("-javaagent:" + JAR + "=functions=" + functions() + ",sampling=always,shutdown.timeout.ms=500," + settings);
+        options.add("-javaagent:" + JAR + "=functions=" + functions() + ",sampling=always,shutdown.timeout.ms=500,"
+                + settings);
         return this;
     }
 
@@ -59,8 +63,10 @@ class HarmlessTest {
     }
 
     private Ended runMain(String main, String... steps) throws Exception {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m", "-XX:-UseGCOverheadLimit", "-Djob.state=" + folder.resolve("state"), "-cp", classPath));
+        List<String> command =
+                new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m", "-XX:-UseGCOverheadLimit", "-Djob.state=" + folder.resolve("state"), "-cp",
+                        classPath));
         command.addAll(options);
         command.add(main);
         command.addAll(List.of(steps));
@@ -116,7 +122,9 @@ class HarmlessTest {
     @ValueSource(strings = {"silence", "noise", "half"})
     void peer(String kind) throws Exception {
         try (Peer peer = new Peer(kind)) {
-            Ended ended = attach("receivers=" + peer.address() + ",io.timeout.ms=300,retry.max.ms=200,queue.bytes=1000000").run(STEPS);
+            Ended ended =
+                    attach("receivers=" + peer.address() + ",io.timeout.ms=300,retry.max.ms=200,queue.bytes=1000000")
+                            .run(STEPS);
             assertEquals(expected(), ended.lines);
             assertEquals(0, ended.code);
             assertEquals("0", state("SpanReceiver.SpansAcknowledged"));
@@ -160,19 +168,19 @@ class HarmlessTest {
     void unknownHadoop() throws Exception {
         classPath = Compiled.into(folder.resolve("classes"),
                 "package org.apache.hadoop.hdfs; public class DFSInputStream { public DFSInputStream(Object a) {} "
-                + "public long read(byte[] b, int o, int n) { return n; } static void openInfo(boolean b) {} "
-                + "public int read(long p, byte[] b, int o, int n) { return n; } }",
+                        + "public long read(byte[] b, int o, int n) { return n; } static void openInfo(boolean b) {} "
+                        + "public int read(long p, byte[] b, int o, int n) { return n; } }",
                 "package org.apache.hadoop.tracing; public class Tracer { public static int curThreadTracer() { return 7; } }",
                 "package org.apache.hadoop.tracing; public class TraceUtils { public final int hadoop = 8; }",
                 "package org.apache.hadoop.hdfs; public class DataStreamer { private int stage = 9; "
-                + "public int nextBlockOutputStream() { return stage; } }",
+                        + "public int nextBlockOutputStream() { return stage; } }",
                 "package org.apache.hadoop.hdfs.server.namenode; public interface FSNamesystem { int delete(String s); }",
                 "public class Main { public static void main(String[] a) throws Exception {"
-                + " var in = new org.apache.hadoop.hdfs.DFSInputStream(null);"
-                + " System.out.println(in.read(null, 0, 5) + in.read(0L, null, 0, 6)"
-                + " + org.apache.hadoop.tracing.Tracer.curThreadTracer() + new org.apache.hadoop.tracing.TraceUtils().hadoop"
-                + " + new org.apache.hadoop.hdfs.DataStreamer().nextBlockOutputStream());"
-                + " org.apache.hadoop.hdfs.server.namenode.FSNamesystem f = s -> 1; System.out.println(f.delete(null)); } }");
+                        + " var in = new org.apache.hadoop.hdfs.DFSInputStream(null);"
+                        + " System.out.println(in.read(null, 0, 5) + in.read(0L, null, 0, 6)"
+                        + " + org.apache.hadoop.tracing.Tracer.curThreadTracer() + new org.apache.hadoop.tracing.TraceUtils().hadoop"
+                        + " + new org.apache.hadoop.hdfs.DataStreamer().nextBlockOutputStream());"
+                        + " org.apache.hadoop.hdfs.server.namenode.FSNamesystem f = s -> 1; System.out.println(f.delete(null)); } }");
         Ended ended = attach("receivers=127.0.0.1:1,report=" + folder.resolve("report")).runMain("Main");
         assertEquals(List.of("35", "1"), ended.lines, ended.errors);
         assertEquals(0, ended.code);

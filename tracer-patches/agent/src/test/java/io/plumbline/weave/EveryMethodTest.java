@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Hadoop's client, compiled by different compilers of different years: every method of every class is woven, with values
- * of all its arguments, {@code this} and the result, and the JVM's verifier reads what comes out.
+ * Hadoop's client, compiled by different compilers of different years: every method of every class is woven, with
+ * values of all its arguments, {@code this} and the result, and the JVM's verifier reads what comes out.
  */
 @Timeout(600)
 class EveryMethodTest {
@@ -125,7 +125,8 @@ class EveryMethodTest {
             list.append(signature).append(' ').append("S#").append(done.size()).append(" root");
             String[] values = {"a=arg1", "b=arg2", "c=arg3.length", "d=this.toString()"};
             list.append(' ').append(String.join(" ", values));
-            list.append(" e:=arg1.toString().length() f:=this f2:=arg4").append(method.descriptor.endsWith(")V") ? "" : " r:=return");
+            list.append(" e:=arg1.toString().length() f:=this f2:=arg4")
+                    .append(method.descriptor.endsWith(")V") ? "" : " r:=return");
             list.append('\n');
         }
     }

@@ -115,12 +115,15 @@ class KindsTest {
     @Test
     void between() throws Exception {
         WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",
-                "between take() give(..) held why=arg1 who='it'", "between takeQuickly(int) give(..) held why=arg1 who='it'",
+                "between take() give(..) held why=arg1 who='it'",
+                "between takeQuickly(int) give(..) held why=arg1 who='it'",
                 "between takeAll() giveAll(..) all gone=arg1.field n=arg1"));
         make(classes, "Lock");
         ((Callable<?>) make(classes, "Lock")).call();
-        assertEquals(List.of("hold held owned [why, who]", "released held why=by itself who=it", "hold held owned [why, who]",
-                "released held why=said who=it", "hold all [gone, n]", "released all gone=null n=4:Integer"),
+        assertEquals(
+                List.of("hold held owned [why, who]", "released held why=by itself who=it",
+                        "hold held owned [why, who]",
+                        "released held why=said who=it", "hold all [gone, n]", "released all gone=null n=4:Integer"),
                 RecordingHooks.take());
         assertEquals(List.of("woven", "woven", "woven"), classes.statuses());
         assertTrue(classes.missing().get(0).contains("int has no .field"), classes.missing().toString());
@@ -172,7 +175,8 @@ class KindsTest {
     @Test
     void firstLineCountsAndOffIsOff() throws Exception {
         WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",
-                "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo", "take(int) none"));
+                "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo",
+                "take(int) none"));
         ((Callable<?>) make(classes, "Lock")).call();
         assertEquals(List.of("begin mine", "end mine", "begin given", "end given"), RecordingHooks.take());
 
@@ -185,7 +189,8 @@ class KindsTest {
     @Test
     void reasonsAreGiven() throws Exception {
         WovenClasses classes = WovenClasses.of(KindsTest.class, String.join("\n", "[$Host$Lock namenode]",
-                "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo", "take(int) none"));
+                "take() mine", "take() theirs", "give(..) given", "off give(String)", "takn(..) typo",
+                "take(int) none"));
         assertEquals(List.of("woven", "covered by another line", "woven", "off", "no such method", "no such method"),
                 classes.statuses());
         List<Finding> findings = classes.report.findings(Finding.Status.NO_CLASS);
@@ -220,7 +225,8 @@ class KindsTest {
 
     private static WeaveReport weaveTwice(byte[] file, String name, String list) throws Exception {
         WeaveReport report = new WeaveReport();
-        Weaver weaver = new Weaver(FunctionList.parse(new StringReader(list), "l", false), report, Collections.emptyList());
+        Weaver weaver =
+                new Weaver(FunctionList.parse(new StringReader(list), "l", false), report, Collections.emptyList());
         ClassFiles others = ClassFiles.of(KindsTest.class.getClassLoader());
         byte[] once = weaver.weave(name, file, others);
         assertNull(weaver.weave(name, once, others));
@@ -237,12 +243,13 @@ class KindsTest {
     @Test
     void sameInputSameOutput() throws Exception {
         String name = Lock.class.getName();
-        String list = "[" + name + " x]\ntake() take\nbetween take() give(..) held a=arg1\ngive(..) given a=arg1 b:=arg1";
+        String list =
+                "[" + name + " x]\ntake() take\nbetween take() give(..) held a=arg1\ngive(..) given a=arg1 b:=arg1";
         byte[][] outputs = new byte[2][];
         for (int i = 0; i < 2; i++) {
             outputs[i] = new Weaver(FunctionList.parse(new StringReader(list), "l", false), new WeaveReport(),
                     Collections.emptyList()).weave(name, WovenClasses.file(name),
-                    ClassFiles.of(KindsTest.class.getClassLoader()));
+                            ClassFiles.of(KindsTest.class.getClassLoader()));
         }
         assertTrue(Arrays.equals(outputs[0], outputs[1]));
     }
@@ -283,8 +290,9 @@ class KindsTest {
     @Test
     void whatIsNoClassFile() throws Exception {
         WeaveReport report = new WeaveReport();
-        Weaver weaver = new Weaver(FunctionList.parse(new StringReader("[org.example.No x]\nrun() a"), "l", false), report,
-                Collections.emptyList());
+        Weaver weaver =
+                new Weaver(FunctionList.parse(new StringReader("[org.example.No x]\nrun() a"), "l", false), report,
+                        Collections.emptyList());
         assertNull(weaver.weave("org.example.No", new byte[100], name -> null));
         assertEquals(Finding.Status.FAILED, report.findings(Finding.Status.NO_CLASS).get(0).status());
     }

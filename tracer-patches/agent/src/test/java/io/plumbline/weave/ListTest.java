@@ -25,7 +25,8 @@ class ListTest {
     void everythingOfALine() throws Exception {
         FunctionList list = parse("# comment", "", "[org.example.A$B  name-node] # more",
                 "  read(byte[], java.util.List , ..)   A#read root unless-traced  n=arg1.length who='a # b  c' r:=return.x().y  # end",
-                "[org.example.C x]", "carry <init>(..) -> run()  C#run  n=this.n", "between lock() unlock(..) C#held", "off a(..)",
+                "[org.example.C x]", "carry <init>(..) -> run()  C#run  n=this.n", "between lock() unlock(..) C#held",
+                "off a(..)",
                 "b(String...) B background unless-leaf");
         Function read = list.of("org.example.A$B").get(0);
         assertEquals("A$B read(byte[], java.util.List, ..)", read.toString());
@@ -42,7 +43,7 @@ class ListTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', value = {
         "run() name rot | \"rot\": allowed are root, background, unless-traced, unless-leaf, key=value (recorded at the call) and key:=value"
-            + " (recorded at the return); did you mean \"root\"?",
+                + " (recorded at the return); did you mean \"root\"?",
         "run() name unless-trace | did you mean \"unless-traced\"?",
         "run() name root unless-leaf | root and unless-leaf contradict each other",
         "between a() b() x unless-leaf | only functions with a span of their own can be unless-leaf",
@@ -55,7 +56,7 @@ class ListTest {
         "run(.., int) name | \"..\" comes last",
         "1run() name | \"1run\" is not the name of a method; constructors are <init>",
         "cary <init>(..) -> run() x | \"cary\": expected method(types), carry, between, across, within or off; did you mean"
-            + " \"carry\"?",
+                + " \"carry\"?",
         "carry make() -> run() x | carry begins with <init>(types), not \"make()\"",
         "carry <init>() run() x | expected: carry <init>(types) -> method(types) span-name",
         "between a() b() x root | only functions with a span of their own can be a root",
@@ -103,7 +104,8 @@ class ListTest {
     @Test
     void siteComesFirstAndBuiltInIsReadable(@TempDir Path folder) throws Exception {
         assertFalse(FunctionList.load(null).all().isEmpty());
-        Path file = Files.writeString(folder.resolve("f.conf"), "[org.apache.hadoop.hdfs.DFSInputStream client]\nopenInfo(..) mine");
+        Path file = Files.writeString(folder.resolve("f.conf"),
+                "[org.apache.hadoop.hdfs.DFSInputStream client]\nopenInfo(..) mine");
         List<Function> functions = FunctionList.load(file.toString()).of("org.apache.hadoop.hdfs.DFSInputStream");
         assertEquals("mine", functions.get(0).span);
         assertTrue(functions.size() > 1 && functions.get(0).site && !functions.get(1).site);

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stands where woven test classes find io.plumbline.trace.Hooks ({@link WovenClasses} writes its name there), and keeps what
- * they said in order. One thread, except for carried spans.
+ * Stands where woven test classes find io.plumbline.trace.Hooks ({@link WovenClasses} writes its name there), and keeps
+ * what they said in order. One thread, except for carried spans.
  */
 public final class RecordingHooks {
     /** What begin answers. */

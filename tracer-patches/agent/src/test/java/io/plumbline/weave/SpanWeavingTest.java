@@ -99,7 +99,8 @@ class SpanWeavingTest {
             } catch (IllegalArgumentException e) {
                 caught = e.getMessage();
             }
-            return List.of(wide(3, 2.5, 4), wide(1, 1, 0), manyReturns(0), manyReturns(1), manyReturns(2), manyReturns(9),
+            return List.of(wide(3, 2.5, 4), wide(1, 1, 0), manyReturns(0), manyReturns(1), manyReturns(2),
+                    manyReturns(9),
                     manyReturns(-1), tryFinally(true), tryFinally(false), other.locked("lock"), recursive(3),
                     reused(null, 123456), caught, array(3).length, field);
         }
@@ -147,7 +148,8 @@ class SpanWeavingTest {
         shapes.call();
         List<String> events = RecordingHooks.take();
         assertEquals(List.of("begin thrower", "m=7:Integer", "end thrower as said",
-                "begin wide", "a=3:Long b=2.5:Double c=4:Integer", "d=3:Long r=9:Long", "end wide"), events.subList(0, 7));
+                "begin wide", "a=3:Long b=2.5:Double c=4:Integer", "d=3:Long r=9:Long", "end wide"),
+                events.subList(0, 7));
         assertEquals(List.of("begin tryFinally", "fail=true:Boolean before=3:Integer", "after=4:Integer r=-3:Integer",
                 "end tryFinally"), from(events, "begin tryFinally", 4));
         assertEquals(List.of("begin locked", "lock=lock", "end locked"), from(events, "begin locked", 3));
@@ -239,7 +241,8 @@ class SpanWeavingTest {
     void constructors() throws Exception {
         Callable<String> made = make(WovenClasses.of(SpanWeavingTest.class,
                 "[$Host$Made client]\n<init>(..) new a=arg1 name:=this.name size:=this.size"), "Made");
-        assertEquals(List.of("begin new", "a=default", "name=default size=7:Integer", "end new"), RecordingHooks.take());
+        assertEquals(List.of("begin new", "a=default", "name=default size=7:Integer", "end new"),
+                RecordingHooks.take());
         assertEquals("empty6105", made.call());
         assertEquals(List.of("begin new", "a=bad name", "name=bad name size=0:Integer", "end new bad name",
                 "begin new", "a=", "name=empty size=0:Integer", "end new",

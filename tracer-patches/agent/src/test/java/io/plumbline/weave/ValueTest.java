@@ -128,13 +128,15 @@ class ValueTest {
 
     @Test
     void nullOnTheWayIsNoValue() throws Exception {
-        records("a=null b=null c=null d=null", "a=arg3.length", "b=arg1.next.next.next.text.length()", "c=arg1.next.text",
+        records("a=null b=null c=null d=null", "a=arg3.length", "b=arg1.next.next.next.text.length()",
+                "c=arg1.next.text",
                 "d=this.next.text.length()");
     }
 
     @Test
     void differences() throws Exception {
-        records("a=5:Long b=9:Long c=1099511627773:Long d=null", "a=arg4-this.numbers.length", "b=arg4-arg1.rows.length+6",
+        records("a=5:Long b=9:Long c=1099511627773:Long d=null", "a=arg4-this.numbers.length",
+                "b=arg4-arg1.rows.length+6",
                 "c=this.inherited-this.numbers.length", "d=arg4-arg1.next.next.next.numbers.length");
         lacks("is no difference of whole numbers", "a=arg4-this.text");
         lacks("Chain has no field gone", "a=arg4-this.gone");

@@ -27,8 +27,8 @@ public final class AgentBean implements AgentMXBean {
 
     /**
      * Registers the bean, once however often it is called, in a thread of its own: the first look at JMX takes tens of
-     * milliseconds, and must not come before the application's main class where that one chooses the MBean server. So not
-     * at premain; called when the first traced function runs. Never throws.
+     * milliseconds, and must not come before the application's main class where that one chooses the MBean server. So
+     * not at premain; called when the first traced function runs. Never throws.
      */
     static void registerSoon() {
         if (!REGISTERED.compareAndSet(false, true)) {

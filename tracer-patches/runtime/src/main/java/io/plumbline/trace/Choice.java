@@ -5,7 +5,8 @@ import java.util.function.LongSupplier;
 
 /** What a policy says of the roots it matches: all, none, a share, so many a second, every Nth. Immutable. */
 final class Choice {
-    static final String ALLOWED = "'always', 'never', a fraction from 0 to 1, so many a second as '5/s', or 'every 100'";
+    static final String ALLOWED =
+            "'always', 'never', a fraction from 0 to 1, so many a second as '5/s', or 'every 100'";
     private static final double MAX_RATE = 1_000_000;
     private static final long MAX_PERIOD = 1_000_000_000_000L;
     private static final double NANOS = 1e9;
@@ -103,7 +104,9 @@ final class Choice {
     interface Decider {
         boolean yes();
 
-        /** The same for what has an identity: a fraction decides by it, alike in every process. @param bits well mixed */
+        /**
+         * The same for what has an identity: a fraction decides by it, alike in every process. @param bits well mixed
+         */
         default boolean yes(long bits) {
             return yes();
         }

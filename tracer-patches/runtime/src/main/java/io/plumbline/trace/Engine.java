@@ -15,8 +15,8 @@ public abstract class Engine {
     public abstract Object begin(Point point);
 
     /**
-     * A task of Spark starts in this thread: a root, whatever is going on, that belongs to that trace. As {@link #begin};
-     * null, too, when the policy wants no such root at all: then what is below decides for itself.
+     * A task of Spark starts in this thread: a root, whatever is going on, that belongs to that trace. As {@link
+     * #begin}; null, too, when the policy wants no such root at all: then what is below decides for itself.
      */
     public abstract Object beginTask(Point point, long trace);
 

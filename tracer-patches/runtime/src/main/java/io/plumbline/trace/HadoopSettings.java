@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What Hadoop's configuration says under one prefix. A value it has wrong is a problem, and as if it were not there. */
+/**
+ * What Hadoop's configuration says under one prefix. A value it has wrong is a problem, and as if it were not there.
+ */
 final class HadoopSettings {
     private static final String FALLBACK = "hadoop.htrace.";
     private static final String SAMPLERS_PACKAGE = "org.apache.htrace.core.";
@@ -72,7 +74,8 @@ final class HadoopSettings {
     }
 
     private String choice(String className) {
-        String name = className.startsWith(SAMPLERS_PACKAGE) ? className.substring(SAMPLERS_PACKAGE.length()) : className;
+        String name =
+                className.startsWith(SAMPLERS_PACKAGE) ? className.substring(SAMPLERS_PACKAGE.length()) : className;
         switch (name) {
             case "AlwaysSampler":
                 return "always";
@@ -108,6 +111,6 @@ final class HadoopSettings {
     private static double share(String choice) {
         return choice.equals("always") ? 1 : choice.equals("never") ? 0
                 : choice.startsWith("every ") ? 1.0 / Long.parseLong(choice.substring("every ".length()))
-                : Double.parseDouble(choice);
+                        : Double.parseDouble(choice);
     }
 }

@@ -1,8 +1,8 @@
 package io.plumbline.trace;
 
 /**
- * Something a thread holds for a time, a lock for example: from the return of the outermost function that takes it to the
- * call of the matching one that gives it back. Only its own thread sees it.
+ * Something a thread holds for a time, a lock for example: from the return of the outermost function that takes it to
+ * the call of the matching one that gives it back. Only its own thread sees it.
  */
 final class Held {
     /** The one taken last; those taken before follow through {@link #outer}. */

@@ -8,7 +8,8 @@ package io.plumbline.trace;
  *   Object token = Hooks.begin(POINT);
  *   if (Hooks.open(token)) Hooks.values(token, POINT, a, b, null, null);
  *   try { ... } finally {
- *     if (Hooks.open(token)) Hooks.end(token, POINT, result, null, null, null, thrown); else Hooks.finish(thrown, token);
+ *     if (Hooks.open(token)) Hooks.end(token, POINT, result, null, null, null, thrown);
+ *     else Hooks.finish(thrown, token);
  *   }
  * </pre>
  *
@@ -79,7 +80,9 @@ public final class Hooks {
         }
     }
 
-    /** The end of a call that records nothing more. @param token of {@link #begin} or {@link #beginBelow}; may be null */
+    /**
+     * The end of a call that records nothing more. @param token of {@link #begin} or {@link #beginBelow}; may be null
+     */
     public static void finish(Throwable thrown, Object token) {
         if (token instanceof OpenScope) {
             close((OpenScope) token, thrown);

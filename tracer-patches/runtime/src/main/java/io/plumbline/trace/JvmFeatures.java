@@ -11,9 +11,9 @@ import java.lang.management.ThreadMXBean;
 import java.util.List;
 
 /**
- * The state of the JVM and of the current thread, as operation logs have it. What holds for the whole process is looked up
- * at most every {@link #FRESH_NANOS}: operations of a task begin and end together. Deadlocks, for which all threads are
- * stopped, are looked for once in {@link #DEADLOCK_NANOS}. Any thread.
+ * The state of the JVM and of the current thread, as operation logs have it. What holds for the whole process is looked
+ * up at most every {@link #FRESH_NANOS}: operations of a task begin and end together. Deadlocks, for which all threads
+ * are stopped, are looked for once in {@link #DEADLOCK_NANOS}. Any thread.
  */
 public final class JvmFeatures {
     /** In the order of the values. */
@@ -81,7 +81,8 @@ public final class JvmFeatures {
     private static String process() {
         MemoryUsage heap = MEMORY.getHeapMemoryUsage();
         MemoryUsage rest = MEMORY.getNonHeapMemoryUsage();
-        return CLASSES.getLoadedClassCount() + "," + MEMORY.getObjectPendingFinalizationCount() + ',' + memory(heap) + ','
+        return CLASSES.getLoadedClassCount() + "," + MEMORY.getObjectPendingFinalizationCount() + ',' + memory(heap)
+                + ','
                 + memory(rest) + ',' + THREADS.getThreadCount() + ',' + deadlocked() + ',';
     }
 

@@ -3,8 +3,8 @@ package io.plumbline.trace;
 import io.plumbline.send.SpanData;
 
 /**
- * A span that is going on. Either of one thread, which uses the same object again for later spans ({@link #serial} tells
- * them apart), or shared: then any thread may use it, and it is never used again.
+ * A span that is going on. Either of one thread, which uses the same object again for later spans ({@link #serial}
+ * tells them apart), or shared: then any thread may use it, and it is never used again.
  */
 public final class LiveSpan {
     final SpanData data = new SpanData();

@@ -1,11 +1,13 @@
 package io.plumbline.trace;
 
 /**
- * An operation of Spark while one task computes it: an RDD and a partition. Its time is what its own code takes, without that
- * of other operations that it calls. The task's thread counts and ends it; other threads of the task may run it as well.
+ * An operation of Spark while one task computes it: an RDD and a partition. Its time is what its own code takes,
+ * without that of other operations that it calls. The task's thread counts and ends it; other threads of the task may
+ * run it as well.
  */
 public final class Operation {
-    private static final String KEYS = "rddId,partition,stage,exclusiveNs,records,iterators,otherThreadsNs,jvmStart,jvmEnd";
+    private static final String KEYS =
+            "rddId,partition,stage,exclusiveNs,records,iterators,otherThreadsNs,jvmStart,jvmEnd";
 
     final int rdd;
     final int partition;

@@ -42,7 +42,9 @@ public final class OwnScope extends OpenScope {
         span.data.parent(trace, id);
     }
 
-    /** Current from now on. The last step: a stack that ends before it leaves nothing behind that nobody would close. */
+    /**
+     * Current from now on. The last step: a stack that ends before it leaves nothing behind that nobody would close.
+     */
     OwnScope entered(ThreadState state) {
         serial = span.serial();
         home = state;
@@ -152,8 +154,8 @@ public final class OwnScope extends OpenScope {
     }
 
     /**
-     * Ends the span, unless it is kept, and what is below it in this thread was not closed. Again: nothing. A stack that
-     * ends in here leaves what is still open to the scope around it.
+     * Ends the span, unless it is kept, and what is below it in this thread was not closed. Again: nothing. A stack
+     * that ends in here leaves what is still open to the scope around it.
      */
     public void close() {
         ThreadState at = home;

@@ -3,8 +3,8 @@ package io.plumbline.trace;
 import java.util.function.Function;
 
 /**
- * What Hadoop's tracing classes are made of when they are brought back to life: a tracer of that name. Any thread. Nothing
- * throws.
+ * What Hadoop's tracing classes are made of when they are brought back to life: a tracer of that name. Any thread.
+ * Nothing throws.
  */
 public final class OwnTracer {
     private static final String RPC_QUEUE = "RPC#queue";
@@ -155,7 +155,10 @@ public final class OwnTracer {
         }
     }
 
-    /** Makes it this thread's current one; null when it cannot be. A call that waited in a server's queue gets that time as a span of its own. */
+    /**
+     * Makes it this thread's current one; null when it cannot be. A call that waited in a server's queue gets that time
+     * as a span of its own.
+     */
     public static OwnScope activate(LiveSpan span) {
         try {
             if (!span.shared()) {

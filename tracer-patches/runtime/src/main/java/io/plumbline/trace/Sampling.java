@@ -5,13 +5,14 @@ import java.util.function.LongSupplier;
 
 /**
  * Which roots are traced. A policy is a list, the first match decides: {@code Workload#*=always; hflush=never; 0.01}.
- * Each entry has a function name (with * at the end for any rest), "=" and a choice; the last may be a choice alone, for
- * all others (without it: never). Choices: {@code always}, {@code never}, a fraction from 0 to 1, {@code 5/s}: so many a
- * second of each root function, in the long run, at most as many at once; {@code every 100}: each 100th, from a random one.
+ * Each entry has a function name (with * at the end for any rest), "=" and a choice; the last may be a choice alone,
+ * for all others (without it: never). Choices: {@code always}, {@code never}, a fraction from 0 to 1, {@code 5/s}: so
+ * many a second of each root function, in the long run, at most as many at once; {@code every 100}: each 100th, from a
+ * random one.
  *
- * <p>In force is, of those that are set: what was set through JMX; what the receiver answered (unless
- * {@code sampling.receiver = off}); {@code sampling} of the {@link Settings}; Hadoop's sampler keys of the tracer in
- * question; the default of {@code sampling}. Any thread.
+ * <p>In force is, of those that are set: what was set through JMX; what the receiver answered (unless {@code
+ * sampling.receiver = off}); {@code sampling} of the {@link Settings}; Hadoop's sampler keys of the tracer in question;
+ * the default of {@code sampling}. Any thread.
  */
 public final class Sampling {
     private static final Sampling CURRENT = new Sampling(Settings.current(), System::nanoTime,
@@ -51,7 +52,9 @@ public final class Sampling {
         return link != null && link.decider.yes();
     }
 
-    /** As {@link #sample(Point)}, where a fraction decides by these bits: the same answer wherever they are the same. */
+    /**
+     * As {@link #sample(Point)}, where a fraction decides by these bits: the same answer wherever they are the same.
+     */
     public boolean sample(Point point, long bits) {
         PolicyInForce.Link link = link(point);
         return link != null && link.decider.yes(bits);
@@ -101,7 +104,9 @@ public final class Sampling {
         return unset;
     }
 
-    /** What the receiver's answer said; null or "" takes it back. A policy that cannot be read is counted, not thrown. */
+    /**
+     * What the receiver's answer said; null or "" takes it back. A policy that cannot be read is counted, not thrown.
+     */
     public void fromReceiver(String policy) {
         try {
             say(Source.RECEIVER, receiverMay ? policy(policy) : null);

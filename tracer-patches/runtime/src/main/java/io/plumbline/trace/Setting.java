@@ -2,7 +2,9 @@ package io.plumbline.trace;
 
 import java.util.function.Function;
 
-/** One key of {@link SettingTable}: what it takes, what it means, and which key of Hadoop's stands in for it. Immutable. */
+/**
+ * One key of {@link SettingTable}: what it takes, what it means, and which key of Hadoop's stands in for it. Immutable.
+ */
 final class Setting {
     final String name;
     /** Null: none. */

@@ -11,26 +11,27 @@ import java.util.Map;
 final class SettingTable {
     private static final List<Setting> ALL = Collections.unmodifiableList(Arrays.asList(
             Setting.text("conf", null, "a file name", "This file. Only as agent argument or in the environment."),
-            Setting.text(SenderOptions.RECEIVERS_KEY, SenderOptions.RECEIVERS_DEFAULT, "host:port, separated by commas; IPv6 as [::1]:9410",
+            Setting.text(SenderOptions.RECEIVERS_KEY, SenderOptions.RECEIVERS_DEFAULT,
+                    "host:port, separated by commas; IPv6 as [::1]:9410",
                     "Where plumbd listens: the first is used while it works, then the next, round and round.")
                     .checked(SettingTable::receivers).hadoop("plumb.receiver.addresses"),
             Setting.text("sampling", "1/s", "a policy",
                     "Which calls of the application begin a trace. 'always', 'never', a fraction from 0 to 1, '5/s' (so "
-                    + "many a second of each function) or 'every 100'. For single functions: 'DFSClient#rename=always; "
-                    + "hflush=never; 0.01', the first match decides, * at the end of a name stands for any rest. Servers go "
-                    + "on with what clients began, whatever is said here. Where this is not set, Hadoop's keys "
-                    + "sampler.classes, sampler.fraction and sampler.frequency decide, if they are.")
+                            + "many a second of each function) or 'every 100'. For single functions: 'DFSClient#rename=always; "
+                            + "hflush=never; 0.01', the first match decides, * at the end of a name stands for any rest. Servers go "
+                            + "on with what clients began, whatever is said here. Where this is not set, Hadoop's keys "
+                            + "sampler.classes, sampler.fraction and sampler.frequency decide, if they are.")
                     .checked(Policy::parse),
             Setting.onOff("sampling.receiver", "on", "May plumbd change the sampling of this process while it runs?"),
             Setting.text("functions", null, "a file name",
                     "More functions to trace, of the site's own classes; docs/tracing.md has the format."),
             Setting.onOff("spark.tasks", "on",
                     "Each task of Spark is a root, SparkTask, and all that it causes belongs to it. 'off', or a policy that never "
-                    + "samples SparkTask: its calls of HDFS are roots of their own."),
+                            + "samples SparkTask: its calls of HDFS are roots of their own."),
             Setting.text("spark.operations", "sources", "all, sources or off",
                     "Within a traced task: a span for each operation (RDD and partition), with the time that its own code took. "
-                    + "'sources': of those only that bring records into the task, from files or a shuffle, which costs a few "
-                    + "nanoseconds a record; 'all' costs that for each operation that a record passes through.")
+                            + "'sources': of those only that bring records into the task, from files or a shuffle, which costs a few "
+                            + "nanoseconds a record; 'all' costs that for each operation that a record passes through.")
                     .checked(OperationChoice::of),
             Setting.onOff("spark.jvm", "on",
                     "With each operation: memory, threads, collections and more of the JVM at its begin and end."),
@@ -40,7 +41,7 @@ final class SettingTable {
                     "Pass the current span on to other processes. Hadoop 3.3.2 and later; 'off' for peers that fail on it."),
             Setting.text("tracer.id", "%{tname}/%{ip}", "text",
                     "The process's name in spans; its number is added to names of the form name/host. %{tname} is the "
-                    + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
+                            + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
                     .hadoop("tracer.id"),
             Setting.text("report", null, "a file name",
                     "What was woven and what was not found is written there; %{pid} in the name keeps processes apart."),
@@ -59,7 +60,7 @@ final class SettingTable {
             sender("retry.max.ms", "Up to this."),
             sender("receiver.wait.ms",
                     "How long a batch without an answer waits for the receiver that may have it, before it goes to the next "
-                    + "one, which would count its spans a second time."),
+                            + "one, which would count its spans a second time."),
             sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent.")));
     private static final Map<String, Setting> BY_NAME = byName();
     private static final int WIDTH = 100;

@@ -95,8 +95,8 @@ public final class Settings {
 
     /**
      * Hadoop's configuration became known: the layer below the file. Keys are asked for with the prefix first
-     * ("fs.client.htrace."), then with "hadoop.htrace.". The first caller with a prefix wins for that prefix; of several
-     * prefixes, the one that came first and has the key. A value it has wrong is logged once and not used.
+     * ("fs.client.htrace."), then with "hadoop.htrace.". The first caller with a prefix wins for that prefix; of
+     * several prefixes, the one that came first and has the key. A value it has wrong is logged once and not used.
      */
     public void hadoop(String prefix, Function<String, String> get) {
         if (hadoop.containsKey(prefix)) {

@@ -51,7 +51,9 @@ public final class SpanClock {
         }
     }
 
-    /** The offset nearest to {@code offset} that the readings allow: nano was between before and after when it was wall. */
+    /**
+     * The offset nearest to {@code offset} that the readings allow: nano was between before and after when it was wall.
+     */
     static long corrected(long offset, long wall, long before, long after) {
         long least = wall - after;
         long greatest = wall + RESOLUTION - before;

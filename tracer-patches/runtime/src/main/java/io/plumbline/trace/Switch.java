@@ -1,6 +1,9 @@
 package io.plumbline.trace;
 
-/** Is anything traced at all? Looked at wherever woven code or Hadoop's tracing classes would begin something. Any thread. */
+/**
+ * Is anything traced at all? Looked at wherever woven code or Hadoop's tracing classes would begin something. Any
+ * thread.
+ */
 public final class Switch {
     private static volatile boolean on = configured();
 

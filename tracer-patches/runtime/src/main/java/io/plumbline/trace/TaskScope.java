@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A task of Spark that runs in this process: a trace of its own, whose id follows from the application and the task attempt
- * ({@link TaskTraceId}), and the operations that it computes. Begun and ended by the task's thread; other threads that work
- * for the task {@link #adopt} it. Nothing throws.
+ * A task of Spark that runs in this process: a trace of its own, whose id follows from the application and the task
+ * attempt ({@link TaskTraceId}), and the operations that it computes. Begun and ended by the task's thread; other
+ * threads that work for the task {@link #adopt} it. Nothing throws.
  */
 public final class TaskScope {
     /** More operation instances of one task are not told apart: their time is that of those that call them. */

@@ -67,8 +67,8 @@ public final class ThreadState {
     }
 
     /**
-     * From now on the time of this thread is that of the operation. Called at each call of an iterator and each return from
-     * one: hence the clock is only looked at when it has ticked since, and in a burst after that ({@link Ticks}).
+     * From now on the time of this thread is that of the operation. Called at each call of an iterator and each return
+     * from one: hence the clock is only looked at when it has ticked since, and in a burst after that ({@link Ticks}).
      *
      * @param next an operation of the task that this thread computes, by its number; 0: none
      * @return whose it was

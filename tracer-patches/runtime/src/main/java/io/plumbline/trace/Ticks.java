@@ -4,15 +4,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A coarse clock for what happens too often to read a fine one each time: a number that changes every millisecond while
- * tasks of Spark are traced. Records pass through operations millions of times a second, and System.nanoTime() costs 20 to
- * 80 ns, a look at this 1 ns. Whoever sees that it has changed reads the fine clock, so:
+ * tasks of Spark are traced. Records pass through operations millions of times a second, and System.nanoTime() costs 20
+ * to 80 ns, a look at this 1 ns. Whoever sees that it has changed reads the fine clock, so:
  * <ul>
  * <li>times add up exactly: each nanosecond between two readings is charged once;
- * <li>up to {@link #BURST} passages after each tick are timed one by one: an operation that is called less often than that
- *     is measured exactly, at the cost of some tenths of a percent;
- * <li>of a millisecond with more passages, the rest goes to the operation that runs when it ends. A call that takes longer
- *     ends with its own time charged to it; short ones get their share as by sampling: with an error of 1.6 % of the
- *     task's time after one second, 0.5 % after ten.
+ * <li>up to {@link #BURST} passages after each tick are timed one by one: an operation that is called less often
+ *     than that is measured exactly, at the cost of some tenths of a percent;
+ * <li>of a millisecond with more passages, the rest goes to the operation that runs when it ends. A call that takes
+ *     longer ends with its own time charged to it; short ones get their share as by sampling: with an error of 1.6 % of
+ *     the task's time after one second, 0.5 % after ten.
  * </ul>
  */
 final class Ticks {
@@ -66,7 +66,8 @@ final class Ticks {
                 try {
                     LOCK.wait(IDLE_MS);
                 } catch (InterruptedException e) {
-                    Trouble.count(Trouble.Kind.ENGINE, e); // nobody does; and the flag is cleared, so that it can wait again
+                    // Nobody does; and the flag is cleared, so that it can wait again.
+                    Trouble.count(Trouble.Kind.ENGINE, e);
                 }
             }
             running = active > 0;

@@ -9,7 +9,10 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** HTrace's form of a tracer id: %{tname} (the tracer), %{pname} (the main class), %{ip}, %{pid}; \ before what is meant as it is. */
+/**
+ * HTrace's form of a tracer id: %{tname} (the tracer), %{pname} (the main class), %{ip}, %{pid}; \ before what is meant
+ * as it is.
+ */
 final class TracerIdFormat {
     static final String USUAL = "%{tname}/%{ip}";
     private static final Pattern PIECE = Pattern.compile("\\\\(.)|%\\{([a-z]*)\\}");
@@ -52,7 +55,10 @@ final class TracerIdFormat {
         return name.isEmpty() ? "Unknown" : name;
     }
 
-    /** The one that HTrace takes: of the host's addresses that are not loopback, the site-local ones first, the least as text. */
+    /**
+     * The one that HTrace takes: of the host's addresses that are not loopback, the site-local ones first, the least as
+     * text.
+     */
     static String address() {
         TreeSet<String> local = new TreeSet<>();
         TreeSet<String> others = new TreeSet<>();

@@ -18,7 +18,9 @@ class HooksTest {
     @TempDir
     Path folder;
 
-    /** As a process with HTrace: Engines looks for that class and takes the engine of that name, which is the test's. */
+    /**
+     * As a process with HTrace: Engines looks for that class and takes the engine of that name, which is the test's.
+     */
     private ClassLoader processWithHTrace() throws Exception {
         Path tracer = folder.resolve("org/apache/htrace/core/Tracer.class");
         Files.createDirectories(tracer.getParent());

@@ -335,7 +335,7 @@ class OwnEngineTest {
     void what_is_sampled_allocates_nothing_either() {
         caught.close();
         Sampling.current().fromJmx("always");
-        Delivery.other = span -> { };
+        Delivery.other = span -> {};
         sampledCalls(200_000);
         long before = allocated();
         sampledCalls(200_000);

@@ -51,7 +51,8 @@ class SamplingTest {
 
     @ParameterizedTest
     @CsvSource({
-        "always, 1000", "never, 0", "0, 0", "1, 1000", "1.0, 1000", "0.0, 0", "0/s, 0", "every 1, 1000", "every 1000, 1",
+        "always, 1000", "never, 0", "0, 0", "1, 1000", "1.0, 1000", "0.0, 0", "0/s, 0", "every 1, 1000",
+        "every 1000, 1",
         "every 10, 100", "7/s, 7", "0.5/s, 1",
     })
     void ofAThousandCallsAtOneTime(String policy, int expected) {
@@ -122,7 +123,8 @@ class SamplingTest {
 
     @Test
     void firstMatchDecides() {
-        Sampling sampling = policy("Workload#*=always; hflush = never;DFSClient#rename=1/s; DFSClient#*=never ;every 2;");
+        Sampling sampling =
+                policy("Workload#*=always; hflush = never;DFSClient#rename=1/s; DFSClient#*=never ;every 2;");
         assertEquals(10, sampled(sampling, point("Workload#run"), 10));
         assertEquals(0, sampled(sampling, point("hflush"), 10));
         assertEquals(5, sampled(sampling, point("hflush2"), 10));

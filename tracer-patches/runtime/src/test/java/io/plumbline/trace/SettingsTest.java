@@ -56,7 +56,8 @@ class SettingsTest {
 
     @Test
     void orderOfWeight() throws Exception {
-        String conf = file("# a comment\n\nbatch.spans = 3\nqueue.spans=30\nflush.interval.ms =300\nretry.min.ms = 7\n");
+        String conf =
+                file("# a comment\n\nbatch.spans = 3\nqueue.spans=30\nflush.interval.ms =300\nretry.min.ms = 7\n");
         Settings settings = Settings.strict("batch.spans=1,conf=" + conf,
                 Map.of("PLUMB_AGENT_BATCH_SPANS", "2", "PLUMB_AGENT_QUEUE_SPANS", "20", "PATH", "x"));
         Map<String, String> hadoop = Map.of("hadoop.htrace.plumb.batch.spans", "4", "hadoop.htrace.plumb.retry.max.ms",
@@ -64,7 +65,8 @@ class SettingsTest {
                 "hadoop.htrace.plumb.retry.min.ms", "40");
         settings.hadoop("fs.client.htrace.", hadoop::get);
         assertEquals(List.of("1", "20", "300", "7", "444", "44", "3000"),
-                Stream.of("batch.spans", "queue.spans", "flush.interval.ms", "retry.min.ms", "retry.max.ms", "io.timeout.ms",
+                Stream.of("batch.spans", "queue.spans", "flush.interval.ms", "retry.min.ms", "retry.max.ms",
+                        "io.timeout.ms",
                         "connect.timeout.ms").map(settings::get).collect(Collectors.toList()));
         Map<String, String> inForce = settings.inForce();
         assertEquals("1 (agent argument)", inForce.get("batch.spans"));
@@ -93,7 +95,7 @@ class SettingsTest {
         "enabled=on,enabled=off | agent argument: enabled is set twice",
         "sampling= | agent argument: sampling has no value",
         "sampling=2 | agent argument: sampling = '2': '2' is no choice: 'always', 'never', a fraction from 0 to 1, "
-            + "so many a second as '5/s', or 'every 100' is needed",
+                + "so many a second as '5/s', or 'every 100' is needed",
     })
     void mistakesInTheArgument(String argument, String message) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, () -> of(argument)).getMessage());
@@ -104,7 +106,7 @@ class SettingsTest {
     @CsvSource(delimiter = '|', value = {
         "retry.max.ms=5 | retry.max.ms = 5 is less than retry.min.ms = 100",
         "receivers=a:9410,b:0 | agent argument: receivers = 'a:9410,b:0': host:port is needed: 'b:0' has no port from 1 to "
-            + "65535",
+                + "65535",
     })
     void mistakesThatTheSenderSees(String argument, String message) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, () -> of(argument)).getMessage());
@@ -147,7 +149,8 @@ class SettingsTest {
     void environmentOfOthersIsReportedNotRefused() {
         Settings settings = Settings.strict(null, Map.of("PLUMB_AGENT_SAMPLNG", "always", "PLUMB_AGENT_QQQQQQQQ", "1"));
         assertEquals(List.of("environment: unknown variable PLUMB_AGENT_QQQQQQQQ: --help-config lists all",
-                "environment: unknown variable PLUMB_AGENT_SAMPLNG: did you mean PLUMB_AGENT_SAMPLING?"), settings.problems());
+                "environment: unknown variable PLUMB_AGENT_SAMPLNG: did you mean PLUMB_AGENT_SAMPLING?"),
+                settings.problems());
     }
 
     @Test
@@ -178,7 +181,8 @@ class SettingsTest {
         Settings settings = of("retry.min.ms=50");
         settings.hadoop("a.", Map.of("a.plumb.retry.max.ms", "40", "a.plumb.queue.spans", "7")::get);
         assertEquals("100000", settings.get("queue.spans"));
-        assertEquals(List.of("Hadoop's a.plumb: retry.max.ms = 40 is less than retry.min.ms = 50; none of these keys is used"),
+        assertEquals(List
+                .of("Hadoop's a.plumb: retry.max.ms = 40 is less than retry.min.ms = 50; none of these keys is used"),
                 settings.problems());
     }
 
@@ -215,7 +219,7 @@ class SettingsTest {
         "CountSampler;NeverSampler | - | 4 | every 4 | ",
         "ProbabilitySampler;CountSampler | 0.5 | 4 | 0.625 | ",
         "ProbabilitySampler | - | - | never | Hadoop's hadoop.htrace.sampler.fraction is needed by the sampler; "
-            + "nothing is sampled",
+                + "nothing is sampled",
         "CountSampler | - | 0 | never | 'every 0' is no choice",
         "ProbabilitySampler | 5/s | - | never | '5/s' is no choice",
         "org.example.Mine | - | - | never | no sampler 'org.example.Mine' is known",
@@ -241,7 +245,8 @@ class SettingsTest {
         String document = Files.readString(Path.of("../../docs/tracing.md"));
         for (Setting setting : SettingTable.all()) {
             String cell = setting.otherwise == null ? " "
-                    : setting.otherwise.matches("[0-9]+") ? " " + setting.otherwise + " " : " `" + setting.otherwise + "` ";
+                    : setting.otherwise.matches("[0-9]+") ? " " + setting.otherwise + " "
+                            : " `" + setting.otherwise + "` ";
             assertTrue(document.contains("\n| `" + setting.name + "` |" + cell + "|"), setting.name);
         }
     }

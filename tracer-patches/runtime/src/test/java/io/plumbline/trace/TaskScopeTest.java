@@ -37,7 +37,7 @@ class TaskScopeTest {
     }
 
     private static void burn(long nanos) {
-        for (long end = System.nanoTime() + nanos; System.nanoTime() < end; ) {
+        for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) {
             Thread.onSpinWait();
         }
     }
@@ -58,7 +58,8 @@ class TaskScopeTest {
         for (String line : Files.readAllLines(Path.of("../../tests/data/task_trace_ids.txt"))) {
             String[] words = line.split(" ");
             if (!line.startsWith("#") && words.length == 3) {
-                assertEquals(words[2], String.format("%016x", TaskTraceId.of(words[0], Long.parseLong(words[1]))), line);
+                assertEquals(words[2], String.format("%016x", TaskTraceId.of(words[0], Long.parseLong(words[1]))),
+                        line);
                 cases++;
             }
         }
@@ -107,7 +108,10 @@ class TaskScopeTest {
         assertEquals(2L, number(caught.one("SparkTask"), "operations"));
     }
 
-    /** A call that is going on is nearer than the operation it was made in, and an operation within a call nearer than that. */
+    /**
+     * A call that is going on is nearer than the operation it was made in, and an operation within a call nearer than
+     * that.
+     */
     @Test
     void calls_and_operations_within_each_other() {
         TaskScope task = begin();
@@ -161,7 +165,7 @@ class TaskScopeTest {
         Operation inner = task.operation(List.class, 1, 0);
         long begin = System.nanoTime();
         int none = outer.enter();
-        for (long end = begin + 400 * MS; System.nanoTime() < end; ) {
+        for (long end = begin + 400 * MS; System.nanoTime() < end;) {
             burn(300);
             int above = inner.enter();
             burn(900);

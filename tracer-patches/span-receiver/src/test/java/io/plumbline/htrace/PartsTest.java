@@ -70,7 +70,8 @@ class PartsTest {
             assertTrue(text.contains(row), row);
             assertEquals("plumb." + key.name, PlumbSpanReceiver.shown(key.name));
         }
-        assertTrue(text.contains("| `" + SenderOptions.RECEIVERS_KEY + "` | `" + SenderOptions.RECEIVERS_DEFAULT + "` |"));
+        assertTrue(
+                text.contains("| `" + SenderOptions.RECEIVERS_KEY + "` | `" + SenderOptions.RECEIVERS_DEFAULT + "` |"));
         assertTrue(text.contains("| `" + SenderOptions.PROTOCOL_KEY + "` | `compact` | `compact`, `binary` |"));
         assertTrue(text.contains("hadoop.htrace." + PlumbSpanReceiver.ADDRESSES_KEY));
         assertTrue(text.contains("hadoop.htrace." + PlumbSpanReceiver.shown("queue.spans")));

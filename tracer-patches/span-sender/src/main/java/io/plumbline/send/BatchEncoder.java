@@ -53,8 +53,8 @@ final class BatchEncoder {
     }
 
     /**
-     * Takes up to a batch's worth of what is ready in the queue: whole chunks. Returns how many spans these are. When it
-     * throws, the spans taken are lost ({@link #lost}).
+     * Takes up to a batch's worth of what is ready in the queue: whole chunks. Returns how many spans these are. When
+     * it throws, the spans taken are lost ({@link #lost}).
      */
     int take(SpanQueue queue) {
         packs.reset();

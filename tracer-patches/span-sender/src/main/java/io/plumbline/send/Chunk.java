@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A piece of the queue: spans in the form in which they go to the receiver ({@link SpanWriter} writes them), and what the
- * next of them can refer to. Belongs to one thread at a time, which hands it on whole.
+ * A piece of the queue: spans in the form in which they go to the receiver ({@link SpanWriter} writes them), and what
+ * the next of them can refer to. Belongs to one thread at a time, which hands it on whole.
  */
 final class Chunk {
     /** A thread starts with the smallest; one that fills it gets a larger one next. */

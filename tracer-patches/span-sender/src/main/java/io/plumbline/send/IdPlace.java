@@ -1,8 +1,8 @@
 package io.plumbline.send;
 
 /**
- * Ids as places in one splitmix64 sequence, which idl/plumb.thrift has: every id has one, and those of ids that a process
- * took one after the other (SpanIds of the runtime) are next to each other.
+ * Ids as places in one splitmix64 sequence, which idl/plumb.thrift has: every id has one, and those of ids that a
+ * process took one after the other (SpanIds of the runtime) are next to each other.
  */
 public final class IdPlace {
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;

@@ -18,8 +18,9 @@ import org.apache.thrift.transport.TMemoryInputTransport;
  * The way to the receivers: one connection at a time, to the first of the list that works; after a failure, to the
  * next, round and round. Stays with what works. Used by the sender's thread; {@link #abort} and {@link #peer} by any.
  *
- * <p>A receiver that got a whole batch and did not answer for it may have taken it, and would know it again; another one
- * would count its spans a second time. So that batch stays with it for {@code receiver.wait.ms}, for it may come back.
+ * <p>A receiver that got a whole batch and did not answer for it may have taken it, and would know it again; another
+ * one would count its spans a second time. So that batch stays with it for {@code receiver.wait.ms}, for it may come
+ * back.
  */
 final class Link {
     private final List<Address> addresses;
@@ -79,7 +80,9 @@ final class Link {
         }
     }
 
-    /** Leaves the receiver for the next one of the list, unless it may have the batch at hand and is to be waited for. */
+    /**
+     * Leaves the receiver for the next one of the list, unless it may have the batch at hand and is to be waited for.
+     */
     void leave(boolean hurried) {
         disconnect();
         stayed = unsettled >= 0 && !hurried && System.nanoTime() - unsettledSince < waitNanos;

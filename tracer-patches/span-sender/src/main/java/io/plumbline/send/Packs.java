@@ -6,7 +6,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The packs of one batch (idl/plumb.thrift has the form): chunks as they were written, each with its names. One thread. */
+/**
+ * The packs of one batch (idl/plumb.thrift has the form): chunks as they were written, each with its names. One thread.
+ */
 final class Packs {
     private final FrameBuffer buffer = new FrameBuffer();
     private final Map<String, Integer> index = new HashMap<>();

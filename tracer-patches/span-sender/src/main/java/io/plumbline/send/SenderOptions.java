@@ -23,7 +23,8 @@ public final class SenderOptions {
     static final Key DRAIN_MS = new Key("shutdown.timeout.ms", 3_000, 0, 3_600_000);
     /** All keys with whole numbers. */
     public static final List<Key> NUMBERS = Collections.unmodifiableList(Arrays.asList(QUEUE_SPANS, QUEUE_BYTES,
-            BATCH_SPANS, BATCH_BYTES, FLUSH_MS, CONNECT_MS, IO_MS, RETRY_MIN_MS, RETRY_MAX_MS, RECEIVER_WAIT_MS, DRAIN_MS));
+            BATCH_SPANS, BATCH_BYTES, FLUSH_MS, CONNECT_MS, IO_MS, RETRY_MIN_MS, RETRY_MAX_MS, RECEIVER_WAIT_MS,
+            DRAIN_MS));
     /** {@code host:port}, separated by commas. */
     public static final String RECEIVERS_KEY = "receivers";
     public static final String RECEIVERS_DEFAULT = "127.0.0.1:" + Address.DEFAULT_PORT;

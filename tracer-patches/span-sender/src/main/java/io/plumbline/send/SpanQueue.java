@@ -19,7 +19,9 @@ final class SpanQueue {
     private static final int CREDITS_PART = 16;
     /** So many new threads since the sender looked are a reason to look: threads that end leave chunks behind. */
     private static final int MANY_THREADS = 1024;
-    /** A chunk with so many names of its own is handed over: receivers take 200,000 in a batch, and one span adds 4,098. */
+    /**
+     * A chunk with so many names of its own is handed over: receivers take 200,000 in a batch, and one span adds 4,098.
+     */
     private static final int MANY_NAMES = 50_000;
     /** Instead of the bytes that a span needs. */
     private static final int TOO_LARGE = -1;

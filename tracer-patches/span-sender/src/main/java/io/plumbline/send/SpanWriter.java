@@ -1,8 +1,8 @@
 package io.plumbline.send;
 
 /**
- * Writes a span to the end of a chunk, in the application's thread, as it will lie in a pack of the batch: idl/plumb.thrift
- * has the form. What a span has in common with those before it in the chunk is not said again.
+ * Writes a span to the end of a chunk, in the application's thread, as it will lie in a pack of the batch:
+ * idl/plumb.thrift has the form. What a span has in common with those before it in the chunk is not said again.
  */
 final class SpanWriter {
     /** A span of more is not taken, by {@link #weight}. Receivers take frames of 32 MiB; Hadoop is far below. */

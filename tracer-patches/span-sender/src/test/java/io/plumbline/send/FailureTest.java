@@ -142,7 +142,9 @@ class FailureTest {
         }
     }
 
-    /** What a receiver says stands in the application's log and in JMX: one short line, without commands to a terminal. */
+    /**
+     * What a receiver says stands in the application's log and in JMX: one short line, without commands to a terminal.
+     */
     @Test
     void textOfAReceiverIsMadeHarmless() throws Exception {
         String bad = "a\nb\u001b[2Jc\u0085\u009bd\u202ee\u2066f\u007f\uD800" + "x".repeat(59_000);
@@ -160,7 +162,8 @@ class FailureTest {
                 }
                 String said = rig.stats().getLastError();
                 assertTrue(said.contains("a?b?[2Jc??d?e?f??xxx"), said);
-                assertTrue(said.endsWith("xxx...") && said.length() <= LogText.MAX_CHARS + 3, said.length() + " characters");
+                assertTrue(said.endsWith("xxx...") && said.length() <= LogText.MAX_CHARS + 3,
+                        said.length() + " characters");
             }
         }
     }

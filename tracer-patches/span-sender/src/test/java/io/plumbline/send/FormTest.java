@@ -43,7 +43,8 @@ class FormTest {
         return new SenderOptions(settings::get);
     }
 
-    private static SpanReceiver.submit_args encode(BatchEncoder encoder, WireProtocol protocol, int version) throws Exception {
+    private static SpanReceiver.submit_args encode(BatchEncoder encoder, WireProtocol protocol, int version)
+            throws Exception {
         EncodedBatch encoded = encoder.encode(BatchEncoder.sender("me", 5, 6, 7, Map.of("why", 8L)), version);
         byte[] frame = new byte[encoded.bytes().remaining()];
         encoded.bytes().get(frame);

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class HarmlessTest {
     private static long accountedFor(SenderMXBean stats) {
-        return stats.getSpansAcknowledged() + stats.getSpansDropped() + stats.getSpansQueued() + stats.getSpansInFlight();
+        return stats.getSpansAcknowledged() + stats.getSpansDropped() + stats.getSpansQueued()
+                + stats.getSpansInFlight();
     }
 
     @Test
@@ -35,8 +36,8 @@ class HarmlessTest {
     }
 
     /**
-     * Sends from every depth of a stack that ends: what fails harms no other span. (Where even counting finds no stack, a
-     * few are counted wrong.)
+     * Sends from every depth of a stack that ends: what fails harms no other span. (Where even counting finds no stack,
+     * a few are counted wrong.)
      */
     @Test
     void stackThatEnds() throws Exception {
@@ -137,7 +138,9 @@ class HarmlessTest {
         assertEquals(10L, rig.stats().getDrops().get("not sent at close"));
     }
 
-    /** Answers with a few bytes changed, cut, or doubled. Some mean something: every span is accounted for all the same. */
+    /**
+     * Answers with a few bytes changed, cut, or doubled. Some mean something: every span is accounted for all the same.
+     */
     @Test
     void answersOfNoise() throws Exception {
         Random random = new Random(7);

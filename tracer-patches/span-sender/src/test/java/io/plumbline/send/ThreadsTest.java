@@ -57,7 +57,7 @@ class ThreadsTest {
     /** Also where a thread lives on and only its local variables were cleared, as some pools do. */
     @Test
     void buffersOfEndedThreadsAreForgotten() throws Exception {
-        SpanQueue queue = new SpanQueue(new SenderOptions(key -> null), new Counters(), () -> { });
+        SpanQueue queue = new SpanQueue(new SenderOptions(key -> null), new Counters(), () -> {});
         inThreads(500, t -> queue.offer(Rig.span(t)));
         assertEquals(500, queue.threads());
         while (queue.threads() > 0) {

@@ -4,7 +4,10 @@ import io.plumbline.trace.Trouble;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** What can be traced in this executor, besides tasks: found out by what the classes look like, none is made to work for it. */
+/**
+ * What can be traced in this executor, besides tasks: found out by what the classes look like, none is made to work for
+ * it.
+ */
 final class Coverage {
     private static final Logger LOG = Logger.getLogger("io.plumbline.spark");
     private static final String TRACER = "org.apache.hadoop.tracing.Tracer";
@@ -30,7 +33,7 @@ final class Coverage {
         if (tracer != null) {
             return refersToUs(tracer) ? "calls of HDFS are, too"
                     : "calls of HDFS are not: this Hadoop's tracing is empty. -javaagent:plumb-agent.jar, or Hadoop's jars woven"
-                    + " by 'java -jar plumb-agent.jar weave', trace them";
+                            + " by 'java -jar plumb-agent.jar weave', trace them";
         }
         return found(HTRACE, loader) != null ? "calls of HDFS are as far as Hadoop's HTrace traces them"
                 : "calls of HDFS are not: there is no tracing in this Hadoop, or under another name";
@@ -39,7 +42,8 @@ final class Coverage {
     private static String operations(ClassLoader loader) {
         Class<?> rdd = found("org.apache.spark.rdd.RDD", loader);
         boolean woven = rdd != null && has(rdd, "plumb$iterator");
-        return woven ? "operations are, too" : "operations are not: that needs -javaagent:plumb-agent.jar, or woven jars of Spark";
+        return woven ? "operations are, too"
+                : "operations are not: that needs -javaagent:plumb-agent.jar, or woven jars of Spark";
     }
 
     private static Class<?> found(String name, ClassLoader loader) {

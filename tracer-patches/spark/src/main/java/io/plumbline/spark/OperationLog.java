@@ -11,9 +11,10 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.rdd.RDD;
 
 /**
- * What the rules of Byteman call (spark-operations.btm): a line at the begin and the end of each RDD.compute, in the file that the
- * system property {@code plumb.operations.log} names; without it, {@code plumb-operations.log} in the process's folder. Each line is
- * one write, so that a process that is killed leaves whole lines. Nothing throws. Any thread.
+ * What the rules of Byteman call (spark-operations.btm): a line at the begin and the end of each RDD.compute, in the
+ * file that the system property {@code plumb.operations.log} names; without it, {@code plumb-operations.log} in the
+ * process's folder. Each line is one write, so that a process that is killed leaves whole lines. Nothing throws. Any
+ * thread.
  */
 public final class OperationLog {
     private static final String FILE = System.getProperty("plumb.operations.log", "plumb-operations.log");

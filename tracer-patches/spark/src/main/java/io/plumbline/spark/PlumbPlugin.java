@@ -7,9 +7,9 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * {@code spark.plugins = io.plumbline.spark.PlumbPlugin}, for sites without -javaagent (Spark 3.1 and later): each task is a
- * trace. What of HDFS is in it depends on who traces that: {@link Coverage} says so in the executor's log. Beside the agent it
- * does nothing.
+ * {@code spark.plugins = io.plumbline.spark.PlumbPlugin}, for sites without -javaagent (Spark 3.1 and later): each task
+ * is a trace. What of HDFS is in it depends on who traces that: {@link Coverage} says so in the executor's log. Beside
+ * the agent it does nothing.
  */
 public final class PlumbPlugin implements SparkPlugin {
     @Override

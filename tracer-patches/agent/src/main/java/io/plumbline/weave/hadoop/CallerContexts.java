@@ -14,13 +14,14 @@ import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 
 /**
- * What applications call themselves to the NameNode (Spark: SPARK_TASK_...), recorded with the RPC's span on both sides as
- * {@code callerContext}: it leads from a call to a task also where the client is not traced as one.
+ * What applications call themselves to the NameNode (Spark: SPARK_TASK_...), recorded with the RPC's span on both sides
+ * as {@code callerContext}: it leads from a call to a task also where the client is not traced as one.
  */
 public final class CallerContexts implements Patch {
     private static final String CALL = "org.apache.hadoop.ipc.Server$Call";
     private static final Set<String> CLASSES = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(
-            CALL, "org.apache.hadoop.ipc.ProtobufRpcEngine$Invoker", "org.apache.hadoop.ipc.ProtobufRpcEngine2$Invoker")));
+            CALL, "org.apache.hadoop.ipc.ProtobufRpcEngine$Invoker",
+            "org.apache.hadoop.ipc.ProtobufRpcEngine2$Invoker")));
 
     private static final String CONTEXT = "org/apache/hadoop/ipc/CallerContext";
     private static final String HOOKS = "io/plumbline/trace/Hooks";
@@ -128,7 +129,8 @@ public final class CallerContexts implements Patch {
             code.visitJumpInsn(Opcodes.GOTO, done);
             code.visitLabel(failed);
             code.visitFrame(Opcodes.F_NEW, 2, locals, 1, new Object[] {"java/lang/Throwable"});
-            code.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "unreadable", "(Ljava/lang/Throwable;)Ljava/lang/Object;", false);
+            code.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, "unreadable", "(Ljava/lang/Throwable;)Ljava/lang/Object;",
+                    false);
             code.visitInsn(Opcodes.POP);
             code.visitLabel(done);
             code.visitFrame(Opcodes.F_NEW, 2, locals, 0, new Object[0]);

@@ -76,7 +76,8 @@ public final class OwnScopes implements Patch {
         }
 
         @Override
-        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] thrown) {
+        public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+                String[] thrown) {
             MethodVisitor out = super.visitMethod(access, name, descriptor, signature, thrown);
             if (READERS.contains(className)) {
                 return new WithoutScopes(out);

@@ -10,8 +10,8 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /**
- * Hadoop 3.3.2 and later: the span of a packet ("dataStreamer") has all the packet's parents, and ends when the packet is
- * acknowledged, sent anew, or given up. Hadoop itself keeps one parent and ends the span at none of these.
+ * Hadoop 3.3.2 and later: the span of a packet ("dataStreamer") has all the packet's parents, and ends when the packet
+ * is acknowledged, sent anew, or given up. Hadoop itself keeps one parent and ends the span at none of these.
  */
 public final class Packets implements Patch {
     private static final String PACKET = "org.apache.hadoop.hdfs.DFSPacket";
@@ -98,6 +98,7 @@ public final class Packets implements Patch {
     }
 
     private static void replaced(MethodVisitor code) {
-        code.visitMethodInsn(Opcodes.INVOKESTATIC, SPANS, "replaced", "(Ljava/io/Closeable;Ljava/lang/Object;)V", false);
+        code.visitMethodInsn(Opcodes.INVOKESTATIC, SPANS, "replaced", "(Ljava/io/Closeable;Ljava/lang/Object;)V",
+                false);
     }
 }

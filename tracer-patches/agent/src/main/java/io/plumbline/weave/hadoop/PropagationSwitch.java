@@ -12,7 +12,9 @@ import net.bytebuddy.jar.asm.Label;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
-/** With {@code propagation = off} no request names its parent span: the header's field stays absent. In every Hadoop. */
+/**
+ * With {@code propagation = off} no request names its parent span: the header's field stays absent. In every Hadoop.
+ */
 public final class PropagationSwitch implements Patch {
     private static final String TRANSFER = "org.apache.hadoop.hdfs.protocol.proto.DataTransferProtos$";
     private static final String SETTER = "setTraceInfo";

@@ -5,8 +5,8 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /**
- * Code of {@link TraceInfoMessages}. Generated code checks arguments before, so what arrives at a return is not null; and
- * protobuf may have been moved to another package: the class of byte strings is given.
+ * Code of {@link TraceInfoMessages}. Generated code checks arguments before, so what arrives at a return is not null;
+ * and protobuf may have been moved to another package: the class of byte strings is given.
  */
 final class TraceInfoCode {
     static final int HELPER = Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC;
@@ -67,7 +67,9 @@ final class TraceInfoCode {
         };
     }
 
-    /** plumb$set(builder, context): a context of our form is trace and parent as well. @param setter their descriptor */
+    /**
+     * plumb$set(builder, context): a context of our form is trace and parent as well. @param setter their descriptor
+     */
     void set(MethodVisitor code, String setter) {
         Label foreign = new Label();
         code.visitVarInsn(Opcodes.ALOAD, 1);

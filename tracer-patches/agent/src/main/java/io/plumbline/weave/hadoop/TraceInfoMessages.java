@@ -11,8 +11,8 @@ import java.util.Set;
 
 /**
  * Hadoop 3.3.2 and later name the parent span of a request in field 3 of their messages alone; HTrace's Hadoop knows
- * fields 1 and 2 alone (and a DataNode of that time cannot even read a message without them). These messages say it both
- * ways, and understand either.
+ * fields 1 and 2 alone (and a DataNode of that time cannot even read a message without them). These messages say it
+ * both ways, and understand either.
  */
 public final class TraceInfoMessages implements Patch {
     private static final String RPC = "org.apache.hadoop.ipc.protobuf.RpcHeaderProtos$RPCTraceInfoProto";

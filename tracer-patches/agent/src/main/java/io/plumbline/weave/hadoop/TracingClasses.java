@@ -12,8 +12,9 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Hadoop 3.3.2 and later: in place of the tracing classes that do nothing, the ones of ours that trace. All or none: when
- * a version has anything in one of them that ours do not have, tracing stays off there, and its callers go on as before.
+ * Hadoop 3.3.2 and later: in place of the tracing classes that do nothing, the ones of ours that trace. All or none:
+ * when a version has anything in one of them that ours do not have, tracing stays off there, and its callers go on as
+ * before.
  */
 public final class TracingClasses implements Patch {
     private static final String PACKAGE = "org.apache.hadoop.tracing.";

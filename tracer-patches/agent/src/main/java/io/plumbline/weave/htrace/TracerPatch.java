@@ -40,7 +40,7 @@ final class TracerPatch extends HTracePatch {
         popNullScope(edit);
         String scopeOnly = "(L" + SCOPE + ";)V";
         edit.in("newScopeImpl", null,
-                        Code.atCall("org/apache/htrace/core/MilliSpan$Builder", "build", MilliSpanPatch::begun))
+                Code.atCall("org/apache/htrace/core/MilliSpan$Builder", "build", MilliSpanPatch::begun))
                 .in("newScope", null, Code.atCall(TRACER, "sample", TracerPatch::sample))
                 .in("closeScope", scopeOnly, Code.first(TracerPatch::surface))
                 .in("detachScope", scopeOnly, Code.first(TracerPatch::surface));

@@ -12,11 +12,11 @@ import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 
 /**
- * A method that calls a hook, then the original, which is private under another name from now on, then another hook. What
- * the hook returns decides: with null the original is called and nothing else.
+ * A method that calls a hook, then the original, which is private under another name from now on, then another hook.
+ * What the hook returns decides: with null the original is called and nothing else.
  *
- * <p>Objects of these classes are sent from drivers to executors, with and without us: whatever counts for the version of
- * their serial form (all but what is private) stays as it is.
+ * <p>Objects of these classes are sent from drivers to executors, with and without us: whatever counts for the version
+ * of their serial form (all but what is private) stays as it is.
  */
 final class Around {
     static final String HOOKS = "io/plumbline/trace/spark/SparkHooks";
@@ -25,7 +25,9 @@ final class Around {
 
     /** Pushes what the hook takes, and calls it: an object is left, or null. */
     Consumer<MethodVisitor> before;
-    /** With the hook's object in {@link #token}, what was returned being on the stack: leaves what is to be returned. */
+    /**
+     * With the hook's object in {@link #token}, what was returned being on the stack: leaves what is to be returned.
+     */
     Consumer<MethodVisitor> after;
     /** With what was thrown in {@link #result}. */
     Consumer<MethodVisitor> failed;
@@ -47,7 +49,8 @@ final class Around {
 
     /** @param arguments what the descriptor begins with */
     static Around method(ClassEdit edit, String name, String arguments) throws WeaveException {
-        String descriptor = edit.method(name, arguments, edit.name().replace('/', '.') + " has no method " + name + arguments);
+        String descriptor =
+                edit.method(name, arguments, edit.name().replace('/', '.') + " has no method " + name + arguments);
         return new Around(edit.name(), name, descriptor);
     }
 

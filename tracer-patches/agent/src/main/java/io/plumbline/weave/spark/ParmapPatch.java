@@ -6,7 +6,9 @@ import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
 
-/** Work on many things at once, in threads of a pool (the footers of Parquet files, for example), belongs to its caller. */
+/**
+ * Work on many things at once, in threads of a pool (the footers of Parquet files, for example), belongs to its caller.
+ */
 final class ParmapPatch extends SparkPatch {
     private static final String FUNCTION = "scala/Function1";
 

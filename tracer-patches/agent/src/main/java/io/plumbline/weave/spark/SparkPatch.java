@@ -18,7 +18,8 @@ abstract class SparkPatch implements Patch {
     }
 
     static List<Patch> all() {
-        return Arrays.asList(new RunnerPatch(), new TaskPatch(), new RddPatch(), new TaskContextPatch(), new ParmapPatch());
+        return Arrays.asList(new RunnerPatch(), new TaskPatch(), new RddPatch(), new TaskContextPatch(),
+                new ParmapPatch());
     }
 
     @Override

@@ -5,7 +5,9 @@ import io.plumbline.weave.WeaveException;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 
-/** Threads that Spark starts for a task (writers of Python processes and pipes) say whose they are: then we know, too. */
+/**
+ * Threads that Spark starts for a task (writers of Python processes and pipes) say whose they are: then we know, too.
+ */
 final class TaskContextPatch extends SparkPatch {
     private static final String SET = "setTaskContext";
     private static final String UNSET = "unset";
@@ -18,7 +20,8 @@ final class TaskContextPatch extends SparkPatch {
     void change(ClassEdit edit) throws WeaveException {
         edit.needMethod(SET, "(Lorg/apache/spark/TaskContext;)V");
         edit.needMethod(UNSET, "()V");
-        edit.in(SET, null, next -> new First(next, Opcodes.ALOAD)).in(UNSET, null, next -> new First(next, Opcodes.ACONST_NULL));
+        edit.in(SET, null, next -> new First(next, Opcodes.ALOAD)).in(UNSET, null,
+                next -> new First(next, Opcodes.ACONST_NULL));
     }
 
     /** SparkHooks.context(the argument, or null). */

@@ -23,7 +23,8 @@ final class TaskPatch extends SparkPatch {
             code.visitVarInsn(Opcodes.ALOAD, 0);
             code.visitVarInsn(Opcodes.LLOAD, ID);
             code.visitVarInsn(Opcodes.ILOAD, ATTEMPT);
-            code.visitMethodInsn(Opcodes.INVOKESTATIC, Around.HOOKS, "task", "(Ljava/lang/Object;JI)Ljava/lang/Object;", false);
+            code.visitMethodInsn(Opcodes.INVOKESTATIC, Around.HOOKS, "task", "(Ljava/lang/Object;JI)Ljava/lang/Object;",
+                    false);
         };
         run.after = code -> {
             code.visitVarInsn(Opcodes.ALOAD, run.token);
@@ -32,8 +33,8 @@ final class TaskPatch extends SparkPatch {
         run.failed = code -> {
             code.visitVarInsn(Opcodes.ALOAD, run.token);
             code.visitVarInsn(Opcodes.ALOAD, run.result);
-            code.visitMethodInsn(Opcodes.INVOKESTATIC, Around.HOOKS, "failed", "(Ljava/lang/Object;Ljava/lang/Throwable;)V",
-                    false);
+            code.visitMethodInsn(Opcodes.INVOKESTATIC, Around.HOOKS, "failed",
+                    "(Ljava/lang/Object;Ljava/lang/Throwable;)V", false);
         };
         run.into(edit, Opcodes.ACC_PUBLIC | Opcodes.ACC_FINAL);
     }

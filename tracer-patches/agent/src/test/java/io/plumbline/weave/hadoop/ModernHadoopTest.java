@@ -142,7 +142,8 @@ class ModernHadoopTest {
     }
 
     private static Object context(ModernHadoop hadoop, Object message) throws Exception {
-        return hadoop.call(null, TRACING + "TraceUtils", "byteStringToSpanContext", hadoop.on(message, "getSpanContext"));
+        return hadoop.call(null, TRACING + "TraceUtils", "byteStringToSpanContext",
+                hadoop.on(message, "getSpanContext"));
     }
 
     private static Object bytes(ModernHadoop hadoop, byte[] bytes) throws Exception {
@@ -182,10 +183,11 @@ class ModernHadoopTest {
         try (ModernHadoop hadoop = new ModernHadoop(version)) {
             String changed = TRACING + "SpanContext";
             byte[] original = hadoop.files.find(changed);
-            byte[] more = new ClassEdit(original).addMethod(Opcodes.ACC_PUBLIC, "newer", "()Ljava/lang/String;", code -> {
-                code.visitInsn(Opcodes.ACONST_NULL);
-                code.visitInsn(Opcodes.ARETURN);
-            }).bytes();
+            byte[] more =
+                    new ClassEdit(original).addMethod(Opcodes.ACC_PUBLIC, "newer", "()Ljava/lang/String;", code -> {
+                        code.visitInsn(Opcodes.ACONST_NULL);
+                        code.visitInsn(Opcodes.ARETURN);
+                    }).bytes();
             ClassFiles newer = name -> name.equals(changed) ? more : hadoop.files.find(name);
             TracingClasses patch = new TracingClasses();
             assertNotNull(patch.change(changed, original, hadoop.files));

@@ -34,8 +34,9 @@ import org.junit.jupiter.api.TestFactory;
 
 /** Runs each public method of the Cases classes with each HTrace, patched, in a class loader of its own. */
 class HTracePatchesTest {
-    private static final List<String> CASES = Arrays.asList("ScopeCases", "StrictnessCases", "SamplingCases", "TimeCases",
-            "ReceiverCases");
+    private static final List<String> CASES =
+            Arrays.asList("ScopeCases", "StrictnessCases", "SamplingCases", "TimeCases",
+                    "ReceiverCases");
 
     @TestFactory
     Stream<DynamicNode> cases() throws Exception {
@@ -60,7 +61,8 @@ class HTracePatchesTest {
     @Test
     void whatAnotherLoaderHasStaysAsItIs() throws Exception {
         Weaver weaver = new Weaver(FunctionList.load(null), WeaveReport.process());
-        try (URLClassLoader web = new URLClassLoader(new URL[] {PatchedLoader.htraces().get(0).toUri().toURL()}, null)) {
+        try (URLClassLoader web =
+                new URLClassLoader(new URL[] {PatchedLoader.htraces().get(0).toUri().toURL()}, null)) {
             for (Patch patch : HTracePatches.ALL) {
                 String name = patch.classes().iterator().next();
                 try (InputStream in = web.getResourceAsStream(name.replace('.', '/') + ".class")) {

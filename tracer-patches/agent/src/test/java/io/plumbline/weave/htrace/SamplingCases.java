@@ -116,7 +116,7 @@ final class SamplingCases {
         calls(traced, point, root, WARM);
         com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long thread = Thread.currentThread().getId();
-        long nothing = allocated(threads, thread, () -> { });
+        long nothing = allocated(threads, thread, () -> {});
         long allocated = allocated(threads, thread, () -> calls(traced, point, root, CALLS));
         assertEquals(nothing, allocated, "bytes in " + CALLS + " calls");
         assertEquals(0, Trouble.count(Trouble.Kind.ENGINE), Trouble.last());

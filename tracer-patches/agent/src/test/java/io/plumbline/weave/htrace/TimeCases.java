@@ -86,7 +86,8 @@ final class TimeCases {
         Span span = traced.span("outer");
         String expected = "{\"a\":\"" + span.getSpanId() + "\",\"b\":" + span.getStartTimeMillis() + ",\"e\":"
                 + span.getStopTimeMillis() + ",\"d\":\"outer\",\"r\":\"" + span.getTracerId() + "\",\"p\":[],\"n\":{"
-                + "\"k\":\"v\"},\"t\":[{\"t\":" + span.getTimelineAnnotations().get(0).getTime() + ",\"m\":\"noted\"}]}";
+                + "\"k\":\"v\"},\"t\":[{\"t\":" + span.getTimelineAnnotations().get(0).getTime()
+                + ",\"m\":\"noted\"}]}";
         assertEquals(expected, span.toJson());
         assertEquals(expected, new String(Files.readAllBytes(file)).trim());
         Files.delete(file);

@@ -2,9 +2,9 @@ package org.apache.hadoop.tracing;
 
 /** A scope of nothing. */
 public class NullTraceScope extends TraceScope {
-  public static final NullTraceScope INSTANCE = new NullTraceScope();
+    public static final NullTraceScope INSTANCE = new NullTraceScope();
 
-  public NullTraceScope() {
-    super((Span) null);
-  }
+    public NullTraceScope() {
+        super((Span) null);
+    }
 }

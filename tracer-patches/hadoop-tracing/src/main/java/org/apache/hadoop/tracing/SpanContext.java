@@ -8,57 +8,58 @@ import java.io.Closeable;
  * unsigned bytes. Immutable but for {@link #together}.
  */
 public class SpanContext implements Closeable, Comparable<SpanContext>, Together {
-  final long trace;
-  final long span;
-  /** The parents that a packet has beside this one, this one among them; null: no other. */
-  private volatile Object[] all;
+    final long trace;
+    final long span;
+    /** The parents that a packet has beside this one, this one among them; null: no other. */
+    private volatile Object[] all;
 
-  public SpanContext() {
-    this(0, 0);
-  }
+    public SpanContext() {
+        this(0, 0);
+    }
 
-  SpanContext(long trace, long span) {
-    this.trace = trace;
-    this.span = span;
-  }
+    SpanContext(long trace, long span) {
+        this.trace = trace;
+        this.span = span;
+    }
 
-  /** (0, 0) is no span's id. */
-  boolean valid() {
-    return trace != 0 || span != 0;
-  }
+    /** (0, 0) is no span's id. */
+    boolean valid() {
+        return trace != 0 || span != 0;
+    }
 
-  @Override
-  public void together(Object[] contexts) {
-    all = contexts;
-  }
+    @Override
+    public void together(Object[] contexts) {
+        all = contexts;
+    }
 
-  Object[] together() {
-    return all;
-  }
+    Object[] together() {
+        return all;
+    }
 
-  @Override
-  public int compareTo(SpanContext other) {
-    int order = Long.compareUnsigned(trace, other.trace);
-    return order != 0 ? order : Long.compareUnsigned(span, other.span);
-  }
+    @Override
+    public int compareTo(SpanContext other) {
+        int order = Long.compareUnsigned(trace, other.trace);
+        return order != 0 ? order : Long.compareUnsigned(span, other.span);
+    }
 
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof SpanContext && ((SpanContext) other).trace == trace && ((SpanContext) other).span == span;
-  }
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof SpanContext && ((SpanContext) other).trace == trace
+                && ((SpanContext) other).span == span;
+    }
 
-  @Override
-  public int hashCode() {
-    return Long.hashCode(trace) * 31 + Long.hashCode(span);
-  }
+    @Override
+    public int hashCode() {
+        return Long.hashCode(trace) * 31 + Long.hashCode(span);
+    }
 
-  /** As HTrace writes ids. */
-  @Override
-  public String toString() {
-    return String.format("%016x%016x", trace, span);
-  }
+    /** As HTrace writes ids. */
+    @Override
+    public String toString() {
+        return String.format("%016x%016x", trace, span);
+    }
 
-  @Override
-  public void close() {
-  }
+    @Override
+    public void close() {
+    }
 }

@@ -27,7 +27,9 @@ final class HTraceScope extends OpenScope {
         return this;
     }
 
-    /** The span is not recorded if nothing comes to be below it. @param above of the current span before; may be null */
+    /**
+     * The span is not recorded if nothing comes to be below it. @param above of the current span before; may be null
+     */
     void dropUnlessAsked(SpanTimes above) {
         SpanTimes times = SpanTimes.of(scope.getSpan());
         if (times != null) {

@@ -1,8 +1,8 @@
 package io.plumbline.trace.htrace;
 
 /**
- * What HTrace's Tracer keeps to itself and the patched one shows. No type of HTrace is in it, so that the agent can read
- * this interface while HTrace's classes are not loaded yet. Only the thread in question calls these.
+ * What HTrace's Tracer keeps to itself and the patched one shows. No type of HTrace is in it, so that the agent can
+ * read this interface while HTrace's classes are not loaded yet. Only the thread in question calls these.
  */
 public interface PatchedTracer {
     /** The current TraceScope of this thread, of whatever tracer; null when there is none. */

@@ -15,7 +15,9 @@ import org.apache.htrace.core.Tracer;
  * shell's tracer has declined and the file system's comes next.
  */
 final class Roots {
-    /** The tracer that declined last in this thread. What it declined is still going on while it is not at top level. */
+    /**
+     * The tracer that declined last in this thread. What it declined is still going on while it is not at top level.
+     */
     private static final ThreadLocal<PatchedTracer> DECLINED = new ThreadLocal<>();
 
     private Roots() {

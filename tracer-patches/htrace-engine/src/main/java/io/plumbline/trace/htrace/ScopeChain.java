@@ -1,8 +1,8 @@
 package io.plumbline.trace.htrace;
 
 /**
- * The open scopes of this thread, the current one first. HTrace throws when a scope is closed that is not the current one;
- * a scope that we put over one of Hadoop's must never be the reason for that.
+ * The open scopes of this thread, the current one first. HTrace throws when a scope is closed that is not the current
+ * one; a scope that we put over one of Hadoop's must never be the reason for that.
  */
 final class ScopeChain {
     /** Deeper nesting than any; keeps a chain that bites its tail from hanging the application. */
@@ -34,8 +34,8 @@ final class ScopeChain {
     }
 
     /**
-     * Makes one of Hadoop's scopes the current one, if nothing but scopes of ours lies over it. Otherwise all stays as it
-     * is, and HTrace says what is wrong as it does without us.
+     * Makes one of Hadoop's scopes the current one, if nothing but scopes of ours lies over it. Otherwise all stays as
+     * it is, and HTrace says what is wrong as it does without us.
      */
     static void surface(PatchedTracer tracer, Object scope) {
         Object current = tracer.plumbCurrent();

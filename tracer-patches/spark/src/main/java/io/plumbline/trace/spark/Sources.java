@@ -6,7 +6,10 @@ import org.apache.spark.rdd.RDD;
 import scala.collection.Iterable;
 import scala.collection.Iterator;
 
-/** Operations that bring records into a task: from files, a shuffle, the driver. No part of another RDD is what they compute on. */
+/**
+ * Operations that bring records into a task: from files, a shuffle, the driver. No part of another RDD is what they
+ * compute on.
+ */
 final class Sources {
     /** What it returns is another class with each version of Scala. */
     private static final Method DEPENDENCIES = dependencies();

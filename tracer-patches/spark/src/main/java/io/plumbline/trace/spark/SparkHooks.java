@@ -60,7 +60,9 @@ public final class SparkHooks {
         }
     }
 
-    /** Before Task.run(): what the task is, is known now. What it returns is for {@link #succeeded} or {@link #failed}. */
+    /**
+     * Before Task.run(): what the task is, is known now. What it returns is for {@link #succeeded} or {@link #failed}.
+     */
     public static Object task(Object task, long id, int attempt) {
         try {
             TaskScope going = TaskScope.current();
@@ -82,7 +84,8 @@ public final class SparkHooks {
     public static TaskScope begin(TaskContext context) {
         TaskScope scope = begin(context.taskAttemptId());
         if (scope != null && scope.sampled()) {
-            describe(scope, context.stageId(), context.stageAttemptNumber(), context.partitionId(), context.attemptNumber());
+            describe(scope, context.stageId(), context.stageAttemptNumber(), context.partitionId(),
+                    context.attemptNumber());
         }
         return scope;
     }

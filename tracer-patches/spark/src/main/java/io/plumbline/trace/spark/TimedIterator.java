@@ -5,9 +5,9 @@ import io.plumbline.trace.ThreadState;
 import scala.collection.Iterator;
 
 /**
- * What an operation computes, its time measured. Both methods are called for every record: nothing here may cost more than
- * a few instructions. Like every iterator, for one thread at a time. There are several classes made of this one, see
- * {@link TimedIterators}.
+ * What an operation computes, its time measured. Both methods are called for every record: nothing here may cost more
+ * than a few instructions. Like every iterator, for one thread at a time. There are several classes made of this one,
+ * see {@link TimedIterators}.
  */
 public final class TimedIterator extends Timed {
     private final Iterator<?> records;

@@ -10,9 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import scala.collection.Iterator;
 
 /**
- * Makes {@link TimedIterator}s: of a class of their own for each class of iterators inside. The JVM's compiler inlines a call
- * where it has seen no more than two classes called; through one class of ours all operations would call all kinds of iterators.
- * Copies are the same bytes, defined once more by a loader of their own, so they last as long as the class that they are for.
+ * Makes {@link TimedIterator}s: of a class of their own for each class of iterators inside. The JVM's compiler inlines
+ * a call where it has seen no more than two classes called; through one class of ours all operations would call all
+ * kinds of iterators. Copies are the same bytes, defined once more by a loader of their own, so they last as long as
+ * the class that they are for.
  */
 final class TimedIterators {
     /** A process that makes classes without end does not get copies without end. */
