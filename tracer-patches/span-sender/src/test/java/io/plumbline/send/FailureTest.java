@@ -154,13 +154,18 @@ class FailureTest {
                 result(new Reply(Status.REFUSED, 0, 0, 0, 1).setMessage(bad)));
         for (byte[] answer : List.of(exception, refused)) {
             try (RawReceiver server = new RawReceiver(); Rig rig = new Rig(server.address()).start()) {
-                server.answer((frame, socket, out) -> out.write(answer));
+                CountDownLatch read = new CountDownLatch(1); // until then no other error takes its place
+                server.answer((frame, socket, out) -> out.write(answer)).answer((frame, socket, out) -> {
+                    read.await();
+                    out.write(good(2));
+                });
                 rig.send(0, 1);
                 server.next();
                 while (rig.stats().getLastError().isEmpty()) {
                     Thread.onSpinWait();
                 }
                 String said = rig.stats().getLastError();
+                read.countDown();
                 assertTrue(said.contains("a?b?[2Jc??d?e?f??xxx"), said);
                 assertTrue(said.endsWith("xxx...") && said.length() <= LogText.MAX_CHARS + 3,
                         said.length() + " characters");
