@@ -1,6 +1,5 @@
 package io.plumbline.weave;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;

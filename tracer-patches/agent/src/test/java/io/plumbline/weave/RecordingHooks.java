@@ -56,10 +56,12 @@ public final class RecordingHooks {
         return token instanceof Scope;
     }
 
+    @SuppressWarnings("ParameterNumber") // as Hooks
     public static void values(Object token, Point point, Object a, Object b, Object c, Object d) {
         say(pairs(point.enterKeys, a, b, c, d));
     }
 
+    @SuppressWarnings("ParameterNumber") // as Hooks
     public static void end(Object token, Point point, Object a, Object b, Object c, Object d, Throwable thrown) {
         say(pairs(point.exitKeys, a, b, c, d));
         finish(thrown, token);

@@ -27,7 +27,8 @@ class ValueTest {
         }
     }
 
-    /** Steps to take. */
+    /** Steps to take: by what is woven. */
+    @SuppressWarnings("unused")
     public static class Chain extends Ancestor implements Callable<Object> {
         private final Chain next;
         private final String text;

@@ -53,6 +53,7 @@ public final class Hooks {
     }
 
     /** Records what is known at the call; null is left out. */
+    @SuppressWarnings("ParameterNumber") // woven code calls it, and makes no array for it
     public static void values(Object token, Point point, Object a, Object b, Object c, Object d) {
         try {
             record((OpenScope) token, point.enter, a, b, c, d);
@@ -62,6 +63,7 @@ public final class Hooks {
     }
 
     /** Records what is known at the end, and ends the span. */
+    @SuppressWarnings("ParameterNumber") // woven code calls it, and makes no array for it
     public static void end(Object token, Point point, Object a, Object b, Object c, Object d, Throwable thrown) {
         OpenScope scope = (OpenScope) token;
         try {
@@ -91,6 +93,7 @@ public final class Hooks {
         }
     }
 
+    @SuppressWarnings("ParameterNumber") // as values and end
     private static void record(OpenScope scope, String[] keys, Object a, Object b, Object c, Object d) {
         int n = keys.length;
         if (n > 0) {

@@ -17,6 +17,7 @@ public final class LiveSpan {
     private boolean waits;
 
     /** @param nano of System.nanoTime() */
+    @SuppressWarnings("ParameterNumber") // at every begin: an object for them would be garbage
     void start(long threadId, String name, String tracer, long trace, long span, long nano) {
         data.clear(); // was done at the last end, if that one went well
         this.threadId = threadId;

@@ -19,6 +19,7 @@ public final class PointBootstrap {
      * @param type {@code ()Point}
      * @param enterKeys keys recorded at the call, joined with commas
      */
+    @SuppressWarnings("ParameterNumber") // the JVM calls it, with what the class file says
     public static CallSite link(MethodHandles.Lookup caller, String unused, MethodType type, String name, String role,
             int flags, String enterKeys, String exitKeys) {
         Point point = point(name, role, flags, enterKeys, exitKeys);

@@ -143,6 +143,7 @@ final class TracerPatch extends HTracePatch {
     }
 
     /** this.sample() becomes HTraceHooks.sample(this, description). */
+    @SuppressWarnings("unused") // the call that goes
     private static void sample(MethodVisitor code, Runnable original) {
         load(code, 1);
         call(code, HOOKS, "sample", "(L" + OBJECT + ";Ljava/lang/String;)Z");

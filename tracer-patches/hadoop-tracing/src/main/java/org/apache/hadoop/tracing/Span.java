@@ -52,6 +52,7 @@ public class Span implements Closeable {
         }
     }
 
+    @Override
     public void close() {
         finish();
     }

@@ -83,6 +83,7 @@ public class TraceScope implements Closeable {
     }
 
     /** Takes it from the thread and ends the span, but for a span that its creator wants to end himself. */
+    @Override
     public void close() {
         if (unsampled != null) {
             unsampled.leave();

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Begins spans under one tracer name. Any thread. */
 public class Tracer {
-    public final static String SPAN_RECEIVER_CLASSES_KEY = "span.receiver.classes";
+    public static final String SPAN_RECEIVER_CLASSES_KEY = "span.receiver.classes";
 
     /** Goes on in the name of whichever tracer began what is current. */
     private static final Tracer OF_CURRENT = new Tracer(OwnTracer.OF_CURRENT);

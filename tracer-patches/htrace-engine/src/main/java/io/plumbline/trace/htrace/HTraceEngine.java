@@ -167,8 +167,8 @@ public final class HTraceEngine extends Engine {
                 .parents(new SpanId[] {parent})
                 .spanId(parent.newChildId())
                 .build();
-        if ((Object) span instanceof PatchedSpan) {
-            ((PatchedSpan) (Object) span).plumbTimes(new SpanTimes(beginNanos, endNanos));
+        if (span instanceof PatchedSpan) {
+            ((PatchedSpan) span).plumbTimes(new SpanTimes(beginNanos, endNanos));
         }
         return span;
     }
