@@ -14,8 +14,7 @@
 #include "receiver/net/listener.h"
 
 /* Table files that the store keeps open, if it may. */
-#define STORE_FILES      1000u
-#define HTTP_CONNECTIONS 512u
+#define STORE_FILES 1000u
 
 /* Memory beside open traces, under load: the program, patterns and dictionary; a group and what closing a trace takes,
  * for each shard; and write buffers, of which there are some that are being written out. */
@@ -58,7 +57,7 @@ struct Daemon {
 /* Who may have how many descriptors; before the first is needed. */
 static gboolean plan_files(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
-    const FilePlan wanted = {s->max_connections, HTTP_CONNECTIONS, STORE_FILES};
+    const FilePlan wanted = {s->max_connections, s->http_connections, STORE_FILES};
     if (!files_plan(&wanted, &daemon->files, error)) return FALSE;
     const ShareLimits limits = {{[PEER_SENDERS] = daemon->files.senders, [PEER_READERS] = daemon->files.readers},
                                 s->buffer_bytes};
@@ -182,6 +181,9 @@ static void start_service(Daemon *daemon) {
         .query_threads = s->query_threads,
         .queue = s->query_queue,
         .question_timeout_ns = s->question_timeout_ns,
+        .timeout_ns = s->http_timeout_ns,
+        .listen = s->listen_http,
+        .hosts = (const char *const *)s->http_hosts,
         .sources = &daemon->sources,
         .counters = counter_set_add(daemon->counters),
     };

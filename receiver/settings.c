@@ -33,6 +33,16 @@ const ConfigOption settings_table[] = {
     {"listen.idle-timeout", CONFIG_DURATION, "10m", NS_PER_MS, DAY, NULL, FALSE,
      "A connection on which nothing comes for so long is closed; senders connect again."},
 
+    {"http.hosts", CONFIG_LIST, "", 0, 0, NULL, FALSE,
+     "Names by which this server is asked, beside localhost, addresses in figures, the name in listen.http and those "
+     "of the machine: *.example.org stands for all below it, * for any. Requests for other names are refused, since a "
+     "page in somebody's browser may have made them."},
+    {"http.max-connections", CONFIG_INT, "512", 4, 100000, NULL, FALSE,
+     "Connections over HTTP at one time. When there are as many, idle ones and those of the address with most of them "
+     "give way."},
+    {"http.timeout", CONFIG_DURATION, "30s", 100 * NS_PER_MS, DAY, NULL, FALSE,
+     "A request that was begun must be whole after so long, and so long a reader may take nothing of its answer; then "
+     "the connection is closed."},
     {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE, "Questions that are answered at the same time."},
     {"http.queue", CONFIG_INT, "64", 1, 10000, NULL, FALSE,
      "Questions that wait for their turn; more are answered with 503."},
@@ -199,6 +209,9 @@ Settings *settings_new(const Config *config, GError **error) {
     s->net_threads = threads_or(config_int(config, "receiver.net-threads"), processors / 4);
     s->shards = threads_or(config_int(config, "receiver.shards"), processors);
     s->queue_bytes = config_size_bytes(config, "receiver.queue-limit");
+    s->http_hosts = g_strdupv((char **)config_list(config, "http.hosts"));
+    s->http_connections = (guint)config_int(config, "http.max-connections");
+    s->http_timeout_ns = config_duration_ns(config, "http.timeout");
     s->query_threads = (guint)config_int(config, "http.query-threads");
     s->query_queue = (guint)config_int(config, "http.queue");
     s->question_timeout_ns = config_duration_ns(config, "http.question-timeout");
@@ -243,6 +256,7 @@ void settings_free(Settings *settings) {
     if (!settings) return;
     g_free(settings->listen_thrift);
     g_free(settings->listen_http);
+    g_strfreev(settings->http_hosts);
     g_free(settings->store_path);
     g_free(settings->journal_path);
     g_strfreev(settings->name_rules);

@@ -18,6 +18,9 @@ typedef struct Settings {
     gint64 frame_timeout_ns, idle_timeout_ns;
     guint net_threads, shards; /* resolved: never 0 */
     gsize queue_bytes;
+    char **http_hosts;
+    guint http_connections;
+    gint64 http_timeout_ns;
     guint query_threads, query_queue;
     gsize question_bytes; /* never 0 */
     gint64 question_timeout_ns;

@@ -63,6 +63,14 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_HTTP_REFUSED] = {"http_refused", "HTTP requests refused because too many were waiting", GROUP_NONE, NULL},
     [COUNTER_HTTP_CUT] = {"http_cut", "HTTP answers cut off because slow readers left too much waiting", GROUP_NONE,
                           NULL},
+    [COUNTER_HTTP_TOO_MANY] = {"http_rejected", "HTTP connections and requests refused or cut off by plumbd",
+                               GROUP_HTTP, "too many connections"},
+    [COUNTER_HTTP_GAVE_WAY] = {"http_rejected", NULL, GROUP_HTTP, "gave way to another peer"},
+    [COUNTER_HTTP_SLOW_REQUEST] = {"http_rejected", NULL, GROUP_HTTP, "request took too long"},
+    [COUNTER_HTTP_UNREAD] = {"http_rejected", NULL, GROUP_HTTP, "answer not read"},
+    [COUNTER_HTTP_MALFORMED] = {"http_rejected", NULL, GROUP_HTTP, "malformed"},
+    [COUNTER_HTTP_HOST] = {"http_rejected", NULL, GROUP_HTTP, "unknown Host"},
+    [COUNTER_HTTP_ORIGIN] = {"http_rejected", NULL, GROUP_HTTP, "foreign Origin"},
 };
 
 CounterInfo counter_info(Counter counter) {

@@ -64,11 +64,20 @@ typedef enum {
     COUNTER_HTTP_REQUESTS,
     COUNTER_HTTP_REFUSED,
     COUNTER_HTTP_CUT,
+    /* HTTP connections that were not let in, or that were closed by us, and requests that were not answered: by reason
+     */
+    COUNTER_HTTP_TOO_MANY,
+    COUNTER_HTTP_GAVE_WAY,
+    COUNTER_HTTP_SLOW_REQUEST,
+    COUNTER_HTTP_UNREAD,
+    COUNTER_HTTP_MALFORMED,
+    COUNTER_HTTP_HOST,
+    COUNTER_HTTP_ORIGIN,
     COUNTER_COUNT
 } Counter;
 
 /* Groups that status and metrics show as {reason: count}. */
-typedef enum { GROUP_NONE, GROUP_CONNECTIONS, GROUP_FRAMES, GROUP_REFUSED, GROUP_TRACES } CounterGroup;
+typedef enum { GROUP_NONE, GROUP_CONNECTIONS, GROUP_FRAMES, GROUP_REFUSED, GROUP_TRACES, GROUP_HTTP } CounterGroup;
 
 typedef struct CounterInfo {
     const char *metric; /* Prometheus name, without prefix and "_total" */

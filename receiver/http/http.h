@@ -4,21 +4,14 @@
 
 #include "receiver/report/state.h"
 
-/* Requests have no body to speak of; headers are a browser's. */
-#define HTTP_HEADERS_MAX_BYTES (16 * 1024)
-#define HTTP_BODY_MAX_BYTES    (64 * 1024)
-/* A peer that reads nothing for so long is gone. */
-#define HTTP_TIMEOUT_S 60
-
-/* While fewer descriptors than this are left to the process, no connection is accepted: store and journal come first.
- * Those that are not needed end by HTTP_TIMEOUT_S. */
-#define HTTP_FILES_LEFT 128u
-
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
     guint query_threads;
     guint queue;                /* questions that may wait */
     gint64 question_timeout_ns; /* 0: none */
+    gint64 timeout_ns;          /* for a request to become whole, for something of an answer to be taken */
+    const char *listen;         /* as configured */
+    const char *const *hosts;   /* names that this server is asked by, beside its own */
     StateSources *sources;
     Counters *counters; /* the HTTP thread's block */
 } HttpOptions;

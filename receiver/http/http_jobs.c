@@ -15,8 +15,8 @@
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
 #define QUERY_NICE 10
-/* How often a flush that waits for the end of the recovery is looked at. */
-#define FLUSH_LOOK_NS (50 * NS_PER_MS)
+/* How often a job that waits for something else than a thread is looked at. */
+#define LOOK_NS (50 * NS_PER_MS)
 
 struct HttpJob {
     HttpJob *same; /* asks the same, and is answered with it */
@@ -24,14 +24,20 @@ struct HttpJob {
     char *question;
     QueryParams *params;
     void *owner;
+    char peer[PEER_NAME_BYTES];
     gboolean has_trace;
     guint64 trace_id;
-    guint looks_shut; /* of the HTTP thread */
     pthread_mutex_t lock;
     pthread_cond_t drained;
     gsize in_flight_bytes;
     gboolean cancelled;
 };
+
+/* What a query thread is at; the job itself may be gone once it is answered. */
+typedef struct Running {
+    JobKind kind;
+    char peer[PEER_NAME_BYTES];
+} Running;
 
 struct HttpJobs {
     HttpJobsOptions options;
@@ -42,6 +48,9 @@ struct HttpJobs {
     guint orders;         /* threads that wait for shards */
     gboolean shards_left; /* no more of them */
     GQueue waiting;       /* HttpJob */
+    GPtrArray *running;   /* Running */
+    double flushes;       /* that may be begun at once, as of flushed_ns */
+    gint64 flushed_ns;
     HttpAnswer *answers, **last_answer;
     gboolean stopping;
 };
@@ -64,6 +73,8 @@ void http_job_set_trace(HttpJob *job, guint64 trace_id) {
     job->trace_id = trace_id;
 }
 
+void http_job_set_peer(HttpJob *job, const char *peer) { g_strlcpy(job->peer, peer, sizeof job->peer); }
+
 gboolean http_job_is_flush(const HttpJob *job) { return job->kind == JOB_FLUSH; }
 
 void *http_job_owner(const HttpJob *job) { return job->owner; }
@@ -80,11 +91,6 @@ void http_job_drained(HttpJob *job) {
     job->in_flight_bytes = 0;
     pthread_cond_signal(&job->drained);
     pthread_mutex_unlock(&job->lock);
-}
-
-guint http_job_looked(HttpJob *job, gboolean shut) {
-    job->looks_shut = shut ? job->looks_shut + 1 : 0;
-    return job->looks_shut;
 }
 
 void http_job_free(HttpJob *job) {
@@ -312,31 +318,77 @@ static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
            !admission_is_shut_for(jobs->options.sources->admission, ADMISSION_STORE_FAILS);
 }
 
-static HttpJob *next_job(HttpJobs *jobs) {
-    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
-        HttpJob *job = link->data;
-        if (must_wait(jobs, job)) continue;
-        g_queue_delete_link(&jobs->waiting, link);
-        return job;
+/* ---- whose turn it is; with the lock held ---- */
+
+/* Of one kind, or of all (-1); of one peer, or of all (NULL). A flush is everybody's. */
+static guint count_running(const HttpJobs *jobs, int kind, const char *peer) {
+    guint n = 0;
+    for (guint i = 0; i < jobs->running->len; i++) {
+        const Running *job = g_ptr_array_index(jobs->running, i);
+        if (kind >= 0 && (int)job->kind != kind) continue;
+        if (peer != NULL && (job->kind == JOB_FLUSH || strcmp(job->peer, peer) != 0)) continue;
+        n++;
     }
-    return NULL;
+    return n;
 }
 
-/* With the lock held: for a question, or, while a flush waits, for a look whether it still must. */
+static double flushes_allowed(const HttpJobs *jobs) {
+    const gint64 passed_ns = clock_monotonic_ns(clock_system()) - jobs->flushed_ns;
+    return MIN(jobs->flushes + (double)passed_ns / HTTP_FLUSH_PAUSE_NS, HTTP_FLUSHES_AT_ONCE);
+}
+
+static gboolean may_begin(const HttpJobs *jobs, const HttpJob *job) {
+    const guint per_peer = jobs->options.per_peer;
+    if (must_wait(jobs, job)) return FALSE;
+    if (job->kind == JOB_FLUSH) return count_running(jobs, JOB_FLUSH, NULL) == 0 && flushes_allowed(jobs) >= 1;
+    if (count_running(jobs, -1, job->peer) >= per_peer) return FALSE;
+    return job->kind != JOB_EXPORT || (count_running(jobs, JOB_EXPORT, NULL) < per_peer &&
+                                       count_running(jobs, JOB_EXPORT, job->peer) < MAX(per_peer / 2, 1));
+}
+
+static HttpJob *next_job(HttpJobs *jobs) {
+    GList *best = NULL;
+    guint fewest = G_MAXUINT;
+    for (GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        const HttpJob *job = link->data;
+        const guint running = count_running(jobs, -1, job->peer);
+        if (running >= fewest || !may_begin(jobs, job)) continue;
+        best = link;
+        fewest = running;
+    }
+    if (best == NULL) return NULL;
+    HttpJob *job = best->data;
+    g_queue_delete_link(&jobs->waiting, best);
+    return job;
+}
+
+static void begin(HttpJobs *jobs, const HttpJob *job, Running *running) {
+    running->kind = job->kind;
+    g_strlcpy(running->peer, job->peer, sizeof running->peer);
+    g_ptr_array_add(jobs->running, running);
+    if (job->kind != JOB_FLUSH) return;
+    jobs->flushes = flushes_allowed(jobs) - 1;
+    jobs->flushed_ns = clock_monotonic_ns(clock_system());
+}
+
+/* For a question, or, while one waits that may not be begun yet, for a look whether it still may not. */
 static void wait_filled(HttpJobs *jobs) {
     if (g_queue_is_empty(&jobs->waiting)) {
         pthread_cond_wait(&jobs->filled, &jobs->lock);
         return;
     }
-    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + FLUSH_LOOK_NS);
+    const struct timespec until = timespec_of(clock_monotonic_ns(clock_system()) + LOOK_NS);
     pthread_cond_timedwait(&jobs->filled, &jobs->lock, &until);
 }
 
-static HttpJob *take_job(HttpJobs *jobs) {
+static HttpJob *take_job(HttpJobs *jobs, Running *running) {
     HttpJob *job = NULL;
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stopping && (job = next_job(jobs)) == NULL) wait_filled(jobs);
-    if (job != NULL) take_same(&jobs->waiting, job);
+    if (job != NULL) {
+        take_same(&jobs->waiting, job);
+        begin(jobs, job, running);
+    }
     /* Others look after what is left, which may have to wait: this one has something to do. */
     if (!g_queue_is_empty(&jobs->waiting)) pthread_cond_signal(&jobs->filled);
     pthread_mutex_unlock(&jobs->lock);
@@ -360,7 +412,14 @@ static void *run(void *arg) {
     pthread_setname_np(pthread_self(), "query");
     setpriority(PRIO_PROCESS, 0, QUERY_NICE); /* of this thread alone; nothing is lost if it may not */
     HttpJob *job;
-    while ((job = take_job(jobs))) answer(jobs, job);
+    Running running;
+    while ((job = take_job(jobs, &running))) {
+        answer(jobs, job);
+        pthread_mutex_lock(&jobs->lock);
+        g_ptr_array_remove_fast(jobs->running, &running);
+        pthread_cond_signal(&jobs->filled); /* what may be begun now */
+        pthread_mutex_unlock(&jobs->lock);
+    }
     return NULL;
 }
 
@@ -375,6 +434,8 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     cond_init_monotonic(&jobs->filled);
     pthread_cond_init(&jobs->ordered, NULL);
     g_queue_init(&jobs->waiting);
+    jobs->running = g_ptr_array_new();
+    jobs->flushes = HTTP_FLUSHES_AT_ONCE;
     jobs->threads = g_new0(pthread_t, options->n_threads);
     for (guint i = 0; i < options->n_threads; i++) {
         int err = pthread_create(&jobs->threads[i], NULL, run, jobs);
@@ -405,6 +466,7 @@ void http_jobs_free(HttpJobs *jobs) {
     pthread_cond_destroy(&jobs->ordered);
     pthread_cond_destroy(&jobs->filled);
     pthread_mutex_destroy(&jobs->lock);
+    g_ptr_array_unref(jobs->running);
     g_free(jobs->threads);
     g_free(jobs);
 }
@@ -453,6 +515,37 @@ gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job) {
     gboolean waited = leave_queue(jobs, job);
     pthread_mutex_unlock(&jobs->lock);
     return waited;
+}
+
+/* Peer -> how many questions of it wait, and then one more for the peer that asks. With the lock held. */
+static GHashTable *count_waiting(const HttpJobs *jobs, const HttpJob *asks) {
+    GHashTable *counts = g_hash_table_new(g_str_hash, g_str_equal);
+    g_hash_table_insert(counts, (gpointer)asks->peer, GINT_TO_POINTER(1));
+    for (const GList *link = jobs->waiting.head; link != NULL; link = link->next) {
+        HttpJob *job = link->data;
+        if (job->kind == JOB_FLUSH) continue;
+        const int n = GPOINTER_TO_INT(g_hash_table_lookup(counts, job->peer));
+        g_hash_table_insert(counts, job->peer, GINT_TO_POINTER(n + 1));
+    }
+    return counts;
+}
+
+HttpJob *http_jobs_give_way(HttpJobs *jobs, const HttpJob *job) {
+    GList *newest = NULL;
+    pthread_mutex_lock(&jobs->lock);
+    g_autoptr(GHashTable) counts = count_waiting(jobs, job);
+    int most = GPOINTER_TO_INT(g_hash_table_lookup(counts, job->peer));
+    for (GList *link = jobs->waiting.tail; link != NULL; link = link->prev) {
+        const HttpJob *other = link->data;
+        const int waiting = GPOINTER_TO_INT(g_hash_table_lookup(counts, other->peer));
+        if (other->kind == JOB_FLUSH || waiting <= most) continue;
+        most = waiting;
+        newest = link;
+    }
+    HttpJob *given = newest != NULL ? newest->data : NULL;
+    if (newest != NULL) g_queue_delete_link(&jobs->waiting, newest);
+    pthread_mutex_unlock(&jobs->lock);
+    return given;
 }
 
 HttpAnswer *http_jobs_take(HttpJobs *jobs) {

@@ -1,11 +1,19 @@
 /* Questions on their way from the HTTP thread to the query threads and back. A job belongs to one side at a time; what
- * both touch while an export streams is under its lock. Knows no libevent. */
+ * both touch while an export streams is under its lock. Knows no libevent.
+ *
+ * Peers take turns: the next job is one of the peer that has fewest under way, and no peer has all threads, so that
+ * another one is answered at once. Exports, which last as long as their readers take, have half of the threads of a
+ * peer, and never all of them. Flushes are one for all that wait, one at a time, and HTTP_FLUSHES_AT_ONCE before they
+ * come no faster than one each HTTP_FLUSH_PAUSE_NS: each makes files, whatever little there is to store. */
 #pragma once
 
 #include <jansson.h>
 
 #include "analyzer/query/query.h"
 #include "receiver/report/state.h"
+
+#define HTTP_FLUSHES_AT_ONCE 16u
+#define HTTP_FLUSH_PAUSE_NS  (G_GINT64_CONSTANT(500) * 1000000)
 
 /* Of an export, at most this much waits to be sent. */
 #define HTTP_STREAM_BYTES (1024u * 1024)
@@ -15,6 +23,8 @@ typedef enum { JOB_QUERY, JOB_EXPORT, JOB_FLUSH } JobKind;
 typedef struct HttpJob HttpJob;
 /* params is taken over; owner is for the HTTP thread (its request). */
 HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner);
+/* Who asks (receiver/facts/shares.h); "" until then. */
+void http_job_set_peer(HttpJob *job, const char *peer);
 /* The trace whose open spans are to be stored before the question is answered. */
 void http_job_set_trace(HttpJob *job, guint64 trace_id);
 void *http_job_owner(const HttpJob *job);
@@ -22,8 +32,6 @@ gboolean http_job_is_flush(const HttpJob *job);
 /* On the HTTP thread: the peer is gone; what was streamed has been sent. */
 void http_job_cancel(HttpJob *job);
 void http_job_drained(HttpJob *job);
-/* On the HTTP thread: how many times its peer was found to have shut its side, one behind the other. */
-guint http_job_looked(HttpJob *job, gboolean shut);
 void http_job_free(HttpJob *job);
 
 typedef struct HttpAnswer {
@@ -39,6 +47,7 @@ void http_answer_free(HttpAnswer *answer);
 typedef struct HttpJobs HttpJobs;
 typedef struct HttpJobsOptions {
     guint n_threads;
+    guint per_peer; /* threads that one peer may have */
     guint queue;
     gint64 question_timeout_ns; /* 0: none */
     StateSources *sources;
@@ -55,6 +64,9 @@ void http_jobs_free(HttpJobs *jobs);
 /* FALSE: the queue is full, the job stays the caller's. All flushes that wait are one, with one place in the queue:
  * what is stored when it is begun is what each of them asked for. */
 gboolean http_jobs_put(HttpJobs *jobs, HttpJob *job);
+/* When the queue is full: the newest job of the peer that has most in it, if that is more than the peer of 'job' would
+ * have; it is the caller's again. Else NULL. */
+HttpJob *http_jobs_give_way(HttpJobs *jobs, const HttpJob *job);
 /* TRUE: it was waiting, and is the caller's again. FALSE: it was begun, and its answer comes. */
 gboolean http_jobs_withdraw(HttpJobs *jobs, HttpJob *job);
 /* All answers so far, in order; NULL: none. */

@@ -121,6 +121,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
     write_gauge(out, "connections", "Connections of senders", state.connections);
+    write_gauge(out, "http_connections", "Connections over HTTP", state.readers);
     write_gauge(out, "peers", "Addresses that have connections, to either port", state.peers);
     write_gauge(out, "buffered_bytes", "Memory of unfinished frames", (double)state.buffered_bytes);
     write_gauge(out, "open_traces", "Traces not yet complete", (double)state.open_traces);

@@ -82,6 +82,7 @@ json_t *status_receiver(StateSources *sources) {
     json_object_set_new(object, "refused", group_of(&state, GROUP_REFUSED));
     json_object_set_new(object, "rejected_frames", group_of(&state, GROUP_FRAMES));
     json_object_set_new(object, "refused_connections", group_of(&state, GROUP_CONNECTIONS));
+    json_object_set_new(object, "rejected_http", group_of(&state, GROUP_HTTP));
     set_integer(object, "recovered_spans", state.counters[COUNTER_RECOVERED_SPANS]);
     set_integer(object, "journal_damages", state.counters[COUNTER_DAMAGED_RECORDS]);
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);

@@ -90,6 +90,7 @@ void state_collect(State *state, StateSources *sources) {
     state->recovered = recovery_share(sources->recovery);
     Net *net = atomic_load(&sources->net);
     if (net) state->connections = net_connections(net);
+    state->readers = shares_connections(sources->shares, PEER_READERS);
     state->peers = shares_count(sources->shares);
     state->buffered_bytes = shares_buffered_bytes(sources->shares);
     state->spans_per_s = rate_per_s(sources->rate);

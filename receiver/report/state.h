@@ -58,7 +58,7 @@ typedef struct State {
     char *reason;     /* why not ready */
     double recovered; /* share of the journal found at the start that is replayed; 1: all */
     guint connections;
-    guint peers; /* that have connections */
+    guint readers, peers; /* connections over HTTP; peers that have connections */
     gsize buffered_bytes;
     double spans_per_s;
     guint64 counters[COUNTER_COUNT];

@@ -144,13 +144,13 @@ RAW = {
     "garbage": b"\x80\x01\x00\x01\x00\x00\x00\x06submit",
     "no version": b"GET /healthz\r\n\r\n",
     "header without end": b"GET / HTTP/1.1\r\nX: " + b"a" * 100_000,
-    "huge body": b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
-    "negative body": b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    "bad escapes": b"GET /api/v1/functions?since=%zz%00&&&== HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-    "zero in the path": b"GET /api/v1/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-    "absolute": b"GET http://other/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-    "not UTF-8": b"GET /api/v1/functions?function=%ff%fe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-    "unknown method": b"BREW /api/v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "huge body": b"POST /api/v1/flush HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n",
+    "negative body": b"POST /api/v1/flush HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "bad escapes": b"GET /api/v1/functions?since=%zz%00&&&== HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    "zero in the path": b"GET /api/v1/%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    "absolute": b"GET http://other/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    "not UTF-8": b"GET /api/v1/functions?function=%ff%fe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    "unknown method": b"BREW /api/v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     "cut": b"GET /api/v1/status HT",
 }
 
@@ -171,7 +171,7 @@ def test_reader_that_goes_away(plumbd):
     host, port = plumbd.http.rsplit(":", 1)
     for question in ("status", "forest", "export", "verify") * 20:
         with socket.create_connection((host, int(port))) as connection:
-            connection.sendall(f"GET /api/v1/{question} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            connection.sendall(f"GET /api/v1/{question} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert plumbd.fetch("/healthz")[0] == 200
     wait_for(lambda: plumbd.fetch("/api/v1/status")[0] == 200)  # theirs had filled the queue
     assert len(plumbd.export()) == 1000
@@ -190,7 +190,7 @@ def readers_that_stop(plumbd, n):
         for _ in range(n):
             reader = stack.enter_context(socket.create_connection((host, int(port))))
             reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            reader.sendall(b"GET /api/v1/export HTTP/1.1\r\nHost: x\r\n\r\n")
+            reader.sendall(b"GET /api/v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert reader.recv(1000).startswith(b"HTTP/1.1 200")
         yield stack.close
 
@@ -225,7 +225,7 @@ def unread_answers(plumbd, path, n):
         reader = socket.socket()
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect((host, int(port)))
-        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        reader.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         begin = reader.recv(1000)
         assert begin.startswith(b"HTTP/1.1 200")
         yield reader, begin
@@ -304,7 +304,7 @@ def test_connections_leave_files_for_the_store(make_plumbd):
     host, port = plumbd.http.rsplit(":", 1)
     idle = [socket.create_connection((host, int(port))) for _ in range(400)]
     late = socket.create_connection((host, int(port)))
-    late.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    late.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     with Sender(plumbd) as sender:
         for trace in range(1, 50):
             assert sender.submit(trace_spans(trace, 10)).status == OK

@@ -18,7 +18,11 @@ static void setup_init(Setup *setup, guint n_threads, guint queue) {
     setup->sources.admission = setup->admission;
     setup->sources.recovery = &setup->recovery;
     setup->sources.questions = &setup->questions;
-    setup->jobs = http_jobs_start(&(HttpJobsOptions){n_threads, queue, 0, &setup->sources, nobody_waits, NULL});
+    setup->jobs = http_jobs_start(&(HttpJobsOptions){.n_threads = n_threads,
+                                                     .per_peer = MAX(n_threads, 1),
+                                                     .queue = queue,
+                                                     .sources = &setup->sources,
+                                                     .ready = nobody_waits});
 }
 
 /* How many answers are there, each to a job of its own, which is freed. */

@@ -162,7 +162,7 @@ def ask_for_a_flush(plumbd):
     """A connection that has asked, and hears nothing before the replay is over."""
     host, port = plumbd.http.rsplit(":", 1)
     connection = socket.create_connection((host, int(port)))
-    connection.sendall(b"POST /api/v1/flush HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+    connection.sendall(b"POST /api/v1/flush HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
     return connection
 
 

@@ -1,0 +1,232 @@
+#include "receiver/http/request.h"
+
+#include <string.h>
+
+#include "common/base/error.h"
+
+typedef struct Text {
+    const char *at;
+    gsize length;
+} Text;
+
+static gboolean text_is(Text text, const char *word) {
+    return text.length == strlen(word) && g_ascii_strncasecmp(text.at, word, text.length) == 0;
+}
+
+/* What is before the first 'separator', which is taken off too; FALSE: there is none. */
+static gboolean cut_at(Text *rest, char separator, Text *before) {
+    const char *found = memchr(rest->at, separator, rest->length);
+    if (found == NULL) return FALSE;
+    *before = (Text){rest->at, (gsize)(found - rest->at)};
+    *rest = (Text){found + 1, rest->length - before->length - 1};
+    return TRUE;
+}
+
+static Text trim(Text text) {
+    while (text.length > 0 && (text.at[0] == ' ' || text.at[0] == '\t')) text = (Text){text.at + 1, text.length - 1};
+    while (text.length > 0 && (text.at[text.length - 1] == ' ' || text.at[text.length - 1] == '\t')) text.length--;
+    return text;
+}
+
+static gboolean refuse(int *code, int with, GError **error, const char *why) {
+    *code = with;
+    return fail(error, PLUMB_ERROR_INPUT, "%s", why);
+}
+
+gsize http_head_bytes(Bytes stream) {
+    const char *end = memmem(stream.data, stream.size_bytes, "\r\n\r\n", 4);
+    return end == NULL ? 0 : (gsize)(end - (const char *)stream.data) + 4;
+}
+
+/* ---- the first line ---- */
+
+static gboolean parse_method(Text word, HttpRequest *request, int *code, GError **error) {
+    static const char *const names[] = {[HTTP_GET] = "GET", [HTTP_HEAD] = "HEAD", [HTTP_POST] = "POST"};
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (word.length != strlen(names[i]) || memcmp(word.at, names[i], word.length) != 0) continue;
+        request->method = (HttpMethod)i;
+        return TRUE;
+    }
+    return refuse(code, 501, error, "no such method here: use GET, HEAD or POST");
+}
+
+static gboolean parse_version(Text word, HttpRequest *request, int *code, GError **error) {
+    if (!text_is(word, "HTTP/1.1") && !text_is(word, "HTTP/1.0"))
+        return refuse(code, 505, error, "the first line must end in HTTP/1.1 or HTTP/1.0");
+    request->chunks = request->keep_alive = word.at[word.length - 1] == '1';
+    return TRUE;
+}
+
+/* "/path?query", or the whole address, whose host counts then. */
+static gboolean parse_target(Text target, HttpRequest *request, int *code, GError **error) {
+    static const char scheme[] = "http://";
+    if (target.length >= sizeof scheme - 1 && g_ascii_strncasecmp(target.at, scheme, sizeof scheme - 1) == 0) {
+        target = (Text){target.at + sizeof scheme - 1, target.length - (sizeof scheme - 1)};
+        const char *path = memchr(target.at, '/', target.length);
+        const gsize length = path == NULL ? target.length : (gsize)(path - target.at);
+        request->host = g_strndup(target.at, length);
+        target = path == NULL ? (Text){"/", 1} : (Text){path, target.length - length};
+    }
+    if (target.length == 0 || target.at[0] != '/' || memchr(target.at, '#', target.length) != NULL)
+        return refuse(code, 400, error, "the address must begin with / and have no #");
+
+    Text path;
+    if (cut_at(&target, '?', &path))
+        request->query = g_strndup(target.at, target.length);
+    else
+        path = target;
+    request->path = g_strndup(path.at, path.length);
+    return TRUE;
+}
+
+static gboolean parse_first(Text line, HttpRequest *request, int *code, GError **error) {
+    Text method, target;
+    if (!cut_at(&line, ' ', &method) || !cut_at(&line, ' ', &target) || memchr(line.at, ' ', line.length) != NULL)
+        return refuse(code, 400, error, "the first line must be a method, an address and HTTP/1.1");
+    return parse_method(method, request, code, error) && parse_version(line, request, code, error) &&
+           parse_target(target, request, code, error);
+}
+
+/* ---- the other lines ---- */
+
+typedef struct Seen {
+    gboolean host, length, origin;
+} Seen;
+
+static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *code, GError **error) {
+    if (seen->length) return refuse(code, 400, error, "two Content-Length");
+    seen->length = TRUE;
+    if (value.length == 0) return refuse(code, 400, error, "Content-Length must be a number");
+    for (gsize i = 0; i < value.length; i++) {
+        if (!g_ascii_isdigit(value.at[i])) return refuse(code, 400, error, "Content-Length must be a number");
+        request->body_bytes = request->body_bytes * 10 + (gsize)(value.at[i] - '0');
+        if (request->body_bytes > HTTP_BODY_MAX_BYTES) return refuse(code, 413, error, "the body is too large");
+    }
+    return TRUE;
+}
+
+static void parse_connection(Text value, HttpRequest *request) {
+    for (Text word; value.length > 0;) {
+        if (!cut_at(&value, ',', &word)) {
+            word = value;
+            value.length = 0;
+        }
+        word = trim(word);
+        if (text_is(word, "close")) request->keep_alive = FALSE;
+        if (text_is(word, "keep-alive") && !request->chunks) request->keep_alive = TRUE;
+    }
+}
+
+static gboolean set_once(char **field, gboolean *seen, Text value) {
+    if (*seen) return FALSE;
+    *seen = TRUE;
+    if (*field == NULL) *field = g_strndup(value.at, value.length);
+    return TRUE;
+}
+
+static gboolean is_name(Text text) {
+    for (gsize i = 0; i < text.length; i++)
+        if (!g_ascii_isalnum(text.at[i]) && strchr("!#$%&'*+-.^_`|~", text.at[i]) == NULL) return FALSE;
+    return text.length > 0;
+}
+
+static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *code, GError **error) {
+    Text name;
+    if (!cut_at(&line, ':', &name) || !is_name(name))
+        return refuse(code, 400, error, "a header must be a name, a colon and a value, in one line");
+    const Text value = trim(line);
+    if (text_is(name, "Host") && !set_once(&request->host, &seen->host, value))
+        return refuse(code, 400, error, "two Host");
+    if (text_is(name, "Origin") && !set_once(&request->origin, &seen->origin, value))
+        return refuse(code, 400, error, "two Origin");
+    if (text_is(name, "Content-Length")) return parse_length(value, seen, request, code, error);
+    if (text_is(name, "Transfer-Encoding"))
+        return refuse(code, 501, error, "Transfer-Encoding: send the body with its Content-Length");
+    if (text_is(name, "Connection")) parse_connection(value, request);
+    if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;
+    return TRUE;
+}
+
+/* Lines end in "\r\n", and no other control character but the tab is in them. */
+static gboolean cut_line(Text *rest, Text *line) {
+    if (!cut_at(rest, '\r', line)) {
+        *line = *rest;
+        rest->length = 0;
+    } else if (rest->length == 0 || rest->at[0] != '\n') {
+        return FALSE;
+    } else {
+        *rest = (Text){rest->at + 1, rest->length - 1};
+    }
+    for (gsize i = 0; i < line->length; i++)
+        if (((guchar)line->at[i] < ' ' && line->at[i] != '\t') || line->at[i] == 0x7f) return FALSE;
+    return TRUE;
+}
+
+static gboolean parse(Text rest, HttpRequest *request, int *code, GError **error) {
+    static const char control[] = "a control character, or a line that does not end in CR LF";
+    Seen seen = {0};
+    Text line;
+    if (!cut_line(&rest, &line)) return refuse(code, 400, error, control);
+    if (!parse_first(line, request, code, error)) return FALSE;
+    while (rest.length > 0) {
+        if (!cut_line(&rest, &line)) return refuse(code, 400, error, control);
+        if (!parse_line(line, &seen, request, code, error)) return FALSE;
+    }
+    if (request->chunks && !seen.host) return refuse(code, 400, error, "no Host");
+    return TRUE;
+}
+
+gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError **error) {
+    g_auto(HttpRequest) parsed = {0};
+    if (!parse((Text){head.data, head.size_bytes}, &parsed, code, error)) return FALSE;
+    *request = parsed;
+    parsed = (HttpRequest){0};
+    return TRUE;
+}
+
+void http_request_clear(HttpRequest *request) {
+    g_free(request->path);
+    g_free(request->query);
+    g_free(request->host);
+    g_free(request->origin);
+    *request = (HttpRequest){0};
+}
+
+/* ---- the query ---- */
+
+/* NULL, and *why: malformed. */
+static char *decode(Text text, const char **why) {
+    g_autofree char *decoded = g_malloc(text.length + 1);
+    gsize n = 0;
+    for (gsize i = 0; i < text.length; i++, n++) {
+        decoded[n] = text.at[i] == '+' ? ' ' : text.at[i];
+        if (text.at[i] != '%') continue;
+        const int high = i + 2 < text.length ? g_ascii_xdigit_value(text.at[i + 1]) : -1;
+        const int low = i + 2 < text.length ? g_ascii_xdigit_value(text.at[i + 2]) : -1;
+        *why = high < 0 || low < 0 ? "two hexadecimal digits must follow a %" : "%00 stands for no character";
+        if (high < 0 || low < 0 || high + low == 0) return NULL;
+        decoded[n] = (char)(high << 4 | low);
+        i += 2;
+    }
+    decoded[n] = '\0';
+    return g_steal_pointer(&decoded);
+}
+
+static gboolean parse_pair(Text pair, HttpQueryAdd add, void *arg, const char **why) {
+    Text name;
+    *why = "write name=value, joined by &";
+    if (!cut_at(&pair, '=', &name) || name.length == 0) return FALSE;
+    g_autofree char *name_text = decode(name, why);
+    g_autofree char *value = name_text == NULL ? NULL : decode(pair, why);
+    if (value == NULL) return FALSE;
+    add(arg, name_text, value);
+    return TRUE;
+}
+
+gboolean http_query_parse(const char *query, HttpQueryAdd add, void *arg, const char **why) {
+    if (query == NULL || query[0] == '\0') return TRUE;
+    Text rest = {query, strlen(query)}, pair;
+    while (cut_at(&rest, '&', &pair))
+        if (!parse_pair(pair, add, arg, why)) return FALSE;
+    return rest.length == 0 || parse_pair(rest, add, arg, why);
+}

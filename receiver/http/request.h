@@ -1,0 +1,36 @@
+/* HTTP/1 requests, from bytes alone: no sockets. What could be read in two ways is refused, so that nobody before us (a
+ * proxy, a browser) can have read it in another one: two Content-Length, a folded line, a control character, an escaped
+ * zero byte. */
+#pragma once
+
+#include "common/base/bytes.h"
+
+/* Requests have no body to speak of; headers are a browser's. */
+#define HTTP_HEAD_MAX_BYTES (16u * 1024)
+#define HTTP_BODY_MAX_BYTES (64u * 1024)
+
+typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
+
+typedef struct HttpRequest {
+    HttpMethod method;
+    gboolean chunks;     /* the peer understands them: HTTP/1.1 */
+    gboolean keep_alive; /* more may come on the connection */
+    gboolean continues;  /* waits for "100 Continue" before it sends the body */
+    gsize body_bytes;
+    char *path;   /* as it came, without the query */
+    char *query;  /* as it came; NULL: none */
+    char *host;   /* with the port, if there is one; NULL: HTTP/1.0 without */
+    char *origin; /* NULL: none */
+} HttpRequest;
+
+/* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */
+gsize http_head_bytes(Bytes stream);
+/* head: all lines, without the empty one. On failure *code is the status to answer with, and nothing more can be read
+ * of the connection: INPUT. */
+gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError **error);
+void http_request_clear(HttpRequest *request);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HttpRequest, http_request_clear)
+
+/* Calls 'add' for each name=value of a query, both decoded. FALSE, and *why (static): it is malformed. */
+typedef void (*HttpQueryAdd)(void *arg, const char *name, const char *value);
+gboolean http_query_parse(const char *query, HttpQueryAdd add, void *arg, const char **why);

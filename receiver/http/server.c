@@ -1,0 +1,540 @@
+#include "receiver/http/server.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyzer/query/question/json_compact.h"
+#include "common/base/clock.h"
+#include "receiver/facts/log.h"
+#include "receiver/http/unsent.h"
+
+#define IDLE_NS   (60 * NS_PER_SEC)
+#define LINGER_NS (2 * NS_PER_SEC)
+/* A reader that has shut its side for so long is gone: some shut it once they have asked, and wait for the answer. */
+#define SHUT_NS (2 * NS_PER_SEC)
+/* Connections accepted in one round. */
+#define ACCEPT_MAX 64
+/* Of one connection, no more is read than this before it is dealt with. */
+#define INPUT_BYTES (HTTP_HEAD_MAX_BYTES * 2)
+
+typedef enum { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_ANSWERING, PHASE_PIECES, PHASE_SENDING, PHASE_LINGER } Phase;
+
+typedef struct HttpConnection {
+    HttpServer *server;
+    PeerPlace *place;
+    struct bufferevent *stream;
+    GList link; /* in server->connections */
+    Phase phase;
+    gint64 since_ns; /* when the phase began, or when it last got on */
+    gsize output_bytes;
+    gsize body_left;
+    HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
+    gboolean keep_alive, linger;
+    gboolean chunks;  /* pieces are framed */
+    gboolean silent;  /* HEAD: no body */
+    gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
+    UnsentBody *body; /* of the answer that is being sent; NULL: none */
+} HttpConnection;
+
+struct HttpExchange {
+    HttpConnection *connection; /* NULL: it is closed */
+    HttpRequest request;
+    char peer[PEER_NAME_BYTES];
+    void (*gone)(void *arg);
+    void *gone_arg;
+    void (*drained)(void *arg);
+    void *drained_arg;
+};
+
+struct HttpServer {
+    HttpServerOptions options;
+    GQueue connections; /* HttpConnection */
+    Unsent *unsent;
+    struct event *acceptable, *tick;
+};
+
+static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+static void set_phase(HttpConnection *connection, Phase phase) {
+    connection->phase = phase;
+    connection->since_ns = now_monotonic_ns();
+    atomic_store(&connection->place->active_ns, connection->since_ns);
+    atomic_store(&connection->place->busy, phase >= PHASE_ANSWERING);
+}
+
+/* ---- the end of a connection ---- */
+
+static void exchange_free(HttpExchange *exchange) {
+    http_request_clear(&exchange->request);
+    g_free(exchange);
+}
+
+static void tell_gone(HttpExchange *exchange) {
+    void (*gone)(void *arg) = exchange->gone;
+    exchange->gone = NULL;
+    if (gone != NULL) gone(exchange->gone_arg);
+}
+
+static void connection_free(HttpConnection *connection) {
+    HttpServer *server = connection->server;
+    HttpExchange *exchange = g_steal_pointer(&connection->exchange);
+    const gboolean asked = connection->phase >= PHASE_ANSWERING;
+    g_queue_unlink(&server->connections, &connection->link);
+    unsent_remove(server->unsent, g_steal_pointer(&connection->body));
+    peer_place_free(connection->place);
+    bufferevent_free(connection->stream);
+    g_free(connection);
+    if (exchange == NULL) return;
+    exchange->connection = NULL;
+    if (asked)
+        tell_gone(exchange); /* its user still has it */
+    else
+        exchange_free(exchange);
+}
+
+static void cut_off(HttpConnection *connection, Counter reason) {
+    static LogLimit limit;
+    if (atomic_load(&connection->place->gave_way)) reason = COUNTER_HTTP_GAVE_WAY;
+    counter_add(connection->server->options.counters, reason, 1);
+    log_limited(&limit, LOG_LEVEL_WARNING, "HTTP connection of %s closed: %s", peer_place_name(connection->place),
+                counter_info(reason).reason);
+    connection_free(connection);
+}
+
+static void end_or_cut(HttpConnection *connection) {
+    if (atomic_load(&connection->place->gave_way))
+        cut_off(connection, COUNTER_HTTP_GAVE_WAY);
+    else
+        connection_free(connection);
+}
+
+/* ---- writing ---- */
+
+static const char *reason_of(int code) {
+    switch (code) {
+    case 200: return "OK";
+    case 400: return "Bad Request";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 421: return "Misdirected Request";
+    case 431: return "Request Header Fields Too Large";
+    case 501: return "Not Implemented";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Internal Server Error";
+    }
+}
+
+/* No answer is to be kept anywhere, nor to be a page, nor to be read by a page of somebody else. */
+static const char security_lines[] = "Cache-Control: no-store\r\n"
+                                     "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+                                     "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                     "X-Content-Type-Options: nosniff\r\n";
+
+static void write_head(HttpConnection *connection, int code, const char *type, gssize length) {
+    struct evbuffer *out = bufferevent_get_output(connection->stream);
+    char date[64];
+    const time_t now = (time_t)(clock_wall_ns(clock_system()) / NS_PER_SEC);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, reason_of(code), date, type,
+                        security_lines);
+    if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
+    if (length >= 0)
+        evbuffer_add_printf(out, "Content-Length: %zd\r\n", length);
+    else if (connection->chunks)
+        evbuffer_add_printf(out, "Transfer-Encoding: chunked\r\n");
+    evbuffer_add_printf(out, "Connection: %s\r\n\r\n", connection->keep_alive ? "keep-alive" : "close");
+}
+
+static void drop_bytes(const void *data, size_t size_bytes, void *bytes) {
+    (void)data;
+    (void)size_bytes;
+    g_bytes_unref(bytes);
+}
+
+static void write_bytes(HttpConnection *connection, GBytes *bytes) {
+    gsize size_bytes;
+    const void *data = g_bytes_get_data(bytes, &size_bytes);
+    if (size_bytes == 0) return;
+    evbuffer_add_reference(bufferevent_get_output(connection->stream), data, size_bytes, drop_bytes,
+                           g_bytes_ref(bytes));
+}
+
+static void cut_longest_unsent(HttpServer *server) {
+    static LogLimit limit;
+    HttpConnection *oldest = unsent_oldest(server->unsent);
+    log_limited(&limit, LOG_LEVEL_WARNING,
+                "an answer to %s over HTTP is cut off: its reader is slow, and %zu bytes of answers wait",
+                peer_place_name(oldest->place), unsent_bytes(server->unsent));
+    counter_add(server->options.counters, COUNTER_HTTP_CUT, 1);
+    connection_free(oldest);
+}
+
+static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
+    HttpServer *server = connection->server;
+    write_head(connection, code, type, (gssize)g_bytes_get_size(body));
+    set_phase(connection, PHASE_SENDING);
+    if (connection->silent) return;
+    write_bytes(connection, body);
+    connection->body = unsent_add(server->unsent, body, connection);
+    while (unsent_bytes(server->unsent) > HTTP_UNSENT_MAX_BYTES && unsent_oldest(server->unsent) != connection)
+        cut_longest_unsent(server);
+}
+
+/* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. */
+static HttpConnection *let_go(HttpExchange *exchange) {
+    HttpConnection *connection = exchange->connection;
+    if (connection != NULL) connection->exchange = NULL;
+    exchange_free(exchange);
+    return connection;
+}
+
+void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection != NULL) send_whole(connection, code, type, body);
+}
+
+void http_send_text(HttpExchange *exchange, int code, const char *text) {
+    g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
+    http_send(exchange, code, "text/plain; charset=utf-8", body);
+}
+
+static GBytes *error_body(const char *message) {
+    json_auto_t *document = json_pack("{s:s}", "error", message);
+    gsize size_bytes;
+    char *text = json_compact(document, &size_bytes);
+    return g_bytes_new_take(text, size_bytes);
+}
+
+void http_send_error(HttpExchange *exchange, int code, const char *message) {
+    g_autoptr(GBytes) body = error_body(message);
+    http_send(exchange, code, "application/json", body);
+}
+
+void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg) {
+    HttpConnection *connection = exchange->connection;
+    exchange->drained = drained;
+    exchange->drained_arg = arg;
+    if (connection == NULL) return;
+    if (!connection->chunks) connection->keep_alive = FALSE; /* its end is the answer's */
+    write_head(connection, 200, type, -1);
+    set_phase(connection, PHASE_PIECES);
+}
+
+void http_send_piece(HttpExchange *exchange, GBytes *piece) {
+    HttpConnection *connection = exchange->connection;
+    const gsize size_bytes = g_bytes_get_size(piece);
+    if (connection == NULL || connection->silent || size_bytes == 0) {
+        exchange->drained(exchange->drained_arg);
+        return;
+    }
+    struct evbuffer *out = bufferevent_get_output(connection->stream);
+    if (connection->chunks) evbuffer_add_printf(out, "%zx\r\n", size_bytes);
+    write_bytes(connection, piece);
+    if (connection->chunks) evbuffer_add(out, "\r\n", 2);
+}
+
+void http_send_end(HttpExchange *exchange) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection == NULL) return;
+    struct evbuffer *out = bufferevent_get_output(connection->stream);
+    if (connection->chunks && !connection->silent) evbuffer_add(out, "0\r\n\r\n", 5);
+    set_phase(connection, PHASE_SENDING);
+    if (evbuffer_get_length(out) == 0) bufferevent_trigger(connection->stream, EV_WRITE, BEV_OPT_DEFER_CALLBACKS);
+}
+
+void http_cut(HttpExchange *exchange) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection != NULL) connection_free(connection);
+}
+
+/* ---- exchanges ---- */
+
+const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return &exchange->request; }
+
+const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }
+
+gboolean http_exchange_is_gone(const HttpExchange *exchange) {
+    return exchange->connection == NULL || exchange->connection->shut_ns > 0;
+}
+
+void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void *arg) {
+    exchange->gone = gone;
+    exchange->gone_arg = arg;
+    if (gone != NULL && exchange->connection == NULL) tell_gone(exchange);
+}
+
+/* ---- reading ---- */
+
+/* Nothing more of this connection is understood: its peer is told, and what it still sends is dropped. */
+static void refuse_connection(HttpConnection *connection, int code, const char *why) {
+    g_autoptr(GBytes) body = error_body(why);
+    counter_add(connection->server->options.counters, COUNTER_HTTP_MALFORMED, 1);
+    if (connection->exchange != NULL) exchange_free(g_steal_pointer(&connection->exchange));
+    connection->keep_alive = connection->silent = FALSE;
+    connection->linger = TRUE;
+    send_whole(connection, code, "application/json", body);
+}
+
+/* FALSE: it was answered here. */
+static gboolean may_ask(HttpServer *server, HttpExchange *exchange) {
+    const HttpRequest *request = &exchange->request;
+    if (!http_names_has(server->options.names, request->host)) {
+        counter_add(server->options.counters, COUNTER_HTTP_HOST, 1);
+        http_send_error(exchange, 421, "this server is not known by the name in Host: add it to http.hosts");
+        return FALSE;
+    }
+    if (!http_origin_is_own(request->origin, request->host)) {
+        counter_add(server->options.counters, COUNTER_HTTP_ORIGIN, 1);
+        http_send_error(exchange, 403, "pages of another server may not ask this one (Origin)");
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static void ask(HttpConnection *connection) {
+    HttpServer *server = connection->server;
+    HttpExchange *exchange = connection->exchange;
+    set_phase(connection, PHASE_ANSWERING);
+    counter_add(server->options.counters, COUNTER_HTTP_REQUESTS, 1);
+    if (may_ask(server, exchange)) server->options.ask(server->options.arg, exchange);
+}
+
+static void begin_body(HttpConnection *connection) {
+    HttpExchange *exchange = connection->exchange;
+    const HttpRequest *request = &exchange->request;
+    exchange->connection = connection;
+    g_strlcpy(exchange->peer, peer_place_name(connection->place), sizeof exchange->peer);
+    connection->keep_alive = request->keep_alive && connection->shut_ns == 0;
+    connection->chunks = request->chunks;
+    connection->silent = request->method == HTTP_HEAD;
+    connection->body_left = request->body_bytes;
+    connection->phase = PHASE_BODY; /* the time of the head goes on */
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (request->continues && request->body_bytes > 0) bufferevent_write(connection->stream, go_on, sizeof go_on - 1);
+}
+
+/* FALSE: it is not whole yet, or was refused. */
+static gboolean read_head(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    const gsize available = MIN(evbuffer_get_length(input), HTTP_HEAD_MAX_BYTES);
+    const char *data = (const char *)evbuffer_pullup(input, (ssize_t)available);
+    const gsize head_bytes = http_head_bytes((Bytes){data, available});
+    if (!g_ascii_isupper(data[0])) {
+        refuse_connection(connection, 400, "this is no HTTP");
+        return FALSE;
+    }
+    if (head_bytes == 0) {
+        if (available == HTTP_HEAD_MAX_BYTES) refuse_connection(connection, 431, "the head of the request is too long");
+        return FALSE;
+    }
+
+    g_autoptr(GError) error = NULL;
+    int code = 400;
+    connection->exchange = g_new0(HttpExchange, 1);
+    if (!http_request_parse((Bytes){data, head_bytes - 4}, &connection->exchange->request, &code, &error)) {
+        refuse_connection(connection, code, error->message);
+        return FALSE;
+    }
+    evbuffer_drain(input, head_bytes);
+    begin_body(connection);
+    return TRUE;
+}
+
+/* What came with a request changes nothing. TRUE: all of it has. */
+static gboolean drop_body(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    const gsize here = MIN(evbuffer_get_length(input), connection->body_left);
+    evbuffer_drain(input, here);
+    connection->body_left -= here;
+    return connection->body_left == 0;
+}
+
+static void read_request(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    if (connection->phase == PHASE_LINGER) evbuffer_drain(input, evbuffer_get_length(input));
+    if (connection->phase == PHASE_IDLE && evbuffer_get_length(input) > 0) set_phase(connection, PHASE_HEAD);
+    if (connection->phase == PHASE_HEAD && !read_head(connection)) return;
+    if (connection->phase == PHASE_BODY && drop_body(connection)) ask(connection);
+}
+
+static void on_readable(struct bufferevent *stream, void *connection) {
+    (void)stream;
+    read_request(connection);
+}
+
+/* All that was to be written is. */
+static void on_written(struct bufferevent *stream, void *arg) {
+    HttpConnection *connection = arg;
+    if (evbuffer_get_length(bufferevent_get_output(stream)) > 0) return;
+    if (connection->phase == PHASE_PIECES) {
+        set_phase(connection, PHASE_PIECES);
+        connection->exchange->drained(connection->exchange->drained_arg);
+        return;
+    }
+    if (connection->phase != PHASE_SENDING) return;
+    unsent_remove(connection->server->unsent, g_steal_pointer(&connection->body));
+    if (connection->keep_alive) {
+        set_phase(connection, PHASE_IDLE);
+        read_request(connection); /* it may have come already */
+    } else if (connection->linger && connection->shut_ns == 0) {
+        set_phase(connection, PHASE_LINGER);
+        shutdown(connection->place->fd, SHUT_WR);
+        read_request(connection);
+    } else {
+        connection_free(connection);
+    }
+}
+
+/* The peer sends no more, or the connection is broken. Who has shut only its own side, and waits for the answer, looks
+ * the same as who is gone. */
+static void on_event(struct bufferevent *stream, short what, void *arg) {
+    (void)stream;
+    HttpConnection *connection = arg;
+    const gboolean shut = (what & BEV_EVENT_EOF) != 0 && !atomic_load(&connection->place->gave_way);
+    if (!shut || connection->phase < PHASE_ANSWERING || connection->phase == PHASE_LINGER) {
+        end_or_cut(connection);
+        return;
+    }
+    connection->shut_ns = now_monotonic_ns();
+    connection->keep_alive = FALSE;
+}
+
+/* ---- accepting ---- */
+
+static void open_connection(HttpServer *server, int fd, const struct sockaddr *address, socklen_t length) {
+    static LogLimit limit;
+    const int on = 1;
+    char name[PEER_NAME_BYTES];
+    peer_name_of(address, length, name);
+    PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, TRUE);
+    if (place == NULL) {
+        close(fd);
+        counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
+        log_limited(&limit, LOG_LEVEL_WARNING,
+                    "an HTTP connection of %s was refused: there are %u, http.max-connections, and all of its own are "
+                    "at work",
+                    name, shares_connections(server->options.shares, PEER_READERS));
+        return;
+    }
+
+    /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    HttpConnection *connection = g_new0(HttpConnection, 1);
+    connection->server = server;
+    connection->place = place;
+    connection->link.data = connection;
+    connection->stream = bufferevent_socket_new(server->options.base, fd, BEV_OPT_CLOSE_ON_FREE);
+    g_queue_push_tail_link(&server->connections, &connection->link);
+    set_phase(connection, PHASE_HEAD); /* who connects asks */
+    bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);
+    bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_BYTES);
+    bufferevent_enable(connection->stream, EV_READ | EV_WRITE);
+}
+
+static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
+    (void)what;
+    static LogLimit limit;
+    HttpServer *server = arg;
+    for (int i = 0; i < ACCEPT_MAX; i++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            open_connection(server, fd, (const struct sockaddr *)&address, length);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_limited(&limit, LOG_LEVEL_ERROR,
+                        "no HTTP connection can be accepted: %s; raise `ulimit -n`, or LimitNOFILE of the service",
+                        g_strerror(errno));
+            event_del(server->acceptable); /* until the next tick */
+        }
+        if (errno != ECONNABORTED && errno != EINTR) return;
+    }
+}
+
+/* ---- time ---- */
+
+/* Has the reader taken something? */
+static gboolean gets_on(HttpConnection *connection) {
+    const gsize output_bytes = evbuffer_get_length(bufferevent_get_output(connection->stream));
+    const gboolean changed = output_bytes == 0 || output_bytes != connection->output_bytes;
+    connection->output_bytes = output_bytes;
+    return changed;
+}
+
+static void look_at(HttpConnection *connection, gint64 now_ns) {
+    const gint64 timeout_ns = connection->server->options.timeout_ns;
+    const gint64 passed_ns = now_ns - connection->since_ns;
+    switch (connection->phase) {
+    case PHASE_IDLE:
+        if (passed_ns > IDLE_NS) connection_free(connection);
+        break;
+    case PHASE_HEAD:
+    case PHASE_BODY:
+        if (passed_ns > timeout_ns) cut_off(connection, COUNTER_HTTP_SLOW_REQUEST);
+        break;
+    case PHASE_ANSWERING:
+        if (connection->shut_ns > 0 && now_ns - connection->shut_ns > SHUT_NS) tell_gone(connection->exchange);
+        break;
+    case PHASE_PIECES:
+    case PHASE_SENDING:
+        if (gets_on(connection))
+            set_phase(connection, connection->phase);
+        else if (passed_ns > timeout_ns)
+            cut_off(connection, COUNTER_HTTP_UNREAD);
+        break;
+    case PHASE_LINGER:
+        if (passed_ns > LINGER_NS) connection_free(connection);
+        break;
+    }
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg) {
+    (void)fd, (void)what;
+    HttpServer *server = arg;
+    const gint64 now_ns = now_monotonic_ns();
+    event_add(server->acceptable, NULL);
+    for (GList *at = server->connections.head, *next; at != NULL; at = next) {
+        next = at->next; /* looking at one ends no other */
+        look_at(at->data, now_ns);
+    }
+}
+
+/* ---- life ---- */
+
+HttpServer *http_server_new(const HttpServerOptions *options) {
+    HttpServer *server = g_new0(HttpServer, 1);
+    server->options = *options;
+    g_queue_init(&server->connections);
+    server->unsent = unsent_new();
+    server->acceptable = event_new(options->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, server);
+    event_add(server->acceptable, NULL);
+    const gint64 every_ns = CLAMP(options->timeout_ns / 4, 10 * NS_PER_MS, NS_PER_SEC / 2);
+    const struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
+    server->tick = event_new(options->base, -1, EV_PERSIST, on_tick, server);
+    event_add(server->tick, &every);
+    return server;
+}
+
+void http_server_free(HttpServer *server) {
+    if (!server) return;
+    while (server->connections.head != NULL) connection_free(server->connections.head->data);
+    event_free(server->tick);
+    event_free(server->acceptable);
+    close(server->options.listen_fd);
+    unsent_free(server->unsent);
+    g_free(server);
+}

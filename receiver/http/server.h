@@ -1,0 +1,66 @@
+/* HTTP connections: reads requests, and writes answers, on one thread with its event loop. What is asked and answered
+ * is for its user.
+ *
+ * A connection is in one of these phases, each with an end of its own, so that none lasts for ever:
+ *   idle       between two requests                          60 s
+ *   request    from its first byte until it is whole         timeout_ns
+ *   answering  somebody works on the answer                  (the user's)
+ *   sending    the answer is there, or its pieces come       timeout_ns without a byte that is taken
+ *   lingering  what is still sent to us after a refusal      2 s, so that the refusal is read before the connection ends
+ *
+ * How many there may be, and who gives way, is in receiver/facts/shares.h. Whole answers that wait for their readers
+ * are bounded for all together, see HTTP_UNSENT_MAX_BYTES. */
+#pragma once
+
+#include <event2/event.h>
+
+#include "receiver/facts/counters.h"
+#include "receiver/facts/shares.h"
+#include "receiver/http/names.h"
+#include "receiver/http/request.h"
+
+/* Past it the connection whose answer has waited longest is closed, and its reader sees that the answer is not whole.
+ * The newest answer waits in any case, however large. */
+#define HTTP_UNSENT_MAX_BYTES (64u << 20)
+
+/* A request that is to be answered: by one http_send(), or by http_send_start(), any number of pieces, and
+ * http_send_end() or http_cut(); each of these but the pieces gives it back. */
+typedef struct HttpExchange HttpExchange;
+
+typedef struct HttpServerOptions {
+    int listen_fd; /* listening; closed by http_server_free() */
+    struct event_base *base;
+    Shares *shares;
+    const HttpNames *names;
+    Counters *counters; /* this thread's block */
+    gint64 timeout_ns;
+    void (*ask)(void *arg, HttpExchange *exchange);
+    void *arg;
+} HttpServerOptions;
+
+typedef struct HttpServer HttpServer;
+HttpServer *http_server_new(const HttpServerOptions *options);
+/* Closes all connections. When no exchange is left. */
+void http_server_free(HttpServer *server);
+
+/* Until it is answered. */
+const HttpRequest *http_exchange_request(const HttpExchange *exchange);
+/* The name of the peer (receiver/facts/shares.h). */
+const char *http_exchange_peer(const HttpExchange *exchange);
+/* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered
+ * then goes where it can. NULL: nobody is told any more. */
+void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void *arg);
+/* Has the connection ended, or its reader shut its side? */
+gboolean http_exchange_is_gone(const HttpExchange *exchange);
+
+/* The bytes are not copied. */
+void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body);
+void http_send_text(HttpExchange *exchange, int code, const char *text);
+void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */
+
+/* An answer whose length is not known. 'drained' is called whenever all pieces so far have been taken. */
+void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg);
+void http_send_piece(HttpExchange *exchange, GBytes *piece);
+void http_send_end(HttpExchange *exchange);
+/* The reader sees that it is not whole. */
+void http_cut(HttpExchange *exchange);

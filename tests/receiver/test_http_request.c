@@ -1,0 +1,189 @@
+/* Heads of requests, queries, and whom requests may come from. */
+#include <string.h>
+
+#include "receiver/http/names.h"
+#include "receiver/http/request.h"
+
+static gboolean parse(const char *head, HttpRequest *request, int *code) {
+    g_autoptr(GError) error = NULL;
+    gboolean good = http_request_parse((Bytes){head, strlen(head)}, request, code, &error);
+    g_assert_true(good == (error == NULL));
+    return good;
+}
+
+static void test_good(void) {
+    g_auto(HttpRequest) request = {0};
+    int code = 0;
+    g_assert_true(parse("POST /a/b?c=d&e HTTP/1.1\r\nHost: x:1\r\nORIGIN:http://x:1 \r\nContent-Length: 007\r\n"
+                        "Accept:\r\nExpect: 100-continue\r\nConnection: Upgrade, Close",
+                        &request, &code));
+    g_assert_cmpint(request.method, ==, HTTP_POST);
+    g_assert_cmpstr(request.path, ==, "/a/b");
+    g_assert_cmpstr(request.query, ==, "c=d&e");
+    g_assert_cmpstr(request.host, ==, "x:1");
+    g_assert_cmpstr(request.origin, ==, "http://x:1");
+    g_assert_cmpuint(request.body_bytes, ==, 7);
+    g_assert_true(request.continues && request.chunks);
+    g_assert_false(request.keep_alive);
+}
+
+static void test_old_version(void) {
+    g_auto(HttpRequest) request = {0};
+    int code = 0;
+    g_assert_true(parse("GET / HTTP/1.0", &request, &code));
+    g_assert_false(request.keep_alive || request.chunks);
+    g_assert_null(request.host);
+    g_assert_null(request.query);
+    http_request_clear(&request);
+    g_assert_true(parse("HEAD / HTTP/1.0\r\nConnection: keep-alive", &request, &code));
+    g_assert_true(request.keep_alive);
+}
+
+static void test_whole_address(void) {
+    g_auto(HttpRequest) request = {0};
+    int code = 0;
+    g_assert_true(parse("GET http://other:80/p?q HTTP/1.1\r\nHost: x", &request, &code));
+    g_assert_cmpstr(request.host, ==, "other:80"); /* and not the header's */
+    g_assert_cmpstr(request.path, ==, "/p");
+}
+
+static void test_bad(void) {
+    static const struct {
+        const char *head;
+        int code;
+    } cases[] = {
+        {"GET /", 400},
+        {"GET  / HTTP/1.1\r\nHost: x", 400},
+        {"GET / HTTP/1.1 \r\nHost: x", 400},
+        {"GET x HTTP/1.1\r\nHost: x", 400},
+        {"GET /#a HTTP/1.1\r\nHost: x", 400},
+        {"GET / HTTP/1.1", 400}, /* no Host */
+        {"GET / HTTP/1.1\r\nHost: x\r\nHost: x", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\nOrigin: a\r\nOrigin: b", 400},
+        {"GET / HTTP/1.1\nHost: x", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\n folded", 400},
+        {"GET / HTTP/1.1\r\nHost : x", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\nno colon", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\n: empty", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\nA: b\rc", 400},
+        {"GET / HTTP/1.1\r\nHost: x\r\nA: \x01", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 1", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1, 1", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length:", 400},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999999", 413},
+        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked", 501},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: identity", 501},
+        {"PUT / HTTP/1.1\r\nHost: x", 501},
+        {"get / HTTP/1.1\r\nHost: x", 501},
+        {"GET / HTTP/2.0\r\nHost: x", 505},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        HttpRequest request = {0};
+        int code = 0;
+        g_test_message("%s", cases[i].head);
+        g_assert_false(parse(cases[i].head, &request, &code));
+        g_assert_cmpint(code, ==, cases[i].code);
+    }
+    static const char zero[] = "GET / HTTP/1.1\r\nHost: x\0y";
+    HttpRequest request = {0};
+    int code = 0;
+    g_assert_false(http_request_parse((Bytes){zero, sizeof zero - 1}, &request, &code, NULL));
+}
+
+static void test_head_bytes(void) {
+    g_assert_cmpuint(http_head_bytes((Bytes){"a\r\n\r\nb", 6}), ==, 5);
+    g_assert_cmpuint(http_head_bytes((Bytes){"a\r\n\r", 4}), ==, 0);
+    g_assert_cmpuint(http_head_bytes((Bytes){NULL, 0}), ==, 0);
+}
+
+static void collect(void *text, const char *name, const char *value) {
+    g_string_append_printf(text, "%s=%s;", name, value);
+}
+
+static void test_queries(void) {
+    static const struct {
+        const char *query, *found; /* NULL: malformed */
+    } cases[] = {
+        {NULL, ""},          {"", ""},
+        {"a=b", "a=b;"},     {"a=b&c=", "a=b;c=;"},
+        {"a=b&", "a=b;"},    {"a=b=c", "a=b=c;"},
+        {"a=b+c", "a=b c;"}, {"a=%2b%41", "a=+A;"},
+        {"%61=b", "a=b;"},   {"a", NULL},
+        {"=b", NULL},        {"a=b&&c=d", NULL},
+        {"a=%", NULL},       {"a=%4", NULL},
+        {"a=%zz", NULL},     {"a=b%00", NULL},
+        {"a=%00b", NULL},    {"a%00=b", NULL},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GString) found = g_string_new(NULL);
+        const char *why = NULL;
+        gboolean good = http_query_parse(cases[i].query, collect, found, &why);
+        g_assert_cmpint(good, ==, cases[i].found != NULL);
+        if (good) g_assert_cmpstr(found->str, ==, cases[i].found);
+        if (!good) g_assert_nonnull(why);
+    }
+}
+
+static void test_names(void) {
+    static const char *const more[] = {"plumb.example.org", "*.tail.example", NULL};
+    static const struct {
+        const char *host;
+        gboolean good;
+    } cases[] = {
+        {"localhost", TRUE},
+        {"LocalHost:9096", TRUE},
+        {"a.localhost", TRUE},
+        {"127.0.0.1:9096", TRUE},
+        {"10.9.8.7", TRUE},
+        {"[::1]:9096", TRUE},
+        {"[2001:db8::1]", TRUE},
+        {"listened.example:80", TRUE},
+        {"plumb.example.org.", TRUE},
+        {"x.tail.example:1", TRUE},
+        {"evil.example", FALSE},
+        {"tail.example", FALSE},
+        {"localhost.evil.example", FALSE},
+        {"127.0.0.1.evil.example", FALSE},
+        {"localhost:80@evil.example", FALSE},
+        {"localhost:x", FALSE},
+        {"[::1", FALSE},
+        {"", FALSE},
+        {":80", FALSE},
+    };
+    g_autoptr(HttpNames) names = http_names_new("listened.example:9096", more);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_test_message("%s", cases[i].host);
+        g_assert_cmpint(http_names_has(names, cases[i].host), ==, cases[i].good);
+    }
+    g_assert_true(http_names_has(names, NULL));
+    g_assert_true(http_names_has(names, g_get_host_name()));
+    static const char *const any[] = {"*", NULL};
+    g_autoptr(HttpNames) all = http_names_new("127.0.0.1:9096", any);
+    g_assert_true(http_names_has(all, "evil.example"));
+}
+
+static void test_origins(void) {
+    g_assert_true(http_origin_is_own(NULL, "a:1"));
+    g_assert_true(http_origin_is_own("http://a:1", "A:1"));
+    g_assert_true(http_origin_is_own("https://a", "a"));
+    g_assert_false(http_origin_is_own("http://a:2", "a:1"));
+    g_assert_false(http_origin_is_own("http://b", "a"));
+    g_assert_false(http_origin_is_own("http://a.b", "a"));
+    g_assert_false(http_origin_is_own("null", "a"));
+    g_assert_false(http_origin_is_own("http://a", NULL));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/http/request/good", test_good);
+    g_test_add_func("/http/request/old", test_old_version);
+    g_test_add_func("/http/request/whole_address", test_whole_address);
+    g_test_add_func("/http/request/bad", test_bad);
+    g_test_add_func("/http/request/head_bytes", test_head_bytes);
+    g_test_add_func("/http/request/queries", test_queries);
+    g_test_add_func("/http/names", test_names);
+    g_test_add_func("/http/origins", test_origins);
+    return g_test_run();
+}
