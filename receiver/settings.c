@@ -43,9 +43,10 @@ const ConfigOption settings_table[] = {
     {"http.timeout", CONFIG_DURATION, "30s", 100 * NS_PER_MS, DAY, NULL, FALSE,
      "A request that was begun must be whole after so long, and so long a reader may take nothing of its answer; then "
      "the connection is closed."},
-    {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE, "Questions that are answered at the same time."},
+    {"http.query-threads", CONFIG_INT, "2", 1, 64, NULL, FALSE,
+     "Questions of one peer (address) that are answered at the same time; of all, one more."},
     {"http.queue", CONFIG_INT, "64", 1, 10000, NULL, FALSE,
-     "Questions that wait for their turn; more are answered with 503."},
+     "Questions that wait for their turn; more are answered with 503, those of the peer with most of them first."},
     {"http.question-memory", CONFIG_SIZE, "0", 0, 64 * GIB, NULL, TRUE,
      "Memory for answering questions, of all together; a question that needs more is refused, and told what to ask "
      "for. 0: a quarter of memory.limit."},

@@ -2,11 +2,11 @@
  * is for its user.
  *
  * A connection is in one of these phases, each with an end of its own, so that none lasts for ever:
- *   idle       between two requests                          60 s
- *   request    from its first byte until it is whole         timeout_ns
- *   answering  somebody works on the answer                  (the user's)
- *   sending    the answer is there, or its pieces come       timeout_ns without a byte that is taken
- *   lingering  what is still sent to us after a refusal      2 s, so that the refusal is read before the connection ends
+ *   idle       between two requests: 60 s
+ *   request    from its first byte until it is whole: timeout_ns
+ *   answering  somebody works on the answer: as long as its user takes
+ *   sending    the answer is there, or its pieces come: timeout_ns without a byte that is taken
+ *   lingering  drops what still comes after a refusal, so that it is read before the connection ends: 2 s
  *
  * How many there may be, and who gives way, is in receiver/facts/shares.h. Whole answers that wait for their readers
  * are bounded for all together, see HTTP_UNSENT_MAX_BYTES. */

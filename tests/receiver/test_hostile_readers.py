@@ -1,13 +1,16 @@
-"""One peer that takes all it can get of the HTTP port, a good one beside it, and pages of others in a reader's browser."""
+"""One peer that takes all it can get of the HTTP port, a good one beside it, and pages of others in a browser."""
 
 import contextlib
 import http.client
 import json
 import select
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.receiver.sender import Sender, span
 from tests.receiver.waiting import wait_for
 
 HOSTILE, GOOD = "127.0.0.66", "127.0.0.1"
@@ -86,6 +89,70 @@ def test_answers_must_be_read(make_plumbd):
                 while True:
                     connection.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         wait_for(lambda: rejected(plumbd).get("answer not read", 0) == 20)
+
+
+def load(plumbd, traces=100):
+    """More than all buffers on the way to a reader."""
+    with Sender(plumbd) as sender:
+        for trace in range(1, traces + 1):
+            sender.deliver([span(trace, k, annotations=[(0, "v" * 1000)]) for k in range(1, 201)])
+    plumbd.flush()
+
+
+def unread_export(plumbd, source):
+    connection = connect(plumbd, source, receive_bytes=4096)
+    connection.sendall(b"GET /api/v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return connection
+
+
+def test_exports_that_are_not_read_hold_nobody_up(make_plumbd):
+    """However many of one peer: another one's questions and exports are answered beside them."""
+    plumbd = make_plumbd(http__timeout="1h").start()
+    load(plumbd)
+    with contextlib.ExitStack() as stack:
+        unread = [stack.enter_context(unread_export(plumbd, HOSTILE)) for _ in range(10)]
+        assert unread[0].recv(1000).startswith(b"HTTP/1.1 200")
+        for _ in range(10):
+            assert ask(plumbd, "/api/v1/functions")[0] == 200
+            assert len(ask(plumbd, "/api/v1/export")[2].splitlines()) == 20_000
+
+
+def test_exports_that_are_not_read_end(make_plumbd):
+    """Then the next of the same peer is made."""
+    plumbd = make_plumbd(http__timeout="300ms").start()
+    load(plumbd)
+    with unread_export(plumbd, HOSTILE) as first, unread_export(plumbd, HOSTILE) as second:
+        assert first.recv(1000).startswith(b"HTTP/1.1 200")
+        assert second.recv(1000).startswith(b"HTTP/1.1 200")
+        assert not read_all(first).endswith(b"\r\n0\r\n\r\n")
+        wait_for(lambda: rejected(plumbd) == {"answer not read": 2})
+
+
+def test_a_full_queue_has_place_for_another_peer(make_plumbd):
+    """The newest question of who has most in it gives way."""
+    plumbd = make_plumbd(http__query_threads="1", http__queue="4", http__timeout="1h").start()
+    load(plumbd)
+    with contextlib.ExitStack() as stack:
+        reading = stack.enter_context(unread_export(plumbd, HOSTILE))
+        assert reading.recv(1000).startswith(b"HTTP/1.1 200")
+        waiting = []
+        for n in range(4):
+            waiting.append(stack.enter_context(connect(plumbd)))
+            waiting[-1].sendall(b"GET /api/v1/traces?limit=%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % (n + 1))
+        wait_for(lambda: plumbd.metrics()["plumbd_http_requests_total"] >= 6)
+        assert ask(plumbd, "/api/v1/traces")[0] == 200
+        assert waiting[3].recv(1000).startswith(b"HTTP/1.1 503")
+        reading.close()
+        assert all(w.recv(1000).startswith(b"HTTP/1.1 200") for w in waiting[:3])
+
+
+def test_flushes_are_few(make_plumbd):
+    """However many ask: after the first ones they are begun twice a second, each for all who wait."""
+    plumbd = make_plumbd().start()
+    began = time.monotonic()
+    with ThreadPoolExecutor(32) as pool:
+        assert set(pool.map(lambda _: ask(plumbd, "/api/v1/flush", "POST", HOSTILE)[0], range(600))) == {200}
+    assert time.monotonic() - began >= (600 / 32 - 17) / 2
 
 
 ANSWERS = [
