@@ -50,6 +50,7 @@ struct Daemon {
     Net *net;
     FilePlan files;
     Shares *shares;
+    Names *names;
 };
 
 /* ---- opening ---- */
@@ -163,6 +164,7 @@ static void start_service(Daemon *daemon) {
         .counters = daemon->counters,
         .senders = daemon->senders,
         .shares = daemon->shares,
+        .names = daemon->names,
         .accounts = daemon->accounts,
         .journal = daemon->journal,
         .rate = daemon->rate,
@@ -219,6 +221,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->senders = senders_new();
     daemon->accounts = accounts_new(daemon->archive);
     daemon->rate = rate_new();
+    daemon->names = names_new(archive_dict(daemon->archive), &settings->names);
     recovery_view_init(&daemon->recovering, daemon->journal);
     admission_set(daemon->admission, ADMISSION_STARTING, "starting");
     start_shards(daemon);
@@ -250,6 +253,7 @@ static void start_recovery(Daemon *daemon) {
     RecoveryOptions options = {
         .journal = daemon->journal,
         .intake = intake_options(daemon),
+        .limit = names_of(daemon->names, "the journal"),
         .counters = counter_set_add(daemon->counters),
         .view = &daemon->recovering,
     };
@@ -267,6 +271,7 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
                    .idle_timeout_ns = s->idle_timeout_ns},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
+        .names = daemon->names,
         .shares = daemon->shares,
     };
     start_recovery(daemon);
@@ -366,6 +371,7 @@ void daemon_free(Daemon *daemon) {
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
     recorder_free(daemon->recorder);
+    names_free(daemon->names);
     accounts_free(daemon->accounts);
     archive_free(daemon->archive);
     store_close(daemon->store);

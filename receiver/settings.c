@@ -136,6 +136,12 @@ const ConfigOption settings_table[] = {
      "BlockReaderRemote2#readNextPacket({n}); BlockReaderRemote#readChunk({n}); hedgedRead{n}",
      0, 0, NULL, FALSE, "Function names that carry a number, {n}: the number goes into an annotation."},
 
+    {"naming.per-peer", CONFIG_INT, "10000", 1, 30000000, NULL, FALSE,
+     "New function names and annotation keys that one address may bring, since the start. In further ones numbers "
+     "become #, and past a quarter as many of those all is (other); spans keep the name as it was sent, in the "
+     "annotation (name)."},
+    {"naming.limit", CONFIG_INT, "100000", 1, 30000000, NULL, FALSE, "The same, of all addresses together."},
+
     {"senders.sampling", CONFIG_STRING, "", 0, 0, NULL, TRUE,
      "Which root calls senders are to trace: entries with ';' between, of which the first that fits decides, like "
      "Workload#*=always; hflush=never; 0.01. Each is a function ('*' at its end: any rest), '=' and a choice; the last "
@@ -238,6 +244,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->ack = (AckMode)config_enum(config, "journal.ack");
     s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
+    s->names = (NamesLimits){(guint)config_int(config, "naming.per-peer"), (guint)config_int(config, "naming.limit")};
     s->name_rules = g_strdupv((char **)config_list(config, "naming.rules"));
     s->sampling = g_strstrip(g_strdup(config_string(config, "senders.sampling")));
     s->sampling_auto = strcmp(s->sampling, ADVICE_AUTO) == 0;

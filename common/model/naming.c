@@ -14,8 +14,9 @@ const char *const naming_default_templates[] = {
     NULL,
 };
 
-#define SLOT        "{n}"
-#define SLOT_LENGTH 3
+#define SLOT            "{n}"
+#define SLOT_LENGTH     3
+#define FOLD_HEX_DIGITS 4
 
 /* A template taken apart; lengths are of the parts before and after {n}. */
 typedef struct Shape {
@@ -105,6 +106,38 @@ NormalName naming_normalise(const NamingRules *rules, const char *description, g
                             length - shape->prefix_length - shape->suffix_length};
     }
     return (NormalName){description, length, NULL, NULL, 0};
+}
+
+/* Appends one word, of letters and digits. */
+static gsize fold_word(const char *word, gsize length, char *folded) {
+    gsize digits = 0, hex = 0, n = 0;
+    for (gsize i = 0; i < length; i++) {
+        if (g_ascii_isdigit(word[i])) digits++;
+        if (g_ascii_isxdigit(word[i])) hex++;
+    }
+    if (digits > 0 && hex == length && length >= FOLD_HEX_DIGITS) {
+        folded[0] = '#';
+        return 1;
+    }
+    for (gsize i = 0; i < length; i++) {
+        if (!g_ascii_isdigit(word[i]))
+            folded[n++] = word[i];
+        else if (i == 0 || !g_ascii_isdigit(word[i - 1]))
+            folded[n++] = '#';
+    }
+    return n;
+}
+
+gsize naming_fold(const char *description, gsize length, char *folded) {
+    gsize n = 0;
+    for (gsize at = 0, end; at < length; at = end) {
+        for (end = at; end < length && g_ascii_isalnum(description[end]); end++) continue;
+        if (end > at)
+            n += fold_word(description + at, end - at, folded + n);
+        else
+            folded[n++] = description[end++];
+    }
+    return n;
 }
 
 gboolean naming_is_template(const char *key, gsize length) {

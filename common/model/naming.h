@@ -30,6 +30,11 @@ typedef struct NormalName {
 /* Thread-safe: rules do not change after they were made. */
 NormalName naming_normalise(const NamingRules *rules, const char *description, gsize length);
 
+/* The name without its numbers, as a last resort where there is no rule: each run of digits becomes '#', and so does a
+ * word of four or more hexadecimal digits with a decimal one among them. 'folded' has room for 'length' bytes; returns
+ * how many there are. */
+gsize naming_fold(const char *description, gsize length, char *folded);
+
 /* Is an annotation key such a template? */
 gboolean naming_is_template(const char *key, gsize length);
 /* Appends the original description. FALSE, with nothing appended, when key is no template or number is no number. */

@@ -39,7 +39,8 @@ typedef struct PackGroup {
 struct Packer {
     const NamingRules *rules;
     Dict *dict;
-    GArray *strings; /* PackString, parallel to the batch's */
+    const PackLimit *limit; /* NULL: none */
+    GArray *strings;        /* PackString, parallel to the batch's */
     GError *error;
     Remembered *remembered; /* PACK_REMEMBERED; by hash, the newer one stays */
     GArray *groups;         /* PackGroup */
@@ -62,6 +63,7 @@ const char *pack_result_text(PackResult result) {
         [PACK_TOO_MANY_PARENTS] = "too many parents",
         [PACK_TOO_MANY_ANNOTATIONS] = "too many annotations",
         [PACK_DICTIONARY_FULL] = "dictionary full",
+        [PACK_PEER_NAMES] = "too many processes of one peer",
         [PACK_STORE_FAILED] = "store failed",
     };
     return texts[result];
@@ -97,8 +99,20 @@ void packer_free(Packer *packer) {
 
 GError *packer_take_error(Packer *packer) { return g_steal_pointer(&packer->error); }
 
-static PackResult intern(Packer *packer, const char *data, gsize length, guint32 *id) {
+void packer_set_limit(Packer *packer, const PackLimit *limit) { packer->limit = limit; }
+
+/* Is it known, or may the sender add it? */
+static gboolean may_intern(const Packer *packer, PackNew what, const char *data, gsize length) {
+    const PackLimit *limit = packer->limit;
+    return limit == NULL || length == 0 || dict_find(packer->dict, data, length) != 0 ||
+           limit->may_add(limit->arg, what, length);
+}
+
+static PackResult intern(Packer *packer, PackNew what, BatchString text, guint32 *id) {
+    const char *data = text.data;
+    const gsize length = text.length;
     if (length > LIMIT_NAME_BYTES) return PACK_NAME_TOO_LONG;
+    if (!may_intern(packer, what, data, length)) return PACK_PEER_NAMES;
     g_autoptr(GError) error = NULL;
     if (dict_intern(packer->dict, data, length, id, &error)) return PACK_OK;
     if (g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT)) return PACK_DICTIONARY_FULL;
@@ -169,25 +183,48 @@ static gboolean text_recall(Packer *packer, PackString *entry, BatchString text,
 }
 
 /* Also of what rules make of a name: a name with a number in it is new each time, its normal form never. */
-static PackResult intern_normal(Packer *packer, const char *data, gsize length, guint32 *id) {
-    const BatchString text = {data, (guint32)length};
+static PackResult intern_normal(Packer *packer, PackNew what, BatchString text, guint32 *id) {
     const guint64 hash = text_hash(text);
     const Remembered *seen = recall(packer, text, hash);
     if (seen != NULL) {
         *id = seen->id;
         return PACK_OK;
     }
-    const PackResult result = intern(packer, data, length, id);
-    if (result == PACK_OK && length > 0) remember(packer, text, hash, *id);
+    const PackResult result = intern(packer, what, text, id);
+    if (result == PACK_OK && text.length > 0) remember(packer, text, hash, *id);
     return result;
 }
 
-static PackResult text_lookup(Packer *packer, PackString *entry, BatchString text) {
+static BatchString text_of(const char *data) { return (BatchString){data, (guint32)strlen(data)}; }
+
+/* The id of a text that its sender may not add. */
+static PackResult intern_folded(Packer *packer, BatchString text, guint32 *id) {
+    char folded[LIMIT_NAME_BYTES];
+    const gsize length = naming_fold(text.data, text.length, folded);
+    PackResult result = PACK_PEER_NAMES;
+    if (length < text.length || memcmp(folded, text.data, length) != 0)
+        result = intern_normal(packer, PACK_NEW_FOLDED, (BatchString){folded, (guint32)length}, id);
+    if (result == PACK_PEER_NAMES) result = intern_normal(packer, PACK_NEW_FIXED, text_of(PACK_OTHER), id);
+    return result;
+}
+
+static PackResult name_fold(Packer *packer, PackString *entry, BatchString text) {
+    entry->number = text.data;
+    entry->number_length = text.length;
+    entry->name_result = intern_folded(packer, text, &entry->name);
+    if (entry->name_result == PACK_OK)
+        entry->name_result = intern_normal(packer, PACK_NEW_FIXED, text_of(PACK_NAME_KEY), &entry->key);
+    return entry->name_result;
+}
+
+static PackResult text_lookup(Packer *packer, PackString *entry, BatchString text, PackNew what) {
     entry->text_known = TRUE;
     const guint64 hash = entry->hash;
     if (text_recall(packer, entry, text, hash)) return PACK_OK;
     entry->template_like = text.length == 0 || naming_is_template(text.data, text.length);
-    entry->text_result = intern(packer, text.data, text.length, &entry->id);
+    entry->text_result = intern(packer, what, text, &entry->id);
+    if (entry->text_result == PACK_PEER_NAMES && what == PACK_NEW_NAME)
+        return entry->text_result = intern_folded(packer, text, &entry->id);
     if (entry->text_result == PACK_OK && text.length > 0) remember(packer, text, hash, entry->id);
     return entry->text_result;
 }
@@ -199,26 +236,33 @@ static PackResult name_lookup(Packer *packer, PackString *entry, BatchString tex
     const guint64 hash = entry->hash;
     if (name_recall(packer, entry, text, hash)) return PACK_OK;
     NormalName normal = naming_normalise(packer->rules, text.data, text.length);
-    entry->name_result = intern_normal(packer, normal.name, normal.name_length, &entry->name);
+    const PackNew what = normal.key ? PACK_NEW_FIXED : PACK_NEW_NAME;
+    const BatchString name = {normal.name, (guint32)normal.name_length};
+    entry->name_result = intern_normal(packer, what, name, &entry->name);
+    if (entry->name_result == PACK_PEER_NAMES) return name_fold(packer, entry, text);
     if (entry->name_result != PACK_OK || !normal.key) return entry->name_result;
     entry->number = normal.number;
     entry->number_length = (guint32)normal.number_length;
-    entry->name_result = intern_normal(packer, normal.key, strlen(normal.key), &entry->key);
+    entry->name_result = intern_normal(packer, PACK_NEW_FIXED, text_of(normal.key), &entry->key);
     return entry->name_result;
 }
 
-/* The entry of string i, looked up as a tracer id or key, or as a name; NULL with *result set otherwise. */
-static inline const PackString *string_entry(Packer *packer, const SpanBatch *batch, guint32 i, gboolean as_name,
+typedef enum { AS_NAME, AS_KEY, AS_PROCESS } StringUse;
+
+/* The entry of string i, looked up for this use; NULL with *result set otherwise. */
+static inline const PackString *string_entry(Packer *packer, const SpanBatch *batch, guint32 i, StringUse use,
                                              PackResult *result) {
     if (G_UNLIKELY(i >= packer->strings->len)) {
         *result = PACK_BAD_INDEX;
         return NULL;
     }
     PackString *entry = &g_array_index(packer->strings, PackString, i);
-    if (as_name)
+    if (use == AS_NAME)
         *result = G_LIKELY(entry->name_known) ? entry->name_result : name_lookup(packer, entry, batch_string(batch, i));
     else
-        *result = G_LIKELY(entry->text_known) ? entry->text_result : text_lookup(packer, entry, batch_string(batch, i));
+        *result = G_LIKELY(entry->text_known) ? entry->text_result
+                                              : text_lookup(packer, entry, batch_string(batch, i),
+                                                            use == AS_KEY ? PACK_NEW_NAME : PACK_NEW_TEXT);
     return *result == PACK_OK ? entry : NULL;
 }
 
@@ -256,7 +300,7 @@ static PackResult check_lists(Packer *packer, const SpanBatch *batch, const Batc
     for (guint32 k = 0; k < span->n_annotations; k++) {
         const BatchAnnotation *a = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + k);
         if (a->value.length > LIMIT_VALUE_BYTES) return PACK_VALUE_TOO_LONG;
-        if (!string_entry(packer, batch, a->key, FALSE, &result)) return result;
+        if (!string_entry(packer, batch, a->key, AS_KEY, &result)) return result;
         *size_bytes += ANNOTATION_HEAD_BYTES + padded4(a->value.length);
     }
     for (guint32 k = 0; k < span->n_notes; k++) {
@@ -334,9 +378,9 @@ PackResult packer_span(Packer *packer, const SpanBatch *batch, guint i, GByteArr
     const BatchSpan *span = batch_span(batch, i);
     PackResult result = check_fixed(batch, span);
     if (result != PACK_OK) return result;
-    const PackString *name = string_entry(packer, batch, span->name, TRUE, &result);
+    const PackString *name = string_entry(packer, batch, span->name, AS_NAME, &result);
     if (!name) return result;
-    const PackString *tracer = string_entry(packer, batch, span->tracer, FALSE, &result);
+    const PackString *tracer = string_entry(packer, batch, span->tracer, AS_PROCESS, &result);
     if (!tracer) return result;
     gsize room = sizeof(SpanRec) + span->n_parents * sizeof(SpanId) + 8; /* 8: the end's padding */
     result = check_lists(packer, batch, span, &room);
@@ -446,9 +490,9 @@ const GArray *packer_runs(const Packer *packer) { return packer->runs; }
 static inline PackResult write_span(Packer *packer, const SpanBatch *batch, const BatchSpan *span, guint32 *tracer) {
     PackResult result = check_fixed(batch, span);
     if (G_UNLIKELY(result != PACK_OK)) return result;
-    const PackString *name = string_entry(packer, batch, span->name, TRUE, &result);
+    const PackString *name = string_entry(packer, batch, span->name, AS_NAME, &result);
     if (G_UNLIKELY(!name)) return result;
-    const PackString *process = string_entry(packer, batch, span->tracer, FALSE, &result);
+    const PackString *process = string_entry(packer, batch, span->tracer, AS_PROCESS, &result);
     if (G_UNLIKELY(!process)) return result;
     const gboolean lists = (span->n_annotations | span->n_notes) != 0;
     gsize unused = 0;

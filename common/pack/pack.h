@@ -31,6 +31,7 @@ typedef enum {
     PACK_TOO_MANY_PARENTS,     /* LIMIT_SPAN_PARENTS */
     PACK_TOO_MANY_ANNOTATIONS, /* or notes: LIMIT_SPAN_ANNOTATIONS */
     PACK_DICTIONARY_FULL,
+    PACK_PEER_NAMES,   /* its sender may add no more processes to the dictionary, see PackLimit */
     PACK_STORE_FAILED, /* the dictionary could not be written: no fault of the span; try again, see packer_take_error()
                         */
     PACK_RESULT_COUNT
@@ -47,6 +48,25 @@ typedef struct Packer Packer;
 Packer *packer_new(const NamingRules *rules, Dict *dict);
 void packer_free(Packer *packer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Packer, packer_free)
+
+/* What a sender may still add to the dictionary. A function name that it may not add is stored with its numbers folded
+ * (naming_fold()), or else as PACK_OTHER, with the name as it was sent in the first annotation, of key PACK_NAME_KEY;
+ * an annotation key is folded in the same way, and not kept. A process that it may not add has its spans refused. */
+#define PACK_OTHER    "(other)"
+#define PACK_NAME_KEY "(name)"
+typedef enum {
+    PACK_NEW_NAME,   /* a function name or an annotation key */
+    PACK_NEW_FOLDED, /* the same, folded */
+    PACK_NEW_TEXT,   /* a process */
+    PACK_NEW_FIXED,  /* PACK_OTHER, PACK_NAME_KEY, and the templates of rules */
+    PACK_NEW_KINDS
+} PackNew;
+typedef struct PackLimit {
+    gboolean (*may_add)(void *arg, PackNew what, gsize length);
+    void *arg;
+} PackLimit;
+/* Of the batches from now on; it must outlive them. NULL: no limit but the dictionary's. */
+void packer_set_limit(Packer *packer, const PackLimit *limit);
 
 /* Forgets the strings of the batch before. To be called before the first span of a batch, again when the batch's string
  * table changed, and before a second attempt after PACK_STORE_FAILED. */

@@ -27,9 +27,9 @@ struct Dict {
     Mapped *texts;             /* length u32, bytes, a zero */
     Mapped *places;            /* guint64 by id, into texts */
     Mapped *slots;
-    guint64 n_slots; /* a power of two */
-    guint64 text_bytes;
-    _Atomic guint32 next; /* id */
+    guint64 n_slots;            /* a power of two */
+    _Atomic guint64 text_bytes; /* written under 'interning' */
+    _Atomic guint32 next;       /* id */
 };
 
 static guint32 hash_of(const char *data, gsize length) { return (guint32)XXH3_64bits(data, length); }
@@ -207,15 +207,13 @@ static gboolean write_entry(Dict *dict, guint32 id, const char *data, gsize leng
 }
 
 static gboolean check_full(const Dict *dict, gsize length, GError **error) {
-    const gboolean memory = dict_in_memory(dict);
-    const guint64 most_bytes = memory ? LIMIT_DICTIONARY_MEMORY_BYTES : LIMIT_DICTIONARY_BYTES;
-    const guint32 most = memory ? LIMIT_DICTIONARY_MEMORY_ENTRIES : LIMIT_DICTIONARY_ENTRIES;
-    if (dict->next <= most && dict->text_bytes + LENGTH_BYTES + length < most_bytes) return TRUE;
+    const DictUsage usage = dict_usage(dict);
+    if (usage.entries < usage.most_entries && usage.bytes + LENGTH_BYTES + length < usage.most_bytes) return TRUE;
     return fail(error, PLUMB_ERROR_LIMIT,
                 "dictionary: it is full (%u names, tracer ids and annotation keys, of %u MB; the limits are %u and %u "
                 "MB%s): do names hold numbers?",
-                dict->next - 1, (guint)(dict->text_bytes / 1000000), most, (guint)(most_bytes / 1000000),
-                memory ? ", since the file system of store.path keeps its tables in memory" : "");
+                usage.entries, (guint)(usage.bytes / 1000000), usage.most_entries, (guint)(usage.most_bytes / 1000000),
+                dict_in_memory(dict) ? ", since the file system of store.path keeps its tables in memory" : "");
 }
 
 /* Under 'interning': ids are given in order, without gaps, and only this thread adds. */
@@ -266,5 +264,19 @@ const char *dict_text(Dict *dict, guint32 id, gsize *length) {
 }
 
 guint32 dict_size(Dict *dict) { return dict->next - 1; }
+
+DictUsage dict_usage(const Dict *dict) {
+    const gboolean memory = dict_in_memory(dict);
+    return (DictUsage){
+        .entries = dict->next - 1,
+        .most_entries = memory ? LIMIT_DICTIONARY_MEMORY_ENTRIES : LIMIT_DICTIONARY_ENTRIES,
+        .bytes = atomic_load_explicit(&dict->text_bytes, memory_order_relaxed),
+        .most_bytes = memory ? LIMIT_DICTIONARY_MEMORY_BYTES : LIMIT_DICTIONARY_BYTES,
+    };
+}
+
+double dict_usage_full(const DictUsage *usage) {
+    return MAX((double)usage->entries / usage->most_entries, (double)usage->bytes / (double)usage->most_bytes);
+}
 
 gboolean dict_in_memory(const Dict *dict) { return mapped_in_memory(dict->texts); }

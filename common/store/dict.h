@@ -26,6 +26,15 @@ guint32 dict_find(Dict *dict, const char *data, gsize length);
  * length may be NULL. */
 const char *dict_text(Dict *dict, guint32 id, gsize *length);
 guint32 dict_size(Dict *dict);
+
+/* How much there is, and may be. */
+typedef struct DictUsage {
+    guint32 entries, most_entries;
+    guint64 bytes, most_bytes;
+} DictUsage;
+DictUsage dict_usage(const Dict *dict);
+/* 0 to 1: of the entries or of the bytes, whichever is more. */
+double dict_usage_full(const DictUsage *usage);
 /* Are all entries in memory, for want of a folder or a file system that can keep their room (base/mapped.h)? Then the
  * smaller limits hold. */
 gboolean dict_in_memory(const Dict *dict);

@@ -220,6 +220,7 @@ Recovery *recovery_start(const RecoveryOptions *options) {
     Recovery *recovery = g_new0(Recovery, 1);
     recovery->options = *options;
     recovery->intake = intake_new(&options->intake, options->counters);
+    intake_set_limit(recovery->intake, options->limit);
     int err = pthread_create(&recovery->thread, NULL, run, recovery);
     if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
     return recovery;

@@ -12,7 +12,9 @@
 typedef struct RecoveryOptions {
     Journal *journal;
     IntakeOptions intake; /* shards and all; the replay has an Intake of its own */
-    Counters *counters;   /* the replay's own block */
+    const PackLimit
+        *limit;         /* of what it may add to the dictionary: names that were folded when they came are so again */
+    Counters *counters; /* the replay's own block */
     RecoveryView *view;
 } RecoveryOptions;
 

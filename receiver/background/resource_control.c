@@ -249,6 +249,7 @@ static void *run(void *arg) {
             archive_rest(sources->archive);
         }
         if (round % 4 == 0) {
+            names_watch(sources->names);
             advise(control, &limits, &advising);
             rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
                       clock_monotonic_ns(clock_system()));

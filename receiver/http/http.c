@@ -30,7 +30,9 @@ struct Http {
 /* ---- what this thread answers itself ---- */
 
 static void answer_ready(Http *http, HttpExchange *exchange) {
-    g_autofree char *why = admission_describe(http->options.sources->admission);
+    const StateSources *sources = http->options.sources;
+    g_autofree char *shut = admission_describe(sources->admission);
+    g_autofree char *why = shut ? g_steal_pointer(&shut) : names_describe(sources->names);
     g_autofree char *text = why ? g_strconcat(why, "\n", NULL) : g_strdup("ready\n");
     http_send_text(exchange, why ? 503 : 200, text);
 }

@@ -120,6 +120,14 @@ void metrics_write(StateSources *sources, GString *out) {
                 state.recovered);
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
+    write_gauge(out, "names", "Function names, processes and annotation keys in the dictionary",
+                (double)state.names.entries);
+    write_gauge(out, "names_limit", "How many there may be", (double)state.names.limit);
+    write_gauge(out, "names_full", "How full the dictionary is, 1 is full: of its entries or bytes, whichever is more",
+                state.names.full);
+    write_head(out, "names_folded_total", "counter",
+               "Names whose numbers were folded, or that became (other): once for each batch that had them");
+    g_string_append_printf(out, "plumbd_names_folded_total %" G_GUINT64_FORMAT "\n", state.names.folded);
     write_gauge(out, "connections", "Connections of senders", state.connections);
     write_gauge(out, "http_connections", "Connections over HTTP", state.readers);
     write_gauge(out, "peers", "Addresses that have connections, to either port", state.peers);

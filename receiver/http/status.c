@@ -55,6 +55,16 @@ static json_t *records_of(const State *state) {
     return object;
 }
 
+static json_t *names_of_state(const NamesState *names) {
+    json_t *object = json_object();
+    set_integer(object, "entries", names->entries);
+    set_integer(object, "limit", names->limit);
+    json_object_set_new(object, "full", json_real(names->full));
+    set_integer(object, "folded", names->folded);
+    set_integer(object, "refused", names->refused);
+    return object;
+}
+
 json_t *status_receiver(StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -63,6 +73,7 @@ json_t *status_receiver(StateSources *sources) {
     json_object_set_new(object, "ready", json_boolean(state.ready));
     if (state.reason) json_object_set_new(object, "reason", json_string(state.reason));
     if (state.recovered < 1) json_object_set_new(object, "recovering", json_real(state.recovered));
+    json_object_set_new(object, "names", names_of_state(&state.names));
     set_integer(object, "connections", state.connections);
     set_integer(object, "spans_received", state.counters[COUNTER_SPANS]);
     json_object_set_new(object, "spans_per_s", json_real(state.spans_per_s));

@@ -8,6 +8,7 @@
 
 #include <event2/event.h>
 
+#include "receiver/facts/names.h"
 #include "receiver/facts/shares.h"
 #include "receiver/net/intake.h"
 
@@ -38,6 +39,7 @@ typedef struct NetContext {
     Intake *intake;
     Counters *counters;
     NetLimits limits;
+    Names *names;
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */
     GQueue connections;    /* Connection */

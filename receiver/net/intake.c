@@ -75,6 +75,8 @@ Pressure intake_pressure(const Intake *intake) {
     return PRESSURE_NONE;
 }
 
+void intake_set_limit(Intake *intake, const PackLimit *limit) { packer_set_limit(intake->packer, limit); }
+
 gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
 
 gboolean intake_syncs(const Intake *intake) { return intake->options.sync; }

@@ -55,6 +55,8 @@ typedef enum {
     INTAKE_LATER,  /* the same, but the answer is TRY_LATER: the peer should not be read from for a while */
     INTAKE_BROKEN, /* not a Thrift call: count it and close the connection */
 } IntakeResult;
+/* What may be added to the dictionary by the sender of the frames from now on; NULL: whatever there is place for. */
+void intake_set_limit(Intake *intake, const PackLimit *limit);
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);
 /* Bytes packed and not yet committed: commit early when they grow large. */

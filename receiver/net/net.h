@@ -11,6 +11,7 @@ typedef struct NetOptions {
     NetLimits limits;
     IntakeOptions intake;
     CounterSet *counters;
+    Names *names;
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;
 

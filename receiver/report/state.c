@@ -86,7 +86,9 @@ void state_collect(State *state, StateSources *sources) {
     gint64 now_ns = clock_monotonic_ns(clock_system());
     state->uptime_ns = now_ns - sources->started_ns;
     state->reason = admission_describe(sources->admission);
+    if (!state->reason) state->reason = names_describe(sources->names);
     state->ready = state->reason == NULL;
+    state->names = names_state(sources->names);
     state->recovered = recovery_share(sources->recovery);
     Net *net = atomic_load(&sources->net);
     if (net) state->connections = net_connections(net);

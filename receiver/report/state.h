@@ -5,6 +5,7 @@
 #include "receiver/facts/accounts.h"
 #include "receiver/facts/admission.h"
 #include "receiver/facts/counters.h"
+#include "receiver/facts/names.h"
 #include "receiver/facts/senders.h"
 #include "receiver/facts/shares.h"
 #include "receiver/facts/space.h"
@@ -36,6 +37,7 @@ typedef struct StateSources {
     CounterSet *counters;
     Senders *senders;
     Shares *shares;
+    Names *names;
     Accounts *accounts;
     Journal *journal;
     Rate *rate;
@@ -57,6 +59,7 @@ typedef struct State {
     gboolean ready;
     char *reason;     /* why not ready */
     double recovered; /* share of the journal found at the start that is replayed; 1: all */
+    NamesState names;
     guint connections;
     guint readers, peers; /* connections over HTTP; peers that have connections */
     gsize buffered_bytes;

@@ -132,6 +132,29 @@ static void test_restore_refuses(void) {
     g_assert_cmpuint(out->len, ==, 0);
 }
 
+static void test_fold(void) {
+    static const struct {
+        const char *name, *folded;
+    } cases[] = {
+        {"", ""},
+        {"FileSystem#open", "FileSystem#open"},
+        {"read 12", "read #"},
+        {"op12x345", "op#x#"},
+        {"7", "#"},
+        {"task_1_22", "task_#_#"},
+        {"550e8400-e29b-41d4-a716-446655440000", "#-#-#-#-#"},
+        {"block deadbeef", "block deadbeef"}, /* a word, for all we know */
+        {"block deadbee0", "block #"},
+        {"a1", "a#"}, /* too short for an id */
+        {"\xc3\xa4 1", "\xc3\xa4 #"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char folded[64];
+        gsize length = naming_fold(cases[i].name, strlen(cases[i].name), folded);
+        g_assert_cmpmem(folded, length, cases[i].folded, strlen(cases[i].folded));
+    }
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/role/tracer-ids", test_tracer_ids);
@@ -139,6 +162,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/naming/normalise", test_naming);
     g_test_add_func("/naming/templates", test_templates);
     g_test_add_func("/naming/first-wins", test_first_rule_wins);
+    g_test_add_func("/naming/fold", test_fold);
     g_test_add_func("/naming/restore-refuses", test_restore_refuses);
     return g_test_run();
 }

@@ -100,6 +100,68 @@ static void test_names(void) {
     }
 }
 
+/* ---- a sender that may add little ---- */
+
+/* So many of each kind. */
+static gboolean may_add(void *left, PackNew what, gsize length) {
+    guint *n = &((guint *)left)[what];
+    g_assert_cmpuint(length, >, 0);
+    return *n > 0 && (*n)--;
+}
+
+typedef struct LimitedCase {
+    const char *name, *key, *tracer;
+    const char *packed_name, *packed_key, *sent_name; /* NULL: as sent */
+    PackResult result;
+} LimitedCase;
+
+static void check_limited(Fixture *fixture, const LimitedCase *test, guint64 span_id) {
+    g_autoptr(SpanBatch) batch = batch_new();
+    g_autoptr(GByteArray) packed = g_byte_array_new();
+    Dict *dict = archive_dict(fixture->archive);
+    guint32 name = intern(batch, test->name), tracer = intern(batch, test->tracer), key = intern(batch, test->key);
+    batch_begin_span(batch, (SpanId){1, span_id});
+    set_names(batch, name, tracer);
+    batch_add_annotation(batch, key, batch_copy(batch, "77", 2));
+    packer_begin_batch(fixture->packer, batch);
+    g_test_message("%s", test->name);
+    g_assert_cmpint(packer_span(fixture->packer, batch, 0, packed), ==, test->result);
+    if (test->result != PACK_OK) return;
+
+    const SpanRec *span = (const SpanRec *)packed->data;
+    SpanCursor cursor = span_cursor(span);
+    SpanAnnotation annotation = {0};
+    g_assert_cmpstr(dict_text(dict, span->name, NULL), ==, test->packed_name);
+    if (test->sent_name) {
+        g_assert_true(span_next_annotation(&cursor, &annotation));
+        g_assert_cmpstr(dict_text(dict, annotation.key, NULL), ==, PACK_NAME_KEY);
+        g_assert_cmpmem(annotation.value, annotation.length, test->sent_name, strlen(test->sent_name));
+    }
+    g_assert_true(span_next_annotation(&cursor, &annotation));
+    g_assert_cmpstr(dict_text(dict, annotation.key, NULL), ==, test->packed_key);
+    g_assert_cmpmem(annotation.value, annotation.length, "77", 2);
+    g_assert_false(span_next_annotation(&cursor, &annotation));
+}
+
+static void test_limited_sender(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    guint left[PACK_NEW_KINDS] = {
+        [PACK_NEW_NAME] = 2, [PACK_NEW_FOLDED] = 1, [PACK_NEW_TEXT] = 1, [PACK_NEW_FIXED] = 100};
+    const PackLimit limit = {may_add, left};
+    packer_set_limit(fixture.packer, &limit);
+    static const LimitedCase cases[] = {
+        {"first", "key", "T/h", "first", "key", NULL, PACK_OK},            /* a name, a key and a process */
+        {"read 12", "key", "T/h", "read #", "key", "read 12", PACK_OK},    /* the only one folded */
+        {"read 13", "key", "T/h", "read #", "key", "read 13", PACK_OK},    /* which is known now */
+        {"write 12", "key", "T/h", "(other)", "key", "write 12", PACK_OK}, /* no more of them */
+        {"second", "other key", "T/h", "(other)", "(other)", "second", PACK_OK},
+        {"first", "key 5", "T/h", "first", "(other)", NULL, PACK_OK}, /* what is known is known */
+        {"first", "key", "T/other", NULL, NULL, NULL, PACK_PEER_NAMES},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) check_limited(&fixture, &cases[i], i + 1);
+}
+
 /* ---- everything at once, at random ---- */
 
 static const char *random_text(GRand *rand, char *buffer, gsize room) {
@@ -421,6 +483,7 @@ static void test_speed(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/pack/names", test_names);
+    g_test_add_func("/pack/limited-sender", test_limited_sender);
     g_test_add_func("/pack/way-back", test_way_back);
     g_test_add_func("/pack/refusals", test_refusals);
     g_test_add_func("/pack/fragments", test_fragments);

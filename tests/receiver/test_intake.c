@@ -215,7 +215,10 @@ static Recovering recovering_new(gsize mailbox_bytes) {
 
 static Recovery *recovering_start(Recovering *recovering) {
     const Fixture *fixture = recovering->setup.fixture;
-    RecoveryOptions options = {fixture->journal, fixture_intake(fixture), recovering->counters, &recovering->view};
+    RecoveryOptions options = {.journal = fixture->journal,
+                               .intake = fixture_intake(fixture),
+                               .counters = recovering->counters,
+                               .view = &recovering->view};
     return recovery_start(&options);
 }
 

@@ -89,6 +89,16 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
     line(out, "memory", bytes_of(receiver, "rss_bytes"));
 }
 
+/* Of the dictionary; only where it is worth a look. */
+static void append_names(const json_t *receiver, GString *out) {
+    const json_t *names = field_object(receiver, "names");
+    const double full = field_number(names, "full");
+    if (full < 0.5 && field_number(names, "folded") == 0) return;
+    g_autofree char *entries = count_of(names, "entries");
+    g_autofree char *folded = count_of(names, "folded");
+    line(out, "names", g_strdup_printf("%s, %.0f %% of what there may be, %s folded", entries, full * 100, folded));
+}
+
 /* What was lost or damaged; the last three are rare enough to be shown only where they are. */
 static void append_losses(const json_t *receiver, const ShowOptions *options, GString *out) {
     static const char *const fields[] = {"refused", "rejected_frames", "refused_connections"};
@@ -97,6 +107,9 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
         g_autofree char *text = reasons(&options->style, field_object(receiver, fields[i]));
         line(out, labels[i], g_strdup(*text != '\0' ? text : "none"));
     }
+    append_names(receiver, out);
+    g_autofree char *http = reasons(&options->style, field_object(receiver, "rejected_http"));
+    if (*http != '\0') line(out, "refused HTTP", g_strdup(http));
     static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside"};
     static const char *const rare_labels[] = {"recovered", "damaged places", "set aside"};
     static const char *const rare_texts[] = {"spans, from the journal at the start", "in the journal",
