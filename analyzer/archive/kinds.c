@@ -38,9 +38,9 @@ typedef struct Found {
 
 static void add_function(void *arg, const StatsKey *key, StatsRow *row) {
     Found *found = arg;
-    const guint32 *last = &g_array_index(found->functions, guint32, found->functions->len - 1);
-    if (stats_row_size(row) > 0 && (found->functions->len == 0 || *last != key->object))
-        g_array_append_val(found->functions, key->object);
+    guint n = found->functions->len;
+    gboolean known = n > 0 && g_array_index(found->functions, guint32, n - 1) == key->object;
+    if (stats_row_size(row) > 0 && !known) g_array_append_val(found->functions, key->object);
 }
 
 static gboolean add_host(void *arg, const StatsKey *key, const StatsHosts *hosts) {

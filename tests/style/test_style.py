@@ -92,7 +92,7 @@ def test_there_is_code_to_look_at():
 @pytest.mark.parametrize("path", SOURCES + HEADERS, ids=name)
 def test_lengths(path):
     text = path.read_text()
-    lines = text.split("\n")
+    lines = text.splitlines()
     limit = MAX_HEADER_LINES if path.suffix == ".h" else MAX_FILE_LINES
     if path.name == "main.c":
         limit = MAX_MAIN_LINES
