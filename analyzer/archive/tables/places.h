@@ -1,4 +1,4 @@
-/* Where rows of statistics lie, the same in each bucket: who knows which he wants has only those read. */
+/* Where rows of statistics lie, the same in each bucket. A caller that knows which rows it wants reads only those. */
 #pragma once
 
 #include <glib.h>
