@@ -1,27 +1,20 @@
 /* All parts of plumbd, started and stopped in the right order. Knows no signals and no command line.
  *
- * Threads, who owns what, and how they hear of each other:
+ * docs/ARCHITECTURE.md says which threads there are, and what each owns. How they hear of each other:
  *
- *   main         signals; calls what is below              sigwait
- *   lifecycle    start and orderly stop, so that signals   a signal to main when done
- *                are heard meanwhile
- *   recovery     what the journal held at the start, till  a flag to stop
- *                all of it is with the shards
- *   net-N        its connections, buffers, decoder and     event loop; an eventfd for new connections and the stop
- *                packer (Intake)
- *   shard-N      its open traces and its ArchiveWriter     its mailbox
- *   http         HTTP connections                          event loop; an eventfd for answers of query threads
- *   query        the question at hand; a flush joins       the queue of questions
- *                late spans with one thread (join) more
- *   resources    nothing: disk, journal and memory stay    a timed wait
- *                within their limits
- *   consolidation  joins late spans, sums up statistics    a timed wait
- *   retention    removes records, at their age and for     a timed wait
- *                want of space
+ *   main                                    sigwait
+ *   lifecycle                               is started for a start or a stop; a signal to main when done
+ *   recovery                                a flag to stop
+ *   net-N                                   event loop; an eventfd for new connections and the stop
+ *   shard-N, recorder                       a mailbox
+ *   http                                    event loop; an eventfd for answers of query threads
+ *   query                                   the queue of questions
+ *   join                                    a lock over what is left to join
+ *   resources, consolidation, retention     a timed wait
  *
- *   net-N  --records (one message per shard and round)-->  shard-N  --groups-->  store
+ *   net-N  --fragments (one message per shard and round)-->  shard-N  --groups-->  store
  *     |                                                       ^
- *     '--frames--> journal (one lock, one write)             '-- orders: http's query threads (flush, one trace),
+ *     '--frames--> journal (one lock, one write)             '-- orders: query threads (flush, one trace),
  *                    ^                                            resource control (what keeps old segments)
  *                    '-- segments that nothing needs: resource control
  *

@@ -248,7 +248,7 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     gboolean good = waiter_wait(waiter, &closed, &error);
     order_end(jobs);
-    /* What cannot be joined keeps waiting, and the resource control thread says why. */
+    /* What cannot be joined keeps waiting, and the consolidation thread says why. */
     if (good) archive_settle(sources->archive, NULL);
     /* Who asks wants them on disk, where `plumb --store` sees them. */
     good = good && store_sync(archive_store(sources->archive), &error);

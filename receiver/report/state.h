@@ -1,4 +1,5 @@
-/* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made. */
+/* What a running plumbd can say of itself: one snapshot, from which status (JSON) and metrics (Prometheus) are made, so
+ * that both say the same. It asks every part of plumbd, and no part asks it. */
 #pragma once
 
 #include "common/base/allowance.h"

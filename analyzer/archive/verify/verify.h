@@ -1,4 +1,6 @@
-/* Does the archive say what its spans say? */
+/* Does the archive say what its spans say? Everything that was computed once, from spans that have long been stored,
+ * is computed again from the stored spans and compared: statistics to the byte, the search index, the accounts, records
+ * of Spark. Where traces were removed only numbers can be compared. Reads only. */
 #pragma once
 
 #include "analyzer/archive/archive.h"

@@ -1,4 +1,5 @@
-/* The subcommands, one cmd_*.c each. */
+/* The subcommands, one cmd_*.c each. A command has a table of options, turns it into the parameters of a question, gets
+ * the document from a source (cli/source/) and has it shown (cli/show/). It computes nothing itself. */
 #pragma once
 
 #include "analyzer/cli/invocation/invocation.h"

@@ -1,4 +1,6 @@
-/* What the files of the questions share: what was asked, and how names and periods are written. */
+/* What the files of the questions share: what was asked, and how names and periods are written. A question reads its
+ * parameters (params.h), reads the archive, and makes one JSON document. This folder holds what more than one question
+ * needs for that, and knows none of them. */
 #pragma once
 
 #include "analyzer/archive/archive.h"

@@ -1,4 +1,5 @@
-/* The questions about spans, their functions, trees and senders. */
+/* The questions about spans, their functions, trees and senders. Each answer_NAME() is in query_NAME.c and makes the
+ * document that docs/api.md describes; ../query.c has the table that names it and checks its parameters. */
 #pragma once
 
 #include "analyzer/query/question/question.h"

@@ -1,4 +1,5 @@
-/* The questions about Spark: applications, stages, tasks, and what made them slow. */
+/* The questions about Spark: applications, stages, tasks, and what made them slow. This folder gathers facts from the
+ * archive (records of Spark, traces of tasks); analyzer/diagnosis/ judges them, without I/O. */
 #pragma once
 
 #include "analyzer/query/question/question.h"
