@@ -21,3 +21,38 @@ def test_paths(path):
     """Names of files in backquotes; NAME in one stands for a name."""
     files = re.findall(rf"`((?:{FOLDERS})/[\w./*-]*)", path.read_text())
     assert [file for file in files if "NAME" not in file and not any(ROOT.glob(file.rstrip("/")))] == []
+
+
+# Documents wrap here; a line may be longer when it cannot be wrapped: a table's row, code, a link.
+MAX_DOCUMENT_CHARACTERS = 100
+WRAPPED = tracked("README.md", "CONTRIBUTING.md", "bench/README.md", "docs/*.md")
+
+
+def prose(text):
+    """(line number, line) of what is neither code nor a table."""
+    fenced = False
+    blank = True  # the line before: only after such a line are four blanks the begin of code
+    code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            code = line.startswith("    ") and (blank or code)
+            if not code and not line.lstrip().startswith(("|", "<!--")):
+                yield number, line
+        blank = not line.strip() or line.startswith("#")
+
+
+def can_wrap(line):
+    """Is there a blank to wrap at, outside of `code` and [links](...)?"""
+    return " " in re.sub(r"`[^`]*`|!?\[[^]]*\]\([^)]*\)", "", line.strip().lstrip("-*0123456789. "))
+
+
+@pytest.mark.parametrize("path", WRAPPED, ids=name)
+def test_lines(path):
+    long = [
+        number
+        for number, line in prose(path.read_text())
+        if len(line) > MAX_DOCUMENT_CHARACTERS and can_wrap(line) and not line.startswith("#")
+    ]
+    assert not long, f"{name(path)}: wrap these lines at {MAX_DOCUMENT_CHARACTERS} characters: {long}"
