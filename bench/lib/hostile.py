@@ -1,0 +1,262 @@
+"""One peer that takes all it can get, from an address of its own, and a good one beside it: how long the good one's
+acknowledgements and questions take, alone and beside each attack, and whether any of them is refused. Attackers and
+plumbd share this machine's processors with the good peer, so a part of what it waits for is their work."""
+
+import argparse
+import contextlib
+import http.client
+import multiprocessing
+import os
+import resource
+import socket
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from bench.lib.daemon import Plumbd
+from bench.lib.table import table
+from tests.receiver.sender import OK, TRY_LATER, Sender, span, submit_frame
+
+HOSTILE, GOOD = "127.0.0.66", "127.0.0.2"
+MIB = 1 << 20
+PAUSE_S = 0.02  # of the good peer, between two batches or questions
+
+
+# ---- attacks; each runs in a process of its own until it is ended ----
+
+
+def connections(address, n, first=b""):
+    """So many, each with some bytes sent."""
+    held = []
+    for _ in range(n):
+        connection = socket.socket()
+        connection.bind((HOSTILE, 0))
+        connection.settimeout(5)
+        with contextlib.suppress(OSError):
+            connection.connect(address)
+            connection.sendall(first)
+        held.append(connection)
+    return held
+
+
+def again(address, n, first=b""):
+    """Those that plumbd has closed are opened again."""
+    held = connections(address, n, first)
+    while True:
+        for i, connection in enumerate(held):
+            connection.setblocking(False)
+            try:
+                gone = connection.recv(1, socket.MSG_PEEK) == b""  # what has come stays unread
+            except BlockingIOError:
+                gone = False
+            except OSError:
+                gone = True
+            if gone:
+                connection.close()
+                held[i] = connections(address, 1, first)[0]
+        time.sleep(0.2)
+
+
+def hold_buffers(thrift, _):
+    again(thrift, 50, (30 * MIB).to_bytes(4, "big") + b"\x80\x01" + b"\0" * 6 * MIB)
+
+
+def idle_connections(thrift, _):
+    again(thrift, 4096)
+
+
+def slow_heads(_, web):
+    held = connections(web, 1000, b"GET /healthz HTTP/1.1\r\nX: ")
+    while True:
+        for connection in held:
+            with contextlib.suppress(OSError):
+                connection.send(b"y")
+        time.sleep(1)
+
+
+def unread_exports(_, web):
+    again(web, 8, b"GET /api/v1/export HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+
+def loop(web, method, path):
+    reader = None
+    while True:
+        try:
+            reader = reader or http.client.HTTPConnection(*web, timeout=60, source_address=(HOSTILE, 0))
+            reader.request(method, path)
+            reader.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            reader = None
+
+
+def in_threads(n, function, *arguments):
+    threads = [threading.Thread(target=function, args=arguments) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def flushes(_, web):
+    in_threads(4, loop, web, "POST", "/api/v1/flush")
+
+
+def questions(_, web):
+    in_threads(80, loop, web, "GET", "/api/v1/functions?by=host&limit=0")
+
+
+def names(thrift, _):
+    """Ever new names, five thousand a batch."""
+    with Sender(thrift, source=HOSTILE) as sender:
+        for batch in range(10**9):
+            spans = [span(batch + 1, k + 1, name=k, tracer=5000) for k in range(5000)]
+            strings = (*(f"op {batch} {k}" for k in range(5000)), "Client/h/1")
+            while sender.submit(spans, strings=strings).status == TRY_LATER:
+                time.sleep(0.05)
+
+
+def processes(thrift, _):
+    with Sender(thrift, source=HOSTILE) as sender:
+        for batch in range(10**9):
+            spans = [span(batch + 1, k + 1, name=5000, tracer=k) for k in range(5000)]
+            strings = (*(f"Client/host{batch}-{k}/1" for k in range(5000)), "op")
+            while sender.submit(spans, strings=strings).status == TRY_LATER:
+                time.sleep(0.05)
+
+
+ATTACKS = [hold_buffers, idle_connections, slow_heads, unread_exports, flushes, questions, names, processes]
+
+
+# ---- the good peer ----
+
+
+class Good:
+    """Sends a batch, and asks a question, again and again."""
+
+    def __init__(self, plumbd):
+        self.thrift, self.web = address(plumbd.thrift), address(plumbd.http)
+        self.acks, self.answers, self.refused = [], [], 0
+        self.stopped = threading.Event()
+        self.threads = [threading.Thread(target=self.repeat, args=(what,)) for what in (self.send, self.ask)]
+
+    def send(self):
+        """A new connection each time, as that has to be possible as well."""
+        number = time.time_ns()
+        frame = submit_frame([span(number, k, parent=None if k == 1 else 1) for k in range(1, 201)])
+        begun = time.monotonic()
+        with Sender(self.thrift, source=GOOD) as sender:
+            sender.write(frame)
+            while sender.read_reply().status == TRY_LATER:
+                sender.write(frame)
+        self.acks.append(time.monotonic() - begun)
+
+    def ask(self):
+        begun = time.monotonic()
+        reader = http.client.HTTPConnection(*self.web, timeout=60, source_address=(GOOD, 0))
+        with contextlib.closing(reader):
+            reader.request("GET", "/api/v1/traces?limit=20")
+            reply = reader.getresponse()
+            reply.read()
+            self.refused += reply.status != 200
+        self.answers.append(time.monotonic() - begun)
+
+    def repeat(self, what):
+        while not self.stopped.wait(PAUSE_S):
+            try:
+                what()
+            except (OSError, http.client.HTTPException):
+                self.refused += 1
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+
+
+def address(text):
+    host, port = text.rsplit(":", 1)
+    return host, int(port)
+
+
+def quantile(values, share):
+    return sorted(values)[min(int(len(values) * share), len(values) - 1)] if values else float("nan")
+
+
+def measure(plumbd, seconds):
+    cpu = plumbd.cpu_seconds()
+    begun = time.monotonic()
+    with Good(plumbd) as good:
+        time.sleep(seconds)
+    return {
+        "acks": len(good.acks),
+        "refused": good.refused,
+        "ack p50 ms": 1000 * quantile(good.acks, 0.5),
+        "ack p99 ms": 1000 * quantile(good.acks, 0.99),
+        "answers": len(good.answers),
+        "answer p99 ms": 1000 * quantile(good.answers, 0.99),
+        "processors": (plumbd.cpu_seconds() - cpu) / (time.monotonic() - begun),
+        "files": len(os.listdir(f"/proc/{plumbd.process.pid}/fd")),
+    }
+
+
+def beside(plumbd, attack, seconds):
+    """Some seconds after the attack has begun, so that what is there to be taken is taken."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    attacker = multiprocessing.Process(target=attack, args=(address(plumbd.thrift), address(plumbd.http)), daemon=True)
+    attacker.start()
+    try:
+        time.sleep(min(5, seconds))
+        return measure(plumbd, seconds)
+    finally:
+        attacker.kill()
+        attacker.join()
+
+
+def fill(plumbd):
+    """More than the buffers between an export and its reader."""
+    with Sender(address(plumbd.thrift)) as sender:
+        for trace in range(1, 201):
+            assert sender.deliver([span(trace, k, annotations=[(0, "v" * 1000)]) for k in range(1, 201)]).status == OK
+    plumbd.flush()
+
+
+def run(folder, attacks, seconds):
+    rows = []
+    for attack in attacks:
+        plumbd = Plumbd(Path(folder) / attack.__name__)
+        fill(plumbd)
+        alone = measure(plumbd, seconds)
+        row = {"beside": attack.__name__.replace("_", " "), **beside(plumbd, attack, seconds)}
+        row["ack p99 x alone"] = row["ack p99 ms"] / alone["ack p99 ms"]
+        rows.append(row)
+        plumbd.kill()
+    table("A good peer beside a hostile one", rows)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/hostile", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=20, help="of each measurement (%(default)s)")
+    parser.add_argument("--only", metavar="ATTACK,...", help=", ".join(a.__name__ for a in ATTACKS))
+    arguments = parser.parse_args()
+    chosen = arguments.only.split(",") if arguments.only else [a.__name__ for a in ATTACKS]
+    attacks = [a for a in ATTACKS if a.__name__ in chosen]
+    if len(attacks) != len(chosen):
+        parser.error(f"attacks are {', '.join(a.__name__ for a in ATTACKS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = run(folder, attacks, arguments.seconds)
+    bad = [row["beside"] for row in rows if row["refused"] > 0 or row["ack p99 x alone"] > 10]
+    if bad:
+        sys.exit(f"bench/hostile: refused, or more than ten times as slow, beside: {', '.join(bad)}")
+
+
+if __name__ == "__main__":
+    main()
