@@ -23,6 +23,16 @@ def test_paths(path):
     assert [file for file in files if "NAME" not in file and not any(ROOT.glob(file.rstrip("/")))] == []
 
 
+SOURCE_NAMES = {path.name for path in tracked("*.c", "*.h", "*.cc", "*.java", "*.py")}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_names_of_files(path):
+    """Also without a folder: `spill.h`."""
+    files = re.findall(r"`([\w-]+\.(?:c|h|cc|java|py))`", path.read_text())
+    assert [file for file in files if "NAME" not in file and file not in SOURCE_NAMES] == []
+
+
 # Documents wrap here; a line may be longer when it cannot be wrapped: a table's row, code, a link.
 MAX_DOCUMENT_CHARACTERS = 100
 WRAPPED = tracked("README.md", "CONTRIBUTING.md", "bench/README.md", "docs/*.md")
