@@ -7,6 +7,7 @@
 #include "analyzer/calltree/record/record.h"
 #include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
+#include "fuzz/sound_store.h"
 #include "tests/calltree/forest.h"
 #include "tests/model/records_random.h"
 #include "tests/spark-bridge/packed.h"
@@ -122,6 +123,7 @@ static void seed_records(void) {
         wire_records_encode(records, seed % 2 == 0 ? PROTOCOL_COMPACT : PROTOCOL_BINARY, 1, frame);
         g_autofree char *name = g_strdup_printf("random-%u", seed);
         write_body("records", name, frame);
+        if (seed < 4) write_body("answers", name, frame);
     }
 }
 
@@ -237,6 +239,41 @@ static void seed_event_logs(void) {
     }
 }
 
+/* plumbd's file, and an analysis file behind a byte that says so. */
+static void seed_config(void) {
+    static const char *const texts[] = {
+        "0# one of each type\n[listen]\nthrift = 127.0.0.1:0\n[journal]\nack = fsync\nsegment = 64M\n[trace]\nidle = "
+        "1500ms\nmax-age = 2h\n[receiver]\nshards = 3\n",
+        "1[analysis]\nlevel = tree\nroles = client;datanode\nexclude = default;a#b\nprogress = yes\n[roles]\ndatanode "
+        "= "
+        "x;y\n[colours]\nclient = red\n",
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autofree char *name = g_strdup_printf("text-%zu", i);
+        write_seed("config", name, texts[i], strlen(texts[i]));
+    }
+}
+
+/* The first entries of each family, as fuzz_store takes them. */
+static void seed_store(void) {
+    enum { ENTRIES = 2, MOST_BYTES = 2000 };
+    g_autoptr(Store) store = sound_store_copy();
+    for (guint family = 0; family < FAMILY_COUNT; family++) {
+        g_autoptr(GByteArray) out = g_byte_array_new();
+        g_autoptr(StoreIter) iter = store_iter_new(store, (StoreFamily)family);
+        gboolean more = store_iter_seek(iter, (Bytes){"", 0});
+        for (guint n = 0; more && n < ENTRIES && out->len < MOST_BYTES; more = store_iter_next(iter), n++) {
+            const Bytes key = store_iter_key(iter), value = store_iter_value(iter);
+            append_u8(out, (guint8)family);
+            append_u8(out, (guint8)key.size_bytes);
+            append_u16be(out, (guint16)value.size_bytes);
+            append_bytes(out, key.data, key.size_bytes);
+            append_bytes(out, value.data, value.size_bytes);
+        }
+        if (out->len > 0) write_seed("store", store_family_name((StoreFamily)family), out->data, out->len);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
@@ -251,6 +288,8 @@ int main(int argc, char **argv) {
     seed_json();
     seed_journal();
     seed_event_logs();
+    seed_config();
+    seed_store();
     for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);
     return 0;
 }

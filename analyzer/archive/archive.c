@@ -243,3 +243,9 @@ gboolean iter_finished(StoreIter *iter, GError **error) {
     g_propagate_error(error, g_steal_pointer(&local));
     return FALSE;
 }
+
+/* Keys in a damaged store may be shorter. */
+gboolean iter_at_key(StoreIter *iter, const LayoutKey *key) {
+    const Bytes at = store_iter_key(iter);
+    return at.size_bytes == key->size_bytes && memcmp(at.data, key->bytes, at.size_bytes) == 0;
+}

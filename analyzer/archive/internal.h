@@ -89,9 +89,9 @@ void snapshot_take(Archive *archive, const StoreFamily *families, guint n, Snaps
 void snapshot_clear(Snapshot *snapshot);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Snapshot, snapshot_clear)
 
-/* FALSE with *error when reading stopped for an error. */
-gboolean iter_finished(StoreIter *iter, GError **error);
+gboolean iter_finished(StoreIter *iter, GError **error); /* FALSE with *error when reading stopped for an error */
 static inline gboolean iter_seek_key(StoreIter *iter, LayoutKey key) { return store_iter_seek(iter, key_bytes(&key)); }
+gboolean iter_at_key(StoreIter *iter, const LayoutKey *key); /* is it at just this key? */
 
 /* Makes sure that what the statistics of these spans depend on is in the dictionary. */
 gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **error);

@@ -81,6 +81,9 @@ static inline guint known_slot(guint64 id) { return (guint)(id * G_GUINT64_CONST
 
 /* ---- writing ---- */
 
+/* Of a new fragment: its heads, a span, and as much again. */
+#define FIRST_BYTES (sizeof(FragmentHead) + BODY_HEAD_BYTES + SPAN_MAX_BYTES + 256)
+
 static void grow(FragmentWriter *writer, gsize more_bytes) {
     const gsize used = (gsize)(writer->at - writer->out->data), since_last = (gsize)(writer->at - writer->last);
     g_byte_array_set_size(writer->out, (guint)(used + used / 2 + more_bytes + 256));
@@ -94,15 +97,16 @@ static inline void need(FragmentWriter *writer, gsize more_bytes) {
 }
 
 void fragment_begin(FragmentWriter *writer, GByteArray *out, guint64 trace) {
+    const guint start = out->len;
+    g_byte_array_set_size(out, (guint)(start + FIRST_BYTES)); /* an array that was never used has no memory yet */
     writer->out = out;
-    writer->start = out->len;
-    writer->at = out->data + out->len;
-    writer->end = writer->last = writer->at;
+    writer->start = start;
+    writer->at = writer->last = out->data + start;
+    writer->end = out->data + out->len;
     writer->head = (FragmentHead){.trace = trace};
     writer->tracer = 0;
     writer->flags = 0;
     writer->known = 0;
-    need(writer, sizeof(FragmentHead) + BODY_HEAD_BYTES + SPAN_MAX_BYTES);
     writer->at += sizeof(FragmentHead) + BODY_HEAD_BYTES;
 }
 
@@ -266,19 +270,23 @@ static void read_times(FragmentReader *reader, guint8 marks, guint8 lengths, Spa
     gint64 begin = unzigzag(get_low(&reader->at, lengths & 15)),
            duration = unzigzag(get_low(&reader->at, lengths >> 4));
     if (marks & MARK_MILLISECONDS) {
-        begin *= NS_PER_MS;
-        duration *= NS_PER_MS;
+        begin = (gint64)((guint64)begin * NS_PER_MS);
+        duration = (gint64)((guint64)duration * NS_PER_MS);
     }
     reader->begin_ns = (gint64)((guint64)reader->begin_ns + (guint64)begin);
     head->begin_ns = reader->begin_ns;
     head->duration_ns = duration;
 }
 
-/* Makes room for so many bytes behind those in use; what 'place' points at moves along. */
-static guint8 *reserve(GByteArray *out, guint8 *place, gsize bytes) {
-    const gsize used = (gsize)(place - out->data);
+/* Makes room for so many bytes behind the first 'used' ones, and points there. */
+static guint8 *reserve_at(GByteArray *out, gsize used, gsize bytes) {
     if (G_UNLIKELY(used + bytes > out->len)) g_byte_array_set_size(out, (guint)(used + used / 2 + bytes + 1024));
     return out->data + used;
+}
+
+/* The same; what 'place' points at moves along. */
+static guint8 *reserve(GByteArray *out, guint8 *place, gsize bytes) {
+    return reserve_at(out, (gsize)(place - out->data), bytes);
 }
 
 static guint8 *copy_text(FragmentReader *reader, GByteArray *out, guint8 *at, guint32 length) {
@@ -317,7 +325,7 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
     const guint8 marks = *reader->at++, lengths = *reader->at++;
     *last = (marks & MARK_LAST) != 0;
     if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
-    SpanRec *head = (SpanRec *)(gpointer)reserve(out, out->data + start, sizeof *head + 2 * SPAN_MAX_BYTES);
+    SpanRec *head = (SpanRec *)(gpointer)reserve_at(out, start, sizeof *head + 2 * SPAN_MAX_BYTES);
     *head = (SpanRec){.id.trace = reader->trace, .tracer = reader->tracer, .name = get_varint(&reader->at)};
     head->id.span = read_id(reader, (marks & MARK_KNOWN_ID) != 0);
     head->n_parents = (marks & MARK_PARENTS) != PARENTS_NONE;

@@ -33,7 +33,10 @@
 #define NEED_TEXT(Type, n, member, label)                                                                              \
     { .number = n, .type = FIELD_TEXT, .offset = AT(Type, member), .key = TRUE, .needed = TRUE, .name = label }
 #define GROWS(Type, n, member, label)                                                                                  \
-    { .number = n, .type = FIELD_I64, .offset = AT(Type, member), .grows = TRUE, .name = label }
+    { .number = n, .type = FIELD_I64, .offset = AT(Type, member), .most = SPARK_MOST_MS, .grows = TRUE, .name = label }
+/* Times and amounts of ms. */
+#define MS(Type, n, member, label)                                                                                     \
+    { .number = n, .type = FIELD_I64, .offset = AT(Type, member), .most = SPARK_MOST_MS, .name = label }
 #define FORM(Type, table)                                                                                              \
     { table, G_N_ELEMENTS(table), sizeof(Type) }
 
@@ -76,25 +79,25 @@ static const SparkField app_fields[] = {
     TEXT(SparkApp, 5, user, "user"),
     TEXT(SparkApp, 6, version, "version"),
     TEXT(SparkApp, 7, driver_host, "driverHost"),
-    I64(SparkApp, 8, start_ms, "startMs"),
-    I64(SparkApp, 9, end_ms, "endMs"),
+    MS(SparkApp, 8, start_ms, "startMs"),
+    MS(SparkApp, 9, end_ms, "endMs"),
     GROWS(SparkApp, 10, last_event_ms, "lastEventMs"),
     GROWS(SparkApp, 11, log_complete, "logComplete"),
     LIST(SparkApp, 12, properties, pair_form, "properties"),
 };
 
 static const SparkField executor_fields[] = {
-    NEED_TEXT(SparkExecutor, 1, app, "app"),    NEED_TEXT(SparkExecutor, 2, id, "id"),
-    TEXT(SparkExecutor, 3, host, "host"),       I32(SparkExecutor, 4, cores, "cores"),
-    I64(SparkExecutor, 5, added_ms, "addedMs"), I64(SparkExecutor, 6, removed_ms, "removedMs"),
+    NEED_TEXT(SparkExecutor, 1, app, "app"),   NEED_TEXT(SparkExecutor, 2, id, "id"),
+    TEXT(SparkExecutor, 3, host, "host"),      I32(SparkExecutor, 4, cores, "cores"),
+    MS(SparkExecutor, 5, added_ms, "addedMs"), MS(SparkExecutor, 6, removed_ms, "removedMs"),
     TEXT(SparkExecutor, 7, reason, "reason"),
 };
 
 static const SparkField job_fields[] = {
     NEED_TEXT(SparkJob, 1, app, "app"),
     NEED_I64(SparkJob, 2, job, "job"),
-    I64(SparkJob, 3, submitted_ms, "submittedMs"),
-    I64(SparkJob, 4, completed_ms, "completedMs"),
+    MS(SparkJob, 3, submitted_ms, "submittedMs"),
+    MS(SparkJob, 4, completed_ms, "completedMs"),
     ENUM(SparkJob, 5, result, JOB_RESULT_COUNT, "result"),
     NUMS(SparkJob, 6, stages, "stages"),
     TEXT(SparkJob, 7, description, "description"),
@@ -110,8 +113,8 @@ static const SparkField stage_fields[] = {
     TEXT(SparkStage, 5, name, "name"),
     TEXT(SparkStage, 6, details, "details"),
     NUMS(SparkStage, 7, parents, "parents"),
-    I64(SparkStage, 8, submitted_ms, "submittedMs"),
-    I64(SparkStage, 9, completed_ms, "completedMs"),
+    MS(SparkStage, 8, submitted_ms, "submittedMs"),
+    MS(SparkStage, 9, completed_ms, "completedMs"),
     TEXT(SparkStage, 10, failure, "failure"),
     LIST(SparkStage, 11, rdds, rdd_form, "rdds"),
 };
@@ -126,9 +129,9 @@ static const SparkField task_fields[] = {
     I32(SparkTask, 7, speculative, "speculative"),
     TEXT(SparkTask, 8, executor, "executor"),
     TEXT(SparkTask, 9, host, "host"),
-    I64(SparkTask, 10, launch_ms, "launchMs"),
-    I64(SparkTask, 11, finish_ms, "finishMs"),
-    I64(SparkTask, 12, getting_result_ms, "gettingResultMs"),
+    MS(SparkTask, 10, launch_ms, "launchMs"),
+    MS(SparkTask, 11, finish_ms, "finishMs"),
+    MS(SparkTask, 12, getting_result_ms, "gettingResultMs"),
     ENUM(SparkTask, 13, locality, LOCALITY_COUNT, "locality"),
     ENUM(SparkTask, 14, status, TASK_STATUS_COUNT, "status"),
     TEXT(SparkTask, 15, reason, "reason"),
@@ -152,7 +155,7 @@ static const SparkField operation_fields[] = {
     I64(SparkOperation, 14, begin_ns, "beginNs"),
     I64(SparkOperation, 15, end_ns, "endNs"),
     I64(SparkOperation, 16, exclusive_ns, "exclusiveNs"),
-    I64(SparkOperation, 17, gc_ms, "gcMs"),
+    MS(SparkOperation, 17, gc_ms, "gcMs"),
     I64(SparkOperation, 18, records, "records"),
     {.number = 19,
      .type = FIELD_DOUBLES,

@@ -26,9 +26,18 @@ typedef struct SparkField {
     gboolean key;    /* part of what tells records of the kind apart */
     gboolean needed; /* a record without is refused */
     gboolean grows;  /* of two values the greater is kept: what a log says again, from its begin, takes nothing back */
+    gint64 most;     /* of FIELD_I64; what is greater, or less than its negative, is unknown. 0: any number */
     const char *name;
     const SparkForm *items; /* of FIELD_LIST */
 } SparkField;
+
+/* In the year 2255: what is later is no time, and has no room among ns once it was added to. */
+#define SPARK_MOST_MS G_GINT64_CONSTANT(9000000000000)
+
+/* The number as readers of bytes from outside take it for that field. */
+static inline gint64 spark_field_number(const SparkField *field, gint64 number) {
+    return field->most > 0 && (number > field->most || number < -field->most) ? -1 : number;
+}
 
 struct SparkForm {
     const SparkField *fields; /* by number, from 1 without holes */

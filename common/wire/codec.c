@@ -44,7 +44,7 @@ void thrift_note(ThriftReader *r, BatchNote *note) {
 
 gboolean thrift_check_struct(Bytes bytes, WireProtocol protocol, GError **error) {
     ThriftReader r = thrift_reader(bytes, protocol);
-    thrift_skip(&r, TYPE_STRUCT, FALSE);
+    thrift_skip_message(&r);
     if (r.fault == NULL && r.at != r.end) thrift_fault(&r, PLUMB_ERROR_INPUT, "bytes are left over");
     return thrift_ok(&r, error);
 }

@@ -95,7 +95,7 @@ static ThriftTypeCode type_of(FieldType type) {
 
 static void read_value(RecordsReader *d, const SparkField *field, void *value) {
     switch (field->type) {
-    case FIELD_I64: *(gint64 *)value = thrift_i64(&d->r); break;
+    case FIELD_I64: *(gint64 *)value = spark_field_number(field, thrift_i64(&d->r)); break;
     case FIELD_I32: *(gint32 *)value = thrift_i32(&d->r); break;
     case FIELD_ENUM: read_enum(&d->r, field, value); break;
     case FIELD_DOUBLE: *(double *)value = read_double(&d->r); break;

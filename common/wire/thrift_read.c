@@ -179,13 +179,13 @@ static gboolean next_value(ThriftReader *r, SkipLevel *level, guint8 *type) {
 
 static gboolean is_compound(guint8 type) { return type >= TYPE_STRUCT && type <= TYPE_LIST; }
 
+/* Structs and lists that a message of ours has around a value, at most: arguments, batch, list of spans, span, list of
+ * annotations, annotation; records of Spark have as many. */
+#define KNOWN_LEVELS 8u
+
 /* Levels are kept here and not on the call stack: their number is the peer's choice. */
-void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct) {
-    if (!is_compound(type)) {
-        skip_scalar(r, type, in_struct);
-        return;
-    }
-    SkipLevel levels[LIMIT_THRIFT_DEPTH];
+static void skip_compound(ThriftReader *r, guint8 type, guint most_levels) {
+    SkipLevel levels[LIMIT_THRIFT_DEPTH + KNOWN_LEVELS];
     guint depth = 0;
     if (begin_level(r, type, &levels[0])) depth = 1;
     while (depth > 0) {
@@ -195,10 +195,19 @@ void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct) {
             depth--;
         } else if (!is_compound(next)) {
             skip_scalar(r, next, level->is_struct);
-        } else if (depth == LIMIT_THRIFT_DEPTH) {
+        } else if (depth == most_levels) {
             thrift_fault(r, PLUMB_ERROR_LIMIT, "structures nested too deeply");
         } else if (begin_level(r, next, &levels[depth])) {
             depth++;
         }
     }
 }
+
+void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct) {
+    if (is_compound(type))
+        skip_compound(r, type, LIMIT_THRIFT_DEPTH);
+    else
+        skip_scalar(r, type, in_struct);
+}
+
+void thrift_skip_message(ThriftReader *r) { skip_compound(r, TYPE_STRUCT, LIMIT_THRIFT_DEPTH + KNOWN_LEVELS); }

@@ -64,6 +64,7 @@ gboolean thrift_next_field_long(ThriftReader *r, ThriftField *field);
 /* Skips a value of that type. in_struct: it is a field's, where the compact protocol has booleans in the field's head.
  */
 void thrift_skip(ThriftReader *r, guint8 type, gboolean in_struct);
+void thrift_skip_message(ThriftReader *r); /* a struct with known fields and unknown ones, which may nest as deep */
 
 static inline guint64 thrift_varint(ThriftReader *r) {
     if (G_LIKELY(r->at < r->end && *r->at < 0x80)) return *r->at++;

@@ -65,7 +65,15 @@ static gboolean found(Fixture *fixture) {
     return !archive_verify(fixture->archive, NULL, &result, &error) || result.differences > 0;
 }
 
-typedef enum { TAMPER_DELETE, TAMPER_FLIP, TAMPER_CUT, TAMPER_DOUBLE, TAMPER_MOVE, TAMPER_COUNT } Tamper;
+typedef enum {
+    TAMPER_DELETE,
+    TAMPER_FLIP,
+    TAMPER_CUT,
+    TAMPER_DOUBLE,
+    TAMPER_MOVE,
+    TAMPER_SHORTEN,
+    TAMPER_COUNT
+} Tamper;
 
 /* Changes the n-th entry of a family; FALSE when that way of changing it changes nothing. */
 static gboolean tamper(Fixture *fixture, StoreFamily family, guint n, Tamper how) {
@@ -88,6 +96,11 @@ static gboolean tamper(Fixture *fixture, StoreFamily family, guint n, Tamper how
     case TAMPER_DOUBLE: /* counted twice */
         if (family != FAMILY_STATS) return FALSE;
         store_batch_merge(batch, family, k, (Bytes){value->data, value->len});
+        break;
+    case TAMPER_SHORTEN: /* under a key that is too short, the next one that a search for the right key comes to */
+        store_batch_delete(batch, family, k);
+        key->data[key->len - 2]++;
+        store_batch_put(batch, family, (Bytes){key->data, key->len - 1}, (Bytes){value->data, value->len});
         break;
     default: /* the same value under another key */
         store_batch_delete(batch, family, k);
@@ -391,6 +404,18 @@ static void test_index_surplus(void) {
     fixture_close(&fixture);
 }
 
+/* Years end with 9999, the hours of keys do not. */
+static void test_index_of_no_time(void) {
+    Fixture fixture;
+    fill_hour(&fixture);
+    const LayoutKey stored = index_key(&(IndexKey){G_MAXUINT32, 5, 1});
+    g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
+    store_batch_put(batch, FAMILY_INDEX, key_bytes(&stored), (Bytes){"\0\1", 2});
+    write_batch(&fixture, batch);
+    assert_told(&fixture, "hour 4294967295: an entry of bucket 5 is malformed");
+    fixture_close(&fixture);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     static const struct {
@@ -408,6 +433,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/verify/span-in-two-parts", test_span_in_two_parts);
     g_test_add_func("/archive/verify/index-loss", test_index_loss);
     g_test_add_func("/archive/verify/index-surplus", test_index_surplus);
+    g_test_add_func("/archive/verify/index-of-no-time", test_index_of_no_time);
     g_test_add_func("/archive/verify/progress", test_progress);
     g_test_add_func("/archive/verify/reach-of-a-group", test_reach_of_a_group);
     return g_test_run();

@@ -51,7 +51,9 @@ static void fill_array(const SparkField *field, GRand *rand, void *value) {
 
 static void fill_field(SparkRecords *records, const SparkField *field, GRand *rand, void *value) {
     switch (field->type) {
-    case FIELD_I64: *(gint64 *)value = random_number(rand); break;
+    case FIELD_I64:
+        *(gint64 *)value = random_number(rand) & (field->most > 0 ? ((gint64)1 << 43) - 1 : G_MAXINT64);
+        break;
     case FIELD_I32: *(gint32 *)value = g_rand_int_range(rand, 0, G_MAXINT32); break;
     case FIELD_ENUM: *(gint32 *)value = g_rand_int_range(rand, 0, field->count); break;
     case FIELD_DOUBLE: *(double *)value = g_rand_double(rand); break;

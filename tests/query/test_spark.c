@@ -203,6 +203,32 @@ static void test_states(void) {
     }
 }
 
+/* Sums of what peers send end with the greatest number, and do not turn negative. */
+static void test_greatest_numbers(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    for (guint i = 0; i < 2; i++) {
+        add_task(records, &(TaskRow){.stage = 5, .task = i, .host = "node-1", .status = TASK_SUCCESS});
+        SparkTask *task = &g_array_index(records->of[SPARK_TASK], SparkTask, i);
+        for (guint metric = 0; metric < TASK_METRIC_COUNT; metric++) task->metrics[metric] = G_MAXINT64;
+    }
+    add_app(records, "app-20201121105300-0001", NULL, 0);
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+
+    json_auto_t *answer = fixture_answer(&fixture, "stages", "app=latest");
+    const json_t *row = json_array_get(json_object_get(answer, "stages"), 0);
+    static const char *const sums[] = {"input_bytes", "input_records",       "output_bytes",       "shuffle_read_bytes",
+                                       "run_ns",      "shuffle_write_bytes", "disk_spilled_bytes", "cpu_ns",
+                                       "gc_ns",       "memory_spilled_bytes"};
+    for (guint i = 0; i < G_N_ELEMENTS(sums); i++) g_assert_cmpint(number_at(row, sums[i]), ==, G_MAXINT64);
+    json_auto_t *sorted = fixture_answer(&fixture, "stages", "app=latest&sort=shuffle");
+    g_assert_cmpuint(json_array_size(json_object_get(sorted, "stages")), ==, 1);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -212,5 +238,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);
     g_test_add_func("/query/spark/states", test_states);
+    g_test_add_func("/query/spark/greatest-numbers", test_greatest_numbers);
     return g_test_run();
 }

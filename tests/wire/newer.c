@@ -112,7 +112,23 @@ static void put_containers(ThriftProtocol *p, gint16 id) {
 }
 
 /* Ids from 'id' on, in the middle of what else the struct has. */
+static void put_deep(ThriftProtocol *p, gint16 id, guint depth) {
+    field(p, T_STRUCT, id);
+    begin(p);
+    for (guint i = 1; i < depth; i++) {
+        field(p, T_STRUCT, 9);
+        begin(p);
+    }
+    for (guint i = 1; i < depth; i++) {
+        end(p);
+        done(p);
+    }
+    end(p);
+    done(p);
+}
+
 static void put_extras(const Writer *w, gint16 id) {
+    if (w->options->deep > 0) put_deep(w->thrift, id, w->options->deep);
     if (!w->options->extras) return;
     put_scalars(w->thrift, id);
     put_containers(w->thrift, (gint16)(id + 8));

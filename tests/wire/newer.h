@@ -7,6 +7,7 @@
 typedef struct NewerOptions {
     WireProtocol protocol;
     gboolean extras;   /* every struct has unknown fields of every type, before, between and after the known ones */
+    guint deep;        /* every struct has an unknown field of structs that are nested so deep; 0: none */
     gboolean reversed; /* fields come in descending order */
     gint32 version;
     gint32 needs;               /* 0: left out */

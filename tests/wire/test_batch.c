@@ -191,6 +191,17 @@ static void test_depth(void) {
     }
 }
 
+/* An unknown field as deep as it may be, in front of the batch: the reference must take it, too. */
+static void test_depth_in_both(void) {
+    g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+    g_autoptr(SpanBatch) batch = batches_random(rand, 3);
+    for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++) {
+        const NewerOptions options = {.protocol = protocols[p], .version = WIRE_VERSION, .deep = LIMIT_THRIFT_DEPTH};
+        g_autoptr(GByteArray) bytes = newer_submit(batch, &options);
+        check_decoders(bytes, batch, (WireVersions){WIRE_VERSION, 1});
+    }
+}
+
 static void test_truncation(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(10);
     g_autoptr(SpanBatch) decoded = batch_new();
@@ -477,6 +488,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/batch/batch-fields-missing", test_batch_fields_missing);
     g_test_add_func("/batch/needs-newer", test_needs_newer);
     g_test_add_func("/batch/depth", test_depth);
+    g_test_add_func("/batch/depth-in-both", test_depth_in_both);
     g_test_add_func("/batch/truncation", test_truncation);
     g_test_add_func("/batch/left-over", test_left_over);
     g_test_add_func("/batch/mutations", test_mutations);

@@ -193,7 +193,7 @@ static gboolean decode_list(const SparkField *field, ByteReader body, SparkRecor
 /* An enum's value that is newer than this program is unknown to it. */
 static void decode_number(const SparkField *field, gint64 number, void *value) {
     if (field->type == FIELD_I64)
-        *(gint64 *)value = number;
+        *(gint64 *)value = spark_field_number(field, number);
     else if (field->type == FIELD_I32)
         *(gint32 *)value = number < G_MININT32 || number > G_MAXINT32 ? -1 : (gint32)number;
     else if (field->type == FIELD_ENUM)

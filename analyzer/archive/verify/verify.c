@@ -117,11 +117,8 @@ static gboolean close_rows(Verify *verify, guint32 until, GError **error) {
 /* The index of ids must have this record; the number of index entries is compared at the end. */
 static void check_index(Verify *verify, const TraceKey *key, const TraceSummary *summary) {
     LayoutKey wanted = trace_id_key(key->trace_id);
-    Bytes at = {NULL, 0};
-    if (store_iter_seek(verify->ids, key_bytes(&wanted))) at = store_iter_key(verify->ids);
     Bytes index = {NULL, 0};
-    if (at.size_bytes == wanted.size_bytes && memcmp(at.data, wanted.bytes, at.size_bytes) == 0)
-        index = store_iter_value(verify->ids);
+    if (iter_seek_key(verify->ids, wanted) && iter_at_key(verify->ids, &wanted)) index = store_iter_value(verify->ids);
     if (trace_index_valid(index) && key->part < trace_index_parts(index) &&
         trace_index_second(index, key->part) == key->second) {
         if ((trace_index_parts(index) > 1) == ((summary->flags & TRACE_PART) != 0)) return;
@@ -163,7 +160,8 @@ static void check_summary(Verify *verify, const TraceKey *key, Bytes record, con
 /* No span may be in two parts. Called for part 0. */
 static gboolean check_parts(Verify *verify, guint64 trace_id, GError **error) {
     LayoutKey wanted = trace_id_key(trace_id);
-    if (!store_iter_seek(verify->ids, key_bytes(&wanted))) return iter_finished(verify->ids, error);
+    if (!iter_seek_key(verify->ids, wanted)) return iter_finished(verify->ids, error);
+    if (!iter_at_key(verify->ids, &wanted)) return TRUE; /* reported already */
     Bytes index = store_iter_value(verify->ids);
     if (!trace_index_valid(index)) return TRUE; /* reported already */
     g_autoptr(GByteArray) spans = g_byte_array_new();
@@ -176,7 +174,7 @@ static gboolean check_parts(Verify *verify, guint64 trace_id, GError **error) {
         LayoutKey stored = trace_key(&key);
         if (!iter_seek_key(verify->parts, stored))
             ok = iter_finished(verify->parts, error);
-        else if (memcmp(store_iter_key(verify->parts).data, stored.bytes, stored.size_bytes) != 0)
+        else if (!iter_at_key(verify->parts, &stored))
             continue;
         else if (!part_decode(verify->archive, store_iter_value(verify->parts), trace_id, spans, NULL))
             continue;
@@ -274,9 +272,7 @@ static gboolean check_ids(Verify *verify, gboolean one_by_one, GError **error) {
         entries += trace_index_parts(index);
         for (guint part = 0; one_by_one && part < trace_index_parts(index); part++) {
             LayoutKey key = trace_key(&(TraceKey){trace_index_second(index, part), trace_id, (guint16)part});
-            if (iter_seek_key(verify->parts, key) &&
-                memcmp(store_iter_key(verify->parts).data, key.bytes, key.size_bytes) == 0)
-                continue;
+            if (iter_seek_key(verify->parts, key) && iter_at_key(verify->parts, &key)) continue;
             if (!iter_finished(verify->parts, error)) return FALSE;
             difference(verify, TRACE_FORMAT ": the index has part %u, the store has not", trace_id, part);
         }

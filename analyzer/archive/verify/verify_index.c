@@ -187,9 +187,10 @@ static gboolean count_lost(IndexCheck *check, GError **error) {
 /* ---- hour by hour ---- */
 
 static void report(IndexCheck *check, guint32 hour, const char *what) {
+    /* Times end with the year 9999, numbers of hours do not. */
     g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc((gint64)hour * INDEX_HOUR_SECONDS);
-    g_autofree char *begin = g_date_time_format(time, "%FT%TZ");
-    g_autofree char *text = g_strdup_printf("search index, hour from %s: %s", begin, what);
+    g_autofree char *begin = time != NULL ? g_date_time_format(time, "from %FT%TZ") : g_strdup_printf("%u", hour);
+    g_autofree char *text = g_strdup_printf("search index, hour %s: %s", begin, what);
     check->differs(check->arg, text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/asked_app.h"
+#include "common/base/clamped.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -170,7 +171,8 @@ static double sample_value(const HostSample *sample, guint resource) {
 static gboolean take_sample(void *arg, const void *record) {
     HostUsage *usage = arg;
     const HostSample *sample = record;
-    const gint64 end_ms = sample->time_ns / NS_PER_MS, begin_ms = (sample->time_ns - sample->interval_ns) / NS_PER_MS;
+    const gint64 end_ms = sample->time_ns / NS_PER_MS,
+                 begin_ms = clamped_sub(sample->time_ns, sample->interval_ns) / NS_PER_MS;
     for (guint i = 0; i < N_RESOURCES; i++) {
         double value = sample_value(sample, i);
         if (value < 0 || sample->interval_ns <= 0) continue;

@@ -6,6 +6,7 @@
 #include "analyzer/diagnosis/stragglers.h"
 #include "analyzer/query/spark/answers.h"
 #include "analyzer/query/spark/asked_app.h"
+#include "common/base/clamped.h"
 #include "common/base/clock.h"
 
 typedef struct StageSum {
@@ -28,7 +29,7 @@ typedef struct StageSums {
 
 static guint sum_hash(gconstpointer key) {
     const StageSum *sum = key;
-    return (guint)(sum->stage * 31 + sum->attempt);
+    return (guint)((guint64)sum->stage * 31 + (guint64)sum->attempt);
 }
 
 static gboolean sum_equal(gconstpointer a, gconstpointer b) {
@@ -64,7 +65,7 @@ static gboolean add_task(void *arg, const void *record) {
     sum->tasks[task->status]++;
     sum->speculative += task->speculative == 1;
     for (guint i = 0; i < TASK_METRIC_COUNT; i++)
-        if (task->metrics[i] > 0) sum->sums[i] += task->metrics[i];
+        if (task->metrics[i] > 0) sum->sums[i] = clamped_add(sum->sums[i], task->metrics[i]);
     if (task->launch_ms >= 0 && (sum->first_ms < 0 || task->launch_ms < sum->first_ms)) sum->first_ms = task->launch_ms;
     sum->last_ms = MAX(sum->last_ms, task->finish_ms);
     if (task->status != TASK_SUCCESS || duration_ms < 0) return TRUE;
@@ -130,13 +131,13 @@ static void add_amounts(json_t *row, const StageSum *sum) {
         {"input_bytes", sums[METRIC_INPUT_BYTES]},
         {"input_records", sums[METRIC_INPUT_RECORDS]},
         {"output_bytes", sums[METRIC_OUTPUT_BYTES]},
-        {"shuffle_read_bytes", sums[METRIC_SHUFFLE_REMOTE_BYTES] + sums[METRIC_SHUFFLE_LOCAL_BYTES]},
+        {"shuffle_read_bytes", clamped_add(sums[METRIC_SHUFFLE_REMOTE_BYTES], sums[METRIC_SHUFFLE_LOCAL_BYTES])},
         {"shuffle_write_bytes", sums[METRIC_SHUFFLE_WRITE_BYTES]},
         {"memory_spilled_bytes", sums[METRIC_MEMORY_SPILLED_BYTES]},
         {"disk_spilled_bytes", sums[METRIC_DISK_SPILLED_BYTES]},
-        {"run_ns", sums[METRIC_RUN_MS] * NS_PER_MS},
+        {"run_ns", clamped_mul(sums[METRIC_RUN_MS], NS_PER_MS)},
         {"cpu_ns", sums[METRIC_CPU_NS]},
-        {"gc_ns", sums[METRIC_GC_MS] * NS_PER_MS},
+        {"gc_ns", clamped_mul(sums[METRIC_GC_MS], NS_PER_MS)},
     };
     for (guint i = 0; i < G_N_ELEMENTS(amounts); i++)
         json_object_set_new(row, amounts[i].name, json_integer(amounts[i].value));
@@ -175,14 +176,14 @@ enum { SORT_STAGE, SORT_DURATION, SORT_TASKS, SORT_MEDIAN, SORT_STRAGGLERS, SORT
 
 static double sort_value(const StageSum *sum, guint by) {
     switch (by) {
-    case SORT_DURATION: return (double)(sum->last_ms - sum->first_ms);
+    case SORT_DURATION: return (double)sum->last_ms - (double)sum->first_ms;
     case SORT_TASKS: return (double)sum->durations->len;
     case SORT_MEDIAN: return sum->median_ms;
     case SORT_STRAGGLERS: return (double)sum->stragglers;
     case SORT_INPUT: return (double)sum->sums[METRIC_INPUT_BYTES];
     case SORT_SHUFFLE:
-        return (double)(sum->sums[METRIC_SHUFFLE_REMOTE_BYTES] + sum->sums[METRIC_SHUFFLE_LOCAL_BYTES] +
-                        sum->sums[METRIC_SHUFFLE_WRITE_BYTES]);
+        return (double)sum->sums[METRIC_SHUFFLE_REMOTE_BYTES] + (double)sum->sums[METRIC_SHUFFLE_LOCAL_BYTES] +
+               (double)sum->sums[METRIC_SHUFFLE_WRITE_BYTES];
     default: return 0;
     }
 }

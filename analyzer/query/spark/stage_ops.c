@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/task_operations.h"
+#include "common/base/clamped.h"
 #include "common/base/clock.h"
 
 /* What the clocks of the two sources tell apart. */
@@ -109,7 +110,7 @@ static guint32 operation_number(Loading *loading, const SparkOperation *operatio
 
 static double span_ms(const SparkOperation *operation) {
     if (operation->exclusive_ns >= 0) return (double)operation->exclusive_ns / NS_PER_MS;
-    const gint64 ns = operation->end_ns - operation->begin_ns;
+    const gint64 ns = clamped_sub(operation->end_ns, operation->begin_ns);
     return operation->begin_ns >= 0 && ns > 0 ? (double)ns / NS_PER_MS : 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/load.h"
 #include "analyzer/query/question/trace_view.h"
+#include "common/base/clamped.h"
 #include "common/base/clock.h"
 
 /* Tasks of a host by launch; latest_ms[i]: the latest finish of the first i + 1. */
@@ -262,8 +263,9 @@ static void unnamed_candidates(const Linker *linker, const SparkSplit *split, co
     time_candidates(linker, host, begin_ns, running);
     for (guint i = 0; i < running->len; i++) {
         const SparkTask *task = g_ptr_array_index(running, i);
-        const gboolean then = split->time_ms < 0 || (task->launch_ms <= split->time_ms + LOG_RESOLUTION_MS &&
-                                                     finish_of(task) >= split->time_ms);
+        const gboolean then =
+            split->time_ms < 0 ||
+            (task->launch_ms <= clamped_add(split->time_ms, LOG_RESOLUTION_MS) && finish_of(task) >= split->time_ms);
         if (then && may_be_of(split, task) && !g_ptr_array_find(found, task, NULL))
             g_ptr_array_add(found, (gpointer)task);
     }
