@@ -1,5 +1,6 @@
 /* plumbd: the command line. All else is in the library that tests link too. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "common/base/config.h"
 #include "common/base/harmless.h"
@@ -52,6 +53,7 @@ static gboolean check(const Config *config, GError **error) {
 }
 
 int main(int argc, char **argv) {
+    umask(0077); /* store, journal and what lies beside them hold paths and names of users: for this user alone */
     g_autoptr(GError) error = NULL;
     if (!parse(argc, argv, &error)) {
         fprintf(stderr, "plumbd: %s; plumbd --help lists the options\n", error->message);

@@ -176,7 +176,7 @@ static gboolean check_folder(const RocksStore *store, gboolean *complete, GError
         return fail(error, PLUMB_ERROR_CORRUPT, "store %s: its file CURRENT is missing: restore the folder from a copy",
                     store->path);
     if (store->base.read_only) return fail(error, PLUMB_ERROR_NOT_FOUND, "store %s: there is none", store->path);
-    if (g_mkdir_with_parents(store->path, 0750) == 0) return TRUE;
+    if (g_mkdir_with_parents(store->path, 0700) == 0) return TRUE;
     return fail_errno(error, errno, "store %s: the folder cannot be made; give the right to, or choose another",
                       store->path);
 }

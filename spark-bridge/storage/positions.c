@@ -113,7 +113,7 @@ static gboolean load(Positions *positions, GError **error) {
 /* The file itself is replaced at each save, so the lock is on one beside it. */
 static gboolean take_lock(Positions *positions, GError **error) {
     g_autofree char *path = g_strconcat(positions->path, ".lock", NULL);
-    positions->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    positions->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (positions->lock < 0)
         return fail_errno(error, errno, "cannot keep positions in %s (its folder must be there, and writable)",
                           positions->path);
@@ -189,7 +189,7 @@ gboolean positions_save(Positions *positions, GError **error) {
     /* A temporary file beside it, synced and renamed over it. */
     const gboolean done =
         g_file_set_contents_full(positions->path, text, (gssize)strlen(text),
-                                 G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644, &why);
+                                 G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0600, &why);
     free(text);
     if (!done) {
         const gboolean full = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOSPC);

@@ -42,6 +42,7 @@ class CannedServer:
 
     def __init__(self):
         self.status, self.body, self.asked, self.cut = 200, b"{}", [], False
+        self.announced = None  # bytes of the body, as the header says; None: as they are
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -49,7 +50,8 @@ class CannedServer:
                 url = urlsplit(self.path)
                 outer.asked.append((self.command, url.path, parse_qsl(url.query, keep_blank_values=True)))
                 self.send_response(outer.status)
-                self.send_header("Content-Length", str(len(outer.body) + (1000 if outer.cut else 0)))
+                length = outer.announced or len(outer.body) + (1000 if outer.cut else 0)
+                self.send_header("Content-Length", str(length))
                 self.end_headers()
                 self.wfile.write(outer.body)
 

@@ -55,6 +55,20 @@ MISTAKES = [
 ]
 
 
+def test_answer_that_is_too_large(canned):
+    """Nothing of it is read when its length comes first."""
+    canned.announced = 1 << 42
+    done = run_plumb("status", "--server", canned.address)
+    assert done.returncode == 1 and "more than this machine has memory for: ask for less" in done.stderr
+
+
+def test_refusal_that_does_not_end(canned):
+    canned.announced = 1 << 32
+    canned.answer(b'{"error": "' + b"x" * (8 << 20), 500)
+    done = run_plumb("status", "--server", canned.address)
+    assert done.returncode == 1 and "answered HTTP 500 with over 1048576 bytes" in done.stderr
+
+
 @pytest.mark.parametrize("arguments, code, said", MISTAKES, ids=[" ".join(m[0]) or "nothing" for m in MISTAKES])
 def test_mistake(arguments, code, said):
     done = run_plumb(*arguments)

@@ -160,6 +160,18 @@ def test_journal_in_use(make_plumbd, plumbd):
     assert not other.store.exists()
 
 
+def test_files_are_for_their_user_alone(make_plumbd):
+    """Whatever the umask of who starts it is: spans have paths of files and names of users."""
+    plumbd = make_plumbd().start(umask=0)
+    with Sender(plumbd) as sender:
+        assert sender.submit([span(1, 1)]).status == OK
+        assert plumbd.fetch("/api/v1/flush", method="POST")[0] == 200
+    assert plumbd.stop() == 0
+    made = [plumbd.store, plumbd.journal, *plumbd.store.rglob("*"), *plumbd.journal.rglob("*")]
+    assert any(path.suffix == ".sst" for path in made)
+    assert {path.name: oct(path.stat().st_mode) for path in made if path.stat().st_mode & 0o077} == {}
+
+
 @pytest.mark.parametrize("what", ["store", "journal"])
 def test_no_right_to_write(make_plumbd, tmp_path, what):
     folder = tmp_path / "forbidden"

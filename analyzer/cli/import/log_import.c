@@ -1,6 +1,7 @@
 #include "analyzer/cli/import/log_import.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
@@ -67,6 +68,7 @@ LogImport *log_import_new(const LogImportOptions *options, GError **error) {
     import->options = *options;
     import->begin_ns = clock_monotonic_ns(clock_system());
     g_autofree char *folder = folder_of(options->store);
+    umask(0077); /* as plumbd's store: for this user alone */
     import->positions = positions_open(NULL, error);
     if (import->positions == NULL || !open_store(import, folder, error)) return NULL;
     import->storage = storage_new(&(StorageOptions){.retry_ms = HDFS_RETRY_MS});

@@ -8,8 +8,11 @@
 
 #define SOURCE_DEFAULT_SERVER "127.0.0.1:9096"
 #define SOURCE_DEFAULT_PORT   "9096"
-/* An answer larger than this is refused instead of filling the memory: a trace of a million spans is about 600 MB. */
-#define SOURCE_MAX_ANSWER_BYTES (G_GUINT64_CONSTANT(4) * 1024 * 1024 * 1024)
+/* An answer that is larger is refused instead of filling the memory: a trace of a million spans is about 600 MB. As a
+ * document it takes some four times its text, so a quarter of the machine's memory is the limit where that is less. */
+#define SOURCE_MAX_ANSWER_BYTES (G_GUINT64_CONSTANT(4) << 30)
+/* What a server says of an error is for a person. */
+#define SOURCE_MAX_REFUSAL_BYTES (1u << 20)
 
 /* A question and its parameters. */
 typedef struct Ask {

@@ -1,5 +1,6 @@
 #include <curl/curl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/cli/source/source_kinds.h"
 #include "common/base/error.h"
@@ -82,15 +83,22 @@ static long status_of(HttpSource *self) {
     return status;
 }
 
+static guint64 most_answer_bytes(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page_bytes <= 0) return SOURCE_MAX_ANSWER_BYTES;
+    return MIN(SOURCE_MAX_ANSWER_BYTES, (guint64)pages * (guint64)page_bytes / 4);
+}
+
 static size_t take(char *data, size_t size, size_t n, void *arg) {
     Reply *reply = arg;
     size_t size_bytes = size * n;
-    if (reply->sink != NULL && status_of(reply->source) == 200) {
+    const gboolean good = status_of(reply->source) == 200;
+    if (reply->sink != NULL && good) {
         if (reply->sink->write(reply->sink->arg, (Bytes){data, size_bytes}, &reply->error)) return size_bytes;
         reply->stopped = TRUE;
         return 0;
     }
-    if (reply->body->len + size_bytes > SOURCE_MAX_ANSWER_BYTES) {
+    if (reply->body->len + size_bytes > (good ? most_answer_bytes() : SOURCE_MAX_REFUSAL_BYTES)) {
         reply->too_large = TRUE;
         return 0;
     }
@@ -117,6 +125,20 @@ static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
     }
 }
 
+static gboolean fail_too_large(HttpSource *self, GError **error) {
+    const char *address = self->base + strlen("http://");
+    const long status = status_of(self);
+    if (status != 200)
+        return fail(error, PLUMB_ERROR_PEER, "%s answered HTTP %ld with over %u bytes: is it another program's port?",
+                    address, status, SOURCE_MAX_REFUSAL_BYTES);
+    g_autofree char *most = g_format_size_full(most_answer_bytes(), G_FORMAT_SIZE_IEC_UNITS);
+    return fail(
+        error, PLUMB_ERROR_LIMIT,
+        "the answer of %s is over %s, more than this machine has memory for: ask for less with --limit, --since "
+        "and --until",
+        address, most);
+}
+
 /* Performs the request for url; FALSE also when the transfer is whole but the server said no. */
 static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply *reply, GError **error) {
     curl_easy_reset(self->curl);
@@ -131,6 +153,8 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
     curl_easy_setopt(self->curl, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S);
     curl_easy_setopt(self->curl, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_S);
     curl_easy_setopt(self->curl, CURLOPT_USERAGENT, "plumb");
+    /* Where the length comes first, nothing of what is too long is read. Exports go to a file, of any length. */
+    if (reply->sink == NULL) curl_easy_setopt(self->curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)most_answer_bytes());
     curl_easy_setopt(self->curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(self->curl, CURLOPT_WRITEDATA, reply);
     if (post) curl_easy_setopt(self->curl, CURLOPT_POSTFIELDS, "");
@@ -140,9 +164,7 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
         return FALSE;
     }
     if (reply->stopped) return fail(error, PLUMB_ERROR_IO, "stopped");
-    if (reply->too_large)
-        return fail(error, PLUMB_ERROR_LIMIT,
-                    "the answer is over 4 GiB: ask for less with --limit, --since and --until");
+    if (reply->too_large || code == CURLE_FILESIZE_EXCEEDED) return fail_too_large(self, error);
     if (code != CURLE_OK) fail_transfer(self, code, error);
     return code == CURLE_OK;
 }
