@@ -22,7 +22,7 @@ typedef struct ByteReader {
 
 static inline ByteReader byte_reader(const void *data, gsize size_bytes) {
     const guint8 *at = (const guint8 *)data;
-    return (ByteReader){at, at + size_bytes, FALSE};
+    return (ByteReader){at, size_bytes > 0 ? at + size_bytes : at, FALSE}; /* no bytes may lie nowhere */
 }
 static inline gsize reader_left(const ByteReader *r) { return (gsize)(r->end - r->at); }
 
