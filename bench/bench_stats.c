@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
 #include "common/pack/pack.h"

@@ -1,7 +1,7 @@
 /* Leaving out what is not to be kept (keep.h), and finding ids that lie beside their record. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 /* What to leave out of a record, worked out for one tree. */
 typedef struct KeepCut {

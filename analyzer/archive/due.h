@@ -1,7 +1,7 @@
 /* Which traces' late spans are to be joined now, in the order in which the records lie. Under settle_lock. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/settle.h"
 
 /* A plan holds no more traces (16 bytes each); the next one goes on behind it. */

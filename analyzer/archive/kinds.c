@@ -1,34 +1,5 @@
-#include "analyzer/archive/kinds.h"
-
-#include "analyzer/archive/archive.h"
-#include "analyzer/archive/internal.h"
-
-void kind_set_init(KindSet *set) {
-    pthread_mutex_init(&set->lock, NULL);
-    set->functions = g_hash_table_new(NULL, NULL);
-    set->hosts = g_hash_table_new(NULL, NULL);
-}
-
-void kind_set_clear(KindSet *set) {
-    g_clear_pointer(&set->functions, g_hash_table_unref);
-    g_clear_pointer(&set->hosts, g_hash_table_unref);
-    pthread_mutex_destroy(&set->lock);
-}
-
-/* 0: processes that name no host. */
-static void add_ids(GHashTable *set, const GArray *ids) {
-    for (guint i = 0; i < ids->len; i++) {
-        guint32 id = g_array_index(ids, guint32, i);
-        if (id != 0) g_hash_table_add(set, GUINT_TO_POINTER(id));
-    }
-}
-
-void kind_set_add(KindSet *set, const GArray *functions, const GArray *hosts) {
-    pthread_mutex_lock(&set->lock);
-    add_ids(set->functions, functions);
-    add_ids(set->hosts, hosts);
-    pthread_mutex_unlock(&set->lock);
-}
+/* How many functions and hosts there are: archive_kinds(). */
+#include "analyzer/archive/archive_inside.h"
 
 typedef struct Found {
     GArray *functions;

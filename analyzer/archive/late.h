@@ -3,7 +3,7 @@
  * the spans of their trace, and counted as waiting, but not in statistics and summaries. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 /* One entry holds no more than this, or one span. */
 #define LATE_ENTRY_BYTES (1u << 20)

@@ -3,7 +3,7 @@
  * all; only under Archive.settle_lock. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/removed_counts.h"
 #include "analyzer/archive/writer.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 #define PREFIX_BYTES (sizeof GONE_PREFIX - 1)
 #define KEY_BYTES    (PREFIX_BYTES + 4 + 8)

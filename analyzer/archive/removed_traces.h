@@ -11,14 +11,7 @@
 
 #include "analyzer/archive/archive.h"
 
-/* Of an archive. */
-typedef struct RemovedTraces {
-    guint32 first, current; /* atomic: generations */
-    gboolean any;           /* atomic */
-    gboolean noted;         /* in the current one; under settle_lock */
-} RemovedTraces;
-
-/* archive.c: what is noted, for archive_open(). */
+/* What is noted, for archive_open(). */
 gboolean removed_traces_load(Archive *archive, GError **error);
 /* Under Archive.settle_lock; holds when the batch is written. */
 void removed_traces_put(Archive *archive, guint64 trace_id, StoreBatch *batch);

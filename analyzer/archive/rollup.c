@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -20,31 +20,6 @@
 #define BATCH_BYTES     (4u << 20)
 #define PREFIX_BYTES    6u /* of a stored key: level, kind, bucket */
 #define MAX_CHILDREN    60u
-
-void roll_up_init(RollUp *roll_up) {
-    pthread_rwlockattr_t attributes;
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    *roll_up = (RollUp){.unwritten = 0};
-    pthread_rwlock_init(&roll_up->sealing, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-    roll_up->added_below[LEVEL_MINUTE] = roll_up->rolled_below[LEVEL_MINUTE] = G_MAXUINT32;
-}
-
-void roll_up_clear(RollUp *roll_up) { pthread_rwlock_destroy(&roll_up->sealing); }
-
-gboolean roll_up_load(RollUp *roll_up, Store *store, GError **error) {
-    g_autoptr(GBytes) value = NULL;
-    if (!store_get(store, FAMILY_META, (Bytes){ROLLED_KEY, strlen(ROLLED_KEY)}, &value, error)) return FALSE;
-    if (value == NULL) return TRUE;
-    Bytes stored = bytes_view(value);
-    ByteReader r = byte_reader(stored.data, stored.size_bytes);
-    for (StatsLevel level = LEVEL_HOUR; level < LEVEL_COUNT; level++)
-        roll_up->added_below[level] = roll_up->rolled_below[level] = read_u32be(&r);
-    if (r.failed || reader_left(&r) != 0)
-        return fail(error, PLUMB_ERROR_CORRUPT, "the note of rolled statistics is malformed");
-    return TRUE;
-}
 
 /* One bucket that is being rolled. */
 typedef struct Rolling {

@@ -6,26 +6,7 @@
  *   meta    "rolled"  hour u32, day u32: buckets below are rolled */
 #pragma once
 
-#include <pthread.h>
-
 #include "analyzer/archive/archive.h"
-#include "common/store/store.h"
-
-#define ROLLED_KEY "rolled"
-
-typedef struct RollUp {
-    /* Commits hold it shared from sealing to having written: so they agree on what they add to. Exclusively: a roll-up
-     * begins. Taken before the commit lock. */
-    pthread_rwlock_t sealing;
-    guint32 added_below[LEVEL_COUNT];  /* under 'sealing': commits add to rows of these buckets */
-    guint32 rolled_below[LEVEL_COUNT]; /* under the commit lock: these are whole; changed under settle_lock too */
-    guint unwritten;                   /* atomic: groups that are sealed and could not be written */
-    gboolean stop;                     /* atomic */
-} RollUp;
-
-void roll_up_init(RollUp *roll_up);
-void roll_up_clear(RollUp *roll_up);
-gboolean roll_up_load(RollUp *roll_up, Store *store, GError **error);
 
 /* Sums the statistics of hours that have been over for some minutes from their minutes', and of days from their hours':
  * all that are not summed yet. plumbd calls it every few seconds. Answers are the same before and after. */

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/rollup.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

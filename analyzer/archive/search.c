@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/index/postings.h"
-#include "analyzer/archive/internal.h"
 #include "common/base/error.h"
 
 SearchTerms *search_terms_new(void) {

@@ -1,6 +1,6 @@
 #include "analyzer/archive/turn.h"
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 #define LARGE_SPANS 32768u
 

@@ -1,9 +1,9 @@
 /* The group under construction: what writer.c collects and commit.c writes. */
 #pragma once
 
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/index/postings.h"
-#include "analyzer/archive/internal.h"
 #include "analyzer/archive/tables/puts.h"
 
 struct ArchiveWriter {

@@ -4,7 +4,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "analyzer/archive/known.h"
+#include "analyzer/archive/kept_ids.h"
+#include "analyzer/archive/learn.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"

@@ -20,7 +20,7 @@ Accounts *accounts_new(Archive *archive) {
     Accounts *accounts = g_new0(Accounts, 1);
     accounts->archive = archive;
     accounts->before = account_table_new();
-    archive_books(archive, accounts->before);
+    archive_accounts(archive, accounts->before);
     pthread_mutex_init(&accounts->lock, NULL);
     return accounts;
 }
@@ -111,7 +111,7 @@ static void read_one(void *arg, guint32 tracer, const gint64 fields[ACCOUNT_FIEL
 void accounts_read(Accounts *accounts, AccountSumsVisit visit, void *arg, AccountSums *all) {
     g_autoptr(AccountTable) sum = account_table_new();
     /* What became of spans first: it is then never ahead of what came in. */
-    archive_books(accounts->archive, sum);
+    archive_accounts(accounts->archive, sum);
     pthread_mutex_lock(&accounts->lock);
     for (AccountPage *page = accounts->pages; page; page = page->next) account_add_table(sum, page->table);
     pthread_mutex_unlock(&accounts->lock);

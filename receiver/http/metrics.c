@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/known.h"
+#include "analyzer/archive/learn.h"
 #include "receiver/background/memory.h"
 #include "receiver/report/account_report.h"
 

@@ -1,6 +1,6 @@
 #include "tests/archive/case.h"
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
     case_open_with(c, rocksdb, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = max_trace_spans});

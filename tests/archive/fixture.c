@@ -7,7 +7,7 @@
 
 #include <glib/gstdio.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/verify/verify.h"
 
 void fixture_open(Fixture *fixture, gboolean rocksdb, const ArchiveOptions *options) {

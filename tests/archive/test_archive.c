@@ -1,7 +1,7 @@
 /* One situation each: what is stored, what is counted, what is refused. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"

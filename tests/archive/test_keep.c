@@ -2,7 +2,8 @@
  * those of all spans. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/kept_ids.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

@@ -2,7 +2,8 @@
  * store the question. */
 #include <pthread.h>
 
-#include "analyzer/archive/known.h"
+#include "analyzer/archive/learn.h"
+#include "analyzer/archive/tables/known_traces.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
 

@@ -1,5 +1,5 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/rollup.h"
 #include "analyzer/archive/settle.h"
 #include "common/base/error.h"
@@ -276,7 +276,7 @@ static void test_late_spans_of_a_removed_trace(void) {
     g_assert_cmpuint(totals.late_waiting, ==, 0);
     g_assert_cmpuint(totals.late_expired, ==, 2);
     g_autoptr(AccountTable) accounts = account_table_new();
-    archive_books(c.fixture.archive, accounts);
+    archive_accounts(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
     account_sum(accounts, fields);
     g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/rollup.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"

@@ -1,5 +1,5 @@
 /* Traces of rare shapes: their records have the shape within, and a mixed pattern counts them. */
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

@@ -1,5 +1,5 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/rollup.h"
@@ -64,7 +64,7 @@ static gint64 calls(Case *c, gint64 since_ns, gint64 until_ns) {
 
 static void accounts(Case *c, gint64 fields[ACCOUNT_FIELDS]) {
     g_autoptr(AccountTable) sum = account_table_new();
-    archive_books(c->fixture.archive, sum);
+    archive_accounts(c->fixture.archive, sum);
     account_sum(sum, fields);
 }
 

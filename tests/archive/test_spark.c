@@ -2,7 +2,7 @@
  * verified by application. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/verify/verify.h"
 #include "common/base/error.h"

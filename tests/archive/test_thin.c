@@ -1,5 +1,5 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/thin.h"
@@ -95,7 +95,7 @@ static void test_what_stays(gconstpointer data) {
     g_assert_cmpuint(gone.traces, ==, FREQUENT - stays);
     g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, before - gone.spans);
     g_autoptr(AccountTable) accounts = account_table_new();
-    archive_books(c.fixture.archive, accounts);
+    archive_accounts(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
     account_sum(accounts, fields);
     g_assert_cmpint(fields[ACCOUNT_THINNED], ==, gone.spans);

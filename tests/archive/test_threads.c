@@ -2,7 +2,8 @@
  * commits, and the end that of one orderly delivery. */
 #include <pthread.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/rollup.h"
 #include "analyzer/archive/verify/verify.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -1,8 +1,8 @@
 /* Whatever is changed behind the archive's back, verify finds it. */
 #include <string.h>
 
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/index/terms.h"
-#include "analyzer/archive/internal.h"
 #include "analyzer/archive/verify/verify.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"

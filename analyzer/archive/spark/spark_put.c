@@ -1,7 +1,7 @@
 /* Writing records of Spark: merged with what is there, counted by owner. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/spark/spark_code.h"
 #include "common/base/error.h"

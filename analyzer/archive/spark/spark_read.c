@@ -1,7 +1,7 @@
 /* Reading records of Spark: by owner, in the order of their keys. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/spark/spark_code.h"
 #include "common/base/error.h"

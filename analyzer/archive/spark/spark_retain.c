@@ -1,7 +1,7 @@
 /* Records of Spark go by application, when it ended long ago; samples of hosts by their time. */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -71,7 +71,7 @@ gboolean account_load(StoreIter *meta, GPtrArray *slots, GError **error);
 
 /* Adds the accounts of all writers to 'sum': whole once nothing is being added, at any time never ahead of whoever fed
  * the writers. */
-void archive_books(struct Archive *archive, AccountTable *sum);
+void archive_accounts(struct Archive *archive, AccountTable *sum);
 
 /* For verify: counts stored spans as taken or as waiting, and tells of every tracer id whose accounts say otherwise. */
 void account_count_stored(AccountTable *counted, const GPtrArray *spans);

@@ -128,3 +128,9 @@ void stored_totals_add(StoredTotals *into, const StoredTotals *from);
 void stored_totals_cover(StoredTotals *totals, gint64 begin_ns, gint64 end_ns);
 void stored_totals_encode(const StoredTotals *totals, GByteArray *out);
 gboolean stored_totals_decode(Bytes value, StoredTotals *totals);
+
+static inline Bytes bytes_view(GBytes *bytes) {
+    Bytes view = {.data = NULL};
+    view.data = g_bytes_get_data(bytes, &view.size_bytes);
+    return view;
+}

@@ -2,7 +2,7 @@
  * order of the keys, so that only buckets not yet complete are in memory. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 typedef struct RowCheck RowCheck;
 typedef struct RowCheckOptions {

@@ -1,7 +1,7 @@
 /* Is every record of Spark in its place, whole and counted? */
 #include <string.h>
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/spark/spark_code.h"
 #include "analyzer/archive/verify/verify.h"

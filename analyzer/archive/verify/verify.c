@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/idset.h"
+#include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/verify/row_check.h"
 #include "analyzer/archive/verify/verify_index.h"

@@ -3,7 +3,7 @@
  * (postings.h). */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 
 /* Something is wrong with the index. */
 typedef void (*IndexDiffers)(void *arg, const char *what);

@@ -3,7 +3,7 @@
  * lost. */
 #pragma once
 
-#include "analyzer/archive/internal.h"
+#include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/removed_counts.h"
 
 typedef struct RemovedCheck RemovedCheck;

@@ -24,7 +24,7 @@ static void add_row(void *arg, guint32 tracer, const gint64 fields[ACCOUNT_FIELD
 json_t *answer_senders(const Asked *asked, GError **error) {
     (void)error;
     g_autoptr(AccountTable) books = account_table_new();
-    archive_books(asked->archive, books);
+    archive_accounts(asked->archive, books);
     json_auto_t *table = json_object();
     Rows rows = {asked->archive, table};
     account_foreach(books, add_row, &rows);

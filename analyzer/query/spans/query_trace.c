@@ -1,6 +1,7 @@
 /* One trace as a tree: every span with all that is known of it. */
 #include <string.h>
 
+#include "analyzer/archive/kept_ids.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/question/trace_view.h"
 #include "analyzer/query/spans/answers.h"

@@ -5,7 +5,7 @@
  * many more traces than it has room for: then the store is asked, as without it. */
 #pragma once
 
-#include "analyzer/archive/archive.h"
+#include <glib.h>
 
 /* With so much it says little from some 20 million traces on. */
 #define KNOWN_TRACES_BYTES (16u << 20)
@@ -21,9 +21,5 @@ void known_traces_add(KnownTraces *known, guint64 trace_id);
 gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id);
 /* All traces were added that had been stored before the filter was made. */
 void known_traces_complete(KnownTraces *known);
+gboolean known_traces_is_complete(const KnownTraces *known);
 gsize known_traces_size_bytes(const KnownTraces *known); /* for tests */
-
-gsize archive_known_bytes(const Archive *archive);
-/* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is
- * used. One thread, beside any others; after an error it may be called again. */
-gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error);

@@ -3,17 +3,18 @@
 
 #include <pthread.h>
 
-#include "analyzer/archive/kinds.h"
-#include "analyzer/archive/known.h"
-#include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/archive.h"
 #include "analyzer/archive/tables/account.h"
+#include "analyzer/archive/tables/kind_set.h"
+#include "analyzer/archive/tables/known_traces.h"
 #include "analyzer/archive/tables/layout.h"
 #include "analyzer/archive/tables/mixed.h"
 #include "analyzer/archive/tables/patterns.h"
 #include "analyzer/archive/tables/processes.h"
+#include "analyzer/archive/tables/roll_up_state.h"
 #include "analyzer/archive/tables/rowmap.h"
 
+#define BYTES_ANNOTATION        "bytes" /* its values are summed up */
 #define DEFAULT_MAX_TRACE_SPANS 1000000u
 /* A group of statistics can tell eight million calls apart (call_log.h); this is the most that one record adds. */
 #define MOST_TRACE_SPANS 4000000u
@@ -27,6 +28,13 @@ typedef struct DueClock {
     gint64 last_ns;  /* when traces were last looked through */
     gboolean looked; /* ever */
 } DueClock;
+
+/* removed_traces.h */
+typedef struct RemovedTraces {
+    guint32 first, current; /* atomic: generations */
+    gboolean any;           /* atomic */
+    gboolean noted;         /* in the current one; under settle_lock */
+} RemovedTraces;
 
 typedef struct TotalsSlot {
     gboolean taken;
@@ -114,12 +122,6 @@ typedef struct PartTree {
 gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error);
 /* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
 gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);
-static inline Bytes bytes_view(GBytes *bytes) {
-    Bytes view = {.data = NULL};
-    view.data = g_bytes_get_data(bytes, &view.size_bytes);
-    return view;
-}
-
 /* The spans of one record, assembled and measured. */
 typedef struct TraceVersion {
     CallTree *tree;

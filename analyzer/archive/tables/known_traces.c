@@ -1,12 +1,10 @@
 /* Bloom filters, each twice as large as the one before, which was full. All bits of an id lie in one line of the cache.
  * Bits are only ever set, and atomically: who adds and who asks need no lock. */
-#include "analyzer/archive/known.h"
+#include "analyzer/archive/tables/known_traces.h"
 
 #include <pthread.h>
 
-#include "analyzer/archive/internal.h"
 #include "analyzer/calltree/id_hash.h"
-#include "common/base/error.h"
 
 /* The first layer has 256 KiB, for 200,000 traces (the mean one of a cluster has 90 spans); six are for 13 million. */
 #define LAYERS         12u /* at most */
@@ -80,7 +78,7 @@ static gboolean has(const KnownTraces *known, guint64 hash) {
     return FALSE;
 }
 
-static guint64 region_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 8 / BITS_PER_TRACE; }
+static guint64 capacity_of(guint layer) { return blocks_of(layer) * sizeof(Block) * 8 / BITS_PER_TRACE; }
 
 /* The last layer is filled further, and says less and less. */
 static void grow(KnownTraces *known, guint full) {
@@ -97,10 +95,10 @@ void known_traces_add(KnownTraces *known, guint64 trace_id) {
     guint64 *block = block_of(known, n - 1, hash);
     for (guint i = 0; i < PROBES; i++, probes >>= 9)
         __atomic_fetch_or(&block[probes >> 6 & 7], (guint64)1 << (probes & 63), __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= region_of(n - 1)) grow(known, n);
+    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= capacity_of(n - 1)) grow(known, n);
 }
 
-static gboolean known_traces_is_complete(const KnownTraces *known) {
+gboolean known_traces_is_complete(const KnownTraces *known) {
     return __atomic_load_n(&known->complete, __ATOMIC_ACQUIRE);
 }
 
@@ -115,25 +113,4 @@ gsize known_traces_size_bytes(const KnownTraces *known) {
     for (guint i = 0; i < __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE); i++)
         size_bytes += blocks_of(i) * sizeof(Block);
     return size_bytes;
-}
-
-gsize archive_known_bytes(const Archive *archive) { return known_traces_size_bytes(archive->known); }
-
-gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error) {
-    *done = known_traces_is_complete(archive->known);
-    if (*done) return TRUE;
-    LayoutKey from = trace_id_key(archive->learn_from);
-    g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_TRACE_ID);
-    for (gboolean more = iter_seek_key(iter, from); more; more = store_iter_next(iter)) {
-        guint64 trace_id;
-        if (!trace_id_key_parse(store_iter_key(iter), &trace_id))
-            return fail(error, PLUMB_ERROR_CORRUPT, "a key of the trace index is malformed");
-        archive->learn_from = trace_id;
-        if (most-- == 0) return TRUE;
-        known_traces_add(archive->known, trace_id);
-    }
-    if (!iter_finished(iter, error)) return FALSE;
-    known_traces_complete(archive->known);
-    *done = TRUE;
-    return TRUE;
 }

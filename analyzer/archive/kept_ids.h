@@ -1,0 +1,16 @@
+/* Ids of records that are kept without (keep.h): when they are forgotten, and what a record has lost. */
+#pragma once
+
+#include "analyzer/archive/archive.h"
+
+/* Records that are kept without ids lose them for good if they were written before; until then late spans join them,
+ * and repeated ones change nothing. plumbd calls it when nothing of that time can be replayed any more. */
+gboolean archive_forget_ids(Archive *archive, gint64 before_ns, GError **error);
+/* Are there ids to forget? */
+gboolean archive_ids_due(Archive *archive, gint64 before_ns, gboolean *due, GError **error);
+
+/* What a record has lost: the bits of its summary, but for ids that still lie beside it. */
+gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary *summary, guint32 *dropped,
+                         GError **error);
+/* What the records of a trace have lost, all together; 0 when there is no such trace. */
+gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *dropped, GError **error);

@@ -1,0 +1,9 @@
+/* Telling the filter of stored traces (tables/known_traces.h) what the store had before it was made. */
+#pragma once
+
+#include "analyzer/archive/archive.h"
+
+gsize archive_known_bytes(const Archive *archive);
+/* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is
+ * used. One thread, beside any others; after an error it may be called again. */
+gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error);
