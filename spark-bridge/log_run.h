@@ -1,8 +1,10 @@
 /* One event log while a bridge reads it; private to bridge.c and log_run.c. */
 #pragma once
 
-#include "spark-bridge/bridge.h"
+#include "spark-bridge/events/event_logs.h"
 #include "spark-bridge/events/events.h"
+#include "spark-bridge/log_outcome.h"
+#include "spark-bridge/storage/line_reader.h"
 
 typedef struct LogRun {
     const BridgeOptions *options;

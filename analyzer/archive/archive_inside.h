@@ -122,30 +122,3 @@ typedef struct PartTree {
 gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error);
 /* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
 gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);
-/* The spans of one record, assembled and measured. */
-typedef struct TraceVersion {
-    CallTree *tree;
-    TreeTimes *times;
-    guint32 *node_of;
-    Pattern *pattern;
-    guint32 *was;    /* version_grow(): nodes of the other version, 0: not there; NULL: not known */
-    guint32 *row_of; /* version_count_in(); NULL: rows have the pattern's nodes */
-    guint8 *shared;  /* versions_compare(); NULL: there is no other version */
-} TraceVersion;
-TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
-/* What version_make() makes of the spans of a record, whose places say who hangs below whom. FALSE: they do not. */
-gboolean version_restore(Archive *archive, const PartTree *part, TraceVersion *version);
-/* What version_make() makes of the spans of 'old' and of these. FALSE: tree_grow() does not know how. */
-gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersion *old, const GPtrArray *fresh,
-                      TraceVersion *version);
-void version_clear(TraceVersion *version);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceVersion, version_clear)
-
-/* Under which number it is counted. FALSE: it is a mixed pattern's, which lacks a node (never with 'add'). */
-gboolean version_count_in(Archive *archive, TraceVersion *version, guint32 number, gboolean add);
-static inline StatsTrace version_stats(const TraceVersion *version, guint32 pattern) {
-    return (StatsTrace){version->tree, version->times, version->node_of, pattern, version->row_of, version->shared};
-}
-/* Finds what 'now', counted under 'number', has in common with 'old', counted under 'old_number', whose spans are those
- * that lie in 'old_spans' and are the very same records. */
-void versions_compare(TraceVersion *old, guint32 old_number, TraceVersion *now, guint32 number, Bytes old_spans);

@@ -6,6 +6,7 @@
 #include "analyzer/archive/due.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/turn.h"
+#include "analyzer/archive/version.h"
 #include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -3,6 +3,7 @@
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
+#include "analyzer/archive/version.h"
 #include "common/base/error.h"
 
 /* A writer only adds: it never reads or replaces what is stored. So writers may work at the same time as long as one

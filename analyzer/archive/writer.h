@@ -5,6 +5,7 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/tables/puts.h"
+#include "analyzer/archive/version.h"
 
 struct ArchiveWriter {
     Archive *archive;

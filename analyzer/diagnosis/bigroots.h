@@ -13,6 +13,7 @@
  * alone; either is enough. docs/spark.md says more, and where this differs from what was published. */
 #pragma once
 
+#include "analyzer/diagnosis/peers.h"
 #include "analyzer/diagnosis/stragglers.h"
 
 typedef enum PeerFigure { PEER_MEDIAN, PEER_MEAN } PeerFigure;
@@ -50,11 +51,6 @@ typedef enum Verdict {
 } Verdict;
 
 const char *verdict_name(Verdict verdict); /* "cause", "quantile", "share", "no-peers", "peers", "edge", ... */
-
-typedef struct PeerFigures {
-    guint32 n;
-    double mean, median; /* NAN of none */
-} PeerFigures;
 
 typedef struct Evidence {
     guint32 straggler; /* index into Stragglers.list */

@@ -2,7 +2,12 @@
  * them for each: a stage's values are sorted once, and a median that leaves some out is found by bisection. */
 #pragma once
 
-#include "analyzer/diagnosis/bigroots.h"
+#include "analyzer/diagnosis/stragglers.h"
+
+typedef struct PeerFigures {
+    guint32 n;
+    double mean, median; /* NAN of none */
+} PeerFigures;
 
 typedef struct Peers Peers;
 /* Keeps the pointers. */

@@ -1,7 +1,7 @@
 /* Values of a configuration as text: sizes, durations, numbers, and how they are shown to people. */
 #pragma once
 
-#include "common/base/config.h"
+#include "common/base/option_table.h"
 
 /* FALSE leaves the result untouched: not of the form, or outside 64 bits. Blanks around are ignored. */
 gboolean size_parse(const char *text, gint64 *size_bytes);      /* for tests */

@@ -2,7 +2,7 @@
  * once for every kind. */
 #pragma once
 
-#include "common/model/spark_records.h"
+#include "common/model/spark.h"
 
 typedef enum {
     FIELD_I64,     /* gint64; -1 unknown */
@@ -49,8 +49,6 @@ const SparkForm *spark_form(SparkKind kind);
 
 /* Does the field of the record at 'at' hold anything? */
 gboolean spark_field_known(const SparkField *field, const void *record);
-/* Deep copy of a struct of a form, texts and lists into the memory of 'into'. */
-void spark_form_copy(const SparkForm *form, SparkRecords *into, const void *from, void *to);
 void spark_form_init(const SparkForm *form, void *record);
 gboolean spark_form_equal(const SparkForm *form, const void *a, const void *b);
 

@@ -3,6 +3,7 @@
 
 #include "common/base/limits.h"
 #include "common/model/spark_fields.h"
+#include "common/model/spark_records.h"
 
 /* How {items, n} lies in every list's struct. */
 typedef struct AnyList {

@@ -54,3 +54,7 @@ const char *spark_text(SparkRecords *records, const char *data, gsize length);
 const char *spark_text_shared(SparkRecords *records, const char *data, gsize length);
 /* Memory for a list, aligned to 8, zeroed. */
 void *spark_list(SparkRecords *records, gsize items, gsize item_bytes);
+
+struct SparkForm;
+/* Deep copy of a struct of a form (spark_fields.h), texts and lists into the memory of 'into'. */
+void spark_form_copy(const struct SparkForm *form, SparkRecords *into, const void *from, void *to);

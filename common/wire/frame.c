@@ -1,7 +1,5 @@
 #include "common/wire/frame.h"
 
-#include "common/wire/thrift_read.h"
-
 FrameState frame_cut(Bytes stream, gsize max_bytes, FrameCut *cut) {
     const guint8 *data = stream.data;
     *cut = (FrameCut){.needed_bytes = FRAME_HEADER_BYTES + 1};

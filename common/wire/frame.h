@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/bytes.h"
+#include "common/wire/protocol.h"
 
 #define FRAME_HEADER_BYTES 4
 
@@ -18,8 +19,6 @@ typedef struct FrameCut {
     gsize needed_bytes; /* of FRAME_PARTIAL: how long the stream must get, header included */
     guint32 declared_bytes;
 } FrameCut;
-
-typedef enum { PROTOCOL_BINARY, PROTOCOL_COMPACT } WireProtocol;
 
 /* Looks at the start of a stream. A declared length over max_bytes, and a payload whose first byte is neither 0x80
  * (strict binary) nor 0x82 (compact), are found as soon as 5 bytes are there, before anything is allocated for them. */

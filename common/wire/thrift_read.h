@@ -7,11 +7,9 @@
 
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/base/error.h"
-#include "common/wire/frame.h"
-
-#define THRIFT_BINARY_MARK  0x80 /* first byte of strict binary */
-#define THRIFT_COMPACT_MARK 0x82
+#include "common/wire/protocol.h"
 
 /* Types as the binary protocol numbers them; the compact protocol's are translated. */
 typedef enum {

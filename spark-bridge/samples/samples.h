@@ -12,13 +12,10 @@
 
 #include "common/base/bytes.h"
 #include "common/model/spark_records.h"
+#include "spark-bridge/samples/samples_clock.h"
 
 /* The longest line: sar with hundreds of columns has 4 KB. */
 #define SAMPLE_LINE_BYTES 65536u
-/* Disks, and interfaces, of one sample; what is past it is left out and counted. */
-#define SAMPLE_DEVICES 256u
-
-typedef enum { DATE_UNKNOWN, DATE_MONTH_FIRST, DATE_DAY_FIRST, DATE_YEAR_FIRST } DateOrder;
 
 typedef struct SampleOptions {
     const char *host;   /* NULL: the log's */

@@ -1,7 +1,9 @@
-/* Dates and times of day as sysstat writes them in its locales; private to samples*.c. */
+/* Dates and times of day as sysstat writes them in its locales. */
 #pragma once
 
-#include "spark-bridge/samples/samples.h"
+#include <glib.h>
+
+typedef enum { DATE_UNKNOWN, DATE_MONTH_FIRST, DATE_DAY_FIRST, DATE_YEAR_FIRST } DateOrder;
 
 typedef struct ClockTime {
     gint32 second_of_day; /* -1: none */

@@ -1,6 +1,7 @@
 /* What the readers of the two forms share; private to samples*.c. */
 #pragma once
 
+#include "spark-bridge/samples/samples.h"
 #include "spark-bridge/samples/samples_clock.h"
 #include "spark-bridge/samples/samples_row.h"
 

@@ -1,7 +1,10 @@
 /* One row of a report: values by the names of their columns, whatever the form of the log; private to samples*.c. */
 #pragma once
 
-#include "spark-bridge/samples/samples.h"
+#include "common/model/spark_records.h"
+
+/* Disks, and interfaces, of one sample; what is past it is left out and counted. */
+#define SAMPLE_DEVICES 256u
 
 typedef enum {
     COLUMN_OTHER,

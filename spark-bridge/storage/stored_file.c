@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spark-bridge/storage/stored_kinds.h"
+#include "spark-bridge/storage/stored_file_kinds.h"
 
 Storage *storage_new(const StorageOptions *options) {
     Storage *storage = g_new0(Storage, 1);

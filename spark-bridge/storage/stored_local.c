@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "spark-bridge/storage/stored_kinds.h"
+#include "spark-bridge/storage/stored_file_kinds.h"
 
 static gboolean fail_path(GError **error, int err, const char *what, const char *path) {
     if (err == ENOENT || err == ENOTDIR) return fail(error, PLUMB_ERROR_NOT_FOUND, "%s: no such file or folder", path);

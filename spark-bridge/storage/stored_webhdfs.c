@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "spark-bridge/storage/stored_kinds.h"
+#include "spark-bridge/storage/stored_file_kinds.h"
 
 #define CONNECT_TIMEOUT_S 10L
 /* A server that sends nothing for so long is lost. A NameNode may collect garbage or list a large folder meanwhile; of

@@ -9,6 +9,7 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/verify/verify.h"
+#include "analyzer/archive/version.h"
 
 void fixture_open(Fixture *fixture, gboolean rocksdb, const ArchiveOptions *options) {
     *fixture = (Fixture){.rocksdb = rocksdb, .options = *options};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/model/spark_fields.h"
+#include "common/model/spark_records.h"
 
 /* A record that can be kept, of one of 'n_apps' applications ("app-0", ...). */
 void records_random_add(SparkRecords *records, SparkKind kind, GRand *rand, guint n_apps);

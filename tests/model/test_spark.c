@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/model/spark_fields.h"
+#include "common/model/spark_records.h"
 
 static void test_trace_ids(void) {
     g_autofree char *text = NULL;

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "spark-bridge/samples/samples_row.h"
 
 #define AT_205309 G_GINT64_CONSTANT(1795294389) /* 2026-11-21 20:53:09 UTC */
 #define AT_204449 G_GINT64_CONSTANT(1795293889)

@@ -9,18 +9,6 @@ from tests.style.test_style import ROOT, c_files, name
 
 FILES = [name(path) for path in c_files("c", "h", "cc")]
 COMPILED = {path.rpartition(".")[0] for path in FILES if not path.endswith(".h")}
-# Circles that there still are, by folder. One that is opened goes from here; none comes.
-KNOWN = {
-    "analyzer/archive": ["archive cut due internal keep kinds known late removed_traces rollup settle"],
-    "analyzer/calltree/stats": ["stats stats_code stats_group"],
-    "analyzer/diagnosis": ["bigroots peers"],
-    "common/base": ["config config_value"],
-    "common/model": ["spark_fields spark_records"],
-    "common/wire": ["frame thrift_read"],
-    "spark-bridge": ["bridge log_run"],
-    "spark-bridge/samples": ["samples samples_clock samples_row"],
-    "spark-bridge/storage": ["stored_file stored_kinds"],
-}
 
 
 def unit_of(path):
@@ -63,12 +51,8 @@ def circles(graph):
 
 @pytest.mark.parametrize("folder", sorted(FOLDER_OF.values()))
 def test_no_circles(folder):
-    found = circles(includes(folder))
-    known = {frozenset(units.split()) for units in KNOWN.get(folder, [])}
-    new = [" ".join(sorted(circle)) for circle in found - known]
-    gone = [" ".join(sorted(circle)) for circle in known - found]
-    assert not new, f"{folder}: units that include each other: {new}"
-    assert not gone, f"{folder}: these circles are no more; take them out of KNOWN: {gone}"
+    found = [" ".join(sorted(circle)) for circle in circles(includes(folder))]
+    assert not found, f"{folder}: units that include each other: {found}"
 
 
 def test_circles_are_found():

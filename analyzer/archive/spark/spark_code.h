@@ -12,6 +12,7 @@
 
 #include "common/base/bytes.h"
 #include "common/model/spark_fields.h"
+#include "common/model/spark_records.h"
 
 /* Appends. owned: the first field is left out. */
 void spark_encode(const SparkForm *form, const void *record, gboolean owned, GByteArray *out);

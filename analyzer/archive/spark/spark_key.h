@@ -22,6 +22,7 @@
 
 #include "common/base/bytes.h"
 #include "common/model/spark_fields.h"
+#include "common/model/spark_records.h"
 
 #define SPARK_KEY_MOST_BYTES 40u
 #define SPARK_OWNER_MARK     0u

@@ -12,6 +12,7 @@
 
 #include "analyzer/calltree/pattern.h"
 #include "analyzer/calltree/stats/dist.h"
+#include "analyzer/calltree/stats/node_stats.h"
 #include "analyzer/calltree/times.h"
 
 /* STATS_TAKEN: what was taken away from rows of all hosts of patterns, because the trace has changed. */
@@ -36,21 +37,6 @@ static inline guint32 stats_cell(guint32 host) { return 1 + MIN(host >> STATS_CE
 
 gint64 stats_bucket_ns(StatsLevel level); /* length of a bucket */
 guint32 stats_bucket(StatsLevel level, gint64 time_ns);
-
-/* In a row of a pattern on one host the distributions are summaries (dist_is_summary()). */
-typedef struct NodeStats {
-    Dist duration; /* ns; its count is the number of calls. Reversed spans count as 0 */
-    Dist bytes;    /* of calls that recorded them */
-    Dist rate;     /* bytes per second of calls with bytes and a duration > 0 */
-    gint64 self_ns;
-    gint64 critical_ns;
-    gint64 zero_byte_calls;
-    gint64 small_calls;       /* bytes < 4 KiB, zero included */
-    gint64 millisecond_calls; /* whose times have no finer digits */
-    gint64 reversed_calls;
-    gint64 outside_parent_calls;
-    gint64 orphan_calls;
-} NodeStats;
 
 void node_stats_init(NodeStats *stats);
 void node_stats_clear(NodeStats *stats);

@@ -3,20 +3,8 @@
 
 #include "analyzer/calltree/stats/buffer.h"
 #include "analyzer/calltree/stats/dist_builder.h"
-#include "analyzer/calltree/stats/stats.h"
+#include "analyzer/calltree/stats/node_stats.h"
 
-enum { DIST_DURATION, DIST_BYTES, DIST_RATE, DISTS };
-enum {
-    COUNT_SELF,
-    COUNT_CRITICAL,
-    COUNT_ZERO_BYTES,
-    COUNT_SMALL,
-    COUNT_MILLISECONDS,
-    COUNT_REVERSED,
-    COUNT_OUTSIDE,
-    COUNT_ORPHAN,
-    COUNTERS
-};
 G_STATIC_ASSERT(sizeof(NodeStats) == DISTS * sizeof(Dist) + COUNTERS * sizeof(gint64));
 
 /* A value's first byte. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/interval.h"
-#include "analyzer/calltree/stats/stats_inside.h"
+#include "analyzer/calltree/stats/stats_group_inside.h"
 
 /* What sealing takes beside the log: as much again to sort it by host, half of it for its numbers, and for each target
  * its sums twice. */

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "analyzer/calltree/stats/buffer.h"
+#include "analyzer/calltree/stats/stats.h"
 #include "analyzer/calltree/stats/stats_code.h"
-#include "analyzer/calltree/stats/stats_inside.h"
+#include "analyzer/calltree/stats/stats_group_inside.h"
 #include "common/base/region.h"
 
 #define SMALL_BYTES 4096u

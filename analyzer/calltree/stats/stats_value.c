@@ -10,6 +10,7 @@
  *
  * Values are merged as streams. The row of a host that is in one of them only, as most are when there are many hosts,
  * is copied as it is; no row is ever built in memory. */
+#include "analyzer/calltree/stats/stats.h"
 #include "analyzer/calltree/stats/stats_code.h"
 
 typedef struct Source {
