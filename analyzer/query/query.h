@@ -22,8 +22,9 @@ typedef struct Query {
     gint64 now_ns;
 } Query;
 
-/* The same for who wants text: what need not be a document for that, the spans of a trace, goes to *rows (empty before,
- * the caller's to clear, also after a failure), and json_compact_rows() makes one text of both. */
+/* The same for a caller that wants text. The spans of a trace are most of an answer: they are written as text at once,
+ * to *rows, and json_compact_rows() makes one text of both. *rows is empty before; clearing it is left to the caller,
+ * also after a failure. */
 json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error);
 
 /* As query_run(), with another rows_max: for tests. */

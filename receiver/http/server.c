@@ -397,8 +397,8 @@ static void on_written(struct bufferevent *stream, void *arg) {
     }
 }
 
-/* The peer sends no more, or the connection is broken. Who has shut only its own side, and waits for the answer, looks
- * the same as who is gone. */
+/* The peer sends no more, or the connection is broken. A peer that has shut only its own side, and waits for the
+ * answer, looks the same as one that has left. */
 static void on_event(struct bufferevent *stream, short what, void *arg) {
     (void)stream;
     HttpConnection *connection = arg;

@@ -405,7 +405,7 @@ static gboolean ready_segment(Journal *journal, GError **error) {
             leave_segment(journal);
             drop_empty(journal, current);
         } else
-            (void)sync_current(journal, NULL); /* who wants these records asks, and is told */
+            (void)sync_current(journal, NULL); /* those who need these records on disk ask for it, and get the error */
     }
     return begin_segment(journal, error);
 }

@@ -55,7 +55,7 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
     trace_rows_end(&rows);
 }
 
-/* The text goes to who wants text; into the document otherwise. */
+/* As text for a caller that wants text, else into the document. */
 static gboolean add_spans(json_t *answer, const Asked *asked, const TraceView *view, guint64 limit, GError **error) {
     g_auto(JsonText) own = {NULL, 0, 0};
     JsonText *text = asked->rows ? &asked->rows->text : &own;
