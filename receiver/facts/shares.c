@@ -38,6 +38,8 @@ void shares_free(Shares *shares) {
     g_free(shares);
 }
 
+static gint64 now_ns(void) { return clock_monotonic_ns(clock_system()); }
+
 /* ---- names ---- */
 
 static void name_of_v6(const struct in6_addr *address, char name[PEER_NAME_BYTES]) {
@@ -119,28 +121,27 @@ static void give_way(PeerPlace *place) {
 }
 
 /* FALSE: nobody has to give way to this peer. */
-static gboolean make_place(Shares *shares, PeerKind kind, const Peer *peer, gboolean own) {
+static gboolean make_place(Shares *shares, PeerKind kind, const Peer *peer, gint64 own_idle_ns) {
     if (shares->connections[kind] < shares->limits.connections[kind]) return TRUE;
     const Peer *most = heaviest(shares, kind);
     const gboolean others_too = most->places[kind].length > peer->places[kind].length + 1;
-    if (!others_too && !own) return FALSE;
     PeerPlace *idle = longest_idle(others_too ? most : peer, kind, others_too);
-    if (idle == NULL) return FALSE;
+    if (idle == NULL || (!others_too && now_ns() - atomic_load(&idle->active_ns) < own_idle_ns)) return FALSE;
     give_way(idle);
     return TRUE;
 }
 
-PeerPlace *shares_take(Shares *shares, PeerKind kind, int fd, const char *name, gboolean own) {
+PeerPlace *shares_take(Shares *shares, PeerKind kind, int fd, const char *name, gint64 own_idle_ns) {
     PeerPlace *place = NULL;
     pthread_mutex_lock(&shares->lock);
     Peer *peer = get(shares, name);
-    if (make_place(shares, kind, peer, own)) {
+    if (make_place(shares, kind, peer, own_idle_ns)) {
         place = g_new0(PeerPlace, 1);
         place->peer = peer;
         place->kind = kind;
         place->fd = fd;
         place->link.data = place;
-        atomic_init(&place->active_ns, clock_monotonic_ns(clock_system()));
+        atomic_init(&place->active_ns, now_ns());
         g_queue_push_tail_link(&peer->places[kind], &place->link);
         shares->connections[kind]++;
         peer->held++;

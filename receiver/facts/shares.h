@@ -48,8 +48,9 @@ typedef struct PeerPlace {
 } PeerPlace;
 
 /* NULL: there is none, and this peer has as many as any. Another connection may have given way for it: that one's
- * socket is shut down, and its owner will see the end. own: one of the same peer may, too, unless it is busy. */
-PeerPlace *shares_take(Shares *shares, PeerKind kind, int fd, const char *name, gboolean own);
+ * socket is shut down, and its owner will see the end. One of the same peer may, too, unless it is busy, when it was
+ * idle for own_idle_ns. */
+PeerPlace *shares_take(Shares *shares, PeerKind kind, int fd, const char *name, gint64 own_idle_ns);
 /* Before the descriptor is closed. */
 void peer_place_free(PeerPlace *place);
 const char *peer_place_name(const PeerPlace *place);

@@ -418,7 +418,7 @@ static void open_connection(HttpServer *server, int fd, const struct sockaddr *a
     const int on = 1;
     char name[PEER_NAME_BYTES];
     peer_name_of(address, length, name);
-    PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, TRUE);
+    PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, 0);
     if (place == NULL) {
         close(fd);
         counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);

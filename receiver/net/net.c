@@ -13,6 +13,9 @@
 
 /* Connections accepted in one round: those that are there must not starve. */
 #define ACCEPT_MAX 64
+/* Senders that have nothing to send ask every ten seconds: one that was idle for so long may give way to another of the
+ * same address. */
+#define OWN_IDLE_NS (30 * NS_PER_SEC)
 
 typedef struct NetThread {
     Net *net;
@@ -63,7 +66,7 @@ static void refuse(Net *net, int fd, const char *peer) {
 static void place(Net *net, int fd, const struct sockaddr *address, socklen_t length) {
     char name[PEER_NAME_BYTES];
     peer_name_of(address, length, name);
-    PeerPlace *place = shares_take(net->options.shares, PEER_SENDERS, fd, name, FALSE);
+    PeerPlace *place = shares_take(net->options.shares, PEER_SENDERS, fd, name, OWN_IDLE_NS);
     if (!place) {
         refuse(net, fd, name);
         return;

@@ -1,11 +1,12 @@
 /* Fair shares: who gives way when a limit is reached. */
 #include "receiver/facts/shares.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
+#include "common/base/clock.h"
 
 #define BUFFER_BYTES 1000u
 
@@ -20,9 +21,9 @@ typedef struct Pair {
     PeerPlace *place;
 } Pair;
 
-static gboolean take(Shares *shares, Pair *pair, const char *name, gint64 active_ns, gboolean own) {
+static gboolean take(Shares *shares, Pair *pair, const char *name, gint64 active_ns, gint64 own_idle_ns) {
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair->ends), ==, 0);
-    pair->place = shares_take(shares, PEER_SENDERS, pair->ends[0], name, own);
+    pair->place = shares_take(shares, PEER_SENDERS, pair->ends[0], name, own_idle_ns);
     if (pair->place != NULL) atomic_store(&pair->place->active_ns, active_ns);
     return pair->place != NULL;
 }
@@ -41,8 +42,8 @@ static void pair_end(Pair *pair) {
 static void test_most_gives_way(void) {
     g_autoptr(Shares) shares = shares_of(4);
     Pair many[4], few;
-    for (gint64 i = 0; i < 4; i++) g_assert_true(take(shares, &many[i], "many", 100 - i, FALSE));
-    g_assert_true(take(shares, &few, "few", 1000, FALSE));
+    for (gint64 i = 0; i < 4; i++) g_assert_true(take(shares, &many[i], "many", 100 - i, G_MAXINT64));
+    g_assert_true(take(shares, &few, "few", 1000, G_MAXINT64));
     for (guint i = 0; i < 4; i++) g_assert_cmpint(is_shut(&many[i]), ==, i == 3); /* idle for longest */
     g_assert_true(atomic_load(&many[3].place->gave_way));
     g_assert_cmpuint(shares_connections(shares, PEER_SENDERS), ==, 4);
@@ -55,9 +56,9 @@ static void test_most_gives_way(void) {
 static void test_who_has_most_is_refused(void) {
     g_autoptr(Shares) shares = shares_of(4);
     Pair many[4], few;
-    for (gint64 i = 0; i < 3; i++) g_assert_true(take(shares, &many[i], "many", i, FALSE));
-    g_assert_true(take(shares, &few, "few", 0, FALSE));
-    g_assert_false(take(shares, &many[3], "many", 5, FALSE));
+    for (gint64 i = 0; i < 3; i++) g_assert_true(take(shares, &many[i], "many", i, G_MAXINT64));
+    g_assert_true(take(shares, &few, "few", 0, G_MAXINT64));
+    g_assert_false(take(shares, &many[3], "many", 5, G_MAXINT64));
     for (guint i = 0; i < 3; i++) g_assert_false(is_shut(&many[i]));
     g_assert_false(is_shut(&few));
     for (guint i = 0; i < 4; i++) pair_end(&many[i]);
@@ -68,11 +69,11 @@ static void test_who_has_most_is_refused(void) {
 static void test_equals_leave_each_other_alone(void) {
     g_autoptr(Shares) shares = shares_of(2);
     Pair a, b, more;
-    g_assert_true(take(shares, &a, "a", 1, FALSE));
-    g_assert_true(take(shares, &b, "b", 2, FALSE));
-    g_assert_false(take(shares, &more, "a", 3, FALSE));
+    g_assert_true(take(shares, &a, "a", 1, G_MAXINT64));
+    g_assert_true(take(shares, &b, "b", 2, G_MAXINT64));
+    g_assert_false(take(shares, &more, "a", 3, G_MAXINT64));
     pair_end(&more);
-    g_assert_false(take(shares, &more, "c", 3, FALSE));
+    g_assert_false(take(shares, &more, "c", 3, G_MAXINT64));
     g_assert_false(is_shut(&a) || is_shut(&b));
     pair_end(&a);
     pair_end(&b);
@@ -82,18 +83,33 @@ static void test_equals_leave_each_other_alone(void) {
 static void test_own_idle_one_gives_way(void) {
     g_autoptr(Shares) shares = shares_of(2);
     Pair busy, idle, next, last;
-    g_assert_true(take(shares, &busy, "a", 1, TRUE));
+    g_assert_true(take(shares, &busy, "a", 1, 0));
     atomic_store(&busy.place->busy, TRUE);
-    g_assert_true(take(shares, &idle, "a", 2, TRUE));
-    g_assert_true(take(shares, &next, "a", 3, TRUE));
+    g_assert_true(take(shares, &idle, "a", 2, 0));
+    g_assert_true(take(shares, &next, "a", 3, 0));
     g_assert_true(is_shut(&idle));
     g_assert_false(is_shut(&busy));
     atomic_store(&next.place->busy, TRUE);
-    g_assert_false(take(shares, &last, "a", 4, TRUE)); /* all are busy */
+    g_assert_false(take(shares, &last, "a", 4, 0)); /* all are busy */
     pair_end(&busy);
     pair_end(&idle);
     pair_end(&next);
     pair_end(&last);
+}
+
+/* Only one that was idle for long, where that is asked for. */
+static void test_own_idle_for_long(void) {
+    g_autoptr(Shares) shares = shares_of(1);
+    const gint64 hour_ns = 60 * NS_PER_MINUTE, now_ns = clock_monotonic_ns(clock_system());
+    Pair old, refused, next;
+    g_assert_true(take(shares, &old, "a", now_ns, hour_ns));
+    g_assert_false(take(shares, &refused, "a", now_ns, hour_ns));
+    atomic_store(&old.place->active_ns, now_ns - hour_ns);
+    g_assert_true(take(shares, &next, "a", now_ns, hour_ns));
+    g_assert_true(is_shut(&old));
+    pair_end(&old);
+    pair_end(&refused);
+    pair_end(&next);
 }
 
 /* However much one has taken, there is some left for the next. */
@@ -103,7 +119,7 @@ static void test_memory_is_left(void) {
     gsize had = G_MAXSIZE;
     for (guint i = 0; i < G_N_ELEMENTS(pairs); i++) {
         g_autofree char *name = g_strdup_printf("%u", i);
-        g_assert_true(take(shares, &pairs[i], name, 1, FALSE));
+        g_assert_true(take(shares, &pairs[i], name, 1, G_MAXINT64));
         gsize has = 0;
         while (peer_buffer(pairs[i].place, has, has + 1)) has++;
         if (i == 0) g_assert_cmpuint(has, ==, BUFFER_BYTES * PEER_BUFFER_FACTOR / (PEER_BUFFER_FACTOR + 1));
@@ -148,6 +164,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shares/who_has_most_is_refused", test_who_has_most_is_refused);
     g_test_add_func("/shares/equals", test_equals_leave_each_other_alone);
     g_test_add_func("/shares/own", test_own_idle_one_gives_way);
+    g_test_add_func("/shares/own_idle_for_long", test_own_idle_for_long);
     g_test_add_func("/shares/memory", test_memory_is_left);
     g_test_add_func("/shares/names", test_names);
     return g_test_run();
