@@ -91,7 +91,8 @@ static void read_frames(Bench *bench, const char *path) {
     g_autoptr(GMappedFile) map = g_mapped_file_new(path, FALSE, &error);
     stop_on(error);
     g_autoptr(GBytes) file = g_mapped_file_get_bytes(map);
-    journal_reader_init(&reader, (Bytes){g_bytes_get_data(file, NULL), g_bytes_get_size(file)}, &error);
+    journal_reader_init(&reader, (Bytes){g_bytes_get_data(file, NULL), g_bytes_get_size(file)},
+                        (JournalSource){NULL, NULL}, &error);
     stop_on(error);
     while (journal_reader_next(&reader, &payload))
         g_ptr_array_add(bench->frames, g_bytes_new(payload.data, payload.size_bytes));

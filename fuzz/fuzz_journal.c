@@ -39,7 +39,7 @@ static guint read_segment(Bytes damaged, const GByteArray *written, const GArray
     Bytes payload;
     guint found = 0;
     gsize accounted = JOURNAL_HEADER_BYTES;
-    if (!journal_reader_init(&reader, damaged, NULL)) return 0;
+    if (!journal_reader_init(&reader, damaged, (JournalSource){NULL, NULL}, NULL)) return 0;
     for (guint i = 0; journal_reader_next(&reader, &payload); found++, i++) {
         const gsize end = (gsize)((const guint8 *)payload.data - (const guint8 *)damaged.data) + payload.size_bytes;
         while (i < ends->len && g_array_index(ends, gsize, i) < end) i++;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -48,6 +49,21 @@ static void begin(Runner *runner, void *(*what)(void *)) {
 }
 
 /* ---- main ---- */
+
+/* A page of a mapped file (common/base/mapped.h) that the disk does not give: the process ends, but says why. */
+static void on_unreadable_page(int number) {
+    static const char text[] =
+        "plumbd error: the disk of store.path does not give back a page of a table that lies there in a file without a "
+        "name: see to the disk. The next start makes the table anew from the store; nothing acknowledged is lost\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+}
+
+/* It then happens again, without us. */
+static void say_why_on_unreadable_page(void) {
+    const struct sigaction action = {.sa_handler = on_unreadable_page, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGBUS, &action, NULL);
+}
 
 static void begin_stop(Runner *runner) {
     runner->phase = PHASE_STOPPING;
@@ -158,6 +174,7 @@ int runner_run(Config *config) {
     sigaddset(&signals, SIGNAL_DONE);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread starts: all inherit it */
     signal(SIGPIPE, SIG_IGN);
+    say_why_on_unreadable_page();
 
     Runner runner = {.config = config, .main_thread = pthread_self()};
     runner.settings = g_ptr_array_new_with_free_func((GDestroyNotify)settings_free);

@@ -2,7 +2,8 @@
  * used stays on the disk. For tables that grow with the age of a store and of which little is used at a time.
  *
  * A page of it that cannot be read back ends the process (SIGBUS), as a failing disk under any mapped file does: so it
- * is only for what is also elsewhere. */
+ * is only for what is also elsewhere, and plumbd says why it ended and makes it anew at the next start. Nothing else is
+ * mapped: files that hold the only copy of something are read. */
 #pragma once
 
 #include <glib.h>

@@ -1,7 +1,6 @@
 #include "receiver/background/recovery.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,8 +13,6 @@
 #define PAUSE_NS (2 * NS_PER_MS)
 /* Between attempts while the store fails. */
 #define RETRY_NS NS_PER_SEC
-/* What was read of a segment, a view of its file, does not stay in memory. */
-#define READ_BYTES ((gsize)4 * 1024 * 1024)
 
 struct Recovery {
     RecoveryOptions options;
@@ -23,9 +20,8 @@ struct Recovery {
     pthread_t thread;
     atomic_bool cancelled;
     guint64 frames, spans;
-    guint64 done_bytes;  /* of the segments before this one */
-    gsize dropped_bytes; /* of this one's view */
-    gint64 progress_ns;  /* when the next progress line is due */
+    guint64 done_bytes; /* of the segments before this one */
+    gint64 progress_ns; /* when the next progress line is due */
     gboolean admission_shut;
 };
 
@@ -95,6 +91,45 @@ static void report_torn(const JournalSegment *segment) {
                 journal_segment_path(segment));
 }
 
+/* What is behind the last record that could be read. */
+static void report_end(Recovery *recovery, JournalSegment *segment, const JournalReader *reader,
+                       const JournalNext *next) {
+    const gsize end = journal_reader_end(reader);
+    const gboolean short_of = next->exact ? end < next->size_bytes : reader->size_bytes < next->size_bytes;
+    if (short_of) {
+        g_autofree char *what =
+            g_strdup_printf("its end is missing or damaged, from byte %" G_GSIZE_FORMAT " to byte %" G_GUINT64_FORMAT,
+                            end, next->size_bytes);
+        report_damage(recovery, segment, 1, what);
+    } else if (reader->torn_bytes > 0 && !next->last && next->size_bytes == 0) {
+        g_autofree char *what =
+            g_strdup_printf("nothing can be read from byte %" G_GSIZE_FORMAT " on, where its records may go on", end);
+        report_damage(recovery, segment, 1, what);
+    } else if (reader->torn_bytes > 0) {
+        report_torn(segment);
+    }
+}
+
+/* What it lacks is counted as damage: as its header, a record, or its end. */
+static void report_unreadable(Recovery *recovery, JournalSegment *segment, const JournalFile *file,
+                              const JournalReader *reader) {
+    int why;
+    const gsize bytes = journal_file_unreadable_bytes(file, &why);
+    if (bytes == 0) return;
+    log_message(LOG_LEVEL_ERROR, "%" G_GSIZE_FORMAT " bytes of %s cannot be read (%s): see to the disk", bytes,
+                journal_segment_path(segment), g_strerror(why));
+    /* Of the newest one, nothing else tells. */
+    if (reader->torn_bytes > 0) report_damage(recovery, segment, 1, "its end cannot be read");
+}
+
+static void report_missing(Recovery *recovery, const JournalSegment *segment, const JournalNext *next) {
+    if (next->missing == 0) return;
+    counter_add(recovery->options.counters, COUNTER_DAMAGED_RECORDS, next->missing);
+    log_message(LOG_LEVEL_ERROR,
+                "the journal lacks %u files after %s: what they held is lost, unless somebody has them elsewhere",
+                next->missing, journal_segment_path(segment));
+}
+
 static void note_store(Recovery *recovery, const GError *problem) {
     Admission *admission = recovery->options.intake.admission;
     if (problem == NULL && recovery->admission_shut) {
@@ -140,49 +175,56 @@ static gboolean replay_frame(Recovery *recovery, Bytes frame, JournalSegment *se
     }
 }
 
-static void drop_read(Recovery *recovery, const JournalReader *reader) {
-    for (; reader->at >= recovery->dropped_bytes + READ_BYTES; recovery->dropped_bytes += READ_BYTES)
-        madvise((void *)(reader->data + recovery->dropped_bytes), READ_BYTES, MADV_DONTNEED);
-}
-
 static gboolean replay(Recovery *recovery, JournalReader *reader, JournalSegment *segment) {
     Bytes frame;
-    recovery->dropped_bytes = 0;
     while (journal_reader_next(reader, &frame)) {
         if (!replay_frame(recovery, frame, segment)) return FALSE;
-        drop_read(recovery, reader);
         note_progress(recovery, reader->at);
     }
+    return TRUE;
+}
+
+/* FALSE: nothing can be found in it. */
+static gboolean begin_reading(Recovery *recovery, JournalSegment *segment, JournalFile *file, const JournalNext *next,
+                              JournalReader *reader) {
+    g_autoptr(GError) problem = NULL;
+    const JournalSource source = journal_file_source(file);
+    Bytes bytes = journal_file_bytes(file);
+    /* What is behind its end mark is of another time. */
+    if (next->size_bytes > 0) bytes.size_bytes = MIN(bytes.size_bytes, next->size_bytes + JOURNAL_RECORD_HEADER_BYTES);
+    *reader = (JournalReader){.size_bytes = bytes.size_bytes};
+    if (journal_reader_init(reader, bytes, source, &problem)) return TRUE;
+
+    /* A crash while it was made: nothing was in it yet. */
+    if (bytes.size_bytes < JOURNAL_HEADER_2_BYTES && next->size_bytes == 0) return FALSE;
+    report_damage(recovery, segment, 1, problem->message);
+    if (next->salt == 0) return FALSE;
+    journal_reader_init_without_header(reader, bytes, source, next->salt);
     return TRUE;
 }
 
 static gboolean recover_segment(Recovery *recovery, guint i) {
     Journal *journal = recovery->options.journal;
     JournalSegment *segment;
-    g_autoptr(GMappedFile) map = NULL;
+    g_autoptr(JournalFile) file = NULL;
     g_autoptr(GError) problem = NULL;
-    if (!journal_found_open(journal, i, &segment, &map, &problem)) {
+    const JournalNext next = journal_found_next(journal, i);
+    if (!journal_found_open(journal, i, &segment, &file, &problem)) {
         log_message(LOG_LEVEL_ERROR, "a journal segment cannot be read: %s", problem->message);
         counter_add(recovery->options.counters, COUNTER_DAMAGED_RECORDS, 1);
         return TRUE;
     }
-    const gsize whole_bytes = g_mapped_file_get_length(map);
-    Bytes file = {g_mapped_file_get_contents(map), whole_bytes};
-    guint64 once_bytes = journal_found_size_once(journal, i);
-    /* What is behind its end mark is of another time. */
-    if (once_bytes > 0) file.size_bytes = MIN(file.size_bytes, once_bytes + JOURNAL_RECORD_HEADER_BYTES);
-    JournalReader reader = {0};
-    if (journal_reader_init(&reader, file, &problem)) {
+
+    JournalReader reader;
+    if (begin_reading(recovery, segment, file, &next, &reader)) {
         if (!replay(recovery, &reader, segment)) return FALSE;
         report_reader(recovery, segment, &reader);
-    } else if (file.size_bytes >= JOURNAL_HEADER_BYTES) {
-        report_damage(recovery, segment, 1, problem->message);
-    } /* else: a crash while it was made; nothing was in it yet, or the next test finds out */
-    if (file.size_bytes < once_bytes)
-        report_damage(recovery, segment, 1, "its end is missing");
-    else if (reader.torn_bytes > 0)
-        report_torn(segment);
-    recovery->done_bytes += whole_bytes;
+        report_end(recovery, segment, &reader, &next);
+    }
+    report_unreadable(recovery, segment, file, &reader);
+    report_missing(recovery, segment, &next);
+
+    recovery->done_bytes += journal_file_bytes(file).size_bytes;
     journal_found_done(journal, segment);
     return TRUE;
 }

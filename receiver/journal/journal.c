@@ -35,7 +35,8 @@ struct JournalSegment {
     /* Records since the start (Journal.appended): those in here are after 'before' and up to 'last'; those up to
      * 'synced' are on the disk. */
     guint64 before, last, synced;
-    gboolean failed; /* a sync of it has failed: 'synced' stays as it is */
+    JournalHeader header; /* of one that was begun */
+    gboolean failed;      /* a sync of it has failed: 'synced' stays as it is */
 };
 
 struct Journal {
@@ -46,10 +47,11 @@ struct Journal {
     int lock_fd;
     pthread_mutex_t lock;
     pthread_cond_t synced;
-    GQueue segments;  /* JournalSegment, oldest first; the current one is the last */
-    GPtrArray *found; /* those that were there when the journal was opened; one that is done with may be gone */
-    guint64 last_number;
+    GQueue segments;     /* JournalSegment, oldest first; the current one is the last */
+    GPtrArray *found;    /* those that were there when the journal was opened; one that is done with may be gone */
+    guint64 last_number; /* of the newest segment: what the next one tells of it */
     guint64 last_size_bytes;
+    guint64 last_salt;
     int fd;              /* of the current segment, the last of 'segments'; -1: the next append begins one */
     gboolean spoilt;     /* the current one: nothing more goes into it */
     GQueue spares;       /* char *: paths */
@@ -107,10 +109,14 @@ static gint compare_segments(gconstpointer a, gconstpointer b, gpointer unused) 
 }
 
 static gboolean read_header(const JournalSegment *segment, JournalHeader *header, GError **error) {
-    g_autoptr(GMappedFile) map = g_mapped_file_new(segment->path, FALSE, error);
-    if (!map) return FALSE;
-    return journal_header_decode((Bytes){g_mapped_file_get_contents(map), g_mapped_file_get_length(map)}, header,
-                                 error);
+    guint8 bytes[JOURNAL_HEADER_BYTES];
+    const int fd = open(segment->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(error, errno, "cannot read %s", segment->path);
+    const ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    const int err = errno;
+    close(fd);
+    if (n < 0) return fail_errno(error, err, "cannot read %s", segment->path);
+    return journal_header_decode((Bytes){bytes, (gsize)n}, header, error);
 }
 
 /* A segment of another version must stop the start before anything is changed. */
@@ -121,6 +127,19 @@ static gboolean check_version(const JournalSegment *segment, GError **error) {
         return fail(error, PLUMB_ERROR_VERSION, "journal segment %s was made by another plumbd: %s; start that one",
                     segment->path, problem->message);
     return TRUE;
+}
+
+/* What the next segment will tell of the newest that was found. A crash has ended that one: where its records end is
+ * known only when it was read. Its replay finds it in memory then. */
+static void look_at_last(Journal *journal, const JournalSegment *last) {
+    g_autoptr(JournalFile) file = journal_file_open(last->path, NULL);
+    journal->last_number = last->number;
+    JournalReader reader;
+    if (!file || !journal_reader_init(&reader, journal_file_bytes(file), journal_file_source(file), NULL)) return;
+    Bytes payload;
+    while (journal_reader_next(&reader, &payload)) continue;
+    journal->last_size_bytes = journal_reader_end(&reader);
+    journal->last_salt = reader.header.salt;
 }
 
 static gboolean take_stock(Journal *journal, GError **error) {
@@ -149,10 +168,7 @@ static gboolean take_stock(Journal *journal, GError **error) {
         g_ptr_array_add(journal->found, at->data);
     }
     JournalSegment *last = g_queue_peek_tail(&journal->segments);
-    if (last) {
-        journal->last_number = last->number;
-        journal->last_size_bytes = last->size_bytes;
-    }
+    if (last) look_at_last(journal, last);
     return TRUE;
 }
 
@@ -218,27 +234,30 @@ void journal_discard(Journal *journal) {
 
 guint journal_found(Journal *journal) { return journal->found->len; }
 
-gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, GMappedFile **map, GError **error) {
+gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, JournalFile **file, GError **error) {
     JournalSegment *found = g_ptr_array_index(journal->found, i);
-    g_autoptr(GError) problem = NULL;
-    GMappedFile *mapped = g_mapped_file_new(found->path, FALSE, &problem);
-    if (!mapped) {
+    JournalFile *opened = journal_file_open(found->path, error);
+    if (!opened) {
         journal_mark_damaged(journal, found);
         journal_found_done(journal, found);
-        return fail(error, PLUMB_ERROR_IO, "%s", problem->message);
+        return FALSE;
     }
     *segment = found;
-    *map = mapped;
+    *file = opened;
     return TRUE;
 }
 
-guint64 journal_found_size_once(Journal *journal, guint i) {
-    if (i + 1 >= journal->found->len) return 0;
+JournalNext journal_found_next(Journal *journal, guint i) {
+    if (i + 1 >= journal->found->len) return (JournalNext){.last = TRUE};
     const JournalSegment *found = g_ptr_array_index(journal->found, i);
     const JournalSegment *next = g_ptr_array_index(journal->found, i + 1); /* its turn is yet to come: it is held */
+    JournalNext told = {.missing = (guint)(next->number - found->number - 1)};
     JournalHeader header;
-    if (!read_header(next, &header, NULL) || header.previous_number != found->number) return 0;
-    return header.previous_size_bytes;
+    if (!read_header(next, &header, NULL) || header.previous_number != found->number) return told;
+    told.size_bytes = header.previous_size_bytes;
+    told.salt = header.previous_salt;
+    told.exact = header.version > 2;
+    return told;
 }
 
 void journal_found_done(Journal *journal, JournalSegment *segment) {
@@ -303,9 +322,8 @@ static gboolean rename_to_new(const char *from, const char *to) {
 
 /* The name comes last: a file that has it has its header. */
 static gboolean name_file(const Journal *journal, int fd, const char *path, JournalSegment *segment, GError **error) {
-    JournalHeader header = {segment->number, journal->salt, journal->last_number, journal->last_size_bytes};
     guint8 bytes[JOURNAL_HEADER_BYTES], end[JOURNAL_RECORD_HEADER_BYTES];
-    journal_header_encode(&header, bytes);
+    journal_header_encode(&segment->header, bytes);
     journal_end_encode(journal->salt, sizeof bytes, end);
     struct iovec vectors[] = {{bytes, sizeof bytes}, {end, sizeof end}};
     if (!write_all(fd, 0, vectors, G_N_ELEMENTS(vectors), error)) return FALSE;
@@ -317,51 +335,18 @@ static gboolean name_file(const Journal *journal, int fd, const char *path, Jour
     return fail_errno(error, errno, "cannot make the journal segment %s", segment->path);
 }
 
-static gboolean begin_segment(Journal *journal, GError **error) {
-    if (getrandom(&journal->salt, sizeof journal->salt, 0) != sizeof journal->salt)
-        return fail_errno(error, errno, "no random numbers");
-    g_autofree char *path = NULL;
-    int fd = open_file(journal, &path, error);
-    if (fd < 0) return FALSE;
-    JournalSegment *segment = g_new0(JournalSegment, 1);
-    segment->number = journal->last_number + 1;
-    segment->before = segment->last = segment->synced = journal->appended;
-    if (!name_file(journal, fd, path, segment, error)) {
-        close(fd);
-        unlink(path);
-        segment_free(segment);
-        return FALSE;
-    }
-    if (journal->sync && !sync_folder(journal->path, error)) {
-        close(fd);
-        unlink(segment->path);
-        segment_free(segment);
-        return FALSE;
-    }
-
-    g_queue_push_tail(&journal->segments, segment);
-    journal->last_number = segment->number;
-    journal->last_size_bytes = segment->size_bytes;
-    journal->fd = fd;
-    journal->spoilt = FALSE;
-    return TRUE;
-}
-
 static void leave_segment(Journal *journal) {
     close(journal->fd);
     journal->fd = -1;
 }
 
-/* ---- syncing; all with the lock held ---- */
-
-/* One that holds nothing is as if it had never been: else a disk that fails would gather them. */
+/* The newest one, when it holds nothing, is as if it had never been: else a disk that fails would gather them. */
 static void drop_empty(Journal *journal, JournalSegment *segment) {
-    if (segment->last > segment->before || atomic_load(&segment->holds) > 0) return;
-    const JournalSegment *before = g_queue_peek_nth(&journal->segments, journal->segments.length - 2);
-    journal->last_number = segment->number - 1;
-    journal->last_size_bytes = before ? before->size_bytes : 0;
+    if (segment->last > segment->before || unlink(segment->path) != 0) return;
+    journal->last_number = segment->header.previous_number;
+    journal->last_size_bytes = segment->header.previous_size_bytes;
+    journal->last_salt = segment->header.previous_salt;
     g_queue_pop_tail(&journal->segments);
-    unlink(segment->path);
     segment_free(segment);
 }
 
@@ -372,6 +357,39 @@ static void abandon_segment(Journal *journal, JournalSegment *segment) {
     leave_segment(journal);
     drop_empty(journal, segment);
 }
+
+static gboolean begin_segment(Journal *journal, GError **error) {
+    if (getrandom(&journal->salt, sizeof journal->salt, 0) != sizeof journal->salt)
+        return fail_errno(error, errno, "no random numbers");
+    g_autofree char *path = NULL;
+    int fd = open_file(journal, &path, error);
+    if (fd < 0) return FALSE;
+    JournalSegment *segment = g_new0(JournalSegment, 1);
+    segment->number = journal->last_number + 1;
+    segment->header = (JournalHeader){.number = segment->number,
+                                      .salt = journal->salt,
+                                      .previous_number = journal->last_number,
+                                      .previous_size_bytes = journal->last_size_bytes,
+                                      .previous_salt = journal->last_salt};
+    segment->before = segment->last = segment->synced = journal->appended;
+    if (!name_file(journal, fd, path, segment, error)) {
+        close(fd);
+        unlink(path);
+        segment_free(segment);
+        return FALSE;
+    }
+    g_queue_push_tail(&journal->segments, segment);
+    journal->last_number = segment->number;
+    journal->last_size_bytes = segment->size_bytes;
+    journal->last_salt = journal->salt;
+    journal->fd = fd;
+    journal->spoilt = FALSE;
+    if (!journal->sync || sync_folder(journal->path, error)) return TRUE;
+    abandon_segment(journal, segment);
+    return FALSE;
+}
+
+/* ---- syncing; all with the lock held ---- */
 
 /* Syncs the current segment, letting go of the lock meanwhile. One at a time: of two at once, one alone would hear
  * of an error. */

@@ -18,7 +18,7 @@
  * the second copy is a duplicate; the file stays until the store has them all on the disk, and is not used again. */
 #pragma once
 
-#include "receiver/journal/journal_format.h"
+#include "receiver/journal/journal_file.h"
 
 /* What journal_segment_number() says of no segment: needs nothing. */
 #define JOURNAL_NONE G_MAXUINT64
@@ -44,11 +44,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journal, journal_close)
 
 /* ---- what was there: one thread, oldest first; others may append and trim meanwhile ---- */
 guint journal_found(Journal *journal);
-/* The i-th segment found; *map is its content, to be unmapped with g_mapped_file_unref. It is held since
- * journal_open(). FALSE: it cannot be read at all; it is then marked as damaged and done with. */
-gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, GMappedFile **map, GError **error);
-/* Its size as the segment after it tells; 0 when none does. */
-guint64 journal_found_size_once(Journal *journal, guint i);
+/* The i-th segment found, and its content, to be closed by the caller. It is held since journal_open(). FALSE: it cannot
+ * be read at all; it is then marked as damaged and done with. */
+gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, JournalFile **file, GError **error);
+
+/* What the segment after it tells of it. */
+typedef struct JournalNext {
+    gboolean last;      /* there is none: nothing more is known */
+    guint missing;      /* so many are missing between the two */
+    guint64 size_bytes; /* where its records end; 0: unknown */
+    gboolean exact;     /* else they may end before: an earlier version knew no better (journal_format.h) */
+    guint64 salt;       /* 0: unknown */
+} JournalNext;
+JournalNext journal_found_next(Journal *journal, guint i);
+
 /* Its frames are with the shards, which hold it as long as they need it. */
 void journal_found_done(Journal *journal, JournalSegment *segment);
 /* Its file will be kept as *.damaged. */

@@ -37,22 +37,39 @@ void journal_header_encode(const JournalHeader *header, guint8 out[JOURNAL_HEADE
     put_u64(out + 24, header->salt);
     put_u64(out + 32, header->previous_number);
     put_u64(out + 40, header->previous_size_bytes);
-    put_u64(out + 48, XXH3_64bits(out, 48));
+    put_u64(out + 48, header->previous_salt);
+    put_u64(out + 56, XXH3_64bits(out, 56));
+}
+
+/* Of this version and this length. */
+static gboolean header_good(Bytes file, guint version, gsize size_bytes) {
+    const guint8 *at = file.data;
+    return file.size_bytes >= size_bytes && get_u32(at + 8) == version &&
+           XXH3_64bits(at, size_bytes - 8) == get_u64(at + size_bytes - 8);
 }
 
 gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error) {
     const guint8 *at = file.data;
-    if (file.size_bytes < JOURNAL_HEADER_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
+    if (file.size_bytes < JOURNAL_HEADER_2_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
     if (memcmp(at, magic, sizeof magic) != 0) return fail(error, PLUMB_ERROR_CORRUPT, "not a journal segment");
-    if (XXH3_64bits(at, 48) != get_u64(at + 48)) return fail(error, PLUMB_ERROR_CORRUPT, "the header fails its check");
-    if (get_u32(at + 8) != JOURNAL_FORMAT_VERSION)
-        return fail(error, PLUMB_ERROR_VERSION, "format version %u, this plumbd knows %u", get_u32(at + 8),
-                    JOURNAL_FORMAT_VERSION);
+    const guint version = get_u32(at + 8);
+    const gboolean current = header_good(file, JOURNAL_FORMAT_VERSION, JOURNAL_HEADER_BYTES);
+    if (!current && !header_good(file, 2, JOURNAL_HEADER_2_BYTES)) {
+        /* All versions to come have a header of this length, or of the earlier one, with its check at the end. */
+        const gboolean other =
+            header_good(file, version, JOURNAL_HEADER_2_BYTES) || header_good(file, version, JOURNAL_HEADER_BYTES);
+        if (other && version > JOURNAL_FORMAT_VERSION)
+            return fail(error, PLUMB_ERROR_VERSION, "format version %u, this plumbd knows %u", version,
+                        JOURNAL_FORMAT_VERSION);
+        return fail(error, PLUMB_ERROR_CORRUPT, "the header fails its check");
+    }
     *header = (JournalHeader){
         .number = get_u64(at + 16),
         .salt = get_u64(at + 24),
         .previous_number = get_u64(at + 32),
         .previous_size_bytes = get_u64(at + 40),
+        .previous_salt = current ? get_u64(at + 48) : 0,
+        .version = version,
     };
     return TRUE;
 }
@@ -86,11 +103,25 @@ void journal_end_encode(guint64 salt, guint64 offset, guint8 out[JOURNAL_RECORD_
     put_u64(out + 16, head_check(out, salt, offset));
 }
 
-gboolean journal_reader_init(JournalReader *reader, Bytes file, GError **error) {
-    JournalReader local = {.data = file.data, .size_bytes = file.size_bytes, .at = JOURNAL_HEADER_BYTES};
+static void need(const JournalReader *reader, gsize from, gsize until) {
+    if (reader->source.need) reader->source.need(reader->source.arg, from, until);
+}
+
+gboolean journal_reader_init(JournalReader *reader, Bytes file, JournalSource source, GError **error) {
+    JournalReader local = {.data = file.data, .size_bytes = file.size_bytes, .source = source};
+    need(&local, 0, JOURNAL_HEADER_BYTES);
     if (!journal_header_decode(file, &local.header, error)) return FALSE;
+    local.at = local.header.version == 2 ? JOURNAL_HEADER_2_BYTES : JOURNAL_HEADER_BYTES;
     *reader = local;
     return TRUE;
+}
+
+void journal_reader_init_without_header(JournalReader *reader, Bytes file, JournalSource source, guint64 salt) {
+    *reader = (JournalReader){.data = file.data,
+                              .size_bytes = file.size_bytes,
+                              .source = source,
+                              .header.salt = salt,
+                              .at = MIN(JOURNAL_HEADER_2_BYTES, file.size_bytes)};
 }
 
 static void note_damage(JournalReader *reader, gsize until) {
@@ -101,6 +132,7 @@ static void note_damage(JournalReader *reader, gsize until) {
 
 static gboolean head_good(const JournalReader *reader, gsize at) {
     if (reader->size_bytes - at < JOURNAL_RECORD_HEADER_BYTES) return FALSE;
+    need(reader, at, at + JOURNAL_RECORD_HEADER_BYTES);
     const guint8 *head = reader->data + at;
     /* The zeros first: cheap, and most places in a payload do not have them. */
     return get_u32(head + 4) == 0 && head_check(head, reader->header.salt, at) == get_u64(head + 16);
@@ -139,6 +171,7 @@ gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
         if (at_end_mark(reader)) break;
         const guint8 *head = reader->data + reader->at;
         const gsize length = get_u32(head), left = reader->size_bytes - reader->at - JOURNAL_RECORD_HEADER_BYTES;
+        if (length <= left) need(reader, reader->at, reader->at + JOURNAL_RECORD_HEADER_BYTES + length);
         if (length > left || XXH3_64bits(head + JOURNAL_RECORD_HEADER_BYTES, length) != get_u64(head + 8)) {
             note_bad(reader, reader->at + JOURNAL_RECORD_HEADER_BYTES + MIN(length, left));
             continue;
@@ -148,4 +181,8 @@ gboolean journal_reader_next(JournalReader *reader, Bytes *payload) {
         return TRUE;
     }
     return FALSE;
+}
+
+gsize journal_reader_end(const JournalReader *reader) {
+    return reader->size_bytes - reader->torn_bytes - reader->unused_bytes;
 }

@@ -33,6 +33,7 @@ static const struct {
     [FAULT_FAILED_SYNC] = {"failed-sync", CALL_SYNC, EIO},
     [FAULT_DYING_DISK] = {"dying-disk", CALL_WRITE | CALL_GROW | CALL_CHANGE | CALL_SYNC, EIO},
     [FAULT_FAILED_READ] = {"failed-read", CALL_READ, EIO},
+    [FAULT_BAD_SECTOR] = {"bad-sector", 0, EIO},
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,6 +111,16 @@ static void *next_function(const char *name) {
 #define NEXT(name)                                                                                                     \
     static __typeof__(&(name)) next;                                                                                   \
     if (next == NULL) next = (__typeof__(&(name)))next_function(#name);
+
+/* Is something of it unreadable? */
+static gboolean hits_bad_sector(off_t offset, size_t size) {
+    pthread_mutex_lock(&lock);
+    const off_t from = ((off_t)at - 1) * FAULT_SECTOR_BYTES, to = from + (off_t)lasts * FAULT_SECTOR_BYTES;
+    const gboolean hits = kind == FAULT_BAD_SECTOR && at > 0 && offset < to && offset + (off_t)size > from;
+    pthread_mutex_unlock(&lock);
+    if (hits) errno = EIO;
+    return hits;
+}
 
 static int opened(int fd, gboolean ours, gboolean made) {
     if (fd < 0 || fd >= DESCRIPTORS) return fd;
@@ -223,7 +234,8 @@ PWRITEV_FUNCTION(pwritev64)
     ssize_t name(int fd, void *data, size_t size, off_t offset);                                                       \
     ssize_t name(int fd, void *data, size_t size, off_t offset) {                                                      \
         NEXT(name)                                                                                                     \
-        return watched_fd(fd) && strikes(CALL_READ) ? -1 : next(fd, data, size, offset);                               \
+        const gboolean fails = watched_fd(fd) && (strikes(CALL_READ) || hits_bad_sector(offset, size));                \
+        return fails ? -1 : next(fd, data, size, offset);                                                              \
     }
 READ_FUNCTION(pread)
 READ_FUNCTION(pread64)

@@ -5,8 +5,11 @@ import os
 import random
 import re
 import shutil
+import signal
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -191,8 +194,24 @@ def killed_with_segments(plumbd, batches=60):
     return segments
 
 
+HEADER = 64
+
+
 def cut(data):
     return data[: len(data) - 1000]
+
+
+def zero(data):
+    """As a file system does that had the length of a file, and not its bytes, on the disk."""
+    return data[: len(data) - 3000] + bytes(3000)
+
+
+def last_record_begins(data):
+    begin, at = HEADER, HEADER
+    while data[at : at + 4] != b"\xff\xff\xff\xff":  # the end mark
+        begin, at = at, at + 24 + int.from_bytes(data[at : at + 4], "little")
+        assert at < len(data)
+    return begin
 
 
 def flip(at):
@@ -203,49 +222,108 @@ def flip(at):
     return damage
 
 
-# what happens to the segment, which one it is, how many batches of 100 spans may go
+# what happens to the segment (None: it is gone), how many batches of 100 spans may go
 DAMAGES = {
-    "cut at the end of an inner one": (cut, 1, 1),
-    "cut between two records": (None, 1, 1),
-    "payload of the first record": (flip(200), 1, 1),
-    "head of the first record": (flip(60), 1, 1),
-    "last byte of the last record": (flip(-25), 1, 1),
-    "header": (flip(3), 1, 99),
-    "header's check": (flip(50), 1, 99),
-    "empty": (lambda data: b"", 1, 99),
+    "cut at its end": (cut, range(1, 2)),
+    "cut between two records": (lambda data: data[: last_record_begins(data)], range(1, 2)),  # the next one knows
+    "zeros at its end": (zero, range(1, 3)),
+    "payload of the first record": (flip(200), range(1, 2)),
+    "head of the first record": (flip(68), range(1, 2)),
+    "last byte of the last record": (flip(-25), range(1, 2)),
+    "header": (flip(3), range(0, 1)),  # the next one has what is needed to read the records
+    "header's check": (flip(60), range(0, 1)),
+    "a disk's sector of zeros": (lambda data: bytes(4096) + data[4096:], range(1, 4)),
+    "empty": (lambda data: b"", range(1, 99)),
+    "missing": (None, range(1, 99)),
 }
 
 
-@pytest.mark.parametrize("damage, which, most", DAMAGES.values(), ids=DAMAGES.keys())
-def test_damaged_journal_is_reported_and_the_rest_taken(make_plumbd, damage, which, most):
+@pytest.mark.parametrize("damage, lost", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_journal_is_reported_and_the_rest_taken(make_plumbd, damage, lost):
+    """Of a segment that has others before and behind it."""
     plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
-    segments = killed_with_segments(plumbd)
-    victim = segments[which]
-    data = victim.read_bytes()
-    if damage is None:  # exactly the last record: only the next segment knows that it is missing
-        end, at = 56, 56
-        while data[at : at + 4] != b"\xff\xff\xff\xff":  # the end mark
-            end = at
-            at += 24 + int.from_bytes(data[at : at + 4], "little")
-        victim.write_bytes(data[:end])
+    before, victim = killed_with_segments(plumbd)[:2]
+    if damage:
+        victim.write_bytes(damage(victim.read_bytes()))
     else:
-        victim.write_bytes(damage(data))
+        victim.unlink()
     plumbd.start()
     plumbd.flush()
-    lost_batches = 60 - plumbd.stored()["spans"] // 100
     assert plumbd.stored()["spans"] % 100 == 0
-    assert 1 <= lost_batches <= most
-    assert victim.name in plumbd.messages()
-    assert "damaged" in plumbd.messages()
+    assert 60 - plumbd.stored()["spans"] // 100 in lost
+    if damage:
+        assert victim.name in plumbd.messages() and "damaged" in plumbd.messages()
+    else:
+        assert f"lacks 1 files after {before}" in plumbd.messages()
+    assert "being written when plumbd was ended" not in plumbd.messages()
     assert plumbd.receiver()["journal_damages"] >= 1
+    assert plumbd.metrics()["plumbd_journal_damages_total"] >= 1
     # All that is stored; the damaged file is kept beside.
     assert plumbd.stop() == 0
-    kept = victim.with_name(victim.name + ".damaged")
-    assert kept.exists()
+    assert victim.with_name(victim.name + ".damaged").exists() == (damage is not None)
     assert not list(plumbd.journal.glob("*.journal"))
     # And is not read again.
     plumbd.start()
     assert plumbd.receiver()["journal_damages"] == 0
+
+
+@pytest.mark.parametrize("page, lost", [(0, range(1, 4)), (5, range(1, 4)), (12, range(1, 4))])
+def test_unreadable_sector_of_the_journal(make_plumbd, fault_layer, page, lost):
+    """Of one segment, 4 KiB: all else is taken."""
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
+    victim = killed_with_segments(plumbd)[1]
+    assert victim.stat().st_size > 4096 * (page + 1)
+    fault = {"FOLDER": victim, "KIND": "bad-sector", "AT": page + 1, "LASTS": 1}
+    plumbd.environment |= {"LD_PRELOAD": str(fault_layer), **{f"PLUMB_FAULT_{k}": str(v) for k, v in fault.items()}}
+    plumbd.start()
+    plumbd.flush()
+    assert 60 - plumbd.stored()["spans"] // 100 in lost
+    assert f"bytes of {victim} cannot be read (Input/output error)" in plumbd.messages()
+    assert plumbd.receiver()["journal_damages"] >= 1
+    assert plumbd.stop() == 0
+    assert victim.with_name(victim.name + ".damaged").exists()
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a file system whose files are mapped")
+def test_unreadable_page_of_a_mapped_table(make_plumbd):
+    """A file that is cut under its mapping is one whose pages cannot be read."""
+    folder = Path(tempfile.mkdtemp(prefix="plumb-mapped-", dir="/dev/shm"))
+    try:
+        plumbd = make_plumbd(folder=folder).start()
+        with Sender(plumbd) as sender:
+            assert sender.submit(trace_spans(7, 100)).accepted == 100
+            tables = [fd for fd in Path(f"/proc/{plumbd.process.pid}/fd").iterdir() if "(deleted)" in os.readlink(fd)]
+            assert tables
+            for fd in tables:
+                os.truncate(fd, 0)
+            with pytest.raises(ConnectionError):
+                sender.submit(trace_spans(8, 100))
+        assert plumbd.wait() == -signal.SIGBUS
+        assert "see to the disk" in plumbd.messages()
+        plumbd.start()
+        plumbd.flush()
+        assert plumbd.stored()["spans"] in (100, 200)
+        assert plumbd.stop() == 0
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_unreadable_end_of_the_newest_file(make_plumbd, fault_layer):
+    """No file behind it tells that it went on: what cannot be read counts as damage all the same."""
+    plumbd = make_plumbd(trace__idle="1h", journal__segment="1M")
+    plumbd.start()
+    with Sender(plumbd) as sender:
+        for trace in range(1, 21):
+            assert sender.submit(trace_spans(trace, 100)).accepted == 100
+    plumbd.kill()
+    (victim,) = plumbd.journal.glob("plumb-*.journal")
+    page = last_record_begins(victim.read_bytes()) // 4096
+    fault = {"FOLDER": victim, "KIND": "bad-sector", "AT": page + 1, "LASTS": 9}
+    plumbd.environment |= {"LD_PRELOAD": str(fault_layer), **{f"PLUMB_FAULT_{k}": str(v) for k, v in fault.items()}}
+    plumbd.start()
+    plumbd.flush()
+    assert 17 <= plumbd.stored()["spans"] // 100 <= 19
+    assert plumbd.receiver()["journal_damages"] >= 1
 
 
 @pytest.mark.parametrize("left", [1, 23, 24, 25, 1000])
@@ -254,12 +332,7 @@ def test_unfinished_record_at_the_end_is_no_damage(make_plumbd, left):
     plumbd = make_plumbd(trace__idle="1h", journal__segment="64K")
     victim = killed_with_segments(plumbd)[-1]
     data = victim.read_bytes()
-    at = 56
-    while (
-        data[(end := at + 24 + int.from_bytes(data[at : at + 4], "little")) :][:4] != b"\xff\xff\xff\xff"
-    ):  # the end mark
-        at = end
-    victim.write_bytes(data[: at + left])
+    victim.write_bytes(data[: last_record_begins(data) + left])
     for _ in range(2):  # the second time, there is a segment after it
         plumbd.start().wait_recovered()
         assert plumbd.receiver()["journal_damages"] == 0

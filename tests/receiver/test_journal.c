@@ -60,16 +60,17 @@ static GArray *read_all(const char *folder, guint *damages) {
     *damages = 0;
     for (guint i = 0; i < journal_found(journal); i++) {
         JournalSegment *segment;
-        g_autoptr(GMappedFile) map = NULL;
-        g_assert_true(journal_found_open(journal, i, &segment, &map, NULL));
-        Bytes file = {g_mapped_file_get_contents(map), g_mapped_file_get_length(map)};
-        guint64 once = journal_found_size_once(journal, i);
-        if (file.size_bytes < once) ++*damages;
-        if (once > 0) file.size_bytes = MIN(file.size_bytes, once + JOURNAL_RECORD_HEADER_BYTES);
+        g_autoptr(JournalFile) opened = NULL;
+        g_assert_true(journal_found_open(journal, i, &segment, &opened, NULL));
+        Bytes file = journal_file_bytes(opened);
+        const JournalNext next = journal_found_next(journal, i);
+        *damages += next.missing;
+        if (next.size_bytes > 0) file.size_bytes = MIN(file.size_bytes, next.size_bytes + JOURNAL_RECORD_HEADER_BYTES);
         JournalReader reader;
-        if (!journal_reader_init(&reader, file, NULL)) {
+        if (!journal_reader_init(&reader, file, journal_file_source(opened), NULL)) {
             ++*damages;
-            continue;
+            if (next.salt == 0) continue;
+            journal_reader_init_without_header(&reader, file, journal_file_source(opened), next.salt);
         }
         Bytes payload;
         while (journal_reader_next(&reader, &payload)) {
@@ -80,6 +81,7 @@ static GArray *read_all(const char *folder, guint *damages) {
             g_array_append_val(seen, number);
         }
         *damages += reader.damages;
+        if (next.exact && journal_reader_end(&reader) < next.size_bytes) ++*damages;
     }
     return seen;
 }
@@ -162,6 +164,116 @@ static void test_every_damage(void) {
     remove_folder(folder);
 }
 
+/* Two segments, of which the first has eight payloads; the path of that one. */
+static char *two_segments(const char *folder) {
+    Journal *journal = open_journal(folder, 256, FALSE);
+    guint n = 0;
+    while (append(journal, n, 1) == 1) n++;
+    journal_close(journal);
+    return g_build_filename(folder, "plumb-0000000000000001.journal", NULL);
+}
+
+/* The next segment tells where the records of this one end: however its end is lost, it is noticed. */
+static void test_lost_end_of_an_inner_segment(void) {
+    char *folder = make_folder();
+    g_autofree char *path = two_segments(folder), *good = NULL;
+    gsize size;
+    guint damages;
+    g_autoptr(GArray) all = read_all(folder, &damages);
+    g_assert_cmpuint(damages, ==, 0);
+    g_assert_true(g_file_get_contents(path, &good, &size, NULL));
+    for (gsize from = JOURNAL_HEADER_BYTES; from < size - JOURNAL_RECORD_HEADER_BYTES; from++) {
+        g_autofree char *bad = g_memdup2(good, size);
+        memset(bad + from, 0, size - from);
+        g_assert_true(g_file_set_contents(path, bad, (gssize)size, NULL));
+        g_autoptr(GArray) zeroed = read_all(folder, &damages);
+        g_assert_cmpuint(damages, >=, 1);
+        g_assert_cmpuint(zeroed->len, <, all->len);
+        g_assert_true(g_file_set_contents(path, good, (gssize)from, NULL));
+        g_autoptr(GArray) cut = read_all(folder, &damages);
+        g_assert_cmpuint(damages, >=, 1);
+        g_assert_cmpuint(cut->len, ==, zeroed->len);
+    }
+    remove_folder(folder);
+}
+
+/* As when the disk never got the last writes: an older end mark is in their place. */
+static void test_old_end_mark_in_an_inner_segment(void) {
+    char *folder = make_folder();
+    Journal *journal = open_journal(folder, 256, FALSE);
+    g_autofree char *path = g_build_filename(folder, "plumb-0000000000000001.journal", NULL), *old = NULL;
+    gsize size;
+    append(journal, 0, 1);
+    g_assert_true(g_file_get_contents(path, &old, &size, NULL));
+    guint n = 1;
+    while (append(journal, n, 1) == 1) n++;
+    journal_close(journal);
+    g_assert_true(g_file_set_contents(path, old, (gssize)size, NULL));
+    guint damages;
+    g_autoptr(GArray) seen = read_all(folder, &damages);
+    g_assert_cmpuint(damages, ==, 1);
+    g_assert_cmpuint(seen->len, ==, 2); /* the first, and the one in the second segment */
+    remove_folder(folder);
+}
+
+static void test_missing_inner_segments(void) {
+    char *folder = make_folder();
+    Journal *journal = open_journal(folder, 256, FALSE);
+    g_assert_cmpuint(append(journal, 0, 60), >, 5);
+    journal_close(journal);
+    for (guint number = 3; number <= 4; number++) {
+        g_autofree char *name = g_strdup_printf("plumb-%016x.journal", number);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_assert_cmpint(g_unlink(path), ==, 0);
+    }
+    guint damages;
+    g_autoptr(GArray) seen = read_all(folder, &damages);
+    g_assert_cmpuint(damages, ==, 2);
+    g_assert_cmpuint(seen->len, <, 60);
+    remove_folder(folder);
+}
+
+/* A segment as plumbd wrote it before, with a header of 56 bytes. */
+static void write_version_2(const char *folder, guint64 number, guint64 previous_size, guint first, guint n) {
+    const guint64 salt = 77 + number;
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    guint8 header[56] = "PLUMBJNL\2";
+    const guint64 fields[] = {GUINT64_TO_LE(number), GUINT64_TO_LE(salt), GUINT64_TO_LE(number - 1),
+                              GUINT64_TO_LE(previous_size)};
+    memcpy(header + 16, fields, sizeof fields);
+    const guint64 check = GUINT64_TO_LE(XXH3_64bits(header, 48));
+    memcpy(header + 48, &check, sizeof check);
+    g_byte_array_append(out, header, sizeof header);
+    guint8 head[JOURNAL_RECORD_HEADER_BYTES];
+    for (guint i = first; i < first + n; i++) {
+        g_autofree char *text = payload_of(i);
+        const JournalRecord record = journal_record((Bytes){text, strlen(text)});
+        journal_record_encode(&record, salt, out->len, head);
+        g_byte_array_append(out, head, sizeof head);
+        g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
+    }
+    journal_end_encode(salt, out->len, head);
+    g_byte_array_append(out, head, sizeof head);
+    g_autofree char *name = g_strdup_printf("plumb-%016" G_GINT64_MODIFIER "x.journal", number);
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_assert_true(g_file_set_contents(path, (const char *)out->data, out->len, NULL));
+}
+
+static void test_earlier_version(void) {
+    char *folder = make_folder();
+    write_version_2(folder, 1, 0, 0, 10);
+    /* What it told of a segment that an earlier process had left was the size of its file. */
+    write_version_2(folder, 2, 5000, 10, 10);
+    Journal *journal = open_journal(folder, 256, FALSE);
+    append(journal, 20, 10);
+    journal_close(journal);
+    guint damages;
+    g_autoptr(GArray) seen = read_all(folder, &damages);
+    assert_numbers(seen, 30);
+    g_assert_cmpuint(damages, ==, 0);
+    remove_folder(folder);
+}
+
 static guint files_of(const char *folder, const char *prefix) {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
     const char *name;
@@ -175,8 +287,8 @@ static void test_newer_version(void) {
     guint8 header[JOURNAL_HEADER_BYTES];
     journal_header_encode(&(JournalHeader){.number = 1, .salt = 5}, header);
     header[8] = 99;
-    guint64 check = GUINT64_TO_LE(XXH3_64bits(header, 48));
-    memcpy(header + 48, &check, sizeof check);
+    guint64 check = GUINT64_TO_LE(XXH3_64bits(header, 56));
+    memcpy(header + 56, &check, sizeof check);
     g_autofree char *path = g_build_filename(folder, "plumb-0000000000000001.journal", NULL);
     g_assert_true(g_file_set_contents(path, (const char *)header, sizeof header, NULL));
     g_autoptr(GError) error = NULL;
@@ -327,8 +439,8 @@ static void test_found_segments_are_held_until_replayed(void) {
     g_assert_cmpuint(journal_found(journal), ==, found);
     g_assert_cmpuint(journal_usage(journal).unread_bytes, ==, unread);
     JournalSegment *segment;
-    g_autoptr(GMappedFile) map = NULL;
-    g_assert_true(journal_found_open(journal, 0, &segment, &map, NULL));
+    g_autoptr(JournalFile) file = NULL;
+    g_assert_true(journal_found_open(journal, 0, &segment, &file, NULL));
     g_autofree char *path = g_strdup(journal_segment_path(segment));
     g_autofree char *kept = g_strconcat(path, ".damaged", NULL);
     journal_mark_damaged(journal, segment);
@@ -339,9 +451,9 @@ static void test_found_segments_are_held_until_replayed(void) {
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
     g_assert_true(g_file_test(kept, G_FILE_TEST_EXISTS));
     /* The others are where they were, for the segment that is gone. */
-    g_assert_cmpuint(journal_found_size_once(journal, 1), >, 0);
+    g_assert_cmpuint(journal_found_next(journal, 1).size_bytes, >, 0);
     for (guint i = 1; i < found; i++) {
-        g_autoptr(GMappedFile) next = NULL;
+        g_autoptr(JournalFile) next = NULL;
         g_assert_true(journal_found_open(journal, i, &segment, &next, NULL));
         journal_found_done(journal, segment);
     }
@@ -427,6 +539,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/journal/round-trip", test_round_trip);
     g_test_add_func("/journal/many-records", test_many_records_in_one_write);
     g_test_add_func("/journal/every-damage", test_every_damage);
+    g_test_add_func("/journal/inner/lost-end", test_lost_end_of_an_inner_segment);
+    g_test_add_func("/journal/inner/old-end-mark", test_old_end_mark_in_an_inner_segment);
+    g_test_add_func("/journal/inner/missing", test_missing_inner_segments);
+    g_test_add_func("/journal/earlier-version", test_earlier_version);
     g_test_add_func("/journal/newer-version", test_newer_version);
     g_test_add_func("/journal/one-at-a-time", test_one_at_a_time);
     g_test_add_func("/journal/discard", test_discard);
