@@ -1,5 +1,6 @@
 #include "receiver/daemon.h"
 
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "receiver/facts/files.h"
 #include "receiver/http/http.h"
 #include "receiver/net/listener.h"
+#include "receiver/watchdog.h"
 
 /* Table files that the store keeps open, if it may. */
 #define STORE_FILES 1000u
@@ -46,6 +48,7 @@ struct Daemon {
     Http *http;
     ResourceControl *control;
     Retention *retention;
+    Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
     Net *net;
     FilePlan files;
@@ -155,6 +158,8 @@ static ResourceControlLimits resource_control_limits(const Settings *settings) {
     };
 }
 
+static void ask_for_restart(void) { kill(getpid(), DAEMON_RESTART_SIGNAL); }
+
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
     daemon->sources = (StateSources){
@@ -199,6 +204,8 @@ static void start_service(Daemon *daemon) {
         .segment_bytes = s->journal_segment_bytes,
         .sampling = &daemon->sampling,
         .queue_bytes = s->queue_bytes * s->shards,
+        .store_needs_bytes = OTHERS_BUFFERS * s->store_buffer_bytes,
+        .restart = ask_for_restart,
         .others_bytes = OTHERS_BYTES + s->shards * OTHERS_SHARD_BYTES + s->store_cache_bytes +
                         OTHERS_BUFFERS * s->store_buffer_bytes,
     };
@@ -279,6 +286,8 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
     atomic_store(&daemon->sources.net, daemon->net);
+    const WatchdogOptions watchdog = {&daemon->sources, daemon->http, daemon->control};
+    daemon->watchdog = watchdog_start(&watchdog);
     return TRUE;
 }
 
@@ -334,6 +343,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     admission_set(daemon->admission, ADMISSION_STOPPING, "stopping: open traces are being stored");
     /* Without a journal, nobody else has them. */
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
+    g_clear_pointer(&daemon->watchdog, watchdog_stop);
     if (daemon->net) net_stop(daemon->net);
     g_clear_pointer(&daemon->recovery, recovery_stop);
     g_autoptr(GError) problem = NULL;

@@ -10,7 +10,8 @@
  *   http                                    event loop; an eventfd for answers of query threads
  *   query                                   the queue of questions
  *   join                                    a lock over what is left to join
- *   resources, consolidation, retention     a timed wait
+ *   resources, consolidation, retention,    a timed wait
+ *   watchdog
  *
  *   net-N  --fragments (one message per shard and round)-->  shard-N  --groups-->  store
  *     |                                                       ^
@@ -26,6 +27,10 @@
 #include "receiver/settings.h"
 
 typedef struct Daemon Daemon;
+
+/* Sent to the process when only a new one can go on (store_watch.h): whoever waits for signals ends it at once, with a
+ * code that has it started anew. */
+#define DAEMON_RESTART_SIGNAL SIGUSR2
 
 /* Binds the ports, opens journal, store and archive, starts shards and HTTP (not ready yet). Nothing new is left on
  * disk when it fails. settings must outlive the daemon. */

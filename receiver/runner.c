@@ -13,6 +13,8 @@
 
 /* From the lifecycle thread to main: done. */
 #define SIGNAL_DONE SIGUSR1
+/* The exit code that asks for a new start (EX_TEMPFAIL of sysexits.h). */
+#define EXIT_RESTART 75
 
 typedef enum { PHASE_STARTING, PHASE_RUNNING, PHASE_STOPPING, PHASE_STOPPED } Phase;
 
@@ -142,6 +144,13 @@ static void on_reload(Runner *runner) {
     sd_notify(0, "READY=1");
 }
 
+/* As kill -9 would: a store that fails may keep an orderly stop waiting, and the journal has what it lacks. */
+static void end_for_restart(const Runner *runner) {
+    if (runner->phase == PHASE_STOPPING) return; /* which has a time limit of its own, and says what is left */
+    sd_notify(0, "STATUS=the store failed and did not recover: ended to be started anew");
+    _exit(EXIT_RESTART);
+}
+
 static void loop(Runner *runner, const sigset_t *signals) {
     while (runner->phase != PHASE_STOPPED) {
         int signal = 0;
@@ -149,6 +158,7 @@ static void loop(Runner *runner, const sigset_t *signals) {
         switch (signal) {
         case SIGNAL_DONE: on_done(runner); break;
         case SIGHUP: on_reload(runner); break;
+        case DAEMON_RESTART_SIGNAL: end_for_restart(runner); break;
         default: on_stop_signal(runner, signal); break;
         }
     }
@@ -172,6 +182,7 @@ int runner_run(Config *config) {
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGNAL_DONE);
+    sigaddset(&signals, DAEMON_RESTART_SIGNAL);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread starts: all inherit it */
     signal(SIGPIPE, SIG_IGN);
     say_why_on_unreadable_page();

@@ -9,6 +9,7 @@
 #include "receiver/background/consolidation.h"
 #include "receiver/background/idle_rule.h"
 #include "receiver/background/memory.h"
+#include "receiver/background/store_watch.h"
 #include "receiver/facts/log.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
@@ -19,6 +20,7 @@
 typedef struct Flushing {
     guint64 asked;
     gint64 again_ns;
+    gboolean failed; /* the last time the store was asked */
 } Flushing;
 
 struct ResourceControl {
@@ -29,6 +31,7 @@ struct ResourceControl {
     pthread_cond_t changed;
     ResourceControlLimits limits; /* under the lock */
     gboolean stopping;            /* under the lock */
+    _Atomic gint64 seen_ns;
 };
 
 /* ---- journal ---- */
@@ -80,7 +83,10 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
         gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
         if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;
     }
-    if (since_ns == 0) return;
+    if (since_ns == 0) {
+        flushing->failed = FALSE;
+        return;
+    }
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
     const JournalUsage usage = journal_usage(sources->journal);
     const guint64 journal_bytes = held_bytes(&usage);
@@ -93,9 +99,35 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
     gboolean flush = due && !under_way;
     guint64 mark = store_next_mark(store);
     g_autoptr(GError) error = NULL;
-    if (!store_set_mark(store, flush, &error))
+    flushing->failed = !store_set_mark(store, flush, &error);
+    if (flushing->failed)
         log_limited(&limit, LOG_LEVEL_WARNING, "the store cannot write out what it has in memory: %s", error->message);
-    if (flush) *flushing = (Flushing){mark, now_ns + RESOURCE_CONTROL_FLUSH_NS};
+    if (flush) flushing->asked = mark;
+    if (flush) flushing->again_ns = now_ns + RESOURCE_CONTROL_FLUSH_NS;
+    if (admission_set(sources->admission, ADMISSION_STORE_FLUSH, flushing->failed ? error->message : NULL) &&
+        !flushing->failed)
+        log_message(LOG_LEVEL_NOTICE, "the store writes out what it has in memory again");
+}
+
+/* A store that does not recover by itself: receiver/background/store_watch.h. */
+static void watch_store(const ResourceControlOptions *options, StoreWatch *watch) {
+    Admission *admission = options->sources->admission;
+    const gboolean fails = admission_is_shut_for(admission, ADMISSION_STORE_FAILS) ||
+                           admission_is_shut_for(admission, ADMISSION_STORE_FLUSH);
+    const StoreFolder folder = {options->store_path, options->store_needs_bytes};
+    if (!store_watch_look(watch, fails, &folder, clock_monotonic_ns(clock_system()))) return;
+    if (options->uses_journal) {
+        log_message(LOG_LEVEL_ERROR,
+                    "the store takes nothing although files can be written in %s: plumbd ends, to be "
+                    "started anew; the journal has what the store lacks",
+                    options->store_path);
+        options->restart();
+    } else {
+        log_message(LOG_LEVEL_ERROR,
+                    "the store takes nothing although files can be written in %s: start plumbd anew; "
+                    "with journal.ack = memory it does not end by itself, since spans would be lost",
+                    options->store_path);
+    }
 }
 
 static void probe_journal(StateSources *sources) {
@@ -236,11 +268,13 @@ static void *run(void *arg) {
     ResourceControl *control = arg;
     StateSources *sources = control->options.sources;
     pthread_setname_np(pthread_self(), "resources");
-    Flushing flushing = {0, 0};
+    Flushing flushing = {.asked = 0};
+    StoreWatch watch = {0};
     Advising advising = {.spans = 0};
     MemoryKeeper retention = {.expected_bytes = control->options.others_bytes};
     ResourceControlLimits limits;
     for (guint round = 0; wait_round(control, &limits); round++) {
+        atomic_store(&control->seen_ns, clock_monotonic_ns(clock_system()));
         watch_space(&control->options, limits.min_free_bytes);
         bound_disk(&control->options, &limits);
         probe_journal(sources);
@@ -257,6 +291,7 @@ static void *run(void *arg) {
         share_out(sources, &retention, &limits); /* what a group takes while it is written is soon gone */
         resource_control_trim(sources);
         flush_store(sources, &flushing);
+        watch_store(&control->options, &watch);
         if (round % 4 == 0) bound_journal(sources);
     }
     return NULL;
@@ -266,6 +301,7 @@ ResourceControl *resource_control_start(const ResourceControlOptions *options, c
     ResourceControl *control = g_new0(ResourceControl, 1);
     control->options = *options;
     control->limits = *limits;
+    atomic_init(&control->seen_ns, clock_monotonic_ns(clock_system()));
     pthread_mutex_init(&control->lock, NULL);
     cond_init_monotonic(&control->changed);
     watch_space(options, limits->min_free_bytes);
@@ -276,6 +312,8 @@ ResourceControl *resource_control_start(const ResourceControlOptions *options, c
     control->consolidation = consolidation_start(options->sources);
     return control;
 }
+
+gint64 resource_control_seen_ns(ResourceControl *control) { return atomic_load(&control->seen_ns); }
 
 void resource_control_set_limits(ResourceControl *control, const ResourceControlLimits *limits) {
     pthread_mutex_lock(&control->lock);

@@ -14,11 +14,13 @@
 typedef struct ResourceControlOptions {
     StateSources *sources;
     const char *store_path, *journal_path;
-    gboolean uses_journal; /* ack is not memory */
-    guint64 segment_bytes; /* of the journal */
-    SharedText *sampling;  /* kept up to date */
-    guint64 queue_bytes;   /* of all shards */
-    guint64 others_bytes;  /* memory that all but open traces will have under load */
+    gboolean uses_journal;     /* ack is not memory */
+    guint64 segment_bytes;     /* of the journal */
+    SharedText *sampling;      /* kept up to date */
+    guint64 queue_bytes;       /* of all shards */
+    guint64 store_needs_bytes; /* free, to write out what it has in memory */
+    void (*restart)(void);     /* the process is to end, and to be started anew */
+    guint64 others_bytes;      /* memory that all but open traces will have under load */
 } ResourceControlOptions;
 
 /* What a reload may change. */
@@ -34,6 +36,8 @@ typedef struct ResourceControlLimits {
 
 typedef struct ResourceControl ResourceControl;
 ResourceControl *resource_control_start(const ResourceControlOptions *options, const ResourceControlLimits *limits);
+/* Any thread: when it last began a round (monotonic). */
+gint64 resource_control_seen_ns(ResourceControl *control);
 void resource_control_set_limits(ResourceControl *control, const ResourceControlLimits *limits);
 void resource_control_stop(ResourceControl *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResourceControl, resource_control_stop)

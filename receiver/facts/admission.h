@@ -8,6 +8,7 @@ typedef enum {
     ADMISSION_STARTING,
     ADMISSION_STOPPING,
     ADMISSION_STORE_FAILS, /* a shard cannot write its traces */
+    ADMISSION_STORE_FLUSH, /* it cannot write out its memory */
     ADMISSION_STORE_SPACE, /* less free space than store.min-free */
     ADMISSION_JOURNAL_FAILS,
     ADMISSION_JOURNAL_FULL, /* journal.limit reached while the store does not take what is in it */

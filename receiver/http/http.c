@@ -25,6 +25,7 @@ struct Http {
     GHashTable *open; /* HttpJob whose exchange is unanswered -> has its first piece been sent? */
     pthread_t thread;
     atomic_bool stopping;
+    _Atomic gint64 seen_ns;
 };
 
 /* ---- what this thread answers itself ---- */
@@ -221,6 +222,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg) {
     Http *http = arg;
     guint64 count;
     (void)!read(fd, &count, sizeof count);
+    atomic_store(&http->seen_ns, clock_monotonic_ns(clock_system()));
     send_answers(http);
     if (atomic_load(&http->stopping)) event_base_loopbreak(http->base);
 }
@@ -273,6 +275,11 @@ static void cancel_open(Http *http) {
     void *job;
     g_hash_table_iter_init(&iter, http->open);
     while (g_hash_table_iter_next(&iter, &job, NULL)) http_job_cancel(job);
+}
+
+gint64 http_seen_ns(Http *http) {
+    wake(http);
+    return atomic_load(&http->seen_ns);
 }
 
 void http_leave_shards(Http *http) { http_jobs_leave_shards(http->jobs); }

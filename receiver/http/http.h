@@ -18,6 +18,8 @@ typedef struct HttpOptions {
 
 typedef struct Http Http;
 Http *http_start(const HttpOptions *options);
+/* Any thread: when its thread last went through its loop (monotonic), which it is asked to do again now. */
+gint64 http_seen_ns(Http *http);
 /* Before shards stop: see http_jobs_leave_shards(). Probes and questions are still answered. */
 void http_leave_shards(Http *http);
 /* Ends the threads; answers that are being made are finished first, but not sent. */

@@ -44,8 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journal, journal_close)
 
 /* ---- what was there: one thread, oldest first; others may append and trim meanwhile ---- */
 guint journal_found(Journal *journal);
-/* The i-th segment found, and its content, to be closed by the caller. It is held since journal_open(). FALSE: it cannot
- * be read at all; it is then marked as damaged and done with. */
+/* The i-th segment found, and its content, to be closed by the caller. It is held since journal_open(). FALSE: it
+ * cannot be read at all; it is then marked as damaged and done with. */
 gboolean journal_found_open(Journal *journal, guint i, JournalSegment **segment, JournalFile **file, GError **error);
 
 /* What the segment after it tells of it. */

@@ -22,8 +22,8 @@
  * finished; 0: unknown, as its header could not be read. And it tells its salt, with which the records of one that has
  * lost its header are found.
  *
- * Version 2, which is read, too, has a header of 56 bytes without the salt of the segment before; of one that an earlier
- * process left, it tells the size of the file, in which its records need not reach to the end. */
+ * Version 2, which is read, too, has a header of 56 bytes without the salt of the segment before. Of one that an
+ * earlier process left, it tells the size of the file, in which its records need not reach to the end. */
 #pragma once
 
 #include "common/base/bytes.h"

@@ -27,6 +27,7 @@ typedef struct NetThread {
     pthread_mutex_t lock;
     GPtrArray *inbox; /* PeerPlace: connections handed over, under the lock */
     atomic_uint n_connections;
+    _Atomic gint64 seen_ns;
 } NetThread;
 
 struct Net {
@@ -119,7 +120,9 @@ static void on_wake(evutil_socket_t fd, short what, void *arg) {
 static void on_tick(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     NetThread *thread = arg;
-    connections_tick(&thread->context, clock_monotonic_ns(clock_system()));
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    atomic_store(&thread->seen_ns, now_ns);
+    connections_tick(&thread->context, now_ns);
     if (thread->number == 0 && !atomic_load(&thread->net->stopping)) event_add(thread->net->acceptable, NULL);
 }
 
@@ -153,6 +156,7 @@ static void thread_init(Net *net, guint number) {
     NetThread *thread = &net->threads[number];
     thread->net = net;
     thread->number = number;
+    atomic_init(&thread->seen_ns, clock_monotonic_ns(clock_system()));
     thread->inbox = g_ptr_array_new();
     pthread_mutex_init(&thread->lock, NULL);
     thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -218,6 +222,12 @@ void net_free(Net *net) {
     for (guint i = 0; i < net->options.n_threads; i++) thread_clear(&net->threads[i]);
     g_free(net->threads);
     g_free(net);
+}
+
+gint64 net_seen_ns(Net *net) {
+    gint64 seen_ns = G_MAXINT64;
+    for (guint i = 0; i < net->options.n_threads; i++) seen_ns = MIN(seen_ns, atomic_load(&net->threads[i].seen_ns));
+    return seen_ns;
 }
 
 guint net_connections(Net *net) {

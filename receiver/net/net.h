@@ -21,5 +21,7 @@ Net *net_start(const NetOptions *options);
 void net_stop(Net *net);
 void net_free(Net *net);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Net, net_free)
+/* Any thread: since when all network threads have gone through their loops (monotonic). They do by themselves. */
+gint64 net_seen_ns(Net *net);
 /* Any thread: open connections. */
 guint net_connections(Net *net);

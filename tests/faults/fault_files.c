@@ -32,7 +32,9 @@ static const struct {
     [FAULT_SHORT_WRITE] = {"short-write", CALL_WRITE, ENOSPC},
     [FAULT_FAILED_SYNC] = {"failed-sync", CALL_SYNC, EIO},
     [FAULT_DYING_DISK] = {"dying-disk", CALL_WRITE | CALL_GROW | CALL_CHANGE | CALL_SYNC, EIO},
+    [FAULT_NO_RIGHTS] = {"no-rights", CALL_GROW | CALL_CHANGE, EACCES},
     [FAULT_FAILED_READ] = {"failed-read", CALL_READ, EIO},
+    [FAULT_HANGING_SYNC] = {"hanging-sync", CALL_SYNC, 0},
     [FAULT_BAD_SECTOR] = {"bad-sector", 0, EIO},
 };
 
@@ -95,6 +97,7 @@ static gboolean strikes(CallSort sort) {
     gboolean fails = counted && at > 0 && calls >= at && lasts_still();
     int problem = kinds[kind].problem;
     pthread_mutex_unlock(&lock);
+    while (fails && problem == 0) pause();
     if (fails) errno = problem;
     return fails;
 }

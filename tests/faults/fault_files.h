@@ -2,9 +2,9 @@
  * (LD_PRELOAD), in which case it is told by the environment:
  *
  *   PLUMB_FAULT_FOLDER  only files below it
- *   PLUMB_FAULT_KIND    no-space | io-error | short-write | failed-sync | dying-disk | failed-read |
- *                       bad-sector: of each file, AT is the first that pread() does not give, of FAULT_SECTOR_BYTES, from
- *                       1, and LASTS how many there are
+ *   PLUMB_FAULT_KIND    no-space | io-error | short-write | failed-sync | dying-disk | no-rights | failed-read |
+ *                       hanging-sync | bad-sector (AT: of each file the first that pread() does not give, of
+ *                       FAULT_SECTOR_BYTES, from 1; LASTS: how many there are)
  *   PLUMB_FAULT_AT      the number of the call that fails, from 1; 0: none, calls are only counted
  *   PLUMB_FAULT_LASTS   how many calls fail from there on; 0: all
  *   PLUMB_FAULT_MS      instead: for how long, from the first that fails; 0: see above
@@ -21,13 +21,15 @@
 #define FAULT_SECTOR_BYTES 4096
 
 typedef enum {
-    FAULT_NO_SPACE,    /* writing, making files and folders longer or new: ENOSPC */
-    FAULT_IO_ERROR,    /* the same calls, renaming and removing too: EIO */
-    FAULT_SHORT_WRITE, /* writing */
-    FAULT_FAILED_SYNC, /* fsync, fdatasync: EIO */
-    FAULT_DYING_DISK,  /* writing and syncing in every way: EIO */
-    FAULT_FAILED_READ, /* reading: EIO */
-    FAULT_BAD_SECTOR,  /* reading certain places: EIO */
+    FAULT_NO_SPACE,     /* writing, making files and folders longer or new: ENOSPC */
+    FAULT_IO_ERROR,     /* the same calls, renaming and removing too: EIO */
+    FAULT_SHORT_WRITE,  /* writing */
+    FAULT_FAILED_SYNC,  /* fsync, fdatasync: EIO */
+    FAULT_DYING_DISK,   /* writing and syncing in every way: EIO */
+    FAULT_NO_RIGHTS,    /* making, renaming and removing files and folders: EACCES */
+    FAULT_FAILED_READ,  /* reading: EIO */
+    FAULT_HANGING_SYNC, /* fsync, fdatasync: never return */
+    FAULT_BAD_SECTOR,   /* reading certain places: EIO */
     FAULT_KINDS
 } FaultKind;
 

@@ -3,6 +3,7 @@
 import configparser
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -67,6 +68,9 @@ def test_systemd_unit(plumbd_program, tmp_path):
     unit.read(ROOT / "conf/plumbd.service")
     service = unit["Service"]
     assert service["Type"] == "notify" and "HUP" in service["ExecReload"]
+    assert (
+        service["Restart"] == "on-failure" and service["WatchdogSec"] and unit["Unit"]["StartLimitIntervalSec"] == "0"
+    )
     program, *arguments = service["ExecStart"].split()
     assert program == "/usr/bin/plumbd"
     # The options that it uses exist, and the file that it names is the sample that is installed there.
@@ -206,6 +210,31 @@ def test_ready_line_and_systemd(make_plumbd, tmp_path):
         plumbd.signal(signal.SIGTERM)
         assert notify.recv(4096).startswith(b"STOPPING=1")
         assert plumbd.wait() == 0
+
+
+def test_watchdog(make_plumbd, fault_layer, tmp_path):
+    """Told as often as asked for; no more once a thread hangs, here in a sync that never ends."""
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(path)
+        notify.settimeout(60)
+        plumbd = make_plumbd(journal__ack="fsync", receiver__net_threads="1")
+        fault = {"FOLDER": plumbd.journal, "KIND": "hanging-sync", "AT": 3, "LASTS": 1}
+        plumbd.environment |= {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "4000000", "LD_PRELOAD": str(fault_layer)}
+        plumbd.environment |= {f"PLUMB_FAULT_{name}": str(value) for name, value in fault.items()}
+        plumbd.start()
+        assert notify.recv(4096).startswith(b"READY=1")
+        for _ in range(3):
+            assert notify.recv(4096) == b"WATCHDOG=1"
+        with Sender(plumbd, timeout=1) as sender:
+            assert sender.submit([span(7, 1)]).status == OK  # the folder's sync, and that of its file
+            with pytest.raises(TimeoutError):
+                sender.submit([span(7, 2)])
+        wait_for(lambda: "a network thread was not seen at work" in plumbd.messages())
+        while select.select([notify], [], [], 0)[0]:  # what was told before
+            notify.recv(4096)
+        assert not select.select([notify], [], [], 3)[0]  # three times as long as it takes to be told
+        plumbd.kill()
 
 
 def test_listens_on_loopback_by_default(plumbd_program):

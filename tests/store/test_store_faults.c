@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     /* A thousand stores are made and opened: with a disk below them, most of the time would go into its syncs. */
     if (access("/dev/shm", W_OK) == 0) g_setenv("TMPDIR", "/dev/shm", TRUE);
-    static Case cases[2 * 2 * FAULT_BAD_SECTOR]; /* which is no matter of calls in turn */
+    static Case cases[2 * 2 * FAULT_HANGING_SYNC]; /* the others are no matter of errors in turn */
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Case *c = &cases[i];
         *c = (Case){(FaultKind)(i / 4), i & 1, (i & 2) != 0};
