@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/thread.h"
 #include "receiver/background/memory.h"
 #include "receiver/daemon.h"
 
@@ -46,8 +47,7 @@ static void *run_stop(void *arg) {
 }
 
 static void begin(Runner *runner, void *(*what)(void *)) {
-    int err = pthread_create(&runner->lifecycle, NULL, what, runner);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    thread_start(&runner->lifecycle, "lifecycle", what, runner);
 }
 
 /* ---- main ---- */

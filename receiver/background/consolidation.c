@@ -1,7 +1,6 @@
 #include "receiver/background/consolidation.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <time.h>
 
 #include "analyzer/archive/kept_ids.h"
@@ -12,6 +11,7 @@
 #include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/periodic_thread.h"
 #include "receiver/facts/log.h"
 
 /* From the end of one pass to the next. */
@@ -29,27 +29,6 @@ static const SettleWhen settle_when = {
 #define QUIET_PASSES 2u
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
-
-struct Consolidation {
-    StateSources *sources;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    gboolean stopping; /* under the lock */
-};
-
-/* FALSE: stop. */
-static gboolean wait_ns(Consolidation *consolidation, gint64 ns) {
-    gint64 until_ns = clock_monotonic_ns(clock_system()) + ns;
-    const struct timespec until = timespec_of(until_ns);
-    pthread_mutex_lock(&consolidation->lock);
-    int waited = 0;
-    while (!consolidation->stopping && waited == 0)
-        waited = pthread_cond_timedwait(&consolidation->changed, &consolidation->lock, &until);
-    gboolean go_on = !consolidation->stopping;
-    pthread_mutex_unlock(&consolidation->lock);
-    return go_on;
-}
 
 static gint64 thread_cpu_ns(void) {
     struct timespec now;
@@ -74,15 +53,15 @@ gboolean consolidation_settle_few(Archive *archive, GError **error) {
     return archive_settle_due(archive, &few, error);
 }
 
-/* Until then, the store is asked for each trace. In steps, so that a stop need not wait. */
-static void learn_traces(Consolidation *consolidation) {
+/* Until all are known, the store is asked for each trace. In steps, so that a stop need not wait. TRUE: more is
+ * left. */
+static gboolean learn_traces(Archive *archive) {
     static LogLimit limit;
+    gboolean done = FALSE;
     g_autoptr(GError) error = NULL;
-    for (gboolean done = FALSE; !done && wait_ns(consolidation, 0);) {
-        if (archive_learn_traces(consolidation->sources->archive, LEARN_TRACES, &done, &error)) continue;
-        log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
-        return;
-    }
+    if (archive_learn_traces(archive, LEARN_TRACES, &done, &error)) return !done;
+    log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
+    return FALSE;
 }
 
 static void roll_up(Archive *archive) {
@@ -92,11 +71,11 @@ static void roll_up(Archive *archive) {
         log_limited(&limit, LOG_LEVEL_WARNING, "statistics of hours and days wait: %s", error->message);
 }
 
-static void link_tasks(TraceLinker *retention) {
+static void link_tasks(TraceLinker *linker) {
     static LogLimit limit;
     guint linked;
     g_autoptr(GError) error = NULL;
-    if (!trace_linker_run(retention, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
+    if (!trace_linker_run(linker, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
 }
 
@@ -188,47 +167,48 @@ static void forget_gone(StateSources *sources, GoneNoted *gone) {
         log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
 }
 
-static void *run(void *arg) {
+/* ---- the thread ---- */
+
+struct Consolidation {
+    StateSources *sources;
+    PeriodicThread *thread;
+
+    /* of the thread alone */
+    TraceLinker *linker;
+    Forgetting forgetting;
+    GoneNoted gone;
+    Quiet quiet;
+    gint64 settle_from_ns;
+};
+
+static gint64 consolidation_round(void *arg) {
     Consolidation *consolidation = arg;
-    Forgetting due = {0, 0};
-    GoneNoted gone = {FALSE, 0, 0};
-    Quiet quiet = {0, 0, 0};
-    g_autoptr(TraceLinker) links = trace_linker_new(consolidation->sources->archive);
-    pthread_setname_np(pthread_self(), "consolidation");
-    gint64 pause_ns = READY_NS, settle_from_ns = 0;
-    while (wait_ns(consolidation, pause_ns)) {
-        if (admission_is_shut_for(consolidation->sources->admission, ADMISSION_STARTING)) continue;
-        pause_ns = PASS_NS;
-        learn_traces(consolidation);
-        settle(consolidation->sources->archive, &settle_from_ns);
-        roll_up(consolidation->sources->archive);
-        forget_ids(consolidation->sources, &due);
-        forget_gone(consolidation->sources, &gone);
-        link_tasks(links);
-        look_for_quiet(consolidation->sources, &quiet);
-    }
-    return NULL;
+    StateSources *sources = consolidation->sources;
+    if (admission_is_shut_for(sources->admission, ADMISSION_STARTING)) return READY_NS;
+
+    if (learn_traces(sources->archive)) return 0;
+    settle(sources->archive, &consolidation->settle_from_ns);
+    roll_up(sources->archive);
+    forget_ids(sources, &consolidation->forgetting);
+    forget_gone(sources, &consolidation->gone);
+    link_tasks(consolidation->linker);
+    look_for_quiet(sources, &consolidation->quiet);
+    return PASS_NS;
 }
 
 Consolidation *consolidation_start(StateSources *sources) {
     Consolidation *consolidation = g_new0(Consolidation, 1);
     consolidation->sources = sources;
-    pthread_mutex_init(&consolidation->lock, NULL);
-    cond_init_monotonic(&consolidation->changed);
-    int err = pthread_create(&consolidation->thread, NULL, run, consolidation);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    consolidation->linker = trace_linker_new(sources->archive);
+    const PeriodicWork work = {"consolidation", READY_NS, consolidation_round, consolidation};
+    consolidation->thread = periodic_thread_start(&work);
     return consolidation;
 }
 
 void consolidation_stop(Consolidation *consolidation) {
     if (consolidation == NULL) return;
     archive_hurry(consolidation->sources->archive);
-    pthread_mutex_lock(&consolidation->lock);
-    consolidation->stopping = TRUE;
-    pthread_cond_signal(&consolidation->changed);
-    pthread_mutex_unlock(&consolidation->lock);
-    pthread_join(consolidation->thread, NULL);
-    pthread_cond_destroy(&consolidation->changed);
-    pthread_mutex_destroy(&consolidation->lock);
+    periodic_thread_stop(consolidation->thread);
+    trace_linker_free(consolidation->linker);
     g_free(consolidation);
 }

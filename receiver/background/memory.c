@@ -43,10 +43,10 @@ guint64 memory_allocated_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
-guint64 memory_for_traces(MemoryKeeper *retention, const MemoryUse *use, guint64 limit_bytes) {
-    const guint64 others = use->resident_bytes - MIN(use->held_bytes, use->resident_bytes);
-    retention->others_bytes = MAX(others, retention->others_bytes - retention->others_bytes / FORGET_PART);
-    const guint64 left = limit_bytes - MIN(MAX(retention->others_bytes, retention->expected_bytes), limit_bytes);
+guint64 memory_for_traces(OtherMemory *others, const MemoryUse *use, guint64 limit_bytes) {
+    const guint64 now_bytes = use->resident_bytes - MIN(use->held_bytes, use->resident_bytes);
+    others->peak_bytes = MAX(now_bytes, others->peak_bytes - others->peak_bytes / FORGET_PART);
+    const guint64 left = limit_bytes - MIN(MAX(others->peak_bytes, others->expected_bytes), limit_bytes);
     guint64 usable = left / 8 * 7;
     /* More is held than there is room for, and what is given back lies between pieces in use: it counts. As long as
      * there is room it does not, since it is what is filled next; else the fewer traces were let in, the fewer would

@@ -22,11 +22,11 @@ typedef struct MemoryUse {
     guint64 held_bytes, used_bytes; /* for open traces: what the system sees, and what is in use of it */
 } MemoryUse;
 
-/* Begin with expected_bytes alone. One thread. */
-typedef struct MemoryKeeper {
-    guint64 expected_bytes; /* what everything else will have under load, at least: traces that were let in before that
+/* What everything but open traces has. Begin with expected_bytes alone. One thread. */
+typedef struct OtherMemory {
+    guint64 expected_bytes; /* what it will be under load, at least: traces that were let in before that
                                do not go at once when it is wanted */
-    guint64 others_bytes;   /* the most that it had lately */
-} MemoryKeeper;
+    guint64 peak_bytes;     /* the most that it was lately */
+} OtherMemory;
 /* How much open traces may use, of limit_bytes in all: at least a quarter, however much the others have. */
-guint64 memory_for_traces(MemoryKeeper *retention, const MemoryUse *use, guint64 limit_bytes);
+guint64 memory_for_traces(OtherMemory *others, const MemoryUse *use, guint64 limit_bytes);

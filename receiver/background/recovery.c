@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/thread.h"
 #include "receiver/facts/log.h"
 
 #define PROGRESS_NS (10 * NS_PER_SEC)
@@ -229,10 +230,9 @@ static gboolean recover_segment(Recovery *recovery, guint i) {
     return TRUE;
 }
 
-static void *run(void *arg) {
+static void *recovery_main(void *arg) {
     Recovery *recovery = arg;
     RecoveryView *view = recovery->options.view;
-    pthread_setname_np(pthread_self(), "recovery");
     const guint n = journal_found(recovery->options.journal);
     log_message(LOG_LEVEL_NOTICE, "recovering from the journal: %u segments, %.1f MB; new spans are taken meanwhile", n,
                 (double)atomic_load(&view->total_bytes) / 1e6);
@@ -263,8 +263,7 @@ Recovery *recovery_start(const RecoveryOptions *options) {
     recovery->options = *options;
     recovery->intake = intake_new(&options->intake, options->counters);
     intake_set_limit(recovery->intake, options->limit);
-    int err = pthread_create(&recovery->thread, NULL, run, recovery);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    thread_start(&recovery->thread, "recovery", recovery_main, recovery);
     return recovery;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/periodic_thread.h"
 #include "receiver/background/advice.h"
 #include "receiver/background/consolidation.h"
 #include "receiver/background/idle_rule.h"
@@ -23,15 +24,27 @@ typedef struct Flushing {
     gboolean failed; /* the last time the store was asked */
 } Flushing;
 
+/* What of the senders' spans was seen at the last look. */
+typedef struct Advising {
+    Advice advice;
+    guint64 spans; /* received at the last look */
+    gint64 time_ns;
+} Advising;
+
 struct ResourceControl {
     ResourceControlOptions options;
-    pthread_t thread;
+    PeriodicThread *thread;
     Consolidation *consolidation;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
     ResourceControlLimits limits; /* under the lock */
-    gboolean stopping;            /* under the lock */
-    _Atomic gint64 seen_ns;
+    _Atomic gint64 seen_ns;       /* when the last round began */
+
+    /* of the thread alone */
+    guint round;
+    Flushing flushing;
+    StoreWatch watch;
+    Advising advising;
+    OtherMemory others;
 };
 
 /* ---- journal ---- */
@@ -180,12 +193,6 @@ static void bound_disk(const ResourceControlOptions *options, const ResourceCont
 
 /* ---- what senders are told ---- */
 
-typedef struct Advising {
-    Advice advice;
-    guint64 spans; /* received at the last look */
-    gint64 time_ns;
-} Advising;
-
 static void advise(ResourceControl *control, const ResourceControlLimits *limits, Advising *advising) {
     StateSources *sources = control->options.sources;
     SharedText *told = control->options.sampling;
@@ -230,7 +237,7 @@ static IdleTimes idle_times_now(StateSources *sources, const ResourceControlLimi
     return times;
 }
 
-static void share_out(StateSources *sources, MemoryKeeper *retention, const ResourceControlLimits *limits) {
+static void share_out(StateSources *sources, OtherMemory *others, const ResourceControlLimits *limits) {
     MemoryUse use = {.resident_bytes = memory_resident_bytes()};
     if (use.resident_bytes == 0) return; /* the shares stay as they are */
     for (guint i = 0; i < sources->n_shards; i++) {
@@ -240,7 +247,7 @@ static void share_out(StateSources *sources, MemoryKeeper *retention, const Reso
     }
     const IdleTimes times = idle_times_now(sources, limits);
     const ShardShare share = {
-        .memory_bytes = memory_for_traces(retention, &use, limits->memory_bytes) / sources->n_shards,
+        .memory_bytes = memory_for_traces(others, &use, limits->memory_bytes) / sources->n_shards,
         .disk_bytes = atomic_load(&sources->wait.journal_limit_bytes) / sources->n_shards,
         .idle_ns = times.idle_ns,
         .large_idle_ns = times.large_idle_ns,
@@ -250,51 +257,44 @@ static void share_out(StateSources *sources, MemoryKeeper *retention, const Reso
 
 /* ---- the thread ---- */
 
-/* FALSE: stop. */
-static gboolean wait_round(ResourceControl *control, ResourceControlLimits *limits) {
-    gint64 until_ns = clock_monotonic_ns(clock_system()) + ROUND_NS;
-    const struct timespec until = timespec_of(until_ns);
+static ResourceControlLimits limits_now(ResourceControl *control) {
     pthread_mutex_lock(&control->lock);
-    int waited = 0;
-    while (!control->stopping && waited == 0)
-        waited = pthread_cond_timedwait(&control->changed, &control->lock, &until);
-    gboolean go_on = !control->stopping;
-    *limits = control->limits;
+    const ResourceControlLimits limits = control->limits;
     pthread_mutex_unlock(&control->lock);
-    return go_on;
+    return limits;
 }
 
-static void *run(void *arg) {
+/* What need not be looked at four times a second. */
+static void look_each_second(ResourceControl *control, const ResourceControlLimits *limits) {
+    StateSources *sources = control->options.sources;
+    names_watch(sources->names);
+    advise(control, limits, &control->advising);
+    rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
+}
+
+static gint64 resource_control_round(void *arg) {
     ResourceControl *control = arg;
     StateSources *sources = control->options.sources;
-    pthread_setname_np(pthread_self(), "resources");
-    Flushing flushing = {.asked = 0};
-    StoreWatch watch = {0};
-    Advising advising = {.spans = 0};
-    MemoryKeeper retention = {.expected_bytes = control->options.others_bytes};
-    ResourceControlLimits limits;
-    for (guint round = 0; wait_round(control, &limits); round++) {
-        atomic_store(&control->seen_ns, clock_monotonic_ns(clock_system()));
-        watch_space(&control->options, limits.min_free_bytes);
-        bound_disk(&control->options, &limits);
-        probe_journal(sources);
-        if (round % TRIM_ROUNDS == 0) {
-            memory_trim();
-            archive_rest(sources->archive);
-        }
-        if (round % 4 == 0) {
-            names_watch(sources->names);
-            advise(control, &limits, &advising);
-            rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS),
-                      clock_monotonic_ns(clock_system()));
-        }
-        share_out(sources, &retention, &limits); /* what a group takes while it is written is soon gone */
-        resource_control_trim(sources);
-        flush_store(sources, &flushing);
-        watch_store(&control->options, &watch);
-        if (round % 4 == 0) bound_journal(sources);
+    const ResourceControlLimits limits = limits_now(control);
+    const gboolean each_second = control->round % 4 == 0;
+    atomic_store(&control->seen_ns, clock_monotonic_ns(clock_system()));
+
+    watch_space(&control->options, limits.min_free_bytes);
+    bound_disk(&control->options, &limits);
+    probe_journal(sources);
+    if (control->round % TRIM_ROUNDS == 0) {
+        memory_trim();
+        archive_rest(sources->archive);
     }
-    return NULL;
+    if (each_second) look_each_second(control, &limits);
+
+    share_out(sources, &control->others, &limits); /* what a group takes while it is written is soon gone */
+    resource_control_trim(sources);
+    flush_store(sources, &control->flushing);
+    watch_store(&control->options, &control->watch);
+    if (each_second) bound_journal(sources);
+    control->round++;
+    return ROUND_NS;
 }
 
 ResourceControl *resource_control_start(const ResourceControlOptions *options, const ResourceControlLimits *limits) {
@@ -303,12 +303,12 @@ ResourceControl *resource_control_start(const ResourceControlOptions *options, c
     control->limits = *limits;
     atomic_init(&control->seen_ns, clock_monotonic_ns(clock_system()));
     pthread_mutex_init(&control->lock, NULL);
-    cond_init_monotonic(&control->changed);
+    control->others.expected_bytes = options->others_bytes;
     watch_space(options, limits->min_free_bytes);
     bound_disk(options, limits);
     idle_times_now(options->sources, limits);
-    int err = pthread_create(&control->thread, NULL, run, control);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    const PeriodicWork work = {"resources", ROUND_NS, resource_control_round, control};
+    control->thread = periodic_thread_start(&work);
     control->consolidation = consolidation_start(options->sources);
     return control;
 }
@@ -324,12 +324,7 @@ void resource_control_set_limits(ResourceControl *control, const ResourceControl
 void resource_control_stop(ResourceControl *control) {
     if (!control) return;
     consolidation_stop(control->consolidation);
-    pthread_mutex_lock(&control->lock);
-    control->stopping = TRUE;
-    pthread_cond_signal(&control->changed);
-    pthread_mutex_unlock(&control->lock);
-    pthread_join(control->thread, NULL);
-    pthread_cond_destroy(&control->changed);
+    periodic_thread_stop(control->thread);
     pthread_mutex_destroy(&control->lock);
     g_free(control);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/thin.h"
 #include "common/base/clock.h"
+#include "common/base/periodic_thread.h"
 #include "receiver/facts/log.h"
 
 #define ROUND_NS  (250 * NS_PER_MS)
@@ -17,11 +18,9 @@
 
 struct Retention {
     RetentionOptions options;
-    pthread_t thread;
+    PeriodicThread *thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
     RetentionLimits limits; /* under the lock */
-    gboolean stopping;      /* under the lock */
 
     /* of the thread alone */
     SpaceLevel level;
@@ -33,18 +32,11 @@ struct Retention {
 
 static gint64 now_ns(void) { return clock_monotonic_ns(clock_system()); }
 
-/* FALSE: stop. */
-static gboolean wait_round(Retention *retention, gint64 ns, RetentionLimits *limits) {
-    gint64 until_ns = now_ns() + ns;
-    const struct timespec until = timespec_of(until_ns);
+static RetentionLimits limits_now(Retention *retention) {
     pthread_mutex_lock(&retention->lock);
-    int waited = 0;
-    while (!retention->stopping && waited == 0)
-        waited = pthread_cond_timedwait(&retention->changed, &retention->lock, &until);
-    gboolean go_on = !retention->stopping;
-    *limits = retention->limits;
+    const RetentionLimits limits = retention->limits;
     pthread_mutex_unlock(&retention->lock);
-    return go_on;
+    return limits;
 }
 
 /* ---- space ---- */
@@ -175,30 +167,28 @@ static gboolean may_retain(const Retention *retention) {
     return retention->level >= SPACE_THIN || !atomic_load(&retention->options.recovery->goes_on);
 }
 
-static void *run(void *arg) {
+/* What is past its age goes, every ten seconds. TRUE: there is more of it. */
+static gboolean retain_if_due(Retention *retention, const RetentionLimits *limits) {
+    if (now_ns() < retention->retain_ns || !may_retain(retention)) return FALSE;
+    if (retain(retention, limits)) return TRUE;
+
+    /* What the journal gives again of one that is removed would pass for all of it. */
+    if (!atomic_load(&retention->options.recovery->goes_on)) retain_applications(retention, limits);
+    retention->retain_ns = now_ns() + RETAIN_NS;
+    return FALSE;
+}
+
+static gint64 retention_round(void *arg) {
     Retention *retention = arg;
-    pthread_setname_np(pthread_self(), "retention");
-    RetentionLimits limits;
-    gint64 pause_ns = ROUND_NS;
-    while (wait_round(retention, pause_ns, &limits)) {
-        pause_ns = ROUND_NS;
-        look_at_space(retention, &limits);
-        if (now_ns() >= retention->retain_ns && may_retain(retention)) {
-            if (retain(retention, &limits)) {
-                pause_ns = 0;
-            } else {
-                /* What the journal gives again of one that is gone would pass for all of it. */
-                if (!atomic_load(&retention->options.recovery->goes_on)) retain_applications(retention, &limits);
-                retention->retain_ns = now_ns() + RETAIN_NS;
-            }
-        }
-        if (retention->level < SPACE_THIN)
-            thin_stop(retention);
-        else if (thin(retention, &limits))
-            pause_ns = 0;
-    }
-    thin_stop(retention);
-    return NULL;
+    const RetentionLimits limits = limits_now(retention);
+    look_at_space(retention, &limits);
+
+    gboolean more = retain_if_due(retention, &limits);
+    if (retention->level < SPACE_THIN)
+        thin_stop(retention);
+    else if (thin(retention, &limits))
+        more = TRUE;
+    return more ? 0 : ROUND_NS;
 }
 
 Retention *retention_start(const RetentionOptions *options, const RetentionLimits *limits) {
@@ -206,9 +196,8 @@ Retention *retention_start(const RetentionOptions *options, const RetentionLimit
     retention->options = *options;
     retention->limits = *limits;
     pthread_mutex_init(&retention->lock, NULL);
-    cond_init_monotonic(&retention->changed);
-    int err = pthread_create(&retention->thread, NULL, run, retention);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    const PeriodicWork work = {"retention", ROUND_NS, retention_round, retention};
+    retention->thread = periodic_thread_start(&work);
     return retention;
 }
 
@@ -220,12 +209,8 @@ void retention_set_limits(Retention *retention, const RetentionLimits *limits) {
 
 void retention_stop(Retention *retention) {
     if (!retention) return;
-    pthread_mutex_lock(&retention->lock);
-    retention->stopping = TRUE;
-    pthread_cond_signal(&retention->changed);
-    pthread_mutex_unlock(&retention->lock);
-    pthread_join(retention->thread, NULL);
-    pthread_cond_destroy(&retention->changed);
+    periodic_thread_stop(retention->thread);
+    thin_stop(retention);
     pthread_mutex_destroy(&retention->lock);
     g_free(retention);
 }

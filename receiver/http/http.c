@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/base/thread.h"
 #include "receiver/http/http_jobs.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/server.h"
@@ -227,9 +228,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg) {
     if (atomic_load(&http->stopping)) event_base_loopbreak(http->base);
 }
 
-static void *run(void *arg) {
+static void *http_main(void *arg) {
     Http *http = arg;
-    pthread_setname_np(pthread_self(), "http");
     event_base_dispatch(http->base);
     return NULL;
 }
@@ -265,8 +265,7 @@ Http *http_start(const HttpOptions *options) {
         .arg = http,
     };
     http->jobs = http_jobs_start(&jobs);
-    int err = pthread_create(&http->thread, NULL, run, http);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    thread_start(&http->thread, "http", http_main, http);
     return http;
 }
 

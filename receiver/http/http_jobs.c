@@ -9,6 +9,7 @@
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/thread.h"
 #include "receiver/http/status.h"
 #include "receiver/http/status_accounts.h"
 
@@ -407,9 +408,8 @@ static void answer(HttpJobs *jobs, HttpJob *job) {
     }
 }
 
-static void *run(void *arg) {
+static void *query_main(void *arg) {
     HttpJobs *jobs = arg;
-    pthread_setname_np(pthread_self(), "query");
     setpriority(PRIO_PROCESS, 0, QUERY_NICE); /* of this thread alone; nothing is lost if it may not */
     HttpJob *job;
     Running running;
@@ -438,8 +438,7 @@ HttpJobs *http_jobs_start(const HttpJobsOptions *options) {
     jobs->flushes = HTTP_FLUSHES_AT_ONCE;
     jobs->threads = g_new0(pthread_t, options->n_threads);
     for (guint i = 0; i < options->n_threads; i++) {
-        int err = pthread_create(&jobs->threads[i], NULL, run, jobs);
-        if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+        thread_start(&jobs->threads[i], "query", query_main, jobs);
     }
     return jobs;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/thread.h"
 #include "receiver/facts/log.h"
 #include "receiver/net/urgent.h"
 
@@ -133,11 +134,8 @@ static void update_count(NetThread *thread) {
     pthread_mutex_unlock(&thread->lock);
 }
 
-static void *run(void *arg) {
+static void *net_main(void *arg) {
     NetThread *thread = arg;
-    char name[16];
-    g_snprintf(name, sizeof name, "net-%u", thread->number);
-    pthread_setname_np(pthread_self(), name);
     thread_is_urgent();
     while (!atomic_load(&thread->net->stopping)) {
         event_base_loop(thread->context.base, EVLOOP_ONCE);
@@ -203,8 +201,8 @@ Net *net_start(const NetOptions *options) {
         event_new(net->threads[0].context.base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, net);
     event_add(net->acceptable, NULL);
     for (guint i = 0; i < options->n_threads; i++) {
-        int err = pthread_create(&net->threads[i].thread, NULL, run, &net->threads[i]);
-        if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+        g_autofree char *name = g_strdup_printf("net-%u", net->threads[i].number);
+        thread_start(&net->threads[i].thread, name, net_main, &net->threads[i]);
     }
     return net;
 }

@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/thread.h"
 #include "receiver/facts/log.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/unflushed.h"
@@ -153,9 +154,8 @@ static gboolean take_message(Recorder *recorder, Message *message) {
     return kind != MESSAGE_STOP;
 }
 
-static void *run(void *arg) {
+static void *recorder_main(void *arg) {
     Recorder *recorder = arg;
-    pthread_setname_np(pthread_self(), "recorder");
     for (gboolean go_on = TRUE; go_on;) {
         const gint64 left_ns = recorder->retry_ns - now_ns();
         const gint64 wait_ms = recorder->retry_ns == 0 ? WAIT_MS : CLAMP(left_ns / NS_PER_MS + 1, 1, WAIT_MS);
@@ -179,8 +179,7 @@ Recorder *recorder_start(const RecorderOptions *options) {
     recorder->counters = counter_set_add(options->counters);
     unflushed_init(&recorder->unflushed);
     g_queue_init(&recorder->pending);
-    int err = pthread_create(&recorder->thread, NULL, run, recorder);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    thread_start(&recorder->thread, "recorder", recorder_main, recorder);
     return recorder;
 }
 

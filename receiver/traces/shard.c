@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/region.h"
+#include "common/base/thread.h"
 #include "receiver/facts/log.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/needs.h"
@@ -431,11 +432,8 @@ static gint64 wait_ms(const Shard *shard) {
     return CLAMP((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS, 1, 1000);
 }
 
-static void *run(void *arg) {
+static void *shard_main(void *arg) {
     Shard *shard = arg;
-    char name[16];
-    g_snprintf(name, sizeof name, "shard-%u", shard->options.number);
-    pthread_setname_np(pthread_self(), name);
     while (!shard->stopping) {
         MailItem *items = mailbox_take(shard->mailbox, wait_ms(shard));
         account_page_begin(shard->page);
@@ -476,8 +474,8 @@ Shard *shard_start(const ShardOptions *options) {
     needs_init(&shard->needs);
     unflushed_init(&shard->unflushed);
     atomic_store(&shard->oldest_needed, JOURNAL_NONE);
-    int err = pthread_create(&shard->thread, NULL, run, shard);
-    if (err != 0) g_error("cannot start a thread: %s", g_strerror(err));
+    g_autofree char *name = g_strdup_printf("shard-%u", options->number);
+    thread_start(&shard->thread, name, shard_main, shard);
     return shard;
 }
 

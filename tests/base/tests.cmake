@@ -2,3 +2,4 @@ plumb_test(test_config SOURCES ${PROJECT_SOURCE_DIR}/tests/base/test_config.c LI
 plumb_test(test_base SOURCES ${PROJECT_SOURCE_DIR}/tests/base/test_base.c LINK plumb_base)
 plumb_test(test_mapped SOURCES ${PROJECT_SOURCE_DIR}/tests/base/test_mapped.c LINK plumb_base)
 plumb_test(test_harmless SOURCES ${PROJECT_SOURCE_DIR}/tests/base/test_harmless.c LINK plumb_base)
+plumb_test(test_periodic_thread SOURCES ${PROJECT_SOURCE_DIR}/tests/base/test_periodic_thread.c LINK plumb_base LABELS threads)

@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit apps_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "apps");
     const ShowOptions options = invocation_show_options(invocation);
     return invocation_show(invocation, ask, "listing applications", show_apps, &options);
@@ -20,5 +20,5 @@ const Command command_apps = {
              "plumb-bridge sends the records of event logs to plumbd.",
     .example = "  plumb apps\n  plumb apps --limit 0 --json\n",
     .options = options,
-    .run = run,
+    .run = apps_run,
 };

@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit diff_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "diff");
     ask_add(ask, "a", invocation->arguments[0]);
     ask_add(ask, "b", invocation->arguments[1]);
@@ -34,5 +34,5 @@ const Command command_diff = {
                "  plumb diff 2026-11-20T10:00:00Z..2026-11-20T11:00:00Z 2026-11-21T10:00:00Z..2026-11-21T11:00:00Z\n"
                "  plumb diff 4be1c2a09d3f5577 90b3a5d1c07e6412\n",
     .options = options,
-    .run = run,
+    .run = diff_run,
 };

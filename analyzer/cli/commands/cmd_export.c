@@ -78,7 +78,7 @@ static CliExit report(const Invocation *invocation, const Export *export, const 
     return exit_code;
 }
 
-static CliExit run(Invocation *invocation) {
+static CliExit export_run(Invocation *invocation) {
     const char *path = option_text(invocation, "output");
     if (invocation->json && path == NULL)
         return invocation_usage(invocation, "--json reports on the file written: it needs --output FILE");
@@ -114,5 +114,5 @@ const Command command_export = {
                "  plumb export --output spans.json.zst\n"
                "  plumb export --store /var/lib/plumbline --output spans.json.gz\n",
     .options = options,
-    .run = run,
+    .run = export_run,
 };

@@ -45,7 +45,7 @@ static CliExit run_with(Invocation *invocation, const Analysis *analysis) {
     return exit_code;
 }
 
-static CliExit run(Invocation *invocation) {
+static CliExit forest_run(Invocation *invocation) {
     const char *path = option_text(invocation, "config");
     if (path == NULL) return run_with(invocation, NULL);
     GError *error = NULL;
@@ -83,5 +83,5 @@ const Command command_forest = {
                "  plumb forest --level tree --function OpWriteBlockProto --limit 1\n"
                "  plumb forest --config conf/analysis.conf\n",
     .options = options,
-    .run = run,
+    .run = forest_run,
 };

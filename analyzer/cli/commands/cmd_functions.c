@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit functions_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "functions");
     ShowOptions options = invocation_show_options(invocation);
     options.set = option_flag(invocation, "bytes") ? MEASURE_BYTES : MEASURE_TIMES;
@@ -36,5 +36,5 @@ const Command command_functions = {
                "  plumb functions --by host --function OpWriteBlockProto\n"
                "  plumb functions --bytes --limit 10\n",
     .options = options,
-    .run = run,
+    .run = functions_run,
 };

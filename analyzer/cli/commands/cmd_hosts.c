@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit hosts_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "hosts");
     if (invocation->n_arguments > 0) ask_add(ask, "host", invocation->arguments[0]);
     const ShowOptions options = invocation_show_options(invocation);
@@ -26,5 +26,5 @@ const Command command_hosts = {
     .example = "  plumb hosts\n"
                "  plumb hosts 10.0.3.17 --since 2h\n",
     .options = options,
-    .run = run,
+    .run = hosts_run,
 };

@@ -125,7 +125,7 @@ static CliExit check(const Invocation *invocation) {
     return CLI_OK;
 }
 
-static CliExit run(Invocation *invocation) {
+static CliExit import_run(Invocation *invocation) {
     if (invocation->source.store != NULL) return run_logs(invocation);
     CliExit exit_code = check(invocation);
     if (exit_code != CLI_OK) return exit_code;
@@ -171,5 +171,5 @@ const Command command_import = {
                "  plumb import --follow /var/log/hadoop/htrace.out\n"
                "  plumb import --store spark-logs /var/spark-history && plumb apps --store spark-logs\n",
     .options = options,
-    .run = run,
+    .run = import_run,
 };

@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit operations_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "operations");
     ask_add(ask, "app", invocation->arguments[0]);
     ShowOptions options = invocation_show_options(invocation);
@@ -33,5 +33,5 @@ const Command command_operations = {
     .example = "  plumb operations latest\n"
                "  plumb operations app-20261121205309-0001 --stage 3 --top 5%\n",
     .options = options,
-    .run = run,
+    .run = operations_run,
 };

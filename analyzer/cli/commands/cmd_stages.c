@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit stages_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "stages");
     ask_add(ask, "app", invocation->arguments[0]);
     const ShowOptions options = invocation_show_options(invocation);
@@ -29,5 +29,5 @@ const Command command_stages = {
                "  plumb stages app-20260101120000-0001 --sort stragglers --limit 5\n"
                "  plumb stages 'Word count' --stage 3.0 --json\n",
     .options = options,
-    .run = run,
+    .run = stages_run,
 };

@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit status_run(Invocation *invocation) {
     gboolean senders = option_flag(invocation, "senders");
     g_autoptr(Ask) ask = invocation_ask(invocation, senders ? "senders" : "status");
     const ShowOptions options = invocation_show_options(invocation);
@@ -22,5 +22,5 @@ const Command command_status = {
              "each process. With --store: what the store holds.",
     .example = "  plumb status\n  plumb status --senders\n  plumb status --server 10.0.0.7:9096 --json\n",
     .options = options,
-    .run = run,
+    .run = status_run,
 };

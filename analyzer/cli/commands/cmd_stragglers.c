@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit stragglers_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "stragglers");
     ask_add(ask, "app", invocation->arguments[0]);
     ShowOptions options = invocation_show_options(invocation);
@@ -49,5 +49,5 @@ const Command command_stragglers = {
                "  plumb stragglers app-20261121205309-0001 --stage 3 --evidence near\n"
                "  plumb stragglers app-20261121205309-0001 --method pcc --lambda-ca 0.4\n",
     .options = options,
-    .run = run,
+    .run = stragglers_run,
 };

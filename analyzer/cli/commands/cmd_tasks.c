@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit tasks_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "tasks");
     ask_add(ask, "app", invocation->arguments[0]);
     const ShowOptions options = invocation_show_options(invocation);
@@ -33,5 +33,5 @@ const Command command_tasks = {
                "  plumb tasks app-20260101120000-0001 --stage 3 --status failed\n"
                "  plumb tasks latest --task 57 --json\n",
     .options = options,
-    .run = run,
+    .run = tasks_run,
 };

@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit trace_run(Invocation *invocation) {
     gboolean dot = option_flag(invocation, "dot"), chrome = option_flag(invocation, "chrome");
     if (dot + chrome + invocation->json > 1)
         return invocation_usage(invocation, "--dot, --chrome and --json exclude each other: give one");
@@ -44,5 +44,5 @@ const Command command_trace = {
                "  plumb trace 4be1c2a09d3f5577 --chrome > trace.json   # open in https://ui.perfetto.dev\n"
                "  plumb trace 4be1c2a09d3f5577 --dot | dot -Tsvg > trace.svg\n",
     .options = options,
-    .run = run,
+    .run = trace_run,
 };

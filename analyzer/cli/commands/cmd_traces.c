@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit traces_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "traces");
     const ShowOptions options = invocation_show_options(invocation);
     return invocation_show(invocation, ask, "searching", show_traces, &options);
@@ -32,5 +32,5 @@ const Command command_traces = {
                "  plumb traces --function OpWriteBlockProto --since 15m --sort duration\n"
                "  plumb traces --incomplete --host 10.0.3.17\n",
     .options = options,
-    .run = run,
+    .run = traces_run,
 };

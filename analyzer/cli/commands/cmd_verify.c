@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit verify_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "verify");
     CliExit exit_code = CLI_OK;
     json_t *document = invocation_answer(invocation, ask, "recomputing all statistics", &exit_code);
@@ -23,5 +23,5 @@ const Command command_verify = {
              "whether searches find every trace. Says each difference; the exit code is 3 when there is one.",
     .example = "  plumb verify\n  plumb verify --store /var/lib/plumbline && echo sound\n",
     .options = options,
-    .run = run,
+    .run = verify_run,
 };

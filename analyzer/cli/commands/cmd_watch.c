@@ -113,7 +113,7 @@ static CliExit watch_all(Watch *watch, guint64 interval_s) {
     return CLI_OK;
 }
 
-static CliExit run(Invocation *invocation) {
+static CliExit watch_run(Invocation *invocation) {
     const guint64 interval_s = option_number(invocation, "interval");
     if (interval_s == 0 || interval_s > 3600) return invocation_usage(invocation, "--interval: give 1 to 3600 seconds");
     const struct sigaction action = {.sa_handler = ask_to_stop};
@@ -146,5 +146,5 @@ const Command command_watch = {
                "  plumb watch --app app-20260101120000-0001 --json\n",
     .options = options,
     .server_only = TRUE,
-    .run = run,
+    .run = watch_run,
 };

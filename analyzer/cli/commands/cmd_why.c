@@ -1,7 +1,7 @@
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
 
-static CliExit run(Invocation *invocation) {
+static CliExit why_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "why");
     ask_add(ask, "app", invocation->arguments[0]);
     ShowOptions options = invocation_show_options(invocation);
@@ -32,5 +32,5 @@ const Command command_why = {
                "  plumb why app-20260101120000-0001 --stage 3\n"
                "  plumb why latest --task 57 --json\n",
     .options = options,
-    .run = run,
+    .run = why_run,
 };
