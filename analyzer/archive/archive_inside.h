@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/tables/account.h"
@@ -31,9 +32,9 @@ typedef struct DueClock {
 
 /* removed_traces.h */
 typedef struct RemovedTraces {
-    guint32 first, current; /* atomic: generations */
-    gboolean any;           /* atomic */
-    gboolean noted;         /* in the current one; under settle_lock */
+    _Atomic guint32 first, current; /* generations */
+    _Atomic gboolean any;
+    gboolean noted; /* in the current one; under settle_lock */
 } RemovedTraces;
 
 typedef struct TotalsSlot {
@@ -49,8 +50,8 @@ struct Archive {
     MixedTable *mixed;
     Lookup lookup;
     ArchiveOptions options;
-    guint32 bytes_key;         /* atomic; 0: not in the dictionary yet */
-    gboolean tolerance_stored; /* atomic */
+    _Atomic guint32 bytes_key; /* 0: not in the dictionary yet */
+    _Atomic gboolean tolerance_stored;
 
     /* Writers commit under a shared lock; who needs the store to stand still (several iterators that agree, a row
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
@@ -64,18 +65,18 @@ struct Archive {
     KnownTraces *known;
     guint64 learn_from; /* archive_learn_traces() goes on here */
 
-    pthread_mutex_t totals_lock;    /* of the slots */
-    GArray *slots;                  /* TotalsSlot; their sum are the totals */
-    GPtrArray *accounts;            /* AccountTable of each slot, or NULL */
-    guint64 duplicates;             /* atomic */
-    guint64 late_spans;             /* atomic */
-    guint64 late_expired;           /* atomic */
-    guint64 late_apart;             /* atomic */
-    guint64 late_next;              /* atomic: number of the next entry of late spans */
-    guint64 late_waiting;           /* atomic: spans in such entries */
-    guint32 kept_from[LEVEL_COUNT]; /* atomic: first bucket of each level's statistics that was not removed */
-    pthread_mutex_t spark_lock;     /* one write of records of Spark at a time: they are read before */
-    DueClock due;                   /* under settle_lock */
+    pthread_mutex_t totals_lock; /* of the slots */
+    GArray *slots;               /* TotalsSlot; their sum are the totals */
+    GPtrArray *accounts;         /* AccountTable of each slot, or NULL */
+    _Atomic guint64 duplicates;
+    _Atomic guint64 late_spans;
+    _Atomic guint64 late_expired;
+    _Atomic guint64 late_apart;
+    _Atomic guint64 late_next;              /* number of the next entry of late spans */
+    _Atomic guint64 late_waiting;           /* spans in such entries */
+    _Atomic guint32 kept_from[LEVEL_COUNT]; /* first bucket of each level's statistics that was not removed */
+    pthread_mutex_t spark_lock;             /* one write of records of Spark at a time: they are read before */
+    DueClock due;                           /* under settle_lock */
     RemovedTraces gone;
 };
 

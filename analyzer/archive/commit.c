@@ -42,7 +42,7 @@ static void seal_stats(ArchiveWriter *writer) {
 }
 
 static void seal_tolerance(ArchiveWriter *writer) {
-    if (__atomic_load_n(&writer->archive->tolerance_stored, __ATOMIC_RELAXED)) return;
+    if (atomic_load_explicit(&writer->archive->tolerance_stored, memory_order_relaxed)) return;
     g_autoptr(GByteArray) value = g_byte_array_new();
     append_zigzag(value, writer->archive->options.clock_tolerance_ns);
     store_batch_put(writer->batch, FAMILY_META, (Bytes){TOLERANCE_KEY, strlen(TOLERANCE_KEY)},
@@ -54,7 +54,7 @@ static StoredTotals slot_totals(ArchiveWriter *writer) {
     StoredTotals totals = g_array_index(writer->archive->slots, TotalsSlot, writer->slot).totals;
     pthread_mutex_unlock(&writer->archive->totals_lock);
     stored_totals_add(&totals, &writer->change);
-    totals.late_next = __atomic_load_n(&writer->archive->late_next, __ATOMIC_RELAXED);
+    totals.late_next = atomic_load_explicit(&writer->archive->late_next, memory_order_relaxed);
     return totals;
 }
 
@@ -96,7 +96,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     pthread_rwlock_rdlock(&archive->commit_lock);
     gboolean written = store_write(archive->store, writer->batch, sync, error);
     if (written) {
-        __atomic_fetch_add(&archive->late_waiting, (guint64)writer->change.late_waiting, __ATOMIC_RELAXED);
+        atomic_fetch_add_explicit(&archive->late_waiting, (guint64)writer->change.late_waiting, memory_order_relaxed);
         StoredTotals totals = slot_totals(writer);
         pthread_mutex_lock(&archive->totals_lock);
         g_array_index(archive->slots, TotalsSlot, writer->slot).totals = totals;
@@ -110,7 +110,7 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
 void note_unwritten(ArchiveWriter *writer, gboolean unwritten) {
     if (unwritten == writer->unwritten) return;
     writer->unwritten = unwritten;
-    __atomic_fetch_add(&writer->archive->roll_up.unwritten, unwritten ? 1 : -1, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&writer->archive->roll_up.unwritten, unwritten ? 1 : -1, memory_order_relaxed);
 }
 
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
@@ -126,7 +126,7 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     mixed_table_stored(writer->archive->mixed, writer->mixed_upto);
-    __atomic_store_n(&writer->archive->tolerance_stored, TRUE, __ATOMIC_RELAXED);
+    atomic_store_explicit(&writer->archive->tolerance_stored, TRUE, memory_order_relaxed);
     kind_set_add(&writer->archive->kinds, writer->functions, writer->hosts);
     group_clear(writer);
     return TRUE;

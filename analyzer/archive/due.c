@@ -42,8 +42,8 @@ gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below) {
     DueClock *clock = &archive->due;
     const Clock *time = archive->options.clock;
     gint64 now_ns = clock_monotonic_ns(time);
-    note_mark(clock, now_ns, __atomic_load_n(&archive->late_next, __ATOMIC_RELAXED), when->most_ns);
-    guint64 waiting = __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED);
+    note_mark(clock, now_ns, atomic_load_explicit(&archive->late_next, memory_order_relaxed), when->most_ns);
+    guint64 waiting = atomic_load_explicit(&archive->late_waiting, memory_order_relaxed);
     if (waiting == 0) return FALSE;
     if (waiting <= when->few_spans || waiting > when->most_spans) {
         *below = (DueBelow){G_MAXUINT64, G_MAXUINT64};

@@ -64,9 +64,9 @@ typedef struct JoinPass {
     DuePlan plan; /* what is joined; stays as it is while there is more than one */
     guint slice;  /* traces that are taken at once */
     pthread_mutex_t lock;
-    guint next;       /* trace of the plan that the next slice begins with; under the lock */
-    gboolean stopped; /* one failed: no more is taken; under the lock */
-    gboolean hurried; /* it ended before its time, as the archive is to rest soon */
+    guint next;               /* trace of the plan that the next slice begins with; under the lock */
+    gboolean stopped;         /* one failed: no more is taken; under the lock */
+    _Atomic gboolean hurried; /* it ended before its time, as the archive is to rest soon */
 } JoinPass;
 
 typedef struct Joiner {
@@ -129,8 +129,8 @@ static void joiner_free(Joiner *joiner) {
     g_free(joiner);
 }
 
-static void count(guint64 *counter, guint64 n, gboolean back) {
-    __atomic_fetch_add(counter, back ? 0 - n : n, __ATOMIC_RELAXED);
+static void count(_Atomic guint64 *counter, guint64 n, gboolean back) {
+    atomic_fetch_add_explicit(counter, back ? 0 - n : n, memory_order_relaxed);
 }
 
 static int by_entry(gconstpointer a, gconstpointer b) {
@@ -306,7 +306,7 @@ static gboolean add_late(ArchiveWriter *writer, StoredTrace *stored, GError **er
         incomplete |= last_incomplete;
         if (!add_parts(writer, stored, &incomplete, error)) return FALSE;
     }
-    if (stored->ids_gone) __atomic_fetch_add(&writer->archive->late_apart, n_fresh, __ATOMIC_RELAXED);
+    if (stored->ids_gone) atomic_fetch_add_explicit(&writer->archive->late_apart, n_fresh, memory_order_relaxed);
     writer->change.incomplete_traces += (incomplete ? 1 : 0) - (was_incomplete ? 1 : 0);
     return TRUE;
 }
@@ -514,10 +514,10 @@ static gboolean batch_join(Joiner *joiner, GError **error) {
 /* ---- passes ---- */
 
 static gboolean out_of_time(JoinPass *pass) {
-    if (!__atomic_load_n(&pass->archive->roll_up.stop, __ATOMIC_RELAXED) ||
+    if (!atomic_load_explicit(&pass->archive->roll_up.stop, memory_order_relaxed) ||
         clock_monotonic_ns(pass->archive->options.clock) - pass->begin_ns <= JOIN_HURRY_NS)
         return FALSE;
-    __atomic_store_n(&pass->hurried, TRUE, __ATOMIC_RELAXED);
+    atomic_store_explicit(&pass->hurried, TRUE, memory_order_relaxed);
     return TRUE;
 }
 

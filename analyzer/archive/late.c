@@ -19,7 +19,7 @@ void late_open(Archive *archive) {
     archive->late_waiting = (guint64)MAX(sum.late_waiting, 0);
 }
 
-gboolean late_any(Archive *archive) { return __atomic_load_n(&archive->late_waiting, __ATOMIC_RELAXED) > 0; }
+gboolean late_any(Archive *archive) { return atomic_load_explicit(&archive->late_waiting, memory_order_relaxed) > 0; }
 
 static guint32 checksum_of(const guint8 *body, gsize size_bytes) { return (guint32)XXH3_64bits(body, size_bytes); }
 
@@ -32,7 +32,7 @@ static void put_entry(Archive *archive, StoreBatch *batch, LateHead *head, Bytes
     g_autoptr(GByteArray) value = g_byte_array_sized_new(LATE_HEAD_BYTES + fragment->size_bytes);
     late_head_append(head, value);
     g_byte_array_append(value, body, fragment->size_bytes);
-    LateKey key = {fragment->trace, __atomic_fetch_add(&archive->late_next, 1, __ATOMIC_RELAXED)};
+    LateKey key = {fragment->trace, atomic_fetch_add_explicit(&archive->late_next, 1, memory_order_relaxed)};
     LayoutKey stored = late_key(&key);
     store_batch_put(batch, FAMILY_LATE, key_bytes(&stored), (Bytes){value->data, value->len});
 }

@@ -17,10 +17,10 @@ static void lookup_process(void *arg, guint32 tracer, Role *role, guint32 *host)
 
 static guint32 lookup_bytes_key(void *arg) {
     Archive *archive = arg;
-    guint32 key = __atomic_load_n(&archive->bytes_key, __ATOMIC_RELAXED);
+    guint32 key = atomic_load_explicit(&archive->bytes_key, memory_order_relaxed);
     if (key != 0) return key;
     key = dict_find(archive->dict, BYTES_ANNOTATION, strlen(BYTES_ANNOTATION));
-    __atomic_store_n(&archive->bytes_key, key, __ATOMIC_RELAXED);
+    atomic_store_explicit(&archive->bytes_key, key, memory_order_relaxed);
     return key;
 }
 

@@ -31,18 +31,18 @@ gboolean removed_traces_load(Archive *archive, GError **error) {
 
 void removed_traces_put(Archive *archive, guint64 trace_id, StoreBatch *batch) {
     RemovedTraces *gone = &archive->gone;
-    LayoutKey key = removed_traces_key(__atomic_load_n(&gone->current, __ATOMIC_RELAXED), trace_id);
+    LayoutKey key = removed_traces_key(atomic_load_explicit(&gone->current, memory_order_relaxed), trace_id);
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){"", 0});
     gone->noted = TRUE;
-    __atomic_store_n(&gone->any, TRUE, __ATOMIC_RELEASE);
+    atomic_store_explicit(&gone->any, TRUE, memory_order_release);
 }
 
 gboolean removed_traces_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error) {
     const RemovedTraces *gone = &archive->gone;
     *has = FALSE;
     if (!archive_removed_traces_any(archive)) return TRUE;
-    guint32 from = __atomic_load_n(&gone->first, __ATOMIC_RELAXED);
-    guint32 last = __atomic_load_n(&gone->current, __ATOMIC_RELAXED);
+    guint32 from = atomic_load_explicit(&gone->first, memory_order_relaxed);
+    guint32 last = atomic_load_explicit(&gone->current, memory_order_relaxed);
     for (guint32 generation = from; generation <= last && !*has; generation++) {
         LayoutKey key = removed_traces_key(generation, trace_id);
         g_autoptr(GBytes) value = NULL;
@@ -52,13 +52,15 @@ gboolean removed_traces_has(Archive *archive, guint64 trace_id, gboolean *has, G
     return TRUE;
 }
 
-gboolean archive_removed_traces_any(Archive *archive) { return __atomic_load_n(&archive->gone.any, __ATOMIC_ACQUIRE); }
+gboolean archive_removed_traces_any(Archive *archive) {
+    return atomic_load_explicit(&archive->gone.any, memory_order_acquire);
+}
 
 guint32 archive_removed_traces_close(Archive *archive) {
     RemovedTraces *gone = &archive->gone;
     pthread_mutex_lock(&archive->settle_lock); /* no group is under way */
     guint32 closed = gone->current;
-    __atomic_store_n(&gone->current, closed + 1, __ATOMIC_RELAXED);
+    atomic_store_explicit(&gone->current, closed + 1, memory_order_relaxed);
     gone->noted = FALSE;
     pthread_mutex_unlock(&archive->settle_lock);
     return closed;
@@ -72,8 +74,8 @@ gboolean archive_removed_traces_forget(Archive *archive, guint32 generation, GEr
     pthread_mutex_lock(&archive->settle_lock);
     gboolean ok = store_write(archive->store, batch, FALSE, error);
     if (ok) {
-        __atomic_store_n(&gone->first, generation + 1, __ATOMIC_RELAXED);
-        __atomic_store_n(&gone->any, gone->noted, __ATOMIC_RELEASE);
+        atomic_store_explicit(&gone->first, generation + 1, memory_order_relaxed);
+        atomic_store_explicit(&gone->any, gone->noted, memory_order_release);
     }
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;

@@ -143,7 +143,7 @@ static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, 
     store_batch_put(batch, FAMILY_META, (Bytes){KEPT_FROM_KEY, strlen(KEPT_FROM_KEY)},
                     (Bytes){value->data, value->len});
     if (!store_write(archive->store, batch, FALSE, error)) return FALSE;
-    __atomic_store_n(&archive->kept_from[level], until, __ATOMIC_RELAXED);
+    atomic_store_explicit(&archive->kept_from[level], until, memory_order_relaxed);
     return TRUE;
 }
 

@@ -34,7 +34,7 @@ typedef struct Rolling {
     GByteArray *value;
 } Rolling;
 
-static gboolean stopped(const RollUp *roll_up) { return __atomic_load_n(&roll_up->stop, __ATOMIC_RELAXED); }
+static gboolean stopped(const RollUp *roll_up) { return atomic_load_explicit(&roll_up->stop, memory_order_relaxed); }
 
 /* ---- which bucket ---- */
 
@@ -112,7 +112,7 @@ static gboolean begin_alone(Rolling *rolling, gint64 now_ns, gboolean *found, GE
     gboolean ok = TRUE;
     *found = FALSE;
     pthread_rwlock_wrlock(&roll_up->sealing);
-    if (__atomic_load_n(&roll_up->unwritten, __ATOMIC_RELAXED) == 0) ok = begin(rolling, now_ns, found, error);
+    if (atomic_load_explicit(&roll_up->unwritten, memory_order_relaxed) == 0) ok = begin(rolling, now_ns, found, error);
     pthread_rwlock_unlock(&roll_up->sealing);
     return ok;
 }
@@ -224,4 +224,4 @@ gboolean archive_roll_up(Archive *archive, gint64 now_ns, GError **error) {
     return ok;
 }
 
-void archive_hurry(Archive *archive) { __atomic_store_n(&archive->roll_up.stop, TRUE, __ATOMIC_RELAXED); }
+void archive_hurry(Archive *archive) { atomic_store_explicit(&archive->roll_up.stop, TRUE, memory_order_relaxed); }

@@ -309,7 +309,8 @@ static gboolean read_period(Reading *reading, guint32 from, guint32 until, GErro
 /* Where finer rows have been removed for their age, the period is widened to what coarser ones tell. */
 static void widen(const Archive *archive, guint32 *from, guint32 *until) {
     for (StatsLevel level = LEVEL_MINUTE; level < LEVEL_DAY; level++) {
-        guint64 kept = (guint64)__atomic_load_n(&archive->kept_from[level], __ATOMIC_RELAXED) * level_minutes(level);
+        guint64 kept =
+            (guint64)atomic_load_explicit(&archive->kept_from[level], memory_order_relaxed) * level_minutes(level);
         guint32 unit = level_minutes(level + 1);
         if (*from < kept) *from -= *from % unit;
         if (*until<kept && * until> * from) *until += (unit - *until % unit) % unit;

@@ -178,7 +178,7 @@ void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField agai
     if (again == 0) return;
     count_spans(writer, writer->given, again_as, 1);
     count_spans(writer, kept, again_as, -1);
-    __atomic_fetch_add(&writer->archive->duplicates, again, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&writer->archive->duplicates, again, memory_order_relaxed);
 }
 
 /* The distinct ones of the spans that were given, appended to 'list' in an order that does not depend on arrival. */
@@ -195,7 +195,7 @@ static void count_again(ArchiveWriter *writer) {
     if (writer->again->len == 0) return;
     count_spans(writer, writer->again, ACCOUNT_TAKEN, -1);
     count_spans(writer, writer->again, ACCOUNT_REPEATED, 1);
-    __atomic_fetch_add(&writer->archive->duplicates, writer->again->len, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&writer->archive->duplicates, writer->again->len, memory_order_relaxed);
 }
 
 static void add_new(ArchiveWriter *writer, guint64 trace_id) {
@@ -224,7 +224,7 @@ static void add_late(ArchiveWriter *writer, guint32 second, Bytes spans) {
 /* The journal gives again what was stored and removed: it was counted then. */
 static void count_gone(ArchiveWriter *writer) {
     count_spans(writer, writer->given, ACCOUNT_REPLAYED, 1);
-    __atomic_fetch_add(&writer->archive->duplicates, writer->given->len, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&writer->archive->duplicates, writer->given->len, memory_order_relaxed);
 }
 
 static void list_end(GPtrArray **list) {

@@ -3,6 +3,7 @@
 #include "analyzer/archive/tables/known_traces.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "analyzer/calltree/id_hash.h"
 
@@ -13,15 +14,15 @@
 #define BITS_PER_TRACE 10u
 #define PROBES         6u /* nine bits of the hash each */
 
-typedef guint64 Block[BLOCK_WORDS];
+typedef _Atomic guint64 Block[BLOCK_WORDS];
 
 struct KnownTraces {
     guint64 secret; /* peers choose the ids */
     Block *layer[LAYERS];
     guint most_layers;
-    guint n_layers;    /* atomic; the last one is added to */
-    guint64 added;     /* atomic: to the last one */
-    gboolean complete; /* atomic */
+    _Atomic guint n_layers; /* the last one is added to */
+    _Atomic guint64 added;  /* to the last one */
+    _Atomic gboolean complete;
     pthread_mutex_t growing;
 };
 
@@ -30,8 +31,8 @@ static gsize blocks_of(guint layer) { return (gsize)1 << (FIRST_LOG + layer); }
 static void layer_add(KnownTraces *known) {
     guint n = known->n_layers;
     known->layer[n] = g_new0(Block, blocks_of(n));
-    __atomic_store_n(&known->added, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&known->n_layers, n + 1, __ATOMIC_RELEASE);
+    atomic_store_explicit(&known->added, 0, memory_order_relaxed);
+    atomic_store_explicit(&known->n_layers, n + 1, memory_order_release);
 }
 
 KnownTraces *known_traces_new(gsize most_bytes) {
@@ -58,21 +59,21 @@ static guint64 hash_of(const KnownTraces *known, guint64 trace_id) {
     return h ^ h >> 32;
 }
 
-static guint64 *block_of(const KnownTraces *known, guint layer, guint64 hash) {
+static _Atomic guint64 *block_of(const KnownTraces *known, guint layer, guint64 hash) {
     return known->layer[layer][hash & (blocks_of(layer) - 1)];
 }
 
 /* Other bits than those that tell the block. */
 static guint64 probes_of(guint64 hash) { return (hash * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> (64 - 9 * PROBES); }
 
-static gboolean block_has(const guint64 *block, guint64 probes) {
+static gboolean block_has(_Atomic guint64 *block, guint64 probes) {
     for (guint i = 0; i < PROBES; i++, probes >>= 9)
-        if (!(__atomic_load_n(&block[probes >> 6 & 7], __ATOMIC_RELAXED) >> (probes & 63) & 1)) return FALSE;
+        if (!(atomic_load_explicit(&block[probes >> 6 & 7], memory_order_relaxed) >> (probes & 63) & 1)) return FALSE;
     return TRUE;
 }
 
 static gboolean has(const KnownTraces *known, guint64 hash) {
-    guint n = __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE);
+    guint n = atomic_load_explicit(&known->n_layers, memory_order_acquire);
     for (guint i = 0; i < n; i++)
         if (block_has(block_of(known, i, hash), probes_of(hash))) return TRUE;
     return FALSE;
@@ -91,26 +92,26 @@ static void grow(KnownTraces *known, guint full) {
 void known_traces_add(KnownTraces *known, guint64 trace_id) {
     guint64 hash = hash_of(known, trace_id), probes = probes_of(hash);
     if (has(known, hash)) return;
-    guint n = __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE);
-    guint64 *block = block_of(known, n - 1, hash);
+    guint n = atomic_load_explicit(&known->n_layers, memory_order_acquire);
+    _Atomic guint64 *block = block_of(known, n - 1, hash);
     for (guint i = 0; i < PROBES; i++, probes >>= 9)
-        __atomic_fetch_or(&block[probes >> 6 & 7], (guint64)1 << (probes & 63), __ATOMIC_RELAXED);
-    if (__atomic_add_fetch(&known->added, 1, __ATOMIC_RELAXED) >= capacity_of(n - 1)) grow(known, n);
+        atomic_fetch_or_explicit(&block[probes >> 6 & 7], (guint64)1 << (probes & 63), memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&known->added, 1, memory_order_relaxed) + 1 >= capacity_of(n - 1)) grow(known, n);
 }
 
 gboolean known_traces_is_complete(const KnownTraces *known) {
-    return __atomic_load_n(&known->complete, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(&known->complete, memory_order_acquire);
 }
 
 gboolean known_traces_may_have(const KnownTraces *known, guint64 trace_id) {
     return !known_traces_is_complete(known) || has(known, hash_of(known, trace_id));
 }
 
-void known_traces_complete(KnownTraces *known) { __atomic_store_n(&known->complete, TRUE, __ATOMIC_RELEASE); }
+void known_traces_complete(KnownTraces *known) { atomic_store_explicit(&known->complete, TRUE, memory_order_release); }
 
 gsize known_traces_size_bytes(const KnownTraces *known) {
     gsize size_bytes = 0;
-    for (guint i = 0; i < __atomic_load_n(&known->n_layers, __ATOMIC_ACQUIRE); i++)
+    for (guint i = 0; i < atomic_load_explicit(&known->n_layers, memory_order_acquire); i++)
         size_bytes += blocks_of(i) * sizeof(Block);
     return size_bytes;
 }

@@ -49,13 +49,13 @@ void process_table_free(ProcessTable *table) {
     g_free(table);
 }
 
-static guint64 *entry_at(const ProcessTable *table, guint32 tracer) {
-    return (guint64 *)mapped_data(table->entries) + tracer;
+static _Atomic guint64 *entry_at(const ProcessTable *table, guint32 tracer) {
+    return (_Atomic guint64 *)mapped_data(table->entries) + tracer;
 }
 
 static guint64 entry_get(const ProcessTable *table, guint32 tracer) {
     if (tracer >= atomic_load_explicit(&table->n_entries, memory_order_acquire)) return 0;
-    return __atomic_load_n(entry_at(table, tracer), __ATOMIC_RELAXED);
+    return atomic_load_explicit(entry_at(table, tracer), memory_order_relaxed);
 }
 
 static gboolean have_room(ProcessTable *table, guint32 tracer) {
@@ -69,7 +69,7 @@ static gboolean have_room(ProcessTable *table, guint32 tracer) {
 
 /* Without room, when the disk is full, it is found out again the next time. */
 static void entry_set(ProcessTable *table, guint32 tracer, guint64 entry) {
-    if (have_room(table, tracer)) __atomic_store_n(entry_at(table, tracer), entry, __ATOMIC_RELAXED);
+    if (have_room(table, tracer)) atomic_store_explicit(entry_at(table, tracer), entry, memory_order_relaxed);
 }
 
 static guint64 entry_pack(Role role, guint32 host) { return ENTRY_KNOWN | (guint64)role << 32 | host; }

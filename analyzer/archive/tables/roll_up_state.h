@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "analyzer/archive/tables/layout.h"
 #include "common/store/store.h"
@@ -14,8 +15,8 @@ typedef struct RollUp {
     pthread_rwlock_t sealing;
     guint32 added_below[LEVEL_COUNT];  /* under 'sealing': commits add to rows of these buckets */
     guint32 rolled_below[LEVEL_COUNT]; /* under the commit lock: these are whole; changed under settle_lock too */
-    guint unwritten;                   /* atomic: groups that are sealed and could not be written */
-    gboolean stop;                     /* atomic */
+    _Atomic guint unwritten;           /* groups that are sealed and could not be written */
+    _Atomic gboolean stop;
 } RollUp;
 
 void roll_up_init(RollUp *roll_up);

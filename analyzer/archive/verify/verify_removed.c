@@ -18,7 +18,7 @@ RemovedCheck *removed_check_new(Archive *archive, StoreIter *meta, StoreIter *st
     check->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     check->calls = g_hash_table_new(NULL, NULL);
     for (guint level = 0; level < LEVEL_COUNT; level++)
-        check->kept_from[level] = __atomic_load_n(&archive->kept_from[level], __ATOMIC_RELAXED);
+        check->kept_from[level] = atomic_load_explicit(&archive->kept_from[level], memory_order_relaxed);
     if (!removed_set_load(check->removed, meta, 0, G_MAXUINT32, error)) return NULL;
     check->any = removed_set_size(check->removed) > 0 || check->kept_from[LEVEL_MINUTE] > 0;
     return g_steal_pointer(&check);
