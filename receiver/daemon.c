@@ -86,8 +86,10 @@ static gboolean open_store(Daemon *daemon, GError **error) {
                           .open_files = daemon->files.store};
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
-    ArchiveOptions archive = {
-        .clock_tolerance_ns = s->clock_tolerance_ns, .max_trace_spans = s->traces.max_spans, .keep = s->keep};
+    ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns,
+                              .max_trace_spans = s->traces.max_spans,
+                              .max_trace_bytes = s->trace_bytes,
+                              .keep = s->keep};
     daemon->archive = archive_open(daemon->store, &archive, error);
     if (!daemon->archive) return FALSE;
     if (dict_in_memory(archive_dict(daemon->archive)))

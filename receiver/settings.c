@@ -10,8 +10,10 @@
 #include "common/model/sampling.h"
 #include "receiver/background/advice.h"
 
-#define MIB                  (G_GINT64_CONSTANT(1) << 20)
-#define GIB                  (G_GINT64_CONSTANT(1) << 30)
+#define MIB (G_GINT64_CONSTANT(1) << 20)
+#define GIB (G_GINT64_CONSTANT(1) << 30)
+/* What open traces keep of a span is about half of what it takes when its trace is closed, often less. */
+#define TRACE_BYTES_TIGHT    2
 #define QUESTION_BYTES_LEAST ((gsize)16 << 20)
 #define DAY                  (24 * 60 * NS_PER_MINUTE)
 
@@ -69,6 +71,9 @@ const ConfigOption settings_table[] = {
      "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
     {"trace.max-spans", CONFIG_INT, "100000", 1000, 4000000, NULL, TRUE,
      "A trace with so many spans is stored at once, and kept in parts of that size."},
+    {"trace.max-size", CONFIG_SIZE, "32M", MIB, 64 * GIB, NULL, TRUE,
+     "The same, however few spans it has, when they take so much memory: with parents and annotations by the thousand. "
+     "No more than an eighth of memory.limit counts."},
     {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
      "A span outside of its parent by more than this is flagged."},
 
@@ -203,6 +208,10 @@ static gsize question_bytes(const Config *config) {
     return wanted > 0 ? wanted : MAX(config_size_bytes(config, "memory.limit") / 4, QUESTION_BYTES_LEAST);
 }
 
+static gsize trace_bytes(const Config *config) {
+    return MIN(config_size_bytes(config, "trace.max-size"), config_size_bytes(config, "memory.limit") / 8);
+}
+
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -227,9 +236,11 @@ Settings *settings_new(const Config *config, GError **error) {
         .idle_ns = config_duration_ns(config, "trace.idle"),
         .max_age_ns = config_duration_ns(config, "trace.max-age"),
         .max_spans = (guint32)config_int(config, "trace.max-spans"),
+        .max_bytes = trace_bytes(config) / TRACE_BYTES_TIGHT,
         .memory_bytes = config_size_bytes(config, "memory.limit"),
         .disk_bytes = config_size_bytes(config, "journal.limit"), /* it has the same spans, in more bytes */
     };
+    s->trace_bytes = trace_bytes(config);
     s->clock_tolerance_ns = config_duration_ns(config, "trace.clock-tolerance");
     s->store_path = g_strdup(config_string(config, "store.path"));
     s->journal_path = g_strdup(config_string(config, "journal.path"));

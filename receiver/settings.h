@@ -26,6 +26,7 @@ typedef struct Settings {
     gsize question_bytes; /* never 0 */
     gint64 question_timeout_ns;
     OpenLimits traces; /* memory_bytes is of the whole process */
+    gsize trace_bytes; /* of one part of a trace, in memory */
     gint64 clock_tolerance_ns;
     char *store_path, *journal_path;
     gsize store_cache_bytes, store_buffer_bytes;

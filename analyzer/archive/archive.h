@@ -18,6 +18,7 @@ typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
     guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
                                * 0: 1,000,000 */
+    gsize max_trace_bytes;     /* the same of bytes of spans in memory, however few; 0: 64 MiB */
     guint32 pattern_nodes;     /* 0: PATTERN_NODES (patterns.h); the least makes all shapes rare that come once */
     ArchiveKeep keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */

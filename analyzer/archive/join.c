@@ -293,12 +293,19 @@ static gboolean add_parts(ArchiveWriter *writer, StoredTrace *stored, gboolean *
     return TRUE;
 }
 
+/* Has the last part room for the fresh spans? */
+static gboolean last_fits(const ArchiveWriter *writer, const StoredTrace *stored) {
+    const ArchiveOptions *options = &writer->archive->options;
+    return (guint64)stored->last.n_spans + writer->fresh->len <= options->max_trace_spans &&
+           stored->part.spans->len + spans_bytes(writer->fresh) <= options->max_trace_bytes;
+}
+
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
 static gboolean add_late(ArchiveWriter *writer, StoredTrace *stored, GError **error) {
     const guint n_fresh = writer->fresh->len;
     const gboolean last_incomplete = (stored->last.flags & TRACE_INCOMPLETE) != 0;
     const gboolean was_incomplete = stored->others_incomplete || last_incomplete;
-    const gboolean fits = (guint64)stored->last.n_spans + n_fresh <= writer->archive->options.max_trace_spans;
+    const gboolean fits = last_fits(writer, stored);
     gboolean incomplete = stored->others_incomplete;
     if ((fits && !stored->ids_gone) || stored->parts == TRACE_MAX_PARTS) {
         if (!add_to_last(writer, stored, &incomplete, error)) return FALSE;
@@ -313,8 +320,9 @@ static gboolean add_late(ArchiveWriter *writer, StoredTrace *stored, GError **er
 
 /* The record of a trace in one piece, where it was when the spans came. *found FALSE: it is not there any more, or the
  * trace has parts. */
-static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored, gboolean *found, GError **error) {
-    LayoutKey key = trace_key(&(TraceKey){second, stored->trace_id, 0});
+static gboolean record_read(Joiner *joiner, const LateTrace *late, StoredTrace *stored, gboolean *found,
+                            GError **error) {
+    LayoutKey key = trace_key(&(TraceKey){late->second, stored->trace_id, 0});
     g_autoptr(GBytes) value = NULL;
     *found = FALSE;
     if (!store_get(joiner->archive->store, FAMILY_TRACE, key_bytes(&key), &value, error)) return FALSE;
@@ -322,7 +330,8 @@ static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored,
     const Bytes record = bytes_view(value);
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
-    joiner->large = archive_turn_begin(joiner->archive, stored->last.n_spans + (guint64)joiner->writer->given->len);
+    const guint64 n_spans = stored->last.n_spans + (guint64)joiner->writer->given->len;
+    joiner->large = archive_turn_begin(joiner->archive, n_spans, 2 * record.size_bytes + late->size_bytes);
     if (!part_decode_tree(joiner->archive, record, stored->trace_id, &stored->part, error)) return FALSE;
     *found = TRUE;
     return TRUE;
@@ -333,7 +342,7 @@ static gboolean record_read(Joiner *joiner, guint32 second, StoredTrace *stored,
 static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *stored, SpanTable *fresh,
                             GError **error) {
     gboolean found = FALSE;
-    if (late->second != 0 && !record_read(joiner, late->second, stored, &found, error)) return FALSE;
+    if (late->second != 0 && !record_read(joiner, late, stored, &found, error)) return FALSE;
     if (found) {
         stored->parts = 1;
         fresh_remove(fresh, stored->part.spans);
@@ -346,7 +355,7 @@ static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *
     Bytes view = bytes_view(index);
     stored->parts = trace_index_parts(view);
     g_byte_array_append(joiner->writer->index, view.data, (guint)view.size_bytes);
-    joiner->large = archive_turn_begin(joiner->archive, G_MAXUINT64); /* how large, its parts tell */
+    joiner->large = archive_turn_begin(joiner->archive, G_MAXUINT64, 0); /* how large, its parts tell */
     return stored_load(joiner->archive, view, stored, fresh, error);
 }
 
@@ -424,7 +433,8 @@ static gboolean batch_full(const Joiner *joiner, const LateKey *next) {
     if (joiner->traces->len == 0) return FALSE;
     const LateTrace *last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
     if (last->trace_id != next->trace_id) return joiner->bytes->len >= JOIN_BYTES;
-    return last->n_spans >= joiner->archive->options.max_trace_spans;
+    return last->n_spans >= joiner->archive->options.max_trace_spans ||
+           last->size_bytes >= joiner->archive->options.max_trace_bytes;
 }
 
 static LateTrace *batch_trace(Joiner *joiner, guint64 trace_id) {

@@ -9,8 +9,6 @@
 
 /* How often archive_load() looks again when a writer has moved a record between two of its reads. */
 #define LOAD_ATTEMPTS 100
-/* Spans for the bytes of a record: two, when texts are most of it. */
-#define DECODED_PER_RECORD 2u
 
 gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error) {
     const guint8 *at = spans.data;
@@ -55,10 +53,9 @@ Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summ
 
 /* The allowance must have so much before a record is decoded: a whole one is made at once. */
 static gboolean may_decode(Bytes record, GError **error) {
-    const gsize bytes = record.size_bytes * DECODED_PER_RECORD;
-    allowance_charge(bytes);
+    allowance_charge(record.size_bytes);
     const gboolean good = allowance_check(error);
-    allowance_release(bytes);
+    allowance_release(record.size_bytes);
     return good;
 }
 

@@ -7,6 +7,8 @@
 #include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
 
+#define DEFAULT_MAX_TRACE_BYTES (64u << 20)
+
 static const char *lookup_text(void *arg, guint32 id, gsize *length) {
     return dict_text(((Archive *)arg)->dict, id, length);
 }
@@ -73,6 +75,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->store = store;
     if (options != NULL) archive->options = *options;
     if (archive->options.max_trace_spans == 0) archive->options.max_trace_spans = DEFAULT_MAX_TRACE_SPANS;
+    if (archive->options.max_trace_bytes == 0) archive->options.max_trace_bytes = DEFAULT_MAX_TRACE_BYTES;
     archive->options.max_trace_spans = MIN(archive->options.max_trace_spans, MOST_TRACE_SPANS);
     if (archive->options.clock == NULL) archive->options.clock = clock_system();
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));

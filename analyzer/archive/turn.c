@@ -3,9 +3,10 @@
 #include "analyzer/archive/archive_inside.h"
 
 #define LARGE_SPANS 32768u
+#define LARGE_BYTES (4u << 20)
 
-gboolean archive_turn_begin(Archive *archive, guint64 n_spans) {
-    if (n_spans < LARGE_SPANS) return FALSE;
+gboolean archive_turn_begin(Archive *archive, guint64 n_spans, guint64 bytes) {
+    if (n_spans < LARGE_SPANS && bytes < LARGE_BYTES) return FALSE;
     pthread_mutex_lock(&archive->large_turn);
     return TRUE;
 }

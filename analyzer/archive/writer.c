@@ -12,6 +12,12 @@
 /* Spans whose places in the lists are kept for the next trace: lists of a large one are 2 to 8 MiB, in each writer. */
 #define LIST_KEPT (64u * 1024)
 
+gsize spans_bytes(const GPtrArray *spans) {
+    gsize bytes = 0;
+    for (guint i = 0; i < spans->len; i++) bytes += ((const SpanRec *)g_ptr_array_index(spans, i))->size_bytes;
+    return bytes;
+}
+
 static guint16 slot_take(Archive *archive, AccountTable **accounts) {
     pthread_mutex_lock(&archive->totals_lock);
     guint slot = 0;
@@ -143,12 +149,25 @@ void group_put_index(ArchiveWriter *writer, guint64 trace_id) {
     puts_add(&writer->index_entries, &key);
 }
 
+/* How many of the spans from one on the next part has: one at least. */
+static guint part_length(const Archive *archive, const GPtrArray *spans, guint from) {
+    const guint most = MIN(spans->len - from, archive->options.max_trace_spans);
+    gsize bytes = 0;
+    guint n = 0;
+    while (n < most) {
+        bytes += ((const SpanRec *)g_ptr_array_index(spans, from + n))->size_bytes;
+        if (n > 0 && bytes > archive->options.max_trace_bytes) break;
+        n++;
+    }
+    return n;
+}
+
 gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrArray *spans) {
     gboolean incomplete = FALSE;
     g_ptr_array_set_size(writer->again, 0);
     for (guint at = 0; at < spans->len; place.part++) {
-        guint left = spans->len - at;
-        guint n = place.part + 1 == TRACE_MAX_PARTS ? left : MIN(left, writer->archive->options.max_trace_spans);
+        const gboolean last = place.part + 1 == TRACE_MAX_PARTS;
+        const guint n = last ? spans->len - at : part_length(writer->archive, spans, at);
         g_auto(TraceVersion) version = version_make(writer->archive, writer->compressor, list_spans(spans, at), n);
         guint32 number = group_count_in(writer, &version);
         group_put_record(writer, &place, &version, number);
@@ -201,11 +220,11 @@ static void count_again(ArchiveWriter *writer) {
 static void add_new(ArchiveWriter *writer, guint64 trace_id) {
     const GPtrArray *spans = writer->given;
     PartPlace place = {.trace_id = trace_id};
-    if (spans->len > writer->archive->options.max_trace_spans) {
+    if (part_length(writer->archive, spans, 0) < spans->len) {
         /* The cut into parts must not depend on the order of arrival, nor on repeats. */
         list_distinct(writer, writer->fresh);
         spans = writer->fresh;
-        if (spans->len > writer->archive->options.max_trace_spans) place.flags = TRACE_PART;
+        if (part_length(writer->archive, spans, 0) < spans->len) place.flags = TRACE_PART;
     }
     gboolean incomplete = group_append_parts(writer, place, spans);
     group_put_index(writer, trace_id);

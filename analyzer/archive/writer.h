@@ -55,6 +55,7 @@ typedef struct PartPlace {
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {
     return (const SpanRec *const *)(gconstpointer)(list->pdata + from);
 }
+gsize spans_bytes(const GPtrArray *spans);
 /* Under which number a record that comes into the group is counted; what comes of it is in the version. */
 guint32 group_count_in(ArchiveWriter *writer, TraceVersion *version);
 /* Puts the record into the group. */

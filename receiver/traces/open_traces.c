@@ -545,9 +545,14 @@ OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gin
     return trace;
 }
 
+gsize open_trace_bytes(const OpenTrace *trace) {
+    if (trace->kept == KEPT_SHRUNK) return trace->shrunk.size_bytes;
+    return (gsize)trace->size_bytes + spilled_part(trace).size_bytes;
+}
+
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace) {
-    return trace->n_spans >= traces->limits.max_spans ||
-           (guint64)trace->size_bytes + spilled_part(trace).size_bytes >= OPEN_TRACE_BYTES_MAX;
+    const gsize most = traces->limits.max_bytes > 0 ? traces->limits.max_bytes : OPEN_TRACE_BYTES_MAX;
+    return trace->n_spans >= traces->limits.max_spans || open_trace_bytes(trace) >= most;
 }
 
 static void drop_bodies(OpenTraces *traces, const OpenTrace *trace) {

@@ -76,12 +76,13 @@ typedef struct OpenLimits {
     gint64 idle_ns;     /* a trace whose root has come closes after so long without a span; see set_idle() */
     gint64 max_age_ns;  /* any trace closes after so long */
     guint32 max_spans;  /* the caller looks at open_trace_full() after open_traces_add() */
+    gsize max_bytes;    /* the same, however few spans it has: opening them again must not need gigabytes. In the tight
+                         * form, which is up to four times smaller than SpanRecs. 0: OPEN_TRACE_BYTES_MAX */
     gsize memory_bytes; /* past it, the coldest go to sleep or close until 15/16 of it are left */
     guint64 disk_bytes; /* for bodies that are not in memory */
 } OpenLimits;
 
-/* However few spans a trace has, it is full with so many bytes: opening them again must not need gigabytes. */
-#define OPEN_TRACE_BYTES_MAX (128u * 1024 * 1024)
+#define OPEN_TRACE_BYTES_MAX ((gsize)128 * 1024 * 1024)
 
 typedef enum { DUE_NOT, DUE_IDLE, DUE_AGE, DUE_MEMORY } DueReason;
 
@@ -103,6 +104,7 @@ void open_traces_expect(OpenTraces *traces, const FragmentHead *const *fragments
 /* Appends a copy of the fragment. A trace that is new here but was closed lately with its root counts as having it:
  * late spans then need not wait for max-age. */
 OpenTrace *open_traces_add(OpenTraces *traces, const FragmentHead *fragment, gint64 now_ns);
+gsize open_trace_bytes(const OpenTrace *trace); /* in memory and on the disk */
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace);
 OpenTrace *open_traces_find(OpenTraces *traces, guint64 id);
 /* Appends its spans as SpanRecs. FALSE: what was spilled cannot be read back; 'records' then holds some of them. */

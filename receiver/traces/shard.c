@@ -266,7 +266,7 @@ static gboolean out_of_time(const Shard *shard) {
 /* The same, and stores the group when it is full; then after a FALSE the trace may be safe in the group. */
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     if (out_of_time(shard)) return FALSE;
-    gboolean large = archive_turn_begin(shard->options.archive, trace->n_spans);
+    gboolean large = archive_turn_begin(shard->options.archive, trace->n_spans, open_trace_bytes(trace));
     gboolean grouped = group_trace(shard, trace, reason);
     records_end(shard);
     if (large) archive_turn_end(shard->options.archive);

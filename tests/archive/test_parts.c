@@ -113,6 +113,58 @@ static void test_large(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+#define WIDE_PARENTS 500u
+#define WIDE_BYTES   (100u * 1024)
+
+/* Spans first .. last of a trace, each with so many parents: 8 KB of memory, whatever they have else. */
+static GByteArray *many_parents(Case *c, guint first, guint last) {
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = first; i <= last; i++) {
+        SpanRec head = {.id = {7, i},
+                        .begin_ns = BASE_NS + i * NS_PER_US,
+                        .duration_ns = NS_PER_MS,
+                        .name = c->world.names[i % 12],
+                        .tracer = c->world.tracers[i % 8],
+                        .n_parents = i == 1 ? 0 : WIDE_PARENTS};
+        head.size_bytes = sizeof head + head.n_parents * sizeof(SpanId);
+        g_byte_array_append(c->spans, (const guint8 *)&head, sizeof head);
+        for (guint k = 0; k < head.n_parents; k++) {
+            const SpanId parent = {7, k == 0 ? i - 1 : 1000000 + k};
+            g_byte_array_append(c->spans, (const guint8 *)&parent, sizeof parent);
+        }
+    }
+    return c->spans;
+}
+
+/* Few spans that take much memory: what is stored at once and what comes later lies in parts of a bounded size, so
+ * neither storing nor joining nor reading needs more. */
+static void test_bytes(gconstpointer rocksdb) {
+    enum { PIECE = 100, PIECES = 4 };
+    Case c;
+    case_open_with(&c, rocksdb != NULL,
+                   &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_bytes = WIDE_BYTES});
+    for (guint i = 0; i < PIECES; i++) {
+        fixture_add(c.writer, many_parents(&c, i * PIECE + 1, (i + 1) * PIECE));
+        if (i != 1) commit_and_join(&c); /* two at once */
+    }
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    guint n = 0, parts = 1;
+    for (guint part = 0; part < parts; part++) {
+        ArchiveLoad load = {.first_part = part, .max_spans = 1};
+        g_autoptr(GError) error = NULL;
+        g_byte_array_set_size(spans, 0);
+        archive_load_parts(c.fixture.archive, 7, &load, spans, &error);
+        g_assert_no_error(error);
+        g_assert_cmpuint(spans->len, <=, WIDE_BYTES);
+        for (guint at = 0; at < spans->len; n++) at += ((const SpanRec *)(gconstpointer)(spans->data + at))->size_bytes;
+        parts = load.parts;
+    }
+    g_assert_cmpuint(n, ==, PIECE * PIECES);
+    g_assert_cmpuint(parts, >=, PIECE * PIECES * WIDE_PARENTS * sizeof(SpanId) / WIDE_BYTES);
+    fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/parts/whole/memory", NULL, test_whole);
@@ -120,5 +172,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/parts/pieces", test_pieces);
     g_test_add_data_func("/archive/parts/large/memory", NULL, test_large);
     g_test_add_data_func("/archive/parts/large/rocksdb", "rocksdb", test_large);
+    g_test_add_data_func("/archive/parts/bytes/memory", NULL, test_bytes);
+    g_test_add_data_func("/archive/parts/bytes/rocksdb", "rocksdb", test_bytes);
     return g_test_run();
 }

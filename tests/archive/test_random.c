@@ -275,6 +275,7 @@ static void run_init(Run *run, guint32 seed, gboolean rocksdb) {
     run->rare = g_rand_int_range(rand, 0, 3) == 0;
     ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS,
                               .max_trace_spans = run->parts ? (guint32)g_rand_int_range(rand, 1, 12) : 0,
+                              .max_trace_bytes = run->parts ? (gsize)g_rand_int_range(rand, 1, 2000) : 0,
                               .pattern_nodes = run->rare ? (guint32)g_rand_int_range(rand, 1, 200) : 0};
     fixture_open(&run->fixture, rocksdb, &options);
     world_init(&run->world, seed, archive_dict(run->fixture.archive));

@@ -1,9 +1,11 @@
 """Memory and disk at their ends: senders wait, nothing acknowledged is lost, and all goes on by itself afterwards."""
 
 import os
+import re
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -166,6 +168,40 @@ def test_large_traces_wait_under_load(make_plumbd):
         assert sender.deliver(trace_spans(3, 1000)).accepted == 1000
         wait_for(lambda: closed() == 3)
     assert plumbd.metrics()["plumbd_open_large_traces"] == 0
+
+
+def peak_mib(plumbd):
+    status = Path(f"/proc/{plumbd.process.pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) / 1024
+
+
+def test_one_trace_does_not_fill_the_memory(make_plumbd):
+    """180 MB in one trace, of few spans: taken in, killed and replayed, joined and asked for, a part at a time."""
+    plumbd = make_plumbd(memory__limit="64M", trace__idle="1h", journal__segment="8M").start()
+    n, at_once = 6000, 200
+    with Sender(plumbd) as sender:
+        for first in range(1, n, at_once):
+            spans = [
+                span(1, k, parent=None if k == 1 else 1, annotations=[(0, str(k) * 6000)])
+                for k in range(first, first + at_once)
+            ]
+            assert sender.deliver(spans).accepted == at_once
+    assert plumbd.receiver()["closed_traces"]["max-spans"] > 10
+    assert peak_mib(plumbd) < 200
+    plumbd.kill()
+    plumbd.start()
+    wait_for(lambda: "recovering" not in plumbd.receiver())
+    assert peak_mib(plumbd) < 200
+    plumbd.flush()
+    assert plumbd.stored()["spans"] == n
+    whole, parts, seen = {"parts": 2}, 0, 0
+    while parts < whole["parts"]:
+        whole = plumbd.ask(f"trace?id=0000000000000001&limit=10&part={parts + 1}")
+        parts, seen = parts + whole["parts_shown"], seen + whole["spans_total"]
+    assert (parts > 10, seen) == (True, n)
+    status, why = plumbd.fetch("/api/v1/trace?id=0000000000000001&limit=0")
+    assert status == 200 or (status == 400 and b"a lower limit" in why)
+    assert peak_mib(plumbd) < 250
 
 
 def test_small_disk_bounds_the_journal(make_plumbd, small_disk):

@@ -82,6 +82,22 @@ static void test_max_spans(void) {
     g_assert_cmpuint(stored_spans(fixture), ==, 250);
 }
 
+/* The same by bytes: of two traces alike the one that comes under a lower limit is stored at once. */
+static void test_max_bytes(void) {
+    g_autoptr(Fixture) fixture = fixture_new();
+    fixture_start(fixture, 1);
+    put(fixture, 1, 1, 10);
+    WAIT_FOR(shard_state(fixture->shards[0]).spans == 10);
+    fixture->limits.max_bytes = 10;
+    shard_set_limits(fixture->shards[0], &fixture->limits);
+    put(fixture, 2, 1, 10);
+    WAIT_FOR(fixture_count(fixture, COUNTER_TRACE_SIZE) == 1);
+    guint64 closed;
+    g_assert_true(fixture_flush(fixture, &closed));
+    g_assert_cmpuint(closed, ==, 1);
+    g_assert_cmpuint(stored_spans(fixture), ==, 20);
+}
+
 static void test_memory(void) {
     g_autoptr(Fixture) fixture = fixture_new();
     fixture->limits.memory_bytes = 30000;
@@ -374,6 +390,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/idle", test_idle);
     g_test_add_func("/shard/limits", test_limits_can_change);
     g_test_add_func("/shard/max-spans", test_max_spans);
+    g_test_add_func("/shard/max-bytes", test_max_bytes);
     g_test_add_func("/shard/memory", test_memory);
     g_test_add_func("/shard/store-fails", test_store_fails_for_a_while);
     g_test_add_func("/shard/stop-fails", test_stop_while_the_store_fails);
