@@ -64,9 +64,11 @@ static const Question *question_find(const char *name, GError **error) {
 json_t *question_answer(const char *question, const Asked *asked, GError **error) {
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
-    json_t *answer = found->answer(asked, error);
-    if (answer == NULL || allowance_check(error)) return answer;
-    json_decref(answer);
+    GError *failure = NULL;
+    json_auto_t *answer = found->answer(asked, &failure);
+    /* Past the allowance documents lack values (json_memory.h), or are not there at all, and no error says so. */
+    if (failure == NULL && allowance_check(&failure)) return g_steal_pointer(&answer);
+    g_propagate_error(error, failure);
     return NULL;
 }
 

@@ -123,6 +123,27 @@ static void test_others(void) {
     g_assert_cmpuint(budget.used_bytes, ==, 1u << 20);
 }
 
+/* With nothing left, whatever is asked, there is an error and not half an answer. */
+static void test_nothing_left(void) {
+    static const char *const questions[] = {"status", "senders", "functions", "forest", "traces", "skew",
+                                            "apps",   "hosts",   "verify",    "diff",   "trace"};
+    for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
+        AllowanceBudget budget = {.limit_bytes = 1};
+        Allowance allowance = {.budget = &budget};
+        g_autoptr(GError) error = NULL;
+        const gboolean one = strcmp(questions[i], "trace") == 0, two = strcmp(questions[i], "diff") == 0;
+        allowance_begin(&allowance);
+        g_assert_null(fixture_ask(&many, questions[i],
+                                  one   ? "id=0000000000000001"
+                                  : two ? "a=..1m&b=1m.."
+                                        : "limit=5",
+                                  &error));
+        allowance_end();
+        g_assert_nonnull(error);
+        g_assert_cmpuint(budget.used_bytes, ==, 0);
+    }
+}
+
 static void test_late(void) {
     AllowanceBudget budget = {.limit_bytes = 64u << 20};
     Allowance allowance = {.budget = &budget, .timeout_ns = 1};
@@ -153,6 +174,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/allowance/first_rows", test_first_rows);
     g_test_add_func("/allowance/refused", test_refused);
     g_test_add_func("/allowance/others", test_others);
+    g_test_add_func("/allowance/nothing_left", test_nothing_left);
     g_test_add_func("/allowance/late", test_late);
     g_test_add_func("/allowance/gone", test_gone);
     const int failed = g_test_run();
