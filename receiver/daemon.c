@@ -47,6 +47,7 @@ struct Daemon {
     StateSources sources;
     Http *http;
     ResourceControl *control;
+    Consolidation *consolidation;
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
@@ -213,6 +214,7 @@ static void start_service(Daemon *daemon) {
     };
     ResourceControlLimits limits = resource_control_limits(s);
     daemon->control = resource_control_start(&control, &limits);
+    daemon->consolidation = consolidation_start(&daemon->sources);
     RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->retention = retention_start(&retention, &s->retention);
 }
@@ -351,6 +353,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     g_autoptr(GError) problem = NULL;
     archive_hurry(daemon->archive); /* who joins late spans holds retention up, too */
     g_clear_pointer(&daemon->retention, retention_stop);
+    g_clear_pointer(&daemon->consolidation, consolidation_stop);
     g_clear_pointer(&daemon->control, resource_control_stop);
     http_leave_shards(daemon->http);
     gboolean recorded = recorder_stop(daemon->recorder, daemon->settings->stop_timeout_ns, &problem);
@@ -377,6 +380,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
 void daemon_free(Daemon *daemon) {
     if (!daemon) return;
     retention_stop(daemon->retention);
+    consolidation_stop(daemon->consolidation);
     resource_control_stop(daemon->control);
     http_stop(daemon->http);
     net_free(daemon->net);

@@ -7,7 +7,6 @@
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
 #include "receiver/background/advice.h"
-#include "receiver/background/consolidation.h"
 #include "receiver/background/idle_rule.h"
 #include "receiver/background/memory.h"
 #include "receiver/background/store_watch.h"
@@ -34,7 +33,6 @@ typedef struct Advising {
 struct ResourceControl {
     ResourceControlOptions options;
     PeriodicThread *thread;
-    Consolidation *consolidation;
     pthread_mutex_t lock;
     ResourceControlLimits limits; /* under the lock */
     _Atomic gint64 seen_ns;       /* when the last round began */
@@ -309,7 +307,6 @@ ResourceControl *resource_control_start(const ResourceControlOptions *options, c
     idle_times_now(options->sources, limits);
     const PeriodicWork work = {"resources", ROUND_NS, resource_control_round, control};
     control->thread = periodic_thread_start(&work);
-    control->consolidation = consolidation_start(options->sources);
     return control;
 }
 
@@ -323,7 +320,6 @@ void resource_control_set_limits(ResourceControl *control, const ResourceControl
 
 void resource_control_stop(ResourceControl *control) {
     if (!control) return;
-    consolidation_stop(control->consolidation);
     periodic_thread_stop(control->thread);
     pthread_mutex_destroy(&control->lock);
     g_free(control);

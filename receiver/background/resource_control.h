@@ -1,7 +1,6 @@
 /* What has to happen every now and then, on a thread of its own: the store is asked to write out its memory, journal
  * segments that nothing needs go, memory is shared out, free space is watched, a failing journal is tried again, the
- * rate is sampled, what senders are to sample is told. Starts and stops consolidation of what is stored
- * (consolidation.h). */
+ * rate is sampled, what senders are to sample is told. */
 #pragma once
 
 #include "common/base/clock.h"
