@@ -81,6 +81,7 @@ static void look(Allowance *allowance) {
 gboolean allowance_check(GError **error) {
     if (current == NULL) return TRUE;
     look(current);
+
     switch (current->state) {
     case ALLOWANCE_GOOD: return TRUE;
     case ALLOWANCE_OVER:

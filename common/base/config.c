@@ -261,12 +261,14 @@ char *config_help(const ConfigOption *options, const char *title) {
     append_comment(out, title);
     const char *section = "";
     gsize length = 0;
+
     for (; options->name != NULL; options++) {
         if (length != section_length(options->name) || strncmp(section, options->name, length) != 0) {
             section = options->name;
             length = section_length(section);
             g_string_append_printf(out, "\n[%.*s]\n", (int)length, section);
         }
+
         g_string_append_c(out, '\n');
         append_comment(out, options->help);
         g_autofree char *allowed = config_value_allowed(options);
@@ -275,5 +277,6 @@ char *config_help(const ConfigOption *options, const char *title) {
         append_comment(out, takes);
         g_string_append_printf(out, "#%s=%s\n", options->name + length + 1, options->fallback);
     }
+
     return g_string_free(out, FALSE);
 }

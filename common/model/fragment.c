@@ -162,10 +162,12 @@ static inline guint8 *put_times(FragmentWriter *writer, guint8 *at, const SpanRe
 void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *parents) {
     need(writer, SPAN_MAX_BYTES + (gsize)head->n_parents * sizeof(SpanId));
     guint8 *const start = writer->at, *at = start + 2, marks = 0;
+
     if (writer->head.n_spans++ == 0) {
         writer->begin_ns = head->begin_ns;
         put_u64(start - BODY_HEAD_BYTES, (guint64)head->begin_ns);
     }
+
     if (G_UNLIKELY(head->tracer != writer->tracer)) {
         at = put_varint(at, head->tracer);
         writer->tracer = head->tracer;
@@ -174,6 +176,7 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
     at = put_varint(at, head->name);
     marks |= put_ids(writer, &at, head, parents);
     at = put_times(writer, at, head, &marks);
+
     if (G_UNLIKELY(head->flags != writer->flags)) {
         memcpy(at, &head->flags, sizeof head->flags);
         at += sizeof head->flags;
@@ -184,6 +187,7 @@ void fragment_span(FragmentWriter *writer, const SpanRec *head, const SpanId *pa
         at = put_varint(put_varint(at, head->n_annotations), head->n_notes);
         marks |= MARK_LISTS;
     }
+
     *start = marks;
     writer->last = start;
     writer->at = at;
@@ -325,6 +329,7 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
     const guint8 marks = *reader->at++, lengths = *reader->at++;
     *last = (marks & MARK_LAST) != 0;
     if (marks & MARK_TRACER) reader->tracer = get_varint(&reader->at);
+
     SpanRec *head = (SpanRec *)(gpointer)reserve_at(out, start, sizeof *head + 2 * SPAN_MAX_BYTES);
     *head = (SpanRec){.id.trace = reader->trace, .tracer = reader->tracer, .name = get_varint(&reader->at)};
     head->id.span = read_id(reader, (marks & MARK_KNOWN_ID) != 0);
@@ -335,6 +340,7 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
             (SpanRec *)(gpointer)reserve(out, (guint8 *)head, sizeof *head + n * sizeof(SpanId) + 2 * SPAN_MAX_BYTES);
         head->n_parents = n;
     }
+
     guint8 *at = read_parents(reader, marks, head);
     read_times(reader, marks, lengths, head);
     if (marks & MARK_FLAGS) {
@@ -343,6 +349,7 @@ static guint read_span(FragmentReader *reader, GByteArray *out, guint start, gbo
     }
     head->flags = reader->flags;
     if (marks & MARK_LISTS) at = read_lists(reader, out, start, at);
+
     memset(at, 0, 4); /* what precedes is a multiple of 4 long */
     head = (SpanRec *)(gpointer)(out->data + start);
     head->size_bytes = (guint32)(((gsize)(at - (guint8 *)head) + 7) & ~(gsize)7);

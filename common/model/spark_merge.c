@@ -52,6 +52,7 @@ void spark_form_init(const SparkForm *form, void *record) {
 
 gboolean spark_field_known(const SparkField *field, const void *record) {
     const void *value = at(field, record);
+
     switch (field->type) {
     case FIELD_I64: return *(const gint64 *)value != -1;
     case FIELD_I32: return *(const gint32 *)value != -1;

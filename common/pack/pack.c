@@ -428,10 +428,12 @@ guint packer_group(Packer *packer, const SpanBatch *batch) {
     const guint n = batch->spans->len;
     guint bits = 6;
     while ((1u << bits) < 2 * n) bits++;
+
     g_array_set_size(packer->groups, 0);
     g_array_set_size(packer->next, n);
     g_array_set_size(packer->slots, 0);
     g_array_set_size(packer->slots, 1u << bits); /* cleared by growing */
+
     guint32 *next = (guint32 *)(gpointer)packer->next->data;
     guint32 at = 0;
     for (guint32 i = 0; i < n; i++) {
@@ -443,6 +445,7 @@ guint packer_group(Packer *packer, const SpanBatch *batch) {
         group->last = i;
         next[i] = END_OF_GROUP;
     }
+
     return packer->groups->len;
 }
 
@@ -517,6 +520,7 @@ gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GB
     const PackGroup *spans = &g_array_index(packer->groups, PackGroup, group);
     PackRun run = {0, 0};
     fragment_begin(&packer->writer, out, spans->trace);
+
     for (guint32 i = spans->first; i != END_OF_GROUP; i = g_array_index(packer->next, guint32, i)) {
         guint32 tracer = 0;
         PackResult result = write_span(packer, batch, batch_span(batch, i), &tracer);
@@ -531,6 +535,7 @@ gboolean packer_fragment(Packer *packer, const SpanBatch *batch, guint group, GB
         }
         run.spans++;
     }
+
     add_run(packer, run);
     fragment_end(&packer->writer);
     return TRUE;

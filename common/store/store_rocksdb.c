@@ -250,6 +250,7 @@ static void abandon(void) { on_exit(leave_engine, NULL); }
 
 static void rocks_close(Store *base) {
     RocksStore *store = (RocksStore *)base;
+
     /* With everything in tables the next opening has no log to replay. Should it fail, the log has it all; or the
      * caller, when there is no log. */
     gboolean seal = store->db != NULL && !store->base.read_only && rocks_flush(base, FALSE, NULL);
@@ -257,11 +258,13 @@ static void rocks_close(Store *base) {
         abandon();
         return;
     }
+
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (store->families[i] != NULL) rocksdb_column_family_handle_destroy(store->families[i]);
     }
     if (store->db != NULL) rocksdb_close(store->db);
     if (seal) seal_write(store->path);
+
     rocks_options_clear(&store->options);
     guard_clear(&store->guard);
     writes_drop_spare(store);
@@ -467,9 +470,11 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     RocksStore *store = g_new0(RocksStore, 1);
     store->path = g_strdup(options->path);
     store->base = (Store){&rocks_ops, options->merge, options->read_only, options->read_only ? NULL : store->path};
+
     rocks_options_init(&store->options, options);
     guard_init(&store->guard);
     pthread_mutex_init(&store->spare_lock, NULL);
+
     store->reading = rocksdb_readoptions_create();
     store->reading_nothing = rocksdb_readoptions_create();
     rocksdb_readoptions_set_iterate_upper_bound(store->reading_nothing, "", 0);
@@ -478,11 +483,13 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     rocksdb_writeoptions_set_sync(store->writing_sync, 1);
     store->no_log = options->no_log && !options->read_only;
     rocksdb_writeoptions_disable_WAL(store->writing, store->no_log);
+
     marks_init(store);
     if (open_all(store, error)) {
         marks_start(store);
         return &store->base;
     }
+
     rocks_close(&store->base);
     return NULL;
 }

@@ -161,6 +161,7 @@ static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, roc
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_size(table, (size_t)setup->block_kib * 1024);
     rocksdb_block_based_options_set_block_cache(table, cache);
+
     /* So that the cache bounds all memory of reading, however many tables there are. */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
@@ -168,6 +169,7 @@ static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, roc
     rocksdb_block_based_options_set_format_version(table, 5);
     /* CRC32C is computed without the processor's help, and took half of RocksDB's CPU. */
     rocksdb_block_based_options_set_checksum(table, CHECKSUM_XXH3);
+
     if (setup->bloom) {
         rocksdb_block_based_options_set_filter_policy(table,
                                                       rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS_PER_KEY));
@@ -178,6 +180,7 @@ static void set_tables(rocksdb_options_t *options, const FamilySetup *setup, roc
         rocksdb_block_based_options_set_metadata_block_size(table, FILTER_PART_BYTES);
         rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
     }
+
     rocksdb_options_set_block_based_table_factory(options, table);
     rocksdb_block_based_options_destroy(table);
 }
@@ -186,14 +189,17 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
                                          StoreMerge merge) {
     const FamilySetup *setup = &setups[family];
     rocksdb_options_t *options = rocksdb_options_create();
+
     /* What all families have together (db_write_buffer_size) decides. */
     rocksdb_options_set_write_buffer_size(options, family == FAMILY_META ? META_WRITE_BUFFER_BYTES : buffers_bytes);
     rocksdb_options_set_arena_block_size(options, ARENA_BLOCK_BYTES);
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
+
     rocksdb_options_set_compression(options, setup->compress ? rocksdb_zstd_compression : rocksdb_no_compression);
     rocksdb_options_set_compression_options(options, ZSTD_WINDOW_DEFAULT, ZSTD_LEVEL, 0, 0);
     /* Level 0 is soon read and written again. */
     rocksdb_options_set_min_level_to_compress(options, 1);
+
     rocksdb_options_set_level0_file_num_compaction_trigger(options, (int)setup->level0_files);
     rocksdb_options_set_level0_slowdown_writes_trigger(options, LEVEL0_SLOWDOWN);
     rocksdb_options_set_level0_stop_writes_trigger(options, LEVEL0_STOP);
@@ -201,6 +207,7 @@ static rocksdb_options_t *family_options(StoreFamily family, gsize buffers_bytes
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, !setup->universal);
     rocksdb_options_set_target_file_size_base(options, buffers_bytes * FILE_PER_WRITE_BUFFER);
     set_tables(options, setup, cache);
+
     /* What is looked up of traces is mostly in files: the filter of what is in memory would only take its place. */
     if (setup->bloom && family != FAMILY_TRACE) {
         rocksdb_options_set_memtable_whole_key_filtering(options, 1);

@@ -169,6 +169,7 @@ static void read_span(Decoder *d, BatchSpan *out) {
     guint64 first_parent = 0;
     ThriftField field = {0};
     guint32 seen = read_head(d, &span, &first_parent, &field);
+
     while (thrift_next_field(r, &field)) {
         switch (field_key(&field)) {
         case FIELD_KEY(1, TYPE_I64): span.id.trace = (guint64)thrift_i64(r); break;
@@ -192,6 +193,7 @@ static void read_span(Decoder *d, BatchSpan *out) {
         }
         seen |= SEEN(field.id);
     }
+
     if (r->fault != NULL) return;
     if ((seen & SPAN_PARENT) != 0) put_first_parent(d, (SpanId){span.id.trace, first_parent}, &span);
     if (G_UNLIKELY((seen & SPAN_REQUIRED) != SPAN_REQUIRED)) span.id = (SpanId){0, 0};
@@ -264,6 +266,7 @@ static void read_batch(Decoder *d, WireVersions *versions) {
     ThriftReader *r = &d->r;
     ThriftReader packs = {.at = NULL};
     guint32 seen = 0;
+
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
         switch (for_newer(versions) && field.id > FIELD_NEEDS ? 0 : field_key(&field)) {
         case FIELD_KEY(1, TYPE_I32): versions->version = thrift_i32(r); break;
@@ -285,10 +288,12 @@ static void read_batch(Decoder *d, WireVersions *versions) {
         }
         seen |= SEEN(field.id);
     }
+
     if (for_newer(versions)) {
         batch_clear(d->batch);
         return;
     }
+
     thrift_require(r, seen, SEEN(1) | SEEN(3) | SEEN(4));
     if (d->strings_used > d->batch->strings->len)
         thrift_fault(r, PLUMB_ERROR_INPUT, "an index points outside the table of strings");
@@ -302,6 +307,7 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
     WireVersions found = {.version = 0, .needs = 1};
     guint32 seen = 0;
     batch_clear(batch);
+
     for (ThriftField field = {0}; thrift_next_field(&d.r, &field);) {
         if (field_key(&field) != FIELD_KEY(1, TYPE_STRUCT)) {
             thrift_skip(&d.r, field.type, TRUE);
@@ -310,12 +316,14 @@ gboolean wire_batch_decode(const WireHeader *header, SpanBatch *batch, WireVersi
         if (first_time(&d.r, seen, SEEN(1))) read_batch(&d, &found);
         seen |= SEEN(1);
     }
+
     thrift_require(&d.r, seen, SEEN(1));
     if (d.r.fault == NULL && d.r.at != d.r.end) thrift_fault(&d.r, PLUMB_ERROR_INPUT, "bytes are left over");
     if (!thrift_ok(&d.r, error)) {
         batch_clear(batch);
         return FALSE;
     }
+
     *versions = found;
     return TRUE;
 }

@@ -47,8 +47,10 @@ static void encode_span(const SpanBatch *batch, const BatchSpan *span, WireProto
     const SpanId *parents = (const SpanId *)batch->parents->data + span->parents_at;
     const BatchAnnotation *annotations = (const BatchAnnotation *)batch->annotations->data + span->annotations_at;
     const BatchNote *notes = (const BatchNote *)batch->notes->data + span->notes_at;
+
     ThriftWriter w = writer_begin(out, span_bytes(span, annotations, notes), protocol);
     put_fixed(&w, span);
+
     /* The usual parent, of the same trace, needs no struct. */
     const guint32 short_form = span->n_parents > 0 && parents[0].trace == span->id.trace;
     if (short_form) put_i64(&w, 7, (gint64)parents[0].span);
@@ -67,6 +69,7 @@ static void encode_span(const SpanBatch *batch, const BatchSpan *span, WireProto
         for (guint32 i = 0; i < span->n_notes; i++) put_note(&w, &notes[i]);
         w.last = 10;
     }
+
     if (span->flags != 0) put_i32(&w, 11, (gint32)span->flags);
     put_stop(&w);
     writer_end(&w, out);
@@ -76,6 +79,7 @@ static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint
     gsize most = 8 * FIELD_BYTES + sender->sender.length;
     for (guint i = 0; i < sender->drops->len; i++)
         most += 3 * FIELD_BYTES + g_array_index(sender->drops, BatchDrop, i).reason.length;
+
     ThriftWriter w = writer_begin(out, most, protocol);
     w.last = last;
     put_field(&w, 5, TYPE_STRUCT);
@@ -85,6 +89,7 @@ static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint
     put_i64(&w, 2, sender->sequence);
     put_i64(&w, 3, sender->spans_sent);
     put_i64(&w, 4, sender->spans_queued);
+
     if (sender->drops->len > 0) {
         put_list(&w, 5, TYPE_STRUCT, sender->drops->len);
         for (guint i = 0; i < sender->drops->len; i++) {
@@ -96,6 +101,7 @@ static void encode_sender(const BatchSender *sender, WireProtocol protocol, gint
             put_stop(&w);
         }
     }
+
     put_stop(&w);
     writer_end(&w, out);
 }

@@ -150,6 +150,7 @@ static int receive_frame(int fd, guint8 buffer[REPLY_BYTES], gint64 deadline_ms,
             return cut.frame.size_bytes + FRAME_HEADER_BYTES == have ? 0 : EPROTO;
         }
         if (state != FRAME_PARTIAL) return EPROTO;
+
         const gssize got = recv(fd, buffer + have, REPLY_BYTES - have, 0);
         if (got > 0) {
             have += (gsize)got;
@@ -169,6 +170,7 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
     const gint64 deadline_ms = now_ms() + client->timeout_ms;
     guint8 buffer[REPLY_BYTES];
     Bytes frame = {NULL, 0};
+
     int err = send_all(client->fd, client->request->data, client->request->len, deadline_ms);
     if (err == 0) err = receive_frame(client->fd, buffer, deadline_ms, &frame);
     if (err != 0) {
@@ -179,6 +181,7 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
                         client->address, err == EPROTO ? "no Thrift is spoken there" : g_strerror(err));
         return fail(error, PLUMB_ERROR_PEER, "%s: %s; look into the receiver's log", client->address, g_strerror(err));
     }
+
     client->answered = TRUE;
     gint32 sequence;
     WireReply received;
@@ -191,6 +194,7 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
         disconnect(client);
         return fail(error, PLUMB_ERROR_PEER, "%s: the reply belongs to another call", client->address);
     }
+
     received.sampling = (BatchString){0}; /* it is in the buffer here, and of no use to those who send what is there */
     *reply = received;
     return TRUE;
@@ -220,6 +224,7 @@ static void sleep_ms(gint64 ms) {
 static gboolean deliver(WireClient *client, const Cargo *cargo, gint64 give_up_ms, WireReply *reply, GError **error) {
     const gint64 deadline_ms = now_ms() + give_up_ms;
     gint64 pause_ms = RECONNECT_FIRST_MS;
+
     for (;;) {
         g_autoptr(GError) cause = NULL;
         WireReply received = {.status = REPLY_TRY_LATER};
@@ -233,6 +238,7 @@ static gboolean deliver(WireClient *client, const Cargo *cargo, gint64 give_up_m
             g_propagate_error(error, g_steal_pointer(&cause));
             return FALSE;
         }
+
         const gint64 left_ms = deadline_ms - now_ms();
         if (left_ms <= 0) {
             if (answered)
@@ -242,6 +248,7 @@ static gboolean deliver(WireClient *client, const Cargo *cargo, gint64 give_up_m
             g_propagate_error(error, g_steal_pointer(&cause));
             return FALSE;
         }
+
         const gint64 wanted_ms = answered ? MAX(received.wait_ms, 1) : pause_ms;
         sleep_ms(MIN(wanted_ms, left_ms));
         if (!answered) pause_ms = MIN(2 * pause_ms, RECONNECT_MOST_MS);

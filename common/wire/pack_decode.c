@@ -341,6 +341,7 @@ static inline const PackShape *read_common(PackDecoder *d, BatchSpan *span) {
     const guint shape = (guint)at[0] - 1, bits = at[1];
     if (G_UNLIKELY(shape >= MIN(d->shapes->len, COMMON_SHAPES) || (bits & LISTS) != 0 || !bits_valid(bits)))
         return NULL;
+
     PackIds ids = d->ids;
     guint64 begin, duration;
     at = take_ids(at + 2, bits, &ids);
@@ -348,9 +349,11 @@ static inline const PackShape *read_common(PackDecoder *d, BatchSpan *span) {
     const guint begin_bytes = varint_at(at, &begin);
     const guint duration_bytes = varint_at(at + begin_bytes, &duration);
     if (G_UNLIKELY(begin_bytes == 0 || duration_bytes == 0)) return NULL;
+
     d->r.at = at + begin_bytes + duration_bytes;
     d->ids = ids;
     d->begin += unsigned_of(begin);
+
     const PackShape *found = &g_array_index(d->shapes, PackShape, shape);
     *span = (BatchSpan){.id = {ids.trace, id_at_place(ids.place)}, .name = found->name, .tracer = found->tracer};
     span->begin_ns = (gint64)d->begin;
@@ -403,12 +406,14 @@ static void read_pack(PackDecoder *d) {
 void packs_decode(ThriftReader *list, SpanBatch *batch) {
     guint32 n;
     if (!thrift_list_of(list, TYPE_STRING, 1, LIMIT_BATCH_SPANS, &n)) return;
+
     PackDecoder d = {.batch = batch, .n_strings = batch->strings->len};
     d.parents = (Entries){batch->parents, batch->parents->len};
     d.annotations = (Entries){batch->annotations, batch->annotations->len};
     d.names = g_array_sized_new(FALSE, FALSE, sizeof(guint32), FIRST_ENTRIES);
     d.shapes = g_array_sized_new(FALSE, FALSE, sizeof(PackShape), FIRST_ENTRIES);
     d.values = g_array_sized_new(FALSE, FALSE, sizeof(PackValue), FIRST_ENTRIES);
+
     for (guint32 i = 0; i < n && list->fault == NULL; i++) {
         const char *data = NULL;
         guint32 length = 0;
@@ -417,6 +422,7 @@ void packs_decode(ThriftReader *list, SpanBatch *batch) {
         read_pack(&d);
         if (d.r.fault != NULL) thrift_fault(list, d.r.code, d.r.fault);
     }
+
     g_array_set_size(batch->parents, d.parents.used);
     g_array_set_size(batch->annotations, d.annotations.used);
     g_array_unref(d.names);

@@ -78,6 +78,7 @@ static void read_span(ThriftReader *r, SpanBatch *batch) {
     gboolean valid = TRUE;
     batch_begin_span(batch, id);
     current(batch)->name = current(batch)->tracer = batch_intern(batch, "", 0);
+
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
         switch (field_key(&field)) {
         case FIELD_KEY(1, TYPE_STRING): valid = read_id(r, &id) && valid; break;
@@ -93,6 +94,7 @@ static void read_span(ThriftReader *r, SpanBatch *batch) {
         }
         seen |= SEEN(field.id);
     }
+
     if (valid && (seen & SPAN_REQUIRED) == SPAN_REQUIRED) current(batch)->id = id;
 }
 

@@ -140,9 +140,11 @@ static void read_records(RecordsReader *d, SparkKind kind) {
 static void read_batch(RecordsReader *d, WireVersions *versions) {
     ThriftReader *r = &d->r;
     guint32 seen = 0;
+
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
         const gboolean newer = versions->needs > WIRE_VERSION;
         const gint kind = field.id - WIRE_RECORDS_FIELD(0);
+
         if (field_key(&field) == FIELD_KEY(1, TYPE_I32)) {
             versions->version = thrift_i32(r);
             seen |= SEEN(1);
@@ -156,6 +158,7 @@ static void read_batch(RecordsReader *d, WireVersions *versions) {
             thrift_skip(r, field.type, TRUE);
         }
     }
+
     if (versions->needs > WIRE_VERSION)
         spark_records_clear(d->records);
     else
@@ -168,6 +171,7 @@ gboolean wire_records_decode(const WireHeader *header, SparkRecords *records, Wi
     WireVersions found = {.version = 0, .needs = 1};
     guint32 seen = 0;
     spark_records_clear(records);
+
     for (ThriftField field = {0}; thrift_next_field(&d.r, &field);) {
         if (field_key(&field) != FIELD_KEY(1, TYPE_STRUCT)) {
             thrift_skip(&d.r, field.type, TRUE);
@@ -177,12 +181,14 @@ gboolean wire_records_decode(const WireHeader *header, SparkRecords *records, Wi
         seen |= SEEN(1);
         read_batch(&d, &found);
     }
+
     thrift_require(&d.r, seen, SEEN(1));
     if (d.r.fault == NULL && d.r.at != d.r.end) thrift_fault(&d.r, PLUMB_ERROR_INPUT, "bytes are left over");
     if (!thrift_ok(&d.r, error)) {
         spark_records_clear(records);
         return FALSE;
     }
+
     *versions = found;
     *refused = d.refused;
     return TRUE;

@@ -128,12 +128,14 @@ void wire_records_encode(const SparkRecords *records, WireProtocol protocol, gin
     const guint begin = out->len;
     ThriftWriter w = writer_begin(out, 8 * FIELD_BYTES + 16, protocol);
     const ThriftHead head = {.kind = KIND_CALL, .sequence = sequence, .method = {"submitRecords", 13}};
+
     put_head(&w, &head);
     put_field(&w, 1, TYPE_STRUCT);
     w.last = 0;
     put_i32(&w, 1, WIRE_VERSION);
     gint16 last = w.last;
     writer_end(&w, out);
+
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
         const GArray *array = records->of[kind];
         const SparkForm *form = spark_form((SparkKind)kind);
@@ -143,6 +145,7 @@ void wire_records_encode(const SparkRecords *records, WireProtocol protocol, gin
         put_list(&w, WIRE_RECORDS_FIELD(kind), TYPE_STRUCT, array->len);
         last = w.last;
         writer_end(&w, out);
+
         for (guint i = 0; i < array->len; i++) {
             const void *record = array->data + (gsize)i * form->size_bytes;
             w = writer_begin(out, form_bytes(form, record), protocol);
@@ -150,6 +153,7 @@ void wire_records_encode(const SparkRecords *records, WireProtocol protocol, gin
             writer_end(&w, out);
         }
     }
+
     const guint8 stops[2] = {TYPE_STOP, TYPE_STOP}; /* of the batch and of the arguments */
     g_byte_array_append(out, stops, sizeof stops);
     frame_close(out, begin);

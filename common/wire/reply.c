@@ -25,6 +25,7 @@ void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteAr
     const guint begin = out->len;
     const BatchString message = text_of(reply->message);
     ThriftWriter w = answer_begin(header, KIND_REPLY, 10 * FIELD_BYTES + message.length + reply->sampling.length, out);
+
     /* The result struct's field 0: in the compact protocol, where heads say how much is added, the long form. */
     if (w.compact) {
         *w.at++ = compact_type(TYPE_STRUCT);
@@ -32,11 +33,13 @@ void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteAr
     } else {
         put_field(&w, RESULT_SUCCESS, TYPE_STRUCT);
     }
+
     put_i32(&w, 1, (gint32)reply->status);
     put_i32(&w, 2, reply->accepted);
     put_i32(&w, 3, reply->refused);
     put_i32(&w, 4, reply->wait_ms);
     put_i32(&w, 5, reply->version);
+
     if (message.length > 0) {
         put_field(&w, 6, TYPE_STRING);
         put_text(&w, message);
@@ -45,6 +48,7 @@ void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteAr
         put_field(&w, 7, TYPE_STRING);
         put_text(&w, reply->sampling);
     }
+
     put_stop(&w);
     put_stop(&w);
     writer_end(&w, out);
@@ -74,6 +78,7 @@ static void read_reply(ThriftReader *r, WireReply *reply) {
     guint32 seen = 0;
     BatchString message = {"", 0};
     gint32 status = 0;
+
     for (ThriftField field = {0}; thrift_next_field(r, &field);) {
         switch (field_key(&field)) {
         case FIELD_KEY(1, TYPE_I32): status = thrift_i32(r); break;
@@ -87,6 +92,7 @@ static void read_reply(ThriftReader *r, WireReply *reply) {
         }
         seen |= SEEN(field.id);
     }
+
     thrift_require(r, seen, SEEN(1));
     if (status < REPLY_OK || status > REPLY_VERSION) thrift_fault(r, PLUMB_ERROR_VERSION, "a status unknown here");
     reply->status = (ReplyStatus)status;

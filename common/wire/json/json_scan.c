@@ -89,6 +89,7 @@ static ScanResult scan_string(JsonScan *scan, const guint8 *data, gsize size_byt
 ScanResult json_scan(JsonScan *scan, const guint8 *data, gsize size_bytes, gsize *taken) {
     gsize at = 0;
     ScanResult result = SCAN_MORE;
+
     while (at < size_bytes && result == SCAN_MORE) {
         const guint8 byte = data[at];
         if (scan->state == IN_STRING || scan->state == IN_ESCAPE) {
@@ -102,9 +103,11 @@ ScanResult json_scan(JsonScan *scan, const guint8 *data, gsize size_bytes, gsize
             }
             scan->state = WANT_COMMA_OR_END;
         }
+
         if (!is_space(byte)) result = step(scan, byte);
         if (result != SCAN_BROKEN) at++;
     }
+
     *taken = at;
     return result;
 }

@@ -141,6 +141,7 @@ static gboolean parse_annotations(json_t *object, ParsedSpan *span, GError **err
     if (json_object_size(span->annotations) > LIMIT_SPAN_ANNOTATIONS)
         return fail(error, PLUMB_ERROR_LIMIT, "key \"n\": more than %u entries", LIMIT_SPAN_ANNOTATIONS);
     if (!check_array(span->pairs, "nl", LIMIT_SPAN_ANNOTATIONS, error)) return FALSE;
+
     const char *key;
     json_t *value;
     json_object_foreach(span->annotations, key, value) {
@@ -148,6 +149,7 @@ static gboolean parse_annotations(json_t *object, ParsedSpan *span, GError **err
             !check_text(value, "n", LIMIT_VALUE_BYTES, error))
             return FALSE;
     }
+
     for (gsize i = 0; i < json_array_size(span->pairs); i++) {
         const json_t *pair = json_array_get(span->pairs, i);
         if (json_array_size(pair) != 2) return bad_key(error, "nl", "an entry is no pair");
@@ -155,6 +157,7 @@ static gboolean parse_annotations(json_t *object, ParsedSpan *span, GError **err
             !check_text(json_array_get(pair, 1), "nl", LIMIT_VALUE_BYTES, error))
             return FALSE;
     }
+
     return TRUE;
 }
 

@@ -120,6 +120,7 @@ static void write_annotations(const SpanBatch *batch, const BatchSpan *span, GSt
     if (span->n_annotations == 0) return;
     const BatchAnnotation *annotations = &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at);
     g_autoptr(GHashTable) repeated = repeated_keys(batch, annotations, span->n_annotations);
+
     write_key("n", out);
     g_string_append_c(out, '{');
     for (guint32 i = 0; i < span->n_annotations; i++) {
@@ -131,6 +132,7 @@ static void write_annotations(const SpanBatch *batch, const BatchSpan *span, GSt
     }
     g_string_append_c(out, '}');
     if (repeated == NULL) return;
+
     write_key("nl", out);
     for (guint32 i = 0; i < span->n_annotations; i++) {
         g_string_append(out, i == 0 ? "[[" : "],[");
@@ -163,6 +165,7 @@ void span_json_write(const SpanBatch *batch, guint i, GString *out) {
         write_id(span->id, out);
     }
     write_times(span, out);
+
     const BatchString name = batch_string(batch, span->name), tracer = batch_string(batch, span->tracer);
     if (name.length > 0) {
         write_key("d", out);
@@ -172,6 +175,7 @@ void span_json_write(const SpanBatch *batch, guint i, GString *out) {
         write_key("r", out);
         write_text(tracer, out);
     }
+
     write_key("p", out);
     g_string_append_c(out, '[');
     for (guint32 p = 0; p < span->n_parents; p++) {
@@ -179,6 +183,7 @@ void span_json_write(const SpanBatch *batch, guint i, GString *out) {
         write_id(g_array_index(batch->parents, SpanId, span->parents_at + p), out);
     }
     g_string_append_c(out, ']');
+
     write_annotations(batch, span, out);
     write_notes(batch, span, out);
     g_string_append(out, "}\n");

@@ -117,19 +117,23 @@ static void take_span(Cursor *c, const Shape *shape, Last *last) {
     const guint8 bits = take_byte(c);
     if (!(bits & 1)) last->trace = take_id(c, bits & 64, last->span);
     last->span = take_id(c, bits & 32, last->span);
+
     BatchSpan *span = batch_begin_span(c->batch, (SpanId){last->trace, last->span});
     span->name = shape->name;
     span->tracer = shape->tracer;
     span->flags = bits & 16 ? SPAN_MILLISECONDS : 0;
+
     if (bits & 4) last->parent = take_id(c, bits & 2, last->span);
     if (bits & (2 | 4)) batch_add_parent(c->batch, (SpanId){last->trace, last->parent});
     for (guint64 n = (bits & (2 | 4 | 8)) == 8 ? take_varint(c) : 0; n > 0 && c->at < c->end; n--) {
         const guint64 trace = take_u64(c);
         batch_add_parent(c->batch, (SpanId){trace, take_u64(c)});
     }
+
     last->begin_ns = wrapped_sum(last->begin_ns, take_signed(c));
     span->begin_ns = last->begin_ns;
     span->duration_ns = take_signed(c);
+
     for (guint i = 0; i < shape->values->len; i++) take_value(c, &g_array_index(shape->values, Value, i));
     for (guint64 n = bits & 8 ? take_varint(c) : 0; n > 0 && c->at < c->end; n--) {
         const gint64 time_ns = wrapped_sum(last->begin_ns, take_signed(c));
@@ -143,11 +147,13 @@ void pack_reference(Bytes pack, SpanBatch *batch) {
     Last last = {0, 0, 0, 0};
     c.names = g_array_new(FALSE, FALSE, sizeof(guint32));
     c.shapes = g_ptr_array_new_with_free_func(shape_free);
+
     guint64 n_spans = take_varint(&c);
     for (guint64 n = take_varint(&c); n > 0 && c.at < c.end; n--) {
         const guint32 index = (guint32)take_varint(&c);
         g_array_append_val(c.names, index);
     }
+
     for (; n_spans > 0 && c.at < c.end; n_spans--) {
         const guint64 number = take_varint(&c);
         if (number > 0 && number <= c.shapes->len) {
@@ -161,6 +167,7 @@ void pack_reference(Bytes pack, SpanBatch *batch) {
         else
             shape_free(shape);
     }
+
     g_array_unref(c.names);
     g_ptr_array_unref(c.shapes);
 }
