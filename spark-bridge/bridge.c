@@ -56,6 +56,7 @@ static gboolean flush(Bridge *bridge, GError **error) {
         LogRun *run = g_ptr_array_index(bridge->touched, i);
         if (run->events != NULL) events_close_batch(run->events);
     }
+
     if (spark_records_count(bridge->records) > 0) {
         if (!bridge->options.deliver(bridge->options.arg, bridge->records, error)) {
             positions_save(bridge->options.positions, NULL); /* of batches before; the first error is told */
@@ -63,16 +64,19 @@ static gboolean flush(Bridge *bridge, GError **error) {
         }
         bridge->counts.batches++;
     }
+
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++)
         bridge->counts.records[kind] += bridge->records->of[kind]->len;
     for (guint i = 0; i < bridge->touched->len; i++) {
         LogRun *run = g_ptr_array_index(bridge->touched, i);
         if (run->reader == NULL || log_run_note(run)) positions_set(bridge->options.positions, run->path, &run->at);
     }
+
     g_ptr_array_set_size(bridge->touched, 0);
     spark_records_clear(bridge->records);
     for (guint i = 0; i < bridge->open->len; i++)
         events_into(((LogRun *)g_ptr_array_index(bridge->open, i))->events, bridge->records);
+
     if (clock_monotonic_ns(clock_system()) - bridge->saved_ns < SAVE_EVERY_NS) return TRUE;
     return save(bridge, error);
 }

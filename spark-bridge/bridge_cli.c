@@ -137,6 +137,7 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
         {"version", 0, 0, G_OPTION_ARG_NONE, &settings->version, "say the version", NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &settings->paths, NULL, "PATH..."},
         {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
+
     GOptionContext *context = g_option_context_new(NULL);
     g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_summary(
@@ -150,6 +151,7 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
                  "  plumb-bridge /var/spark-history\n"
                  "  plumb-bridge --follow --state /var/lib/plumb-bridge.json webhdfs://nn1:9870/spark-history\n"
                  "  plumb-bridge --check --json app-20260101120000-0001.zstd\n");
+
     const gboolean done = g_option_context_parse(context, argc, argv, error);
     g_option_context_free(context);
     return done;
@@ -184,10 +186,12 @@ static gboolean start_samples(Program *program, GError **error) {
                                  .stopped = stopped,
                                  .arg = program,
                                  .follow = settings->follow};
+
     options.samples.host = settings->host;
     options.samples.zone = settings->zone;
     options.samples.date = settings->date;
     if (settings->day_first) options.samples.order = DATE_DAY_FIRST;
+
     if (settings->since != NULL) {
         g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
         g_autoptr(GDateTime) since = g_date_time_new_from_iso8601(settings->since, utc);
@@ -196,6 +200,7 @@ static gboolean start_samples(Program *program, GError **error) {
         options.samples.start_ns = g_date_time_to_unix(since) * NS_PER_SEC;
         options.samples.interval_ns = MAX(settings->every_s, 1) * NS_PER_SEC;
     }
+
     program->samples = sample_logs_new(&options, error);
     return program->samples != NULL;
 }
@@ -325,6 +330,7 @@ int bridge_main(int argc, char **argv) {
                        .said = g_hash_table_new(g_str_hash, g_str_equal)};
     g_autoptr(GError) error = NULL;
     int exit_code = EXIT_USAGE;
+
     if (!parse(&argc, &argv, &program.settings, &error) || !check(&program.settings, &error)) {
         say(&program, error->message);
     } else if (program.settings.version) {
@@ -337,6 +343,7 @@ int bridge_main(int argc, char **argv) {
         run(&program);
         exit_code = conclude(&program);
     }
+
     program_clear(&program);
     return exit_code;
 }

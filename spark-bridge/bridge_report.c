@@ -61,15 +61,18 @@ char *bridge_report_json(const BridgeReport *report) {
     bridge_outcomes(report->bridge, add_log, logs);
     json_object_set_new(document, "logs", logs);
     json_object_set_new(document, "records", records_read(counts));
+
     if (report->sent != NULL) {
         set_number(document, "records_sent", report->sent->sent);
         set_number(document, "records_accepted", report->sent->accepted);
         set_number(document, "records_refused", report->sent->refused);
         if (report->sent->refused_why != NULL) set_text(document, "refused_message", report->sent->refused_why);
     }
+
     set_number(document, "batches", counts->batches);
     set_number(document, "lines", counts->lines);
     set_number(document, "duration_ns", (guint64)report->duration_ns);
+
     char *text = json_dumps(document, JSON_INDENT(2));
     json_decref(document);
     char *copy = g_strconcat(text, "\n", NULL);

@@ -117,16 +117,19 @@ static gboolean read_splits(Side *side, StoredFile *file, const char *path, GErr
         return fail(error, PLUMB_ERROR_CONFIG, "'%s' is no time zone: give one as +02:00 or Europe/Berlin",
                     options->zone);
     }
+
     const SplitSite site = {options->app, options->executor, options->host, zone};
     g_autoptr(SplitLog) log = split_log_new(&site);
     const LineTaker taker = {take_split, log, take_long_split};
     const gboolean done = read_lines(side, file, &taker, error) && hand_on(side, TRUE, error);
+
     const SplitCounts *counts = split_log_counts(log);
     if (done)
         say(side, path,
             "%" G_GUINT64_FORMAT " splits; %" G_GUINT64_FORMAT " without a task, %" G_GUINT64_FORMAT
             " without a time, %" G_GUINT64_FORMAT " lines not understood",
             counts->splits, counts->unassigned, counts->untimed, counts->unreadable);
+
     g_time_zone_unref(zone);
     return done;
 }

@@ -186,8 +186,10 @@ gboolean event_logs_find(const EventLogsQuery *query, const char *path, GPtrArra
     g_autofree char *bare = g_strdup(path);
     while (strlen(bare) > 1 && !g_str_has_suffix(bare, "//") && cut_ending(bare, "/")) {
     }
+
     g_autofree char *present = look_either(query, bare, &facts, error);
     if (present == NULL) return FALSE;
+
     gboolean done = TRUE;
     if (!facts.folder) {
         g_ptr_array_add(logs, single_log(present, &facts));
@@ -203,6 +205,7 @@ gboolean event_logs_find(const EventLogsQuery *query, const char *path, GPtrArra
         g_ptr_array_sort(found, by_change);
         g_ptr_array_extend_and_steal(logs, g_steal_pointer(&found));
     }
+
     stored_facts_clear(&facts);
     return done;
 }

@@ -195,9 +195,11 @@ EventResult events_take(Events *events, Bytes line, const char **problem) {
         *problem = "cut";
         return EVENT_BROKEN;
     }
+
     EventRecord record = {.texts = events->into};
     if (!json_events_parse(events->json, kind, line, &record, problem)) return EVENT_BROKEN;
     if (record.kind == SPARK_KIND_COUNT) return EVENT_PASSED;
+
     if (record.kind != SPARK_APP) {
         set_app(record.kind, &record.as, events->name); /* any: what is looked at is the rest */
         const char *fault = spark_record_fault(record.kind, &record.as);
@@ -206,6 +208,7 @@ EventResult events_take(Events *events, Bytes line, const char **problem) {
             return EVENT_BROKEN;
         }
     }
+
     events->newest_ms = MAX(events->newest_ms, record.newest_ms);
     put(events, &record);
     return EVENT_TAKEN;

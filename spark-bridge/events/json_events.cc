@@ -221,6 +221,7 @@ bool parse_metrics(JsonEvents *json, value v, guint number, gint64 *metrics) {
 
 bool parse_task_info(JsonEvents *json, value v, SparkTask *task) {
     gint32 partition = -1;
+
     const bool good = fields(json, v, [&](const char *key, value inner) {
         if (is(key, "Task ID"))
             task->task = number_of(inner);
@@ -247,6 +248,7 @@ bool parse_task_info(JsonEvents *json, value v, SparkTask *task) {
             task->finish_ms = time_of(json, inner);
         return true;
     });
+
     if (partition >= 0)
         task->partition = partition; /* the index within a stage attempt is another number after retries */
     return good;
@@ -323,6 +325,7 @@ bool parse_task(JsonEvents *json, object &event, Bytes line, bool ended) {
         return true;
     });
     if (!good) return false;
+
     if (task->stage < 0 || task->task < 0) return broken(json, "a task without its stage or its id");
     if (task->stage_attempt < 0) task->stage_attempt = 0; /* the first versions knew none */
     if (task->metrics[METRIC_RUN_MS] >= 0 && task->metrics[METRIC_PEAK_MEMORY_BYTES] < 0)
@@ -456,6 +459,7 @@ bool parse_job_stages(JsonEvents *json, value v, const char **name) {
 bool parse_job_start(JsonEvents *json, object &event) {
     SparkJob *job = &json->record->as.job;
     const char *stage_name = nullptr;
+
     const bool good = each_field(json, event, [&](const char *key, value v) {
         if (is(key, "Job ID"))
             job->job = number_of(v);
@@ -475,6 +479,7 @@ bool parse_job_start(JsonEvents *json, object &event) {
             });
         return true;
     });
+
     if (job->call_site == nullptr) job->call_site = stage_name;
     return good && (job->job >= 0 || broken(json, "a job without its number"));
 }
@@ -576,6 +581,7 @@ bool parse_environment(JsonEvents *json, object &event) {
 /* Of an executor added or removed and of its block manager; which it is decides what the time means. */
 bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
     SparkExecutor *executor = &json->record->as.executor;
+
     const auto about = [&](const char *key, value v) {
         if (is(key, "Executor ID"))
             executor->id = text_of(json, v);
@@ -585,6 +591,7 @@ bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
             executor->cores = small_of(v);
         return true;
     };
+
     const bool good = each_field(json, event, [&](const char *key, value v) {
         if (is(key, "Timestamp"))
             *time_ms = time_of(json, v);
@@ -671,8 +678,10 @@ gboolean json_events_parse(JsonEvents *json, EventKind kind, Bytes line, EventRe
     json->problem = nullptr;
     record->newest_ms = -1;
     record->kind = SPARK_KIND_COUNT;
+
     bool good = kind != EVENT_OTHER || find_kind(json, line, &kind);
     record->event = kind;
+
     if (good && kind != EVENT_OTHER) {
         record->kind = record_kind(kind);
         spark_record_init(record->kind, &record->as);
@@ -685,6 +694,7 @@ gboolean json_events_parse(JsonEvents *json, EventKind kind, Bytes line, EventRe
         else
             good = parse_event(json, kind, event, line) && at_end(json, document);
     }
+
     if (json->line.capacity() > KEPT_CAPACITY) json->line = simdjson::ondemand::parser();
     if (!good) *problem = json->problem;
     return good;

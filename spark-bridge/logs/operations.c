@@ -117,6 +117,7 @@ static Going *going_new(const OperationLog *log, Thread *thread, const Operation
     Going *going = g_new0(Going, 1);
     SparkOperation *operation = &going->at_begin;
     spark_record_init(SPARK_OPERATION, operation);
+
     operation->stage = line->stage;
     operation->task = line->task;
     operation->stage_attempt = (gint32)line->stage_attempt;
@@ -127,11 +128,13 @@ static Going *going_new(const OperationLog *log, Thread *thread, const Operation
     operation->begin_ns = line->timestamp_ms * NS_PER_MS;
     operation->source = OPERATION_RULES;
     memcpy(operation->at_start, line->features, sizeof operation->at_start);
+
     going->class_name = copy(line->class_name, NULL);
     going->rdd_text = copy(line->rdd_text, NULL);
     going->app = copy(line->app, log->site.app);
     going->executor = copy(line->executor, log->site.executor);
     going->host = copy(line->host, log->site.host);
+
     going->nano = line->nano;
     going->line = number;
     return going;
@@ -222,21 +225,25 @@ static void finish(OperationLog *log, Thread *thread, const OperationLine *line,
     const gint64 gc_ms = collected_ms(going, line);
     gint64 all_ns = length_ns(log, going, line, number);
     SparkOperation ended = going->at_begin;
+
     /* A sum that a wild clock makes too large for its type is cut. */
     if (__builtin_add_overflow(ended.begin_ns, all_ns, &ended.end_ns)) {
         ended.end_ns = G_MAXINT64;
         all_ns = G_MAXINT64 - ended.begin_ns;
     }
+
     ended.exclusive_ns = MAX(0, all_ns - MIN(all_ns, going->nested_ns));
     ended.gc_ms = gc_ms < 0 ? -1 : MAX(0, gc_ms - going->nested_gc_ms);
     memcpy(ended.at_end, line->features, sizeof ended.at_end);
     hand_out(log, going, &ended, records);
     log->counts.exceptions += line->flag == OPERATION_THROWS;
+
     if (at > 0) {
         Going *outer = g_ptr_array_index(thread->stack, at - 1);
         if (__builtin_add_overflow(outer->nested_ns, all_ns, &outer->nested_ns)) outer->nested_ns = G_MAXINT64;
         if (gc_ms > 0 && outer->nested_gc_ms < G_MAXINT64 - gc_ms) outer->nested_gc_ms += gc_ms;
     }
+
     thread->last_stage = ended.stage;
     thread->last_partition = ended.partition;
     thread->last_rdd = ended.rdd;

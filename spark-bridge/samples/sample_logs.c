@@ -108,16 +108,19 @@ gboolean sample_logs_read(SampleLogs *logs, const char *path, GError **error) {
     StoredFacts facts = {0};
     if (log == NULL) return fail(error, PLUMB_ERROR_INPUT, "%s: no log of samples", path);
     if (!storage_look(logs->options.storage, path, &facts, error)) return FALSE;
+
     const guint64 id = facts.id, size_bytes = facts.size_bytes;
     stored_facts_clear(&facts);
     if (log->reader == NULL || log->id != id || size_bytes < log->offset) begin_again(logs, log, id);
     if (log->finished) return TRUE;
+
     g_autoptr(StoredFile) file = stored_file_open(logs->options.storage, path, error);
     if (file == NULL || !read_pieces(logs, log, file, error)) {
         spark_records_clear(logs->records);
         begin_again(logs, log, id); /* what was not taken is read again: it changes nothing where it was */
         return FALSE;
     }
+
     if (!logs->options.follow) {
         sample_reader_finish(log->reader, logs->records);
         log->finished = TRUE;
@@ -140,12 +143,14 @@ char *sample_log_text(const SampleLogOutcome *outcome) {
     const SampleCounts *counts = &outcome->counts;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s: %" G_GUINT64_FORMAT " samples", outcome->path, counts->samples);
+
     if (counts->samples > 0) {
         const gint64 minutes = ABS(counts->zone_offset_s) / 60;
         g_string_append_printf(text, ", clock UTC%s%02d:%02d%s", counts->zone_offset_s < 0 ? "-" : "+",
                                (int)(minutes / 60), (int)(minutes % 60),
                                counts->zone_assumed ? " (this machine's zone, since the log names none: --zone)" : "");
     }
+
     if (counts->date_ambiguous) g_string_append(text, "; its date was read month first (--day-first)");
     if (counts->without_time > 0)
         g_string_append_printf(text,
@@ -160,5 +165,6 @@ char *sample_log_text(const SampleLogOutcome *outcome) {
         g_string_append_printf(
             text, "; %" G_GUINT64_FORMAT " lines make no sense, the first is line %" G_GUINT64_FORMAT ": %s",
             counts->bad_lines, counts->first_bad_line, counts->first_bad_reason);
+
     return g_string_free(text, FALSE);
 }

@@ -17,10 +17,12 @@ static gboolean read_options(SampleReader *reader, const SampleOptions *options,
     reader->start_ns = options->start_ns;
     reader->given_interval_ns = options->interval_ns;
     reader->zone_given = options->zone != NULL;
+
     reader->zone = options->zone != NULL ? g_time_zone_new_identifier(options->zone) : g_time_zone_new_local();
     if (reader->zone == NULL)
         return fail(error, PLUMB_ERROR_CONFIG, "zone \"%s\" is none: use UTC, +02:00 or a name like Europe/Berlin",
                     options->zone);
+
     reader->given_day = G_MININT64;
     if (options->date != NULL) {
         ClockTime time = CLOCK_NO_TIME;
@@ -30,6 +32,7 @@ static gboolean read_options(SampleReader *reader, const SampleOptions *options,
             return fail(error, PLUMB_ERROR_CONFIG, "date \"%s\" is none: write it as 2026-11-21", options->date);
         reader->given_day = time.day;
     }
+
     if (options->host != NULL) reader->host = g_strdup(options->host);
     return TRUE;
 }
@@ -142,6 +145,7 @@ static void hand_on(SampleReader *reader, const char *host, SparkRecords *into) 
     sample->time_ns = reader->time_ns;
     sample->interval_ns = interval_of(reader);
     sample->zone_offset_s = reader->block_offset_s;
+
     if (block->has_cpu) {
         sample->user = block->user;
         sample->system = block->system;
@@ -149,10 +153,12 @@ static void hand_on(SampleReader *reader, const char *host, SparkRecords *into) 
         sample->steal = block->steal;
         sample->idle = block->idle;
     }
+
     if (block->disks->len > 0)
         sample->disks = (SparkDisks){COPY_NAMED(into, block->disks, HostDisk, device), block->disks->len};
     if (block->nets->len > 0)
         sample->nets = (SparkNets){COPY_NAMED(into, block->nets, HostNet, interface), block->nets->len};
+
     reader->counts.samples++;
     reader->counts.zone_offset_s = reader->block_offset_s;
 }

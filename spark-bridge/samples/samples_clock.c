@@ -73,6 +73,7 @@ static DayHalf read_half(const char **at) {
         {"μ.μ.", HALF_PM}, {"ص", HALF_AM},    {"م", HALF_PM},    {"凌晨", HALF_AM}, {"中午", HALF_PM},
         {"晚上", HALF_PM}, {"SA", HALF_AM},   {"CH", HALF_PM},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(marks); i++) {
         const gsize length = strlen(marks[i].text);
         if (strncmp(*at, marks[i].text, length) != 0) continue;
@@ -82,6 +83,7 @@ static DayHalf read_half(const char **at) {
         *at += length;
         return marks[i].half;
     }
+
     return HALF_NONE;
 }
 
@@ -95,6 +97,7 @@ gsize clock_read_time(const char *text, ClockTime *time) {
     if (!read_group(&at, 2, &hour) || !read_separator(&at, ":.hH") || !read_group(&at, 2, &minute) ||
         !read_separator(&at, ":.mM") || !read_group(&at, 2, &second))
         return 0;
+
     /* The unit of seconds, attached or on its own; a fraction is no time of sysstat. */
     const char *unit = skip_blanks(at);
     if (half == HALF_NONE) half = read_half(&unit);
@@ -103,15 +106,18 @@ gsize clock_read_time(const char *text, ClockTime *time) {
     }
     if (unit != skip_blanks(at)) at = unit;
     if (*at == 's' && (at[1] == '\0' || is_blank(at[1]))) at++;
+
     if (half == HALF_NONE) {
         const char *mark = skip_blanks(at);
         half = read_half(&mark);
         if (half != HALF_NONE) at = mark;
     }
     if (*at != '\0' && !is_blank(*at) && *at != '+' && *at != '-' && *at != '\r') return 0;
+
     if (half != HALF_NONE && (hour.value < 1 || hour.value > 12)) half = HALF_NONE; /* 20:44 PM: some locales do so */
     if (half != HALF_NONE) hour.value = hour.value % 12 + (half == HALF_PM ? 12 : 0);
     if (hour.value > 23 || minute.value > 59 || second.value > 60) return 0;
+
     time->second_of_day = hour.value * 3600 + minute.value * 60 + MIN(second.value, 59);
     return (gsize)(skip_blanks(at) - text);
 }
@@ -138,6 +144,7 @@ gsize clock_read_date(const char *text, DateOrder order, ClockTime *time, gboole
     if (!read_separator(&at, "/.-") || !read_group(&at, 2, &second) || !read_separator(&at, "/.-") ||
         !read_group(&at, 4, &third))
         return 0;
+
     if (mark == '.' && *at == '.') at++; /* "21. 11. 2026." */
     while (is_foreign(*at)) at++;        /* 日 */
     const char *unit = skip_blanks(at);
@@ -145,6 +152,7 @@ gsize clock_read_date(const char *text, DateOrder order, ClockTime *time, gboole
         while (is_foreign(*unit)) unit++;
         at = unit;
     }
+
     const gboolean year_first = first.digits > 2 || is_foreign(mark) || (order == DATE_YEAR_FIRST && third.digits <= 2);
     gboolean valid;
     if (year_first)
@@ -153,6 +161,7 @@ gsize clock_read_date(const char *text, DateOrder order, ClockTime *time, gboole
         valid = clock_day(full_year(third), second.value, first.value, &time->day);
     else
         valid = clock_day(full_year(third), first.value, second.value, &time->day);
+
     return valid ? (gsize)(skip_blanks(at) - text) : 0;
 }
 

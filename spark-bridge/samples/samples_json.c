@@ -158,6 +158,7 @@ static void text_byte(SampleReader *reader, char c, SparkRecords *into) {
 
 static void structural_byte(SampleReader *reader, char c, SparkRecords *into) {
     JsonState *json = &reader->json;
+
     switch (c) {
     case '"':
         json->in_text = TRUE;

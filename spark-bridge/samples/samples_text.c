@@ -232,6 +232,7 @@ static void database_row(SampleReader *reader, const char *line, SparkRecords *i
     const guint n = split_fields(line, tokens);
     ClockTime time = CLOCK_NO_TIME;
     gint64 ns;
+
     if (n < 4) {
         sample_bad_line(reader, "a row with more or fewer values than its table has columns");
         return;
@@ -241,10 +242,12 @@ static void database_row(SampleReader *reader, const char *line, SparkRecords *i
         sample_bad_line(reader, "a row without date and time");
         return;
     }
+
     g_autofree char *seconds = g_strndup(tokens[1].text, tokens[1].length);
     sample_set_host(reader, tokens[0].text, tokens[0].length);
     if (!sample_instant(reader, &time, &ns)) return;
     sample_begin(reader, ns, into);
+
     const gint64 interval_ns = (gint64)g_ascii_strtoull(seconds, NULL, 10) % 86400 * NS_PER_SEC;
     reader->before_ns = interval_ns > 0 ? ns - interval_ns : -1;
     read_row(reader, tokens + 3, n - 3, TRUE);

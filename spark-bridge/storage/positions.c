@@ -84,10 +84,12 @@ static gboolean load(Positions *positions, GError **error) {
         if (errno == ENOENT) return TRUE;
         return fail_errno(error, errno, "cannot read the positions in %s", path);
     }
+
     json_error_t why;
     json_t *document = json_load_file(path, 0, &why);
     const char *format = json_string_value(json_object_get(document, "format"));
     const json_int_t version = json_integer_value(json_object_get(document, "version"));
+
     gboolean done = FALSE;
     if (g_strcmp0(format, FORMAT) != 0)
         fail(error, PLUMB_ERROR_CORRUPT,
@@ -106,6 +108,7 @@ static gboolean load(Positions *positions, GError **error) {
              path);
     else
         done = TRUE;
+
     json_decref(document);
     return done;
 }

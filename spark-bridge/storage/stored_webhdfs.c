@@ -77,6 +77,7 @@ static gboolean web_path_parse(const char *text, WebPath *path, GError **error) 
     const char *slash = strchr(rest, '/');
     g_autofree char *hosts = slash != NULL ? g_strndup(rest, (gsize)(slash - rest)) : g_strdup(rest);
     g_auto(GStrv) name_nodes = g_strsplit(hosts, ",", 0);
+
     gboolean good = hosts[0] != '\0';
     for (guint i = 0; name_nodes[i] != NULL; i++) {
         const char *colon = strrchr(name_nodes[i], ':');
@@ -89,6 +90,7 @@ static gboolean web_path_parse(const char *text, WebPath *path, GError **error) 
                     "%s: write webhdfs://HOST:PORT/PATH with the NameNode's HTTP address (dfs.namenode.http-address, "
                     "usually port 9870)",
                     text);
+
     path->scheme = tls ? "https" : "http";
     path->name_nodes = g_steal_pointer(&name_nodes);
     path->path = g_uri_escape_string(slash != NULL ? slash : "/", "/", FALSE);
@@ -137,6 +139,7 @@ static long get(Web *web, const char *url, WebReply *reply) {
     CURL *curl = reply->curl = web->curl;
     curl_easy_reset(curl);
     web->message[0] = '\0';
+
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, web->message);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -148,11 +151,13 @@ static long get(Web *web, const char *url, WebReply *reply) {
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "plumb-bridge");
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+
     const CURLcode code = curl_easy_perform(curl);
     if (code != CURLE_OK) {
         if (web->message[0] == '\0') g_strlcpy(web->message, curl_easy_strerror(code), sizeof web->message);
         return 0;
     }
+
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     char *location = NULL;
@@ -180,9 +185,11 @@ static Answer judge(Web *web, long status, const WebReply *reply, const char *wh
              reply->overflow ? "the answer is longer than 512 MiB" : web->message);
         return reply->overflow ? REFUSED : TRY_AGAIN;
     }
+
     const char *kind, *message;
     json_t *document = remote_exception(reply, &kind, &message);
     Answer answer = REFUSED;
+
     if (g_strcmp0(kind, "FileNotFoundException") == 0) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "%s: no such file or folder in HDFS", where);
     } else if (status == 401 || g_strcmp0(kind, "AccessControlException") == 0) {
@@ -194,6 +201,7 @@ static Answer judge(Web *web, long status, const WebReply *reply, const char *wh
         /* A standby, a NameNode in safe mode or starting, a DataNode without the block right now. */
         answer = TRY_AGAIN;
     }
+
     json_decref(document);
     return answer;
 }
@@ -245,20 +253,24 @@ static Answer ask_once(Storage *storage, const WebPath *path, const char *query,
     Web *web = web_of(storage);
     const guint n = g_strv_length(path->name_nodes);
     g_autoptr(GError) first = NULL;
+
     for (guint i = 0; i < n; i++) {
         const guint name_node = (web->active + i) % n;
         g_autofree char *url = url_of(storage, path, name_node, query);
         g_autofree char *where = g_strdup_printf("HDFS at %s, %s", path->name_nodes[name_node], path->path);
         g_autoptr(GError) why = NULL;
+
         const Answer answer = judge(web, get(web, url, reply), reply, where, &why);
         if (answer == TRY_AGAIN) {
             if (first == NULL) first = g_steal_pointer(&why);
             continue;
         }
+
         web->active = name_node;
         if (why != NULL) g_propagate_error(error, g_steal_pointer(&why));
         return answer;
     }
+
     g_propagate_error(error, g_steal_pointer(&first));
     return TRY_AGAIN;
 }
@@ -382,17 +394,20 @@ static Answer read_once(StoredFile *file, const WebPath *path, guint64 offset, W
     g_autofree char *query = open_query(reply);
     Answer answer = ask_once(file->storage, path, query, &redirect, error);
     if (answer != ANSWERED) return answer;
+
     g_autofree char *url = redirect.location != NULL ? at_offset(redirect.location, offset, reply->room) : NULL;
     if (url == NULL) {
         fail(error, PLUMB_ERROR_PEER, "%s: the NameNode names no DataNode to read from", file->path);
         return TRY_AGAIN;
     }
+
     Web *web = web_of(file->storage);
     const long status = get(web, url, reply);
     if (status >= 400 && says_end(reply)) {
         reply->n = 0;
         return ANSWERED;
     }
+
     g_autofree char *where = g_strdup_printf("%s at byte %" G_GUINT64_FORMAT, file->path, offset);
     answer = judge(web, status, reply, where, error);
     if (answer == TRY_AGAIN) reply->avoid = host_of(redirect.location);

@@ -90,8 +90,10 @@ static gboolean take_block(Unpacker *unpacker, UnpackStep *step, gboolean *whole
         step->wanted = block.head_bytes == 0 ? 0 : block.head_bytes + block.packed_bytes;
         return TRUE;
     }
+
     const guint8 *packed = (const guint8 *)step->in.data + block.head_bytes;
     if (format->measure != NULL && block.plain_unknown && !format->measure(&block, packed, error)) return FALSE;
+
     *whole = TRUE;
     if (block.plain_bytes <= step->room - step->n) {
         if (!format->content(&block, packed, step->to + step->n, error)) return FALSE;
@@ -103,6 +105,7 @@ static gboolean take_block(Unpacker *unpacker, UnpackStep *step, gboolean *whole
         unpacker->at = 0;
         give(unpacker, step);
     }
+
     take(step, block.head_bytes + block.packed_bytes);
     return TRUE;
 }

@@ -23,15 +23,18 @@ static gboolean lz4_head(Bytes in, PackedBlock *block, GError **error) {
     if (memcmp(at, "LZ4Block", MIN(in.size_bytes, MAGIC_BYTES)) != 0)
         return fail(error, PLUMB_ERROR_INPUT, "damaged lz4 data (no block begins here)");
     if (in.size_bytes < HEAD_BYTES) return TRUE;
+
     const guint8 method = at[8] & 0xf0, level = at[8] & 0x0f;
     const guint32 packed = u32le(at + 9), plain = u32le(at + 13);
     const guint32 most = 1u << (LEVEL_BASE + level);
     const gboolean stored = method == METHOD_STORED;
+
     if (!stored && method != METHOD_LZ4)
         return fail(error, PLUMB_ERROR_INPUT, "damaged lz4 data (method 0x%02x)", method);
     if (plain > most || (stored && packed != plain) || (plain == 0) != (packed == 0) ||
         packed > (guint32)LZ4_compressBound((int)most))
         return fail(error, PLUMB_ERROR_INPUT, "damaged lz4 data (a block of %u bytes packed to %u)", plain, packed);
+
     *block = (PackedBlock){.head_bytes = HEAD_BYTES,
                            .packed_bytes = packed,
                            .plain_bytes = plain,
