@@ -173,12 +173,14 @@ Pattern *compressor_tree(Compressor *compressor, const CallTree *tree, guint32 *
 Pattern *compressor_filter(Compressor *compressor, const Pattern *pattern, PatternKeep keep, void *arg, guint32 *map) {
     guint32 n = pattern->n_nodes, kept = 0;
     begin_tree(compressor, n);
+
     g_autofree guint32 *parent = g_new(guint32, n);
     g_autofree guint32 *end = g_new(guint32, n);
     g_autofree guint32 *node_of = g_new(guint32, n);
     /* map holds, until the end, each node's number among the kept or, of a dropped one, that of its nearest kept
      * ancestor. */
     g_autofree guint8 *dropped = g_new0(guint8, n);
+
     for (guint32 i = 0; i < n; i++) {
         const PatternNode *node = &pattern->nodes[i];
         dropped[i] = i > 0 && !keep(arg, node);
@@ -191,6 +193,7 @@ Pattern *compressor_filter(Compressor *compressor, const Pattern *pattern, Patte
         end[kept] = kept + 1;
         kept++;
     }
+
     for (guint32 i = kept; i-- > 1;) end[parent[i]] = MAX(end[parent[i]], end[i]);
     Pattern *filtered = compress(compressor, parent, end, node_of);
     for (guint32 i = 0; i < n; i++) map[i] = dropped[i] ? G_MAXUINT32 : node_of[map[i]];

@@ -77,6 +77,7 @@ Pattern *pattern_decode(Bytes stored, GError **error) {
     guint8 version = read_u8(&reader);
     const guint8 *id = read_bytes(&reader, sizeof(PatternId));
     guint64 n = read_varint(&reader);
+
     if (!reader.failed && version > PATTERN_VERSION) {
         fail(error, PLUMB_ERROR_VERSION, "pattern of version %u; this program knows %u", version, PATTERN_VERSION);
         return NULL;
@@ -86,17 +87,20 @@ Pattern *pattern_decode(Bytes stored, GError **error) {
         fail(error, PLUMB_ERROR_CORRUPT, "pattern of %zu bytes: malformed head", stored.size_bytes);
         return NULL;
     }
+
     g_autoptr(Pattern) pattern = g_malloc(sizeof(Pattern) + n * sizeof(PatternNode));
     pattern->refs = 1;
     pattern->n_nodes = (guint32)n;
     memcpy(pattern->id.bytes, id, sizeof pattern->id.bytes);
     pattern->nodes[0] = (PatternNode){NAME_TRACE, ROLE_LOCAL, 0, (guint32)n};
+
     gboolean fine = TRUE;
     for (guint32 i = 1, open = 0; i < n && fine; i++) {
         while (pattern->nodes[open].end <= i) open = pattern->nodes[open].parent;
         fine = decode_node(pattern, i, open, &reader);
         open = i;
     }
+
     if (!fine || reader_left(&reader) != 0) {
         fail(error, PLUMB_ERROR_CORRUPT, "pattern of %zu bytes: malformed node", stored.size_bytes);
         return NULL;

@@ -199,9 +199,11 @@ static Pattern *pattern_make(const Shapes *shapes, guint32 number) {
     pattern->refs = 1;
     pattern->n_nodes = shape->n_nodes;
     memcpy(pattern->id.bytes, shape->digest, sizeof pattern->id.bytes);
+
     /* A node's place and parent are known before the node is reached: its 'end' holds its shape until then. */
     pattern->nodes[0].parent = 0;
     pattern->nodes[0].end = number;
+
     for (guint32 i = 0; i < pattern->n_nodes; i++) {
         const Shape *own = &shapes->shapes[pattern->nodes[i].end];
         const ShapeChild *children = shapes->children + own->children_at;
@@ -214,6 +216,7 @@ static Pattern *pattern_make(const Shapes *shapes, guint32 number) {
             child->end = children[c].shape;
         }
     }
+
     return pattern;
 }
 

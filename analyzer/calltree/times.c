@@ -136,10 +136,12 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
     times->n_nodes = tree->n_nodes;
     times->self_ns = (gint64 *)(void *)(times + 1);
     times->critical_ns = times->self_ns + n;
+
     Children children;
     children.node_of = node_of;
     children.items = children.few;
     children.region = G_N_ELEMENTS(children.few);
+
     for (guint32 node = 1; node < n; node++) {
         if (tree->span[node] == NULL) continue;
         if (tree->span[tree->parent[node]] == NULL) {
@@ -160,6 +162,7 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
         times->critical_ns[node] = window_ns == 0 ? 0 : critical_time(node, times, &children);
         times->self_ns[node] = self_ns;
     }
+
     children_clear(&children);
     return times;
 }

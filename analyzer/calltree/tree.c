@@ -144,6 +144,7 @@ static void find_parents(Builder *b) {
     SpanId last = {0,
                    0}; /* the parent looked for last, where it was found: siblings mostly come one behind the other */
     guint32 last_slot = NO_SLOT;
+
     for (guint32 i = 1; i <= b->n_spans; i++) {
         Slot *slot = &b->slots[i];
         const SpanRec *span = slot->span;
@@ -153,10 +154,12 @@ static void find_parents(Builder *b) {
             slot->flags |= NODE_REVERSED;
             b->counts.reversed++;
         }
+
         if (span->n_parents == 0) {
             b->counts.roots++;
             continue;
         }
+
         SpanId first = span_parents(span)[0];
         if (last_slot != NO_SLOT && span_id_equal(first, last)) {
             slot->parent = last_slot;
@@ -168,6 +171,7 @@ static void find_parents(Builder *b) {
             slot->parent = last_slot = *place;
             continue;
         }
+
         slot->parent = known_parent(b, span, secret);
         if (slot->parent != NO_SLOT) continue;
         slot->parent = placeholder_of(b, span_parents(span)[0], secret);
@@ -259,7 +263,9 @@ static void link_children(Builder *b) {
             parent->last_child = i;
         }
     }
+
     if (b->n_unordered == 0) return;
+
     g_autofree Sorted *items = g_new(Sorted, 2 * (gsize)b->n_slots);
     for (guint32 i = 0; i < b->n_slots; i++) {
         if (b->slots[i].unordered) order_children(b, &b->slots[i], items, items + b->n_slots);
@@ -269,6 +275,7 @@ static void link_children(Builder *b) {
 /* Numbers the slots that hang under slot 0, in pre-order. FALSE: not all do, there is a cycle. */
 static gboolean number_nodes(Builder *b, CallTree *tree) {
     guint32 next = 1, at = b->slots[0].first_child;
+
     while (at != NO_SLOT) {
         Slot *slot = &b->slots[at];
         guint32 node = next++;
@@ -280,6 +287,7 @@ static gboolean number_nodes(Builder *b, CallTree *tree) {
         if (virtual) tree->missing[node] = slot->id;
         tree->from_ns[node] = virtual ? 0 : slot->begin_ns;
         tree->to_ns[node] = virtual ? 0 : slot->end_ns;
+
         if (slot->first_child != NO_SLOT) {
             at = slot->first_child;
             continue;
@@ -292,6 +300,7 @@ static gboolean number_nodes(Builder *b, CallTree *tree) {
         }
         if (at != 0) at = slot->next_sibling;
     }
+
     tree->end[0] = next;
     return next == b->n_slots;
 }
@@ -390,11 +399,13 @@ void tree_compare_times(CallTree *tree, gint64 tolerance_ns) {
 CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns) {
     _Alignas(Slot) guint8 on_stack[STACK_SCRATCH_BYTES];
     Builder b;
+
     builder_init(&b, on_stack, n);
     keep_spans(&b, spans, n);
     find_parents(&b);
     builder_drop_table(&b, n);
     link_children(&b);
+
     CallTree *tree = tree_new(b.n_slots);
     if (!number_nodes(&b, tree)) {
         cut_cycles(&b);
@@ -403,10 +414,12 @@ CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_toleranc
         gboolean all = number_nodes(&b, tree);
         g_assert(all);
     }
+
     tree->n_spans = b.n_spans;
     tree->counts = b.counts;
     tree->dropped = b.dropped;
     builder_clear(&b, n);
+
     tree_compare_times(tree, clock_tolerance_ns);
     return tree;
 }

@@ -241,6 +241,7 @@ static void put_unit(Grow *g, guint32 number, guint32 parent) {
     CallTree *tree = g->tree;
     guint32 node = g->next++;
     const SpanRec *span = unit->span;
+
     tree->parent[node] = parent;
     tree->span[node] = span;
     if (span == NULL) tree->missing[node] = unit->id;
@@ -249,6 +250,7 @@ static void put_unit(Grow *g, guint32 number, guint32 parent) {
     tree->flags[node] = span != NULL && span->duration_ns < 0 ? NODE_REVERSED : 0;
     g->was[node] = span == NULL ? unit->holder : 0;
     tree->counts.reversed += tree->flags[node] != 0;
+
     if (span != NULL) {
         tree->begin_ns = MIN(tree->begin_ns, tree->from_ns[node]);
         tree->end_ns = MAX(tree->end_ns, tree->to_ns[node]);
@@ -261,6 +263,7 @@ static void put_unit(Grow *g, guint32 number, guint32 parent) {
             tree->counts.roots++;
         }
     }
+
     guint32 old = unit->holder, end = old != 0 ? g->old->end[old] : 0;
     push(g, (Frame){(guint64)g->old->n_nodes + number, node, old != 0 ? old + 1 : 0, end, unit->first});
 }
@@ -271,6 +274,7 @@ static gboolean put_child(Grow *g) {
     const Unit *unit = frame->unit < g->n_units ? &g->units[g->order[frame->unit]] : NULL;
     if (unit != NULL && unit->parent != frame->key) unit = NULL;
     guint32 old = frame->old;
+
     if (old < frame->end && g->mark[old] == MARK_LEFT) {
         frame->old = g->old->end[old];
     } else if (old < frame->end && (unit == NULL || comes_first(g, old, unit))) {
@@ -286,6 +290,7 @@ static gboolean put_child(Grow *g) {
         g->tree->end[frame->node] = g->next;
         g_array_set_size(g->frames, g->frames->len - 1);
     }
+
     return g->frames->len > 0;
 }
 
@@ -330,8 +335,10 @@ gboolean tree_grow(const CallTree *old, const SpanRec *const *spans, guint n, gi
                    TreeGrowth *growth) {
     guint64 secret = span_id_secret();
     if (old->counts.cycles > 0 || (n > FEW_SPANS && n > old->n_nodes / 2)) return FALSE;
+
     Grow g = {.old = old, .tolerance_ns = clock_tolerance_ns};
     grow_init(&g, n);
+
     gboolean made = FALSE;
     if (take_spans(&g, spans, n, secret) && find_known(&g, secret)) {
         find_parents(&g, n, secret);
@@ -340,6 +347,7 @@ gboolean tree_grow(const CallTree *old, const SpanRec *const *spans, guint n, gi
         g.was = g_new(guint32, g.tree->n_nodes);
         made = put_nodes(&g, n);
     }
+
     grow_clear(&g);
     if (made) {
         *growth = (TreeGrowth){g.tree, g.was};

@@ -117,16 +117,19 @@ static void order_children(Restore *r, guint32 place) {
 static void set_node(const Restore *r, CallTree *tree, guint32 place, guint32 node) {
     const SpanRec *span = place_span(r, place);
     guint32 parent = r->places[place].parent;
+
     tree->parent[node] = r->number[parent];
     tree->span[node] = span;
     tree->from_ns[node] = span == NULL ? 0 : r->begin_ns[place];
     tree->to_ns[node] = r->end_ns[place];
     tree->flags[node] = 0;
+
     if (span == NULL) {
         tree->missing[node] = place_id(r, place);
         tree->counts.placeholders++;
         return;
     }
+
     tree->n_spans++;
     if (span->duration_ns < 0) {
         tree->flags[node] |= NODE_REVERSED;

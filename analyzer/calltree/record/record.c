@@ -129,6 +129,7 @@ static gsize choose_columns(Encoder *e) {
     gboolean ms = tree->end_ns % 1000000 == 0; /* the end may be what 64 bits hold at most */
     guint flags_or = 0, flags_and = G_MAXUINT16;
     gsize size_bytes = 0;
+
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
         if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);
@@ -142,6 +143,7 @@ static gsize choose_columns(Encoder *e) {
         if (span->n_notes > 0) e->bits |= RECORD_ANNOTATED | RECORD_NOTES;
         if (!(e->bits & RECORD_PARENTS) && !parents_plain(tree, i)) e->bits |= RECORD_PARENTS;
     }
+
     if (ms) e->bits |= RECORD_MS;
     if (flags_or != flags_and || flags_or != record_usual_flags(e->bits)) e->bits |= RECORD_FLAGS;
     if (tree->n_nodes != e->pattern->n_nodes) e->bits |= RECORD_COUNTS;
@@ -280,6 +282,7 @@ static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *tr
     guint32 parent_before = G_MAXUINT32;
     tracer_model_node(&s->tracer_model, e->pattern, q);
     id_model_node(&s->id_model);
+
     for (guint32 place = e->first[q]; place < e->first[q + 1]; place++) {
         const SpanRec *span = span_at(e, place);
         expect_place(e, place + SPANS_AHEAD);
@@ -300,6 +303,7 @@ static void put_node(Streams *s, const Encoder *e, guint32 q, const Interval *tr
         span_before = span;
         parent_before = parent_node;
     }
+
     s->times = bits;
 }
 
@@ -445,6 +449,7 @@ static void put_parents(Encoder *e) {
 
 static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths, gsize ids_bytes) {
     const CallTree *tree = e->tree;
+
     *e->at++ = RECORD_VERSION;
     put(e, e->bits);
     put(e, head->pattern_number);
@@ -456,9 +461,11 @@ static void put_head(Encoder *e, const RecordHead *head, const Lengths *lengths,
         put(e, head->part);
         put(e, head->ids_at);
     }
+
     const Interval trace = interval_of_trace(e);
     put(e, zigzag_of(trace.begin));
     put(e, (guint64)trace.duration);
+
     if (e->bits & RECORD_SHAPE) {
         put(e, e->shape.size_bytes);
         append(e, e->shape.data, (const guint8 *)e->shape.data + e->shape.size_bytes);
@@ -483,18 +490,21 @@ static void put_ids(Encoder *e, const RecordHead *head, Bytes ids) {
 static void put_record(Encoder *e, const RecordHead *head, guint8 *start, gsize span_bytes) {
     guint8 *columns = start + HEAD_BOUND_BYTES + e->shape.size_bytes;
     Lengths lengths = {0, 0, 0};
+
     e->at = columns;
     put_counts(e);
     lengths.times = (gsize)(e->at - columns);
     gsize main_bytes = (gsize)e->tree->n_nodes * SPAN_BOUND_BYTES + 2 * span_bytes;
     Bytes ids = put_streams(e, columns + main_bytes, &lengths);
     if (!(head->dropped & DROPPED_IDS) || head->ids != NULL) choose_ids(e, &ids);
+
     guint8 *parents = e->at;
     put_parents(e);
     lengths.parents = (gsize)(e->at - parents);
     if (e->bits & RECORD_ANNOTATED) record_put_annotations(e);
     put_ids(e, head, ids);
     g_assert((gsize)(e->at - columns) <= main_bytes);
+
     gsize size_bytes = (gsize)(e->at - columns);
     e->at = start;
     put_head(e, head, &lengths, ids.size_bytes);
@@ -509,11 +519,13 @@ void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *
     g_autofree guint32 *on_heap = n_scratch <= G_N_ELEMENTS(on_stack) ? NULL : g_new(guint32, n_scratch);
     Encoder e = {.tree = tree, .pattern = pattern, .first = on_heap != NULL ? on_heap : on_stack};
     e.node = e.first + pattern->n_nodes + 1;
+
     order_places(&e, node_of);
     gsize span_bytes = choose_columns(&e);
     if (head->flags != 0) e.bits |= RECORD_TRACE_FLAGS;
     if (tree->counts.orphans != 0) e.bits |= RECORD_ORPHANS;
     if (head->dropped != 0) e.bits |= RECORD_DROPPED;
+
     g_autoptr(GByteArray) shape = NULL;
     if (head->with_shape) {
         shape = g_byte_array_new();
@@ -521,14 +533,17 @@ void record_encode(const CallTree *tree, const Pattern *pattern, const guint32 *
         e.shape = (Bytes){shape->data, shape->len};
         e.bits |= RECORD_SHAPE;
     }
+
     gsize bound = HEAD_BOUND_BYTES + e.shape.size_bytes +
                   (gsize)tree->n_nodes * (SPAN_BOUND_BYTES + STREAMS_BOUND_BYTES) + 2 * span_bytes;
+
     if (bound > LARGE_BYTES) {
         g_autofree guint8 *large = g_malloc(bound);
         put_record(&e, head, large, span_bytes);
         g_byte_array_append(out, large, (guint)(e.at - large));
         return;
     }
+
     guint start = out->len;
     g_byte_array_set_size(out, (guint)(start + bound));
     put_record(&e, head, out->data + start, span_bytes);

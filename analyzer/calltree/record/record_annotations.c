@@ -137,15 +137,18 @@ static gboolean read_values(ValueColumn *column, ValueList list, gboolean known)
 static gboolean read_list(ValueColumn *column) {
     guint64 token = get_varint(&column->d->reader);
     ValueList *list = &column->own;
+
     if (token == KEYS_AS_BEFORE) {
         *list = copy_list(column, *list);
         return read_values(column, *list, TRUE);
     }
+
     if (token >= KEYS_OWN) {
         if (!read_keys(column, token - KEYS_OWN, list) || !read_values(column, *list, FALSE)) return FALSE;
         if (list->n > 0) column->list[column->n_lists++ % RECENT_LISTS] = *list;
         return TRUE;
     }
+
     guint64 k = (token - KEYS_RECENT) / 2;
     if (k >= column->n_lists) return FALSE;
     if ((token - KEYS_RECENT) % 2 == 1) {

@@ -170,16 +170,20 @@ gboolean decoder_begin(Decoder *d, Bytes record, const Pattern *pattern, GError 
     d->reader = d->open.reader;
     d->unit_ns = record_unit_ns(d->open.bits);
     d->sizes.head = (gsize)(d->reader.at - d->open.start);
+
     /* A placeholder has an orphan. */
     guint64 room = 1 + (guint64)d->open.summary.n_spans + d->open.summary.orphans;
     if (pattern->n_nodes > room || !times_hold(d)) return decoder_corrupt(d, error);
     d->places_room = (guint32)MIN(room, G_MAXUINT32);
+
     d->places = g_new(Place, d->places_room);
     d->first = g_new(guint32, (gsize)pattern->n_nodes + 1);
     d->parents = g_array_new(FALSE, FALSE, sizeof(SpanId));
+
     const guint8 *start = d->reader.at;
     if (!read_places(d)) return decoder_corrupt(d, error);
     d->sizes.counts = (gsize)(d->reader.at - start);
+
     if (!(d->open.summary.dropped & DROPPED_IDS))
         d->sizes.ids = d->open.bits & RECORD_PLACES ? d->open.ids_bytes : plain_ids_bytes(d);
     if (d->sizes.ids > reader_left(&d->reader)) return decoder_corrupt(d, error);

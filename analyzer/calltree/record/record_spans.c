@@ -64,13 +64,16 @@ static gboolean write_span(const ValueColumn *column, guint32 name, const Place 
     const SpanRec head = head_of(column, name, place);
     guint start = spans->len;
     if (head.size_bytes >= DECODED_BOUND_BYTES - start) return FALSE;
+
     g_byte_array_set_size(spans, start + head.size_bytes);
     memcpy(spans->data + start, &head, sizeof head);
     guint8 *at = write_parents(d, place, spans->data + start + sizeof head);
+
     for (guint i = 0; i < column->own.n; i++) {
         const Value *value = value_column_value(column, i);
         at = write_text(write_u32(at, value->key), value);
     }
+
     for (guint i = 0; i < column->notes->len; i++) {
         const NoteValue *note = &g_array_index(column->notes, NoteValue, i);
         gint64 time_ns;
@@ -78,6 +81,7 @@ static gboolean write_span(const ValueColumn *column, guint32 name, const Place 
         at = write_u32(write_u32(at, (guint32)(guint64)time_ns), (guint32)((guint64)time_ns >> 32));
         at = write_text(at, &note->message);
     }
+
     memset(at, 0, (gsize)(spans->data + spans->len - at));
     return TRUE;
 }

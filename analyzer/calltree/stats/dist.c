@@ -308,6 +308,7 @@ static gboolean take_sketch(Dist *from, const Dist *what) {
     Wide squares = (Wide)from->squares_hi << 64 | from->squares_lo;
     Wide less = (Wide)what->squares_hi << 64 | what->squares_lo;
     if (what->sum > from->sum || less > squares) return FALSE;
+
     Dist copy;
     dist_init(&copy);
     dist_merge(&copy, what);
@@ -316,19 +317,23 @@ static gboolean take_sketch(Dist *from, const Dist *what) {
     gboolean good = take_buckets(from->values, copy.values);
     dist_clear(&copy);
     if (!good || (from->values->n_buckets == 0) != (from->count == what->count)) return FALSE;
+
     if (from->count == what->count) {
         dist_clear(from);
         return TRUE;
     }
+
     from->count -= what->count;
     from->sum -= what->sum;
     squares -= less;
     from->squares_hi = (guint64)(squares >> 64);
     from->squares_lo = (guint64)squares;
+
     gboolean min_gone = what->min < from->min || (what->min == from->min && what->min_count >= from->min_count);
     gboolean max_gone = what->max > from->max || (what->max == from->max && what->max_count >= from->max_count);
     if (what->min == from->min && !min_gone) from->min_count -= what->min_count;
     if (what->max == from->max && !max_gone) from->max_count -= what->max_count;
+
     tell_extremes(from, min_gone, max_gone);
     return TRUE;
 }

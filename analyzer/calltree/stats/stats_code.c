@@ -254,13 +254,16 @@ guint8 *node_sums_put(const NodeSums *sums, guint8 *at) {
     }
     bits |= (guint)(sums->calls != 1) | (guint)(sums->total_ns != 0) << 1;
     bits |= (guint)(sums->squares != expected_squares(sums->calls, sums->total_ns)) << 2;
+
     /* One call that took no time: all bits are 0, which says "nothing" everywhere else. */
     if (bits == 0) bits = 1;
+
     at = put_varint(at, bits);
     if (bits & 1) at = put_varint_wide(at, zigzag(sums->calls));
     if (bits & 2) at = put_varint_wide(at, zigzag(sums->total_ns));
     if (bits & 4) at = put_wide(at, sums->squares);
     at = put_counters(at, bits & ~(1u << BIT_BYTES), sums->total_ns, sums->counters);
+
     if (bits >> BIT_BYTES & 1) {
         at = put_varint_wide(at, zigzag(sums->byte_calls));
         at = put_varint_wide(at, zigzag(sums->bytes));

@@ -206,8 +206,10 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
     guint32 row = pattern_row(group, minute, trace->pattern);
     reach_nodes(group, row, trace);
     guint32 *targets = g_array_index(group->pattern_rows, PatternRow, row).targets;
+
     const gint64 minute_ns = stats_bucket_ns(LEVEL_MINUTE), begin_ns = (gint64)minute * minute_ns;
     count_virtual(group, row, 0, interval_ns(tree->begin_ns, tree->end_ns));
+
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
         if (i + SPANS_AHEAD < tree->n_nodes) span_expect(tree->span[i + SPANS_AHEAD]);

@@ -131,12 +131,14 @@ static void sort_log(Fold *fold) {
     gsize words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) words += fold->logs[i].n_words + COPIED_WORDS;
     fold->sorted = region_new(&fold->region, guint32, words + 1);
+
     words = 0;
     for (guint32 i = 0; i < fold->group->hosts.n; i++) {
         fold->logs[i].host = fold->group->hosts.keys[i][0];
         fold->logs[i].begin = fold->logs[i].end = fold->sorted + words;
         words += fold->logs[i].n_words + COPIED_WORDS;
     }
+
     for (guint i = 0; i < log->n_blocks; i++) {
         const guint32 *end, *at = block_of(log, i, &end);
         while (at < end) {
@@ -167,6 +169,7 @@ static void lay_out(Fold *fold) {
 static void fold_init(Fold *fold, StatsGroup *group, Region *values, gboolean last) {
     *fold = (Fold){.group = group, .n = group->target_list->len, .values = values};
     Region *region = &fold->region;
+
     rank_targets(fold);
     fold->places = region_new(region, Place, fold->n + 1);
     fold->logs = region_new(region, HostLog, group->hosts.n);
@@ -174,12 +177,14 @@ static void fold_init(Fold *fold, StatsGroup *group, Region *values, gboolean la
     sort_log(fold);
     if (last) log_empty(&group->log);
     lay_out(fold);
+
     fold->sums = region_new(region, NodeSums, fold->n + 1);
     fold->totals = region_new(region, NodeSums, fold->n + 1);
     fold->n_words = fold->n / 4096 + 1;
     fold->bits = region_new(region, guint64, (gsize)fold->n_words * 64);
     fold->words = region_new(region, guint64, fold->n_words);
     fold->touched = region_new(region, guint32, fold->n + 1);
+
     fold->head = region_new(region, guint32, group->functions.n + 1);
     for (guint32 i = 0; i < group->functions.n; i++) fold->head[i] = NOTHING;
     fold->next = region_new(region, guint32, fold->n + 1);
@@ -189,6 +194,7 @@ static void fold_init(Fold *fold, StatsGroup *group, Region *values, gboolean la
             region_new(region, CellValue, kind == STATS_FUNCTION ? group->functions.n : group->patterns.n);
         fold->filled[kind] = g_array_new(FALSE, FALSE, sizeof(guint32));
     }
+
     node_builder_init(&fold->builder);
     fold->entries = g_array_new(FALSE, FALSE, sizeof(Entry));
 }
@@ -422,6 +428,7 @@ static gboolean put_few(Fold *fold, guint32 function) {
     NodeSums several;
     guint32 rank = fold->head[function];
     const NodeSums *sums = &fold->sums[rank];
+
     if (fold->next[rank] == NOTHING) {
         if (!take_piece(fold, rank, few)) return FALSE;
     } else {
@@ -434,6 +441,7 @@ static gboolean put_few(Fold *fold, guint32 function) {
         }
         sums = &several;
     }
+
     guint8 *at = buffer_reserve(&fold->row, VARINT_MAX_BYTES + NODE_FEW_BYTES);
     *at = 0; /* the node's number */
     const guint8 *end = node_few_put(few, sums, at + 1);

@@ -103,6 +103,7 @@ static gboolean merge_builder(Sources *sources, gsize n, NodeBuilder *builder) {
 static gboolean merge_sum_rows(Sources *sources, Buffer *out) {
     guint64 expected = 0;
     NodeSums sums = {.calls = 0};
+
     for (Least least; (least = least_of(sources)).at != G_MAXUINT64;) {
         guint64 step = least.at - expected;
         if (least.n == 1) {
@@ -120,6 +121,7 @@ static gboolean merge_sum_rows(Sources *sources, Buffer *out) {
         }
         expected = least.at + 1;
     }
+
     return TRUE;
 }
 
