@@ -120,12 +120,15 @@ static gboolean blame_amount(const double *amounts, guint32 task, double median,
 
 GArray *mantri_run(const TaskTable *table, const Stragglers *stragglers, const MantriAmounts *amounts) {
     GArray *found = blames_new();
+
     for (guint32 s = 0; s < stragglers->n_stages; s++) {
         const StageTasks *stage = &stragglers->stages[s];
         if (stage->n_stragglers == 0) continue;
+
         const double read = stage_median(table, stragglers, stage, amounts->read_bytes);
         const double afar = stage_median(table, stragglers, stage, amounts->cross_rack_bytes);
         const Machine machine = machine_of(table, stragglers, stage);
+
         for (guint32 i = 0; i < stage->n_stragglers; i++) {
             const guint32 straggler = stage->first_straggler + i, task = stragglers->list[straggler].task;
             Blame blame = {.feature = (gint16)amounts->read_feature, .correlation = NAN};
@@ -134,10 +137,12 @@ GArray *mantri_run(const TaskTable *table, const Stragglers *stragglers, const M
                 if (!blame_amount(amounts->cross_rack_bytes, task, afar, &blame))
                     blame = blame_machine(table, &machine, task);
             }
+
             blame.straggler = straggler;
             g_array_append_val(found, blame);
         }
     }
+
     return found;
 }
 
@@ -153,6 +158,7 @@ static void xue_feature(const TaskTable *table, const Stragglers *stragglers, gu
     g_autofree guint8 *straggles = g_new0(guint8, table->count);
     g_autofree double *known = g_new(double, table->count), *slow = g_new(double, table->count);
     for (guint32 i = 0; i < stragglers->count; i++) straggles[stragglers->list[i].task] = 1;
+
     gsize n = 0;
     double sum = 0;
     for (guint32 i = 0; i < table->count; i++) {
@@ -161,8 +167,10 @@ static void xue_feature(const TaskTable *table, const Stragglers *stragglers, gu
         slow[n++] = straggles[i];
         sum += values[i];
     }
+
     const double correlation = order_pearson(known, slow, n);
     if (!(correlation > XUE_CORRELATION)) return;
+
     const double mean = sum / (double)n;
     for (guint32 i = 0; i < stragglers->count; i++) {
         const guint32 task = stragglers->list[i].task;

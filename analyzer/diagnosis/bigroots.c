@@ -169,17 +169,20 @@ static void test_locality(Run *run, const StageTasks *stage) {
 GArray *bigroots_run(const TaskTable *table, const Stragglers *stragglers, const BigRootsOptions *options) {
     Run run = {table, stragglers, options, g_array_new(FALSE, FALSE, sizeof(Evidence)), NULL, 0, 0, NULL, 0};
     g_autoptr(Peers) peers = run.peers = peers_new(table, stragglers);
+
     for (guint f = 0; f < table->features->len; f++) {
         g_autofree double *values = feature_scaled(table, stragglers, f);
         run.feature = f;
         run.kind = task_feature(table, f)->kind;
         run.values = values;
         run.quantile = 0;
+
         if (run.kind != FEATURE_DISCRETE) {
             gsize n;
             g_autofree double *known = feature_known(table, values, &n);
             run.quantile = order_quantile(known, n, options->lambda_q);
         }
+
         for (guint32 s = 0; s < stragglers->n_stages; s++) {
             if (run.kind == FEATURE_DISCRETE)
                 test_locality(&run, &stragglers->stages[s]);
@@ -187,5 +190,6 @@ GArray *bigroots_run(const TaskTable *table, const Stragglers *stragglers, const
                 test_stage(&run, &stragglers->stages[s]);
         }
     }
+
     return run.found;
 }

@@ -83,10 +83,12 @@ static void find_places(Sweep *sweep, guint32 root) {
         const FactsNode *node = &sweep->nodes[i];
         Place *place = &sweep->places[i];
         const Place *up = i == root ? NULL : &sweep->places[tree->parent[i]];
+
         gboolean application = !tree->span[i] || node->class == CALL_APPLICATION;
         gboolean was_outside = !up || up->outside;
         place->outside = application && was_outside;
         place->beside = node->class == CALL_ASYNC || (up && up->beside);
+
         if (application)
             place->list = LIST_NONE;
         else if (side_of(node) == SIDE_SERVER)
@@ -94,6 +96,7 @@ static void find_places(Sweep *sweep, guint32 root) {
         else
             place->list = place->beside ? LIST_NONE : LIST_CLIENT;
         place->top = place->list == LIST_CLIENT && was_outside;
+
         for (int side = 0; up && side < SIDE_COUNT; side++) {
             gboolean itself = up->list != LIST_NONE && side_of(&sweep->nodes[tree->parent[i]]) == side;
             place->above[side] = itself ? tree->parent[i] : up->above[side];
@@ -153,6 +156,7 @@ static guint32 next_in_pipeline(const Sweep *sweep, guint32 node) {
 static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
     const FactsNode *facts = &sweep->nodes[node];
     HdfsShare share = share_of(sweep, node, HDFS_SERVER, ns);
+
     switch (facts->class) {
     case CALL_DISK: share.resource = HDFS_DISK; break;
     case CALL_LOCK: share.resource = HDFS_LOCK; break;
@@ -177,6 +181,7 @@ static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
     }
     default: break;
     }
+
     add_share(sweep, node, &share);
 }
 
@@ -312,13 +317,16 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
     Sweep sweep = {.tree = tree, .nodes = nodes, .facts = facts, .places = g_new0(Place, tree->n_nodes)};
     sweep.of_block = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     sweep.shares = g_hash_table_new_full(share_hash, share_equal, g_free, NULL);
+
     for (guint i = 0; i < facts->shares->len; i++) {
         const HdfsShare *share = &g_array_index(facts->shares, HdfsShare, i);
         g_hash_table_insert(sweep.shares, g_memdup2(share, sizeof(*share)), GUINT_TO_POINTER(i + 1));
     }
+
     find_places(&sweep, root);
     g_autoptr(GArray) events = find_events(&sweep, root);
     gint64 now = 0;
+
     for (guint i = 0; i < events->len; i++) {
         const Event *event = &g_array_index(events, Event, i);
         if (sweep.tops > 0 && event->time_ns > now) blame(&sweep, event->time_ns - now);
@@ -328,6 +336,7 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
         else
             begin_node(&sweep, event->node);
     }
+
     add_counts(&sweep, root);
     g_hash_table_unref(sweep.shares);
     g_hash_table_unref(sweep.of_block);

@@ -112,10 +112,12 @@ GArray *judge_search_bigroots(const JudgeCase *judged, const BigRootsOptions *op
     BigRootsOptions tried = *options;
     tried.keep = KEEP_ALL;
     g_autoptr(GArray) evidence = bigroots_run(judged->table, judged->stragglers, &tried);
+
     g_autofree gsize *n_known = g_new0(gsize, n + 1);
     g_autofree double *quantiles = g_new0(double, n + 1);
     g_autofree guint32 *said = g_new0(guint32, judged->stragglers->count);
     double **known = known_values(judged, n_known);
+
     GArray *points = g_array_new(FALSE, FALSE, sizeof(SearchPoint));
     for (guint q = 1; q <= 10; q++) {
         tried.lambda_q = q / 10.0;
@@ -126,6 +128,7 @@ GArray *judge_search_bigroots(const JudgeCase *judged, const BigRootsOptions *op
             add_point(judged, said, tried.lambda_p, tried.lambda_q, points);
         }
     }
+
     known_free(known, n);
     return points;
 }

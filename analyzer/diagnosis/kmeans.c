@@ -166,11 +166,13 @@ static void compare_with_others(const Work *work, gsize n_others, KMeans *result
 
 KMeans *kmeans_run(const KMeansInput *input) {
     if (input->n_clustered == 0 || input->k == 0 || input->n_features == 0) return NULL;
+
     g_autofree double *scaled = g_new(double, input->n * input->n_features);
     g_autofree double *centres = g_new(double, (gsize)input->k * input->n_features);
     g_autofree double *nearest = g_new(double, input->n_clustered);
     g_autofree guint32 *owner = g_new(guint32, input->n_clustered), *sizes = g_new0(guint32, input->k);
     for (guint f = 0; f < input->n_features; f++) scale_feature(input, f, scaled);
+
     Work work = {.scaled = scaled,
                  .n = input->n_clustered,
                  .features = input->n_features,
@@ -178,16 +180,19 @@ KMeans *kmeans_run(const KMeansInput *input) {
                  .owner = owner,
                  .sizes = sizes,
                  .nearest = nearest};
+
     KMeans *result = g_new0(KMeans, 1);
     result->n_features = input->n_features;
     result->centres = g_new0(double, (gsize)input->k * input->n_features);
     result->sizes = g_new0(guint32, input->k);
+
     guint64 state = input->seed;
     for (guint i = 0; i < RESTARTS; i++) {
         seed_centres(&work, input->k, &state);
         cluster(&work);
         keep_result(&work, result);
     }
+
     compare_with_others(&work, input->n - input->n_clustered, result);
     return result;
 }

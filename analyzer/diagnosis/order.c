@@ -119,20 +119,24 @@ static void radix_sort(OrderItem *items, OrderItem *scratch, gsize n) {
         const guint64 key = key_of(items[i].value);
         for (guint digit = 0; digit < DIGITS; digit++) counts[digit * BUCKETS + digit_of(key, digit)]++;
     }
+
     OrderItem *from = items, *to = scratch;
     for (guint digit = 0; digit < DIGITS; digit++) {
         guint32 *starts = counts + (gsize)digit * BUCKETS, sum = 0;
         if (starts[digit_of(key_of(items[0].value), digit)] == n) continue; /* they agree in it */
+
         for (guint bucket = 0; bucket < BUCKETS; bucket++) {
             const guint32 count = starts[bucket];
             starts[bucket] = sum;
             sum += count;
         }
+
         for (gsize i = 0; i < n; i++) to[starts[digit_of(key_of(from[i].value), digit)]++] = from[i];
         OrderItem *swap = from;
         from = to;
         to = swap;
     }
+
     if (from != items) memcpy(items, from, n * sizeof *items);
 }
 
