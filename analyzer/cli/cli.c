@@ -112,17 +112,21 @@ int cli_main(int argc, char **argv) {
         puts("plumb " PLUMB_VERSION);
         return CLI_OK;
     }
+
     int n_leading;
     g_autoptr(GError) error = NULL;
     if (!options_leading(cli_commands, argc, argv, &n_leading, &error)) {
         invocation_say(NULL, error->message);
         return CLI_USAGE;
     }
+
     int at = n_leading + 1;
     if (at >= argc) return (int)no_command(argc, argv);
     if (strcmp(argv[at], "help") == 0) return (int)print_help(at + 1 < argc ? argv[at + 1] : NULL);
+
     const Command *command = command_find(argv[at]);
     if (command == NULL) return (int)unknown_command(argv[at]);
+
     /* The command's name goes in front of the options before it; of an option that is given twice, the later counts. */
     char *name = argv[at];
     memmove(argv + 2, argv + 1, sizeof *argv * (gsize)n_leading);

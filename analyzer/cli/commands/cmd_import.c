@@ -49,15 +49,18 @@ static CliExit conclude(const Invocation *invocation, const Importer *importer, 
     gboolean sent = field_int(report, "spans_sent") > 0 || field_int(report, "records_sent") > 0;
     GError *flush_error = NULL;
     if (flushes && sent) flush(invocation, report, &flush_error);
+
     ShowOptions options = invocation_show_options(invocation);
     CliExit exit_code = invocation_print(invocation, report, show_import, &options);
     json_decref(report);
+
     if (error != NULL) {
         /* A damaged file (INPUT) is no mistake in the command line. */
         gboolean usage = g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CONFIG);
         invocation_failed(invocation, error);
         exit_code = usage ? CLI_USAGE : CLI_FAILED;
     }
+
     if (flush_error != NULL) {
         invocation_failed(invocation, flush_error);
         exit_code = CLI_FAILED;
@@ -97,18 +100,22 @@ static CliExit run_logs(Invocation *invocation) {
     if (option_flag(invocation, "follow"))
         return invocation_usage(invocation, "--store reads logs to their end: plumb-bridge --follow sends growing ones "
                                             "to plumbd");
+
     GError *error = NULL;
     if (!logs_are_there(invocation, &error)) return invocation_failed(invocation, error);
+
     g_autoptr(Progress) progress = progress_start(&invocation->style, "importing");
     const LogImportOptions options = {.store = invocation->source.store, .progress = progress, .say = say};
     g_autoptr(LogImport) import = log_import_new(&options, &error);
     const gboolean done = import != NULL && import_logs(invocation, import, &error);
     progress_stop(g_steal_pointer(&progress));
     if (import == NULL) return invocation_failed(invocation, error);
+
     json_t *report = log_import_report(import);
     ShowOptions show = invocation_show_options(invocation);
     CliExit exit_code = invocation_print(invocation, report, show_log_import, &show);
     json_decref(report);
+
     if (!done) {
         invocation_failed(invocation, error);
         return CLI_FAILED;

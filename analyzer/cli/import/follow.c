@@ -67,6 +67,7 @@ FollowEvent follow_wait(Follow *follow, int fd, guint64 position, GError **error
     for (;;) {
         /* Events that came before are forgotten first: what they told is seen by the looks that follow. */
         drain_events(follow);
+
         struct stat open_file, named;
         if (fstat(fd, &open_file) != 0) {
             fail_errno(error, errno, "cannot look at %s", follow->path);
@@ -74,16 +75,19 @@ FollowEvent follow_wait(Follow *follow, int fd, guint64 position, GError **error
         }
         if ((guint64)open_file.st_size > position) return FOLLOW_GROWN;
         if ((guint64)open_file.st_size < position) return FOLLOW_TRUNCATED;
+
         gboolean exists = stat(follow->path, &named) == 0;
         if (exists && (named.st_ino != open_file.st_ino || named.st_dev != open_file.st_dev)) {
             inotify_add_watch(follow->inotify, follow->path, FILE_EVENTS);
             return FOLLOW_REPLACED;
         }
+
         struct pollfd ready[] = {{.fd = follow->inotify, .events = POLLIN}, {.fd = follow->signals, .events = POLLIN}};
         if (poll(ready, G_N_ELEMENTS(ready), LOOK_EVERY_MS) < 0 && errno != EINTR) {
             fail_errno(error, errno, "cannot wait for %s", follow->path);
             return FOLLOW_FAILED;
         }
+
         if (follow_stopped(follow)) return FOLLOW_STOPPED;
     }
 }

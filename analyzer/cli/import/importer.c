@@ -212,6 +212,7 @@ static gboolean wait_for_more(FileRun *run, gboolean *done, GError **error) {
 
 static gboolean read_all(FileRun *run, GError **error) {
     gboolean done = FALSE;
+
     while (!done) {
         Bytes piece;
         switch (input_read(run->input, &piece, error)) {

@@ -44,11 +44,13 @@ Input *input_open(const char *path, GError **error) {
         if (fd >= 0 && !standard) close(fd);
         return NULL;
     }
+
     if (S_ISDIR(facts.st_mode)) {
         fail_errno(error, EISDIR, "cannot read %s", path);
         if (!standard) close(fd);
         return NULL;
     }
+
     Input *input = g_new0(Input, 1);
     input->name = g_strdup(standard ? "standard input" : path);
     input->fd = fd;
@@ -133,19 +135,23 @@ static gsize inflate_some(Input *input) {
     z_stream *z = &input->gzip;
     z->next_out = input->decoded;
     z->avail_out = (uInt)PIECE_BYTES;
+
     do {
         /* Within a member there may be output left from input that is used up. */
         if (!input->within && input->raw_at == input->raw_end) break;
         if (!input->within) inflateReset(z);
+
         z->next_in = input->raw + input->raw_at;
         z->avail_in = (uInt)(input->raw_end - input->raw_at);
         int state = inflate(z, Z_NO_FLUSH);
         input->raw_at = input->raw_end - z->avail_in;
+
         if (state == Z_BUF_ERROR) break;
         if (state != Z_OK && state != Z_STREAM_END) {
             note_damage(input, z->msg != NULL ? z->msg : "unknown");
             break;
         }
+
         input->within = state != Z_STREAM_END;
     } while (z->avail_out > 0 && input->raw_at < input->raw_end);
     return PIECE_BYTES - z->avail_out;
@@ -198,12 +204,14 @@ InputState input_read(Input *input, Bytes *piece, GError **error) {
     for (;;) {
         gboolean sniffing = input->kind == KIND_UNKNOWN && input->raw_end < MAGIC_BYTES && !input->at_end;
         if (input->kind == KIND_UNKNOWN && !sniffing && !begin_decoding(input, error)) return INPUT_FAILED;
+
         gsize left = input->raw_end - input->raw_at, n = 0;
         if (input->kind == KIND_PLAIN && left > 0) {
             *piece = (Bytes){input->raw + input->raw_at, left};
             input->raw_at = input->raw_end;
             return INPUT_DATA;
         }
+
         /* A decoder may hold more than fitted into the last piece, so it is asked even when all raw bytes are used. */
         if (input_compressed(input)) {
             if (!decode_some(input, &n, error)) return INPUT_FAILED;
@@ -212,6 +220,7 @@ InputState input_read(Input *input, Bytes *piece, GError **error) {
                 return INPUT_DATA;
             }
         }
+
         if (!sniffing) input->raw_at = input->raw_end = 0;
         if (has_nothing_now(input)) return INPUT_IDLE;
         if (!read_more(input, error)) return INPUT_FAILED;

@@ -58,8 +58,10 @@ guint measure_columns(MeasureSet set, TableColumn *columns) {
 static char *cell_text(const Style *style, const MeasureColumn *column, const json_t *measure) {
     const json_t *object = column->group != NULL ? field_object(measure, column->group) : measure;
     if (!field_present(object, column->field)) return g_strdup(object != NULL ? "-" : "");
+
     double value = field_number(object, column->field);
     gint64 resolution = field_int(measure, "resolution_ns");
+
     switch (column->show) {
     case SHOW_TIME: return unit_in_column(unit_duration(style, value, resolution));
     case SHOW_MEAN_TIME:

@@ -193,15 +193,18 @@ static void add_process_names(Chart *chart) {
 
 void show_trace_chrome(const json_t *document, const ShowOptions *options, GString *out) {
     (void)options;
+
     Chart chart = {.slices = g_array_new(FALSE, FALSE, sizeof(Slice)),
                    .processes = g_ptr_array_new_with_free_func(process_free),
                    .process_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                    .slice_of = g_hash_table_new(g_str_hash, g_str_equal),
                    .events = json_array()};
+
     place_all(&chart, document);
     add_process_names(&chart);
     for (guint i = 0; i < chart.slices->len; i++) add_slice(&chart, &g_array_index(chart.slices, Slice, i));
     for (guint i = 0; i < chart.slices->len; i++) add_flows(&chart, &g_array_index(chart.slices, Slice, i));
+
     json_t *file = json_pack("{s:o, s:s, s:{s:s, s:I}}", "traceEvents", chart.events, "displayTimeUnit", "ns",
                              "otherData", "trace", field_text(document, "trace"), "begin_time_ns",
                              (json_int_t)field_int(document, "begin_time_ns"));
@@ -210,6 +213,7 @@ void show_trace_chrome(const json_t *document, const ShowOptions *options, GStri
     g_string_append_c(out, '\n');
     free(text);
     json_decref(file);
+
     g_array_free(chart.slices, TRUE);
     g_ptr_array_unref(chart.processes);
     g_hash_table_unref(chart.process_of);

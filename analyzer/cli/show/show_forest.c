@@ -48,8 +48,10 @@ static void add_title(Table *table, const Style *style, const json_t *pattern, g
     g_autofree char *traces = show_count(field_number(pattern, "traces"), "trace", "traces");
     g_autofree char *spans = show_count(field_number(pattern, "spans"), "span", "spans");
     g_autofree char *total = unit_duration(style, field_number(pattern, "total_ns"), resolution_of(pattern));
+
     double merged = field_number(pattern, "merged");
     gboolean one = *trace != '\0', incomplete = field_true(pattern, "incomplete"), mixed = field_true(pattern, "mixed");
+
     GString *facts = g_string_new("   ");
     if (one) {
         table_line(table, g_strdup_printf("%zu. trace %s, pattern %s", rank, trace, id), COLOUR_BOLD);
@@ -66,6 +68,7 @@ static void add_title(Table *table, const Style *style, const json_t *pattern, g
         if (mixed) g_string_append(facts, ", of rare shapes, by path of calls");
         if (incomplete) g_string_append_printf(facts, ", %sincomplete: spans never came", mixed ? "some " : "");
     }
+
     table_line(table, g_string_free(facts, FALSE), COLOUR_NONE);
 }
 

@@ -30,7 +30,9 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
         g_string_append_printf(out, "No calls (%s).\n", period);
         return;
     }
+
     gboolean by_host = any_row_has(rows, "host"), notes = any_notes(rows);
+
     TableColumn columns[4 + MEASURE_MAX_COLUMNS];
     guint n = 0;
     columns[n++] = (TableColumn){"function", TRUE, 20, 0};
@@ -38,13 +40,16 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
     if (by_host) columns[n++] = (TableColumn){"host", TRUE, 0, 0};
     n += measure_columns(options->set, columns + n);
     if (notes) columns[n++] = (TableColumn){"notes", TRUE, 0, 9};
+
     g_autoptr(Table) table = table_new(&options->style, columns, n);
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) add_row(table, options, row, by_host, notes);
+
     table_print(table, out);
     if (options->set == MEASURE_BYTES && !any_row_has(rows, "bytes"))
         g_string_append(out, "None of these calls recorded bytes (an annotation named bytes).\n");
+
     g_autofree char *count = show_count((double)json_array_size(rows), "row", "rows");
     g_string_append_printf(out, "%s, %s\n", count, period);
 }

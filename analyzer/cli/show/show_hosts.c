@@ -29,8 +29,10 @@ static void show_tasks_of(const json_t *rows, const Style *style, GString *out) 
         {"begin", TRUE, 0, 0},      {"application", TRUE, 12, 2}, {"stage", FALSE, 0, 0},  {"task", FALSE, 0, 0},
         {"on", TRUE, 0, 0},         {"time", FALSE, 0, 0},        {"median", FALSE, 0, 3}, {"cost", FALSE, 0, 0},
         {"waited for", TRUE, 0, 0}, {"trace", TRUE, 0, 0}};
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     static const char *const durations[] = {"duration_ns", "stage_median_ns", "explains_ns"};
+
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) {
@@ -48,6 +50,7 @@ static void show_tasks_of(const json_t *rows, const Style *style, GString *out) 
         table_cell(table, show_text(style, field_object(row, "suspect"), "resource"), COLOUR_NONE);
         table_cell(table, show_text(style, row, "trace"), COLOUR_NONE);
     }
+
     table_print(table, out);
 }
 

@@ -10,6 +10,7 @@ static void append_file(const json_t *file, const Style *style, GString *out) {
     const gboolean of_spark = field_number(file, "records") > 0;
     g_string_append_printf(out, "%s: %s%s%s%s in %s", name, spans, of_spark ? " and " : "", of_spark ? records : "",
                            of_spark ? " of Spark" : "", bytes);
+
     double bad = field_number(file, "bad_values");
     if (bad > 0) {
         g_autofree char *count = show_count(bad, "bad value", "bad values");
@@ -17,6 +18,7 @@ static void append_file(const json_t *file, const Style *style, GString *out) {
         g_string_append_printf(out, ", %s skipped; the first: %s", count, first);
     }
     g_string_append_c(out, '\n');
+
     g_autofree char *error = show_text(style, file, "error");
     if (*error != '\0') {
         style_append(style, COLOUR_RED, error, out);
@@ -29,25 +31,30 @@ void show_import(const json_t *document, const ShowOptions *options, GString *ou
     gsize i;
     const json_t *file;
     json_array_foreach((json_t *)field_list(document, "files"), i, file) append_file(file, style, out);
+
     g_autofree char *sent = unit_count(field_number(document, "spans_sent"));
     g_autofree char *accepted = unit_count(field_number(document, "spans_accepted"));
     g_autofree char *refused = unit_count(field_number(document, "spans_refused"));
     g_autofree char *bad = unit_count(field_number(document, "bad_values"));
     double seconds = field_number(document, "duration_ns") / 1e9;
+
     g_string_append_printf(out, "sent %s spans: %s accepted, %s refused; %s bad values", sent, accepted, refused, bad);
     if (seconds > 0) {
         g_autofree char *rate = unit_per_s(field_number(document, "spans_sent") / seconds);
         g_string_append_printf(out, "; %s", rate);
     }
     g_string_append_c(out, '\n');
+
     if (field_number(document, "records_sent") > 0) {
         g_autofree char *records = unit_count(field_number(document, "records_sent"));
         g_autofree char *taken = unit_count(field_number(document, "records_accepted"));
         g_autofree char *not_taken = unit_count(field_number(document, "records_refused"));
         g_string_append_printf(out, "sent %s records of Spark: %s accepted, %s refused\n", records, taken, not_taken);
     }
+
     g_autofree char *why = show_text(style, document, "refused_message");
     if (*why != '\0') g_string_append_printf(out, "refused because: %s\n", why);
+
     if (field_present(document, "closed_traces")) {
         g_autofree char *closed = show_count(field_number(document, "closed_traces"), "trace", "traces");
         g_string_append_printf(out, "%s stored now\n", closed);

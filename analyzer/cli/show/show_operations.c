@@ -57,6 +57,7 @@ static void add_top(const json_t *stage, const Style *style, GString *out) {
         {"operation", TRUE, 0, 0}, {"task", FALSE, 0, 0},  {"host", TRUE, 12, 3},    {"time", FALSE, 0, 0},
         {"times", FALSE, 0, 0},    {"score", FALSE, 0, 0}, {"records", FALSE, 0, 4}, {"trace", TRUE, 0, 0},
     };
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *instance;
@@ -71,6 +72,7 @@ static void add_top(const json_t *stage, const Style *style, GString *out) {
         table_cell(table, counted ? unit_count(field_number(instance, "records")) : g_strdup("-"), COLOUR_NONE);
         table_cell(table, first_trace(style, instance), COLOUR_NONE);
     }
+
     table_print(table, out);
     g_autofree char *all = show_count(field_number(stage, "top_instances"), "instance", "instances");
     g_string_append_printf(out, "%zu shown of the %s on top", json_array_size(field_list(stage, "top")), all);
@@ -93,6 +95,7 @@ static gint by_apart(gconstpointer left, gconstpointer right) {
 static void add_clusters(const json_t *stage, const Style *style, GString *out) {
     const json_t *clusters = field_object(stage, "clusters");
     if (!clusters || !field_object(clusters, "apart")) return;
+
     g_autoptr(GArray) features = g_array_new(FALSE, FALSE, sizeof(Apart));
     const char *name;
     json_t *value;
@@ -100,11 +103,13 @@ static void add_clusters(const json_t *stage, const Style *style, GString *out) 
         const Apart item = {name, json_number_value(value)};
         if (item.apart >= APART_LEAST) g_array_append_val(features, item);
     }
+
     g_array_sort(features, by_apart);
     if (features->len == 0) {
         g_string_append(out, "The JVM was like elsewhere while they ran.\n");
         return;
     }
+
     g_string_append(out, "The JVM while they ran, 0 to 1 (elsewhere):");
     for (guint i = 0; i < features->len && i < FEATURES_SHOWN; i++) {
         const char *feature = g_array_index(features, Apart, i).name;
@@ -118,6 +123,7 @@ static void add_clusters(const json_t *stage, const Style *style, GString *out) 
         }
         g_string_append_printf(out, " (%.2f)", field_number(field_object(clusters, "others"), feature));
     }
+
     g_string_append_c(out, '\n');
 }
 
@@ -127,6 +133,7 @@ static void add_stage(const json_t *stage, const ShowOptions *options, GString *
     g_autofree char *pattern = show_text(&options->style, stage, "pattern");
     g_string_append_printf(out, "Stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ", %s: pattern %s, %s.\n",
                            field_int(stage, "stage"), field_int(stage, "stage_attempt"), tasks, pattern, meaning);
+
     if (field_present(stage, "coverage")) {
         const double coverage = field_number(stage, "coverage");
         g_string_append_printf(out, "Operations cover %.1f %% of the run time", 100 * coverage);
@@ -136,6 +143,7 @@ static void add_stage(const json_t *stage, const ShowOptions *options, GString *
                                    low);
         g_string_append(out, ".\n");
     }
+
     add_operations(stage, &options->style, out);
     if (!options->brief) {
         add_top(stage, &options->style, out);

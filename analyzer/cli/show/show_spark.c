@@ -55,12 +55,14 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
                                           {"time", FALSE, 0, 0},  {"jobs", FALSE, 0, 3},       {"stages", FALSE, 0, 2},
                                           {"tasks", FALSE, 0, 1}, {"executors", FALSE, 0, 4},  {"links", FALSE, 0, 8}};
     static const char *const counts[] = {"jobs", "stages", "tasks", "executors", "links"};
+
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "apps");
     if (json_array_size(rows) == 0) {
         g_string_append(out, "No application of Spark is stored: plumb-bridge sends the records of event logs.\n");
         return;
     }
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *row;
@@ -74,6 +76,7 @@ void show_apps(const json_t *document, const ShowOptions *options, GString *out)
         cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
         for (guint j = 0; j < G_N_ELEMENTS(counts); j++) cell_count(table, field_number(row, counts[j]), COLOUR_NONE);
     }
+
     table_print(table, out);
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
 }
@@ -102,6 +105,7 @@ static double not_well(const json_t *row) {
 static void stage_row(Table *table, const Style *style, const json_t *row) {
     const gint64 attempt = field_int(row, "attempt");
     const double spilled = field_number(row, "disk_spilled_bytes"), stragglers = field_number(row, "stragglers");
+
     table_cell(table,
                attempt > 0 ? g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, field_int(row, "stage"), attempt)
                            : g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "stage")),
@@ -115,6 +119,7 @@ static void stage_row(Table *table, const Style *style, const json_t *row) {
     cell_duration(table, style, row, "max_ns", COLOUR_NONE);
     cell_count(table, stragglers, COLOUR_YELLOW);
     cell_count(table, not_well(row), COLOUR_RED);
+
     cell_bytes(table, row, "input_bytes");
     cell_bytes(table, row, "shuffle_read_bytes");
     cell_bytes(table, row, "shuffle_write_bytes");
@@ -123,6 +128,7 @@ static void stage_row(Table *table, const Style *style, const json_t *row) {
         table_cell(table, unit_bytes(spilled), COLOUR_YELLOW);
     else
         table_cell_empty(table);
+
     if (!field_present(row, "failure")) return;
     g_autofree char *failure = show_text(style, row, "failure");
     failure[strcspn(failure, "\n")] = '\0';
@@ -148,6 +154,7 @@ void show_stages(const json_t *document, const ShowOptions *options, GString *ou
         {"tasks", FALSE, 0, 0},       {"median", FALSE, 0, 0}, {"95 %", FALSE, 0, 4},   {"max", FALSE, 0, 0},
         {"stragglers", FALSE, 0, 0},  {"failed", FALSE, 0, 1}, {"input", FALSE, 0, 2},  {"shuffle in", FALSE, 0, 3},
         {"shuffle out", FALSE, 0, 5}, {"output", FALSE, 0, 8}, {"spilled", FALSE, 0, 6}};
+
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "stages");
     append_app(document, style, out);
@@ -155,12 +162,14 @@ void show_stages(const json_t *document, const ShowOptions *options, GString *ou
         g_string_append(out, "No stage of it is stored.\n");
         return;
     }
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) stage_row(table, style, row);
     table_print(table, out);
     json_array_foreach((json_t *)rows, i, row) append_rdds(row, style, out);
+
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
 }
 
@@ -180,6 +189,7 @@ static void cell_bytes_of(Table *table, double bytes) {
 static void task_row(Table *table, const Style *style, const json_t *row) {
     const json_t *metrics = field_object(row, "metrics");
     const double times = field_number(row, "times_median"), gc_ns = field_number(metrics, "gcMs") * (double)NS_PER_MS;
+
     table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "task")), COLOUR_NONE);
     table_cell(table,
                g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, field_int(row, "stage"),
@@ -192,16 +202,19 @@ static void task_row(Table *table, const Style *style, const json_t *row) {
     table_cell(table, show_text(style, row, "locality"), COLOUR_NONE);
     cell_state(table, style, row, "status");
     table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
+
     cell_duration(table, style, row, "duration_ns", times >= 1.5 ? COLOUR_YELLOW : COLOUR_NONE);
     if (times > 0)
         table_cell(table, g_strdup_printf("%.1f", times), times >= 1.5 ? COLOUR_YELLOW : COLOUR_NONE);
     else
         table_cell_empty(table);
+
     table_cell(table, unit_in_column(unit_duration(style, gc_ns, NS_PER_MS)), COLOUR_NONE);
     cell_bytes_of(table, field_number(metrics, "inputBytes"));
     cell_bytes_of(table, sum_of(metrics, "shuffleRemoteBytes", "shuffleLocalBytes"));
     cell_bytes_of(table, field_number(metrics, "diskSpilledBytes"));
     table_cell(table, show_text(style, row, "trace"), COLOUR_NONE);
+
     if (!field_present(row, "reason")) return;
     g_autofree char *reason = show_text(style, row, "reason");
     table_line(table, g_strdup_printf("  %s", reason), COLOUR_RED);
@@ -213,6 +226,7 @@ void show_tasks(const json_t *document, const ShowOptions *options, GString *out
         {"host", TRUE, 12, 0},  {"exec", TRUE, 0, 4},        {"locality", TRUE, 0, 9},  {"status", TRUE, 0, 3},
         {"begin", TRUE, 0, 8},  {"time", FALSE, 0, 0},       {"x median", FALSE, 0, 0}, {"gc", FALSE, 0, 6},
         {"input", FALSE, 0, 1}, {"shuffle in", FALSE, 0, 2}, {"spilled", FALSE, 0, 10}, {"trace", TRUE, 0, 11}};
+
     const Style *style = &options->style;
     const json_t *rows = field_list(document, "tasks");
     append_app(document, style, out);
@@ -221,11 +235,13 @@ void show_tasks(const json_t *document, const ShowOptions *options, GString *out
         g_string_append(out, "No task fits.\n");
         return;
     }
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *row;
     json_array_foreach((json_t *)rows, i, row) task_row(table, style, row);
     table_print(table, out);
+
     g_string_append_printf(out, "%zu shown of %s", json_array_size(rows), fitting);
     if (field_true(document, "more")) g_string_append(out, ": --limit N shows more (0: all)");
     g_string_append_c(out, '\n');

@@ -18,6 +18,7 @@ static char *bytes_of(const json_t *object, const char *field) { return unit_byt
 static void append_store(const json_t *store, const ShowOptions *options, GString *out) {
     style_append(&options->style, COLOUR_BOLD, "Store", out);
     g_string_append_c(out, '\n');
+
     g_autofree char *traces = count_of(store, "traces");
     g_autofree char *incomplete = count_of(store, "incomplete_traces");
     line(out, "traces", g_strdup_printf("%s (%s incomplete)", traces, incomplete));
@@ -25,13 +26,16 @@ static void append_store(const json_t *store, const ShowOptions *options, GStrin
     line(out, "patterns", count_of(store, "patterns"));
     line(out, "functions", count_of(store, "functions"));
     line(out, "hosts", count_of(store, "hosts"));
+
     g_autofree char *disk = bytes_of(store, "disk_bytes");
     g_autofree char *spare = bytes_of(store, "free_bytes");
     line(out, "disk",
          g_strdup_printf("%s, %.1f bytes per span; %s free", disk, field_number(store, "bytes_per_span"), spare));
+
     g_autofree char *first = unit_time(field_int(store, "first_time_ns"), NS_PER_SEC);
     g_autofree char *last = unit_time(field_int(store, "last_time_ns"), NS_PER_SEC);
     if (*first != '\0') line(out, "period", g_strdup_printf("%s to %s", first, last));
+
     g_autofree char *duplicates = count_of(store, "duplicates");
     g_autofree char *late = count_of(store, "late_spans");
     line(out, "since opened", g_strdup_printf("%s repeated spans, %s late spans", duplicates, late));
@@ -65,10 +69,12 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
     g_autofree char *batches = count_of(receiver, "batches");
     g_autofree char *bytes = bytes_of(receiver, "bytes_received");
     line(out, "received", g_strdup_printf("%s spans in %s batches, %s", received, batches, bytes));
+
     g_autofree char *rate = unit_per_s(field_number(receiver, "spans_per_s"));
     g_autofree char *waits = show_count(field_number(receiver, "try_later"), "batch", "batches");
     line(out, "rate", g_strdup_printf("%s (last 10 s); %s told to wait", rate, waits));
     line(out, "connections", count_of(receiver, "connections"));
+
     g_autofree char *open_traces = count_of(receiver, "open_traces");
     g_autofree char *open_spans = count_of(receiver, "open_spans");
     g_autofree char *open_bytes = bytes_of(receiver, "open_bytes");
@@ -79,9 +85,11 @@ static void append_flow(const json_t *receiver, const ShowOptions *options, GStr
         line(out, "on disk", g_strdup_printf("%s of these spans, %s", spilled, spilled_bytes));
     }
     if (field_number(receiver, "queued_bytes") > 0) line(out, "queued", bytes_of(receiver, "queued_bytes"));
+
     line(out, "lag", unit_duration(style, field_number(receiver, "lag_ns"), NS_PER_MS));
     line(out, "journal", bytes_of(receiver, "journal_bytes"));
     append_closed(receiver, style, out);
+
     g_autofree char *cpu = unit_duration(style, field_number(receiver, "cpu_ns"), 1);
     double spans = field_number(receiver, "spans_received");
     g_autofree char *each = unit_duration(style, spans > 0 ? field_number(receiver, "cpu_ns") / spans : 0, 1);
@@ -146,9 +154,11 @@ static void append_senders(const json_t *senders, const ShowOptions *options, GS
                                           {"queued", FALSE, 0, 2},
                                           {"dropped", FALSE, 0, 0},
                                           {"last seen", TRUE, 0, 1}};
+
     const Style *style = &options->style;
     if (json_array_size(senders) == 0) return;
     g_string_append_c(out, '\n');
+
     g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
     gsize i;
     const json_t *sender;
@@ -162,6 +172,7 @@ static void append_senders(const json_t *senders, const ShowOptions *options, GS
         table_cell(table, unit_time(field_int(sender, "last_seen_time_ns"), NS_PER_SEC), COLOUR_NONE);
         append_drops(style, drops, table);
     }
+
     table_print(table, out);
 }
 
@@ -170,6 +181,7 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     g_string_append_c(out, '\n');
     style_append(style, COLOUR_BOLD, "Receiver", out);
     g_string_append_c(out, '\n');
+
     gboolean ready = field_true(receiver, "ready");
     g_autofree char *reason = show_text(style, receiver, "reason");
     g_autofree char *uptime = unit_duration(style, field_number(receiver, "uptime_ns"), NS_PER_SEC);
@@ -178,15 +190,18 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
     if (!ready && *reason != '\0') g_string_append_printf(state, ": %s", reason);
     g_string_append_printf(state, ", up %s", uptime);
     line(out, "state", g_string_free(state, FALSE));
+
     if (json_object_get(receiver, "recovering") != NULL)
         line(out, "recovering",
              g_strdup_printf("%u %% of what the journal held at the start; answers lack the rest",
                              (guint)(100 * field_number(receiver, "recovering"))));
+
     append_flow(receiver, options, out);
     append_losses(receiver, options, out);
     char *sampling = show_text(style, receiver, "sampling");
     if (*sampling == '\0') g_free(g_steal_pointer(&sampling));
     line(out, "sampling", sampling != NULL ? sampling : g_strdup("as each sender is configured"));
+
     show_accounts(field_object(receiver, "accounting"), options, out);
     append_senders(field_list(receiver, "senders"), options, out);
 }

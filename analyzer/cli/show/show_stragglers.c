@@ -121,6 +121,7 @@ static void add_summary(const json_t *document, const ShowOptions *options, gsiz
     g_autofree char *all = show_count(field_number(document, "stragglers_total"), "straggler", "stragglers");
     g_string_append_printf(out, "%zu shown of %s among %s", shown, all, tasks);
     if (field_true(document, "more")) g_string_append(out, "; --limit N shows more (0: all)");
+
     g_string_append(out, ".\nCauses:");
     gsize i;
     const json_t *total;
@@ -128,8 +129,10 @@ static void add_summary(const json_t *document, const ShowOptions *options, gsiz
         g_autofree char *name = show_text(&options->style, total, "feature");
         g_string_append_printf(out, "%s %s %" G_GINT64_FORMAT, i > 0 ? "," : "", name, field_int(total, "stragglers"));
     }
+
     g_string_append_printf(out, "%s none known %" G_GINT64_FORMAT ".\n", json_array_size(totals) > 0 ? "," : "",
                            field_int(document, "unexplained"));
+
     const gint64 hosts = field_int(document, "hosts"), sampled = field_int(document, "hosts_with_samples");
     if (sampled < hosts)
         g_string_append_printf(out,

@@ -209,11 +209,13 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
     g_string_append_printf(out, "trace %s, %s, %s, %s\n", trace, begin, duration, spans);
     if (*pattern != '\0') g_string_append_printf(out, "pattern %s\n", pattern);
     show_tasks_of_trace(document, style, out);
+
     gint64 parts = field_int(document, "parts"), first = field_int(document, "first_part");
     gint64 last = first + field_int(document, "parts_shown") - 1;
     if (parts > 1)
         g_string_append_printf(out, "parts %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s\n",
                                first, last, parts, last < parts ? "; --part shows the others" : "");
+
     static const struct {
         const char *field, *singular;
     } counts[] = {{"orphans", "orphan"}, {"cycles", "cycle"}, {"duplicates", "duplicate"}};
@@ -224,12 +226,14 @@ static void append_head(const json_t *document, const ShowOptions *options, GStr
         g_autofree char *count = show_count(n, counts[i].singular, counts[i].field);
         g_string_append_printf(faults, "%s%s", faults->len > 0 ? ", " : "", count);
     }
+
     const json_t *dropped = field_list(document, "dropped");
     for (gsize i = 0; i < json_array_size(dropped); i++) {
         const json_t *name = json_array_get(dropped, i);
         g_autofree char *what = text_clean(style, json_is_string(name) ? json_string_value(name) : "?");
         g_string_append_printf(faults, "%s%s not kept", faults->len > 0 ? ", " : "", what);
     }
+
     style_append(style, COLOUR_YELLOW, faults->str, out);
     g_string_append(out, faults->len > 0 ? "\n\n" : "\n");
     g_string_free(faults, TRUE);
@@ -273,16 +277,19 @@ static Table *table_of(const ShowOptions *options) {
 void show_trace(const json_t *document, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     append_head(document, options, out);
+
     g_autoptr(GArray) rows = rows_of(document);
     if (options->fold) fold(rows);
     g_autoptr(TreeLines) lines = lines_of(style, rows);
     g_autoptr(Table) table = table_of(options);
     g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+
     gsize i;
     const json_t *span;
     json_array_foreach((json_t *)field_list(document, "spans"), i, span)
         g_hash_table_insert(names, (char *)field_text(span, "span"), (char *)field_text(span, "function"));
     gint64 begin_ns = field_int(document, "begin_time_ns");
+
     for (guint r = 0; r < rows->len; r++) {
         const TraceRow *row = &g_array_index(rows, TraceRow, r);
         char *prefix = tree_lines_next(lines);
@@ -294,6 +301,7 @@ void show_trace(const json_t *document, const ShowOptions *options, GString *out
         add_links(table, style, lines, names, row->span);
         if (!options->brief && row->folded == 1) add_annotations(table, style, lines, row->span);
     }
+
     table_print(table, out);
     if (field_true(document, "more"))
         g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n",

@@ -10,6 +10,7 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
     g_autofree char *records_text = show_count(records, "record of Spark", "records of Spark");
     double differences = field_number(document, "differences");
     g_autofree char *count = show_count(differences, "difference", "differences");
+
     const json_t *reports = field_list(document, "reports");
     gsize i;
     const json_t *report;
@@ -17,6 +18,7 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
         g_autofree char *text = text_clean(&options->style, json_is_string(report) ? json_string_value(report) : "?");
         g_string_append_printf(out, "%s\n", text);
     }
+
     double cut = field_number(document, "cut_records");
     g_autofree char *cut_text = show_count(cut, "record lacks", "records lack");
     if (cut > 0) g_string_append_printf(out, "%s ids, annotations or notes: store.keep left them out\n", cut_text);
@@ -26,6 +28,7 @@ void show_verify(const json_t *document, const ShowOptions *options, GString *ou
         g_string_append_printf(out, "%s traces that were removed since: only their number was compared\n", number_text);
     gsize shown = json_array_size(reports);
     if (differences > (double)shown) g_string_append_printf(out, "... and %.0f more\n", differences - (double)shown);
+
     g_string_append_printf(out, "%s of statistics recomputed from %s of %s", rows, spans, traces);
     if (records > 0) g_string_append_printf(out, ", %s looked at", records_text);
     g_string_append(out, ": ");

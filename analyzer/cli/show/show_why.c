@@ -114,11 +114,13 @@ static void show_task(const Out *out, const json_t *row) {
 static void show_path(const Out *out, const json_t *path) {
     static const TableColumn columns[] = {
         {"", TRUE, 20, 0}, {"host", TRUE, 0, 0}, {"start", FALSE, 0, 0}, {"time", FALSE, 0, 0}, {"self", FALSE, 0, 1}};
+
     const gsize n = json_array_size(path);
     g_autofree guint32 *depths = g_new(guint32, n);
     for (gsize k = 0; k < n; k++) depths[k] = (guint32)k;
     g_autoptr(TreeLines) lines = tree_lines_new(out->style, depths, n);
     g_autoptr(Table) table = table_new(out->style, columns, G_N_ELEMENTS(columns));
+
     gsize i;
     const json_t *step;
     json_array_foreach((json_t *)path, i, step) {
@@ -133,6 +135,7 @@ static void show_path(const Out *out, const json_t *path) {
         table_cell(table, duration(out, field_number(step, "duration_ns")), COLOUR_NONE);
         table_cell(table, duration(out, field_number(step, "self_ns")), COLOUR_NONE);
     }
+
     table_print(table, out->text);
 }
 
@@ -209,6 +212,7 @@ static void show_hdfs(const Out *out, const json_t *row) {
         g_string_append(out->text, "  HDFS: no traces of this task\n");
         return;
     }
+
     g_autofree char *all = duration(out, field_number(hdfs, "time_ns"));
     g_autofree char *link = show_text(out->style, hdfs, "link");
     const double task_ns = field_number(row, "duration_ns");
@@ -219,6 +223,7 @@ static void show_hdfs(const Out *out, const json_t *row) {
     if (field_number(hdfs, "confidence") < 1)
         g_string_append_printf(out->text, ", confidence %.2f", field_number(hdfs, "confidence"));
     g_string_append(out->text, ")");
+
     const char *name, *separator = ": ";
     json_t *value;
     resources = field_object(hdfs, "resources_ns");
@@ -231,6 +236,7 @@ static void show_hdfs(const Out *out, const json_t *row) {
             separator = ", ";
         }
     }
+
     g_string_append_c(out->text, '\n');
 }
 
@@ -266,6 +272,7 @@ static void show_causes(const Out *out, const json_t *row) {
                                           {"compared", FALSE, 0, 0},  {"peers elsewhere", FALSE, 0, 0},
                                           {"same host", FALSE, 0, 0}, {"verdict", TRUE, 0, 0}};
     static const char *const lists[] = {"causes", "near"};
+
     g_autoptr(Table) table = table_new(out->style, columns, G_N_ELEMENTS(columns));
     for (gsize k = 0; k < G_N_ELEMENTS(lists); k++) {
         gsize i;
@@ -280,6 +287,7 @@ static void show_causes(const Out *out, const json_t *row) {
             table_cell(table, show_text(out->style, cause, "verdict"), COLOUR_NONE);
         }
     }
+
     if (table_rows(table) > 0) table_print(table, out->text);
 }
 

@@ -143,6 +143,7 @@ static gboolean fail_too_large(HttpSource *self, GError **error) {
 static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply *reply, GError **error) {
     curl_easy_reset(self->curl);
     self->message[0] = '\0';
+
     curl_easy_setopt(self->curl, CURLOPT_URL, url);
     curl_easy_setopt(self->curl, CURLOPT_ERRORBUFFER, self->message);
     curl_easy_setopt(self->curl, CURLOPT_PROTOCOLS_STR, "http");
@@ -153,16 +154,19 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
     curl_easy_setopt(self->curl, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_S);
     curl_easy_setopt(self->curl, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_S);
     curl_easy_setopt(self->curl, CURLOPT_USERAGENT, "plumb");
+
     /* Where the length comes first, nothing of what is too long is read. Exports go to a file, of any length. */
     if (reply->sink == NULL) curl_easy_setopt(self->curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)most_answer_bytes());
     curl_easy_setopt(self->curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(self->curl, CURLOPT_WRITEDATA, reply);
     if (post) curl_easy_setopt(self->curl, CURLOPT_POSTFIELDS, "");
+
     CURLcode code = curl_easy_perform(self->curl);
     if (reply->error != NULL) {
         g_propagate_error(error, g_steal_pointer(&reply->error));
         return FALSE;
     }
+
     if (reply->stopped) return fail(error, PLUMB_ERROR_IO, "stopped");
     if (reply->too_large || code == CURLE_FILESIZE_EXCEEDED) return fail_too_large(self, error);
     if (code != CURLE_OK) fail_transfer(self, code, error);
