@@ -79,6 +79,7 @@ static gboolean open_ports(Daemon *daemon, GError **error) {
 
 static gboolean open_store(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
+
     StoreOptions store = {.path = s->store_path,
                           .merge = archive_merge,
                           .no_log = s->ack != ACK_MEMORY, /* the journal has it until it is on disk */
@@ -87,12 +88,14 @@ static gboolean open_store(Daemon *daemon, GError **error) {
                           .open_files = daemon->files.store};
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
+
     ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns,
                               .max_trace_spans = s->traces.max_spans,
                               .max_trace_bytes = s->trace_bytes,
                               .keep = s->keep};
     daemon->archive = archive_open(daemon->store, &archive, error);
     if (!daemon->archive) return FALSE;
+
     if (dict_in_memory(archive_dict(daemon->archive)))
         log_message(
             LOG_LEVEL_NOTICE,
@@ -165,6 +168,7 @@ static void ask_for_restart(void) { kill(getpid(), DAEMON_RESTART_SIGNAL); }
 
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
+
     daemon->sources = (StateSources){
         .archive = daemon->archive,
         .ids_for_ns = daemon->settings->ids_for_ns,
@@ -186,6 +190,7 @@ static void start_service(Daemon *daemon) {
         .started_ns = clock_monotonic_ns(clock_system()),
     };
     atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
+
     HttpOptions http = {
         .listen_fd = daemon->http_fd,
         .query_threads = s->query_threads,
@@ -199,6 +204,7 @@ static void start_service(Daemon *daemon) {
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
+
     ResourceControlOptions control = {
         .sources = &daemon->sources,
         .store_path = s->store_path,
@@ -214,6 +220,7 @@ static void start_service(Daemon *daemon) {
     };
     ResourceControlLimits limits = resource_control_limits(s);
     daemon->control = resource_control_start(&control, &limits);
+
     daemon->consolidation = consolidation_start(&daemon->sources);
     RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->retention = retention_start(&retention, &s->retention);
@@ -224,9 +231,11 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->settings = settings;
     atomic_init(&daemon->sampling, settings->sampling);
     daemon->thrift_fd = daemon->http_fd = -1;
+
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     if (!daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) || !open_files(daemon, error))
         return NULL;
+
     daemon->admission = admission_new();
     daemon->counters = counter_set_new();
     daemon->senders = senders_new();
@@ -235,6 +244,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->names = names_new(archive_dict(daemon->archive), &settings->names);
     recovery_view_init(&daemon->recovering, daemon->journal);
     admission_set(daemon->admission, ADMISSION_STARTING, "starting");
+
     start_shards(daemon);
     start_recorder(daemon);
     start_service(daemon);
@@ -274,6 +284,7 @@ static void start_recovery(Daemon *daemon) {
 gboolean daemon_start(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     if (!listener_listen(daemon->thrift_fd, daemon->thrift, "listen.thrift", error)) return FALSE;
+
     NetOptions options = {
         .listen_fd = daemon->thrift_fd,
         .n_threads = s->net_threads,
@@ -285,11 +296,13 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .names = daemon->names,
         .shares = daemon->shares,
     };
+
     start_recovery(daemon);
     admission_set(daemon->admission, ADMISSION_STARTING, NULL);
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
     atomic_store(&daemon->sources.net, daemon->net);
+
     const WatchdogOptions watchdog = {&daemon->sources, daemon->http, daemon->control};
     daemon->watchdog = watchdog_start(&watchdog);
     return TRUE;
@@ -345,11 +358,13 @@ static void log_left(const Daemon *daemon) {
 gboolean daemon_stop(Daemon *daemon, GError **error) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
     admission_set(daemon->admission, ADMISSION_STOPPING, "stopping: open traces are being stored");
+
     /* Without a journal, nobody else has them. */
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     g_clear_pointer(&daemon->watchdog, watchdog_stop);
     if (daemon->net) net_stop(daemon->net);
     g_clear_pointer(&daemon->recovery, recovery_stop);
+
     g_autoptr(GError) problem = NULL;
     archive_hurry(daemon->archive); /* who joins late spans holds retention up, too */
     g_clear_pointer(&daemon->retention, retention_stop);
@@ -361,6 +376,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
                                 recorded ? &problem : NULL) &&
                     recorded && make_safe(daemon->store, until_ns, &problem);
     resource_control_trim(&daemon->sources);
+
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);
     JournalUsage left = journal_usage(daemon->journal);
@@ -368,6 +384,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     if (good && !consolidation_settle_few(daemon->archive, &unsettled))
         log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
     if (good) log_left(daemon);
+
     if (good) return TRUE;
     if (daemon->settings->ack == ACK_MEMORY)
         return fail(error, PLUMB_ERROR_IO, "the store failed (%s): spans that were only in memory are lost",
@@ -379,6 +396,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
 
 void daemon_free(Daemon *daemon) {
     if (!daemon) return;
+
     retention_stop(daemon->retention);
     consolidation_stop(daemon->consolidation);
     resource_control_stop(daemon->control);
@@ -392,11 +410,13 @@ void daemon_free(Daemon *daemon) {
     archive_free(daemon->archive);
     store_close(daemon->store);
     journal_close(daemon->journal);
+
     rate_free(daemon->rate);
     senders_free(daemon->senders);
     counter_set_free(daemon->counters);
     admission_free(daemon->admission);
     naming_rules_free(daemon->rules);
+
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);
     shares_free(daemon->shares);

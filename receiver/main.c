@@ -59,6 +59,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "plumbd: %s; plumbd --help lists the options\n", error->message);
         return 2;
     }
+
     if (show_version) {
         printf("plumbd %s\n", PLUMB_VERSION);
         return 0;
@@ -68,6 +69,7 @@ int main(int argc, char **argv) {
         fputs(text, stdout);
         return 0;
     }
+
     g_autoptr(Config) config = config_new(settings_table);
     if (!configure(config, &error) || !check(config, &error)) {
         g_autofree char *line = harmless_line(error->message); /* the file's lines are in it */
@@ -78,5 +80,6 @@ int main(int argc, char **argv) {
         puts("the configuration is good");
         return 0;
     }
+
     return runner_run(config);
 }

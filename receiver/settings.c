@@ -215,6 +215,7 @@ static gsize trace_bytes(const Config *config) {
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+
     s->listen_thrift = g_strdup(config_string(config, "listen.thrift"));
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->max_connections = (guint)config_int(config, "listen.max-connections");
@@ -232,6 +233,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->query_queue = (guint)config_int(config, "http.queue");
     s->question_timeout_ns = config_duration_ns(config, "http.question-timeout");
     s->question_bytes = question_bytes(config);
+
     s->traces = (OpenLimits){
         .idle_ns = config_duration_ns(config, "trace.idle"),
         .max_age_ns = config_duration_ns(config, "trace.max-age"),
@@ -242,6 +244,7 @@ Settings *settings_new(const Config *config, GError **error) {
     };
     s->trace_bytes = trace_bytes(config);
     s->clock_tolerance_ns = config_duration_ns(config, "trace.clock-tolerance");
+
     s->store_path = g_strdup(config_string(config, "store.path"));
     s->journal_path = g_strdup(config_string(config, "journal.path"));
     s->store_cache_bytes = config_size_bytes(config, "store.cache");
@@ -252,6 +255,7 @@ Settings *settings_new(const Config *config, GError **error) {
         g_prefix_error(error, "store.keep: ");
         return NULL;
     }
+
     s->ack = (AckMode)config_enum(config, "journal.ack");
     s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");

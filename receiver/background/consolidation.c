@@ -123,12 +123,14 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     JournalUsage usage = journal_usage(sources->journal);
+
     if (due->before_ns == 0) {
         const gint64 before_ns = MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1);
         if (!any_ids(sources, before_ns)) return;
         *due = (Forgetting){before_ns, usage.newest};
     }
     if (usage.segments > 0 && usage.oldest <= due->segment) return;
+
     /* What came in time for that joins its trace: without ids it would be told from repeats no more. What is damaged
      * never can; all else can later. */
     if (!archive_settle(sources->archive, &error)) {
@@ -136,6 +138,7 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
             log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
         if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return;
     }
+
     g_clear_error(&error);
     if (!archive_forget_ids(sources->archive, due->before_ns, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);

@@ -153,8 +153,10 @@ static gboolean is_damage(const GError *problem) {
 /* FALSE: a stop was asked for before it could be done. */
 static gboolean replay_frame(Recovery *recovery, Bytes frame, JournalSegment *segment) {
     static LogLimit limit;
+
     for (;;) {
         if (!wait_room(recovery)) return FALSE;
+
         guint32 spans = 0;
         g_autoptr(GError) problem = NULL;
         if (intake_replay(recovery->intake, frame, segment, &spans, &problem)) {
@@ -165,12 +167,14 @@ static gboolean replay_frame(Recovery *recovery, Bytes frame, JournalSegment *se
             counter_add(recovery->options.counters, COUNTER_RECOVERED_SPANS, spans);
             return TRUE;
         }
+
         if (is_damage(problem)) {
             log_limited(&limit, LOG_LEVEL_ERROR, "%s holds a batch that cannot be decoded: %s",
                         journal_segment_path(segment), problem->message);
             note_damages(recovery, segment, 1);
             return TRUE;
         }
+
         note_store(recovery, problem);
         if (!wait_retry(recovery)) return FALSE;
     }

@@ -90,6 +90,7 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
     static LogLimit limit;
     Store *store = archive_store(sources->archive);
     gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(sources->recorder);
+
     for (guint i = 0; i < sources->n_shards; i++) {
         gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
         if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;
@@ -98,6 +99,7 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
         flushing->failed = FALSE;
         return;
     }
+
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
     const JournalUsage usage = journal_usage(sources->journal);
     const guint64 journal_bytes = held_bytes(&usage);
@@ -108,6 +110,7 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
                                                                      : RESOURCE_CONTROL_FLUSH_NS;
     const gboolean due = now_ns - since_ns >= wait_ns;
     gboolean flush = due && !under_way;
+
     guint64 mark = store_next_mark(store);
     g_autoptr(GError) error = NULL;
     flushing->failed = !store_set_mark(store, flush, &error);
@@ -115,6 +118,7 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
         log_limited(&limit, LOG_LEVEL_WARNING, "the store cannot write out what it has in memory: %s", error->message);
     if (flush) flushing->asked = mark;
     if (flush) flushing->again_ns = now_ns + RESOURCE_CONTROL_FLUSH_NS;
+
     if (admission_set(sources->admission, ADMISSION_STORE_FLUSH, flushing->failed ? error->message : NULL) &&
         !flushing->failed)
         log_message(LOG_LEVEL_NOTICE, "the store writes out what it has in memory again");
@@ -199,6 +203,7 @@ static void advise(ResourceControl *control, const ResourceControlLimits *limits
         atomic_store(told, limits->sampling);
         return;
     }
+
     gint64 now_ns = clock_monotonic_ns(clock_system());
     guint64 spans = counter_set_sum(sources->counters, COUNTER_SPANS);
     AdviceInput input = {.budget = limits->sampling_spans_per_s,
@@ -210,10 +215,12 @@ static void advise(ResourceControl *control, const ResourceControlLimits *limits
     for (guint i = 0; i < sources->n_shards; i++) input.queued_bytes += shard_state(sources->shards[i]).mailbox_bytes;
     advising->spans = spans;
     advising->time_ns = now_ns;
+
     const char *why = advice_pressure(&advising->advice, &input), *before = atomic_load(told);
     const char *policy = advice_next(&advising->advice, &input, now_ns);
     atomic_store(told, policy);
     if (strcmp(policy, before) == 0) return;
+
     if (why)
         log_message(LOG_LEVEL_WARNING, "senders are told to trace %s of each function: %s", policy, why);
     else

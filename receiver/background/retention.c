@@ -143,14 +143,17 @@ static gboolean thin(Retention *retention, const RetentionLimits *limits) {
         if (now_ns() < retention->rest_ns) return FALSE;
         thin_begin(retention, limits);
     }
+
     g_autoptr(GError) error = NULL;
     ThinResult result = {.more = TRUE};
     gboolean ok = thinner_step(retention->thinner, STEP_RECORDS, &result, &error);
     retention->thinned += result.spans;
     if (!ok) log_limited(&limit, LOG_LEVEL_WARNING, "traces cannot be thinned out: %s", error->message);
     if (!ok || result.more) return ok;
+
     thin_end(retention);
     if (retention->keep > 1) return TRUE;
+
     log_limited(
         &limit, LOG_LEVEL_WARNING,
         "there is nothing left to thin out: make room, or shorten retention.traces; without, no spans are taken "

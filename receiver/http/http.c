@@ -239,9 +239,11 @@ Http *http_start(const HttpOptions *options) {
     http->options = *options;
     http->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (http->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
+
     http->base = event_base_new();
     http->open = g_hash_table_new(NULL, NULL);
     http->names = http_names_new(options->listen, options->hosts);
+
     const HttpServerOptions server = {
         .listen_fd = options->listen_fd,
         .base = http->base,
@@ -255,6 +257,7 @@ Http *http_start(const HttpOptions *options) {
     http->server = http_server_new(&server);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);
     event_add(http->wake, NULL);
+
     const HttpJobsOptions jobs = {
         .n_threads = options->query_threads + 1, /* one more than a peer may have */
         .per_peer = options->query_threads,
@@ -265,6 +268,7 @@ Http *http_start(const HttpOptions *options) {
         .arg = http,
     };
     http->jobs = http_jobs_start(&jobs);
+
     thread_start(&http->thread, "http", http_main, http);
     return http;
 }

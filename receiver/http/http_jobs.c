@@ -241,18 +241,22 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
         post_error(jobs, job, 503, "plumbd is stopping: it stores all open traces now");
         return;
     }
+
     const StateSources *sources = jobs->options.sources;
     Waiter *waiter = waiter_new(sources->n_shards + 1);
     for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
     recorder_flush(sources->recorder, waiter);
+
     guint64 closed = 0;
     g_autoptr(GError) error = NULL;
     gboolean good = waiter_wait(waiter, &closed, &error);
     order_end(jobs);
+
     /* What cannot be joined keeps waiting, and the consolidation thread says why. */
     if (good) archive_settle(sources->archive, NULL);
     /* Who asks wants them on disk, where `plumb --store` sees them. */
     good = good && store_sync(archive_store(sources->archive), &error);
+
     if (good)
         post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
     else

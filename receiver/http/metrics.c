@@ -115,6 +115,7 @@ void metrics_write(StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
     ArchiveTotals totals = archive_totals(sources->archive);
+
     write_gauge(out, "ready", "1 when spans are taken", state.ready);
     write_gauge(out, "recovery_share", "How much of the journal found at the start is recovered: 1 is all of it",
                 state.recovered);
@@ -128,6 +129,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_head(out, "names_folded_total", "counter",
                "Names whose numbers were folded, or that became (other): once for each batch that had them");
     g_string_append_printf(out, "plumbd_names_folded_total %" G_GUINT64_FORMAT "\n", state.names.folded);
+
     write_gauge(out, "connections", "Connections of senders", state.connections);
     write_gauge(out, "http_connections", "Connections over HTTP", state.readers);
     write_gauge(out, "peers", "Addresses that have connections, to either port", state.peers);
@@ -147,6 +149,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
     write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
     write_wait(out, &sources->wait);
+
     write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
     write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);
     write_gauge(out, "stored_incomplete_traces", "Traces in the store that lack spans",
@@ -166,6 +169,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "senders", "Senders heard of", state.senders);
     write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
     senders_foreach(sources->senders, write_sender_drops, out);
+
     write_head(out, "cpu_seconds_total", "counter", "Processor time used");
     g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);
     write_gauge(out, "resident_bytes", "Resident memory", (double)state.rss_bytes);

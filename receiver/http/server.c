@@ -378,12 +378,14 @@ static void on_readable(struct bufferevent *stream, void *connection) {
 static void on_written(struct bufferevent *stream, void *arg) {
     HttpConnection *connection = arg;
     if (evbuffer_get_length(bufferevent_get_output(stream)) > 0) return;
+
     if (connection->phase == PHASE_PIECES) {
         set_phase(connection, PHASE_PIECES);
         connection->exchange->drained(connection->exchange->drained_arg);
         return;
     }
     if (connection->phase != PHASE_SENDING) return;
+
     unsent_remove(connection->server->unsent, g_steal_pointer(&connection->body));
     if (connection->keep_alive) {
         set_phase(connection, PHASE_IDLE);
@@ -447,6 +449,7 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     (void)what;
     static LogLimit limit;
     HttpServer *server = arg;
+
     for (int i = 0; i < ACCEPT_MAX; i++) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
@@ -455,6 +458,7 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
             open_connection(server, fd, (const struct sockaddr *)&address, length);
             continue;
         }
+
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             log_limited(&limit, LOG_LEVEL_ERROR,
                         "no HTTP connection can be accepted: %s; raise `ulimit -n`, or LimitNOFILE of the service",
@@ -478,6 +482,7 @@ static gboolean gets_on(HttpConnection *connection) {
 static void look_at(HttpConnection *connection, gint64 now_ns) {
     const gint64 timeout_ns = connection->server->options.timeout_ns;
     const gint64 passed_ns = now_ns - connection->since_ns;
+
     switch (connection->phase) {
     case PHASE_IDLE:
         if (passed_ns > IDLE_NS) connection_free(connection);

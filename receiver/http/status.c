@@ -68,12 +68,14 @@ static json_t *names_of_state(const NamesState *names) {
 json_t *status_receiver(StateSources *sources) {
     State state;
     state_collect(&state, sources);
+
     json_t *object = json_object();
     set_integer(object, "uptime_ns", (guint64)state.uptime_ns);
     json_object_set_new(object, "ready", json_boolean(state.ready));
     if (state.reason) json_object_set_new(object, "reason", json_string(state.reason));
     if (state.recovered < 1) json_object_set_new(object, "recovering", json_real(state.recovered));
     json_object_set_new(object, "names", names_of_state(&state.names));
+
     set_integer(object, "connections", state.connections);
     set_integer(object, "spans_received", state.counters[COUNTER_SPANS]);
     json_object_set_new(object, "spans_per_s", json_real(state.spans_per_s));
@@ -89,6 +91,7 @@ json_t *status_receiver(StateSources *sources) {
     set_integer(object, "journal_bytes", state.journal_bytes);
     set_integer(object, "lag_ns", (guint64)state.lag_ns);
     set_integer(object, "closed_early", state_closed_early(&state));
+
     json_object_set_new(object, "closed_traces", group_of(&state, GROUP_TRACES));
     json_object_set_new(object, "refused", group_of(&state, GROUP_REFUSED));
     json_object_set_new(object, "rejected_frames", group_of(&state, GROUP_FRAMES));
@@ -104,6 +107,7 @@ json_t *status_receiver(StateSources *sources) {
     json_object_set_new(object, "space", space_of(sources->space));
     json_object_set_new(object, "accounting", accounts_status(sources));
     json_object_set_new(object, "senders", status_senders(sources->senders));
+
     state_clear(&state);
     return object;
 }

@@ -146,6 +146,7 @@ static gboolean take_stock(Journal *journal, GError **error) {
     g_autoptr(GError) problem = NULL;
     g_autoptr(GDir) folder = g_dir_open(journal->path, 0, &problem);
     if (!folder) return fail(error, PLUMB_ERROR_IO, "cannot read the journal folder: %s", problem->message);
+
     const char *name;
     while ((name = g_dir_read_name(folder))) {
         guint64 number;
@@ -154,6 +155,7 @@ static gboolean take_stock(Journal *journal, GError **error) {
             journal->last_spare = MAX(journal->last_spare, number);
         }
         if (!parse_name(name, &number)) continue;
+
         JournalSegment *segment = g_new0(JournalSegment, 1);
         segment->number = number;
         segment->path = g_build_filename(journal->path, name, NULL);
@@ -163,10 +165,12 @@ static gboolean take_stock(Journal *journal, GError **error) {
         atomic_init(&segment->holds, 1); /* until it was replayed */
         g_queue_insert_sorted(&journal->segments, segment, compare_segments, NULL);
     }
+
     for (GList *at = journal->segments.head; at; at = at->next) {
         if (!check_version(at->data, error)) return FALSE;
         g_ptr_array_add(journal->found, at->data);
     }
+
     JournalSegment *last = g_queue_peek_tail(&journal->segments);
     if (last) look_at_last(journal, last);
     return TRUE;
@@ -178,16 +182,19 @@ Journal *journal_open(const JournalOptions *options, GError **error) {
     journal->segment_bytes = options->segment_bytes;
     journal->sync = options->sync;
     journal->lock_fd = journal->fd = -1;
+
     pthread_mutex_init(&journal->lock, NULL);
     pthread_cond_init(&journal->synced, NULL);
     g_queue_init(&journal->segments);
     g_queue_init(&journal->spares);
     journal->found = g_ptr_array_new();
+
     journal->made = !g_file_test(journal->path, G_FILE_TEST_EXISTS);
     if (g_mkdir_with_parents(journal->path, 0700) != 0) {
         fail_errno(error, errno, "cannot make the journal folder %s", journal->path);
         return NULL;
     }
+
     g_autofree char *parent = g_path_get_dirname(journal->path);
     if (journal->made && journal->sync && !sync_folder(parent, error)) return NULL;
     if (!lock_folder(journal, error) || !take_stock(journal, error)) return NULL;
@@ -364,6 +371,7 @@ static gboolean begin_segment(Journal *journal, GError **error) {
     g_autofree char *path = NULL;
     int fd = open_file(journal, &path, error);
     if (fd < 0) return FALSE;
+
     JournalSegment *segment = g_new0(JournalSegment, 1);
     segment->number = journal->last_number + 1;
     segment->header = (JournalHeader){.number = segment->number,
@@ -372,18 +380,21 @@ static gboolean begin_segment(Journal *journal, GError **error) {
                                       .previous_size_bytes = journal->last_size_bytes,
                                       .previous_salt = journal->last_salt};
     segment->before = segment->last = segment->synced = journal->appended;
+
     if (!name_file(journal, fd, path, segment, error)) {
         close(fd);
         unlink(path);
         segment_free(segment);
         return FALSE;
     }
+
     g_queue_push_tail(&journal->segments, segment);
     journal->last_number = segment->number;
     journal->last_size_bytes = segment->size_bytes;
     journal->last_salt = journal->salt;
     journal->fd = fd;
     journal->spoilt = FALSE;
+
     if (!journal->sync || sync_folder(journal->path, error)) return TRUE;
     abandon_segment(journal, segment);
     return FALSE;

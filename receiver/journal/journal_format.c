@@ -52,6 +52,7 @@ gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error
     const guint8 *at = file.data;
     if (file.size_bytes < JOURNAL_HEADER_2_BYTES) return fail(error, PLUMB_ERROR_CORRUPT, "the header is cut");
     if (memcmp(at, magic, sizeof magic) != 0) return fail(error, PLUMB_ERROR_CORRUPT, "not a journal segment");
+
     const guint version = get_u32(at + 8);
     const gboolean current = header_good(file, JOURNAL_FORMAT_VERSION, JOURNAL_HEADER_BYTES);
     if (!current && !header_good(file, 2, JOURNAL_HEADER_2_BYTES)) {
@@ -63,6 +64,7 @@ gboolean journal_header_decode(Bytes file, JournalHeader *header, GError **error
                         JOURNAL_FORMAT_VERSION);
         return fail(error, PLUMB_ERROR_CORRUPT, "the header fails its check");
     }
+
     *header = (JournalHeader){
         .number = get_u64(at + 16),
         .salt = get_u64(at + 24),

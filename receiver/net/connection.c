@@ -186,12 +186,14 @@ static gsize take_frames(Connection *connection, Bytes stream) {
     gint32 pause_ms = 0;
     FrameCut cut;
     connection->needed_bytes = 0;
+
     while (!connection->dead && at < stream.size_bytes) {
         FrameState state = frame_cut((Bytes){start + at, stream.size_bytes - at}, limits->frame_bytes, &cut);
         if (state == FRAME_PARTIAL) {
             connection->needed_bytes = cut.needed_bytes;
             break;
         }
+
         if (state == FRAME_WHOLE) {
             gsize whole = FRAME_HEADER_BYTES + cut.frame.size_bytes;
             connection->needed_bytes = whole;
@@ -201,6 +203,7 @@ static gsize take_frames(Connection *connection, Bytes stream) {
         }
         give_up(connection, state == FRAME_TOO_LARGE ? COUNTER_FRAME_TOO_LARGE : COUNTER_FRAME_GARBAGE);
     }
+
     if (pause_ms > 0 && !connection->dead && !connection->stalled) pause_reading(connection, pause_ms);
     return at;
 }
@@ -227,6 +230,7 @@ static void read_some(Connection *connection) {
         give_up(connection, COUNTER_CLOSED_BUFFERS);
         return;
     }
+
     if (!partial && NET_SCRATCH_BYTES - context->scratch_used < NET_READ_BYTES) connections_answer(context, FALSE);
     guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch + context->scratch_used;
     gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_READ_BYTES;
@@ -235,6 +239,7 @@ static void read_some(Connection *connection) {
         on_end(connection, got, errno);
         return;
     }
+
     counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
     note_traffic(connection);
     if (!partial) {
@@ -242,6 +247,7 @@ static void read_some(Connection *connection) {
         take_stream(connection, into, (gsize)got);
         return;
     }
+
     connection->partial_bytes += (gsize)got;
     take_stream(connection, connection->partial, connection->partial_bytes);
 }
@@ -305,11 +311,13 @@ static void send_out(Connection *connection) {
         g_byte_array_remove_range(out, 0, (guint)sent);
         connection->unread_since_ns = 0;
     }
+
     if (connection->dead) return;
     if (out->len == 0) {
         if (!connection->paused && !connection->stalled) read_on(connection, TRUE);
         return;
     }
+
     /* A peer that does not read its replies is not read from either. */
     if (!connection->unread_since_ns) connection->unread_since_ns = now_monotonic_ns();
     read_on(connection, FALSE);

@@ -182,6 +182,7 @@ static void describe_refused(const guint32 refused[PACK_RESULT_COUNT], WireReply
 static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *header, GByteArray *out) {
     guint32 refused[PACK_RESULT_COUNT] = {0};
     g_autoptr(GError) error = NULL;
+
     if (!pack_batch(intake, refused, &error)) {
         static LogLimit limit;
         log_limited(&limit, LOG_LEVEL_ERROR, "%s; senders are asked to wait", error->message);
@@ -190,6 +191,7 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
         counter_add(intake->counters, COUNTER_TRY_LATER, 1);
         return INTAKE_LATER;
     }
+
     WireReply reply = reply_make(REPLY_OK, "");
     describe_refused(refused, &reply);
     reply.accepted = (gint32)intake->batch->spans->len - reply.refused;
@@ -197,6 +199,7 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
         JournalRecord record = journal_record(frame);
         g_array_append_val(intake->frames, record);
     }
+
     queue_reply(intake, out, header, &reply);
     PendingReply *pending = &g_array_index(intake->replies, PendingReply, intake->replies->len - 1);
     memcpy(pending->refused, refused, sizeof refused);
@@ -277,6 +280,7 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
         account_page_add(intake->page, run->tracer, ACCOUNT_RECEIVED, run->spans);
     }
     g_array_set_size(intake->runs, 0);
+
     for (guint i = 0; i < intake->options.n_shards; i++) {
         GByteArray *fragments = intake->fragments[i];
         if (fragments->len == 0) continue;
@@ -287,6 +291,7 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
         }
         g_byte_array_set_size(intake->fragments[i], 0);
     }
+
     hand_over_records(intake, segment);
     account_page_end(intake->page);
     intake->pending_bytes = 0;
@@ -335,9 +340,11 @@ gboolean intake_commit(Intake *intake) {
     JournalSegment *segment = NULL;
     const JournalRecord *frames = (const JournalRecord *)intake->frames->data;
     guint n = intake->frames->len;
+
     if (n > 0 && intake->options.sync && !intake->unsynced)
         intake->synced_from = journal_position(intake->options.journal);
     gboolean good = n == 0 || journal_append(intake->options.journal, frames, n, &segment, &error);
+
     if (good) {
         for (guint i = 0; i < n; i++)
             counter_add(intake->counters, COUNTER_JOURNAL_BYTES, frames[i].payload.size_bytes);
@@ -353,6 +360,7 @@ gboolean intake_commit(Intake *intake) {
         intake->pending_bytes = 0;
         take_back(intake, intake->n_committed, error);
     }
+
     g_array_set_size(intake->frames, 0);
     intake->n_committed = intake->replies->len;
     return good;

@@ -51,20 +51,24 @@ gboolean listener_bind(const char *address, const char *option, int *fd, char **
     g_autofree char *host = NULL, *port = NULL;
     if (!split(address, &host, &port))
         return fail(error, PLUMB_ERROR_CONFIG, "%s: '%s' is no address: write host:port or [v6]:port", option, address);
+
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
     int result = getaddrinfo(host, port, &hints, &found);
     if (result != 0)
         return fail(error, PLUMB_ERROR_CONFIG, "%s: cannot find '%s': %s", option, host, gai_strerror(result));
+
     int sock = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int err = sock < 0 ? errno : 0;
     int on = 1;
     if (sock >= 0) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (sock >= 0 && bind(sock, found->ai_addr, found->ai_addrlen) != 0) err = errno;
     freeaddrinfo(found);
+
     if (err != 0) {
         if (sock >= 0) close(sock);
         return fail_bind(err, address, option, error);
     }
+
     *fd = sock;
     *bound = name_of(sock);
     return TRUE;

@@ -86,6 +86,7 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     (void)what;
     static LogLimit limit;
     Net *net = arg;
+
     for (int i = 0; i < ACCEPT_MAX; i++) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
@@ -94,6 +95,7 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
             place(net, fd, (const struct sockaddr *)&address, length);
             continue;
         }
+
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             log_limited(&limit, LOG_LEVEL_ERROR, "no connection can be accepted: %s; raise LimitNOFILE",
                         g_strerror(errno));
@@ -159,6 +161,7 @@ static void thread_init(Net *net, guint number) {
     pthread_mutex_init(&thread->lock, NULL);
     thread->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (thread->wake_fd < 0) g_error("no eventfd: %s", g_strerror(errno));
+
     NetContext *context = &thread->context;
     context->base = event_base_new();
     context->counters = counter_set_add(net->options.counters);
@@ -166,8 +169,10 @@ static void thread_init(Net *net, guint number) {
     context->limits = net->options.limits;
     context->names = net->options.names;
     connections_init(context);
+
     thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);
     event_add(thread->wake, NULL);
+
     gint64 every_ns = tick_ns(&context->limits);
     struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
     thread->tick = event_new(context->base, -1, EV_PERSIST, on_tick, thread);

@@ -85,21 +85,25 @@ void state_collect(State *state, StateSources *sources) {
     *state = (State){0};
     gint64 now_ns = clock_monotonic_ns(clock_system());
     state->uptime_ns = now_ns - sources->started_ns;
+
     state->reason = admission_describe(sources->admission);
     if (!state->reason) state->reason = names_describe(sources->names);
     state->ready = state->reason == NULL;
     state->names = names_state(sources->names);
     state->recovered = recovery_share(sources->recovery);
+
     Net *net = atomic_load(&sources->net);
     if (net) state->connections = net_connections(net);
     state->readers = shares_connections(sources->shares, PEER_READERS);
     state->peers = shares_count(sources->shares);
     state->buffered_bytes = shares_buffered_bytes(sources->shares);
     state->spans_per_s = rate_per_s(sources->rate);
+
     for (int i = 0; i < COUNTER_COUNT; i++) state->counters[i] = counter_set_sum(sources->counters, (Counter)i);
     collect_shards(state, sources, now_ns);
     state->records_waiting = recorder_waiting(sources->recorder);
     state->queued_bytes += recorder_queued_bytes(sources->recorder);
+
     JournalUsage journal = journal_usage(sources->journal);
     state->journal_bytes = journal.bytes;
     state->journal_segments = journal.segments;

@@ -445,20 +445,24 @@ static gboolean fall_asleep(OpenTraces *traces, OpenTrace *trace, OpenTick now) 
     if (is_asleep(trace)) return FALSE;
     const gboolean small = is_small(trace);
     if (small && trace->has_root && now - trace->active > ticks(OPEN_COMPLETE_NS)) return FALSE;
+
     SpillPlace where;
     if (trace->size_bytes > 0) {
         if (!may_spill(traces, now)) return FALSE;
         if (small ? !put_small(traces, trace, now, &where) : !spill(traces, trace, now)) return FALSE;
     }
+
     ArenaRef ref = traces->slots[slot_of(traces, trace->id)].trace;
     const OpenTick moved = trace->moved;
     activity_remove(traces, trace);
+
     if (small) {
         trace = shrink(traces, trace, &ref, &where);
     } else {
         trace->kept = KEPT_ASLEEP;
         traces->n_asleep++;
     }
+
     activity_append(traces, trace, ref);
     trace->moved = moved;
     return TRUE;
@@ -667,17 +671,20 @@ OpenTrace *open_traces_due(OpenTraces *traces, gint64 now_ns, DueReason *reason)
         *reason = DUE_MEMORY;
         return closing(traces, cold);
     }
+
     gint64 left;
     OpenTrace *idle = idlest(traces, now, &left);
     if (idle && left <= 0) {
         *reason = DUE_IDLE;
         return closing(traces, idle);
     }
+
     OpenTrace *old = open_traces_first(traces);
     if (old && now - old->opened >= traces->max_age) {
         *reason = DUE_AGE;
         return old;
     }
+
     *reason = DUE_NOT;
     return NULL;
 }

@@ -79,6 +79,7 @@ static gboolean store_once(Recorder *recorder, const Message *message) {
     g_autoptr(GError) error = NULL;
     SparkPut put = {0};
     const gint64 wall_ms = clock_wall_ns(clock_system()) / NS_PER_MS;
+
     if (archive_spark_put(recorder->options.archive, message->records, wall_ms, &put, &error)) {
         counter_add(recorder->counters, COUNTER_RECORDS_STORED, put.added + put.changed);
         counter_add(recorder->counters, COUNTER_RECORDS_UNCHANGED, put.unchanged);
@@ -86,10 +87,12 @@ static gboolean store_once(Recorder *recorder, const Message *message) {
         note_success(recorder);
         return TRUE;
     }
+
     if (may_pass(error)) {
         note_failure(recorder, g_steal_pointer(&error));
         return FALSE;
     }
+
     const gsize n = spark_records_count(message->records);
     counter_add(recorder->counters, COUNTER_RECORDS_FAILED, n);
     log_message(LOG_LEVEL_ERROR,

@@ -152,17 +152,21 @@ static gboolean commit(Shard *shard) {
         note_failure(shard, error);
         return FALSE;
     }
+
     guint64 oldest = JOURNAL_NONE;
     for (guint i = 0; i < shard->group->len; i++) oldest = MIN(oldest, g_array_index(shard->group, guint64, i));
+
     /* Before publish() tells that the shard needs them no more: shard_needs() looks there first. */
     unflushed_add(&shard->unflushed, store_next_mark(archive_store(shard->options.archive)), oldest,
                   now_monotonic_ns());
+
     counter_add(shard->counters, COUNTER_COMMITS, 1);
     counter_add(shard->counters, COUNTER_SPANS_STORED, shard->group_spans);
     for (guint i = 0; i < shard->group->len; i++) needs_remove(&shard->needs, g_array_index(shard->group, guint64, i));
     g_array_set_size(shard->group, 0);
     shard->group_spans = 0;
     shard->group_since_ns = shard->group_oldest_ns = 0;
+
     note_success(shard);
     return TRUE;
 }
@@ -239,6 +243,7 @@ static gboolean group_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     g_autoptr(GError) error = NULL;
     if (!unpack(shard, trace)) return FALSE;
     archive_writer_replaying(shard->writer, trace->oldest_segment <= shard->options.replayed);
+
     if (archive_writer_add(shard->writer, trace->id, shard->records->data, shard->records->len, &error)) {
         gint64 now_ns = now_monotonic_ns();
         gint64 opened_ns = open_trace_opened_ns(trace, now_ns);
@@ -253,6 +258,7 @@ static gboolean group_trace(Shard *shard, OpenTrace *trace, Counter reason) {
         if (!set_aside(shard, trace, error)) return FALSE;
         needs_remove(&shard->needs, trace->oldest_segment);
     }
+
     counter_add(shard->counters, reason, 1);
     open_traces_remove(shard->traces, trace);
     return TRUE;
@@ -434,6 +440,7 @@ static gint64 wait_ms(const Shard *shard) {
 
 static void *shard_main(void *arg) {
     Shard *shard = arg;
+
     while (!shard->stopping) {
         MailItem *items = mailbox_take(shard->mailbox, wait_ms(shard));
         account_page_begin(shard->page);
@@ -446,10 +453,12 @@ static void *shard_main(void *arg) {
             if (!shard->stopping) store_due(shard);
             mailbox_done(shard->mailbox, size_bytes);
         }
+
         if (!shard->stopping) {
             store_due(shard);
             open_traces_compact(shard->traces, now_monotonic_ns());
         }
+
         publish(shard);
         account_page_end(shard->page);
     }
