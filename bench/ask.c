@@ -157,20 +157,24 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bench_ask: HOST:PORT READERS [SECONDS]\n");
         return 2;
     }
+
     setvbuf(stdin, NULL, _IONBF, 0); /* what is behind the questions is waited for with poll */
     Asking asking = {curl_multi_init(), g_array_new(FALSE, FALSE, sizeof(Question)),
                      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_times), g_ptr_array_new(), 0};
     g_array_set_clear_func(asking.questions, free_question);
     read_questions(&asking, argv[1]);
     gboolean good = asking.questions->len > 0;
+
     g_autofree Reader *readers = g_new0(Reader, n);
     gint64 begun_ns = mono_ns();
     for (guint i = 0; good && i < n; i++) reader_start(&asking, &readers[i], i);
     printf("reading\n");
     fflush(stdout);
+
     gint64 until_ns = argc > 3 ? begun_ns + (gint64)(g_ascii_strtod(argv[3], NULL) * NS_PER_SEC) : G_MAXINT64;
     good = good && ask_on(&asking, until_ns);
     print_result(&asking, (double)(mono_ns() - begun_ns) / NS_PER_SEC);
+
     for (guint i = 0; i < n && readers[i].curl != NULL; i++) {
         curl_multi_remove_handle(asking.multi, readers[i].curl);
         curl_easy_cleanup(readers[i].curl);

@@ -139,6 +139,7 @@ static void print_columns(Bench *bench) {
     GError *error = NULL;
     gsize records = 0;
     RecordSizes sum = {.head = 0};
+
     g_autoptr(StoreIter) iter = store_iter_new(bench->store, FAMILY_TRACE);
     for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter), records++) {
         TraceSummary summary;
@@ -153,6 +154,7 @@ static void print_columns(Bench *bench) {
         gsize *into = (gsize *)&sum;
         for (guint i = 0; i < sizeof one / sizeof(gsize); i++) into[i] += ((const gsize *)&one)[i];
     }
+
     const struct {
         const char *name;
         gsize bytes;
@@ -164,6 +166,7 @@ static void print_columns(Bench *bench) {
                    {"parents", sum.parents},
                    {"annotations", sum.annotations},
                    {"ids", sum.ids}};
+
     printf("%-12s %12s %12s   of %zu records\n", "column", "bytes/record", "bytes/span", records);
     for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
         printf("%-12s %12.2f %12.3f\n", columns[i].name, (double)columns[i].bytes / (double)records,
@@ -237,11 +240,13 @@ static void print_roll_up(Bench *bench) {
 static void report(Bench *bench) {
     GError *error = NULL;
     double traces = (double)bench->traces, spans = (double)bench->n_spans;
+
     printf("%.0f traces, %.0f spans (%.1f a trace), %" G_GUINT64_FORMAT " groups, %u patterns\n", traces, spans,
            spans / traces, bench->groups, archive_pattern_count(bench->archive));
     printf("add:    %8.2f us/trace %8.3f us/span\n", bench->add_ns / 1e3 / traces, bench->add_ns / 1e3 / spans);
     printf("commit: %8.2f us/trace %8.3f us/span\n", bench->commit_ns / 1e3 / traces, bench->commit_ns / 1e3 / spans);
     print_late(bench);
+
     double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     store_flush(bench->store, TRUE, &error);
     stop_on(error);
@@ -249,8 +254,10 @@ static void report(Bench *bench) {
     printf("background and last compaction: %.3f and %.3f us/span\n",
            (bench->process_ns - bench->add_ns - bench->commit_ns - bench->late_ns) / 1e3 / spans,
            compact_ns / 1e3 / spans);
+
     StoreUsage usage = store_usage(bench->store);
     printf("disk: %" G_GUINT64_FORMAT " bytes, %.1f a span\n", usage.disk_bytes, (double)usage.disk_bytes / spans);
+
     print_families(bench);
     print_columns(bench);
     print_roll_up(bench);
@@ -281,6 +288,7 @@ static int settle_of(const char *folder) {
                             .no_log = TRUE,
                             .write_buffer_bytes = 16u << 20,
                             .cache_bytes = 16u << 20};
+
     double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     Store *store = store_open_rocksdb(&options, &error);
     stop_on(error);
@@ -290,6 +298,7 @@ static int settle_of(const char *folder) {
     guint64 waiting = MAX(archive_totals(archive).late_waiting, 1);
     printf("store and archive opened: %.3f and %.3f s\n", (opened - before) / 1e9,
            (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - opened) / 1e9);
+
     double thread = cpu_ns(CLOCK_THREAD_CPUTIME_ID), process = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     double begun = cpu_ns(CLOCK_MONOTONIC);
     archive_settle(archive, &error);
@@ -298,12 +307,14 @@ static int settle_of(const char *folder) {
     printf("%" G_GUINT64_FORMAT " late spans joined in %.2f s: %.3f us each of this thread, %.3f of all\n", waiting,
            (cpu_ns(CLOCK_MONOTONIC) - begun) / 1e9, (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - thread) / 1e3 / (double)waiting,
            (joined - process) / 1e3 / (double)waiting);
+
     store_flush(store, TRUE, &error);
     stop_on(error);
     printf("with flushes and compaction: %.3f us each\n",
            (cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - process) / 1e3 / (double)waiting);
     StoreUsage usage = store_usage(store);
     printf("disk: %" G_GUINT64_FORMAT " bytes\n", usage.disk_bytes);
+
     archive_free(archive);
     store_close(store);
     return 0;
@@ -318,6 +329,7 @@ int main(int argc, char **argv) {
             "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n       bench_archive columns|settle FOLDER\n");
         return 2;
     }
+
     GError *error = NULL;
     guint wanted = argc > 3 ? (guint)strtoul(argv[3], NULL, 10) : 20000;
     StoreOptions store_options = {.path = argv[2], .merge = archive_merge};
@@ -326,6 +338,7 @@ int main(int argc, char **argv) {
     if (argc > 4) generator_options.hosts = (guint32)strtoul(argv[4], NULL, 10);
     guint late = argc > 5 ? (guint)strtoul(argv[5], NULL, 10) : 0;
     ArchiveOptions archive_options = {.clock_tolerance_ns = 10 * NS_PER_MS};
+
     Bench bench = {.store = store_open_rocksdb(&store_options, &error), .late = late};
     stop_on(error);
     bench.archive = archive_open(bench.store, &archive_options, &error);
@@ -338,6 +351,7 @@ int main(int argc, char **argv) {
     bench.writer = archive_writer_new(bench.archive);
     bench.spans = g_byte_array_new();
     bench.ends = g_array_new(FALSE, FALSE, sizeof(guint));
+
     while (bench.traces < wanted) {
         make_chunk(&bench, CHUNK);
         double before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -347,6 +361,7 @@ int main(int argc, char **argv) {
     }
     commit(&bench);
     report(&bench);
+
     archive_writer_free(bench.writer);
     packer_free(bench.packer);
     naming_rules_free(rules);

@@ -63,6 +63,7 @@ static Trace trace_new(guint n, guint shape, GRand *rand) {
         G_GINT64_CONSTANT(1605956000000000000) + g_rand_int_range(rand, 0, 1000000) * G_GINT64_CONSTANT(100000);
     guint64 trace_id = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
     guint64 places = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+
     for (guint i = 0; i < n; i++) {
         guint parent = i == 0 ? 0 : i < 5 ? i - 1 : i % 3 == 0 ? (guint)g_rand_int_range(rand, 2, 5) : 1 + i % 4;
         SpanRec head = {.begin_ns = begin + i * 180000 + g_rand_int_range(rand, 0, 50000)};
@@ -78,16 +79,19 @@ static Trace trace_new(guint n, guint shape, GRand *rand) {
         span_builder_end(&builder);
         g_array_append_val(ids, head.id);
     }
+
     for (guint at = 0; at < trace.bytes->len;) {
         SpanRec *span = (SpanRec *)(void *)(trace.bytes->data + at);
         g_ptr_array_add(trace.spans, span);
         at += span->size_bytes;
     }
+
     for (guint i = 0, j = n - 1; i < j; i++, j--) { /* children end, and come, before their parents */
         gpointer swap = trace.spans->pdata[i];
         trace.spans->pdata[i] = trace.spans->pdata[j];
         trace.spans->pdata[j] = swap;
     }
+
     g_array_unref(ids);
     return trace;
 }
@@ -235,18 +239,22 @@ static void bench_size(guint n, double seconds, guint hosts) {
                    .node_of = g_new(guint32, 2 * n + 1),
                    .numbers = g_hash_table_new_full(id_hash, id_equal, g_free, NULL),
                    .clusters = hosts / CLUSTER};
+
     guint64 n_traces;
     run_for(&bench, traces, seconds / 4, &n_traces);
+
     bench.value_bytes = 0;
     double before = cpu_ns();
     guint64 bytes = run_for(&bench, traces, seconds, &n_traces);
     double spans = (double)n_traces * n, all = (cpu_ns() - before) / spans;
     double stats_bytes = (double)bench.value_bytes / spans, cold = run_cold(&bench, traces, n);
     printf("%8u %8.0f %9.0f %9.0f %9.1f %9.1f   ", n, all * n, all, cold, (double)bytes / spans, stats_bytes);
+
     bench.stepwise = TRUE;
     run_for(&bench, traces, seconds, &n_traces);
     for (guint s = 0; s < STEPS; s++) printf(" %9.0f", bench.ns[s] / ((double)n_traces * n));
     printf("\n");
+
     g_hash_table_unref(bench.numbers);
     compressor_free(bench.compressor);
     stats_group_free(bench.group);

@@ -45,10 +45,12 @@ static gboolean read_log(const char *path, Outcome *outcome, GError **error) {
     g_autoptr(Storage) storage = storage_new(&options);
     StoredFile *file = stored_file_open(storage, path, error);
     if (file == NULL) return FALSE;
+
     g_autoptr(LineReader) reader = line_reader_new(file, NULL, events_wanted);
     g_autoptr(Events) events = events_new(NULL, "bench");
     g_autoptr(SparkRecords) records = spark_records_new();
     events_into(events, records);
+
     Line line;
     for (;;) {
         const LineState state = line_reader_next(reader, &line, error);
@@ -56,6 +58,7 @@ static gboolean read_log(const char *path, Outcome *outcome, GError **error) {
         if (state == LINE_END) break;
         if (state == LINE_READY) take_line(events, records, &line, outcome);
     }
+
     outcome->tasks += records->of[SPARK_TASK]->len;
     outcome->plain_bytes += line_reader_plain_bytes(reader);
     outcome->packed_bytes += line_reader_packed_bytes(reader);
@@ -88,6 +91,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_eventlog LOG [TIMES]\n       bench_eventlog --tasks MIB LOG > BIG_LOG\n");
         return 2;
     }
+
     const guint64 times = argc > 2 ? g_ascii_strtoull(argv[2], NULL, 10) : 3;
     for (guint64 i = 0; i < times; i++) {
         Outcome outcome = {0};
@@ -97,6 +101,7 @@ int main(int argc, char **argv) {
             fprintf(stderr, "bench_eventlog: %s\n", error->message);
             return 1;
         }
+
         const double took_s = cpu_s() - begin_s;
         printf("%" G_GUINT64_FORMAT " lines (%" G_GUINT64_FORMAT " taken, %" G_GUINT64_FORMAT
                " passed, %" G_GUINT64_FORMAT " broken), %" G_GUINT64_FORMAT

@@ -56,6 +56,7 @@ static GBytes *make_frame(guint number, guint n_batches, GRand *rand) {
     g_autofree char *process = g_strdup_printf("DataNode/10.0.%u.%u/4011", number % PROCESSES / 250, number % 250);
     guint32 tracer = batch_intern(batch, process, strlen(process)), path = batch_intern(batch, "path", 4);
     guint64 parents[BATCH_TRACES] = {0};
+
     for (guint i = 0; i < BATCH_SPANS; i++) {
         guint which = (guint)g_rand_int_range(rand, 0, BATCH_TRACES);
         /* Those of one trace come far apart. */
@@ -71,6 +72,7 @@ static GBytes *make_frame(guint number, guint n_batches, GRand *rand) {
         if (i % 3 == 0) parents[which] = id.span;
         if (i % 4 == 0) batch_add_annotation(batch, path, batch_copy(batch, "/user/anna/part-00001", 21));
     }
+
     GByteArray *bytes = g_byte_array_new();
     wire_batch_encode(batch, PROTOCOL_COMPACT, 1, bytes);
     g_byte_array_remove_range(bytes, 0, FRAME_HEADER_BYTES);
@@ -106,16 +108,19 @@ static void take(Bench *bench, guint number, SpanBatch *batch, GByteArray *packe
     guint32 refused[PACK_RESULT_COUNT] = {0};
     gsize frame_bytes;
     const guint8 *frame = g_bytes_get_data(g_ptr_array_index(bench->frames, number), &frame_bytes);
+
     double begin_s = cpu_s();
     wire_header_decode((Bytes){frame, frame_bytes}, &header, &error);
     wire_batch_decode(&header, batch, &versions, &error);
     stop_on(error);
     double decoded_s = cpu_s();
+
     packer_begin_batch(bench->packer, batch);
     const guint n = packer_group(bench->packer, batch);
     for (guint i = 0; i < n; i++)
         if (!packer_fragment(bench->packer, batch, i, packed, refused)) stop_on(packer_take_error(bench->packer));
     double packed_s = cpu_s();
+
     bench->decode_s += decoded_s - begin_s;
     bench->pack_s += packed_s - decoded_s;
     bench->spans += batch->spans->len;
@@ -194,6 +199,7 @@ int main(int argc, char **argv) {
     StoreOptions store = {.merge = archive_merge};
     ArchiveOptions archive = {.clock_tolerance_ns = 0};
     OpenLimits limits = {.idle_ns = G_GINT64_CONSTANT(30000000000), .max_age_ns = G_GINT64_CONSTANT(300000000000)};
+
     bench.store = store_open_memory(&store, &error);
     stop_on(error);
     bench.archive = archive_open(bench.store, &archive, &error);
@@ -201,15 +207,18 @@ int main(int argc, char **argv) {
     bench.rules = naming_rules_new(naming_default_templates, &error);
     bench.packer = packer_new(bench.rules, archive_dict(bench.archive));
     bench.traces = open_traces_new(&limits);
+
     if (n_batches > 0)
         make_frames(&bench, (guint)MAX(n_batches, (int)TRACE_PARTS));
     else
         read_frames(&bench, argv[1]);
+
     for (guint round = 0; round < ROUNDS; round++) {
         run(&bench, (gint64)round * G_GINT64_CONSTANT(1000000000));
         if (round == 0) forget_times(&bench);
     }
     if (bench.spans > 0) report(&bench);
+
     g_ptr_array_unref(bench.frames);
     open_traces_free(bench.traces);
     packer_free(bench.packer);

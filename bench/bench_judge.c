@@ -68,16 +68,19 @@ static void simulate(TaskTable *table, guint bytes, GRand *rand) {
             for (guint s = 0; s < HOSTS * SLOTS; s++) stage_ms = MAX(stage_ms, free_ms[s]);
         for (guint s = 1; s < HOSTS * SLOTS; s++)
             if (free_ms[s] < free_ms[slot]) slot = s;
+
         const guint host = slot % HOSTS;
         const double skew = g_rand_int_range(rand, 0, 40) == 0 ? 2.2 : 1, draw = 0.8 + 0.4 * g_rand_double(rand);
         double work_ms = 1800 * skew * draw;
         gint64 at_ms = MAX(stage_ms, free_ms[slot]);
         for (guint r = 0; r < N_RESOURCES; r++)
             own_use[i][r] = g_rand_int_range(rand, 0, 6) == 0 ? 5 : 2 * g_rand_double(rand);
+
         table->stage[i] = i / PER_STAGE;
         table->host[i] = host;
         table->flags[i] = ROW_COUNTED | ROW_JUDGED;
         table->begin_ms[i] = at_ms;
+
         for (; work_ms > 0; at_ms += TICK_MS) work_ms -= TICK_MS * speed(host, at_ms);
         table->end_ms[i] = free_ms[slot] = at_ms;
         task_feature(table, bytes)->values[i] = 64e6 * skew * draw;
@@ -159,8 +162,10 @@ static void print_curves(const JudgeCase *judged) {
                  {"cpu", TOPIC_BIT(TOPIC_CPU)},
                  {"disk", TOPIC_BIT(TOPIC_DISK)},
                  {"network", TOPIC_BIT(TOPIC_NETWORK)}};
+
     const BigRootsOptions options = bigroots_options(TRUE);
     printf("{\"tasks\":%u,\"stragglers\":%u,\"curves\":[", judged->table->count, judged->stragglers->count);
+
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
         JudgeCase of_kind = *judged;
         of_kind.topics = kinds[i].topics;
@@ -169,6 +174,7 @@ static void print_curves(const JudgeCase *judged) {
         printf(",");
         print_points("pcc", kinds[i].name, of_pcc, judge_search_pcc(&of_kind));
     }
+
     printf("]}\n");
 }
 
@@ -181,6 +187,7 @@ int main(int argc, char **argv) {
     const Feature read = {.name = (char *)"read_bytes", .unit = "bytes", .kind = FEATURE_NUMERIC, .topic = TOPIC_DATA};
     const guint bytes = task_table_add(table, &read);
     simulate(table, bytes, rand);
+
     for (guint r = 0; r < N_RESOURCES; r++) {
         const Feature like = {
             .name = (char *)resources[r].name, .unit = "", .kind = FEATURE_RESOURCE, .topic = resources[r].topic};
@@ -191,6 +198,7 @@ int main(int argc, char **argv) {
         }
         task_table_fill_resource(table, number);
     }
+
     g_autoptr(Stragglers) stragglers = stragglers_find(table, STRAGGLER_RATIO);
     g_autofree guint32 *truth = judge_truth(table, stragglers, injections, G_N_ELEMENTS(injections));
     const JudgeCase judged = {table, stragglers, truth, TOPICS_JUDGED};
@@ -198,6 +206,7 @@ int main(int argc, char **argv) {
         print_curves(&judged);
         return 0;
     }
+
     const PccOptions pcc = pcc_options();
     g_autofree double *nothing = g_new(double, N_TASKS);
     for (guint i = 0; i < N_TASKS; i++) nothing[i] = NAN;
@@ -212,6 +221,7 @@ int main(int argc, char **argv) {
     judge_blamed(&judged, "PCC", pcc_run(table, stragglers, &pcc));
     judge_blamed(&judged, "Mantri", mantri_run(table, stragglers, &amounts));
     judge_blamed(&judged, "Xue", xue_run(table, stragglers));
+
     const BigRootsOptions edge = bigroots_options(TRUE);
     print_search("BigRoots", judge_search_bigroots(&judged, &edge));
     print_search("PCC", judge_search_pcc(&judged));

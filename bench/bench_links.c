@@ -90,9 +90,11 @@ static void score_kinds(Archive *archive, const LinkAsk *ask, GHashTable *truths
     g_autoptr(SparkRecords) links = spark_records_new();
     g_autoptr(GHashTable) nobodys = g_hash_table_new(g_int64_hash, g_int64_equal);
     g_autoptr(GError) error = NULL;
+
     clear(truths);
     task_links_find(archive, ask, links, &error);
     check(error);
+
     for (guint i = 0; i < links->of[SPARK_LINK]->len; i++) {
         const SparkLink *link = spark_link(links, i);
         Truth *truth = g_hash_table_lookup(truths, &link->trace);
@@ -104,6 +106,7 @@ static void score_kinds(Archive *archive, const LinkAsk *ask, GHashTable *truths
         truth->sum += link->confidence;
         if (link->task == truth->task) truth->right = link->confidence;
     }
+
     GHashTableIter iter;
     gpointer value;
     g_hash_table_iter_init(&iter, truths);
@@ -141,11 +144,13 @@ static void measure(Archive *archive, const char *app, GHashTable *truths) {
     static Score scores[G_N_ELEMENTS(rows)];
     g_autoptr(SparkRecords) records = spark_records_new();
     g_autoptr(GError) error = NULL;
+
     for (int family = 0; family < 2; family++) {
         const SparkSelect select = SPARK_SELECT(family == 0 ? SPARK_TASK : SPARK_SPLIT, app);
         archive_spark_load(archive, &select, records, &error);
         check(error);
     }
+
     printf("%u tasks, %u splits, %u traces\n\n", records->of[SPARK_TASK]->len, records->of[SPARK_SPLIT]->len,
            g_hash_table_size(truths));
     printf(
@@ -156,6 +161,7 @@ static void measure(Archive *archive, const char *app, GHashTable *truths) {
         score_kinds(archive, &ask, truths, &scores[i]);
         print_score(rows[i].name, &scores[i]);
     }
+
     printf("\n| kind | candidates | confidence | right | traces |\n|---|---|---|---|---|\n");
     for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) print_honesty(rows[i].name, &scores[i]);
 }

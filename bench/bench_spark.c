@@ -95,12 +95,14 @@ int main(int argc, char **argv) {
     const guint64 n = argc > 1 ? g_ascii_strtoull(argv[1], NULL, 10) : 1000000;
     g_autofree char *made = argc > 2 ? NULL : g_dir_make_tmp("bench-spark-XXXXXX", NULL);
     const char *folder = argc > 2 ? argv[2] : made;
+
     g_autoptr(GError) error = NULL;
     const StoreOptions options = {.path = folder, .merge = archive_merge};
     g_autoptr(Store) store = store_open_rocksdb(&options, &error);
     die(error);
     g_autoptr(Archive) archive = archive_open(store, &(ArchiveOptions){0}, &error);
     die(error);
+
     write_all(archive, n, "write");
     write_all(archive, n, "write again");
     store_flush(store, TRUE, &error);
@@ -108,6 +110,7 @@ int main(int argc, char **argv) {
     printf("%-16s %6.1f bytes a task\n", "on disk",
            (double)store_usage(store).family_bytes[FAMILY_SPARK] / (double)MAX(n, 1));
     read_all(archive);
+
     if (made != NULL) {
         g_autofree char *command = g_strdup_printf("rm -r '%s'", made);
         if (system(command) != 0) return 1;

@@ -78,6 +78,7 @@ static GHashTable *values_new(void) {
 /* One table out of the first FAN_IN, as a compaction makes one file out of several. */
 static void merge_groups(Bench *bench) {
     GHashTable *into = values_new();
+
     for (guint g = 0; g < FAN_IN; g++) {
         GHashTableIter iter;
         gpointer name;
@@ -92,6 +93,7 @@ static void merge_groups(Bench *bench) {
                 values[n++] = (Bytes){value->data, value->len};
                 bench->merged_in += value->len;
             }
+
             GByteArray *sum = g_byte_array_new();
             double before = cpu_ns();
             if (!stats_value_merge(values, n, sum)) abort();
@@ -100,6 +102,7 @@ static void merge_groups(Bench *bench) {
             g_hash_table_insert(into, g_bytes_ref(name), sum);
         }
     }
+
     g_ptr_array_remove_range(bench->sealed, 0, FAN_IN);
     g_hash_table_unref(into);
 }
@@ -186,6 +189,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: bench_stats MODEL [spans] [hosts] [bytes of a group]\n");
         return 2;
     }
+
     GError *error = NULL;
     guint64 wanted = argc > 2 ? g_ascii_strtoull(argv[2], NULL, 10) : 1000000;
     StoreOptions store_options = {.merge = archive_merge};
@@ -194,6 +198,7 @@ int main(int argc, char **argv) {
         .model_path = argv[1], .seed = 1, .hosts = CLUSTER_HOSTS, .nanoseconds = TRUE, .now_ns = now_ns};
     guint32 hosts = argc > 3 ? (guint32)strtoul(argv[3], NULL, 10) : 3000;
     Bench bench = {.group_bytes = argc > 4 ? (gsize)g_ascii_strtoull(argv[4], NULL, 10) : 16u << 20};
+
     Store *store = store_open_memory(&store_options, &error);
     stop_on(error);
     bench.archive = archive_open(store, &archive_options, &error);
@@ -214,10 +219,12 @@ int main(int argc, char **argv) {
     for (guint i = 0; i < BATCH; i++) bench.spans[i] = g_byte_array_new();
     bench.list = g_ptr_array_new();
     bench.sealed = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
+
     trace_step_ns = NS_PER_MS / 100; /* 100,000 traces, 2 million spans, a second: as fast as one machine takes them */
     while (bench.n_spans < wanted) add_traces(&bench);
     if (bench.groups == 0) seal(&bench);
     report(&bench);
+
     g_rand_free(bench.rand);
     g_ptr_array_unref(bench.sealed);
     for (guint i = 0; i < BATCH; i++) g_byte_array_unref(bench.spans[i]);

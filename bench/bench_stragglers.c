@@ -109,6 +109,7 @@ int main(int argc, char **argv) {
         fputs("usage: bench_stragglers [TASKS [HOSTS [STAGES]]]\n", stderr);
         return 2;
     }
+
     Made made = make(n, hosts, stages);
     const double start = cpu_seconds();
     fill_resources(made.table);
@@ -118,16 +119,19 @@ int main(int argc, char **argv) {
     BigRootsOptions options = bigroots_options(TRUE);
     GArray *evidence = bigroots_run(made.table, stragglers, &options);
     const double judged = cpu_seconds();
+
     guint causes = 0;
     for (guint i = 0; i < evidence->len; i++) causes += g_array_index(evidence, Evidence, i).verdict == VERDICT_CAUSE;
     options.keep = KEEP_ALL;
     const double before = cpu_seconds();
     GArray *all = bigroots_run(made.table, stragglers, &options);
+
     printf("%u tasks, %u hosts, %u stages, %u features: %u stragglers, %u causes\n", n, hosts, stages,
            made.table->features->len, stragglers->count, causes);
     printf("resources %.3f s, stragglers %.3f s, causes %.3f s; together %.3f s of CPU\n", filled - start,
            found - filled, judged - found, judged - start);
     printf("with the evidence of every feature (%u): causes %.3f s\n", all->len, cpu_seconds() - before);
+
     g_array_unref(all);
     g_array_unref(evidence);
     stragglers_free(stragglers);

@@ -187,6 +187,7 @@ static void fill_values(Cluster *c, Process *process, const TemplateSpan *span, 
     SpanTexts *texts = &c->texts;
     ShapeLast *last = &process->last[span->shape];
     const gint32 number = (gint32)(state->begin_ns / NS_PER_MS % 3);
+
     for (guint i = 0; i < span->n_values; i++) {
         const TemplateValue *value = &g_array_index(c->set->values, TemplateValue, span->values_at + i);
         FrameValue *out = &texts->values[i];
@@ -196,6 +197,7 @@ static void fill_values(Cluster *c, Process *process, const TemplateSpan *span, 
                             .before = last->number,
                             .text = value->text,
                             .length = value->length};
+
         if (out->is_number) continue;
         out->same = same_text(c, last, op, i, value);
         if (value->kind != VALUE_PATH) continue;
@@ -204,6 +206,7 @@ static void fill_values(Cluster *c, Process *process, const TemplateSpan *span, 
         out->text = texts->paths[i];
         out->length += state->path_bytes;
     }
+
     *last = (ShapeLast){.op = op->number + 1, .values_at = span->values_at, .number = number};
 }
 
@@ -249,15 +252,18 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
     const TemplateSpan *span = &g_array_index(c->set->spans, TemplateSpan, op->template->first + k);
     Process *process = &c->fleet.processes[state->processes[span->place]];
     guint64 random = next_random(&c->random), noise = random * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
     c->fleet.counts.made++;
     if (lose(c, process, noise)) return;
     fleet_frame(&c->fleet, process);
+
     gint64 begin_ns = state->begin_ns + (gint64)(state->stretch * (double)span->begin_ns);
     gint64 duration_ns = (gint64)(state->stretch * (double)span->duration_ns);
     if (c->options.nanoseconds) {
         begin_ns += (gint64)(noise >> 44);
         duration_ns += (gint64)(noise >> 24 & 0xfffff);
     }
+
     FrameSpan out = {.trace = op->trace,
                      .place = c->places[k],
                      .parent = span->parent != NO_PARENT ? c->places[span->parent] : op->parent,
@@ -270,6 +276,7 @@ static void say_span(Cluster *c, const Op *op, const OpState *state, guint32 k) 
                      .n_notes = span->n_notes,
                      .values = c->texts.values,
                      .notes = c->texts.notes};
+
     name_span(c, process, span, &out);
     if (span->n_values > 0) fill_values(c, process, span, op, state);
     if (span->n_notes > 0) fill_notes(c, span, state);
@@ -451,11 +458,13 @@ void cluster_finish(Cluster *c) {
 Cluster *cluster_new(const ClusterOptions *options, GError **error) {
     g_autoptr(TemplateSet) set = template_set_load(options->model_path, error);
     if (set == NULL) return NULL;
+
     Cluster *c = g_new0(Cluster, 1);
     c->options = *options;
     c->set = g_steal_pointer(&set);
     c->random = options->seed * G_GUINT64_CONSTANT(0x2545f4914f6cdd1d) + options->lane + 1;
     fleet_init(&c->fleet, &c->options, c->set);
+
     c->jobs = g_new0(Job, options->jobs);
     c->places = g_new(guint64, c->set->longest);
     c->threads = g_new(guint64 *, c->set->threaded);
@@ -463,6 +472,7 @@ Cluster *cluster_new(const ClusterOptions *options, GError **error) {
     c->handlers = g_new0(guint64, (gsize)options->namenodes * HANDLERS);
     c->ns_per_span = 1e9 * options->lanes / options->spans_per_s;
     c->single_spans = (guint32)(options->withheld * 0.4 * 4294967295.0);
+
     for (guint i = 0; i < STRETCHES; i++) {
         /* Log-normal with sigma 0.5, by Box and Muller. */
         double radius = sqrt(-2 * log(1 - unit_of(next_random(&c->random))));

@@ -147,6 +147,7 @@ void fleet_flush_one(Fleet *fleet, guint32 number) {
     gboolean stalled = is_stalled(fleet, number);
     Frame *frame = g_steal_pointer(&p->frame);
     if (frame == NULL) return;
+
     if (is_due(fleet, fleet->lost_batches_spans, fleet->options->withheld * LOST_BATCHES)) {
         fleet->lost_batches_spans += frame->n_spans;
         fleet->counts.withheld += frame->n_spans;
@@ -154,6 +155,7 @@ void fleet_flush_one(Fleet *fleet, guint32 number) {
         frame_release(&fleet->pool, frame);
         return;
     }
+
     guint32 n_spans = frame->n_spans;
     fleet->counts.sent += n_spans;
     repeat_single(fleet, frame);
@@ -161,6 +163,7 @@ void fleet_flush_one(Fleet *fleet, guint32 number) {
     p->sent += frame->n_spans;
     frame_close_batch(frame, &sender);
     repeat_batch(fleet, frame);
+
     if (stalled) {
         frame->late = TRUE;
         fleet->counts.late += n_spans;

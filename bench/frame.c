@@ -42,6 +42,7 @@ Frame *frame_new(FramePool *pool, guint32 kind, gboolean packed) {
     if (pool->free[kind] == NULL) pool->free[kind] = g_ptr_array_new();
     GPtrArray *free = pool->free[kind];
     Frame *frame = free->len > 0 ? g_ptr_array_steal_index_fast(free, free->len - 1) : NULL;
+
     if (frame == NULL) {
         frame = g_new0(Frame, 1);
         frame->strings = g_malloc(FIRST_BYTES);
@@ -51,6 +52,7 @@ Frame *frame_new(FramePool *pool, guint32 kind, gboolean packed) {
         frame->capacity_bytes = FIRST_BYTES;
         frame->kind = kind;
     }
+
     frame->spans_bytes = frame->strings_bytes = frame->n_strings = frame->n_spans = 0;
     frame->mark.place = 0;
     frame->packed = packed;
@@ -157,6 +159,7 @@ static guint8 *put_fixed(guint8 *at, const FrameSpan *span, guint *last) {
 static guint8 *put_struct(guint8 *at, const FrameSpan *span) {
     guint last;
     at = put_fixed(at, span, &last);
+
     if (span->n_values > 0) at = put_list(at, 9, &last, span->n_values);
     for (guint i = 0; i < span->n_values; i++) {
         const FrameValue *value = &span->values[i];
@@ -166,16 +169,19 @@ static guint8 *put_struct(guint8 *at, const FrameSpan *span) {
         at = value->is_number ? put_text(at, &digit, 1) : put_text(at, value->text, value->length);
         *at++ = 0;
     }
+
     if (span->n_notes > 0) at = put_list(at, 10, &last, span->n_notes);
     for (guint i = 0; i < span->n_notes; i++) {
         at = put_long_field(at, span->notes[i].time_ns);
         at = put_text(at, span->notes[i].text, span->notes[i].length);
         *at++ = 0;
     }
+
     if (span->milliseconds) {
         *at++ = (guint8)((11 - last) << 4 | COMPACT_I32);
         at = put_varint(at, zigzag(SPAN_MILLISECONDS));
     }
+
     *at++ = 0;
     return at;
 }
@@ -242,11 +248,13 @@ static inline guint8 put_id(guint8 **at, guint64 place, guint64 other, guint8 bi
 static guint8 *put_ids(Frame *frame, guint8 *at, const FrameSpan *span) {
     guint8 *const start = at++;
     guint8 bits = span->milliseconds ? MILLISECONDS : 0;
+
     if (frame->last_trace == span->trace)
         bits |= SAME_TRACE;
     else
         bits |= put_id(&at, span->trace, frame->last_place, TRACE_NEAR);
     bits |= put_id(&at, span->place, frame->last_place, SPAN_NEAR);
+
     if (span->parent == 0) {
         if (span->n_notes > 0) *at++ = 0;
     } else if (span->parent == frame->last_parent) {
@@ -255,6 +263,7 @@ static guint8 *put_ids(Frame *frame, guint8 *at, const FrameSpan *span) {
         bits |= ONE_PARENT | put_id(&at, span->parent, span->place, PARENT_NEAR);
         frame->last_parent = span->parent;
     }
+
     frame->last_trace = span->trace;
     frame->last_place = span->place;
     *start = span->n_notes > 0 ? bits | LISTS : bits;
@@ -263,11 +272,13 @@ static guint8 *put_ids(Frame *frame, guint8 *at, const FrameSpan *span) {
 
 static guint8 *put_packed(Frame *frame, guint8 *at, const FrameSpan *span) {
     const gboolean first = span->shape == NULL || *span->shape == 0;
+
     at = put_shape(frame, at, span);
     at = put_ids(frame, at, span);
     at = put_varint(at, zigzag((gint64)((guint64)span->begin_ns - frame->last_begin)));
     at = put_varint(at, zigzag(span->duration_ns));
     frame->last_begin = (guint64)span->begin_ns;
+
     for (guint i = 0; i < span->n_values; i++) {
         const FrameValue *value = &span->values[i];
         if (value->is_number) {
@@ -280,6 +291,7 @@ static guint8 *put_packed(Frame *frame, guint8 *at, const FrameSpan *span) {
             at += value->length;
         }
     }
+
     if (span->n_notes > 0) at = put_varint(at, span->n_notes);
     for (guint i = 0; i < span->n_notes; i++) {
         at = put_varint(at, zigzag(span->notes[i].time_ns - span->begin_ns));
@@ -358,15 +370,18 @@ void frame_close_batch(Frame *frame, const FrameSender *sender) {
     *at++ = 1 << 4 | COMPACT_STRUCT;
     *at++ = 1 << 4 | COMPACT_I32;
     at = put_varint(at, zigzag(WIRE_VERSION));
+
     if (frame->packed) {
         *at++ = 1 << 4 | COMPACT_I32;
         at = put_varint(at, zigzag(PACKS_SINCE));
     }
     *at++ = (guint8)((frame->packed ? 1 : 2) << 4 | COMPACT_LIST);
     at = put_list_head(at, frame->n_strings, COMPACT_STRING);
+
     g_byte_array_set_size(frame->head, 0);
     append_to_head(frame, start, at);
     append_to_head(frame, frame->strings, frame->strings + frame->strings_bytes);
+
     at = start;
     *at++ = 1 << 4 | COMPACT_LIST;
     at = put_list_head(at, frame->n_spans, COMPACT_STRUCT);
@@ -374,6 +389,7 @@ void frame_close_batch(Frame *frame, const FrameSender *sender) {
         append_pack_head(frame);
     else
         append_to_head(frame, start, at);
+
     frame->sequence = sender->sequence;
     close_tail(frame, sender);
     const guint32 length = GUINT32_TO_BE((guint32)(frame_bytes(frame) - FRAME_HEADER_BYTES));

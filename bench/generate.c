@@ -139,6 +139,7 @@ static void begin_batch(Generator *g, guint process) {
 Generator *generator_new(const GeneratorOptions *options, GError **error) {
     g_autoptr(SpanBatch) model = batch_new();
     if (!load_model(options->model_path, model, error)) return NULL;
+
     Generator *g = g_new0(Generator, 1);
     g->options = *options;
     g->options.hosts = MAX(options->hosts, 1);
@@ -147,14 +148,17 @@ Generator *generator_new(const GeneratorOptions *options, GError **error) {
     g->templates = g_array_new(FALSE, FALSE, sizeof(Template));
     g->tracers = g_ptr_array_new_with_free_func(g_free);
     g->batches = g_ptr_array_new_with_free_func((GDestroyNotify)batch_free);
+
     group_by_trace(g);
     resolve_parents(g);
     find_processes(g);
+
     for (guint i = 0; i < STRETCHES; i++) {
         /* Log-normal with sigma 0.5, by Box and Muller. */
         double radius = sqrt(-2 * log(1 - next_unit(g))), angle = 2 * G_PI * next_unit(g);
         g->stretch[i] = exp(0.5 * radius * cos(angle));
     }
+
     for (guint p = 0; p < g->batches->len; p++) begin_batch(g, p);
     g->places = g_new(guint64, g->options.hosts);
     for (guint32 i = 0; i < g->options.hosts; i++) g->places[i] = next_random(g);
@@ -244,6 +248,7 @@ guint generator_trace(Generator *g) {
     if (!g->options.nanoseconds) begin_ns = begin_ns / NS_PER_MS * NS_PER_MS;
     guint32 host = (guint32)(number >> 32) % g->options.hosts;
     draw_ids(g, one, host);
+
     for (guint k = 0; k < one->count; k++) {
         guint32 source = g->order[one->first + k];
         guint32 process = g->process_of[source];
@@ -255,6 +260,7 @@ guint generator_trace(Generator *g) {
         span->name = vary_name(batch, from->name, number);
         span->tracer = g->model->strings->len + (host + process) % g->options.hosts;
         span->flags = g->options.nanoseconds ? 0 : SPAN_MILLISECONDS;
+
         copy_parents(g, batch, from, trace);
         copy_annotations(g, batch, from, number);
         for (guint i = 0; i < from->n_notes; i++) {

@@ -91,6 +91,7 @@ static gint64 mono_ns(void) { return clock_monotonic_ns(clock_system()); }
 
 static ClusterOptions cluster_options(guint lane, guint lanes) {
     gint64 late_ns = (gint64)(MIN(late_by_s, (double)spans / cluster_rate / LATE_SHARE_OF_RUN) * 1e9);
+
     return (ClusterOptions){.model_path = model,
                             .seed = (guint64)seed,
                             .lane = lane,
@@ -134,6 +135,7 @@ static gboolean run_lane(Lane *lane) {
     options_of_lane.arg = lane;
     lane->cluster = cluster_new(&options_of_lane, &lane->error);
     if (lane->cluster == NULL) return FALSE;
+
     SenderOptions to = {.address = thrift,
                         .connections = (guint32)MAX(connections / threads, 1),
                         .most_unanswered_bytes = ((guint64)unanswered_mib << 20) / (guint64)threads,
@@ -141,11 +143,13 @@ static gboolean run_lane(Lane *lane) {
                         .give_up_ms = give_up_s * 1000LL};
     lane->sender = sender_new(&to, lane->cluster, &lane->error);
     if (lane->sender == NULL) return FALSE;
+
     const guint64 open_here = share_of(open_traces, lane), goal = share_of(spans, lane);
     cluster_begin_open(lane->cluster, open_here);
     if (open_here > 0) cluster_flush(lane->cluster);
     run_until(lane, goal);
     if (hold_s > 0) sender_hear(lane->sender, mono_ns() + (gint64)(hold_s * 1e9));
+
     cluster_complete_open(lane->cluster, open_here);
     cluster_finish(lane->cluster);
     return sender_drain(lane->sender, &lane->error);
@@ -205,12 +209,14 @@ static int write_json(void) {
     JsonLines lines = {.text = text};
     o.deliver = write_frame;
     o.arg = &lines;
+
     g_autoptr(GError) error = NULL;
     g_autoptr(Cluster) cluster = lines.cluster = cluster_new(&o, &error);
     if (cluster == NULL) {
         fprintf(stderr, "bench_load: %s\n", error->message);
         return 1;
     }
+
     gboolean whole = FALSE;
     while (!whole) {
         whole = cluster_counts(cluster).made >= (guint64)spans;
@@ -221,6 +227,7 @@ static int write_json(void) {
         if (fwrite(text->str, 1, text->len, stdout) != text->len) return 1;
         g_string_truncate(text, 0);
     }
+
     return fflush(stdout) == 0 ? 0 : 1;
 }
 
@@ -239,6 +246,7 @@ static double cpu_seconds(void) {
 static void print_result(const Lane *lanes, double seconds) {
     ClusterCounts made = {0};
     SenderCounts sent = {0};
+
     for (gint i = 0; i < threads; i++) {
         guint64 largest_so_far = MAX(made.largest, lanes[i].made.largest);
         add_all((guint64 *)&made, (const guint64 *)&lanes[i].made, sizeof made / sizeof(guint64));
@@ -247,6 +255,7 @@ static void print_result(const Lane *lanes, double seconds) {
         add_all((guint64 *)&sent, (const guint64 *)&lanes[i].sent, sizeof sent / sizeof(guint64));
         sent.longest_ns = longest_ns;
     }
+
     const guint64 all = sent.first_time + sent.again;
     printf("{\"traces\": %" PRIu64 ", \"made\": %" PRIu64 ", \"withheld\": %" PRIu64 ", \"spans\": %" PRIu64
            ", \"late\": %" PRIu64 ", \"repeated\": %" PRIu64 ",\n \"acknowledged\": %" PRIu64 ", \"accepted\": %" PRIu64

@@ -139,6 +139,7 @@ static void send_some(Sender *sender, Connection *one) {
     if (frame == NULL || one->fd < 0 || one->told) return;
     const guint64 whole = frame_bytes(frame);
     if (one->begun_ns == 0) one->begun_ns = mono_ns();
+
     while (one->offset < whole) {
         struct iovec parts[3];
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = parts_from(frame, one->offset, parts)};
@@ -153,6 +154,7 @@ static void send_some(Sender *sender, Connection *one) {
             return;
         }
     }
+
     watch_out(sender, one, FALSE);
 }
 
@@ -160,6 +162,7 @@ static void acknowledged(Sender *sender, Connection *one, const WireReply *reply
     Frame *frame = g_queue_pop_head(&one->queue);
     SenderCounts *counts = &sender->counts;
     const gint64 now = mono_ns(), took_ns = now - one->begun_ns;
+
     counts->batches++;
     counts->bytes += frame_bytes(frame);
     counts->accepted += (guint64)reply->accepted;
@@ -170,9 +173,11 @@ static void acknowledged(Sender *sender, Connection *one, const WireReply *reply
         counts->again += frame->n_spans;
     counts->latency[latency_cell(took_ns)]++;
     counts->longest_ns = MAX(counts->longest_ns, took_ns);
+
     sender->unanswered_bytes -= frame_bytes(frame);
     sender->heard_ns = now;
     cluster_release(sender->cluster, frame);
+
     one->offset = 0;
     one->begun_ns = 0;
     send_some(sender, one);

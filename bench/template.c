@@ -248,6 +248,7 @@ static void add_template(TemplateSet *set, const SpanBatch *model, const BatchSp
     Template one = {.first = set->spans->len, .count = n};
     gint64 begin_ns = G_MAXINT64;
     for (guint i = 0; i < n; i++) begin_ns = MIN(begin_ns, trace[i]->begin_ns);
+
     for (guint i = 0; i < n; i++) {
         TemplateSpan span = {.begin_ns = trace[i]->begin_ns - begin_ns,
                              .duration_ns = trace[i]->duration_ns,
@@ -262,6 +263,7 @@ static void add_template(TemplateSet *set, const SpanBatch *model, const BatchSp
         one.duration_ns = MAX(one.duration_ns, span.begin_ns + span.duration_ns);
         g_array_append_val(set->spans, span);
     }
+
     set->longest = MAX(set->longest, n);
     add_threads(set, &one);
     g_array_append_val(set->templates, one);
@@ -377,6 +379,7 @@ TemplateSet *template_set_load(const char *model_path, GError **error) {
     g_autoptr(SpanBatch) model = batch_new();
     g_autofree char *text = NULL;
     if (!load_model(model_path, model, &text, error)) return NULL;
+
     g_autoptr(TemplateSet) set = g_new0(TemplateSet, 1);
     set->strings = g_array_new(FALSE, FALSE, sizeof(TemplateString));
     set->spans = g_array_new(FALSE, FALSE, sizeof(TemplateSpan));
@@ -388,10 +391,12 @@ TemplateSet *template_set_load(const char *model_path, GError **error) {
     set->recipes = g_array_new(FALSE, FALSE, sizeof(Recipe));
     set->chunk = g_string_chunk_new(4096);
     set->index = g_hash_table_new(g_str_hash, g_str_equal);
+
     add_captured(set, model);
     if (!add_methods(set, error)) return NULL;
     for (guint i = 0; i < G_N_ELEMENTS(jobs); i++)
         if (!add_job(set, jobs[i], error)) return NULL;
+
     number_shapes(set);
     return g_steal_pointer(&set);
 }
