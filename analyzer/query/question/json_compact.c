@@ -64,6 +64,7 @@ void json_put_string(JsonText *text, const char *string, gsize length) {
     const char *from = string, *at = string, *end = string + length;
     if (allowance_over()) return; /* nobody will read it */
     put_char(text, '"');
+
     while (at < end) {
         gunichar c = (guint8)*at;
         gsize bytes = 1;
@@ -71,6 +72,7 @@ void json_put_string(JsonText *text, const char *string, gsize length) {
             at++;
             continue;
         }
+
         json_put_bytes(text, from, (gsize)(at - from));
         if (c < 0x7f)
             put_escaped(text, (guint8)c);
@@ -78,6 +80,7 @@ void json_put_string(JsonText *text, const char *string, gsize length) {
             put_code(text, c);
         from = at += bytes;
     }
+
     json_put_bytes(text, from, (gsize)(end - from));
     put_char(text, '"');
 }

@@ -130,6 +130,7 @@ void measure_add(json_t *row, NodeStats *stats) {
             object = json_object();
             json_object_set_new(row, groups[g].name, object);
         }
+
         gsize skip = groups[g].name ? strlen(groups[g].name) + 1 : 0;
         for (gsize i = 0; i < groups[g].n; i++) {
             const MeasureField *field = &groups[g].fields[i];
@@ -139,6 +140,7 @@ void measure_add(json_t *row, NodeStats *stats) {
             json_object_set_new(object, field->name + skip, json_integer(value));
         }
     }
+
     json_object_set_new(row, "resolution_ns", json_integer(measure_resolution_ns(stats)));
     if (dist_is_summary(&stats->duration)) return;
     json_object_set_new(row, "exact_quantiles", json_boolean(dist_is_exact(&stats->duration)));

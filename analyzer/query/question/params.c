@@ -148,6 +148,7 @@ static gint64 unit_ns(const char *unit) {
         {"d", 24 * 60 * NS_PER_MINUTE},
         {"w", 7 * 24 * 60 * NS_PER_MINUTE},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(units); i++) {
         if (strcmp(unit, units[i].name) == 0) return units[i].ns;
     }
@@ -196,9 +197,11 @@ static gboolean take_zone(const char **at, gint64 *offset_s) {
 static gboolean calendar_to_time(const char *at, gint64 *ns) {
     gint year, month, day, hour = 0, minute = 0, second = 0;
     gint64 billionths = 0, offset_s = 0, result;
+
     if (!take_digits(&at, 4, &year) || *at++ != '-' || !take_digits(&at, 2, &month) || *at++ != '-' ||
         !take_digits(&at, 2, &day))
         return FALSE;
+
     if (*at == 'T' || *at == 't' || *at == ' ') {
         at++;
         if (!take_digits(&at, 2, &hour) || *at++ != ':' || !take_digits(&at, 2, &minute)) return FALSE;
@@ -212,10 +215,13 @@ static gboolean calendar_to_time(const char *at, gint64 *ns) {
         at++;
     }
     if (*at != '\0') return FALSE;
+
     g_autoptr(GDateTime) date = g_date_time_new_utc(year, month, day, hour, minute, second);
     if (!date) return FALSE;
+
     if (__builtin_mul_overflow(g_date_time_to_unix(date) - offset_s, NS_PER_SEC, &result)) return FALSE;
     if (__builtin_add_overflow(result, billionths, &result)) return FALSE;
+
     *ns = result;
     return TRUE;
 }

@@ -97,17 +97,20 @@ gboolean forest_trees(const Asked *asked, const ForestFilter *filter, const Fore
         return fail(error, PLUMB_ERROR_INPUT, "with level=tree, sort is total_ns or calls");
     if (filter->host)
         return fail(error, PLUMB_ERROR_INPUT, "with level=tree there is no host: look for traces of a host instead");
+
     g_autoptr(GHashTable) wanted = g_hash_table_new(NULL, NULL);
     TreeScan trees = {asked->archive, filter, order->sort, wanted, 0, 0};
     guint limit = order->limit ? (guint)MIN(order->limit, (guint64)asked->rows_max) : asked->rows_max;
     g_autoptr(Candidates) found = candidates_new(limit);
     if (!scan(&trees, found, error)) return FALSE;
     candidates_finish(found);
+
     g_autoptr(Compressor) compressor = compressor_new(archive_lookup(asked->archive), QUERY_SHAPES);
     json_t *list = json_array();
     json_object_set_new(answer, "traces", json_count(trees.traces));
     json_object_set_new(answer, "spans", json_count(trees.spans));
     json_object_set_new(answer, "patterns", list);
+
     guint64 nodes = 0;
     guint n = 0;
     for (; n < found->list->len && nodes < asked->rows_max; n++) {
@@ -116,6 +119,7 @@ gboolean forest_trees(const Asked *asked, const ForestFilter *filter, const Fore
         const json_t *last = json_array_get(list, json_array_size(list) - 1);
         nodes += json_array_size(json_object_get(last, "nodes"));
     }
+
     if (n < trees.traces) json_object_set_new(answer, "more", json_true());
     return TRUE;
 }

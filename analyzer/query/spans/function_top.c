@@ -118,9 +118,11 @@ static gboolean goes_on(void *arg, const StatsKey *key) {
 /* The k-th greatest, k from 0, of n values; which change places. */
 static double nth_greatest(double *values, guint n, guint k) {
     guint from = 0, until = n;
+
     while (until - from > 1) {
         double pivot = values[from + (until - from) / 2];
         guint i = from, greater = from, less = until; /* from..greater..i..less..until: >, ==, unknown, < */
+
         while (i < less) {
             double value = values[i];
             if (value > pivot) {
@@ -133,12 +135,14 @@ static double nth_greatest(double *values, guint n, guint k) {
                 i++;
             }
         }
+
         if (k >= greater && k < less) return pivot;
         if (k < greater)
             until = greater;
         else
             from = less;
     }
+
     return values[from];
 }
 

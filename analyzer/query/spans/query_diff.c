@@ -126,6 +126,7 @@ static json_t *pattern_json(Archive *archive, const PatternCount *count, const P
 static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *answer, GError **error) {
     g_autoptr(GHashTable) by_number = g_hash_table_new_full(g_int_hash, g_int_equal, NULL, g_free);
     PatternCounts counts = {by_number, 0};
+
     for (; counts.side < 2; counts.side++) {
         StatsFilter filter = {.kind = STATS_PATTERN,
                               .since_ns = periods[counts.side].since_ns,
@@ -133,6 +134,7 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
                               .role = -1};
         if (!archive_stats_weigh(diff->archive, &filter, count_pattern, &counts, error)) return FALSE;
     }
+
     g_autoptr(GPtrArray) list = g_ptr_array_new();
     GHashTableIter iter;
     gpointer data;
@@ -141,11 +143,13 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
         const PatternCount *count = data;
         if ((count->traces[0] == 0) != (count->traces[1] == 0)) g_ptr_array_add(list, data);
     }
+
     g_ptr_array_sort_with_data(list, compare_counts, diff->archive);
     guint64 limit = diff->limited ? diff->limit : PATTERN_LIMIT;
     guint n = answer_rows(diff->asked, limit, list->len, answer);
     json_t *rows = json_array();
     json_object_set_new(answer, "patterns", rows);
+
     for (guint i = 0; i < n; i++) {
         const PatternCount *count = list->pdata[i];
         NodeMap map;

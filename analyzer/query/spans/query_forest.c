@@ -439,13 +439,16 @@ json_t *answer_forest(const Asked *asked, GError **error) {
     g_auto(ForestFilter) filter = {0};
     ForestOrder order = {SORT_TOTAL, 20};
     guint level = 0;
+
     if (!forest_filter_parse(asked, &filter, error) || !params_choice(asked->params, "level", levels, &level, error) ||
         !params_choice(asked->params, "sort", sorts, &order.sort, error) ||
         !params_count(asked->params, "limit", &order.limit, error))
         return NULL;
+
     json_auto_t *answer = json_object();
     json_add_period(answer, asked->archive, filter.period, level == 0);
     json_object_set_new(answer, "level", json_string(levels[level]));
+
     if (level == 1) {
         if (!forest_trees(asked, &filter, &order, answer, error)) return NULL;
     } else {
@@ -453,5 +456,6 @@ json_t *answer_forest(const Asked *asked, GError **error) {
         forest_init(&forest, asked->archive, &filter);
         if (!forest_patterns(&forest, asked, &order, answer, error)) return NULL;
     }
+
     return g_steal_pointer(&answer);
 }

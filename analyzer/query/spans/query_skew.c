@@ -21,20 +21,24 @@ json_t *answer_skew(const Asked *asked, GError **error) {
     if (!params_period(asked->params, asked->now_ns, &period, error) ||
         !params_count(asked->params, "limit", &limit, error))
         return NULL;
+
     g_autoptr(Skew) skew = skew_new(asked->archive);
     g_autoptr(ArchiveScan) scan = archive_scan_new(asked->archive, period.since_ns, period.until_ns, TRUE);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GError) failure = NULL;
     TraceSummary summary;
+
     while ((limit == 0 || traces < limit) && archive_scan_next(scan, &trace_id, &summary, &failure)) {
         g_byte_array_set_size(bytes, 0);
         if (!archive_scan_spans(scan, bytes, error)) return NULL;
         traces += add_spans(skew, asked->archive, bytes);
     }
+
     if (failure) {
         g_propagate_error(error, g_steal_pointer(&failure));
         return NULL;
     }
+
     json_t *answer = json_object();
     json_object_set_new(answer, "traces", json_count(traces));
     json_object_set_new(answer, "pairs", skew_json(skew));

@@ -37,10 +37,12 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
     json_t *missing = json_array();
     json_object_set_new(answer, "spans", json_null());
     json_object_set_new(answer, "missing", missing);
+
     g_autofree guint32 *depths = g_new(guint32, tree->n_nodes);
     depths[0] = G_MAXUINT32; /* so that its children have 0 */
     guint shown = 0;
     trace_rows_begin(&rows);
+
     for (guint32 i = 1; i < tree->n_nodes && shown < most && !allowance_over(); i++) {
         depths[i] = depths[tree->parent[i]] + 1;
         if (tree->span[i]) {
@@ -52,6 +54,7 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
             json_array_append_new(missing, row);
         }
     }
+
     trace_rows_end(&rows);
 }
 
@@ -109,6 +112,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     }
     g_autoptr(TraceView) view = trace_view_load_from(asked->archive, id.trace, (guint)MIN(part - 1, G_MAXUINT), error);
     if (!view) return NULL;
+
     if (one_span && !has_span(view->tree, id)) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "trace %016" G_GINT64_MODIFIER "x is there, but has no span %s", id.trace,
              params_text(asked->params, "id"));
@@ -116,8 +120,10 @@ json_t *answer_trace(const Asked *asked, GError **error) {
     }
     guint32 dropped;
     if (!archive_trace_dropped(asked->archive, id.trace, &dropped, error)) return NULL;
+
     g_autoptr(Skew) skew = skew_new(asked->archive);
     skew_add_tree(skew, view->tree);
+
     json_auto_t *answer = json_object();
     add_head(answer, asked->archive, view);
     if (!trace_tasks_add(answer, asked, view, error)) return NULL;
@@ -126,6 +132,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
         json_object_set_new(answer, "first_part", json_count(part));
         json_object_set_new(answer, "parts_shown", json_count(view->load.loaded));
     }
+
     if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
     if (!add_spans(answer, asked, view, limit, error)) return NULL;
     json_object_set_new(answer, "skew", skew_json(skew));

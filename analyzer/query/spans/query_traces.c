@@ -307,8 +307,10 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
     g_autoptr(ArchiveScan) scan =
         archive_scan_new(filter->archive, filter->period.since_ns, filter->period.until_ns, TRUE);
     if (!decode) archive_scan_summaries_only(scan);
+
     g_autoptr(SearchTerms) terms = filter_terms(filter);
     if (search_terms_any(terms)) archive_scan_by_terms(scan, g_steal_pointer(&terms));
+
     g_autoptr(GError) failure = NULL;
     Candidate candidate;
     while (archive_scan_next(scan, &candidate.trace_id, &candidate.summary, &failure)) {
@@ -326,10 +328,12 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         candidates_add(found, &candidate);
         search->matches++;
     }
+
     if (failure) {
         g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
     }
+
     if (search->matches > search->limit) search->more = TRUE;
     return TRUE;
 }

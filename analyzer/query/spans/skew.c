@@ -100,6 +100,7 @@ static gint compare_pairs(gconstpointer left, gconstpointer right) {
 json_t *skew_json(const Skew *skew) {
     Dict *dict = archive_dict(skew->archive);
     g_autoptr(GArray) named = g_array_new(FALSE, FALSE, sizeof(NamedPair));
+
     GHashTableIter iter;
     gpointer data;
     g_hash_table_iter_init(&iter, skew->pairs);
@@ -109,6 +110,7 @@ json_t *skew_json(const Skew *skew) {
         g_array_append_val(named, row);
     }
     g_array_sort(named, compare_pairs);
+
     json_t *list = json_array();
     for (guint i = 0; i < named->len; i++) {
         const NamedPair *row = &g_array_index(named, NamedPair, i);
@@ -120,5 +122,6 @@ json_t *skew_json(const Skew *skew) {
         json_object_set_new(object, "samples", json_count(row->pair->samples));
         json_array_append_new(list, object);
     }
+
     return list;
 }

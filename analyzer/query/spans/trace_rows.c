@@ -46,6 +46,7 @@ static gboolean plain_key(const char *text, gsize length) {
 static gboolean put_plain_annotations(const TraceRows *rows, SpanCursor *cursor, guint skip) {
     SpanAnnotation list[PLAIN_ANNOTATIONS];
     guint n = 0;
+
     for (SpanAnnotation next; span_next_annotation(cursor, &next);) {
         if (skip > 0) {
             skip--;
@@ -58,6 +59,7 @@ static gboolean put_plain_annotations(const TraceRows *rows, SpanCursor *cursor,
             if (list[i].key == next.key) return FALSE;
         list[n++] = next;
     }
+
     for (guint i = 0; i < n; i++) {
         gsize length;
         const char *key = dict_text(archive_dict(rows->archive), list[i].key, &length);
@@ -66,6 +68,7 @@ static gboolean put_plain_annotations(const TraceRows *rows, SpanCursor *cursor,
         put_literal(rows->out, ":");
         json_put_text(rows->out, list[i].value, list[i].length);
     }
+
     if (n > 0) put_literal(rows->out, "}");
     return TRUE;
 }
@@ -157,9 +160,11 @@ void trace_rows_add(TraceRows *rows, guint32 node, guint32 depth) {
     const SpanRec *span = rows->view->tree->span[node];
     gsize length;
     guint skip = 0;
+
     g_string_truncate(rows->description, 0);
     span_description(rows->archive, span, rows->description, &skip);
     const char *name = dict_text(archive_dict(rows->archive), span->name, &length);
+
     put_literal(out, out->data[out->used - 1] == '[' ? "{\"span\":" : ",{\"span\":");
     put_span_id(out, span->id);
     put_parents(out, span);
@@ -169,11 +174,13 @@ void trace_rows_add(TraceRows *rows, guint32 node, guint32 depth) {
     put_literal(out, ",\"description\":");
     json_put_text(out, rows->description->str, rows->description->len);
     put_process(rows, span);
+
     put_number(out, ",\"begin_time_ns\":", span->begin_ns);
     put_number(out, ",\"duration_ns\":", span->duration_ns);
     put_number(out, ",\"self_ns\":", rows->view->times->self_ns[node]);
     put_number(out, ",\"critical_ns\":", rows->view->times->critical_ns[node]);
     put_number(out, ",\"resolution_ns\":", span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1);
+
     put_lists(rows, span, skip);
     put_flags(out, rows->view->tree->flags[node]);
     put_literal(out, "}");

@@ -86,6 +86,7 @@ static gboolean take_task(void *arg, const void *record) {
     Loading *loading = arg;
     const SparkTask *task = record;
     if (task->launch_ms < 0) return TRUE;
+
     Row row = {.task = {.task = task->task,
                         .partition = task->partition,
                         .attempt = task->attempt,
@@ -95,21 +96,25 @@ static gboolean take_task(void *arg, const void *record) {
                .begin_ms = task->launch_ms,
                .end_ms = task->finish_ms,
                .distance = distance_of(task->locality)};
+
     row.task.executor = number_of(loading->executors, loading->tasks->executors, task->executor);
     row.stage = stage_of(loading->tasks, task);
     row.host = number_of(loading->hosts, loading->tasks->hosts, task->host);
+
     if (task->status == TASK_RUNNING) {
         row.flags = loading->tasks->app.end_ms < 0 ? ROW_JUDGED : 0;
         row.end_ms = MAX(loading->now_ms, task->launch_ms);
     } else if (task->status == TASK_SUCCESS && task->finish_ms >= 0) {
         row.flags = ROW_COUNTED | ROW_JUDGED;
     }
+
     for (guint i = 0; i < N_FEATURES; i++) {
         gint64 value = task->metrics[features[i].metric];
         gint64 more = features[i].more == features[i].metric ? -1 : task->metrics[features[i].more];
         if (more >= 0) value = MAX(value, 0) + more;
         row.values[i] = value;
     }
+
     g_array_append_val(loading->rows, row);
     return TRUE;
 }
@@ -118,6 +123,7 @@ static void fill_table(AppTasks *tasks, const GArray *rows) {
     TaskTable *table = task_table_new(rows->len, tasks->stages->len, tasks->hosts->len);
     tasks->table = table;
     tasks->tasks = g_new(AppTask, MAX(rows->len, 1));
+
     guint columns[N_FEATURES];
     for (guint i = 0; i < N_FEATURES; i++) {
         Feature feature = {.name = (char *)features[i].name,
@@ -126,8 +132,10 @@ static void fill_table(AppTasks *tasks, const GArray *rows) {
                            .topic = features[i].topic};
         columns[i] = task_table_add(table, &feature);
     }
+
     const Feature place = {.name = (char *)"locality", .unit = "", .kind = FEATURE_DISCRETE, .topic = TOPIC_LOCALITY};
     const guint locality = task_table_add(table, &place);
+
     for (guint32 i = 0; i < rows->len; i++) {
         const Row *row = &g_array_index(rows, Row, i);
         tasks->tasks[i] = row->task;
@@ -190,6 +198,7 @@ gboolean app_tasks_add_samples(AppTasks *tasks, Archive *archive, GError **error
         last_ms = MAX(last_ms, table->end_ms[i]);
     }
     if (table->count == 0) return TRUE;
+
     guint columns[N_RESOURCES];
     for (guint i = 0; i < N_RESOURCES; i++) {
         const Feature feature = {.name = (char *)resources[i].name,
@@ -198,6 +207,7 @@ gboolean app_tasks_add_samples(AppTasks *tasks, Archive *archive, GError **error
                                  .topic = resources[i].topic};
         columns[i] = task_table_add(table, &feature);
     }
+
     for (guint host = 0; host < tasks->hosts->len; host++) {
         HostUsage usage = {{NULL}};
         SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, g_ptr_array_index(tasks->hosts, host));
@@ -213,9 +223,11 @@ gboolean app_tasks_add_samples(AppTasks *tasks, Archive *archive, GError **error
             g_ptr_array_add(tasks->usage, usage.series[i]);
             task_feature(table, columns[i])->series[host] = usage.series[i];
         }
+
         tasks->sampled_hosts += any;
         if (!loaded) return FALSE;
     }
+
     for (guint i = 0; i < N_RESOURCES; i++) task_table_fill_resource(table, columns[i]);
     return TRUE;
 }

@@ -28,10 +28,12 @@ AppList *app_list_load(Archive *archive, GError **error) {
     list->entries = g_array_new(FALSE, TRUE, sizeof(AppEntry));
     if (!archive_spark_owners(archive, OWNER_APP, list->records, (SparkOwnerVisitor){add_owner, list->entries}, error))
         return NULL;
+
     for (guint i = 0; i < list->entries->len; i++) {
         const SparkSelect select = SPARK_SELECT(SPARK_APP, g_array_index(list->entries, AppEntry, i).key);
         if (!archive_spark_load(archive, &select, list->records, error)) return NULL;
     }
+
     /* One application has one record at most, in the same order. */
     guint at = 0;
     for (guint i = 0; i < list->entries->len; i++) {
@@ -43,6 +45,7 @@ AppList *app_list_load(Archive *archive, GError **error) {
         if (app->start_ms >= 0) entry->begin_ms = app->start_ms;
         at++;
     }
+
     g_array_sort(list->entries, newest_first);
     return g_steal_pointer(&list);
 }
@@ -85,14 +88,17 @@ static guint count_fitting(const AppList *list, Fits fits, const char *text, con
 static void fail_unknown(const AppList *list, const char *text, GError **error) {
     g_autoptr(GPtrArray) known = g_ptr_array_new();
     g_autoptr(GString) newest = g_string_new(NULL);
+
     for (guint i = 0; i < list->entries->len; i++) {
         const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);
         g_ptr_array_add(known, (gpointer)entry->key);
         if (entry->app != NULL && entry->app->name != NULL) g_ptr_array_add(known, (gpointer)entry->app->name);
         if (i < LISTED) g_string_append_printf(newest, "%s%s", i > 0 ? ", " : "", entry->key);
     }
+
     g_ptr_array_add(known, NULL);
     const char *nearest = nearest_name(text, (const char *const *)known->pdata);
+
     if (list->entries->len == 0)
         fail(error, PLUMB_ERROR_NOT_FOUND,
              "no application of Spark is stored: plumb-bridge sends the records of event logs to plumbd, and `plumb "

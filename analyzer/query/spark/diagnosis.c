@@ -13,9 +13,11 @@ gboolean asked_bigroots(const Asked *asked, BigRootsOptions *options, GError **e
     const QueryParams *params = asked->params;
     gboolean edge = TRUE;
     if (!params_flag(params, "edge", &edge, error)) return FALSE;
+
     BigRootsOptions result = bigroots_options(edge);
     guint figure = result.peers, keep = result.keep;
     gint64 window_ns = result.window_ms * NS_PER_MS;
+
     if (!params_real(params, "lambda_p", &result.lambda_p, error) ||
         !params_real(params, "lambda_q", &result.lambda_q, error) ||
         !params_real(params, "lambda_t", &result.lambda_t, error) ||
@@ -26,6 +28,7 @@ gboolean asked_bigroots(const Asked *asked, BigRootsOptions *options, GError **e
         !params_choice(params, "evidence", kept, &keep, error))
         return FALSE;
     if (result.lambda_q > 1) return fail(error, PLUMB_ERROR_INPUT, "lambda_q is a quantile: give 0 to 1");
+
     result.window_ms = window_ns / NS_PER_MS;
     result.peers = (PeerFigure)figure;
     result.keep = (EvidenceKept)keep;

@@ -115,11 +115,13 @@ static json_t *operations_json(const Scored *scored) {
     const guint32 n_ops = scored->stage->operations->len;
     g_autofree guint32 *on_top = g_new0(guint32, n_ops + 1);
     for (gsize i = 0; i < scored->n_top; i++) on_top[span_at(scored->stage, scored->scores[i].instance)->operation]++;
+
     for (guint32 j = 0; j < n_ops; j++) {
         const StageOperation *operation = operation_at(scored->stage, j);
         const OpFigures *figures = &scored->figures[j];
         json_t *object = json_object();
         add_operation(object, operation);
+
         json_object_set_new(object, "instances", json_integer(operation->instances));
         json_set_number(object, "mean_ms", figures->mean_ms);
         json_set_number(object, "std_ms", figures->deviation_ms);
@@ -131,6 +133,7 @@ static json_t *operations_json(const Scored *scored) {
         json_object_set_new(object, "top_instances", json_integer(on_top[j]));
         json_array_append_new(list, object);
     }
+
     return list;
 }
 
@@ -184,16 +187,19 @@ static json_t *top_json(const Scored *scored, json_t *stage_object) {
     json_t *list = json_array();
     const StageOperations *stage = scored->stage;
     const guint64 most = scored->wanted->limit ? scored->wanted->limit : G_MAXUINT64;
+
     for (gsize i = 0; i < scored->n_top; i++) {
         if (i >= most || i >= scored->asked->rows_max) {
             json_object_set_new(stage_object, "more", json_true());
             break;
         }
+
         const OpScore *item = &scored->scores[i];
         const OpSpan *span = span_at(stage, item->instance);
         const OpInstance *instance = &g_array_index(stage->instances, OpInstance, item->instance);
         const Pipeline *pipeline = pipeline_at(stage, span->pipeline);
         const StageOperation *operation = operation_at(stage, span->operation);
+
         json_t *object = json_object();
         json_object_set_new(object, "task", json_integer(pipeline->task));
         json_object_set_new(object, "partition", json_integer(pipeline->partition));
@@ -207,6 +213,7 @@ static json_t *top_json(const Scored *scored, json_t *stage_object) {
         if (reads_hdfs(operation->class_name)) add_trees(scored, object, instance, pipeline->task);
         json_array_append_new(list, object);
     }
+
     return list;
 }
 
@@ -279,6 +286,7 @@ static json_t *stage_json(Scored *scored, GError **error) {
     const StageOperations *stage = scored->stage;
     const StagePattern pattern = stage_pattern(&scored->summary);
     json_t *object = json_object();
+
     json_object_set_new(object, "stage", json_integer(stage->stage));
     json_object_set_new(object, "stage_attempt", json_integer(stage->attempt));
     json_object_set_new(object, "pipelines", json_integer(stage->pipelines->len));
@@ -286,12 +294,14 @@ static json_t *stage_json(Scored *scored, GError **error) {
     json_object_set_new(object, "source", json_string(operation_source_name(stage->source)));
     if (stage->not_read > 0) json_object_set_new(object, "tasks_not_read", json_integer(stage->not_read));
     add_coverage(object, stage);
+
     json_object_set_new(object, "pattern", json_string(stage_pattern_name(pattern)));
     json_object_set_new(object, "meaning", json_string(stage_pattern_meaning(pattern)));
     json_set_number(object, "others_cv", scored->summary.others_cv);
     json_object_set_new(object, "operations", operations_json(scored));
     json_object_set_new(object, "top_instances", json_integer((json_int_t)scored->n_top));
     json_object_set_new(object, "top", top_json(scored, object));
+
     if (add_clusters(scored, object, error)) return object;
     json_decref(object);
     return NULL;
@@ -371,16 +381,20 @@ json_t *answer_operations(const Asked *asked, GError **error) {
     if (!parse(asked, &wanted, error)) return NULL;
     g_autofree char *key = asked_app(asked, error);
     if (!key) return NULL;
+
     SparkSelect select = SPARK_SELECT(SPARK_APP, key);
     g_autoptr(SparkRecords) records = spark_records_new();
     if (!archive_spark_load(asked->archive, &select, records, error)) return NULL;
+
     if (records->of[SPARK_APP]->len == 0) { /* removed since */
         fail(error, PLUMB_ERROR_NOT_FOUND, "no application \"%s\"", key);
         return NULL;
     }
+
     const SparkApp *app = spark_app(records, 0);
     json_t *stages = stages_json(asked, &wanted, app, error);
     if (!stages) return NULL;
+
     json_t *answer = json_object();
     json_object_set_new(answer, "app", json_string(app->app));
     json_add_text(answer, "name", app->name);

@@ -216,6 +216,7 @@ static json_t *answer_of(const Asked *asked, const AppEntry *entry, StageSums *s
     if (!params_count(asked->params, "limit", &limit, error) ||
         !params_choice(asked->params, "sort", sorts, &by, error))
         return NULL;
+
     g_autoptr(GPtrArray) order = g_ptr_array_new();
     GHashTableIter iter;
     gpointer sum;
@@ -225,10 +226,12 @@ static json_t *answer_of(const Asked *asked, const AppEntry *entry, StageSums *s
         g_ptr_array_add(order, sum);
     }
     g_ptr_array_sort_with_data(order, compare, GUINT_TO_POINTER(by));
+
     json_t *answer = json_object(), *rows = json_array();
     json_add_app(asked, answer, entry);
     const guint n = answer_rows(asked, limit, order->len, answer);
     const gboolean one = params_text(asked->params, "stage") != NULL;
+
     for (guint i = 0; i < n; i++) json_array_append_new(rows, row_of(g_ptr_array_index(order, i), one));
     json_object_set_new(answer, "stages", rows);
     return answer;

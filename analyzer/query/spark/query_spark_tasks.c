@@ -148,19 +148,23 @@ static gboolean add_rows(const Asked *asked, const AppEntry *entry, const Found 
     const GArray *briefs = found->briefs;
     guint64 limit = 100;
     if (!params_count(asked->params, "limit", &limit, error)) return FALSE;
+
     const guint n = answer_rows(asked, limit, briefs->len, answer);
     json_t *rows = json_array();
     json_object_set_new(answer, "tasks", rows);
     g_autoptr(SparkRecords) records = spark_records_new();
+
     for (guint i = 0; i < n; i++) {
         const Brief *brief = &g_array_index(briefs, Brief, i);
         SparkSelect select = SPARK_SELECT(SPARK_TASK, entry->key);
         select.stage = brief->stage;
         select.attempt = brief->attempt;
         select.task = brief->task;
+
         spark_records_clear(records);
         if (!archive_spark_load(asked->archive, &select, records, error)) return FALSE;
         if (records->of[SPARK_TASK]->len == 0) continue; /* removed meanwhile */
+
         const SparkTask *task = spark_task(records, 0);
         json_array_append_new(rows, row_of(task, app_entry_id(entry), median_of(found->medians, task)));
     }
@@ -185,20 +189,25 @@ static gboolean asked_filter(const Asked *asked, Collect *collect, GError **erro
 json_t *answer_tasks(const Asked *asked, GError **error) {
     Collect collect;
     if (!asked_filter(asked, &collect, error)) return NULL;
+
     g_autoptr(AppList) list = app_list_load(asked->archive, error);
     const AppEntry *entry = list != NULL ? asked_app_entry(asked, list, error) : NULL;
     if (entry == NULL) return NULL;
+
     SparkSelect select = SPARK_SELECT(SPARK_TASK, entry->key);
     gint64 attempt;
     if (!asked_stage(asked, &select.stage, &attempt, error)) return NULL;
     select.attempt = (gint32)attempt;
+
     g_autoptr(SparkRecords) texts = spark_records_new();
     g_autoptr(GArray) briefs = g_array_new(FALSE, FALSE, sizeof(Brief));
     collect.briefs = briefs;
     if (!archive_spark_visit(asked->archive, &select, texts, (SparkVisitor){add_task, &collect}, error)) return NULL;
+
     g_autoptr(GArray) medians = medians_of(briefs);
     keep_shown(briefs);
     g_array_sort(briefs, compare);
+
     json_auto_t *answer = json_object();
     json_add_app(asked, answer, entry);
     json_object_set_new(answer, "fitting_tasks", json_count(briefs->len));

@@ -32,9 +32,11 @@ static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
     static const char *const hdfs[] = {"auto", "no", "yes", NULL};
     static const char *const sorts[] = {"excess_ns", "scale", "duration_ns", "stage", NULL};
     static const char *const scopes[] = {"stage", "application", NULL};
+
     const QueryParams *params = asked->params;
     *wanted = (Wanted){.ratio = STRAGGLER_RATIO, .pcc = pcc_options()};
     guint scope = 0;
+
     if (!asked_bigroots(asked, &wanted->bigroots, error) ||
         !asked_stage(asked, &wanted->stage, &wanted->attempt, error) ||
         !params_count(params, "limit", &wanted->limit, error) ||
@@ -46,8 +48,10 @@ static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
         !params_real(params, "lambda_ca", &wanted->pcc.lambda_ca, error) ||
         !params_real(params, "lambda_cq", &wanted->pcc.lambda_cq, error))
         return FALSE;
+
     if (wanted->ratio < 1) return fail(error, PLUMB_ERROR_INPUT, "ratio is a multiple of the median: give 1 or more");
     if (wanted->pcc.lambda_cq > 1) return fail(error, PLUMB_ERROR_INPUT, "lambda_cq is a quantile: give 0 to 1");
+
     wanted->pcc.whole_application = scope == 1;
     return TRUE;
 }
@@ -176,6 +180,7 @@ static void add_summary(json_t *answer, const Found *found, const GArray *shown)
     const guint n_features = found->tasks->table->features->len;
     g_autofree guint64 *counts = g_new0(guint64, n_features + 1); /* the last: the machine */
     guint64 unexplained = 0;
+
     for (guint i = 0; i < shown->len; i++) {
         const guint32 straggler = g_array_index(shown, Shown, i).straggler;
         guint causes = 0;
@@ -187,6 +192,7 @@ static void add_summary(json_t *answer, const Found *found, const GArray *shown)
         }
         unexplained += causes == 0;
     }
+
     json_t *list = json_array();
     for (guint f = 0; f <= n_features; f++) {
         if (counts[f] == 0) continue;
@@ -196,6 +202,7 @@ static void add_summary(json_t *answer, const Found *found, const GArray *shown)
         json_object_set_new(object, "stragglers", json_count(counts[f]));
         json_array_append_new(list, object);
     }
+
     json_object_set_new(answer, "causes_total", list);
     json_object_set_new(answer, "unexplained", json_count(unexplained));
 }

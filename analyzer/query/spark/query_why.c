@@ -48,10 +48,12 @@ static json_t *share_json(Archive *archive, const HdfsShare *share) {
 static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     const HdfsFacts *facts = &hdfs->facts;
     json_t *object = json_object(), *resources = json_object(), *shares = json_array();
+
     json_object_set_new(object, "link", json_string(link_kind_name(hdfs->kind)));
     json_object_set_new(object, "confidence", json_real(hdfs->confidence));
     json_object_set_new(object, "traces", json_count(hdfs->traces));
     json_object_set_new(object, "trace", json_trace_id(hdfs->trace));
+
     json_object_set_new(object, "time_ns", json_integer(facts->hdfs_ns));
     json_object_set_new(object, "datanode_ns", json_integer(facts->datanode_ns));
     json_object_set_new(object, "namenode_ns", json_integer(facts->namenode_ns));
@@ -61,9 +63,11 @@ static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     json_object_set_new(object, "failures", json_count(facts->failures));
     json_object_set_new(object, "bytes", json_integer(facts->bytes));
     json_object_set_new(object, "remote_bytes", json_integer(facts->remote_bytes));
+
     for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++)
         json_object_set_new(resources, hdfs_resource_name((HdfsResource)i), json_integer(facts->of[i]));
     json_object_set_new(object, "resources_ns", resources);
+
     for (guint i = 0; i < facts->shares->len && i < SHARES_SHOWN; i++)
         json_array_append_new(shares, share_json(why->asked->archive, &g_array_index(facts->shares, HdfsShare, i)));
     json_object_set_new(object, "shares", shares);
@@ -149,6 +153,7 @@ static GPtrArray *chosen(Why *why) {
 static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
     const AppCauses *causes = why->causes;
     guint explained = 0, without = 0;
+
     for (guint i = 0; i < list->len; i++) {
         const StragglerCause *cause = g_ptr_array_index(list, i);
         gboolean other = FALSE;
@@ -160,9 +165,11 @@ static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
         explained += cause->evidence >= 0;
         without += other;
     }
+
     json_object_set_new(answer, "stragglers_total", json_count(list->len));
     json_object_set_new(answer, "explained", json_count(explained));
     json_object_set_new(answer, "explained_without_hdfs", json_count(without));
+
     const AppHdfsCounts counts = app_hdfs_counts(causes->hdfs);
     json_t *linked = json_object();
     for (guint kind = 0; kind < LINK_KIND_COUNT; kind++)

@@ -245,20 +245,25 @@ StageOperations *stage_operations_load(Archive *archive, const StageChoice *choi
     result->instances = g_array_new(FALSE, FALSE, sizeof(OpInstance));
     result->hosts = g_ptr_array_new_with_free_func(g_free);
     result->texts = spark_records_new();
+
     g_autoptr(GHashTable) by_task = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     g_autoptr(GHashTable) by_partition = g_hash_table_new(NULL, NULL);
     g_autoptr(GHashTable) by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) by_host = g_hash_table_new(g_str_hash, g_str_equal);
     Loading loading = {result, choice, by_task, by_partition, by_name, by_host};
+
     const SparkSelect tasks = select_of(SPARK_TASK, choice), operations = select_of(SPARK_OPERATION, choice);
     const SparkSelect stages = select_of(SPARK_STAGE, choice);
     g_autoptr(SparkRecords) passing = spark_records_new(); /* texts of tasks are of no use */
+
     if (!archive_spark_visit(archive, &tasks, passing, (SparkVisitor){take_task, &loading}, error) ||
         !archive_spark_visit(archive, &operations, result->texts, (SparkVisitor){take_operation, &loading}, error))
         return NULL;
+
     if (result->spans->len == 0 && !read_traces(archive, &loading, error)) return NULL;
     finish_pipelines(result);
     sort_operations(result);
+
     if (!archive_spark_visit(archive, &stages, result->texts, (SparkVisitor){name_operations, result}, error))
         return NULL;
     return g_steal_pointer(&result);

@@ -38,12 +38,14 @@ gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) 
     const GArray *shares = hdfs->facts.shares;
     g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
     sum_shares(shares, sums);
+
     const Sum *most = NULL;
     for (guint i = 0; i < sums->len; i++) {
         const Sum *sum = &g_array_index(sums, Sum, i);
         if (!most || sum->ns > most->ns) most = sum;
     }
     if (!most) return FALSE;
+
     const Lookup *lookup = archive_lookup(archive);
     Suspect found = {.tracer = most->tracer, .process_ns = most->ns};
     for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) {
@@ -51,11 +53,13 @@ gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) 
         found.ns = most->of[i];
         found.resource = (HdfsResource)i;
     }
+
     /* Shares are sorted: the first that fits took most. */
     for (guint i = 0; i < shares->len && found.name == 0; i++) {
         const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
         if (share->tracer == found.tracer && resource_of(share) == found.resource) found.name = share->name;
     }
+
     found.role = ROLE_LOCAL;
     if (found.tracer) lookup->process(lookup->arg, found.tracer, &found.role, &found.host);
     *suspect = found;
@@ -90,6 +94,7 @@ static json_t *path_json(Archive *archive, const TraceView *view, guint32 node) 
     const Lookup *lookup = archive_lookup(archive);
     g_autoptr(GArray) up = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 at = node; at != 0; at = tree->parent[at]) g_array_append_val(up, at);
+
     json_t *path = json_array();
     for (guint i = up->len; i-- > 0;) {
         const guint32 at = g_array_index(up, guint32, i);
@@ -98,6 +103,7 @@ static json_t *path_json(Archive *archive, const TraceView *view, guint32 node) 
         Role role;
         guint32 host;
         lookup->process(lookup->arg, span->tracer, &role, &host);
+
         json_t *step = json_object();
         json_object_set_new(step, "function", json_name(archive, span->name));
         json_object_set_new(step, "role", json_string(role_name(role)));
@@ -107,6 +113,7 @@ static json_t *path_json(Archive *archive, const TraceView *view, guint32 node) 
         json_object_set_new(step, "self_ns", json_integer(view->times->self_ns[at]));
         json_array_append_new(path, step);
     }
+
     return path;
 }
 
@@ -114,10 +121,12 @@ static gboolean add_calls(const Asked *asked, const TaskHdfs *hdfs, const Suspec
                           GError **error) {
     g_autoptr(TraceView) view = trace_view_load(asked->archive, hdfs->trace, error);
     if (!view) return FALSE;
+
     const CallTree *tree = view->tree;
     guint32 longest = 0;
     guint64 calls = 0;
     gint64 total_ns = 0;
+
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (!is_call(tree, i, suspect)) continue;
         const gint64 ns = tree->to_ns[i] - tree->from_ns[i];
@@ -125,6 +134,7 @@ static gboolean add_calls(const Asked *asked, const TaskHdfs *hdfs, const Suspec
         total_ns += ns;
         if (longest == 0 || ns > tree->to_ns[longest] - tree->from_ns[longest]) longest = i;
     }
+
     json_object_set_new(object, "calls", json_count(calls));
     json_object_set_new(object, "calls_total_ns", json_integer(total_ns));
     if (longest == 0) return TRUE;
@@ -141,6 +151,7 @@ static gboolean add_normal(const Asked *asked, const Suspect *suspect, const Per
         hdfs_call_class(dict_text(archive_dict(asked->archive), suspect->name, NULL), ROLE_CLIENT) != CALL_APPLICATION;
     const guint32 hosts[] = {0, of_client ? 0 : suspect->host};
     static const char *const names[] = {"normal", "normal_on_host"};
+
     for (guint i = 0; i < G_N_ELEMENTS(hosts); i++) {
         if (i > 0 && hosts[i] == 0) continue;
         g_autoptr(GArray) rows = function_rows_new();
@@ -148,14 +159,17 @@ static gboolean add_normal(const Asked *asked, const Suspect *suspect, const Per
             .period = *period, .roles = ALL_ROLES, .function = suspect->name, .host = hosts[i]};
         if (!function_rows_load(asked->archive, &filter, rows, error)) return FALSE;
         if (rows->len == 0) continue;
+
         NodeStats all;
         node_stats_init(&all);
         for (guint k = 0; k < rows->len; k++) node_stats_merge(&all, &g_array_index(rows, FunctionRow, k).stats);
+
         json_t *measure = json_object();
         measure_add(measure, &all);
         node_stats_clear(&all);
         json_object_set_new(object, names[i], measure);
     }
+
     return TRUE;
 }
 
@@ -196,6 +210,7 @@ void suspects_free(Suspects *suspects) {
 
 void suspects_add(Suspects *suspects, const Suspect *suspect, double explains_ms, gint64 begin_ms) {
     SuspectSum *sum = NULL;
+
     for (guint i = 0; !sum && i < suspects->sums->len; i++) {
         SuspectSum *known = &g_array_index(suspects->sums, SuspectSum, i);
         if (known->suspect.host == suspect->host && known->suspect.role == suspect->role &&
@@ -203,15 +218,18 @@ void suspects_add(Suspects *suspects, const Suspect *suspect, double explains_ms
             sum = known;
         }
     }
+
     if (!sum) {
         const SuspectSum fresh = {.suspect = *suspect, .since_ms = begin_ms, .most_ms = explains_ms};
         g_array_append_val(suspects->sums, fresh);
         sum = &g_array_index(suspects->sums, SuspectSum, suspects->sums->len - 1);
     }
+
     if (explains_ms > sum->most_ms) {
         sum->suspect = *suspect;
         sum->most_ms = explains_ms;
     }
+
     sum->tasks++;
     sum->explains_ms += explains_ms;
     sum->since_ms = MIN(sum->since_ms, begin_ms);

@@ -86,11 +86,13 @@ static void group_links(AppHdfs *hdfs) {
     g_autoptr(GHashTable) rows = g_hash_table_new(g_int64_hash, g_int64_equal);
     for (guint32 row = 0; row < n; row++)
         g_hash_table_insert(rows, &hdfs->tasks->tasks[row].task, GUINT_TO_POINTER(row + 1));
+
     g_autofree LinkKind *kinds = kinds_of_rows(hdfs, rows);
     g_autofree guint32 *row_of = g_new0(guint32, MAX(n_links, 1)); /* + 1; 0: not used */
     g_autofree guint32 *next = g_new0(guint32, n + 1);
     hdfs->first_link = g_new0(guint32, n + 1);
     hdfs->link_of = g_new0(guint32, MAX(n_links, 1));
+
     for (guint32 i = 0; i < n_links; i++) {
         const SparkLink *link = spark_link(hdfs->links, i);
         const guint32 row = GPOINTER_TO_UINT(g_hash_table_lookup(rows, &link->task));
@@ -99,11 +101,13 @@ static void group_links(AppHdfs *hdfs) {
         row_of[i] = row;
         hdfs->first_link[row]++;
     }
+
     for (guint32 row = 0; row < n; row++) {
         hdfs->first_link[row + 1] += hdfs->first_link[row];
         next[row] = hdfs->first_link[row];
         hdfs->counts.linked[kinds[row]]++;
     }
+
     for (guint32 i = 0; i < n_links; i++)
         if (row_of[i]) hdfs->link_of[next[row_of[i] - 1]++] = i;
 }
@@ -140,6 +144,7 @@ AppHdfsCounts app_hdfs_counts(const AppHdfs *hdfs) { return hdfs->counts; }
 static gboolean add_trace(AppHdfs *hdfs, TaskHdfs *facts, const SparkLink *link, GError **error) {
     const gint64 before_ns = facts->facts.hdfs_ns;
     gint64 begin_ns = 0;
+
     g_autoptr(GError) failure = NULL;
     if (!hdfs_reader_add(hdfs->reader, (guint64)link->trace, &facts->facts, &begin_ns, &failure)) {
         /* Removed since: by retention, or by thinning. */
@@ -147,12 +152,14 @@ static gboolean add_trace(AppHdfs *hdfs, TaskHdfs *facts, const SparkLink *link,
         g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
     }
+
     const gint64 ns = facts->facts.hdfs_ns - before_ns;
     if (facts->traces == 0 || ns > facts->trace_ns) {
         facts->trace = (guint64)link->trace;
         facts->trace_ns = ns;
         facts->trace_begin_ns = begin_ns;
     }
+
     facts->kind = MAX(facts->kind, link->kind);
     facts->confidence = facts->traces == 0 ? link->confidence : MIN(facts->confidence, link->confidence);
     facts->traces++;
@@ -294,12 +301,14 @@ gboolean app_hdfs_add_columns(AppHdfs *hdfs, AppTasks *tasks, const Stragglers *
         guint number = task_table_add(tasks->table, &feature);
         if (k == 0) first = number;
     }
+
     for (guint32 s = 0; s < stragglers->n_stages; s++) {
         g_autoptr(GArray) rows = rows_to_read(tasks, stragglers, &stragglers->stages[s]);
         const TaskHdfs *facts;
         for (guint i = 0; i < rows->len; i++)
             if (!app_hdfs_task(hdfs, g_array_index(rows, guint32, i), &facts, error)) return FALSE;
         const double usual = usual_bytes(hdfs, rows);
+
         for (guint i = 0; i < rows->len; i++) {
             const guint32 row = g_array_index(rows, guint32, i);
             if (!(facts = hdfs->facts[row])) continue;
@@ -310,5 +319,6 @@ gboolean app_hdfs_add_columns(AppHdfs *hdfs, AppTasks *tasks, const Stragglers *
                     columns[k].value(&facts->facts) * (columns[k].kind == FEATURE_WAIT ? scale : 1);
         }
     }
+
     return TRUE;
 }

@@ -382,13 +382,16 @@ static gboolean link_host(Linker *linker, const HostScan *host, GError **error) 
     g_autoptr(ArchiveScan) scan =
         archive_scan_new(linker->archive, ms_to_ns(host->from_ms) - slack_ns,
                          until_ns > G_MAXINT64 - slack_ns ? G_MAXINT64 : until_ns + slack_ns, FALSE);
+
     g_autoptr(SearchTerms) terms = search_terms_new();
     search_terms_host(terms, host->host);
     archive_scan_by_terms(scan, g_steal_pointer(&terms));
+
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) failure = NULL;
     guint64 trace;
     TraceSummary summary;
+
     while (archive_scan_next(scan, &trace, &summary, &failure)) {
         gint64 key = (gint64)trace;
         if (g_hash_table_contains(linker->linked, &key)) continue;
@@ -397,6 +400,7 @@ static gboolean link_host(Linker *linker, const HostScan *host, GError **error) 
         if (link_trace(linker, trace, host->name, spans))
             g_hash_table_add(linker->linked, g_memdup2(&key, sizeof(key)));
     }
+
     if (!failure) return TRUE;
     g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;

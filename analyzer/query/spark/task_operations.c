@@ -77,8 +77,10 @@ static void add_operation(OperationReader *reader, const SpanRec *span, const ch
     operation->instance = (gint64)span->id.span;
     operation->begin_ns = span->begin_ns;
     operation->end_ns = span->begin_ns + MAX(span->duration_ns, 0);
+
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
+
     while (span_next_annotation(&cursor, &annotation)) {
         const guint32 key = annotation.key;
         if (key == reader->keys.rdd)
