@@ -370,16 +370,19 @@ static void expire(Joiner *joiner, const GPtrArray *spans) {
 static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error) {
     ArchiveWriter *writer = joiner->writer;
     if (!archive_prepare(joiner->archive, writer->given, error)) return FALSE;
+
     g_autoptr(GPtrArray) kept = g_ptr_array_new();
     StoredTrace *stored = &joiner->stored;
     stored_begin(stored, late->trace_id);
     SpanTable fresh;
     span_table_init(&fresh, writer->given->len);
     for (guint i = 0; i < writer->given->len; i++) span_table_add(&fresh, g_ptr_array_index(writer->given, i));
+
     gboolean ok = stored_find(joiner, late, stored, &fresh, error);
     if (ok) span_table_list(&fresh, kept);
     span_table_clear(&fresh);
     if (!ok) return FALSE;
+
     if (kept->len > 0 && stored->parts > 0) {
         g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
         if (!keep_ids_gone(joiner->archive, &stored->last, stored->trace_id, &stored->ids_gone, error) ||
@@ -393,6 +396,7 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     } else if (stored->parts == 0) {
         expire(joiner, kept);
     }
+
     count_spans(writer, writer->given, ACCOUNT_WAITING, -1);
     /* What the journal gives again of a stored trace was counted when it was stored, repeats included. */
     count_given(writer, kept, late->replayed ? ACCOUNT_REPLAYED : ACCOUNT_REPEATED);
@@ -580,18 +584,22 @@ static gboolean join_planned(JoinPass *pass, Joiner **joiners, guint most, GErro
     guint n_threads = 0;
     pass->next = 0;
     pass->slice = n > 1 ? CLAMP(n_traces / (8 * n), JOIN_SLICE_LEAST, JOIN_SLICE_MOST) : MAX(n_traces, 1);
+
     for (guint i = 0; i < n; i++) {
         if (joiners[i] == NULL) joiners[i] = joiner_new(pass);
         /* Without a thread the others do it. */
         if (i > 0 && pthread_create(&threads[n_threads], NULL, join_slices_beside, joiners[i]) == 0) n_threads++;
     }
+
     join_slices(joiners[0]);
     for (guint i = 0; i < n_threads; i++) pthread_join(threads[i], NULL);
+
     for (guint i = 0; i < n; i++) {
         if (joiners[i]->failure == NULL) continue;
         g_propagate_error(error, g_steal_pointer(&joiners[i]->failure));
         return FALSE;
     }
+
     return TRUE;
 }
 

@@ -8,6 +8,7 @@ gboolean archive_keep_parse(const char *const *entries, ArchiveKeep *keep, GErro
     static const char one[] = "annotation:";
     ArchiveKeep parsed = {DROPPED_IDS | DROPPED_ANNOTATIONS | DROPPED_NOTES, NULL};
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+
     for (; *entries != NULL; entries++) {
         if (strcmp(*entries, "ids") == 0) {
             parsed.dropped &= ~(guint32)DROPPED_IDS;
@@ -22,6 +23,7 @@ gboolean archive_keep_parse(const char *const *entries, ArchiveKeep *keep, GErro
                         *entries);
         }
     }
+
     g_ptr_array_add(keys, NULL);
     parsed.keys = (char **)g_ptr_array_free(g_steal_pointer(&keys), FALSE);
     *keep = parsed;

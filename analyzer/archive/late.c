@@ -92,21 +92,25 @@ gboolean late_collect(StoreIter *late, guint64 trace_id, GByteArray *spans, GErr
 void late_add_unknown(GByteArray *spans, guint from, const GByteArray *late) {
     SpanTable fresh;
     span_table_init(&fresh, late->len / sizeof(SpanRec));
+
     for (guint at = 0; at < late->len;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(late->data + at);
         span_table_add(&fresh, span);
         at += span->size_bytes;
     }
+
     for (guint at = from; at < spans->len;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
         span_table_remove(&fresh, span->id);
         at += span->size_bytes;
     }
+
     g_autoptr(GPtrArray) list = g_ptr_array_new();
     span_table_list(&fresh, list);
     for (guint i = 0; i < list->len; i++) {
         const SpanRec *span = g_ptr_array_index(list, i);
         g_byte_array_append(spans, (const guint8 *)span, span->size_bytes);
     }
+
     span_table_clear(&fresh);
 }

@@ -112,11 +112,13 @@ static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *
     guint64 n_spans = 0;
     gsize charged = 0;
     gboolean good = TRUE;
+
     load->parts = trace_index_parts(parts);
     load->loaded = 0;
     if (load->first_part >= load->parts)
         return fail(error, PLUMB_ERROR_INPUT, "trace %016" G_GINT64_MODIFIER "x has %u parts", from->trace_id,
                     load->parts);
+
     for (guint part = load->first_part; part < load->parts; part++, load->loaded++) {
         TraceKey key = {trace_index_second(parts, part), from->trace_id, (guint16)part};
         TraceSummary summary;
@@ -126,6 +128,7 @@ static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *
         n_spans += summary.n_spans;
         allowance_hold(&charged, spans->len - before);
     }
+
     allowance_release(charged); /* who goes on with it charges it */
     if (!good) g_byte_array_set_size(spans, before);
     return good;
@@ -148,20 +151,24 @@ gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *loa
     g_autoptr(GByteArray) late = g_byte_array_new();
     guint before = spans->len;
     if (!load_late(archive, trace_id, late, error)) return FALSE;
+
     for (guint attempt = 0; attempt < LOAD_ATTEMPTS; attempt++) {
         g_autoptr(GBytes) index = NULL;
         g_autoptr(GError) local = NULL;
         if (!trace_index_get(archive, trace_id, &index, error)) return FALSE;
         if (index == NULL) return fail(error, PLUMB_ERROR_NOT_FOUND, "no trace %016" G_GINT64_MODIFIER "x", trace_id);
+
         const LoadFrom from = {trace_id, index};
         if (load_parts(archive, &from, load, spans, &local)) {
             if (late->len > 0 && load->first_part + load->loaded == load->parts) late_add_unknown(spans, before, late);
             return TRUE;
         }
+
         if (!g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND)) {
             g_propagate_error(error, g_steal_pointer(&local));
             return FALSE;
         }
+
         if (seen != NULL && g_bytes_equal(seen, index)) break; /* nobody moved it: it is not there */
         g_clear_pointer(&seen, g_bytes_unref);
         seen = g_steal_pointer(&index);

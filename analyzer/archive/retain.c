@@ -48,10 +48,12 @@ static gboolean expire_traces(Pass *pass, GError **error) {
         if (!trace_key_parse(store_iter_key(traces), &key))
             return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has a malformed key");
         if (key.second >= pass->until) break;
+
         if (pass->left-- == 0) {
             pass->more = TRUE;
             break;
         }
+
         g_autoptr(GError) local = NULL;
         if (take(pass, &key, store_iter_value(traces), &local)) continue;
         if (!g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) {
@@ -60,6 +62,7 @@ static gboolean expire_traces(Pass *pass, GError **error) {
         }
         pass->damaged++;
     }
+
     return iter_finished(traces, error) && remover_commit(&pass->remover, error);
 }
 

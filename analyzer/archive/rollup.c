@@ -55,11 +55,14 @@ static gboolean first_bucket(StoreIter *stats, StatsLevel level, guint32 from, g
 static gboolean next_bucket(Rolling *rolling, StoreIter *stats, gint64 now_ns, gboolean *found, GError **error) {
     const guint32 *rolled = rolling->archive->roll_up.rolled_below;
     guint32 closed = stats_bucket(LEVEL_HOUR, now_ns - CLOSED_AFTER_NS), minute, hour;
+
     if (!first_bucket(stats, LEVEL_MINUTE, rolled[LEVEL_HOUR] * 60, &minute, error)) return FALSE;
     if (!first_bucket(stats, LEVEL_HOUR, rolled[LEVEL_DAY] * 24, &hour, error)) return FALSE;
     memcpy(rolling->below, rolled, sizeof rolling->below);
+
     guint32 unrolled = minute / 60, day = hour / 24;
     *found = TRUE;
+
     if (hour < rolled[LEVEL_HOUR] && (day + 1) * 24 <= MIN(unrolled, closed)) {
         rolling->level = LEVEL_DAY;
         rolling->bucket = day;
@@ -72,6 +75,7 @@ static gboolean next_bucket(Rolling *rolling, StoreIter *stats, gint64 now_ns, g
     } else {
         *found = FALSE;
     }
+
     return TRUE;
 }
 

@@ -69,6 +69,7 @@ guint stats_places_tidy(StatsPlace *places, guint n) {
 static gboolean skip_to_place(const StatsFilter *filter, const StatsKey *at, StatsKey *to) {
     const StatsPlace here = {at->cell, at->object, at->role};
     guint low = 0, high = filter->n_places;
+
     while (low < high) {
         guint middle = low + (high - low) / 2;
         if (compare_places(&filter->places[middle], &here) < 0)
@@ -76,10 +77,12 @@ static gboolean skip_to_place(const StatsFilter *filter, const StatsKey *at, Sta
         else
             high = middle;
     }
+
     if (low < filter->n_places && compare_places(&filter->places[low], &here) == 0) return FALSE;
     gboolean last = low == filter->n_places;
     const StatsPlace *place = &filter->places[last ? 0 : low];
     *to = (StatsKey){at->level, at->kind, at->bucket, place->object, place->role, place->cell, 0};
+
     if (!last) return TRUE;
     if (at->bucket < G_MAXUINT32)
         to->bucket++;
@@ -168,20 +171,24 @@ static void slice_trim(Reading *reading) {
 static gboolean walk_range(Reading *reading, const Range *range, GError **error) {
     if (range->from >= range->until || reading->stopped) return TRUE;
     if (reading->filter->places != NULL && reading->filter->n_places == 0) return TRUE;
+
     StoreIter *iter = reading->snapshot.iters[FAMILY_STATS];
     const StatsFilter *filter = reading->filter;
     StatsKey key = {.level = range->level, .kind = reading->kind, .bucket = range->from, .object = filter->object}, to;
     guint32 last;
     wanted_cells(filter, &key.cell, &last);
+
     for (gboolean more = iter_seek_key(iter, stats_key(&key)); more;) {
         if (!stats_key_parse(store_iter_key(iter), &key) || key.level != range->level || key.kind != reading->kind ||
             key.bucket >= range->until)
             break;
         if (!allowance_check(error)) return FALSE;
+
         if (skip_to(reading, &key, &to)) {
             more = iter_seek_key(iter, stats_key(&to));
             continue;
         }
+
         gboolean role = reading->kind != STATS_FUNCTION || filter->role < 0 || key.role == (guint32)filter->role;
         if (role && !range->visit(range->arg, &key, store_iter_value(iter), error)) return FALSE;
         if (reading->stopped) return TRUE;

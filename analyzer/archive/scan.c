@@ -224,6 +224,7 @@ static gboolean entry_summary(ArchiveScan *scan, const ScanEntry *entry, TraceSu
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error) {
     scan->current = NULL;
     if (!allowance_check(error)) return FALSE;
+
     if (scan->next >= scan->entries->len) {
         if (scan->ended) return FALSE;
         if (!scan_fill(scan, error)) {
@@ -234,9 +235,11 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
         g_array_sort(scan->entries, scan->newest_first ? compare_entries_newest : compare_entries);
         if (scan->entries->len == 0) return FALSE;
     }
+
     const ScanEntry *entry = &g_array_index(scan->entries, ScanEntry, scan->next);
     TraceSummary read;
     if (!entry_summary(scan, entry, &read, error)) return FALSE;
+
     scan->next++;
     scan->current = entry;
     *trace_id = entry->key.trace_id;

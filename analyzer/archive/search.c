@@ -220,6 +220,7 @@ static gboolean next_hour(SearchPlan *plan, gboolean *found, GError **error) {
     gboolean more = FALSE;
     *found = FALSE;
     plan->loaded = FALSE;
+
     if (plan->range.newest_first) {
         guint32 before = plan->started ? plan->hour : last + 1;
         LayoutKey end = index_key(&(IndexKey){before, 0, 0});
@@ -228,11 +229,13 @@ static gboolean next_hour(SearchPlan *plan, gboolean *found, GError **error) {
         guint32 from = plan->started ? plan->hour + 1 : first;
         more = from <= last && iter_seek_key(plan->index, index_key(&(IndexKey){from, 0, 0}));
     }
+
     plan->started = TRUE;
     if (!more) return iter_finished(plan->index, error);
     if (!index_key_parse(store_iter_key(plan->index), &key))
         return fail(error, PLUMB_ERROR_CORRUPT, "an entry of the search index has a malformed key");
     if (key.hour < first || key.hour > last) return TRUE;
+
     plan->hour = key.hour;
     plan->at = plan->range.newest_first ? INDEX_HOUR_SECONDS - 1 : 0;
     *found = TRUE;

@@ -191,17 +191,20 @@ static gboolean hour_pass(Thinner *thinner, Remover *remover, gboolean *finished
     g_autoptr(StoreIter) traces = store_iter_new(thinner->archive->store, FAMILY_TRACE);
     *finished = TRUE;
     gboolean more = iter_seek_key(traces, trace_key(&thinner->next));
+
     for (; more; more = store_iter_next(traces)) {
         TraceKey key;
         if (!trace_key_parse(store_iter_key(traces), &key))
             return fail(error, PLUMB_ERROR_CORRUPT, "a trace record has a malformed key");
         if (key.second / HOUR_SECONDS != thinner->hour) break;
+
         if (thinner->left == 0) {
             thinner->next = key;
             *finished = FALSE;
             break;
         }
         thinner->left--;
+
         g_autoptr(GError) local = NULL;
         if (thin_record(thinner, remover, &key, store_iter_value(traces), &local) ||
             g_error_matches(local, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) /* a damaged record stays */
@@ -225,6 +228,7 @@ static gboolean hour_compact(Thinner *thinner, GError **error) {
 static gboolean advance(Thinner *thinner, Remover *remover, gboolean *more, GError **error) {
     gboolean finished = FALSE;
     guint64 before = remover->traces;
+
     switch (thinner->stage) {
     case THIN_FIND: return hour_find(thinner, more, error);
     case THIN_PLAN:

@@ -40,14 +40,17 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->taken = stats_group_new(&archive->lookup, FALSE);
     writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
     writer->batch = store_batch_new(archive->store);
+
     puts_init(&writer->records, FAMILY_TRACE);
     puts_init(&writer->index_entries, FAMILY_TRACE_ID);
     writer->postings = postings_new(&archive->lookup);
+
     id_set_init(&writer->traces);
     writer->functions = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->slot = slot_take(archive, &writer->accounts);
     account_draft_init(&writer->draft);
+
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
     writer->again = g_ptr_array_new();
@@ -59,10 +62,12 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
 
 void archive_writer_free(ArchiveWriter *writer) {
     if (writer == NULL) return;
+
     note_unwritten(writer, FALSE);
     pthread_mutex_lock(&writer->archive->totals_lock);
     g_array_index(writer->archive->slots, TotalsSlot, writer->slot).taken = FALSE;
     pthread_mutex_unlock(&writer->archive->totals_lock);
+
     compressor_free(writer->compressor);
     stats_group_free(writer->stats);
     store_batch_free(writer->batch);

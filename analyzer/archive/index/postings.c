@@ -334,10 +334,12 @@ static GArray *list_hours(const Postings *postings) {
     GArray *hours = g_array_new(FALSE, FALSE, sizeof(HourGroup));
     g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL);
     guint64 stamp = (guint64)g_random_int() << 32 | g_random_int();
+
     for (guint i = 0; i < postings->seconds->len; i++) {
         guint32 second = g_array_index(postings->seconds, guint32, i), hour = second / INDEX_HOUR_SECONDS;
         gpointer place;
         HourGroup *last = hours->len > 0 ? &g_array_index(hours, HourGroup, hours->len - 1) : NULL;
+
         if (last == NULL || last->hour != hour) {
             if (g_hash_table_lookup_extended(places, GUINT_TO_POINTER(hour), NULL, &place)) {
                 last = &g_array_index(hours, HourGroup, GPOINTER_TO_UINT(place));
@@ -348,8 +350,10 @@ static GArray *list_hours(const Postings *postings) {
                 last = &g_array_index(hours, HourGroup, hours->len - 1);
             }
         }
+
         note_record(last, second);
     }
+
     g_array_sort(hours, by_hour);
     return hours;
 }

@@ -42,10 +42,12 @@ static void encode_array(const SparkField *field, const void *value, GByteArray 
     const gint64 *numbers = value;
     const double *reals = value;
     g_autoptr(GByteArray) body = g_byte_array_sized_new(64);
+
     guint64 known = 0;
     for (guint i = 0; i < field->count; i++)
         if (doubles ? reals[i] >= 0 : numbers[i] != -1) known |= (guint64)1 << i;
     append_varint(body, known);
+
     for (guint i = 0; i < field->count; i++) {
         if ((known >> i & 1) == 0) continue;
         if (!doubles) {
@@ -57,6 +59,7 @@ static void encode_array(const SparkField *field, const void *value, GByteArray 
             append_double(body, reals[i]);
         }
     }
+
     append_sized(out, field, body);
 }
 
@@ -217,10 +220,12 @@ gboolean spark_decode(const SparkForm *form, Bytes value, const char *owner, Spa
     ByteReader r = byte_reader(value.data, value.size_bytes);
     spark_form_init(form, record);
     if (owner != NULL) *(const char **)at(&form->fields[0], record) = owner;
+
     while (reader_left(&r) > 0 && !r.failed) {
         const guint64 tag = take_varint(&r);
         const guint64 number = tag >> 2;
         const SparkField *field = number >= 1 && number <= form->n_fields ? &form->fields[number - 1] : NULL;
+
         switch (tag & 3) {
         case CLASS_NUMBER: {
             const gint64 read = take_zigzag(&r);

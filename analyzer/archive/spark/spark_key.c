@@ -59,6 +59,7 @@ SparkKey spark_prefix(SparkKind kind, guint64 owner) {
 
 SparkKey spark_record_key(SparkKind kind, guint64 owner, const void *record) {
     SparkKey key = spark_prefix(kind, owner);
+
     switch (kind) {
     case SPARK_JOB: spark_key_u64(&key, ((const SparkJob *)record)->job); break;
     case SPARK_STAGE:
@@ -80,6 +81,7 @@ SparkKey spark_record_key(SparkKind kind, guint64 owner, const void *record) {
     case SPARK_LINK: spark_key_u64(&key, ((const SparkLink *)record)->task); break;
     default: break;
     }
+
     if (kind != SPARK_APP && kind != SPARK_JOB && kind != SPARK_STAGE && kind != SPARK_TASK)
         put_be(&key, hash_rest(kind, record), 8);
     return key;

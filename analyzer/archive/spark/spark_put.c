@@ -96,16 +96,19 @@ static gboolean put_record(Putter *putter, SparkKind kind, const void *record, G
         putter->counts.refused++;
         return TRUE;
     }
+
     PutOwner *owner = owner_of(putter, spark_owner_kind(kind), name, error);
     if (owner == NULL) return FALSE;
     if (owner->another) {
         putter->counts.refused++;
         return TRUE;
     }
+
     const guint64 hash = spark_hash_text(name);
     const SparkKey key = spark_record_key(kind, hash, record);
     g_autoptr(GBytes) stored = NULL;
     if (!present(putter, &key, &stored, error)) return FALSE;
+
     g_byte_array_set_size(putter->value, 0);
     spark_encode(spark_form(kind), record, TRUE, putter->value);
     if (stored != NULL && !same_bytes(bytes_view(stored), array_view(putter->value)) &&
@@ -115,6 +118,7 @@ static gboolean put_record(Putter *putter, SparkKind kind, const void *record, G
         putter->counts.unchanged++;
         return TRUE;
     }
+
     if (stored == NULL) {
         putter->counts.added++;
         owner->owner.records[kind]++;

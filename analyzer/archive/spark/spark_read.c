@@ -128,6 +128,7 @@ gboolean archive_spark_links_of(Archive *archive, guint64 trace, SparkRecords *i
     Named last = {0, NULL};
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_SPARK);
     gboolean more = store_iter_seek(iter, spark_key_bytes(&prefix));
+
     for (; more && begins_with(store_iter_key(iter), &prefix); more = store_iter_next(iter)) {
         const Bytes way = store_iter_key(iter);
         ByteReader r = byte_reader((const guint8 *)way.data + prefix.size_bytes, way.size_bytes - prefix.size_bytes);
@@ -136,11 +137,14 @@ gboolean archive_spark_links_of(Archive *archive, guint64 trace, SparkRecords *i
         spark_key_u64(&key, (gint64)read_u64be(&r));
         spark_key_u64(&key, (gint64)read_u64be(&r));
         if (r.failed) return fail(error, PLUMB_ERROR_CORRUPT, "a key of links by trace is malformed");
+
         if ((last.name == NULL || last.hash != hash) && !find_name(archive, hash, into, &last.name, error))
             return FALSE;
         last.hash = hash;
+
         g_autoptr(GBytes) value = NULL;
         if (!store_get(archive->store, FAMILY_SPARK, spark_key_bytes(&key), &value, error)) return FALSE;
+
         SparkLink link;
         if (value == NULL || !spark_decode(spark_form(SPARK_LINK), bytes_view(value), last.name, into, &link))
             return fail(error, PLUMB_ERROR_CORRUPT, "a link of %s is missing or malformed", last.name);

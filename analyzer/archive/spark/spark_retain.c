@@ -125,17 +125,20 @@ static gboolean retain_samples(Candidates *hosts, const char *host, gint64 befor
     guint64 n = 0;
     if (!archive_spark_visit(hosts->archive, &select, hosts->texts, (SparkVisitor){count_one, &n}, error)) return FALSE;
     if (n == 0) return TRUE;
+
     const guint64 hash = spark_hash_text(host);
     SparkOwner owner;
     if (!host_get(hosts->archive, hash, hosts->texts, &owner, error)) return FALSE;
     removed->records += n;
     if (n >= owner.records[SPARK_SAMPLE]) return remove_owner(hosts->archive, OWNER_HOST, host, error);
     owner.records[SPARK_SAMPLE] -= n;
+
     g_autoptr(StoreBatch) batch = store_batch_new(hosts->archive->store);
     g_autoptr(GByteArray) value = g_byte_array_new();
     const SparkKey from = spark_prefix(SPARK_SAMPLE, hash), key = spark_owner_key(OWNER_HOST, hash);
     SparkKey until = from;
     spark_key_u64(&until, select.until_ns);
+
     spark_owner_encode(&owner, value);
     store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(&from), spark_key_bytes(&until));
     store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){value->data, value->len});

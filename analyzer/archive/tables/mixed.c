@@ -102,18 +102,22 @@ static gboolean load_node(MixedTable *table, Bytes key, Bytes value, GError **er
     guint8 role = read_u8(&v);
     if (k.failed || v.failed || reader_left(&k) + reader_left(&v) != 0 || name > G_MAXUINT32 || role >= ROLE_COUNT)
         return malformed(error);
+
     const guint32 own[4] = {(guint32)parent, (guint32)name - 1, role};
     guint32 seen;
+
     if (node == 0) {
         const guint32 root[4] = {own[1], own[2]};
         if (number != MIXED_NUMBER + 1 + table->trees->len || key_table_find(&table->roots, root, &seen))
             return malformed(error);
         add_tree(table, own[1], own[2]);
     }
+
     MixedTree *tree = tree_at(table, number);
     if (tree == NULL || node != tree->nodes.n || (node > 0 && parent >= node) ||
         key_table_find(&tree->nodes, own, &seen))
         return malformed(error);
+
     add_node(table, number - MIXED_NUMBER - 1, own);
     return TRUE;
 }
@@ -305,13 +309,16 @@ static Pattern *lay_out(const MixedTable *table, const MixedTree *tree, guint32 
     g_autofree guint32 *order = g_new(guint32, n);
     g_autofree guint32 *size = g_new(guint32, n);
     g_autofree guint32 *next = g_new(guint32, n); /* the place of a node's next child */
+
     for (guint32 i = 0; i < n; i++) {
         order[i] = i;
         size[i] = 1;
     }
     for (guint32 i = n; i-- > 1;) size[tree->nodes.keys[i][0]] += size[i];
+
     Ordering ordering = {table, tree};
     g_qsort_with_data(order + 1, (gint)n - 1, sizeof *order, by_parent, &ordering);
+
     Pattern *pattern = g_malloc(sizeof(Pattern) + n * sizeof(PatternNode));
     pattern->refs = 1;
     pattern->id = tree->id;
@@ -319,6 +326,7 @@ static Pattern *lay_out(const MixedTable *table, const MixedTree *tree, guint32 
     pattern->nodes[0] = (PatternNode){NAME_TRACE, ROLE_LOCAL, 0, n};
     place[0] = 0;
     next[0] = 1;
+
     for (guint32 k = 1; k < n; k++) {
         guint32 i = order[k];
         const guint32 *key = tree->nodes.keys[i];
@@ -327,6 +335,7 @@ static Pattern *lay_out(const MixedTable *table, const MixedTree *tree, guint32 
         next[i] = place[i] + 1;
         pattern->nodes[place[i]] = (PatternNode){key[1], key[2], place[key[0]], place[i] + size[i]};
     }
+
     return pattern;
 }
 

@@ -89,11 +89,13 @@ gboolean row_check_close(RowCheck *check, guint32 until, guint64 *rows, GError *
         gboolean expected = value != NULL && below(&key, until);
         gboolean stored = check->more && below(&check->stored, until);
         if (!expected && !stored) break;
+
         int order = !expected ? 1 : !stored ? -1 : stats_key_compare(&key, &check->stored);
         if (order < 0) differs(check, &key, "missing");
         if (order == 0) rows_compare(check, &key, value);
         if (order > 0 && !stats_value_empty(store_iter_value(check->options.stored)))
             differs(check, &check->stored, "no spans behind it");
+
         ++*rows;
         if (order >= 0) stored_look(check, store_iter_next(check->options.stored));
         if (order > 0) continue;

@@ -56,16 +56,19 @@ static void take_record(Check *check, SparkKind kind, Bytes key, Bytes value) {
     Counted *owner = g_hash_table_lookup(check->owners[spark_owner_kind(kind)], &hash);
     check->records++;
     check->links += kind == SPARK_LINK;
+
     if (r.failed || owner == NULL) {
         difference(check, "a %s record belongs to nothing that is known", spark_kind_name(kind));
         return;
     }
+
     owner->found[kind]++;
     if (!spark_decode(spark_form(kind), value, owner->owner.name, check->memory, record) ||
         spark_record_fault(kind, record) != NULL) {
         difference(check, "a %s record of %s is malformed", spark_kind_name(kind), owner->owner.name);
         return;
     }
+
     const SparkKey wanted = spark_record_key(kind, hash, record);
     if (wanted.size_bytes != key.size_bytes || memcmp(wanted.bytes, key.data, key.size_bytes) != 0)
         difference(check, "a %s record of %s is not in its place", spark_kind_name(kind), owner->owner.name);
@@ -97,8 +100,10 @@ gboolean archive_spark_verify(Archive *archive, const VerifyHooks *hooks, guint6
     Check check = {.hooks = hooks, .memory = memory};
     for (guint i = 0; i < OWNER_KINDS; i++)
         check.owners[i] = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+
     g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_SPARK);
     gboolean more = store_iter_seek(iter, (Bytes){"", 0});
+
     for (; more; more = store_iter_next(iter)) {
         const Bytes key = store_iter_key(iter);
         const guint8 mark = key.size_bytes > 0 ? *(const guint8 *)key.data : 255;
@@ -112,6 +117,7 @@ gboolean archive_spark_verify(Archive *archive, const VerifyHooks *hooks, guint6
             difference(&check, "a record of Spark has a malformed key");
         if (spark_records_bytes(memory) > MEMORY_BYTES) spark_records_clear(memory);
     }
+
     compare_counts(&check);
     for (guint i = 0; i < OWNER_KINDS; i++) g_hash_table_unref(check.owners[i]);
     *checked = check.records;

@@ -166,10 +166,12 @@ static gboolean check_parts(Verify *verify, guint64 trace_id, GError **error) {
     if (!iter_at_key(verify->ids, &wanted)) return TRUE; /* reported already */
     Bytes index = store_iter_value(verify->ids);
     if (!trace_index_valid(index)) return TRUE; /* reported already */
+
     g_autoptr(GByteArray) spans = g_byte_array_new();
     IdSet seen;
     id_set_init(&seen);
     gboolean ok = TRUE;
+
     for (guint part = 0; ok && part < trace_index_parts(index); part++) {
         g_byte_array_set_size(spans, 0);
         TraceKey key = {trace_index_second(index, part), trace_id, (guint16)part};
@@ -180,6 +182,7 @@ static gboolean check_parts(Verify *verify, guint64 trace_id, GError **error) {
             continue;
         else if (!part_decode(verify->archive, store_iter_value(verify->parts), trace_id, spans, NULL))
             continue;
+
         for (gsize at = 0; at < spans->len;) {
             const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
             if (id_set_has(&seen, span->id.span)) difference(verify, TRACE_FORMAT ": a span is in two parts", trace_id);
@@ -187,6 +190,7 @@ static gboolean check_parts(Verify *verify, guint64 trace_id, GError **error) {
             at += span->size_bytes;
         }
     }
+
     id_set_clear(&seen);
     return ok;
 }
@@ -215,6 +219,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
     TraceSummary summary;
     g_byte_array_set_size(verify->spans, 0);
     g_ptr_array_set_size(verify->list, 0);
+
     if (!record_summary(record, &summary, &bad) ||
         !part_decode(verify->archive, record, key->trace_id, verify->spans, &bad) ||
         !spans_point(key->trace_id, (Bytes){verify->spans->data, verify->spans->len}, verify->list, &bad)) {
@@ -225,22 +230,26 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
         difference(verify, TRACE_FORMAT ", part %u: without spans", key->trace_id, key->part);
         return TRUE;
     }
+
     g_auto(TraceVersion) version =
         version_make(verify->archive, verify->compressor, (const SpanRec *const *)(gconstpointer)verify->list->pdata,
                      verify->list->len);
     guint32 dropped;
     if (!archive_dropped(verify->archive, key->trace_id, &summary, &dropped, error)) return FALSE;
+
     verify->result.cut += dropped != 0;
     count_trace(verify, key, &summary);
     account_count_stored(verify->accounts, verify->list);
     removed_check_note(verify->removed, &summary, verify->list);
     check_summary(verify, key, record, &summary, &version);
     check_index(verify, key, &summary);
+
     if (!index_check_note(verify->search, key, summary.pattern, version.tree, error)) return FALSE;
     if (!version_count_in(verify->archive, &version, summary.pattern, FALSE)) {
         difference(verify, TRACE_FORMAT ", part %u: its mixed pattern lacks a call of it", key->trace_id, key->part);
         return TRUE;
     }
+
     const StatsTrace trace = version_stats(&version, summary.pattern);
     stats_group_add(verify->group, &trace);
     if (stats_group_size_bytes(verify->group) > GROUP_BYTES) take_group(verify);
@@ -271,6 +280,7 @@ static gboolean check_ids(Verify *verify, gboolean one_by_one, GError **error) {
             if (one_by_one) difference(verify, "an index entry is malformed");
             continue;
         }
+
         entries += trace_index_parts(index);
         for (guint part = 0; one_by_one && part < trace_index_parts(index); part++) {
             LayoutKey key = trace_key(&(TraceKey){trace_index_second(index, part), trace_id, (guint16)part});
@@ -279,6 +289,7 @@ static gboolean check_ids(Verify *verify, gboolean one_by_one, GError **error) {
             difference(verify, TRACE_FORMAT ": the index has part %u, the store has not", trace_id, part);
         }
     }
+
     if (!iter_finished(verify->ids, error)) return FALSE;
     if (one_by_one || (entries == verify->records && !verify->ids_differ)) return TRUE;
     return check_ids(verify, TRUE, error);
@@ -315,12 +326,14 @@ static gboolean check_patterns(Verify *verify, GError **error) {
     for (; more; more = store_iter_next(verify->patterns)) {
         if (store_iter_key(verify->patterns).size_bytes != PATTERN_KEY_BYTES) break; /* nodes of mixed patterns */
         number++;
+
         g_autoptr(GError) bad = NULL;
         g_autoptr(Pattern) pattern = pattern_decode(store_iter_value(verify->patterns), &bad);
         if (pattern == NULL) {
             difference(verify, "pattern %u: %s", number, bad->message);
             continue;
         }
+
         g_autofree guint32 *map = g_new(guint32, pattern->n_nodes);
         g_autoptr(Pattern) again = compressor_filter(verify->compressor, pattern, keep_node, NULL, map);
         if (memcmp(again->id.bytes, pattern->id.bytes, sizeof again->id.bytes) != 0)
@@ -328,21 +341,25 @@ static gboolean check_patterns(Verify *verify, GError **error) {
         else if (archive_pattern_find(verify->archive, pattern->id) != number)
             difference(verify, "pattern %u: its id has another number", number);
     }
+
     return iter_finished(verify->patterns, error);
 }
 
 static gboolean check_totals(Verify *verify, GError **error) {
     g_autoptr(GArray) slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
     if (!totals_read(verify->meta, slots, error)) return FALSE;
+
     StoredTotals stored = {.traces = 0};
     for (guint i = 0; i < slots->len; i++) stored_totals_add(&stored, &g_array_index(slots, TotalsSlot, i).totals);
     verify->totals.incomplete_traces += g_hash_table_size(verify->incomplete_parts);
     const StoredTotals *counted = &verify->totals;
     gboolean times_agree = stored.first_ns == counted->first_ns && stored.last_ns == counted->last_ns;
+
     /* The totals keep the times of what was removed. */
     if (removed_check_any(verify->removed))
         times_agree =
             counted->traces == 0 || (stored.first_ns <= counted->first_ns && stored.last_ns >= counted->last_ns);
+
     if (stored.traces != counted->traces || stored.spans != counted->spans ||
         stored.incomplete_traces != counted->incomplete_traces || !times_agree)
         difference(verify,
@@ -350,6 +367,7 @@ static gboolean check_totals(Verify *verify, GError **error) {
                    " incomplete are noted, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " are stored",
                    stored.traces, stored.spans, stored.incomplete_traces, counted->traces, counted->spans,
                    counted->incomplete_traces);
+
     if (stored.late_waiting != counted->late_waiting || stored.late_next < counted->late_next)
         difference(verify,
                    "totals: %" G_GINT64_FORMAT " late spans in entries below %" G_GUINT64_FORMAT
@@ -419,12 +437,14 @@ static void verify_end(Verify *verify) {
     store_iter_free(verify->counts);
     store_iter_free(verify->index);
     removed_check_free(verify->removed);
+
     for (guint kind = 0; kind < STATS_KINDS; kind++) {
         for (guint level = 0; level < LEVEL_COUNT; level++) {
             row_check_free(verify->checks[kind][level]);
             store_iter_free(verify->stats[kind][level]);
         }
     }
+
     compressor_free(verify->compressor);
     stats_group_free(verify->group);
     g_byte_array_unref(verify->spans);

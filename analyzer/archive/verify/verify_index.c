@@ -198,6 +198,7 @@ static void report(IndexCheck *check, guint32 hour, const char *what) {
 static gboolean read_hours(IndexCheck *check, guint32 from, guint64 until, GError **error) {
     static const PostingVisitor skip = {NULL, NULL, skip_term, NULL};
     check->bucket_end = 0;
+
     gboolean more = iter_seek_key(check->index, index_key(&(IndexKey){from, 0, 0}));
     for (; more; more = store_iter_next(check->index)) {
         IndexKey key;
@@ -205,11 +206,13 @@ static gboolean read_hours(IndexCheck *check, guint32 from, guint64 until, GErro
             check->differs(check->arg, "an entry of the search index has a malformed key: searches that meet it fail");
             continue;
         }
+
         if (key.hour >= until) break;
         const Bytes value = store_iter_value(check->index);
         const gboolean wanted = check->any && key.hour == check->hour;
         const gboolean whole = wanted ? find_entry(check, &key, value) : postings_visit_all(value, key.hour, &skip);
         if (whole || key.hour < check->read_below) continue;
+
         g_autofree char *what =
             g_strdup_printf("an entry of bucket %u is malformed: searches that need it fail; "
                             "plumb export, then plumb import into a new store, makes the index anew",

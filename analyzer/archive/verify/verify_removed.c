@@ -102,12 +102,14 @@ static void finish_minute(void *arg, guint32 minute, const RemovedMinute *remove
     Finish *finish = arg;
     RemovedCheck *check = finish->check;
     if (finish->failed || minute < check->kept_from[LEVEL_MINUTE]) return;
+
     guint64 is = 0;
     StatsKey key = {.level = LEVEL_MINUTE, .kind = STATS_FUNCTION, .bucket = minute};
     finish->failed = !counted(finish, &key, &is);
     g_autofree char *calls = g_strdup_printf("calls of minute %u", minute);
     guint64 there = GPOINTER_TO_SIZE(g_hash_table_lookup(check->calls, GUINT_TO_POINTER(minute)));
     if (!finish->failed) compare(finish, calls, is, there, removed->calls);
+
     for (guint i = 0; !finish->failed && i < removed->patterns->len; i++) {
         const RemovedPattern *pattern = &g_array_index(removed->patterns, RemovedPattern, i);
         StatsKey row = {.level = LEVEL_MINUTE, .kind = STATS_PATTERN, .bucket = minute, .object = pattern->pattern};
@@ -116,6 +118,7 @@ static void finish_minute(void *arg, guint32 minute, const RemovedMinute *remove
         row.kind = STATS_TAKEN;
         finish->failed = finish->failed || !counted(finish, &row, &taken);
         if (finish->failed) return;
+
         guint64 place = place_of(minute, pattern->pattern);
         there = GPOINTER_TO_SIZE(g_hash_table_lookup(check->traces, &place));
         g_autofree char *traces = g_strdup_printf("traces of pattern %u in minute %u", pattern->pattern, minute);
