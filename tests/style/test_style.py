@@ -17,6 +17,10 @@ MAX_HEADER_LINES = 150
 MAX_MAIN_LINES = 150
 MAX_PARAMETERS = 5
 MAX_LINE_CHARACTERS = 120
+# A function of more lines has phases, with a blank line between them. A flat table or switch may do without.
+LONG_FUNCTION_LINES = 20
+MIN_SHARE_WITH_PARAGRAPHS = 0.9
+PARAGRAPH_FOLDERS = ("common", "spark-bridge", "analyzer", "receiver")
 # Callbacks whose parameters a library prescribes.
 PRESCRIBED_SIGNATURES = {
     "full_merge",
@@ -105,6 +109,27 @@ def test_lengths(path):
         if len(body) > MAX_FUNCTION_LINES
     ]
     assert not too_long, f"functions over {MAX_FUNCTION_LINES} lines: {too_long}"
+
+
+def test_long_functions_have_paragraphs():
+    n_long, without = 0, []
+    for path in SOURCES:
+        if path.relative_to(ROOT).parts[0] not in PARAGRAPH_FOLDERS:
+            continue
+        text = path.read_text()
+        lines = text.split("\n")
+        for start, body in functions(without_comments(text)):
+            if len(body) <= LONG_FUNCTION_LINES:
+                continue
+            n_long += 1
+            # Looked for in the file itself: where comments are blanked, their inner lines look empty.
+            if all(line.strip() for line in lines[start - 1 : start - 1 + len(body)]):
+                without.append(f"{name(path)}:{start}")
+    assert n_long > 100, f"only {n_long} functions of more than {LONG_FUNCTION_LINES} lines were found"
+    assert len(without) <= (1 - MIN_SHARE_WITH_PARAGRAPHS) * n_long, (
+        f"{len(without)} of {n_long} functions of more than {LONG_FUNCTION_LINES} lines have no blank line; "
+        f"put one between their phases: {without}"
+    )
 
 
 @pytest.mark.parametrize("path", SOURCES + HEADERS, ids=name)
