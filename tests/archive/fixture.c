@@ -152,6 +152,7 @@ static gboolean is_comparable(StoreIter *iter) {
 GPtrArray *fixture_dump(Fixture *fixture) {
     static const StoreFamily families[] = {FAMILY_TRACE, FAMILY_TRACE_ID, FAMILY_STATS, FAMILY_LATE};
     GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
     for (guint i = 0; i < G_N_ELEMENTS(families); i++) {
         g_autoptr(StoreIter) iter = store_iter_new(fixture->store, families[i]);
         for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
@@ -167,6 +168,7 @@ GPtrArray *fixture_dump(Fixture *fixture) {
             g_ptr_array_add(lines, g_string_free(line, FALSE));
         }
     }
+
     g_ptr_array_sort(lines, compare_lines);
     return lines;
 }
@@ -202,6 +204,7 @@ static void plain_sum(Fixture *fixture, const GPtrArray *traces, Expectation *ex
     Compressor *compressor = compressor_new(lookup, 1000);
     StatsGroup *group = stats_group_new(lookup, TRUE);
     g_autoptr(GPtrArray) list = g_ptr_array_new();
+
     for (guint i = 0; i < traces->len; i++) {
         const GByteArray *spans = traces->pdata[i];
         guint64 trace_id = ((const SpanRec *)(gconstpointer)spans->data)->id.trace;
@@ -215,6 +218,7 @@ static void plain_sum(Fixture *fixture, const GPtrArray *traces, Expectation *ex
         stats_group_add_functions(group, version.tree, version.times, NULL);
         if (number != 0) stats_group_add_pattern(group, &trace);
     }
+
     stats_group_foreach(group, expect_row, expectation);
     stats_group_free(group);
     compressor_free(compressor);

@@ -72,11 +72,13 @@ static void test_empty(void) {
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.traces + totals.spans + totals.patterns, ==, 0);
     g_assert_cmpint(totals.first_ns, ==, 0);
+
     g_autoptr(GError) error = NULL;
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_assert_false(archive_load(c.fixture.archive, 1, spans, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     g_clear_error(&error);
+
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
     g_assert_true(archive_stats(c.fixture.archive, &filter, never_visited, NULL, &error));
     g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, TRUE);
@@ -84,12 +86,14 @@ static void test_empty(void) {
     TraceSummary summary;
     g_assert_false(archive_scan_next(scan, &id, &summary, &error));
     g_assert_no_error(error);
+
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_writer_pending_bytes(c.writer), ==, 0);
     settle(&c);
     fixture_assert_sound(&c.fixture);
     g_assert_null(archive_pattern(c.fixture.archive, 1));
     g_assert_null(archive_pattern(c.fixture.archive, 0));
+
     g_clear_pointer(&scan, archive_scan_free);
     case_close(&c);
 }
@@ -101,19 +105,23 @@ static void test_repeats_change_nothing(void) {
     g_autoptr(GByteArray) once = copy_of(c.spans);
     g_autoptr(GArray) offsets = span_offsets(once);
     g_byte_array_append(c.spans, once->data, g_array_index(offsets, guint, 3)); /* three of them twice at once */
+
     fixture_add(c.writer, c.spans);
     g_assert_cmpuint(archive_totals(c.fixture.archive).duplicates, ==, 3);
     g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 0); /* not committed */
     fixture_commit(c.writer);
     g_autoptr(GPtrArray) before = fixture_dump(&c.fixture);
+
     fixture_add(c.writer, chain(&c, 5, 1, 6));
     fixture_add(c.writer, chain(&c, 5, 2, 2));
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 7);
     g_assert_cmpuint(loaded_spans(&c, 5), ==, 6);
+
     commit_and_join(&c);
     g_autoptr(GPtrArray) after = fixture_dump(&c.fixture);
     assert_same_dump(before, after);
+
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.duplicates, ==, 3 + 6 + 1);
     g_assert_cmpuint(totals.late_spans, ==, 0);
@@ -150,6 +158,7 @@ static void test_late_root(void) {
     fixture_add(c.writer, chain(&c, 5, 2, 4));
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_totals(c.fixture.archive).incomplete_traces, ==, 1);
+
     g_autoptr(GPtrArray) traces = g_ptr_array_new();
     GByteArray *all = copy_of(c.spans);
     g_ptr_array_add(traces, all);
@@ -157,6 +166,7 @@ static void test_late_root(void) {
     TestSpan root = {5, 1, 0, c.world.names[1], c.world.tracers[1], BASE_NS - NS_PER_MS, 2 * NS_PER_SEC};
     test_span_append(c.spans, &root);
     g_byte_array_append(all, c.spans->data, c.spans->len);
+
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
     fixture_assert_sound(&c.fixture);
@@ -164,6 +174,7 @@ static void test_late_root(void) {
     commit_and_join(&c);
     fixture_assert_sound(&c.fixture);
     fixture_assert_traces(&c.fixture, traces);
+
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
     fixture_assert_stats(&c.fixture, &filter, traces);
     filter.since_ns = BASE_NS;
@@ -171,6 +182,7 @@ static void test_late_root(void) {
     settle(&c);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
+
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.incomplete_traces, ==, 0);
     g_assert_cmpuint(totals.late_spans, ==, 1);
@@ -203,6 +215,7 @@ static void test_disk_full(gconstpointer rocksdb) {
     Case c, good;
     case_open(&c, GPOINTER_TO_INT(rocksdb), 0);
     case_open(&good, FALSE, 0);
+
     for (guint64 trace = 1; trace <= 20; trace++) {
         fixture_add(c.writer, chain(&c, trace, 1, (guint)trace % 5 + 1));
         fixture_add(good.writer, c.spans);
@@ -216,12 +229,15 @@ static void test_disk_full(gconstpointer rocksdb) {
         }
         if (trace % 2 == 0) fixture_commit(c.writer);
     }
+
     fixture_commit(c.writer);
     fixture_commit(good.writer);
+
     g_autoptr(GPtrArray) is = fixture_dump(&c.fixture);
     g_autoptr(GPtrArray) should_be = fixture_dump(&good.fixture);
     assert_same_dump(is, should_be);
     fixture_assert_sound(&c.fixture);
+
     case_close(&c);
     case_close(&good);
 }
@@ -234,16 +250,19 @@ static void test_host_cannot_be_named(void) {
     g_assert_true(dict_intern(archive_dict(c.fixture.archive), "DataNode/new-host", 17, &tracer, &error));
     TestSpan span = {9, 1, 0, c.world.names[0], tracer, BASE_NS, 1};
     test_span_append(c.spans, &span);
+
     intern_fails = TRUE;
     intern_failure = PLUMB_ERROR_NO_SPACE;
     gsize pending = archive_writer_pending_bytes(c.writer);
     g_assert_false(archive_writer_add(c.writer, 9, c.spans->data, c.spans->len, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
     g_assert_cmpuint(archive_writer_pending_bytes(c.writer), ==, pending);
+
     intern_failure = PLUMB_ERROR_LIMIT; /* full for good: counted without a host */
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
     intern_fails = FALSE;
+
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -253,18 +272,22 @@ static void test_malformed_records(void) {
     case_open(&c, FALSE, 0);
     g_autoptr(GError) error = NULL;
     chain(&c, 5, 1, 2);
+
     g_assert_false(archive_writer_add(c.writer, 6, c.spans->data, c.spans->len, &error)); /* of another trace */
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
     g_clear_error(&error);
+
     g_assert_false(archive_writer_add(c.writer, 5, c.spans->data, c.spans->len - 8, &error)); /* cut */
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
     g_clear_error(&error);
     g_assert_false(archive_writer_add(c.writer, 5, c.spans->data, 0, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
     g_clear_error(&error);
+
     ((SpanRec *)(gpointer)c.spans->data)->size_bytes = 0;
     g_assert_false(archive_writer_add(c.writer, 5, c.spans->data, c.spans->len, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_totals(c.fixture.archive).traces, ==, 0);
     case_close(&c);
@@ -289,6 +312,7 @@ static void test_parts(void) {
     };
     Case c;
     case_open(&c, FALSE, 4);
+
     for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
         fixture_add(c.writer, chain(&c, 5, steps[i].first, steps[i].last));
         commit_and_join(&c);
@@ -297,6 +321,7 @@ static void test_parts(void) {
         g_assert_cmpuint(archive_totals(c.fixture.archive).traces, ==, 1);
         fixture_assert_sound(&c.fixture);
     }
+
     settle(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -306,6 +331,7 @@ static void test_parts_do_not_depend_on_order(void) {
     Case a, b;
     case_open(&a, FALSE, 4);
     case_open(&b, FALSE, 4);
+
     fixture_add(a.writer, chain(&a, 5, 1, 11));
     g_autoptr(GArray) offsets = span_offsets(a.spans);
     for (guint i = offsets->len; i-- > 0;) {
@@ -313,13 +339,16 @@ static void test_parts_do_not_depend_on_order(void) {
         guint size = ((const SpanRec *)(gconstpointer)(a.spans->data + at))->size_bytes;
         for (guint twice = 0; twice < 2; twice++) g_byte_array_append(b.spans, a.spans->data + at, size);
     }
+
     fixture_add(b.writer, b.spans);
     fixture_commit(a.writer);
     fixture_commit(b.writer);
     g_assert_cmpuint(archive_totals(b.fixture.archive).duplicates, ==, 11);
+
     g_autoptr(GPtrArray) of_a = fixture_dump(&a.fixture);
     g_autoptr(GPtrArray) of_b = fixture_dump(&b.fixture);
     assert_same_dump(of_a, of_b);
+
     case_close(&a);
     case_close(&b);
 }
@@ -332,18 +361,22 @@ static void test_pattern_of_a_lost_group(gconstpointer rocksdb) {
     fixture_add(lost, chain(&c, 1, 1, 2));
     fixture_add(c.writer, chain(&c, 2, 1, 5));
     fixture_commit(c.writer);
+
     archive_writer_free(lost);
     archive_writer_free(c.writer);
     fixture_reopen(&c.fixture);
     g_assert_cmpuint(archive_pattern_count(c.fixture.archive), ==, 2);
+
     c.writer = archive_writer_new(c.fixture.archive);
     fixture_add(c.writer, chain(&c, 1, 1, 2));
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_pattern_count(c.fixture.archive), ==, 2);
+
     const Pattern *pattern = archive_pattern(c.fixture.archive, 1);
     g_assert_nonnull(pattern);
     g_assert_cmpuint(archive_pattern_find(c.fixture.archive, pattern->id), ==, 1);
     g_assert_true(archive_pattern(c.fixture.archive, 1) == pattern);
+
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -372,6 +405,7 @@ static void test_times_far_away(void) {
     Case c;
     case_open(&c, FALSE, 0);
     g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+
     for (guint round = 0; round < 2; round++) {
         for (guint i = 0; i < G_N_ELEMENTS(begins_ns); i++) {
             TestSpan span = {i, round + 1, round, c.world.names[round], c.world.tracers[2], begins_ns[i], 5};
@@ -386,9 +420,11 @@ static void test_times_far_away(void) {
         commit_and_join(&c);
         fixture_assert_sound(&c.fixture);
     }
+
     fixture_assert_traces(&c.fixture, traces);
     StatsFilter filter = {.kind = STATS_PATTERN, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
     fixture_assert_stats(&c.fixture, &filter, traces);
+
     settle(&c);
     fixture_assert_stats(&c.fixture, &filter, traces);
     filter.kind = STATS_FUNCTION;
@@ -433,6 +469,7 @@ static void test_periods(void) {
     g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
     fill_days(&c, traces);
     assert_periods(&c, traces);
+
     /* Every fourth gets a late call: marks in most hours and all days, several in one hour. */
     for (guint i = 0; i < traces->len; i += 4) {
         g_byte_array_set_size(c.spans, 0);
@@ -448,9 +485,11 @@ static void test_periods(void) {
         g_byte_array_append(traces->pdata[i], c.spans->data, c.spans->len);
         fixture_add(c.writer, c.spans);
     }
+
     commit_and_join(&c);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
+
     settle(&c);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
@@ -510,16 +549,19 @@ static void test_read_only(void) {
     fixture_add(c.writer, chain(&c, 1, 1, 1));
     commit_and_join(&c);
     g_ptr_array_add(traces, copy_of(chain(&c, 1, 1, 4)));
+
     g_autoptr(GError) error = NULL;
     StoreOptions options = {.path = c.fixture.folder, .read_only = TRUE, .merge = archive_merge};
     Fixture reader = {.store = store_open_rocksdb(&options, &error)};
     g_assert_no_error(error);
     reader.archive = archive_open(reader.store, NULL, &error);
     g_assert_no_error(error);
+
     StatsFilter filter = {.kind = STATS_PATTERN, .until_ns = G_MAXINT64, .role = -1};
     fixture_assert_stats(&reader, &filter, traces);
     fixture_assert_traces(&reader, traces);
     fixture_assert_sound(&reader);
+
     archive_free(reader.archive);
     store_close(reader.store);
     case_close(&c);
@@ -535,6 +577,7 @@ static void assert_scan(Case *c, gint64 since_ns, gint64 until_ns, gboolean newe
     TraceSummary summary;
     gint64 first = MAX(0, (since_ns - BASE_NS + 249) / 250), last = MIN(1000, (until_ns - BASE_NS + 249) / 250);
     guint n = 0;
+
     for (; archive_scan_next(scan, &id, &summary, &error); n++) {
         gint64 expected = newest_first ? last - 1 - n : first + n;
         g_assert_cmpint(summary.begin_ns, ==, BASE_NS + expected * 250);
@@ -544,6 +587,7 @@ static void assert_scan(Case *c, gint64 since_ns, gint64 until_ns, gboolean newe
         g_assert_cmpuint(span->id.trace, ==, id);
         g_assert_cmpint(span->begin_ns, ==, summary.begin_ns);
     }
+
     g_assert_no_error(error);
     g_assert_cmpint(n, ==, MAX(0, last - first));
     g_assert_false(archive_scan_next(scan, &id, &summary, &error));
@@ -553,6 +597,7 @@ static void assert_scan(Case *c, gint64 since_ns, gint64 until_ns, gboolean newe
 static void test_scan_order(void) {
     Case c;
     case_open(&c, FALSE, 0);
+
     for (guint i = 0; i < 1000; i++) {
         g_byte_array_set_size(c.spans, 0);
         TestSpan span = {(guint64)i * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15),
@@ -566,6 +611,7 @@ static void test_scan_order(void) {
         fixture_add(c.writer, c.spans);
     }
     fixture_commit(c.writer);
+
     for (guint newest = 0; newest < 2; newest++) {
         assert_scan(&c, G_MININT64 / 2, G_MAXINT64 / 2, newest != 0);
         assert_scan(&c, BASE_NS + 250, BASE_NS + 500, newest != 0);
@@ -573,6 +619,7 @@ static void test_scan_order(void) {
         assert_scan(&c, BASE_NS + 500, BASE_NS + 500, newest != 0);
         assert_scan(&c, BASE_NS + 900, BASE_NS + 100, newest != 0);
     }
+
     case_close(&c);
 }
 
@@ -582,6 +629,7 @@ static void test_scan_of_seconds(gconstpointer summaries_only) {
     Case c;
     case_open(&c, TRUE, 0);
     GArray *begins = g_array_new(FALSE, FALSE, sizeof(gint64));
+
     for (guint i = 0, second = 0; second < G_N_ELEMENTS(counts); second++) {
         for (guint n = 0; n < counts[second]; n++, i++) {
             gint64 begin_ns = BASE_NS + second * NS_PER_SEC + n;
@@ -599,10 +647,12 @@ static void test_scan_of_seconds(gconstpointer summaries_only) {
         }
     }
     fixture_commit(c.writer);
+
     ArchiveScan *scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, TRUE);
     if (summaries_only) archive_scan_summaries_only(scan);
     guint64 id = 0;
     TraceSummary summary;
+
     for (guint i = begins->len; i-- > 0;) {
         g_assert_true(archive_scan_next(scan, &id, &summary, NULL));
         g_assert_cmpint(summary.begin_ns, ==, g_array_index(begins, gint64, i));
@@ -610,6 +660,7 @@ static void test_scan_of_seconds(gconstpointer summaries_only) {
         g_assert_true(archive_scan_spans(scan, c.spans, NULL));
         g_assert_cmpuint(((const SpanRec *)(gconstpointer)c.spans->data)->id.trace, ==, id);
     }
+
     g_assert_false(archive_scan_next(scan, &id, &summary, NULL));
     archive_scan_free(scan);
     g_array_unref(begins);
@@ -623,6 +674,7 @@ static void test_scan_of_a_full_second(void) {
     case_open(&c, FALSE, 0);
     g_autofree char *value = g_malloc(VALUE);
     GRand *rand = g_rand_new_with_seed(3);
+
     for (guint i = 0; i < TRACES; i++) {
         for (guint b = 0; b < VALUE; b++) value[b] = (char)g_rand_int(rand);
         SpanRec head = {.id = {TRACES - i, 1}, .begin_ns = BASE_NS + i, .name = 1, .tracer = c.world.tracers[0]};
@@ -634,10 +686,12 @@ static void test_scan_of_a_full_second(void) {
         if (archive_writer_pending_bytes(c.writer) > 4u << 20) fixture_commit(c.writer);
     }
     fixture_commit(c.writer);
+
     g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, BASE_NS, BASE_NS + TRACES, TRUE);
     g_autoptr(GByteArray) spans = g_byte_array_new();
     guint64 id = 0;
     TraceSummary summary;
+
     for (guint i = 0; i < TRACES; i++) {
         g_assert_true(archive_scan_next(scan, &id, &summary, NULL));
         g_assert_cmpuint(id, ==, i + 1);
@@ -646,6 +700,7 @@ static void test_scan_of_a_full_second(void) {
         g_assert_cmpuint(((const SpanRec *)(gconstpointer)spans->data)->id.trace, ==, id);
         g_assert_cmpuint(spans->len, >, VALUE);
     }
+
     g_assert_false(archive_scan_next(scan, &id, &summary, NULL));
     g_rand_free(rand);
     g_clear_pointer(&scan, archive_scan_free);
@@ -668,6 +723,7 @@ static void test_merge_refuses_garbage(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/archive/empty", test_empty);
     g_test_add_func("/archive/repeats-change-nothing", test_repeats_change_nothing);
     g_test_add_func("/archive/first-content-stays", test_first_content_stays);
@@ -694,5 +750,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/scan-of-a-full-second", test_scan_of_a_full_second);
     g_test_add_func("/archive/namenode-hosts", test_namenode_hosts);
     g_test_add_func("/archive/merge-refuses-garbage", test_merge_refuses_garbage);
+
     return g_test_run();
 }

@@ -54,6 +54,7 @@ static void test_parse(void) {
     } cases[] = {{{"ids", "annotations", "notes", NULL}, 0, NULL},
                  {{NULL}, DROPPED_IDS | DROPPED_ANNOTATIONS | DROPPED_NOTES, NULL},
                  {{"notes", "annotation:path", NULL}, DROPPED_IDS | DROPPED_ANNOTATIONS, "path"}};
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         ArchiveKeep keep;
         g_assert_true(archive_keep_parse(cases[i].entries, &keep, NULL));
@@ -61,6 +62,7 @@ static void test_parse(void) {
         g_assert_cmpstr(keep.keys[0], ==, cases[i].key);
         archive_keep_clear(&keep);
     }
+
     static const char *const wrong[][2] = {{"id", NULL}, {"annotation:", NULL}, {"", NULL}};
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
         ArchiveKeep keep;

@@ -126,6 +126,7 @@ static void test_archive(gconstpointer rocksdb) {
     world_init(&world, 1, archive_dict(fixture.archive));
     g_assert_cmpuint(store_traces(&fixture, 1, TRACES, 1), ==, TRACES);
     if (GPOINTER_TO_INT(rocksdb)) fixture_reopen(&fixture);
+
     /* Some come while it learns. */
     gboolean done;
     g_assert_true(archive_learn_traces(fixture.archive, 30, &done, NULL));
@@ -134,10 +135,12 @@ static void test_archive(gconstpointer rocksdb) {
     g_assert_cmpuint(learn(&fixture, 30), >=, 3);
     g_assert_cmpuint(learn(&fixture, 30), ==, 1);
     g_assert_cmpuint(store_traces(&fixture, 5000, TRACES, 1), <=, 5);
+
     /* Of all three there is something: what comes now is late. */
     g_assert_cmpuint(store_traces(&fixture, 1, TRACES, 2), ==, TRACES);
     g_assert_cmpuint(store_traces(&fixture, 1000, 10, 2), ==, 10);
     g_assert_cmpuint(store_traces(&fixture, 5000, TRACES, 2), ==, TRACES);
+
     g_autoptr(GError) error = NULL;
     g_assert_true(archive_settle(fixture.archive, &error));
     g_assert_no_error(error);
@@ -145,6 +148,7 @@ static void test_archive(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.traces, ==, 2 * TRACES + 10);
     g_assert_cmpuint(totals.spans, ==, 2 * (2 * TRACES + 10));
     fixture_assert_sound(&fixture);
+
     world_clear(&world);
     fixture_close(&fixture);
 }

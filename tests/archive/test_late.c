@@ -30,6 +30,7 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     fixture_commit(c.writer);
     g_autoptr(GPtrArray) before = fixture_dump(&c.fixture);
     g_autoptr(GError) error = NULL;
+
     for (guint i = 0; i < 2; i++) {
         failing_writes = 1;
         g_assert_false(archive_settle(c.fixture.archive, &error));
@@ -40,6 +41,7 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 12);
         fixture_assert_sound(&c.fixture);
     }
+
     fixture_add(c.writer, chain(&c, 2, 1, 1));
     commit_and_join(&c);
     for (guint64 trace = 1; trace <= 3; trace++) g_assert_cmpuint(loaded_spans(&c, trace), ==, trace == 2 ? 6 : 5);
@@ -47,6 +49,7 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.spans, ==, 16);
     g_assert_cmpuint(totals.late_spans, ==, 7);
     g_assert_cmpuint(totals.duplicates, ==, 6);
+
     settle(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -88,12 +91,14 @@ static void test_join_many_on_a_full_disk(gconstpointer rocksdb) {
         fixture_commit(c.writer);
         for (guint64 trace = 1; trace <= MANY; trace++) fixture_add(c.writer, chain(&c, trace, 3, 6));
         fixture_commit(c.writer);
+
         good_writes = good;
         failing_writes = 1;
         g_autoptr(GError) error = NULL;
         g_assert_false(archive_settle(c.fixture.archive, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
         g_assert_cmpuint(failing_writes, ==, 0);
+
         ArchiveTotals totals = archive_totals(c.fixture.archive);
         const guint64 joined = totals.late_spans / 2; /* traces: two of four spans are new to each */
         g_assert_cmpuint(joined, <, MANY);
@@ -101,6 +106,7 @@ static void test_join_many_on_a_full_disk(gconstpointer rocksdb) {
         g_assert_cmpuint(totals.late_waiting, ==, 4 * (MANY - joined));
         g_assert_cmpuint(totals.spans, ==, 3 * MANY + 2 * joined);
         fixture_assert_sound(&c.fixture);
+
         settle(&c);
         totals = archive_totals(c.fixture.archive);
         g_assert_cmpuint(totals.spans, ==, 5 * MANY);
@@ -143,6 +149,7 @@ static void test_join_when_due(gconstpointer rocksdb) {
     case_open_with(&c, GPOINTER_TO_INT(rocksdb), &(ArchiveOptions){.clock = &clock.base});
     for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 1, 4));
     fixture_commit(c.writer);
+
     late_at(&c, &clock, 1, 1000, 1);
     late_at(&c, &clock, 2, 1040, 2);
     late_at(&c, &clock, 2, 1100, 3);
@@ -155,12 +162,14 @@ static void test_join_when_due(gconstpointer rocksdb) {
     late_at(&c, &clock, 2, 1600, 7);
     late_at(&c, &clock, 3, 1690, 1); /* 2 is never quiet, but its first has waited long enough */
     g_assert_cmpuint(loaded_spans(&c, 2), ==, 11);
+
     late_at(&c, &clock, 1, 1700, 2);
     clock.few = 3;
     late_at(&c, &clock, 2, 1710, 0);
     clock.few = 0;
     for (guint i = 1; i <= 20; i++) late_at(&c, &clock, 1 + i % 3, 1710, i);
     late_at(&c, &clock, 1, 1711, 0); /* too many */
+
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -171,6 +180,7 @@ static void test_join_beside_damage(void) {
     case_open(&c, FALSE, 0);
     for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 2, 4));
     fixture_commit(c.writer);
+
     LayoutKey key = trace_key(&(TraceKey){trace_second(BASE_NS), 2, 0});
     g_autoptr(GBytes) record = NULL;
     g_assert_true(store_get(c.fixture.store, FAMILY_TRACE, key_bytes(&key), &record, NULL));
@@ -179,6 +189,7 @@ static void test_join_beside_damage(void) {
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
     for (guint64 trace = 1; trace <= 3; trace++) fixture_add(c.writer, chain(&c, trace, 1, 2));
     fixture_commit(c.writer);
+
     g_autoptr(GError) error = NULL;
     for (guint i = 0; i < 2; i++) {
         g_assert_false(archive_settle(c.fixture.archive, &error));
@@ -187,6 +198,7 @@ static void test_join_beside_damage(void) {
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
         g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 11);
     }
+
     store_batch_put(batch, FAMILY_TRACE, key_bytes(&key), bytes_view(record));
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
     settle(&c);
@@ -203,6 +215,7 @@ static void test_join_beside_damaged_entry(void) {
     fixture_commit(c.writer);
     for (guint64 trace = 1; trace <= 2; trace++) fixture_add(c.writer, chain(&c, trace, 1, 2));
     fixture_commit(c.writer);
+
     g_autoptr(StoreIter) late = store_iter_new(c.fixture.store, FAMILY_LATE);
     g_assert_true(store_iter_seek(late, (Bytes){"", 0}));
     g_autoptr(GByteArray) key = g_byte_array_new();
@@ -210,6 +223,7 @@ static void test_join_beside_damaged_entry(void) {
     append_bytes(key, store_iter_key(late).data, store_iter_key(late).size_bytes);
     append_bytes(value, store_iter_value(late).data, store_iter_value(late).size_bytes);
     g_clear_pointer(&late, store_iter_free);
+
     g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
     for (guint at = LATE_HEAD_BYTES - 4; at < value->len; at++) {
         value->data[at] ^= 0x10;
@@ -222,6 +236,7 @@ static void test_join_beside_damaged_entry(void) {
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
         g_assert_cmpuint(loaded_spans(&c, 2), ==, 4);
     }
+
     store_batch_put(batch, FAMILY_LATE, (Bytes){key->data, key->len}, (Bytes){value->data, value->len});
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
     settle(&c);
@@ -266,15 +281,18 @@ static void test_late_spans_of_a_removed_trace(void) {
     fixture_commit(c.writer);
     fixture_add(c.writer, chain(&c, 1, 1, 2));
     fixture_commit(c.writer);
+
     g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
     LayoutKey record = trace_key(&(TraceKey){trace_second(BASE_NS), 1, 0}), index = trace_id_key(1);
     store_batch_delete(batch, FAMILY_TRACE, key_bytes(&record));
     store_batch_delete(batch, FAMILY_TRACE_ID, key_bytes(&index));
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+
     settle(&c);
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.late_waiting, ==, 0);
     g_assert_cmpuint(totals.late_expired, ==, 2);
+
     g_autoptr(AccountTable) accounts = account_table_new();
     archive_accounts(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
@@ -293,17 +311,20 @@ static void test_scan_sees_waiting_spans(void) {
     fixture_commit(c.writer);
     fixture_add(c.writer, chain(&c, 2, 1, 2));
     fixture_commit(c.writer);
+
     g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, FALSE);
     settle(&c); /* the scan sees what was there when it was made */
     g_autoptr(GError) error = NULL;
     guint64 id;
     TraceSummary summary;
+
     while (archive_scan_next(scan, &id, &summary, &error)) {
         g_autoptr(GByteArray) spans = g_byte_array_new();
         g_assert_true(archive_scan_spans(scan, spans, &error));
         g_assert_cmpuint(span_count(spans), ==, id == 2 ? 4 : 3);
         g_assert_cmpuint(summary.n_spans, ==, 3);
     }
+
     g_assert_no_error(error);
     g_clear_pointer(&scan, archive_scan_free);
     case_close(&c);
@@ -316,6 +337,7 @@ static void test_roll_up_interrupted(gconstpointer reopen) {
         Case c;
         case_open(&c, FALSE, 0);
         g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+
         for (guint64 trace = 1; trace <= 6; trace++) {
             TestSpan span = {trace,
                              1,
@@ -329,6 +351,7 @@ static void test_roll_up_interrupted(gconstpointer reopen) {
             g_ptr_array_add(traces, copy_of(c.spans));
             fixture_add(c.writer, c.spans);
             if (trace != 4) continue;
+
             fixture_commit(c.writer);
             good_writes = good;
             failing_writes = 1;
@@ -344,12 +367,14 @@ static void test_roll_up_interrupted(gconstpointer reopen) {
             }
         }
         fixture_commit(c.writer);
+
         StatsFilter filter = {.kind = STATS_FUNCTION, .until_ns = G_MAXINT64, .role = -1};
         for (guint i = 0; i < 2; i++) {
             fixture_assert_sound(&c.fixture);
             fixture_assert_stats(&c.fixture, &filter, traces);
             g_assert_true(archive_roll_up(c.fixture.archive, later_ns, NULL));
         }
+
         g_assert_cmpuint(c.fixture.archive->roll_up.rolled_below[LEVEL_HOUR], >,
                          stats_bucket(LEVEL_HOUR, BASE_NS + 150 * NS_PER_MINUTE));
         case_close(&c);

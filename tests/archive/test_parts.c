@@ -44,6 +44,7 @@ static void read_all(Case *c, guint n_spans) {
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) error = NULL;
     guint total = 0, parts = 0;
+
     do {
         ArchiveLoad load = {.first_part = parts, .max_spans = AT_ONCE};
         g_byte_array_set_size(spans, 0);
@@ -53,11 +54,13 @@ static void read_all(Case *c, guint n_spans) {
         g_assert_cmpuint(n, <=, AT_ONCE + PART_SPANS);
         g_assert_cmpuint(load.parts, >=, (n_spans + PART_SPANS - 1) / PART_SPANS);
         g_assert_true(load.loaded >= 3 || parts + load.loaded == load.parts);
+
         total += n;
         parts += load.loaded;
         if (parts == load.parts) break;
     } while (TRUE);
     g_assert_cmpuint(total, ==, n_spans);
+
     ArchiveLoad past = {.first_part = parts};
     g_assert_false(archive_load_parts(c->fixture.archive, 7, &past, spans, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
@@ -143,10 +146,12 @@ static void test_bytes(gconstpointer rocksdb) {
     Case c;
     case_open_with(&c, rocksdb != NULL,
                    &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_bytes = WIDE_BYTES});
+
     for (guint i = 0; i < PIECES; i++) {
         fixture_add(c.writer, many_parents(&c, i * PIECE + 1, (i + 1) * PIECE));
         if (i != 1) commit_and_join(&c); /* two at once */
     }
+
     g_autoptr(GByteArray) spans = g_byte_array_new();
     guint n = 0, parts = 1;
     for (guint part = 0; part < parts; part++) {
@@ -159,6 +164,7 @@ static void test_bytes(gconstpointer rocksdb) {
         for (guint at = 0; at < spans->len; n++) at += ((const SpanRec *)(gconstpointer)(spans->data + at))->size_bytes;
         parts = load.parts;
     }
+
     g_assert_cmpuint(n, ==, PIECE * PIECES);
     g_assert_cmpuint(parts, >=, PIECE * PIECES * WIDE_PARENTS * sizeof(SpanId) / WIDE_BYTES);
     fixture_assert_sound(&c.fixture);

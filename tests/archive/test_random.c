@@ -153,14 +153,17 @@ static void assert_places(Run *run, StatsFilter filter) {
     g_autoptr(GError) error = NULL;
     RowLines rows = {NULL, g_array_new(FALSE, FALSE, sizeof(StatsPlace)), filter.by_host, g_string_new(NULL)};
     g_assert_true(archive_stats(run->fixture.archive, &filter, note_row, &rows, &error));
+
     g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(StatsPlace));
     const guint share = 1 + pick(run, 4);
     for (guint i = 0; i < rows.seen->len; i++) {
         if (pick(run, share) == 0) g_array_append_val(places, g_array_index(rows.seen, StatsPlace, i));
     }
+
     StatsPlace none = {filter.by_host ? 1 : 0, pick(run, 100), 0};
     if (filter.object == 0 && pick(run, 2) == 0) g_array_append_val(places, none);
     g_array_set_size(places, stats_places_tidy((StatsPlace *)(gpointer)places->data, places->len));
+
     if (places->len > 0) {
         g_string_truncate(rows.lines, 0);
         rows.places = places;
@@ -173,6 +176,7 @@ static void assert_places(Run *run, StatsFilter filter) {
         g_assert_true(archive_stats(run->fixture.archive, &filter, note_row, &rows, &error));
         g_assert_cmpstr(rows.lines->str, ==, expected);
     }
+
     g_array_unref(rows.seen);
     g_string_free(rows.lines, TRUE);
 }
@@ -180,6 +184,7 @@ static void assert_places(Run *run, StatsFilter filter) {
 static void assert_random_stats(Run *run) {
     StatsFilter filter = {.kind = run->rare || pick(run, 2) == 0 ? STATS_FUNCTION : STATS_PATTERN, .role = -1};
     gint64 day_ns = 24 * 60 * NS_PER_MINUTE;
+
     switch (pick(run, 4)) {
     case 0: filter.until_ns = G_MAXINT64; break;
     case 1: /* whole days inside */
@@ -195,12 +200,14 @@ static void assert_random_stats(Run *run) {
         filter.until_ns = filter.since_ns + 1 + pick(run, 180) * NS_PER_SEC;
         break;
     }
+
     if (filter.kind == STATS_FUNCTION && pick(run, 3) == 0) filter.object = run->world.names[pick(run, 12)];
     if (filter.kind == STATS_FUNCTION && pick(run, 3) == 0) filter.role = (gint)pick(run, ROLE_COUNT);
     if (filter.kind == STATS_PATTERN && pick(run, 3) == 0)
         filter.object = 1 + pick(run, archive_pattern_count(run->fixture.archive));
     filter.by_host = pick(run, 2) == 0;
     if (filter.by_host && pick(run, 2) == 0) filter.host = dict_find(archive_dict(run->fixture.archive), "10.0.0.2", 8);
+
     fixture_assert_stats(&run->fixture, &filter, run->traces);
     assert_places(run, filter);
 }
@@ -249,15 +256,18 @@ static void assert_like_in_one_go(Run *run) {
     TestWorld world;
     fixture_open(&once, FALSE, &run->fixture.options);
     world_init(&world, 1, archive_dict(once.archive));
+
     ArchiveWriter *writer = archive_writer_new(once.archive);
     for (guint i = 0; i < run->traces->len; i++) fixture_add(writer, run->traces->pdata[i]);
     fixture_commit(writer);
     archive_writer_free(writer);
     g_assert_true(archive_roll_up(once.archive, BASE_NS + 30 * 24 * 60 * NS_PER_MINUTE, NULL));
     fixture_assert_sound(&once);
+
     g_autoptr(GPtrArray) expected = fixture_dump(&once);
     g_autoptr(GPtrArray) is = fixture_dump(&run->fixture);
     assert_same_dump(is, expected);
+
     ArchiveTotals a = archive_totals(run->fixture.archive), b = archive_totals(once.archive);
     g_assert_cmpuint(a.traces, ==, b.traces);
     g_assert_cmpuint(a.spans, ==, b.spans);

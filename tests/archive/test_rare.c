@@ -60,6 +60,7 @@ static guint64 calls_at(Case *c, const guint *path, guint length) {
 static void test_counted_by_path(void) {
     Case c;
     case_open_with(&c, TRUE, &few_patterns);
+
     for (guint t = 1; t <= 5; t++) {
         call(&c, t, 1, 0, 0);
         for (guint i = 0; i < t; i++) {
@@ -69,6 +70,7 @@ static void test_counted_by_path(void) {
         add(&c);
     }
     fixture_commit(c.writer);
+
     for (guint again = 0; again < 2; again++) {
         g_assert_cmpuint(archive_pattern_count(c.fixture.archive), ==, 0);
         g_assert_cmpuint(archive_mixed_count(c.fixture.archive), ==, 1);
@@ -82,6 +84,7 @@ static void test_counted_by_path(void) {
         fixture_reopen(&c.fixture);
         c.writer = archive_writer_new(c.fixture.archive);
     }
+
     g_assert_cmpuint(loaded_spans(&c, 5), ==, 11);
     case_close(&c);
 }
@@ -111,19 +114,23 @@ static void test_frequent_among_rare(void) {
     Case c;
     case_open_with(&c, FALSE, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .pattern_nodes = 64});
     guint64 trace = 0;
+
     for (guint i = 0; i < 3000; i++) {
         /* A tree whose shape are the bits of i. */
         call(&c, ++trace, 1, 0, 0);
         for (guint bit = 0; bit < 12; bit++) call(&c, trace, bit + 2, i >> bit & 1 ? bit + 1 : 1, 3);
         add(&c);
+
         call(&c, ++trace, 1, 0, 5);
         call(&c, trace, 2, 1, 6);
         add(&c);
         if (i % 500 == 499) fixture_commit(c.writer);
     }
+
     g_assert_cmpuint(archive_pattern_count(c.fixture.archive), <, 100);
     g_assert_cmpuint(archive_mixed_count(c.fixture.archive), <=, 2);
     fixture_assert_sound(&c.fixture);
+
     /* The frequent one has a number: its last traces are counted there. */
     guint64 counted = 0;
     for (guint32 number = 1; number <= archive_pattern_count(c.fixture.archive); number++) {
@@ -138,23 +145,27 @@ static void test_frequent_among_rare(void) {
 static void test_full(void) {
     Case c;
     case_open_with(&c, TRUE, &few_patterns);
+
     for (guint t = 1; t <= 2; t++) {
         for (guint i = 1; i <= MIXED_NODES_EACH + 100; i++)
             call(&c, t, i, i - 1, i % (2 + t)); /* one below the other */
         add(&c);
     }
     fixture_commit(c.writer);
+
     fixture_assert_sound(&c.fixture);
     archive_writer_free(c.writer);
     fixture_reopen(&c.fixture);
     c.writer = archive_writer_new(c.fixture.archive);
     fixture_assert_sound(&c.fixture);
     g_assert_cmpuint(archive_mixed_count(c.fixture.archive), ==, 1);
+
     guint32 *node_of = NULL, n = 0, others = 0;
     g_autoptr(Pattern) pattern = archive_pattern_of_rows(c.fixture.archive, MIXED_NUMBER + 1, &node_of, &n);
     for (guint32 i = 0; i < pattern->n_nodes; i++) others += pattern->nodes[i].name == NAME_OTHERS;
     g_assert_cmpuint(pattern->n_nodes, ==, MIXED_NODES_EACH + 1);
     g_assert_cmpuint(others, ==, 1);
+
     g_free(node_of);
     g_assert_cmpuint(loaded_spans(&c, 2), ==, MIXED_NODES_EACH + 100);
     case_close(&c);
@@ -173,16 +184,19 @@ static void test_damage(void) {
         {MIXED_NUMBER + 2, 0, "\5", 1},     /* cut */
         {MIXED_NUMBER + 2, 0, "\5\1\1", 3}, /* more than there should be */
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Case c;
         case_open_with(&c, FALSE, &few_patterns);
         call(&c, 1, 1, 0, 0);
         add(&c);
         fixture_commit(c.writer);
+
         g_autoptr(StoreBatch) batch = store_batch_new(c.fixture.store);
         LayoutKey key = mixed_key(cases[i].number, cases[i].node);
         store_batch_put(batch, FAMILY_PATTERN, key_bytes(&key), (Bytes){cases[i].value, cases[i].size});
         g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
+
         g_autoptr(GError) error = NULL;
         g_autoptr(MixedTable) table = mixed_table_open(c.fixture.store, archive_lookup(c.fixture.archive), &error);
         g_assert_null(table);

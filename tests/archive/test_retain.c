@@ -75,8 +75,10 @@ static void test_traces(gconstpointer data) {
     ArchiveTotals before = archive_totals(c.fixture.archive);
     gint64 all_calls = calls(&c, G_MININT64, G_MAXINT64);
     RetainAges ages = {.traces_ns = 7 * DAY_NS};
+
     /* Nothing is past its age by a clock of then. */
     g_assert_cmpuint(retain(&c, &ages, begin_of(7 * 24), 1000).traces, ==, 0);
+
     RetainResult gone = retain(&c, &ages, begin_of(TRACES) + 1000 * DAY_NS, 7);
     ArchiveTotals after = archive_totals(c.fixture.archive);
     g_assert_cmpuint(gone.traces, >=, 70);
@@ -87,6 +89,7 @@ static void test_traces(gconstpointer data) {
     accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, gone.spans);
     g_assert_cmpint(fields[ACCOUNT_TAKEN] - fields[ACCOUNT_EXPIRED], ==, after.spans);
+
     /* Statistics are as they were. */
     g_assert_cmpint(calls(&c, G_MININT64, G_MAXINT64), ==, all_calls);
     fixture_assert_sound(&c.fixture);
@@ -95,6 +98,7 @@ static void test_traces(gconstpointer data) {
     g_assert_false(archive_load(c.fixture.archive, 1, spans, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     g_assert_cmpuint(loaded_spans(&c, TRACES), >, 0);
+
     /* Again: nothing. After a reopening, the same. */
     g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 0);
     archive_writer_free(c.writer);
@@ -123,12 +127,14 @@ static void test_levels(void) {
     gint64 before = calls(&c, G_MININT64, cut_ns), after = calls(&c, cut_ns, G_MAXINT64);
     gint64 day = calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS);
     RetainAges ages = {.traces_ns = 2 * DAY_NS, .level_ns = {3 * DAY_NS, 0, 0}};
+
     RetainResult gone = retain(&c, &ages, G_MAXINT64, 100);
     g_assert_cmpuint(gone.traces, >, 150);
     fixture_assert_sound(&c.fixture);
     g_assert_cmpint(calls(&c, G_MININT64, cut_ns), ==, before);
     g_assert_cmpint(calls(&c, cut_ns, G_MAXINT64), ==, after);
     g_assert_cmpint(calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS), ==, day);
+
     /* Half an hour is not kept apart any more: the whole one is told. */
     gint64 hour_ns = begin_of(10) / HOUR_NS * HOUR_NS;
     assert_period(&c, hour_ns + 20 * NS_PER_MINUTE + 1, hour_ns + 21 * NS_PER_MINUTE, hour_ns, hour_ns + HOUR_NS);
@@ -138,6 +144,7 @@ static void test_levels(void) {
     assert_period(&c, G_MININT64, G_MAXINT64, G_MININT64, G_MAXINT64);
     g_assert_cmpint(calls(&c, hour_ns + 20 * NS_PER_MINUTE, hour_ns + 21 * NS_PER_MINUTE), ==,
                     calls(&c, hour_ns, hour_ns + HOUR_NS));
+
     /* Hours and days go, too, when they are to. */
     ages.level_ns[LEVEL_HOUR] = 4 * DAY_NS;
     ages.level_ns[LEVEL_DAY] = 6 * DAY_NS;
@@ -214,6 +221,7 @@ static void test_replayed_after_removal(void) {
     gint64 fields[ACCOUNT_FIELDS];
     accounts(&c, fields);
     gint64 taken = fields[ACCOUNT_TAKEN], expired = fields[ACCOUNT_EXPIRED];
+
     guint n = add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken, n);
     reopen(&c);
@@ -223,6 +231,7 @@ static void test_replayed_after_removal(void) {
     reopen(&c);
     add_first_again(&c, TRUE);
     assert_stored(&c, traces, taken, n);
+
     /* A sender's are a new trace's, and that goes into the next generation. */
     g_assert_cmpuint(archive_removed_traces_close(c.fixture.archive), ==, closed);
     add_first_again(&c, FALSE);
@@ -234,6 +243,7 @@ static void test_replayed_after_removal(void) {
     assert_stored(&c, traces, taken + n, 2 * n);
     accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_EXPIRED], ==, expired + n);
+
     /* Forgotten, also on the disk. */
     forget(&c, archive_removed_traces_close(c.fixture.archive));
     g_assert_false(archive_removed_traces_any(c.fixture.archive));
@@ -249,20 +259,24 @@ static void test_removed_while_replayed(void) {
     Case c;
     case_open(&c, FALSE, 100);
     fill(&c);
+
     TestWorld again;
     world_init(&again, 1, archive_dict(c.fixture.archive));
     TraceShape shape = {.max_spans = 30, .begin_ns = begin_of(1), .duration_ns = NS_PER_SEC};
     world_trace(&again, 1, &shape, c.spans);
     world_clear(&again);
+
     archive_writer_replaying(c.writer, TRUE);
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
     gint64 before[ACCOUNT_FIELDS], fields[ACCOUNT_FIELDS];
     accounts(&c, before);
     g_assert_cmpint(before[ACCOUNT_WAITING], ==, span_count(c.spans));
+
     RetainAges ages = {.traces_ns = 7 * DAY_NS};
     RetainResult gone = retain(&c, &ages, G_MAXINT64, 1000);
     settle(&c);
+
     accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
     g_assert_cmpint(fields[ACCOUNT_TAKEN], ==, before[ACCOUNT_TAKEN]);
@@ -275,6 +289,7 @@ static void test_removed_while_replayed(void) {
 static void test_space_comes_back(void) {
     Case c;
     case_open(&c, TRUE, 0);
+
     for (guint trace = 1; trace <= 4000; trace++) {
         TraceShape shape = {.max_spans = 60, .begin_ns = begin_of(trace / 20), .duration_ns = NS_PER_SEC};
         world_trace(&c.world, trace, &shape, c.spans);
@@ -284,12 +299,14 @@ static void test_space_comes_back(void) {
     g_autoptr(GError) error = NULL;
     store_flush(c.fixture.store, TRUE, &error);
     g_assert_no_error(error);
+
     StoreUsage before = store_usage(c.fixture.store);
     RetainAges ages = {.traces_ns = DAY_NS};
     RetainResult gone = retain(&c, &ages, G_MAXINT64, 500);
     g_assert_cmpuint(gone.traces, >, 3000);
     archive_compact(c.fixture.archive, G_MAXINT64, &error);
     g_assert_no_error(error);
+
     StoreUsage after = store_usage(c.fixture.store);
     static const StoreFamily families[] = {FAMILY_TRACE, FAMILY_TRACE_ID, FAMILY_INDEX};
     for (guint i = 0; i < G_N_ELEMENTS(families); i++) {
@@ -298,6 +315,7 @@ static void test_space_comes_back(void) {
                        (guint)(was >> 10), (guint)(is >> 10), (guint)gone.traces);
         g_assert_cmpuint(is, <, was / 4);
     }
+
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }

@@ -86,6 +86,7 @@ static void make_traces(Case *c, guint32 seed) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GArray) late = g_array_new(FALSE, FALSE, sizeof(guint));
+
     for (guint i = 0; i < TRACES; i++) {
         Made *made = &c->made[i];
         *made = (Made){.id = (guint64)g_rand_int(rand) << 32 | i, .table = (guint)g_rand_int_range(rand, 0, TABLES)};
@@ -96,6 +97,7 @@ static void make_traces(Case *c, guint32 seed) {
         made->other_host = (guint)g_rand_int_range(rand, 0, HOSTS);
         made->name = i % 500 == 7 ? 5 : (guint)g_rand_int_range(rand, 1, 5);
         made->block = i % 3 == 0;
+
         g_byte_array_set_size(spans, 0);
         gboolean in_two = i % 10 == 3;
         if (!in_two) append_root(c, made, i, spans);
@@ -105,6 +107,7 @@ static void make_traces(Case *c, guint32 seed) {
         if (i % 1500 == 1499) fixture_commit(c->writer);
     }
     fixture_commit(c->writer);
+
     for (guint k = 0; k < late->len; k++) {
         guint i = g_array_index(late, guint, k);
         g_byte_array_set_size(spans, 0);
@@ -112,6 +115,7 @@ static void make_traces(Case *c, guint32 seed) {
         fixture_add(c->writer, spans);
     }
     fixture_commit(c->writer);
+
     g_autoptr(GError) error = NULL;
     archive_settle(c->fixture.archive, &error);
     g_assert_no_error(error);
@@ -188,6 +192,7 @@ static void run_searches(gboolean rocksdb) {
     case_open(&c, rocksdb);
     make_traces(&c, 42);
     g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+
     for (guint round = 0; round < 200; round++) {
         Asked asked = anything;
         guint i = (guint)g_rand_int_range(rand, 0, TRACES), what = (guint)g_rand_int_range(rand, 1, 64);
@@ -200,8 +205,10 @@ static void run_searches(gboolean rocksdb) {
         if (round % 5 == 0) asked.max_ns = c.made[i].duration_ns;
         if (round % 4 == 0) asked.since_ns = BASE_NS + (gint64)(g_rand_double(rand) * (double)SPAN_NS);
         if (round % 7 == 0) asked.until_ns = asked.since_ns + NS_PER_SEC * 1000;
+
         assert_found(&c, &asked, round % 3 != 0);
     }
+
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -214,6 +221,7 @@ static void test_narrow(void) {
     Case c;
     case_open(&c, FALSE);
     make_traces(&c, 1);
+
     Asked file = anything, host = anything, name = anything, longest = anything, both = anything;
     file.part = 4000;
     host.host = 17;
@@ -221,11 +229,13 @@ static void test_narrow(void) {
     longest.min_ns = (gint64)1 << 39;
     both.table = 3;
     both.host = 17;
+
     g_assert_cmpuint(assert_found(&c, &file, TRUE), <=, 3);
     g_assert_cmpuint(assert_found(&c, &host, TRUE), <=, 60); /* 30 have it */
     g_assert_cmpuint(assert_found(&c, &name, TRUE), <=, 30); /* 12 have it */
     g_assert_cmpuint(assert_found(&c, &longest, TRUE), <=, 400);
     g_assert_cmpuint(assert_found(&c, &both, TRUE), <=, 10);
+
     Asked nowhere = anything;
     nowhere.part = (gint)TRACES + 5;
     g_assert_cmpuint(assert_found(&c, &nowhere, TRUE), <=, 2);
@@ -345,11 +355,13 @@ static void test_alike(void) {
     case_open(&c, FALSE);
     g_autoptr(GRand) rand = g_rand_new_with_seed(11);
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+
     for (guint i = 0; i < ALIKE_TRACES; i++) {
         g_autoptr(GByteArray) spans = g_byte_array_new();
         SpanRec head = {.id = {i + 1, 1}, .begin_ns = BASE_NS + i, .name = c.names[1], .tracer = c.tracers[i]};
         SpanBuilder builder = span_builder_begin(spans, &head);
         g_autofree char *path_value = NULL, *block_value = NULL;
+
         /* Few values, so that a component of one trace often is in no other value of it. */
         for (guint k = 0; k < 1 + i * (ALIKE_VALUES - 1) / (ALIKE_TRACES - 1); k++) {
             gboolean path = k % 3 != 0;
@@ -358,11 +370,13 @@ static void test_alike(void) {
             *value = next;
             span_builder_annotation(&builder, path ? c.path_key : c.block_key, next, (guint32)strlen(next));
         }
+
         span_builder_end(&builder);
         fixture_add(c.writer, spans);
         g_ptr_array_add(values, g_byte_array_free(g_steal_pointer(&spans), FALSE));
     }
     fixture_commit(c.writer);
+
     for (guint i = 0; i < ALIKE_TRACES; i++) {
         SpanCursor cursor = span_cursor(g_ptr_array_index(values, i));
         SpanAnnotation annotation;

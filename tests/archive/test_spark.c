@@ -38,12 +38,14 @@ static GPtrArray *expected(const SparkRecords *records, SparkKind kind, const ch
     const SparkForm *form = spark_form(kind);
     g_autoptr(GTree) tree = g_tree_new_full((GCompareDataFunc)(void *)g_bytes_compare, NULL, NULL, NULL);
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+
     for (guint i = 0; i < records->of[kind]->len; i++) {
         const void *record = records->of[kind]->data + (gsize)i * form->size_bytes;
         if (strcmp(*(const char *const *)record, owner) != 0) continue;
         const SparkKey key = spark_record_key(kind, 7, record);
         GBytes *bytes = g_bytes_new(key.bytes, key.size_bytes);
         g_ptr_array_add(keys, bytes);
+
         void *known = g_tree_lookup(tree, bytes);
         if (known != NULL) {
             spark_record_merge(kind, known, record);
@@ -53,6 +55,7 @@ static GPtrArray *expected(const SparkRecords *records, SparkKind kind, const ch
         memcpy(copy, record, form->size_bytes);
         g_tree_insert(tree, bytes, copy);
     }
+
     GPtrArray *list = g_ptr_array_new();
     for (GTreeNode *node = g_tree_node_first(tree); node != NULL; node = g_tree_node_next(node))
         g_ptr_array_add(list, g_tree_node_value(node));
@@ -88,15 +91,19 @@ static void test_random(gconstpointer rocksdb) {
         fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
         g_autoptr(SparkRecords) records = records_random(rand, 30, G_N_ELEMENTS(apps));
+
         const SparkPut first = put(&fixture, records, 1000);
         g_assert_cmpuint(first.refused, ==, 0);
         g_assert_cmpuint(first.added + first.changed + first.unchanged, ==, spark_records_count(records));
         assert_all_stored(&fixture, records);
+
         const SparkPut again = put(&fixture, records, 2000);
         g_assert_cmpuint(again.added, ==, 0);
         if (first.changed == 0) g_assert_cmpuint(again.changed, ==, 0);
+
         fixture_reopen(&fixture);
         assert_all_stored(&fixture, records);
+
         SparkTotals totals;
         guint64 checked, sum = 0;
         g_autoptr(GError) error = NULL;
@@ -122,6 +129,7 @@ static void test_parts(gconstpointer rocksdb) {
     Fixture fixture;
     fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
     g_autoptr(SparkRecords) begun = spark_records_new(), ended = spark_records_new(), loaded = spark_records_new();
+
     for (gint64 i = 0; i < 3; i++) {
         SparkTask *task = add_task(begun, "app-1", 4, 0, i);
         task->launch_ms = 1000 + i;
@@ -131,10 +139,12 @@ static void test_parts(gconstpointer rocksdb) {
         task->status = TASK_SUCCESS;
         task->metrics[METRIC_GC_MS] = 7;
     }
+
     g_assert_cmpuint(put(&fixture, begun, 1).added, ==, 3);
     g_assert_cmpuint(put(&fixture, ended, 1).changed, ==, 2);
     g_assert_cmpuint(put(&fixture, begun, 1).unchanged, ==, 4);
     g_assert_cmpuint(put(&fixture, ended, 1).unchanged, ==, 2);
+
     const SparkSelect select = SPARK_SELECT(SPARK_TASK, "app-1");
     load(&fixture, &select, loaded);
     g_assert_cmpuint(loaded->of[SPARK_TASK]->len, ==, 3);
@@ -158,6 +168,7 @@ static void test_select(gconstpointer rocksdb) {
     Fixture fixture;
     fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
     g_autoptr(SparkRecords) records = spark_records_new();
+
     for (gint64 stage = 0; stage < 3; stage++)
         for (gint32 attempt = 0; attempt < 2; attempt++)
             for (gint64 id = 0; id < 5; id++)
@@ -168,6 +179,7 @@ static void test_select(gconstpointer rocksdb) {
         sample->host = "node-1", sample->source = "mpstat", sample->time_ns = second * 1000000000;
     }
     put(&fixture, records, 1);
+
     SparkSelect tasks = SPARK_SELECT(SPARK_TASK, "app-1");
     g_assert_cmpuint(count(&fixture, &tasks), ==, 30);
     tasks.stage = 1;
@@ -180,6 +192,7 @@ static void test_select(gconstpointer rocksdb) {
     g_assert_cmpuint(count(&fixture, &tasks), ==, 0);
     tasks.owner = "app-2";
     g_assert_cmpuint(count(&fixture, &tasks), ==, 0);
+
     SparkSelect samples = SPARK_SELECT(SPARK_SAMPLE, "node-1");
     g_assert_cmpuint(count(&fixture, &samples), ==, 10);
     samples.since_ns = 3000000000;
@@ -235,6 +248,7 @@ static void test_retain(gconstpointer rocksdb) {
     Fixture fixture;
     fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
     g_autoptr(SparkRecords) records = spark_records_new(), late = spark_records_new();
+
     add_app(records, "app-1", 1000);
     add_app(records, "app-2", 2000);
     add_app(records, "app-3", 3000);
@@ -245,6 +259,7 @@ static void test_retain(gconstpointer rocksdb) {
     add_app(late, "app-0", 1);
     put(&fixture, records, 0);
     put(&fixture, late, 9000); /* an old log, read just now: it stays */
+
     SparkRetained removed = retain(&fixture, (SparkRetain){.before_ms = 2000});
     g_assert_cmpuint(removed.apps, ==, 1);
     g_assert_cmpuint(removed.records, ==, 3 + 3); /* and samples of 500, 1000 and 1500 ms */
@@ -253,11 +268,13 @@ static void test_retain(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.apps, ==, 3);
     g_assert_cmpuint(totals.hosts, ==, 1);
     g_assert_cmpuint(totals.records[SPARK_SAMPLE], ==, 2);
+
     /* For room: the oldest one, and only if it is older than what is kept whole. */
     removed = retain(&fixture, (SparkRetain){.oldest = TRUE, .oldest_before_ms = 2000});
     g_assert_cmpuint(removed.apps, ==, 0);
     removed = retain(&fixture, (SparkRetain){.oldest = TRUE, .oldest_before_ms = 8000});
     g_assert_cmpuint(removed.apps, ==, 1);
+
     const SparkSelect gone = SPARK_SELECT(SPARK_TASK, "app-2"), there = SPARK_SELECT(SPARK_TASK, "app-3");
     g_assert_cmpuint(count(&fixture, &gone), ==, 0);
     g_assert_cmpuint(count(&fixture, &there), ==, 1);
@@ -284,14 +301,17 @@ static void test_verify(void) {
         g_autoptr(SparkRecords) records = spark_records_new();
         add_app(records, "app-1", 1000);
         put(&fixture, records, 0);
+
         const guint64 hash = spark_hash_text("app-1");
         const SparkKey task = spark_record_key(SPARK_TASK, hash, spark_task(records, 0));
         const SparkKey owner = spark_owner_key(OWNER_APP, hash);
         const SparkKey way = spark_trace_key(hash, spark_link(records, 0));
         SparkKey other = task;
         other.bytes[other.size_bytes - 1]++;
+
         guint64 checked;
         g_assert_cmpuint(verify(&fixture, &checked), ==, 0);
+
         if (wrong == 0) change(&fixture, &task, NULL);
         if (wrong == 1) change(&fixture, &task, "\x0b");
         if (wrong == 2) change(&fixture, &owner, NULL);
@@ -309,12 +329,14 @@ static void test_damage(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(3);
     g_autoptr(SparkRecords) records = records_random(rand, 3, 1);
     put(&fixture, records, 0);
+
     for (guint kind = 0; kind < SPARK_KIND_COUNT; kind++) {
         const void *record = records->of[kind]->data;
         const char *owner = *(const char *const *)record;
         const SparkKey key = spark_record_key((SparkKind)kind, spark_hash_text(owner), record);
         g_autoptr(GBytes) whole = NULL;
         g_assert_true(store_get(fixture.store, FAMILY_SPARK, spark_key_bytes(&key), &whole, NULL));
+
         for (guint i = 0; i < 300; i++) {
             gsize size;
             const guint8 *data = g_bytes_get_data(whole, &size);
@@ -324,6 +346,7 @@ static void test_damage(void) {
             g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
             store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){copy, n});
             g_assert_true(store_write(fixture.store, batch, FALSE, NULL));
+
             const SparkSelect select = SPARK_SELECT((SparkKind)kind, owner);
             g_autoptr(SparkRecords) loaded = spark_records_new();
             g_autoptr(GError) error = NULL;

@@ -86,6 +86,7 @@ static void test_what_stays(gconstpointer data) {
     case_open(&c, data != NULL, 0);
     fill(&c, BEGIN_NS, 0);
     guint64 before = archive_totals(c.fixture.archive).spans;
+
     ThinResult gone = thin(&c, 20, G_MAXINT64, 117);
     guint stays = there(&c, &sorts[0], 0);
     /* Those that stay for a reason of their own may have been among the 20. */
@@ -94,12 +95,14 @@ static void test_what_stays(gconstpointer data) {
     for (guint i = 1; i < G_N_ELEMENTS(sorts); i++) g_assert_cmpuint(there(&c, &sorts[i], 0), ==, sorts[i].n);
     g_assert_cmpuint(gone.traces, ==, FREQUENT - stays);
     g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, before - gone.spans);
+
     g_autoptr(AccountTable) accounts = account_table_new();
     archive_accounts(c.fixture.archive, accounts);
     gint64 fields[ACCOUNT_FIELDS];
     account_sum(accounts, fields);
     g_assert_cmpint(fields[ACCOUNT_THINNED], ==, gone.spans);
     fixture_assert_sound(&c.fixture);
+
     /* Again the same: nothing. Harder: a part of what stayed. The slow ones do not become ordinary. */
     g_assert_cmpuint(thin(&c, 20, G_MAXINT64, 10000).traces, ==, 0);
     g_assert_cmpuint(thin(&c, 5, G_MAXINT64, 10000).traces, >, 0);
@@ -151,6 +154,7 @@ static void test_late(void) {
     case_open(&c, TRUE, 0);
     fill(&c, BEGIN_NS, 0);
     thin(&c, 20, G_MAXINT64, 10000);
+
     for (guint i = 0; i < G_N_ELEMENTS(sorts); i++) {
         guint64 trace = sorts[i].first + (i == 0 ? 0 : 1);
         while (i == 0 && there(&c, &(Sort){.first = trace, .n = 1}, 0) == 0) trace++;
@@ -159,6 +163,7 @@ static void test_late(void) {
         test_span_append(c.spans, &late);
         fixture_add(c.writer, c.spans);
     }
+
     /* For one that is gone, too. */
     guint64 gone = sorts[0].first;
     while (there(&c, &(Sort){.first = gone, .n = 1}, 0) == 1) gone++;
@@ -166,6 +171,7 @@ static void test_late(void) {
     TestSpan late = {gone, 9, 1, c.world.names[7], c.world.tracers[0], BEGIN_NS + NS_PER_MS, 100};
     test_span_append(c.spans, &late);
     fixture_add(c.writer, c.spans);
+
     fixture_commit(c.writer);
     settle(&c);
     fixture_assert_sound(&c.fixture);

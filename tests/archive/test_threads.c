@@ -30,6 +30,7 @@ static void *write_traces(void *arg) {
     WriterThread *thread = arg;
     ArchiveWriter *writer = archive_writer_new(thread->shared->fixture.archive);
     g_autoptr(GByteArray) half = g_byte_array_new();
+
     for (guint round = 0; round < 2; round++) {
         for (guint i = thread->number; i < TRACES; i += WRITERS) {
             const GByteArray *all = thread->shared->traces->pdata[i];
@@ -45,6 +46,7 @@ static void *write_traces(void *arg) {
         }
         fixture_commit(writer);
     }
+
     archive_writer_free(writer);
     return NULL;
 }
@@ -89,6 +91,7 @@ static guint64 stored_traces(Shared *shared) {
 static void *read_often(void *arg) {
     Shared *shared = arg;
     g_autoptr(GByteArray) spans = g_byte_array_new();
+
     for (guint i = 0; !done(shared); i++) {
         guint64 before = archive_totals(shared->fixture.archive).traces;
         guint64 counted = stored_traces(shared);
@@ -99,6 +102,7 @@ static void *read_often(void *arg) {
             VerifyResult result = {.traces = 0};
             g_assert_cmpuint(fixture_verify(&shared->fixture, &result), ==, 0);
         }
+
         g_autoptr(GError) error = NULL;
         const GByteArray *trace = shared->traces->pdata[i % TRACES];
         g_byte_array_set_size(spans, 0);
@@ -162,15 +166,18 @@ static void test_all_late(gconstpointer rocksdb) {
     ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
     fixture_open(&shared.fixture, GPOINTER_TO_INT(rocksdb), &options);
     make_traces(&shared);
+
     WriterThread threads[WRITERS];
     for (guint i = 0; i < WRITERS; i++) {
         threads[i] = (WriterThread){&shared, i};
         write_traces(&threads[i]);
     }
+
     g_autoptr(GError) error = NULL;
     const guint64 waiting = archive_totals(shared.fixture.archive).late_waiting;
     archive_settle(shared.fixture.archive, &error);
     g_assert_no_error(error);
+
     const ArchiveTotals totals = archive_totals(shared.fixture.archive);
     g_assert_cmpuint(totals.late_waiting, ==, 0);
     g_assert_cmpuint(totals.late_spans + totals.duplicates, ==, waiting);

@@ -82,6 +82,7 @@ static gboolean tamper(Fixture *fixture, StoreFamily family, guint n, Tamper how
     g_autoptr(StoreBatch) batch = store_batch_new(fixture->store);
     entry_at(fixture, family, n, key, value);
     Bytes k = {key->data, key->len};
+
     switch (how) {
     case TAMPER_DELETE: store_batch_delete(batch, family, k); break;
     case TAMPER_FLIP: /* a bit in the middle of the value */
@@ -108,6 +109,7 @@ static gboolean tamper(Fixture *fixture, StoreFamily family, guint n, Tamper how
         store_batch_put(batch, family, k, (Bytes){value->data, value->len});
         break;
     }
+
     write_batch(fixture, batch);
     return TRUE;
 }
@@ -122,9 +124,11 @@ static void test_tampering(gconstpointer family_number) {
     StoreFamily family = (StoreFamily)GPOINTER_TO_INT(family_number);
     Fixture fixture;
     fill(&fixture);
+
     guint n = entries(&fixture, family), tried = 0, escaped = 0;
     fixture_close(&fixture);
     g_assert_cmpuint(n, >, 0);
+
     for (Tamper how = TAMPER_DELETE; how < TAMPER_COUNT; how++) {
         for (guint i = 0; i < n; i += 1 + n / 15) {
             fill(&fixture);
@@ -140,6 +144,7 @@ static void test_tampering(gconstpointer family_number) {
             fixture_close(&fixture);
         }
     }
+
     g_assert_cmpuint(tried, >, 0);
     g_assert_cmpuint(escaped, <=, 1 + tried / 4);
 }
@@ -152,10 +157,12 @@ static void test_tampered_totals(void) {
     g_autoptr(GByteArray) value = g_byte_array_new();
     StoredTotals totals = {.traces = 30, .spans = 1, .any = TRUE};
     stored_totals_encode(&totals, value);
+
     g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
+
     totals = g_array_index(fixture.archive->slots, TotalsSlot, 0).totals;
     totals.late_waiting++;
     g_byte_array_set_size(value, 0);
@@ -163,9 +170,11 @@ static void test_tampered_totals(void) {
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){value->data, value->len});
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
+
     store_batch_delete(batch, FAMILY_META, key_bytes(&key));
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
+
     store_batch_put(batch, FAMILY_META, key_bytes(&key), (Bytes){"\xff", 1});
     write_batch(&fixture, batch);
     g_assert_true(found(&fixture));
@@ -204,6 +213,7 @@ static void test_span_in_two_parts(void) {
     TestWorld world;
     world_init(&world, 5, archive_dict(fixture.archive));
     g_autoptr(GByteArray) spans = g_byte_array_new();
+
     for (guint i = 1; i <= 6; i++) {
         TestSpan span = {8, i, 0, world.names[0], world.tracers[0], BASE_NS + i, 5};
         test_span_append(spans, &span);
@@ -213,6 +223,7 @@ static void test_span_in_two_parts(void) {
     fixture_commit(writer);
     archive_writer_free(writer);
     fixture_assert_sound(&fixture);
+
     g_autoptr(GByteArray) key = g_byte_array_new();
     g_autoptr(GByteArray) other = g_byte_array_new();
     g_autoptr(GByteArray) value = g_byte_array_new();
@@ -221,6 +232,7 @@ static void test_span_in_two_parts(void) {
     g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
     store_batch_put(batch, FAMILY_TRACE, (Bytes){other->data, other->len}, (Bytes){value->data, value->len});
     write_batch(&fixture, batch);
+
     guint reports = 0;
     VerifyHooks hooks = {.report = count_report, .arg = &reports};
     VerifyResult result = {.traces = 0};
@@ -246,6 +258,7 @@ static void test_progress(void) {
     world_init(&world, 5, archive_dict(fixture.archive));
     ArchiveWriter *writer = archive_writer_new(fixture.archive);
     g_autoptr(GByteArray) spans = g_byte_array_new();
+
     for (guint i = 1; i <= 2500; i++) {
         TestSpan span = {i, 1, 0, world.names[0], world.tracers[0], BASE_NS + i, 5};
         g_byte_array_set_size(spans, 0);
@@ -254,12 +267,14 @@ static void test_progress(void) {
     }
     fixture_commit(writer);
     archive_writer_free(writer);
+
     guint64 last = 0;
     VerifyHooks hooks = {.progress = note_progress, .arg = &last};
     VerifyResult result = {.traces = 0};
     g_assert_true(archive_verify(fixture.archive, &hooks, &result, NULL));
     g_assert_cmpuint(result.differences, ==, 0);
     g_assert_cmpuint(last, >=, 2000);
+
     world_clear(&world);
     fixture_close(&fixture);
 }
@@ -267,6 +282,7 @@ static void test_progress(void) {
 /* One group within a minute, an hour, a day, or more: rows of coarser levels are made in different ways. */
 static void test_reach_of_a_group(void) {
     static const gint64 steps_ns[] = {0, NS_PER_SEC, NS_PER_MINUTE, 60 * NS_PER_MINUTE, 25 * 60 * NS_PER_MINUTE};
+
     for (guint i = 0; i < G_N_ELEMENTS(steps_ns); i++) {
         Fixture fixture;
         ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
@@ -275,6 +291,7 @@ static void test_reach_of_a_group(void) {
         world_init(&world, 5, archive_dict(fixture.archive));
         ArchiveWriter *writer = archive_writer_new(fixture.archive);
         g_autoptr(GByteArray) spans = g_byte_array_new();
+
         for (guint64 trace = 0; trace < 3; trace++) {
             TestSpan span = {trace + 1, 1, 0, world.names[0], world.tracers[0], BASE_NS + (gint64)trace * steps_ns[i],
                              7};
@@ -282,6 +299,7 @@ static void test_reach_of_a_group(void) {
             test_span_append(spans, &span);
             fixture_add(writer, spans);
         }
+
         fixture_commit(writer);
         fixture_assert_sound(&fixture);
         archive_writer_free(writer);
@@ -352,11 +370,13 @@ static void test_index_loss(void) {
     const guint n = entries(&fixture, FAMILY_INDEX);
     g_assert_cmpuint(n, >=, 9); /* pattern, hosts and durations of three groups */
     guint cut = 0;
+
     for (guint i = 0; i < n; i++) {
         entry_at(&fixture, FAMILY_INDEX, i, key, value);
         store_batch_delete(batch, FAMILY_INDEX, (Bytes){key->data, key->len});
         write_batch(&fixture, batch);
         assert_told(&fixture, "terms of stored records are missing");
+
         IndexKey parsed;
         g_assert_true(index_key_parse((Bytes){key->data, key->len}, &parsed));
         if (parsed.bucket == TERM_BUCKET_DURATION) { /* rests and postings of two and three bytes, fewer than 128 */
@@ -369,9 +389,11 @@ static void test_index_loss(void) {
             assert_told(&fixture, "terms of stored records are missing");
             cut++;
         }
+
         put_value(&fixture, key, value);
         fixture_assert_sound(&fixture);
     }
+
     g_assert_cmpuint(cut, ==, 3);
     fixture_close(&fixture);
 }
@@ -381,6 +403,7 @@ static void test_index_surplus(void) {
     Fixture fixture;
     fill_hour(&fixture);
     g_autoptr(GByteArray) value = g_byte_array_new();
+
     for (guint i = 0; i < 3; i++) {
         static const gint hours[] = {-2, 0, 2};
         const guint32 hour = (guint32)(BASE_NS / NS_PER_SEC / INDEX_HOUR_SECONDS + hours[i]);
@@ -391,12 +414,14 @@ static void test_index_surplus(void) {
         g_byte_array_append(value, (const guint8 *)"\0\1\1\3\0\7", 6);
         put_value(&fixture, key, value);
         fixture_assert_sound(&fixture);
+
         g_byte_array_set_size(value, 5);
         put_value(&fixture, key, value);
         assert_told(&fixture, "malformed");
         g_byte_array_append(value, (const guint8 *)"\7\0\1\1\3\0\7", 7); /* one term twice */
         put_value(&fixture, key, value);
         assert_told(&fixture, "malformed");
+
         g_autoptr(StoreBatch) batch = store_batch_new(fixture.store);
         store_batch_delete(batch, FAMILY_INDEX, key_bytes(&stored));
         write_batch(&fixture, batch);
@@ -418,6 +443,7 @@ static void test_index_of_no_time(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+
     static const struct {
         const char *path;
         StoreFamily family;
@@ -436,5 +462,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/archive/verify/index-of-no-time", test_index_of_no_time);
     g_test_add_func("/archive/verify/progress", test_progress);
     g_test_add_func("/archive/verify/reach-of-a-group", test_reach_of_a_group);
+
     return g_test_run();
 }

@@ -29,10 +29,12 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
         "FSClient/10.0.0.5/11", "FSClient/10.0.0.6/12", "NameNode/10.0.0.1", "DataNode/10.0.0.2",
         "DataNode/10.0.0.3",    "DataNode/10.0.0.4/77", "odd process",       "JournalNode/10.0.0.1"};
     static const char *const hosts[] = {"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"};
+
     world->rand = g_rand_new_with_seed(seed);
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) world->names[i] = must_intern(dict, names[i]);
     for (guint i = 0; i < G_N_ELEMENTS(tracers); i++) world->tracers[i] = must_intern(dict, tracers[i]);
     for (guint i = 0; i < G_N_ELEMENTS(hosts); i++) must_intern(dict, hosts[i]);
+
     world->bytes_key = must_intern(dict, "bytes");
     world->path_key = must_intern(dict, "path");
 }
@@ -77,10 +79,12 @@ void world_trace(TestWorld *world, guint64 trace_id, const TraceShape *shape, GB
     guint n = 1 + pick(world, shape->max_spans);
     guint n_names = 1 + pick(world, G_N_ELEMENTS(world->names)); /* few names: patterns that repeat */
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(SpanId));
+
     for (guint i = 0; i < n; i++) {
         SpanId id = {trace_id, pick_id(world)};
         g_array_append_val(ids, id);
     }
+
     gint64 begin_ns = shape->begin_ns + pick_ns(world, shape->spread_ns);
     for (guint i = 0; i < n; i++) {
         SpanRec head = {.id = g_array_index(ids, SpanId, i),

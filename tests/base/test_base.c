@@ -26,6 +26,7 @@ static void test_varints(void) {
         {(guint64)G_MAXINT64 + 1, 10},
         {G_MAXUINT64, 10},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GByteArray) out = g_byte_array_new();
         append_varint(out, cases[i].value);
@@ -34,6 +35,7 @@ static void test_varints(void) {
         g_assert_cmpuint(read_varint(&reader), ==, cases[i].value);
         g_assert_false(reader.failed);
         g_assert_cmpuint(reader_left(&reader), ==, 0);
+
         /* Cut anywhere it fails, and stays failed. */
         for (guint cut = 0; cut < out->len; cut++) {
             reader = byte_reader(out->data, cut);
@@ -79,6 +81,7 @@ static void test_fixed(void) {
     append_bytes(out, "tail", 4);
     static const guint8 expected[] = "\xfe\xfe\xdc\xfe\xdc\xba\x98\xfe\xdc\xba\x98\x76\x54\x32\x10tail";
     g_assert_cmpmem(out->data, out->len, expected, sizeof expected - 1);
+
     ByteReader reader = byte_reader(out->data, out->len);
     g_assert_cmpuint(read_u8(&reader), ==, 0xfe);
     g_assert_cmpuint(read_u16be(&reader), ==, 0xfedc);
@@ -86,10 +89,12 @@ static void test_fixed(void) {
     g_assert_cmpuint(read_u64be(&reader), ==, G_GUINT64_CONSTANT(0xfedcba9876543210));
     g_assert_null(read_bytes(&reader, 5));
     g_assert_true(reader.failed);
+
     reader = byte_reader(out->data + 15, 4);
     g_assert_cmpmem(read_bytes(&reader, 4), 4, "tail", 4);
     g_assert_nonnull(read_bytes(&reader, 0));
     g_assert_false(reader.failed);
+
     /* A size near the end of the address space does not wrap. */
     g_assert_null(read_bytes(&reader, G_MAXSIZE));
     g_assert_true(reader.failed);
@@ -101,8 +106,10 @@ static void test_errors(void) {
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_assert_cmpstr(error->message, ==, "7 of 9");
     g_clear_error(&error);
+
     g_assert_false(fail(NULL, PLUMB_ERROR_IO, "nobody listens"));
     g_assert_false(fail_errno(NULL, EIO, "nobody listens"));
+
     static const struct {
         int err;
         PlumbError code;
@@ -110,6 +117,7 @@ static void test_errors(void) {
                  {EDQUOT, PLUMB_ERROR_NO_SPACE},
                  {EACCES, PLUMB_ERROR_IO},
                  {EIO, PLUMB_ERROR_IO}};
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_assert_false(fail_errno(&error, cases[i].err, "file %s", "x"));
         g_assert_error(error, PLUMB_ERROR, (int)cases[i].code);
@@ -146,15 +154,18 @@ static void test_nearest(void) {
         {"", NULL},
         {"x", NULL},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].name);
         g_assert_cmpstr(nearest_name(cases[i].name, known), ==, cases[i].nearest);
     }
+
     static const struct {
         const char *a, *b;
         guint distance;
     } distances[] = {{"", "", 0},       {"", "abc", 3},           {"abc", "abc", 0},
                      {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}};
+
     for (guint i = 0; i < G_N_ELEMENTS(distances); i++) {
         g_assert_cmpuint(nearest_distance(distances[i].a, distances[i].b), ==, distances[i].distance);
         g_assert_cmpuint(nearest_distance(distances[i].b, distances[i].a), ==, distances[i].distance);

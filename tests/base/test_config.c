@@ -88,6 +88,7 @@ static void test_load(void) {
         g_autoptr(GError) error = NULL;
         gboolean ok = config_load(config, path, &error);
         g_test_message("case %u: %s", i, ok ? "loads" : error->message);
+
         g_assert_cmpint(ok, ==, c->code < 0);
         if (!ok) {
             g_assert_error(error, PLUMB_ERROR, c->code);
@@ -97,6 +98,7 @@ static void test_load(void) {
         }
         remove_file(path);
     }
+
     g_autoptr(Config) config = config_new(options);
     g_autoptr(GError) error = NULL;
     g_assert_false(config_load(config, "/nonexistent/plumbd.conf", &error));
@@ -111,10 +113,12 @@ static void test_override(void) {
     g_assert_true(config_load(config, path, NULL));
     g_assert_cmpstr(config_string(config, "store.path"), ==, "/override=1");
     g_assert_cmpuint(config_size_bytes(config, "store.cache"), ==, 1u << 30);
+
     g_assert_true(config_override(config, "store.cache=2M", NULL));
     g_assert_true(config_override(config, "names.rules=", NULL));
     g_assert_cmpuint(config_size_bytes(config, "store.cache"), ==, 2u << 20);
     g_assert_null(config_list(config, "names.rules")[0]);
+
     static const struct {
         const char *assignment, *says;
     } bad[] = {
@@ -131,6 +135,7 @@ static void test_override(void) {
         g_test_message("%s", error->message);
         g_assert_nonnull(strstr(error->message, bad[i].says));
     }
+
     g_assert_cmpuint(config_size_bytes(config, "store.cache"), ==, 2u << 20);
     remove_file(path);
 }
@@ -141,6 +146,7 @@ static void test_reload(void) {
     g_assert_true(config_override(config, "journal.check=no", NULL));
     g_assert_true(config_load(config, path, NULL));
     g_autoptr(GPtrArray) changed = g_ptr_array_new(), need_restart = g_ptr_array_new();
+
     /* Another spelling of the same is no change; an override stays over the file. */
     g_assert_true(g_file_set_contents(
         path, "[trace]\nidle=1m\nshards=3\n[names]\nrules=x_{n};y_{n};\n[journal]\nack=fsync\ncheck=yes\n", -1, NULL));
@@ -152,17 +158,20 @@ static void test_reload(void) {
     g_assert_cmpuint(config_enum(config, "journal.ack"), ==, 1);
     g_assert_cmpint(config_int(config, "trace.shards"), ==, 2);
     g_assert_false(config_bool(config, "journal.check"));
+
     /* A file with a mistake changes nothing. */
     g_assert_true(g_file_set_contents(path, "[journal]\nack=memory\n[trace]\nidle=never\n", -1, NULL));
     g_autoptr(GError) error = NULL;
     g_assert_false(config_reload(config, NULL, NULL, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CONFIG);
     g_assert_cmpuint(config_enum(config, "journal.ack"), ==, 1);
+
     /* A key that left the file has its default again. */
     g_assert_true(g_file_set_contents(path, "", -1, NULL));
     g_assert_true(config_reload(config, NULL, NULL, NULL));
     g_assert_cmpuint(config_enum(config, "journal.ack"), ==, 0);
     g_assert_cmpint(config_duration_ns(config, "trace.idle"), ==, 30 * NS_PER_SEC);
+
     remove_file(path);
     g_autoptr(Config) no_file = config_new(options);
     g_assert_true(config_reload(no_file, changed, NULL, NULL));
@@ -173,10 +182,12 @@ static void test_sample_loads(void) {
     g_autofree char *sample = config_help(options, "A sample.");
     g_auto(GStrv) lines = g_strsplit(sample, "\n", -1);
     for (char **line = lines; *line != NULL; line++) g_assert_cmpuint(strlen(*line), <=, 110);
+
     /* With every value made active it says the same as with none. */
     g_autoptr(GRegex) comment = g_regex_new("^#(?! )", G_REGEX_MULTILINE, 0, NULL);
     g_autofree char *active = g_regex_replace_literal(comment, sample, -1, 0, "", 0, NULL);
     g_assert_cmpstr(sample, !=, active);
+
     const char *forms[] = {sample, active};
     for (guint i = 0; i < 2; i++) {
         char *path = write_file(forms[i]);
@@ -188,6 +199,7 @@ static void test_sample_loads(void) {
         g_assert_cmpstr(config_list(config, "names.rules")[1], ==, "b_{n}");
         remove_file(path);
     }
+
     for (const ConfigOption *option = options; option->name != NULL; option++) {
         g_autofree char *key = g_strdup_printf("\n#%s=%s\n", strchr(option->name, '.') + 1, option->fallback);
         g_assert_nonnull(strstr(sample, key));
@@ -237,6 +249,7 @@ static void test_sizes_and_durations(void) {
           {"1h30m", -1, NULL},
           {"999999999d", -1, NULL},
       };
+
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
         gint64 value = -1;
         g_test_message("%s", sizes[i].text);
@@ -245,6 +258,7 @@ static void test_sizes_and_durations(void) {
         g_autofree char *shown = value >= 0 ? size_format(value) : NULL;
         g_assert_cmpstr(shown, ==, sizes[i].shown);
     }
+
     for (guint i = 0; i < G_N_ELEMENTS(durations); i++) {
         gint64 value = -1;
         g_test_message("%s", durations[i].text);

@@ -24,6 +24,7 @@ static void test_text(void) {
         {"abcde\n", FALSE, 6, "abcde..."},       /* an escape is whole or not there */
         {"abcde\xc3\xa4", FALSE, 6, "abcde..."}, /* and so is a character */
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *harmless = harmless_text(cases[i].text, cases[i].ascii_only, cases[i].most_bytes);
         g_assert_cmpstr(harmless, ==, cases[i].harmless);

@@ -68,10 +68,12 @@ static void add_annotations(Maker *m, SpanBuilder *builder) {
                                          "x",
                                          "\xc3\xa4",
                                          "184467440737095516160"};
+
     if (one_in(m, 2)) {
         const char *value = values[below(m, G_N_ELEMENTS(values))];
         span_builder_annotation(builder, world_bytes_key(m->world), value, (guint32)strlen(value));
     }
+
     for (guint k = 0; k < 4; k++) {
         if (!one_in(m, 3)) continue;
         const char *value = values[below(m, G_N_ELEMENTS(values))];
@@ -132,15 +134,18 @@ Forest *forest_new(const World *world, guint32 seed, const ForestOptions *option
     Forest *forest = g_new0(Forest, 1);
     Maker m = {forest, world, options, g_rand_new_with_seed(seed), {{0}}, 0, 0, 0, 0};
     g_assert(options->max_spans <= G_N_ELEMENTS(m.ids));
+
     forest->trace_id = one_in(&m, 10) ? 0 : g_rand_int(m.rand);
     forest->unit_ns = one_in(&m, 2) ? 1000000 : 1;
     forest->base_ns = one_in(&m, 10) ? -20 * forest->unit_ns : G_GINT64_CONSTANT(1605956000) * 1000000000;
     forest->bytes = g_byte_array_new();
+
     m.first_place = (guint64)g_rand_int(m.rand) << 32;
     m.names = 1 + below(&m, one_in(&m, 2) ? 3 : WORLD_NAMES);
     m.tracers = 1 + below(&m, one_in(&m, 2) ? 2 : WORLD_TRACERS);
     guint n = 1 + below(&m, one_in(&m, 3) ? options->max_spans : MIN(options->max_spans, 8u));
     gboolean annotated = one_in(&m, 2);
+
     for (guint i = 0; i < n; i++) new_id(&m);
     for (guint i = 0; i < n; i++) add_span(&m, i, annotated);
     for (guint i = 0; i < n; i++) {
@@ -148,6 +153,7 @@ Forest *forest_new(const World *world, guint32 seed, const ForestOptions *option
         forest->conflicts = TRUE;
         add_span(&m, i, annotated);
     }
+
     forest->spans = spans_in(forest->bytes);
     for (guint i = 0; i < n; i++) {
         while (wrong(&m, 6)) g_ptr_array_add(forest->spans, forest->spans->pdata[below(&m, forest->spans->len)]);

@@ -54,10 +54,12 @@ static void find_first_known_parent(RefTree *tree, RefNode *node) {
         tree->roots++;
         return;
     }
+
     for (guint i = 0; i < span->n_parents && node->parent == NULL; i++) {
         node->parent = find_span(tree, span_parents(span)[i]);
     }
     if (node->parent != NULL) return;
+
     node->orphan = TRUE;
     tree->orphans++;
     RefNode *placeholder = find_placeholder(tree, span_parents(span)[0]);
@@ -68,6 +70,7 @@ static void find_first_known_parent(RefTree *tree, RefNode *node) {
         placeholder->parent = tree->trace;
         tree->placeholders++;
     }
+
     placeholder->begin_ns = MIN(placeholder->begin_ns, span->begin_ns);
     node->parent = placeholder;
 }
@@ -118,12 +121,14 @@ RefTree *ref_tree_new(GPtrArray *spans, gint64 tolerance_ns) {
     tree->in_order = g_ptr_array_new();
     tree->trace = node_new(tree, NULL);
     keep_one_of_each_id(tree, spans);
+
     guint n = tree->all->len;
     for (guint i = 1; i < n; i++) find_first_known_parent(tree, tree->all->pdata[i]);
     for (guint i = 1; i < n; i++) {
         RefNode *node = tree->all->pdata[i];
         node->cut = is_where_to_cut(tree, node);
     }
+
     for (guint i = 1; i < tree->all->len; i++) {
         RefNode *node = tree->all->pdata[i];
         if (node->cut) node->parent = tree->trace;
@@ -131,6 +136,7 @@ RefTree *ref_tree_new(GPtrArray *spans, gint64 tolerance_ns) {
         g_ptr_array_add(node->parent->children, node);
         flag_times(tree, node, tolerance_ns);
     }
+
     list_in_order(tree, tree->trace);
     return tree;
 }
@@ -288,6 +294,7 @@ static RefPattern *merge(GPtrArray *members, const World *world) {
     pattern->children = g_ptr_array_new();
     g_autoptr(GHashTable) by_shape =
         g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
+
     for (guint i = 0; i < members->len; i++) {
         const RefNode *member = members->pdata[i];
         for (guint c = 0; c < member->children->len; c++) {
@@ -297,10 +304,12 @@ static RefPattern *merge(GPtrArray *members, const World *world) {
             g_ptr_array_add(same, child);
         }
     }
+
     GHashTableIter iter;
     gpointer same;
     g_hash_table_iter_init(&iter, by_shape);
     while (g_hash_table_iter_next(&iter, NULL, &same)) g_ptr_array_add(pattern->children, merge(same, world));
+
     g_ptr_array_sort(pattern->children, canonical_order);
     compute_digest(pattern);
     return pattern;

@@ -40,6 +40,7 @@ static void test_golden(void) {
         {{DIST_VALUE_MAX + 1}, 1, "028080808080808008"},
         {{G_MAXUINT64, 7}, 2, "0407f9ffffffffffff07"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Dist dist = dist_of(cases[i].values, cases[i].n);
         g_autofree char *hex = hex_of(&dist);
@@ -88,16 +89,19 @@ static void check_figures(guint32 seed, Dist *dist, guint64 *values, gsize n) {
     long double sum = 0, squares = 0;
     guint64 exact_sum = 0;
     qsort(values, n, sizeof *values, by_value);
+
     for (gsize i = 0; i < n; i++) {
         exact_sum += values[i];
         sum += values[i];
     }
     for (gsize i = 0; i < n; i++) squares += (values[i] - sum / n) * (values[i] - sum / n);
+
     forest_check(seed, dist->count == n && dist->sum == exact_sum);
     forest_check(seed, dist->min == values[0] && dist->max == values[n - 1]);
     forest_check(seed, fabs(dist_mean(dist) - (double)(sum / n)) <= 1e-12 * (double)(sum / n));
     double stddev = (double)sqrtl(squares / n);
     forest_check(seed, fabs(dist_stddev(dist) - stddev) <= 1e-9 * stddev + 1e-6);
+
     for (guint i = 0; i < G_N_ELEMENTS(quantiles); i++) {
         gsize rank = (gsize)ceil(quantiles[i] * (double)n);
         double exact = (double)values[rank == 0 ? 0 : rank - 1], told = dist_quantile(dist, quantiles[i]);
@@ -151,6 +155,7 @@ static void check_told(guint32 seed, Dist *dist, GRand *rand) {
 
 static void test_random(void) {
     guint32 base = run_seed();
+
     for (guint32 seed = base; seed != base + 2000; seed++) {
         GRand *rand = g_rand_new_with_seed(seed);
         gsize n = (gsize)g_rand_int_range(rand, 1, g_rand_int_range(rand, 0, 3) == 0 ? 3000 : 140);
@@ -159,10 +164,12 @@ static void test_random(void) {
             gboolean again = i > 0 && g_rand_int_range(rand, 0, 3) == 0;
             values[i] = again ? values[g_rand_int_range(rand, 0, (gint32)i)] : random_value(rand);
         }
+
         Dist whole = dist_of(values, n);
         check_merging(seed, &whole, values, n, rand);
         check_figures(seed, &whole, values, n);
         check_told(seed, &whole, rand);
+
         /* What was asked in between changes nothing: now with the values in order. */
         Dist sorted = dist_of(values, n);
         check_same_bytes(seed, &whole, &sorted);
@@ -236,6 +243,7 @@ static void assert_left(Dist *left, Dist *rest) {
 static void test_take(void) {
     static const guint64 few[] = {0, 5, 100, 65536, 1000000};
     GRand *rand = g_rand_new_with_seed(g_test_rand_int() & 0xffffff);
+
     for (guint run = 0; run < 2000; run++) {
         Dist all = dist_of(NULL, 0), some = dist_of(NULL, 0), rest = dist_of(NULL, 0);
         guint n = (guint)g_rand_int_range(rand, 0, run % 2 == 0 ? 60 : 400);
@@ -246,12 +254,14 @@ static void test_take(void) {
             dist_add(&all, value);
             dist_add(g_rand_int_range(rand, 0, 80) < of_eighty ? &some : &rest, value);
         }
+
         g_assert_true(dist_take(&all, &some));
         assert_left(&all, &rest);
         if (n <= DIST_EXACT_MAX) {
             g_autofree char *is = hex_of(&all), *should_be = hex_of(&rest);
             g_assert_cmpstr(is, ==, should_be);
         }
+
         dist_merge(&all, &some); /* what is left can be merged further */
         dist_merge(&rest, &some);
         assert_left(&all, &rest);
@@ -259,6 +269,7 @@ static void test_take(void) {
         dist_clear(&some);
         dist_clear(&rest);
     }
+
     Dist a = dist_of((const guint64[]){3, 4}, 2), b = dist_of((const guint64[]){5}, 1);
     g_assert_false(dist_take(&a, &b)); /* was never in it */
     g_assert_false(dist_take(&b, &a));
@@ -274,6 +285,7 @@ static void test_take_all_but_some(void) {
         dist_add(&all, 1000003 + i * 7919);
         if (i != 50) dist_add(&some, 1000003 + i * 7919);
     }
+
     g_assert_true(dist_take(&all, &some));
     g_assert_cmpuint(all.count, ==, 1);
     g_assert_cmpuint(all.min, ==, 1000003 + 50 * 7919);
@@ -281,6 +293,7 @@ static void test_take_all_but_some(void) {
     g_assert_cmpfloat(dist_quantile(&all, 0.5), ==, (double)all.min);
     dist_clear(&all);
     dist_clear(&some);
+
     for (guint64 i = 0; i < 200; i++) {
         dist_add(&all, i % 2 == 0 ? 123456789 : i);
         if (i % 2 == 1) dist_add(&some, i);
@@ -288,6 +301,7 @@ static void test_take_all_but_some(void) {
     g_assert_true(dist_take(&all, &some));
     g_assert_cmpuint(all.min, ==, 123456789);
     g_assert_cmpuint(all.max, ==, 123456789);
+
     dist_clear(&some);
     dist_merge(&some, &all);
     g_assert_true(dist_take(&all, &some));
@@ -322,6 +336,7 @@ static void test_malformed(void) {
         {"none is greatest", {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65, 65, 0}, 12},
         {"more are least than there are", {0x82, 1, 66, 0, 67, 1, 2, 2, 1, 64, 1, 1, 65, 1}, 14},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Dist dist = dist_of((const guint64[]){9}, 1);
         ByteReader reader = byte_reader(cases[i].bytes, cases[i].n);
@@ -329,6 +344,7 @@ static void test_malformed(void) {
         g_assert_cmpuint(dist.count, ==, 1);
         dist_clear(&dist);
     }
+
     const guint8 fine[] = {0x82, 1, 65, 0, 65, 1, 1, 1, 1, 65, 65, 65};
     Dist dist;
     dist_init(&dist);
@@ -355,6 +371,7 @@ static void build(DistBuilder *builder, const guint64 *values, gsize n, GRand *r
             dist_builder_add(builder, values + at, now);
             continue;
         }
+
         guint64 count = 0, sum = 0, expected = 0;
         Dist part = dist_of(values + at, now);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
@@ -362,6 +379,7 @@ static void build(DistBuilder *builder, const guint64 *values, gsize n, GRand *r
         ByteReader reader = byte_reader(bytes->data, bytes->len);
         g_assert_true(dist_builder_add_encoded(builder, &reader, &count, &sum));
         g_assert_cmpuint(reader_left(&reader), ==, 0);
+
         for (gsize i = 0; i < now; i++) expected += values[at + i];
         g_assert_cmpuint(count, ==, now);
         g_assert_cmpuint(sum, ==, expected);
@@ -377,6 +395,7 @@ static void test_builder(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
     DistBuilder builder;
     dist_builder_init(&builder);
+
     for (guint round = 0; round < 400; round++) {
         gsize n = sizes[round % G_N_ELEMENTS(sizes)];
         g_autofree guint64 *values = g_new(guint64, n + 1);
@@ -385,6 +404,7 @@ static void test_builder(void) {
             for (gsize i = 0; i < n; i++) values[i] = values[i % 3]; /* many that are equal */
         }
         build(&builder, values, n, rand);
+
         Dist dist = dist_of(values, n);
         g_autoptr(GByteArray) expected = g_byte_array_new();
         dist_encode(&dist, expected);

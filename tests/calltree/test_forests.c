@@ -128,17 +128,20 @@ static GByteArray *check_record(guint32 seed, const Made *made, guint64 trace_id
     GByteArray *bytes = g_byte_array_new();
     Bytes record = {made->record->data, made->record->len};
     TraceSummary summary;
+
     forest_check(seed, record_decode(record, made->pattern, trace_id, bytes, NULL));
     forest_check(seed, record_summary(record, &summary, NULL));
     forest_check(seed, summary.pattern == 7 && summary.n_spans == made->tree->n_spans);
     forest_check(seed, summary.orphans == made->tree->counts.orphans);
     forest_check(seed, (summary.flags == TRACE_INCOMPLETE) == tree_incomplete(made->tree));
     forest_check(seed, summary.begin_ns == made->tree->begin_ns && summary.end_ns == made->tree->end_ns);
+
     g_autoptr(GPtrArray) back = spans_in(bytes);
     g_autoptr(GPtrArray) kept = g_ptr_array_new();
     for (guint32 i = 0; i < made->tree->n_nodes; i++) {
         if (made->tree->span[i] != NULL) g_ptr_array_add(kept, (gpointer)made->tree->span[i]);
     }
+
     forest_check(seed, back->len == kept->len);
     g_ptr_array_sort(back, compare_records);
     g_ptr_array_sort(kept, compare_records);
@@ -244,9 +247,11 @@ static void check_without_ids(guint32 seed, const Made *made, guint64 trace_id, 
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     record_encode(made->tree, made->pattern, made->node_of, &head, record);
     forest_check(seed, record_decode((Bytes){record->data, record->len}, made->pattern, trace_id, bytes, NULL));
+
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, seed);
     Made again = make(compressor_of_run, spans, tolerance_ns);
+
     g_autoptr(GArray) before = counted_of(made);
     g_autoptr(GArray) after = counted_of(&again);
     TreeCounts counts = made->tree->counts;
@@ -255,6 +260,7 @@ static void check_without_ids(guint32 seed, const Made *made, guint64 trace_id, 
     forest_check(seed, memcmp(&again.pattern->id, &made->pattern->id, sizeof(PatternId)) == 0);
     forest_check(seed, before->len == after->len);
     forest_check(seed, memcmp(before->data, after->data, before->len * sizeof(Counted)) == 0);
+
     /* Encoded once more it is the same record: ids are made up in the order of places. (That a missing parent was of
      * another trace is gone with its id.) */
     g_autoptr(GByteArray) record_again = g_byte_array_new();
@@ -270,11 +276,13 @@ static void test_forests(gconstpointer clean) {
     compressor_of_run = compressor_new(&world.lookup, 2000);
     const ForestOptions options = {40, clean != NULL};
     guint32 base = run_seed();
+
     for (guint32 seed = base; seed != base + FORESTS / 2; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
         Made made = make(compressor_of_run, forest->spans, tolerance_ns);
         g_autoptr(RefTree) ref = ref_tree_new(forest->spans, tolerance_ns);
+
         check_tree(seed, made.tree, ref);
         check_pattern(seed, &made, &world, ref);
         ref_times(ref, forest->unit_ns);

@@ -175,6 +175,7 @@ static void test_filter_random(void) {
     Excluded excluded = {&world, names};
     const ForestOptions options = {30, TRUE};
     guint32 base = run_seed();
+
     for (guint32 seed = base; seed != base + 2000; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         g_autoptr(CallTree) tree =
@@ -185,6 +186,7 @@ static void test_filter_random(void) {
         g_autoptr(Pattern) filtered = compressor_filter(compressor, pattern, not_excluded, &excluded, map);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         g_autofree guint32 *kept = g_new0(guint32, tree->n_nodes);
+
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             const PatternNode node = {.name = tree->span[i]->name};
             kept[i] = not_excluded(&excluded, &node) ? i : kept[tree->parent[i]];
@@ -194,12 +196,14 @@ static void test_filter_random(void) {
             if (above != 0) span_builder_parent(&builder, tree->span[above]->id);
             span_builder_end(&builder);
         }
+
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             guint32 node = map[node_of[i]];
             forest_check(seed, (node == G_MAXUINT32) == (kept[i] != i));
             forest_check(seed, node == G_MAXUINT32 || filtered->nodes[node].name == tree->span[i]->name);
         }
         if (bytes->len == 0) continue;
+
         g_autoptr(Pattern) expected = pattern_of(compressor, bytes);
         forest_check(seed, memcmp(&expected->id, &filtered->id, sizeof expected->id) == 0);
     }
@@ -279,6 +283,7 @@ static void test_long_read(void) {
     world_init(&world, 0);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     gint64 begin = G_GINT64_CONSTANT(1605956000000000000);
+
     for (guint i = 0; i < 2 * CALLS; i++) {
         gboolean outer = i % 2 == 0;
         guint call = i / 2;
@@ -295,6 +300,7 @@ static void test_long_read(void) {
         if (!outer) span_builder_parent(&builder, (SpanId){9, i});
         span_builder_end(&builder);
     }
+
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, 1);
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
@@ -302,12 +308,14 @@ static void test_long_read(void) {
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
     g_assert_cmpuint(pattern->n_nodes, ==, 3);
+
     g_autoptr(TreeTimes) times = times_compute(tree, node_of);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
     const StatsTrace trace = {tree, times, node_of, 1, NULL, NULL};
     stats_group_add_pattern(group, &trace);
     Rows rows = {0};
     stats_group_foreach(group, collect_row, &rows);
+
     g_assert_cmpuint(rows.n, ==, 2);
     g_assert_cmpuint(rows.calls[0], ==, CALLS);
     g_assert_cmpuint(rows.calls[1], ==, CALLS);

@@ -82,6 +82,7 @@ static void test_golden(void) {
     World world;
     world_init(&world, 0);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
+
     SpanBuilder builder = begin(bytes, 1, 5000000, 3000000, SPAN_MILLISECONDS);
     span_builder_annotation(&builder, 13, "4096", 4);
     span_builder_annotation(&builder, 14, "/a", 2);
@@ -92,6 +93,7 @@ static void test_golden(void) {
         span_builder_annotation(&builder, 13, i == 0 ? "7" : "8", 1);
         span_builder_end(&builder);
     }
+
     Made made = make(&world, bytes);
     g_autofree char *hex = hex_of(made.record);
     g_assert_cmpstr(hex, ==,
@@ -128,6 +130,7 @@ static void test_golden(void) {
                     "0000000000000001"
                     "0000000000000002"
                     "0000000000000004"); /* ids */
+
     made_clear(&made);
 }
 
@@ -138,6 +141,7 @@ static void test_golden_texts(void) {
     World world;
     world_init(&world, 0);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
+
     for (guint i = 1; i < 5; i++) {
         SpanBuilder builder = begin(bytes, i, 0, 0, 0);
         if (i > 1) span_builder_parent(&builder, (SpanId){TRACE, i - 1});
@@ -145,6 +149,7 @@ static void test_golden_texts(void) {
             span_builder_annotation(&builder, 13 + k, values[i - 1][k], (guint32)strlen(values[i - 1][k]));
         span_builder_end(&builder);
     }
+
     Made made = make(&world, bytes);
     g_autofree char *hex = hex_of(made.record);
     static const char column[] = "00130d0e"     /* two keys of its own */
@@ -161,6 +166,7 @@ static void test_golden_texts(void) {
     hex[ids_at] = 0;
     g_assert_true(g_str_has_suffix(hex, column));
     assert_loss_free(&world, bytes, TRACE);
+
     static const guint8 wrong[] = {3, 4, 16, 0xff};
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) { /* there is one list only */
         made.record->data[ids_at / 2 - 1] = wrong[i];
@@ -208,6 +214,7 @@ static void test_times(void) {
                                    G_GINT64_CONSTANT(-9223372036854000000)};
     World world;
     world_init(&world, 0);
+
     for (guint a = 0; a < G_N_ELEMENTS(times); a++) {
         for (guint b = 0; b < G_N_ELEMENTS(times); b++) {
             for (guint ms = 0; ms < 2; ms++) {
@@ -222,6 +229,7 @@ static void test_times(void) {
                     span_builder_parent(&builder, (SpanId){TRACE, i / 2});
                     span_builder_end(&builder);
                 }
+
                 assert_loss_free(&world, bytes, TRACE);
             }
         }
@@ -257,15 +265,18 @@ static void test_repeated_value(void) {
     world_init(&world, 0);
     g_autofree char *text = g_strnfill(LENGTH, 'x');
     g_autoptr(GByteArray) bytes = g_byte_array_new();
+
     for (guint i = 0; i < SPANS; i++) {
         SpanBuilder builder = begin(bytes, 2 + 2 * i, i, 1, 0);
         span_builder_annotation(&builder, 13, text, LENGTH);
         span_builder_end(&builder);
     }
+
     assert_loss_free(&world, bytes, TRACE);
     Made made = make(&world, bytes);
     g_assert_cmpuint(made.record->len, >, 2 * LENGTH);
     g_assert_cmpuint(made.record->len, <, 20 * LENGTH);
+
     /* The same with one copy of the value for all. */
     const guint8 start[] = {0, 18, 13};
     const guint8 *column = made.record->data;
@@ -321,11 +332,13 @@ static void check_columns(const Made *made, GRand *rand) {
     g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(RecordPlace));
     g_autoptr(GError) error = NULL;
     gboolean with_tracers = g_rand_boolean(rand);
+
     decode(made, TRACE, bytes, &error);
     record_places(record_of(made), made->pattern, with_tracers, places, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     guint at = 0, annotations = 0;
+
     for (guint i = 0; i < places->len; i++) {
         const RecordPlace *place = &g_array_index(places, RecordPlace, i);
         if (!place->is_span) continue;
@@ -338,10 +351,12 @@ static void check_columns(const Made *made, GRand *rand) {
         annotations += span->n_annotations;
     }
     g_assert_cmpuint(at, ==, spans->len);
+
     guint want = annotations == 0 ? 1 : 1 + (guint)g_rand_int_range(rand, 0, (gint32)annotations);
     Visited visited = {spans, 0, 0, want};
     g_assert_true(record_annotations(record_of(made), made->pattern, check_annotation, &visited, &error));
     g_assert_cmpuint(visited.left, ==, annotations == 0 ? 1 : 0);
+
     RecordSizes sizes;
     g_assert_true(record_sizes(record_of(made), made->pattern, &sizes, &error));
     g_assert_cmpuint(sizes.head + sizes.counts + sizes.times + sizes.tracers + sizes.flags + sizes.parents +
@@ -371,6 +386,7 @@ static void check_without_ids(const World *world, const GByteArray *bytes) {
     Made whole = make(world, bytes);
     g_autoptr(GByteArray) with = g_byte_array_new();
     g_assert_true(decode(&whole, TRACE, with, NULL));
+
     for (guint32 part = 0; part < 3; part++) {
         g_autoptr(GByteArray) ids = g_byte_array_new();
         const RecordHead head = {.dropped = DROPPED_IDS, .part = part, .ids_at = 100000 + part, .ids = ids};
@@ -380,13 +396,16 @@ static void check_without_ids(const World *world, const GByteArray *bytes) {
         g_assert_true(record_summary(record_of(&made), &summary, &error));
         g_assert_cmpuint(summary.dropped, ==, DROPPED_IDS);
         g_assert_cmpuint(summary.ids_at, ==, 100000 + part);
+
         g_autoptr(GByteArray) without = g_byte_array_new();
         g_assert_true(decode(&made, TRACE, without, &error));
         check_made_up(with, without, seen);
+
         g_autoptr(GByteArray) back = g_byte_array_new();
         RecordSource source = {record_of(&made), {ids->data, ids->len}, made.pattern, TRACE};
         g_assert_true(record_decode_source(&source, back, &error));
         g_assert_cmpmem(back->data, back->len, with->data, with->len);
+
         source.ids.size_bytes--;
         g_assert_false(record_decode_source(&source, back, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
@@ -470,6 +489,7 @@ static void test_ids(void) {
     World world;
     world_init(&world, 0);
     Drawn drawn[SPANS] = {{1008, G_GINT64_CONSTANT(0x123456789abcdef0), 0}};
+
     for (guint drawn_at_random = 0; drawn_at_random < 2; drawn_at_random++) {
         for (guint i = 0; i < OPS; i++) {
             const gint64 client = drawn[0].place + 1 + 2 * i, server = G_MININT64 + 64 * (i * 7 % 50) + i;
@@ -477,10 +497,12 @@ static void test_ids(void) {
             drawn[2 + 3 * i] = (Drawn){1008, client + 1, 2 + 3 * i};
             drawn[3 + 3 * i] = (Drawn){1009 + i % 2, server, 3 + 3 * i};
         }
+
         GRand *rand = g_rand_new_with_seed(1);
         for (guint i = 0; i < SPANS && drawn_at_random; i++)
             drawn[i].place = (gint64)((guint64)g_rand_int(rand) << 32 | g_rand_int(rand));
         g_rand_free(rand);
+
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         Made made = make_drawn(&world, drawn, SPANS, bytes);
         if (drawn_at_random) {
@@ -554,18 +576,21 @@ static void test_damaged(void) {
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
     g_test_message("seed %u", base);
+
     for (guint32 seed = base; seed != base + 400; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         g_autoptr(Forest) other = forest_new(&world, seed + 1, &options);
         Made made = make(&world, forest->bytes), others = make(&world, other->bytes);
         GRand *rand = g_rand_new_with_seed(seed);
         gsize size = made.record->len;
+
         for (gsize cut = 0; cut < size; cut++) decode_anything(&made, made.record->data, cut, TRUE);
         for (guint round = 0; round < 100; round++) {
             g_autofree guint8 *data = g_memdup2(made.record->data, size);
             mutate(rand, data, size);
             decode_anything(&made, data, size, FALSE);
         }
+
         decode_anything(&others, made.record->data, size, FALSE);
         g_byte_array_append(made.record, (const guint8 *)"", 1);
         decode_anything(&made, made.record->data, size + 1, TRUE);
@@ -601,6 +626,7 @@ static void test_claims(void) {
     SpanBuilder builder = begin(bytes, 1, 0, 0, 0);
     span_builder_end(&builder);
     Made made = make(&world, bytes);
+
     static const guint8 claims[][16] = {
         {3, 0, 3, 0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0},            /* spans */
         {3, 0, 3, 0, 0, 0, 0, 0},                                 /* none */
@@ -614,10 +640,12 @@ static void test_claims(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(claims); i++) decode_anything(&made, claims[i], sizeof claims[i], TRUE);
     made_clear(&made);
+
     for (guint i = 2; i < 5; i++) {
         builder = begin(bytes, 2 * i + 1, 0, 0, 0);
         span_builder_end(&builder);
     }
+
     made = make(&world, bytes);
     enum { AT_SPANS = 4 }; /* behind version, two bytes of bits, and pattern */
     g_assert_cmpuint(made.record->data[AT_SPANS], ==, 4);
@@ -654,8 +682,10 @@ static void test_claims_without_ids(void) {
     span_builder_end(&builder);
     Made made = make(&world, bytes);
     enum { COLUMNS_BYTES = 20, AT_SPANS = 4, AT_MORE = 11 };
+
     /* Columns: the root is one call, those below it are AT_MORE + 1; then nothing but zeros. */
     guint8 record[10 + COLUMNS_BYTES] = {3, 0x82, 0x10, 3, 0, 1, 0, 0, 0, 0, 1, 0};
+
     for (guint8 n = 2; n < 8 * COLUMNS_BYTES && n < 128; n++) {
         record[AT_SPANS] = n;
         record[AT_MORE] = (guint8)(n - 2);

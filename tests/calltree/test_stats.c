@@ -92,6 +92,7 @@ typedef struct Sums {
 static void sum_of_span(Sums *sums, const Made *made, const World *world, guint32 i) {
     const SpanRec *span = made->tree->span[i];
     guint64 duration = span->duration_ns < 0 ? 0 : (guint64)span->duration_ns;
+
     sums->least = sums->calls == 0 ? duration : MIN(sums->least, duration);
     sums->greatest = MAX(sums->greatest, duration);
     sums->calls++;
@@ -103,6 +104,7 @@ static void sum_of_span(Sums *sums, const Made *made, const World *world, guint3
     sums->reversed += span->duration_ns < 0;
     sums->outside += (made->tree->flags[i] & NODE_OUTSIDE_PARENT) != 0;
     sums->orphan += (made->tree->flags[i] & NODE_ORPHAN) != 0;
+
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
     while (span_next_annotation(&cursor, &annotation)) {
@@ -110,6 +112,7 @@ static void sum_of_span(Sums *sums, const Made *made, const World *world, guint3
         g_autofree char *text = g_strndup(annotation.value, annotation.length);
         if (strspn(text, "0123456789") != annotation.length || annotation.length == 0) continue;
         guint64 bytes = MIN(g_ascii_strtoull(text, NULL, 10), DIST_VALUE_MAX);
+
         sums->byte_calls++;
         sums->bytes += bytes;
         sums->zero += bytes == 0;
@@ -181,6 +184,7 @@ static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
     gboolean function = key->kind == STATS_FUNCTION;
     check->rows++;
     check->functions += function;
+
     for (guint r = 0; r < stats_row_size(row); r++) {
         guint32 node;
         NodeStats *stats = stats_row_at(row, r, &node);
@@ -189,15 +193,18 @@ static void check_row(void *arg, const StatsKey *key, StatsRow *row) {
             check_virtual(check, key, node, stats);
             continue;
         }
+
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             if (tree->span[i] == NULL) continue;
             gboolean counts = function ? in_function_row(check, key, tree->span[i])
                                        : check->made->node_of[i] == node && in_pattern_row(check, key, tree->span[i]);
             if (counts) sum_of_span(&sums, check->made, check->world, i);
         }
+
         forest_check(check->seed, sums.calls > 0);
         check_sums(check->seed, stats, &sums, !function && key->cell != 0);
         if (function || key->cell != 0) continue;
+
         guint32 name = check->made->pattern->nodes[node].name;
         for (guint n = 0; n < WORLD_NAMES; n++) {
             if (world_name(check->world, n) != name) continue;
@@ -274,16 +281,19 @@ static void test_forests(void) {
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
     gsize empty_bytes = stats_group_size_bytes(group);
+
     for (guint32 seed = base; seed != base + FORESTS; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
         Made made = make(compressor, forest->spans, tolerance_ns);
         add_all(group, &made, seed % 2 == 0);
         forest_check(seed, stats_group_size_bytes(group) >= empty_bytes + 100);
+
         Check check = {.seed = seed, .made = &made, .world = &world};
         stats_group_foreach(group, check_row, &check);
         forest_check(seed, check.placeholders == made.tree->counts.placeholders);
         forest_check(seed, check.functions > 0 && check.rows > check.functions);
+
         check_compression(&check);
         if (!forest->conflicts) check_late_spans(seed, &world, compressor, forest, tolerance_ns);
         stats_group_clear(group);
@@ -359,6 +369,7 @@ static void test_merging(gconstpointer n_hosts) {
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
     g_test_message("seed %u", base);
+
     for (guint32 seed = base; seed != base + 1500; seed++) {
         if (n_hosts != NULL) world.first_tracer = 4 * (seed * 7919 % GPOINTER_TO_UINT(n_hosts));
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
@@ -367,11 +378,13 @@ static void test_merging(gconstpointer n_hosts) {
         add_all(parts.groups[g_random_int_range(0, PARTS)], &made, seed % 2 == 0);
         made_clear(&made);
     }
+
     for (guint p = 0; p < PARTS; p++) {
         parts.values[p] = values_new();
         stats_group_seal(parts.groups[p], merge_value, parts.values[p]);
         stats_group_free(parts.groups[p]);
     }
+
     for (guint left = PARTS; left > 1; left--) {
         guint from = (guint)g_random_int_range(0, (gint32)left);
         guint into = (guint)g_random_int_range(0, (gint32)left - 1);
@@ -381,6 +394,7 @@ static void test_merging(gconstpointer n_hosts) {
         parts.values[from] = parts.values[left - 1];
         if (into == left - 1) into = from;
     }
+
     assert_same_values(parts.values[0], whole);
     g_hash_table_unref(parts.values[0]);
 }
@@ -410,6 +424,7 @@ static void test_subtracting(void) {
     const ForestOptions options = {30, FALSE}; /* two of them have no more than 64 calls: all is exact */
     guint32 base = run_seed();
     g_test_message("seed %u", base);
+
     for (guint32 seed = base; seed != base + 1000; seed++) {
         g_autoptr(StatsGroup) one = stats_group_new(&world.lookup, TRUE);
         g_autoptr(StatsGroup) other = stats_group_new(&world.lookup, TRUE);
@@ -423,11 +438,13 @@ static void test_subtracting(void) {
             if (i == 0) stats_group_retract_pattern_hosts(seed % 2 == 0 ? back : other, &trace);
             made_clear(&made);
         }
+
         stats_group_seal(one, merge_value, values);
         stats_group_seal(other, merge_value, values);
         stats_group_seal(back, merge_value, values);
         stats_group_seal(one, subtract_row, values);
         if (seed % 2 == 0) assert_same_values(values, other);
+
         g_autoptr(StatsGroup) alone = stats_group_new(&world.lookup, TRUE);
         g_autoptr(Forest) forest = forest_new(&world, seed + 1, &options);
         Made made = make(compressor, forest->spans, 0);
@@ -447,6 +464,7 @@ static void test_other_calls(void) {
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 2000);
     const ForestOptions options = {40, FALSE};
     guint32 base = run_seed();
+
     for (guint32 seed = base; seed != base + 300; seed++) {
         g_autoptr(StatsGroup) at_once = stats_group_new(&world.lookup, TRUE);
         g_autoptr(StatsGroup) apart = stats_group_new(&world.lookup, TRUE);
@@ -454,11 +472,13 @@ static void test_other_calls(void) {
         Made made = make(compressor, forest->spans, 0);
         g_autofree guint32 *row_of = g_new(guint32, made.pattern->n_nodes);
         for (guint32 i = 0; i < made.pattern->n_nodes; i++) row_of[i] = MIN(i, 2);
+
         StatsTrace trace = stats_trace(&made);
         trace.row_of = row_of;
         stats_group_add(at_once, &trace);
         stats_group_add_functions(apart, made.tree, made.times, NULL);
         stats_group_add_pattern(apart, &trace);
+
         g_autoptr(GByteArray) a = group_bytes(at_once), b = group_bytes(apart);
         forest_check(seed, same_bytes(a, b));
         made_clear(&made);
@@ -481,9 +501,11 @@ static void test_buckets(void) {
         {LEVEL_DAY, G_GINT64_CONSTANT(1605956000000000000), 18587},
         {LEVEL_MINUTE, G_MAXINT64, 153722867},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_assert_cmpuint(stats_bucket(cases[i].level, cases[i].time_ns), ==, cases[i].bucket);
     }
+
     for (StatsLevel level = 0; level < LEVEL_COUNT; level++) {
         g_assert_cmpuint(stats_bucket(level, 5 * stats_bucket_ns(level)), ==, 5);
     }
@@ -507,6 +529,7 @@ static void test_golden(void) {
     dist_add(&stats_row_node(row, 2)->bytes, 0);
     stats_row_node(row, 2)->zero_byte_calls = 1;
     stats_row_node(row, 2)->small_calls = 1;
+
     /* A row of all hosts. Node 2: bits 1, 7, 8; a scaled 0; 1; 1. Node 5, two further on: bits 0, 5 (no time on the
      * critical path), 12; 7; -1. */
     g_autofree char *hex = hex_of(row);
@@ -521,6 +544,7 @@ static void test_golden(void) {
                     "a120"
                     "0207"
                     "01");
+
     dist_add(&stats_row_node(row, 0)->duration, 3000000);
     g_autofree char *with_first = hex_of(row);
     g_assert_cmpstr(with_first, ==,
@@ -585,6 +609,7 @@ static void test_malformed(void) {
             g_error("accepted: %s", malformed[i].what);
         }
     }
+
     for (guint i = 0; i < G_N_ELEMENTS(malformed_cells); i++) {
         StatsHosts hosts;
         g_autoptr(StatsRow) row = stats_row_new();
@@ -592,6 +617,7 @@ static void test_malformed(void) {
         stats_hosts_begin(&hosts, (Bytes){malformed_cells[i].bytes, malformed_cells[i].n});
         while (good && stats_hosts_next(&hosts)) good = stats_hosts_merge(&hosts, row);
         if (good && !hosts.failed) g_error("accepted: %s", malformed_cells[i].what);
+
         /* Beside a row of the same host with another node, so that the malformed one is not summed but copied. */
         static const guint8 other[] = {3, 5, 3, 9, 1, 2};
         const Bytes both[2] = {{malformed_cells[i].bytes, malformed_cells[i].n}, {other, sizeof other}};
@@ -641,6 +667,7 @@ static void walk_value(void *arg, const StatsKey *key, Bytes value) {
     Walk *walk = arg;
     if (key->kind != walk->kind || key->cell == 0) return;
     walk->cells++;
+
     StatsHosts hosts;
     stats_hosts_begin(&hosts, value);
     while (stats_hosts_next(&hosts)) {
@@ -648,6 +675,7 @@ static void walk_value(void *arg, const StatsKey *key, Bytes value) {
         g_assert_cmpuint(hosts.host, >, walk->before);
         walk->before = hosts.host;
         walk->hosts++;
+
         g_autoptr(StatsRow) row = stats_row_new();
         guint32 node;
         g_assert_true(stats_hosts_merge(&hosts, row));
@@ -657,6 +685,7 @@ static void walk_value(void *arg, const StatsKey *key, Bytes value) {
         walk->calls += stats->duration.count;
         walk->total_ns += stats->duration.sum;
     }
+
     g_assert_false(hosts.failed);
 }
 
@@ -667,14 +696,17 @@ static void test_cells(void) {
     world_init(&world, 0);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     guint64 n = 0;
+
     for (guint32 host = HOSTS; host >= 1; host--) {
         for (guint call = 0; call <= host % 3; call++) put_span(bytes, &world, 4 * host, ++n, host);
     }
+
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
     Made made = make(compressor, spans, 0);
     add_all(group, &made, TRUE);
+
     for (StatsKind kind = STATS_FUNCTION; kind <= STATS_PATTERN; kind++) {
         Walk walk = {.kind = kind};
         stats_group_seal(group, walk_value, &walk);
@@ -682,6 +714,7 @@ static void test_cells(void) {
         g_assert_cmpuint(walk.calls, ==, n);
         g_assert_cmpuint(walk.cells, ==, stats_cell(world_host(4 * HOSTS)) - stats_cell(world_host(4)) + 1);
     }
+
     g_assert_cmpuint(stats_cell(0), ==, 1);
     g_assert_cmpuint(stats_cell(G_MAXUINT32), ==, STATS_CELLS_MAX);
     made_clear(&made);
@@ -702,6 +735,7 @@ static void test_golden_cells(void) {
     put_span(bytes, &world, 8, 2, 7);   /* on host 502 */
     put_span(bytes, &world, 8, 3, 9);
     put_span(bytes, &world, 64, 4, 0); /* on host 516, in the next cell */
+
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autoptr(StatsGroup) group = stats_group_new(&world.lookup, TRUE);
@@ -709,6 +743,7 @@ static void test_golden_cells(void) {
     Made made = make(compressor, spans, 0);
     add_all(group, &made, TRUE);
     stats_group_seal(group, print_value, text);
+
     /* Hosts 500 and, one further on than the next, 502: length, node 0, bit 0 for durations; 300; 7 and 2 more. Host
      * 516: a scaled 0. Then the pattern's node 1: bits 1 (300); 0, 1, 2 (2 calls, 16, squares 130); 0 (1 call). */
     g_assert_cmpstr(text->str, ==,
@@ -721,6 +756,7 @@ static void test_golden_cells(void) {
                     "01060107"
                     "04208402"
                     " 1:2 03840403010102");
+
     made_clear(&made);
 }
 

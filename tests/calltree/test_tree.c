@@ -29,10 +29,12 @@ static void add_row(GByteArray *bytes, const Row *row) {
 static char *tree_text(const CallTree *tree, const TreeTimes *times) {
     static const char marks[] = "!~<#";
     GString *text = g_string_new(NULL);
+
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (i > 1) g_string_append(text, tree->parent[i] == i - 1 ? "(" : " ");
         guint64 id = tree->span[i] != NULL ? tree->span[i]->id.span : tree->missing[i].span;
         g_string_append_printf(text, "%s%" G_GUINT64_FORMAT, tree->span[i] != NULL ? "" : "?", id);
+
         for (guint m = 0; m < 4; m++) {
             if (tree->flags[i] >> m & 1) g_string_append_c(text, marks[m]);
         }
@@ -40,11 +42,13 @@ static char *tree_text(const CallTree *tree, const TreeTimes *times) {
             g_string_append_printf(text, "[%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "]", times->self_ns[i],
                                    times->critical_ns[i]);
         }
+
         for (guint32 at = i; at != 0 && tree->end[at] == i + 1; at = tree->parent[at]) {
             guint32 above = tree->parent[at];
             if (above != 0 && tree->end[above] == i + 1) g_string_append_c(text, ')');
         }
     }
+
     return g_string_free(text, FALSE);
 }
 
@@ -209,6 +213,7 @@ static gpointer run_extreme(gpointer data) {
     const Extreme *extreme = data;
     World world;
     world_init(&world, 0);
+
     g_autoptr(GByteArray) bytes = extreme_spans(extreme);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, 1);
@@ -216,16 +221,19 @@ static gpointer run_extreme(gpointer data) {
     g_assert_cmpuint(tree->n_spans, ==, extreme->n);
     g_assert_cmpuint(tree->counts.cycles, ==, extreme->cycles);
     g_assert_cmpuint(tree->counts.orphans, ==, extreme->orphans);
+
     g_autoptr(TreeTimes) times = times_compute(tree, NULL);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 1000);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
+
     g_autoptr(GByteArray) record = g_byte_array_new();
     const RecordHead head = {.pattern_number = 1};
     record_encode(tree, pattern, node_of, &head, record);
     g_autoptr(GByteArray) back = g_byte_array_new();
     g_assert_true(record_decode((Bytes){record->data, record->len}, pattern, TRACE, back, NULL));
     g_assert_cmpuint(back->len, ==, bytes->len);
+
     g_autoptr(GByteArray) form = g_byte_array_new();
     pattern_encode(pattern, form);
     g_autoptr(Pattern) again = pattern_decode((Bytes){form->data, form->len}, NULL);

@@ -34,6 +34,7 @@ static void test_values(void) {
                   "[colors]\nclient=magenta\nlocal=none\n[functions]\ndatanode=x;y\n",
                   &error);
     g_assert_no_error(error);
+
     g_assert_cmpstr(analysis->level, ==, "tree");
     g_autofree char *excluded = g_strjoinv(" ", analysis->exclude);
     g_assert_cmpstr(excluded, ==, "a OpWriteBlockProto dataStreamer waitForAckedSeqno b");
@@ -41,10 +42,12 @@ static void test_values(void) {
     g_assert_false(analysis->progress);
     g_assert_cmpint(analysis->colours[ROLE_CLIENT], ==, COLOUR_MAGENTA);
     g_assert_cmpint(analysis->colours[ROLE_LOCAL], ==, COLOUR_NONE);
+
     json_t *forest = json_loads("{\"patterns\":[{\"nodes\":[{\"function\":\"x\",\"role\":\"local\"},"
                                 "{\"function\":\"z\",\"role\":\"local\"}]}]}",
                                 0, NULL);
     analysis_apply_roles(analysis, forest);
+
     g_autofree char *after = json_dumps(forest, JSON_COMPACT);
     g_assert_cmpstr(after, ==,
                     "{\"patterns\":[{\"nodes\":[{\"function\":\"x\",\"role\":\"datanode\"},"

@@ -172,14 +172,17 @@ static void test_grows_and_rewinds(void) {
     g_autoptr(GError) error = NULL;
     g_autoptr(Input) input = input_open(path, &error);
     Bytes piece;
+
     g_assert_cmpint(input_read(input, &piece, &error), ==, INPUT_DATA);
     g_assert_cmpmem(piece.data, piece.size_bytes, "one", 3);
     g_assert_cmpint(input_read(input, &piece, &error), ==, INPUT_END);
+
     g_assert_cmpint(write(fd, "two", 3), ==, 3);
     g_assert_cmpint(input_read(input, &piece, &error), ==, INPUT_DATA);
     g_assert_cmpmem(piece.data, piece.size_bytes, "two", 3);
     g_assert_cmpuint(input_position(input), ==, 6);
     g_assert_cmpint(input_read(input, &piece, &error), ==, INPUT_END);
+
     g_assert_true(input_rewind(input, &error));
     g_assert_cmpint(input_read(input, &piece, &error), ==, INPUT_DATA);
     g_assert_cmpmem(piece.data, piece.size_bytes, "onetwo", 6);

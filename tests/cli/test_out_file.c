@@ -26,6 +26,7 @@ static char *read_all(const char *path) {
 static void test_written(void) {
     static const char *const names[] = {"a.json", "a.json.gz", "a.json.zst"};
     g_autofree char *folder = g_dir_make_tmp("plumb-out-XXXXXX", NULL);
+
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         GString *text = g_string_new(NULL);
@@ -35,6 +36,7 @@ static void test_written(void) {
             g_string_append(text, line);
             g_assert_true(out_file_write(file, (Bytes){line, strlen(line)}, NULL));
         }
+
         g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS)); /* not before it is whole */
         g_assert_true(out_file_finish(file, NULL));
         g_autofree char *got = read_all(path);

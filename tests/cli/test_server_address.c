@@ -23,6 +23,7 @@ static void test_addresses(void) {
         {"::1", NULL},
         {"n n:80", NULL},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
         g_autofree char *base = source_http_base(cases[i].server, &error);

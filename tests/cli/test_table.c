@@ -39,6 +39,7 @@ static void test_layouts(void) {
             "b            3\n"
             "not shown for want of\n"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Style style = style_plain();
         style.width = cases[i].width;

@@ -18,6 +18,7 @@ static void test_clean(void) {
         {"読み", FALSE, "??"},
         {"\xff\xfe", TRUE, "\xef\xbf\xbd\xef\xbf\xbd"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Style style = style_plain();
         style.utf8 = cases[i].utf8;

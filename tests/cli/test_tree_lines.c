@@ -19,6 +19,7 @@ static void test_shapes(void) {
         {"0909", TRUE, "/└─ //└─ ", "│  /      /│  /      "},
         {"5", TRUE, "", "   "},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         guint32 depths[16];
         gsize n = strlen(cases[i].depths);
@@ -28,12 +29,14 @@ static void test_shapes(void) {
         g_autoptr(TreeLines) lines = tree_lines_new(&style, depths, n);
         g_autoptr(GString) rows = g_string_new(NULL);
         g_autoptr(GString) below = g_string_new(NULL);
+
         for (gsize k = 0; k < n; k++) {
             g_autofree char *row = tree_lines_next(lines);
             g_autofree char *under = tree_lines_below(lines);
             g_string_append_printf(rows, "%s%s", k > 0 ? "/" : "", row);
             g_string_append_printf(below, "%s%s", k > 0 ? "/" : "", under);
         }
+
         g_assert_cmpstr(rows->str, ==, cases[i].rows);
         g_assert_cmpstr(below->str, ==, cases[i].below);
     }

@@ -38,6 +38,7 @@ static void test_durations(void) {
         {41234, 10000, "40 µs"},
         {12345, 1000, "12 µs"},
     };
+
     Style style = style_plain();
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *text = unit_duration(&style, cases[i].ns, cases[i].resolution_ns);
@@ -132,6 +133,7 @@ static void test_other_units(void) {
         {unit_percent, 150, "+150 %"},
         {unit_percent, 1e9, "> +9999 %"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *text = cases[i].format(cases[i].value);
         g_assert_cmpstr(text, ==, cases[i].text);

@@ -168,16 +168,19 @@ static Verdict judge_edge(const Edge *edge, BigRootsOptions options) {
         {0, 0, 10000, 10000, 0}, {0, 1, 10000, 5000, 0}, {0, 1, 10000, 5000, 0}, {0, 1, 10000, 5000, 0}};
     g_autoptr(TaskTable) table = table_of(FEATURE_RESOURCE, rows, G_N_ELEMENTS(rows));
     g_autoptr(UsageSeries) busy = usage_new(), idle = usage_new();
+
     for (gint64 t = 0; t < 30; t++) {
         const double load = t < 10 ? edge->before : t < 20 ? edge->during : edge->after;
         usage_add(busy, t * 1000, t * 1000 + 1000, load);
         usage_add(idle, t * 1000, t * 1000 + 1000, 0.05);
     }
+
     usage_seal(busy);
     usage_seal(idle);
     task_feature(table, 0)->series[0] = busy;
     task_feature(table, 0)->series[1] = idle;
     task_table_fill_resource(table, 0);
+
     const Evidence evidence = judge(table, options);
     assert_near(evidence.raw, edge->during);
     if (!isnan(edge->before)) assert_near(evidence.head, edge->before);
@@ -284,11 +287,13 @@ static TaskTable *random_table(GRand *rand) {
 
 static void test_peers(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+
     for (guint round = 0; round < 200; round++) {
         g_autoptr(TaskTable) table = random_table(rand);
         g_autoptr(Stragglers) found = stragglers_find(table, STRAGGLER_RATIO);
         g_autofree double *values = feature_scaled(table, found, 0);
         g_autoptr(Peers) peers = peers_new(table, found);
+
         for (guint32 s = 0; s < found->n_stages; s++) {
             peers_load(peers, &found->stages[s], values);
             for (guint32 i = 0; i < found->stages[s].n; i++) {

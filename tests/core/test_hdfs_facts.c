@@ -33,6 +33,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GPtrArray) spans = g_ptr_array_new();
     g_autofree gsize *at = g_new(gsize, n);
+
     for (guint i = 0; i < n; i++) {
         SpanRec head = {.id = {7, calls[i].id},
                         .begin_ns = calls[i].from,
@@ -45,6 +46,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
         span_builder_end(&builder);
     }
     for (guint i = 0; i < n; i++) g_ptr_array_add(spans, bytes->data + at[i]);
+
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)spans->pdata, n, 0);
     g_autofree FactsNode *nodes = g_new0(FactsNode, tree->n_nodes);
     for (guint32 node = 1; node < tree->n_nodes; node++) {
@@ -61,6 +63,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
                                       .failed = call->failed};
         }
     }
+
     hdfs_facts_init(facts);
     hdfs_facts_add(facts, tree, nodes, 0);
     hdfs_facts_finish(facts);
@@ -131,6 +134,7 @@ static const Call read_calls[] = {
 static void read_slow_disk(void) {
     HdfsFacts facts;
     COMPUTE(read_calls, &facts);
+
     CHECK(&facts, {"DFSInputStream#blockSeekTo", 9, HDFS_NETWORK, 50}, /* 1100: nobody is there yet */
           {"OpReadBlockProto", 9, HDFS_SERVER, 10 + 20},               /* 1150, 1660 */
           {"BlockSender#new", 9, HDFS_DISK, 40},                       /* 1160 */
@@ -138,6 +142,7 @@ static void read_slow_disk(void) {
           {"BlockSender#readLocal", 9, HDFS_DISK, 390},                /* 1220 */
           {"BlockSender#writeToSocket", 9, HDFS_SOCKET, 50},           /* 1610 */
           {"BlockReaderRemote2#readNextPacket", 9, HDFS_NETWORK, 15}); /* 1680 */
+
     g_assert_cmpint(facts.hdfs_ns, ==, 600);
     g_assert_cmpint(facts.of[HDFS_DISK], ==, 430);
     g_assert_cmpint(facts.datanode_ns, ==, 575);
@@ -148,6 +153,7 @@ static void read_slow_disk(void) {
     g_assert_cmpint(facts.remote_bytes, ==, 65536);
     g_assert_cmpuint(facts.top_calls, ==, 1);
     g_assert_cmpuint(facts.failures, ==, 0);
+
     const HdfsShare *first = &g_array_index(facts.shares, HdfsShare, 0);
     g_assert_cmpint(first->ns, ==, 390);
     g_assert_cmpuint(first->calls, ==, 1);
@@ -226,8 +232,10 @@ static void write_pipeline(void) {
          .from = 910,
          .to = 940},
     };
+
     HdfsFacts facts;
     COMPUTE(calls, &facts);
+
     CHECK(&facts, {"DFSOutputStream#write", 1, HDFS_CLIENT, 10},
           /* 250-300, 700-900: acknowledgements on their way, from a pipeline whose calls only wait themselves */
           {"waitForAckedSeqno", 8, HDFS_NETWORK, 50 + 200},
@@ -236,6 +244,7 @@ static void write_pipeline(void) {
           {"ClientNamenodeProtocol#complete", 5, HDFS_NETWORK, 10},    /* 900, 945 */
           {"ClientProtocol#complete", 5, HDFS_SERVER, 10},             /* 905, 940 */
           {"FSNamesystemLock#writeLock", 5, HDFS_LOCK, 30});           /* 910 */
+
     g_assert_cmpuint(facts.slowest, ==, 9);
     g_assert_cmpint(facts.slowest_ns, ==, 400);
     g_assert_cmpint(facts.namenode_ns, ==, 50);
@@ -300,8 +309,10 @@ static void failures(void) {
          .to = 190,
          .failed = TRUE},
     };
+
     HdfsFacts facts;
     COMPUTE(calls, &facts);
+
     g_assert_cmpuint(facts.failures, ==, 2);
     g_assert_cmpint(facts.hdfs_ns, ==, 100);
     hdfs_facts_clear(&facts);
@@ -320,6 +331,7 @@ static void any_tree(void) {
                                        "FileIoProvider#transferToSocketFully",
                                        "PacketReceiver#mirrorPacketTo",
                                        "PipelineAck#readFields"};
+
     for (guint round = 0; round < 3000; round++) {
         g_autoptr(GRand) random = g_rand_new_with_seed(round);
         Call calls[24];
@@ -327,6 +339,7 @@ static void any_tree(void) {
         guint8 tops[64] = {0};
         gboolean outside[G_N_ELEMENTS(calls) + 1];
         outside[0] = TRUE;
+
         for (guint i = 0; i < n; i++) {
             guint pick = (guint)g_rand_int_range(random, 0, G_N_ELEMENTS(some));
             gint64 from = g_rand_int_range(random, 0, 60);
@@ -346,12 +359,14 @@ static void any_tree(void) {
                 outside[calls[i].parent] && role == CLIENT && class != CALL_APPLICATION && class != CALL_ASYNC;
             for (gint64 t = from; top && t < calls[i].to; t++) tops[t] = 1;
         }
+
         gint64 expected = 0, shares = 0, resources = 0;
         for (guint t = 0; t < sizeof(tops); t++) expected += tops[t];
         HdfsFacts facts;
         compute(calls, n, &facts);
         for (guint i = 0; i < facts.shares->len; i++) shares += g_array_index(facts.shares, HdfsShare, i).ns;
         for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) resources += facts.of[i];
+
         if (facts.hdfs_ns != expected) g_test_message("round %u", round);
         g_assert_cmpint(facts.hdfs_ns, ==, expected);
         g_assert_cmpint(shares, ==, expected);

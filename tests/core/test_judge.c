@@ -45,6 +45,7 @@ static void test_truth(void) {
     g_autoptr(TaskTable) table = two_stragglers();
     g_autoptr(Stragglers) found = stragglers_find(table, STRAGGLER_RATIO);
     g_assert_cmpuint(found->count, ==, 2);
+
     const Injection injections[] = {
         {0, TOPIC_CPU, 1299, 5000},     /* one millisecond of overlap */
         {0, TOPIC_DISK, 1300, 5000},    /* none */
@@ -55,6 +56,7 @@ static void test_truth(void) {
     g_autofree guint32 *truth = judge_truth(table, found, injections, G_N_ELEMENTS(injections));
     g_assert_cmpuint(truth[0], ==, TOPIC_BIT(TOPIC_CPU));
     g_assert_cmpuint(truth[1], ==, TOPIC_BIT(TOPIC_DISK) | TOPIC_BIT(TOPIC_NETWORK));
+
     const guint32 said[] = {TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK) | TOPIC_BIT(TOPIC_DATA),
                             TOPIC_BIT(TOPIC_DISK)};
     const Confusion counts = judge_count(truth, said, 2, TOPICS_JUDGED);
@@ -73,6 +75,7 @@ static void test_search(void) {
     const Injection injections[] = {{0, TOPIC_CPU, 900, 1400}, {1, TOPIC_DISK, 900, 1400}};
     g_autofree guint32 *truth = judge_truth(table, found, injections, 2);
     const JudgeCase judged = {table, found, truth, TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK)};
+
     const BigRootsOptions options = bigroots_options(FALSE);
     g_autoptr(GArray) points = judge_search_bigroots(&judged, &options);
     g_assert_cmpuint(points->len, ==, 21 * 10);
@@ -80,6 +83,7 @@ static void test_search(void) {
     g_assert_cmpuint(best->counts.tp, ==, 2);
     g_assert_cmpuint(best->counts.fp, ==, 0);
     assert_near(judge_auc(points), 1);
+
     /* Each point is what a run with its parameters says. */
     for (guint i = 0; i < points->len; i += 13) {
         const SearchPoint *point = &g_array_index(points, SearchPoint, i);
@@ -91,6 +95,7 @@ static void test_search(void) {
         const Confusion counts = judge_count(truth, said, found->count, judged.topics);
         g_assert_cmpmem(&counts, sizeof counts, &point->counts, sizeof point->counts);
     }
+
     g_autoptr(GArray) pcc = judge_search_pcc(&judged);
     g_assert_cmpuint(pcc->len, ==, 21 * 11);
     g_assert_nonnull(judge_best(pcc));

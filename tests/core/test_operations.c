@@ -45,6 +45,7 @@ static void test_scores(void) {
     operation_medians(&ops, medians);
     assert_near(medians[0], 8);
     assert_near(medians[1], 0);
+
     g_autofree OpScore *scores = operation_scores(&ops);
     const struct {
         guint32 instance;
@@ -59,6 +60,7 @@ static void test_scores(void) {
         {5, 1, 0, 0},
         {7, 3, 0, 0},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
         g_assert_cmpuint(scores[i].instance, ==, expected[i].instance);
         assert_near(scores[i].pf_ms, expected[i].pf);
@@ -93,6 +95,7 @@ static void test_kmeans(void) {
     const KMeansInput input = {vectors, 8, 6, 3, 3, 1};
     g_autoptr(KMeans) result = kmeans_run(&input);
     g_assert_cmpuint(result->k, ==, 3);
+
     gboolean seen[3] = {FALSE};
     for (guint c = 0; c < 3; c++) {
         const double *centre = result->centres + (gsize)c * 3;
@@ -104,6 +107,7 @@ static void test_kmeans(void) {
         assert_near(centre[1], expected[group][1]);
         seen[group] = TRUE;
     }
+
     g_assert_true(seen[0] && seen[1] && seen[2]);
     assert_near(result->objective, 6 * 0.05 * 0.05);
     /* All six: mean (0.5, 19/60, 0); the others are at 0. */
@@ -111,6 +115,7 @@ static void test_kmeans(void) {
     assert_near(result->apart[0], 0.5);
     assert_near(result->apart[1], 1.9 / 6);
     assert_near(result->apart[2], 0);
+
     g_autoptr(KMeans) again = kmeans_run(&input);
     g_assert_cmpmem(result->centres, sizeof(double) * 9, again->centres, sizeof(double) * 9);
 }
@@ -150,6 +155,7 @@ static void test_published_patterns(void) {
         {"E", 2, {1427.06, 106.25}, {3750.64, 22.56}, FALSE, 0.1, 4.7},
         {"F", 5, {27.75, 22.58, 192.45, 340.42, 649.64}, {8.14, 10.5, 380.54, 864.5, 112.45}, TRUE, 0.1, 1},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
         OpFigures ops[5] = {0};
         double correlations[25];
@@ -159,6 +165,7 @@ static void test_published_patterns(void) {
         }
         ops[table[i].n - 1].join_like = table[i].last_joins;
         for (guint j = 0; j < 25; j++) correlations[j] = table[i].correlation;
+
         StageFigures figures = {.n_pipelines = 20, .correlations = correlations, .others_cv = table[i].others_cv};
         stage_figures_derive(table[i].n, ops, &figures);
         g_assert_cmpstr(stage_pattern_name(stage_pattern(&figures)), ==, table[i].pattern);
@@ -180,6 +187,7 @@ static void assert_pattern(const double *times, guint n_ops, gboolean last_joins
 static void test_patterns(void) {
     double a[PIPELINES][2], b[PIPELINES][2], c[PIPELINES][3], d[PIPELINES][3], e[PIPELINES][2], f[PIPELINES][3];
     double g[PIPELINES][3], even[PIPELINES][3];
+
     for (guint i = 0; i < PIPELINES; i++) {
         const double wave = (i % 5) / 4.0, other = (i % 3) / 2.0, odd = i == 7; /* wave and other go on their own */
         memcpy(a[i], (double[]){1500 + 100 * wave, 7}, sizeof a[i]);
@@ -191,6 +199,7 @@ static void test_patterns(void) {
         memcpy(g[i], (double[]){2 + 10 * wave, 4 + 20 * wave, 8 + 40 * wave}, sizeof g[i]);
         memcpy(even[i], (double[]){10 + wave, 12 + other, 11}, sizeof even[i]);
     }
+
     assert_pattern(a[0], 2, FALSE, "A");
     assert_pattern(b[0], 2, FALSE, "B");
     assert_pattern(c[0], 3, FALSE, "C");
@@ -206,6 +215,7 @@ static void test_pattern_figures(void) {
     OpFigures ops[2] = {0};
     StageFigures figures;
     stage_figures(times, 3, 2, ops, &figures);
+
     assert_near(ops[0].mean_ms, 4);
     assert_near(ops[0].deviation_ms, sqrt(8.0 / 3));
     assert_near(ops[1].share, 20.0 / 24);
@@ -214,9 +224,11 @@ static void test_pattern_figures(void) {
     assert_near(figures.others_cv, sqrt(8.0 / 3) / 4);
     g_assert_cmpint(figures.dominant, ==, 1);
     stage_figures_clear(&figures);
+
     stage_figures(times, 1, 2, ops, &figures);
     g_assert_cmpint(stage_pattern(&figures), ==, STAGE_PATTERN_NONE);
     stage_figures_clear(&figures);
+
     g_assert_true(operation_is_join_like("org.apache.spark.rdd.CoGroupedRDD"));
     g_assert_true(operation_is_join_like("ZippedPartitionsRDD2"));
     g_assert_false(operation_is_join_like("org.apache.spark.rdd.MapPartitionsRDD"));

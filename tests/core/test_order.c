@@ -110,6 +110,7 @@ static void test_usage_random(void) {
         double values[200];
         const guint n = (guint)g_rand_int_range(rand, 1, 200);
         g_autoptr(UsageSeries) series = usage_new();
+
         for (guint i = 0; i < n; i++) {
             if (g_rand_int_range(rand, 0, 20) == 0) at += g_rand_int_range(rand, 1, 50000); /* a gap */
             spans[i][0] = at;
@@ -117,6 +118,7 @@ static void test_usage_random(void) {
             usage_add(series, spans[i][0], spans[i][1], values[i] = g_rand_double(rand));
         }
         usage_seal(series);
+
         for (guint i = 0; i < 200; i++) {
             const gint64 begin = g_rand_int_range(rand, 0, (gint32)at + 2000);
             const gint64 window[2] = {begin, begin + g_rand_int_range(rand, 1, 20000)};

@@ -33,6 +33,7 @@ static void test_intern_many(void) {
 
 static void test_builder(void) {
     g_autoptr(SpanBatch) batch = batch_new();
+
     for (guint i = 0; i < 1000; i++) {
         BatchSpan *span = batch_begin_span(batch, (SpanId){1, i + 1});
         span->begin_ns = i;
@@ -40,6 +41,7 @@ static void test_builder(void) {
         for (guint a = 0; a < i % 4; a++) batch_add_annotation(batch, a, batch_copy(batch, "value", a));
         for (guint n = 0; n < i % 2; n++) batch_add_note(batch, i, batch_copy(batch, "message", 7));
     }
+
     for (guint i = 0; i < 1000; i++) {
         const BatchSpan *span = batch_span(batch, i);
         g_assert_true(span_id_equal(span->id, (SpanId){1, i + 1}));
@@ -47,6 +49,7 @@ static void test_builder(void) {
         g_assert_cmpuint(span->n_parents, ==, i % 3);
         g_assert_cmpuint(span->n_annotations, ==, i % 4);
         g_assert_cmpuint(span->n_notes, ==, i % 2);
+
         for (guint a = 0; a < span->n_annotations; a++) {
             const BatchAnnotation *annotation =
                 &g_array_index(batch->annotations, BatchAnnotation, span->annotations_at + a);
@@ -113,6 +116,7 @@ static void test_text(void) {
         {"\xed\xa0\x80", 3, FALSE}, /* half of a surrogate pair */
         {"\xf4\x90\x80\x80", 4, FALSE},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         g_assert_true(batch_text_valid(cases[i].text, cases[i].length) == cases[i].valid);
 }

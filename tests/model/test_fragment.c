@@ -76,10 +76,12 @@ static gboolean has_root(const GByteArray *records) {
 static void test_random(void) {
     g_autoptr(GByteArray) fragment = g_byte_array_new(), bodies = g_byte_array_new();
     g_autoptr(GByteArray) records = g_byte_array_new(), all = g_byte_array_new(), back = g_byte_array_new();
+
     for (guint round = 0; round < 3000; round++) {
         const guint64 trace = random_id();
         g_byte_array_set_size(bodies, 0);
         g_byte_array_set_size(all, 0);
+
         for (gint32 n = g_test_rand_int_range(1, 5); n > 0; n--) {
             const guint32 n_spans = (guint32)g_test_rand_int_range(1, 20);
             g_byte_array_set_size(records, 0);
@@ -89,6 +91,7 @@ static void test_random(void) {
             memset(fragment->data, 0x5a, 16);
             fragment_pack(fragment, records->data, records->len);
             for (guint i = 0; i < 16; i++) g_assert_cmpuint(fragment->data[i], ==, 0x5a);
+
             const FragmentHead *head = (const FragmentHead *)(gconstpointer)(fragment->data + 16);
             g_assert_cmpuint(fragment_size_bytes(head), ==, fragment->len - 16);
             g_assert_cmpuint(head->trace, ==, trace);
@@ -96,6 +99,7 @@ static void test_random(void) {
             g_assert_cmpint(head->has_root, ==, has_root(records));
             g_byte_array_append(bodies, fragment_body(head), head->size_bytes);
         }
+
         const guint size_bytes = bodies->len;
         g_byte_array_set_size(bodies, size_bytes + FRAGMENT_SLACK_BYTES);
         memset(bodies->data + size_bytes, 0xff, FRAGMENT_SLACK_BYTES);

@@ -30,6 +30,7 @@ static void test_tracer_ids(void) {
         {"A//5", "A", "/5", -1, ROLE_CLIENT},
         {"A/b/c/5", "A", "b/c", 5, ROLE_CLIENT},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].text);
         TracerId id = tracer_id_parse(cases[i].text, strlen(cases[i].text));
@@ -73,6 +74,7 @@ static void test_naming(void) {
         {"ClientProtocol#getBlockLocations", "ClientProtocol#getBlockLocations", NULL, NULL},
         {"", "", NULL, NULL},
     };
+
     g_autoptr(NamingRules) rules = naming_rules_new(naming_default_templates, NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         const char *text = cases[i].description;
@@ -81,6 +83,7 @@ static void test_naming(void) {
         g_assert_cmpmem(normal.name, normal.name_length, cases[i].name, strlen(cases[i].name));
         g_assert_cmpstr(normal.key, ==, cases[i].key);
         if (normal.key == NULL) continue;
+
         g_assert_cmpmem(normal.number, normal.number_length, cases[i].number, strlen(cases[i].number));
         gsize key_length = strlen(normal.key);
         g_assert_true(naming_is_template(normal.key, key_length));
@@ -98,6 +101,7 @@ static void test_templates(void) {
         {"a{n}", TRUE}, {"a_{n}b", TRUE}, {"{n}", FALSE},  {"{n}a", FALSE},     {"_{n}", FALSE},
         {"a", FALSE},   {"", FALSE},      {"a{m}", FALSE}, {"a{n}b{n}", FALSE}, {"a {n}", TRUE},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         const char *template = cases[i].template;
         const char *templates[] = {"ok_{n}", template, NULL};
@@ -148,6 +152,7 @@ static void test_fold(void) {
         {"a1", "a#"}, /* too short for an id */
         {"\xc3\xa4 1", "\xc3\xa4 #"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         char folded[64];
         gsize length = naming_fold(cases[i].name, strlen(cases[i].name), folded);

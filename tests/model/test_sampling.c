@@ -33,6 +33,7 @@ static void test_good(void) {
         "a=b=0.5", /* the last '=' counts: names are free text */
         "caf\xc3\xa9=always",
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(policies); i++) {
         g_autoptr(GError) error = NULL;
         sampling_check(policies[i], &error);
@@ -73,6 +74,7 @@ static void test_mistakes(void) {
         {"Always", "'Always'"},
         {"caf\xe9=always", "UTF-8"},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
         g_test_message("%s", cases[i].policy);

@@ -19,6 +19,7 @@ static void test_id_text(void) {
         {" 123456789abcdef0000000000000001", FALSE, {0, 0}},
         {"", FALSE, {0, 0}},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         SpanId id = {7, 7};
         g_assert_cmpint(span_id_parse(cases[i].text, strlen(cases[i].text), &id), ==, cases[i].ok);
@@ -32,6 +33,7 @@ static void test_id_text(void) {
         g_autofree char *lower = g_ascii_strdown(cases[i].text, -1);
         g_assert_cmpstr(text, ==, lower);
     }
+
     g_assert_false(span_id_valid((SpanId){0, 0}));
     g_assert_true(span_id_valid((SpanId){0, 1}) && span_id_valid((SpanId){1, 0}));
     /* Unsigned: the upper bit is no sign. */
@@ -66,6 +68,7 @@ static void check(const SpanRec *span, guint seed) {
     g_assert_cmpint(span->begin_ns, ==, -(gint64)seed * 1000003);
     g_assert_cmpuint(span->n_parents, ==, seed % 4);
     for (guint i = 0; i < span->n_parents; i++) g_assert_cmpuint(span_parents(span)[i].span, ==, i);
+
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
     guint n = 0;
@@ -75,12 +78,14 @@ static void check(const SpanRec *span, guint seed) {
         for (guint i = 0; i < annotation.length; i++) g_assert_cmpint(annotation.value[i], ==, (char)('a' + n));
     }
     g_assert_cmpuint(n, ==, seed % 7);
+
     SpanNote note;
     for (n = 0; span_next_note(&cursor, &note); n++) {
         g_assert_cmpint(note.time_ns, ==, G_MININT64 + n);
         g_assert_cmpmem(note.message, note.length, "message", n);
     }
     g_assert_cmpuint(n, ==, seed % 5);
+
     /* The notes alone are the same. */
     SpanCursor again = span_cursor(span);
     for (n = 0; span_next_note(&again, &note); n++) g_assert_cmpint(note.time_ns, ==, G_MININT64 + n);
@@ -138,10 +143,12 @@ static void test_order_is_total(void) {
         {.id = {1, 2}},
         {.id = {0, 9}},
     };
+
     const char *values[] = {NULL, "", "a", "b", "abcd", "abcde"};
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < G_N_ELEMENTS(heads); i++)
         for (guint j = 0; j < G_N_ELEMENTS(values); j++) g_ptr_array_add(all, one(&heads[i], values[j]));
+
     for (guint i = 0; i < all->len; i++) {
         for (guint j = 0; j < all->len; j++) {
             int there = span_rec_compare(all->pdata[i], all->pdata[j]),

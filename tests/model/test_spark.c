@@ -152,18 +152,21 @@ static void test_merge(void) {
     SparkTask begun, ended, both;
     spark_record_init(SPARK_TASK, &begun);
     spark_record_init(SPARK_TASK, &ended);
+
     begun.launch_ms = 1000;
     begun.host = "node-1";
     begun.metrics[METRIC_GC_MS] = 7;
     ended.finish_ms = 3000;
     ended.status = TASK_FAILED;
     ended.metrics[METRIC_RUN_MS] = 1900;
+
     both = begun;
     spark_record_merge(SPARK_TASK, &both, &ended);
     g_assert_cmpint(spark_task_duration_ms(&both), ==, 2000);
     g_assert_cmpstr(both.host, ==, "node-1");
     g_assert_cmpint(both.metrics[METRIC_GC_MS], ==, 7);
     g_assert_cmpint(both.metrics[METRIC_RUN_MS], ==, 1900);
+
     /* The other order, and again: the same, and it does not run again. */
     SparkTask turned = ended;
     spark_record_merge(SPARK_TASK, &turned, &begun);
@@ -176,6 +179,7 @@ static void test_fault(void) {
     SparkTask task;
     spark_record_init(SPARK_TASK, &task);
     task.app = "app-1", task.stage = 3, task.stage_attempt = 0;
+
     g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
     task.task = 9;
     g_assert_null(spark_record_fault(SPARK_TASK, &task));
@@ -185,9 +189,11 @@ static void test_fault(void) {
     g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
     task.stage = 3, task.stage_attempt = -5;
     g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+
     g_autofree char *name = g_strnfill(2000, 'x');
     task.stage_attempt = 0, task.app = name;
     g_assert_nonnull(spark_record_fault(SPARK_TASK, &task));
+
     SparkLink link;
     spark_record_init(SPARK_LINK, &link);
     link.app = "app-1", link.task = 9, link.trace = -17;

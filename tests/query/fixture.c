@@ -31,6 +31,7 @@ void fixture_clear(Fixture *fixture) {
 void row_to_batch(const SpanRow *row, SpanBatch *batch) {
     guint32 name = batch_intern(batch, row->name, strlen(row->name));
     guint32 tracer = batch_intern(batch, row->tracer, strlen(row->tracer));
+
     BatchSpan *span = batch_begin_span(batch, (SpanId){row->trace, row->span});
     span->name = name;
     span->tracer = tracer;
@@ -39,6 +40,7 @@ void row_to_batch(const SpanRow *row, SpanBatch *batch) {
     span->flags = row->flags;
     if (row->parent) batch_add_parent(batch, (SpanId){row->trace, row->parent});
     if (!row->annotations) return;
+
     g_auto(GStrv) pairs = g_strsplit(row->annotations, ";", -1);
     for (char **pair = pairs; *pair; pair++) {
         g_auto(GStrv) sides = g_strsplit(*pair, "=", 2);
@@ -57,6 +59,7 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
     g_autoptr(GHashTable) traces =
         g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_byte_array_unref);
     packer_begin_batch(fixture->packer, batch);
+
     for (guint i = 0; i < batch->spans->len; i++) {
         const BatchSpan *span = batch_span(batch, i);
         GByteArray *bytes = g_hash_table_lookup(traces, &span->id.trace);
@@ -67,6 +70,7 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
         PackResult result = packer_span(fixture->packer, batch, i, bytes);
         g_assert_cmpstr(pack_result_text(result), ==, "ok");
     }
+
     GHashTableIter iter;
     gpointer key, value;
     g_hash_table_iter_init(&iter, traces);
@@ -75,6 +79,7 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
         archive_writer_add(fixture->writer, *(const guint64 *)key, bytes->data, bytes->len, &error);
         g_assert_no_error(error);
     }
+
     archive_writer_commit(fixture->writer, FALSE, &error);
     g_assert_no_error(error);
     archive_settle(fixture->archive, &error);

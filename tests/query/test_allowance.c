@@ -76,15 +76,18 @@ static void test_first_rows(void) {
         {"by=host&limit=20", TRUE},
         {"by=host&limit=20&sort=max_ns", TRUE},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         AllowanceBudget budget = {.limit_bytes = 20u << 20};
         Allowance allowance = {.budget = &budget};
         g_autoptr(GError) error = NULL;
+
         json_auto_t *answer = ask_within(&allowance, cases[i].params, &error);
         g_assert_no_error(error);
         assert_first(answer, cases[i].by_host);
         json_decref(g_steal_pointer(&answer));
         allowance_end();
+
         g_assert_cmpuint(budget.used_bytes, ==, 0);
         g_assert_cmpuint(budget.most_bytes, >, 15u << 20); /* of more rows than were in memory */
     }

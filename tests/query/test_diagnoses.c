@@ -46,13 +46,16 @@ static void add_tasks(SparkRecords *records) {
         task->partition = (gint32)(i % TASKS);
         task->executor = i % TASKS < 5 ? "1" : "2";
         task->host = host_of(i % TASKS);
+
         task->launch_ms = BASE_MS + 10000;
         task->finish_ms = task->launch_ms + duration_of(i);
         task->status = TASK_SUCCESS;
         task->locality = LOCALITY_NODE;
+
         task->metrics[METRIC_RUN_MS] = duration_of(i) - 100;
         task->metrics[METRIC_INPUT_BYTES] = i == 7 ? 4000000 : 1000000;
         task->metrics[METRIC_GC_MS] = 10;
+
         if (i < TASKS) continue;
         task->finish_ms = task->launch_ms + 9000; /* an attempt that failed: neither counts nor is judged */
         task->status = TASK_FAILED;
@@ -83,6 +86,7 @@ static void add_operations(SparkRecords *records) {
     for (guint i = 0; i < 2 * TASKS; i++) {
         const guint task = i / 2, op = i % 2;
         SparkOperation *operation = spark_add_operation(records);
+
         operation->app = APP;
         operation->stage = 2;
         operation->stage_attempt = 0;
@@ -92,10 +96,12 @@ static void add_operations(SparkRecords *records) {
         operation->instance = op;
         operation->class_name = op == 0 ? "org.apache.spark.rdd.HadoopRDD" : "org.apache.spark.rdd.MapPartitionsRDD";
         operation->host = host_of(task);
+
         operation->begin_ns = (BASE_MS + 10000) * NS_PER_MS;
         operation->exclusive_ns = (op == 1 ? 300 : task == 3 ? 2600 : 600) * NS_PER_MS;
         operation->source = OPERATION_AGENT;
         operation->records = 1000;
+
         operation->at_end[JVM_HEAP_RATE] = task == 3 ? 0.95 : 0.4 + 0.01 * task;
         operation->at_end[JVM_THREADS] = 80;
     }
@@ -133,6 +139,7 @@ static void test_stragglers(void) {
     json_auto_t *answer = fixture_answer(&fixture, "stragglers", "app=latest");
     const json_t *list = json_object_get(answer, "stragglers");
     g_assert_cmpuint(json_array_size(list), ==, 2);
+
     const json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1);
     g_assert_cmpint(number_at(first, "task"), ==, 103);
     assert_near(first, "scale", 3);
@@ -146,11 +153,13 @@ static void test_stragglers(void) {
     assert_near(json_object_get(disk, "same_host"), "median", 0.1);
     assert_near(disk, "before", 0.1);
     assert_near(disk, "after", 0.9);
+
     /* Task 7: 4 MB where the mean of the ten counted ones is 1.3 MB. */
     g_assert_cmpint(number_at(second, "task"), ==, 107);
     const json_t *bytes = row_where(json_object_get(second, "causes"), "feature", "read_bytes");
     assert_near(bytes, "value", 4 / 1.3);
     assert_near(json_object_get(bytes, "other_hosts"), "mean", 1 / 1.3);
+
     json_auto_t *near = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=2.0&evidence=near");
     fixture_check_document("stragglers", near);
     json_auto_t *other = fixture_answer(&fixture, "stragglers", "app=" APP "&stage=1");
@@ -223,15 +232,18 @@ static void test_operations(void) {
     json_auto_t *answer = fixture_answer(&fixture, "operations", "app=latest");
     const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0);
     check_scores(stage);
+
     const json_t *clusters = json_object_get(stage, "clusters");
     g_assert_nonnull(clusters);
     assert_near(json_object_get(clusters, "apart"), "ThreadNum", 0);
     fixture_check_document("operations", answer);
+
     json_auto_t *all = fixture_answer(&fixture, "operations", "app=latest&top=100%&limit=5&stage=2&clusters=false");
     stage = json_array_get(json_object_get(all, "stages"), 0);
     g_assert_cmpint(number_at(stage, "top_instances"), ==, 20);
     g_assert_cmpuint(json_array_size(json_object_get(stage, "top")), ==, 5);
     g_assert_null(json_object_get(stage, "clusters"));
+
     static const char *const wrong[] = {"top=0", "top=200%", "top=ten", "stage=-2", "top=10%%"};
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
         g_autoptr(GError) error = NULL;
@@ -245,6 +257,7 @@ static void test_operations(void) {
 static void test_traced_operations(void) {
     g_auto(Fixture) fixture = {0};
     fill(&fixture, FALSE);
+
     for (guint i = 0; i < TASKS; i++) {
         const guint64 trace = task_trace_id(APP, 100 + i);
         g_autofree char *read = g_strdup_printf("rddId=4;partition=%u;exclusiveNs=%u000000;records=1000;"
@@ -258,10 +271,12 @@ static void test_traced_operations(void) {
         };
         fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
     }
+
     json_auto_t *answer = fixture_answer(&fixture, "operations", "app=latest");
     const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0);
     check_scores(stage);
     g_assert_cmpstr(text_at(stage, "source"), ==, "agent");
+
     const json_t *first = json_array_get(json_object_get(stage, "top"), 0);
     const json_t *tree = json_array_get(json_object_get(first, "trees"), 0);
     g_autofree char *expected = g_strdup_printf("%016" G_GINT64_MODIFIER "x", task_trace_id(APP, 103));

@@ -21,15 +21,18 @@ static void random_span(GRand *rand, SpanBatch *batch, guint64 trace, guint i) {
     guint32 name = intern(batch, PICK(rand, functions)), tracer = intern(batch, PICK(rand, tracers));
     gboolean coarse = g_rand_int_range(rand, 0, 3) == 0;
     gint64 unit = coarse ? NS_PER_MS : 1;
+
     BatchSpan *span = batch_begin_span(batch, (SpanId){trace, i + 1});
     span->begin_ns = SAMPLE_BASE_NS + (gint64)(trace % 300) * NS_PER_SEC + g_rand_int_range(rand, 0, 1000000) * unit;
     span->duration_ns = g_rand_int_range(rand, -10, 1000000) * unit;
     span->flags = coarse ? SPAN_MILLISECONDS : 0;
     span->name = name;
     span->tracer = tracer;
+
     if (i > 0) batch_add_parent(batch, (SpanId){trace, (guint64)g_rand_int_range(rand, 1, (gint)i + 1)});
     if (g_rand_int_range(rand, 0, 8) == 0) batch_add_parent(batch, (SpanId){trace, 1000});
     if (g_rand_int_range(rand, 0, 8) == 0) batch_add_parent(batch, (SpanId){trace + 1, 1});
+
     for (gint n = g_rand_int_range(rand, 0, 4); n > 0; n--) {
         guint32 key = intern(batch, PICK(rand, keys));
         const char *value = PICK(rand, values);
@@ -103,20 +106,24 @@ static void test_there_and_back(void) {
         {"diff", "a=..59m&b=59m.."},
         {"diff", "a=000000000000ab05&b=000000000000ab06"},
     };
+
     for (guint32 seed = 1; seed <= 3; seed++) {
         g_auto(Fixture) first = {0};
         g_auto(Fixture) second = {0};
         fixture_init(&first);
         fixture_init(&second);
+
         /* Other numbers for the same strings and patterns. */
         SpanRow other = {0xffff, 1, 0, "write", "DataNode/10.0.0.7/21", 100, 100, "tab\there=1", 0};
         fixture_store(&second, &other, 1);
         fixture_store(&first, &other, 1);
         fill(&first, seed, 150);
+
         g_autoptr(GString) text = export_all(&first, "");
         import(&second, text);
         g_autoptr(GString) again = export_all(&second, "");
         g_assert_cmpstr(text->str, ==, again->str);
+
         for (gsize i = 0; i < G_N_ELEMENTS(questions); i++) {
             json_auto_t *a = fixture_answer(&first, questions[i].question, questions[i].params);
             json_auto_t *b = fixture_answer(&second, questions[i].question, questions[i].params);

@@ -82,14 +82,17 @@ static void test_nothing_is_lost(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(11);
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
+
     for (guint64 id = 1; id <= 400; id++) { /* more patterns than one pass takes */
         RandomTrace trace;
         random_trace(rand, id, &trace);
         fixture_store(&fixture, trace.rows, trace.n);
     }
+
     g_assert_cmpuint(archive_pattern_count(fixture.archive), >, 256);
     json_auto_t *listed = fixture_answer(&fixture, "functions", "");
     g_autoptr(GHashTable) expected = sums_by_function(json_object_get(listed, "functions"), new_sums());
+
     for (gsize i = 0; i < G_N_ELEMENTS(levels); i++) {
         json_auto_t *forest = fixture_answer(&fixture, "forest", levels[i]);
         g_autoptr(GHashTable) sums = new_sums();
@@ -167,6 +170,7 @@ static void test_leaving_out(void) {
     g_auto(Fixture) reduced = {0};
     fixture_init(&whole);
     fixture_init(&reduced);
+
     for (guint64 id = 1; id <= 300; id++) {
         RandomTrace trace, left;
         random_trace(rand, id, &trace);
@@ -175,9 +179,11 @@ static void test_leaving_out(void) {
         fixture_store(&whole, trace.rows, trace.n);
         if (left.n > 0) fixture_store(&reduced, left.rows, left.n);
     }
+
     json_auto_t *a = fixture_answer(&whole, "forest", "limit=0&sort=calls&exclude=dropped&exclude=dropped too");
     json_auto_t *b = fixture_answer(&reduced, "forest", "limit=0&sort=calls");
     g_assert_cmpint(sum_merged(a), >, number_at(a, "patterns_total")); /* or the test tests little */
+
     strip(a);
     strip(b);
     g_autofree char *x = json_dumps(a, JSON_INDENT(1)), *y = json_dumps(b, JSON_INDENT(1));
@@ -208,6 +214,7 @@ static void test_pattern_prefix_of_several(void) {
     g_autoptr(GError) error = NULL;
     g_autoptr(GHashTable) prefixes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     fixture_init(&fixture);
+
     /* 4 digits make 65,536 prefixes: with 900 patterns two are alike as good as certainly, and in every run the same.
      */
     for (guint i = 0; i < 900; i++) {
@@ -215,6 +222,7 @@ static void test_pattern_prefix_of_several(void) {
         SpanRow row = {.trace = i + 1, .span = 1, .name = name, .tracer = "T/h", .begin_us = i};
         fixture_store(&fixture, &row, 1);
     }
+
     json_auto_t *all = fixture_answer(&fixture, "forest", "limit=0");
     g_autofree char *twice = NULL;
     gsize i;
@@ -224,6 +232,7 @@ static void test_pattern_prefix_of_several(void) {
         if (g_hash_table_contains(prefixes, prefix) && !twice) twice = g_strdup_printf("pattern=%s", prefix);
         g_hash_table_add(prefixes, prefix);
     }
+
     g_assert_nonnull(twice);
     json_auto_t *answer = fixture_ask(&fixture, "forest", twice, &error);
     g_assert_null(answer);

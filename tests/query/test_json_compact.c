@@ -81,6 +81,7 @@ static json_t *made(GRand *rand, guint depth) {
     char text[64];
     gsize length = (gsize)g_rand_int_range(rand, 0, sizeof text);
     for (gsize i = 0; i < length; i++) text[i] = alphabet[g_rand_int_range(rand, 0, sizeof alphabet - 1)];
+
     switch (g_rand_int_range(rand, 0, depth > 0 ? 6 : 4)) {
     case 0: return json_integer((json_int_t)((guint64)g_rand_int(rand) << 32 | g_rand_int(rand)));
     case 1: return json_real(ldexp(g_rand_double(rand) - 0.5, g_rand_int_range(rand, -300, 300)));

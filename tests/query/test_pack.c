@@ -29,10 +29,12 @@ static void assert_same_span(const SpanBatch *a, guint i, const SpanBatch *b, gu
     g_assert_cmpuint(x->flags, ==, y->flags);
     assert_same_text(a, x->name, b, y->name);
     assert_same_text(a, x->tracer, b, y->tracer);
+
     g_assert_cmpuint(x->n_parents, ==, y->n_parents);
     for (guint k = 0; k < x->n_parents; k++)
         g_assert_true(span_id_equal(g_array_index(a->parents, SpanId, x->parents_at + k),
                                     g_array_index(b->parents, SpanId, y->parents_at + k)));
+
     g_assert_cmpuint(x->n_annotations, ==, y->n_annotations);
     for (guint k = 0; k < x->n_annotations; k++) {
         const BatchAnnotation *p = &g_array_index(a->annotations, BatchAnnotation, x->annotations_at + k);
@@ -40,6 +42,7 @@ static void assert_same_span(const SpanBatch *a, guint i, const SpanBatch *b, gu
         assert_same_text(a, p->key, b, q->key);
         g_assert_cmpmem(p->value.data, p->value.length, q->value.data, q->value.length);
     }
+
     g_assert_cmpuint(x->n_notes, ==, y->n_notes);
     for (guint k = 0; k < x->n_notes; k++) {
         const BatchNote *p = &g_array_index(a->notes, BatchNote, x->notes_at + k);
@@ -75,6 +78,7 @@ static void test_names(void) {
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     Dict *dict = archive_dict(fixture.archive);
+
     for (gsize i = 0; i < G_N_ELEMENTS(name_cases); i++) {
         const struct NameCase *test = &name_cases[i];
         g_autoptr(SpanBatch) batch = batch_new();
@@ -83,11 +87,13 @@ static void test_names(void) {
         guint32 name = intern(batch, test->name), tracer = intern(batch, "T/h");
         batch_begin_span(batch, (SpanId){1, i + 1});
         set_names(batch, name, tracer);
+
         if (test->first_key) {
             guint32 key = intern(batch, test->first_key), second = intern(batch, "second");
             batch_add_annotation(batch, key, batch_copy(batch, "77", 2));
             batch_add_annotation(batch, second, batch_copy(batch, "", 0));
         }
+
         packer_begin_batch(fixture.packer, batch);
         g_assert_cmpint(packer_span(fixture.packer, batch, 0, packed), ==, PACK_OK);
         const SpanRec *span = (const SpanRec *)packed->data;
@@ -95,6 +101,7 @@ static void test_names(void) {
         g_test_message("%s %s", test->name, test->first_key ? test->first_key : "-");
         g_assert_cmpstr(dict_text(dict, span->name, NULL), ==, test->packed_name);
         g_assert_cmpint(pack_name_annotation(dict, span, &first), ==, test->kind);
+
         query_span_to_batch(fixture.archive, span, back);
         assert_same_span(batch, 0, back, 0);
     }
@@ -179,6 +186,7 @@ static void random_span(GRand *rand, SpanBatch *batch, guint i) {
     char buffer[64];
     guint32 name = intern(batch, random_text(rand, buffer, sizeof buffer));
     guint32 tracer = intern(batch, random_text(rand, buffer, sizeof buffer));
+
     BatchSpan *span = batch_begin_span(batch, (SpanId){g_rand_int(rand), i + 1});
     span->begin_ns = (gint64)g_rand_int(rand) * g_rand_int_range(rand, -1, 1000000000);
     span->duration_ns = (gint64)g_rand_int(rand) * g_rand_int_range(rand, -2, 1000);
@@ -186,6 +194,7 @@ static void random_span(GRand *rand, SpanBatch *batch, guint i) {
     if (span->begin_ns > PACK_BEGIN_MAX_NS) span->begin_ns = PACK_BEGIN_MAX_NS;
     span->flags = g_rand_boolean(rand) ? SPAN_MILLISECONDS : 0;
     set_names(batch, name, tracer);
+
     for (gint n = g_rand_int_range(rand, 0, 4); n > 0; n--)
         batch_add_parent(batch, (SpanId){g_rand_int(rand), g_rand_int(rand) + 1u});
     for (gint n = g_rand_int_range(rand, 0, 4); n > 0; n--) {
@@ -193,6 +202,7 @@ static void random_span(GRand *rand, SpanBatch *batch, guint i) {
         const char *value = random_text(rand, buffer, sizeof buffer);
         batch_add_annotation(batch, key, batch_copy(batch, value, strlen(value)));
     }
+
     for (gint n = g_rand_int_range(rand, 0, 4); n > 0; n--) {
         const char *message = random_text(rand, buffer, sizeof buffer);
         batch_add_note(batch, -(gint64)g_rand_int(rand) * 1000000, batch_copy(batch, message, strlen(message)));
@@ -221,6 +231,7 @@ static void test_way_back(void) {
     g_autoptr(SpanBatch) batch = batch_new();
     g_autoptr(SpanBatch) back = batch_new();
     g_autoptr(GByteArray) packed = g_byte_array_new();
+
     for (guint round = 0; round < 20; round++) {
         batch_clear(batch);
         batch_clear(back);
@@ -228,6 +239,7 @@ static void test_way_back(void) {
         for (guint i = 0; i < 200; i++) random_span(rand, batch, i);
         packer_begin_batch(fixture.packer, batch);
         for (guint i = 0; i < 200; i++) g_assert_cmpint(packer_span(fixture.packer, batch, i, packed), ==, PACK_OK);
+
         guint n = 0;
         for (gsize at = 0; at < packed->len; n++) {
             const SpanRec *span = (const SpanRec *)(packed->data + at);
@@ -236,6 +248,7 @@ static void test_way_back(void) {
             assert_same_span(batch, n, back, n);
             at += span->size_bytes;
         }
+
         g_assert_cmpuint(n, ==, 200);
     }
 }
@@ -286,14 +299,17 @@ static void build_refusal(const Refusal *test, SpanBatch *batch) {
     guint32 tracer = intern(batch, "T/h");
     guint32 name = batch_intern(batch, filler, test->name_length ? test->name_length : 1);
     guint32 key = batch_intern(batch, filler, test->key_length ? test->key_length : 1);
+
     BatchSpan *span = batch_begin_span(batch, test->id);
     span->begin_ns = test->begin_ns;
     span->duration_ns = test->duration_ns;
     set_names(batch, name + (guint32)test->name_index, tracer);
+
     for (guint i = 0; i < test->n_parents; i++) batch_add_parent(batch, (SpanId){1, i + 2});
     for (guint i = 0; i < test->n_annotations; i++)
         batch_add_annotation(batch, key, (BatchString){filler, test->value_length});
     for (guint i = 0; i < test->n_notes; i++) batch_add_note(batch, 0, (BatchString){filler, test->note_length});
+
     /* The filler goes away: let nothing keep a view of it. */
     for (guint i = 0; i < batch->annotations->len; i++) {
         BatchAnnotation *annotation = &g_array_index(batch->annotations, BatchAnnotation, i);
@@ -321,6 +337,7 @@ static void assert_same_forms(Packer *packer, SpanBatch *batch) {
     guint n_spans = 0;
     packer_begin_batch(packer, batch);
     const guint n = packer_group(packer, batch);
+
     for (guint group = 0; group < n; group++) {
         g_autoptr(GByteArray) fragment = g_byte_array_new();
         g_autoptr(GByteArray) records = g_byte_array_new(), singly = g_byte_array_new();
@@ -331,9 +348,11 @@ static void assert_same_forms(Packer *packer, SpanBatch *batch) {
             refused_singly[packer_span(packer, batch, i, singly)]++;
             n_spans++;
         }
+
         if (fragment->len > 0) unpack(fragment, records);
         g_assert_cmpmem(records->data, records->len, singly->data, singly->len);
     }
+
     g_assert_cmpuint(n_spans, ==, batch->spans->len);
     for (guint i = PACK_OK + 1; i < PACK_RESULT_COUNT; i++) g_assert_cmpuint(refused[i], ==, refused_singly[i]);
 }
@@ -343,6 +362,7 @@ static void test_fragments(void) {
     fixture_init(&fixture);
     g_autoptr(GRand) rand = g_rand_new_with_seed(20201122);
     g_autoptr(SpanBatch) batch = batch_new();
+
     for (guint round = 0; round < 60; round++) {
         const gint32 n = g_rand_int_range(rand, 1, 300), traces = g_rand_int_range(rand, 1, n + 1);
         batch_clear(batch);
@@ -358,6 +378,7 @@ static void test_fragments(void) {
         }
         assert_same_forms(fixture.packer, batch);
     }
+
     for (gsize i = 0; i < G_N_ELEMENTS(refusals); i++) {
         batch_clear(batch);
         build_refusal(&refusals[i], batch);
@@ -368,15 +389,18 @@ static void test_fragments(void) {
 static void test_refusals(void) {
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
+
     for (gsize i = 0; i < G_N_ELEMENTS(refusals); i++) {
         g_autoptr(SpanBatch) batch = batch_new();
         g_autoptr(GByteArray) packed = g_byte_array_new();
         g_byte_array_append(packed, (const guint8 *)"before--", 8);
         build_refusal(&refusals[i], batch);
+
         packer_begin_batch(fixture.packer, batch);
         PackResult result = packer_span(fixture.packer, batch, 0, packed);
         g_test_message("case %zu: %s", i, pack_result_text(result));
         g_assert_cmpint(result, ==, refusals[i].result);
+
         /* Asked again, the same answer; refused, the output is as it was. */
         if (result != PACK_OK) {
             g_assert_cmpint(packer_span(fixture.packer, batch, 0, packed), ==, result);
@@ -384,6 +408,7 @@ static void test_refusals(void) {
         }
         g_assert_null(packer_take_error(fixture.packer));
     }
+
     for (PackResult result = PACK_OK; result < PACK_RESULT_COUNT; result++)
         g_assert_cmpuint(strlen(pack_result_text(result)), >, 0);
 }
@@ -434,15 +459,18 @@ static void test_read_only_store(void) {
     g_autoptr(Store) store = store_open_rocksdb(&options, &error);
     g_assert_no_error(error);
     store_close(g_steal_pointer(&store));
+
     options.read_only = TRUE;
     store = store_open_rocksdb(&options, &error);
     g_assert_no_error(error);
     g_autoptr(Dict) dict = dict_open(store, &error);
     g_assert_no_error(error);
+
     g_autoptr(NamingRules) rules = naming_rules_new(naming_default_templates, &error);
     g_autoptr(Packer) packer = packer_new(rules, dict);
     g_autoptr(SpanBatch) batch = batch_new();
     g_autoptr(GByteArray) packed = g_byte_array_new();
+
     row_to_batch(&sample_rows[0], batch);
     packer_begin_batch(packer, batch);
     g_assert_cmpint(packer_span(packer, batch, 0, packed), ==, PACK_STORE_FAILED);
@@ -459,6 +487,7 @@ static void test_speed(void) {
         g_test_skip("run with -m perf");
         return;
     }
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     g_autoptr(SpanBatch) batch = batch_new();
@@ -468,6 +497,7 @@ static void test_speed(void) {
         row.span = i + 1;
         row_to_batch(&row, batch);
     }
+
     struct timespec begin, end; /* of this thread's own time: the machine may be busy */
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     for (guint round = 0; round < 100; round++) {
@@ -476,6 +506,7 @@ static void test_speed(void) {
         for (guint i = 0; i < 10000; i++) packer_span(fixture.packer, batch, i, packed);
     }
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+
     double ns = ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / 1e6;
     g_test_minimized_result(ns, "%.1f ns a span", ns);
 }

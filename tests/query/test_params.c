@@ -141,6 +141,7 @@ static void test_roles(void) {
         {",", 0},
         {"Client ", 0},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(role_cases); i++) {
         g_autoptr(QueryParams) params = query_params_new();
         g_autoptr(GError) error = NULL;

@@ -103,6 +103,7 @@ static void test_parts(void) {
     fixture_init_parts(&parts, 4);
     fixture_store(&whole, sample_rows, sample_count);
     fixture_store(&parts, sample_rows, sample_count);
+
     for (guint i = 1; i <= 7; i++) {
         g_autofree char *params = g_strdup_printf("id=%016x", i);
         json_auto_t *a = fixture_answer(&whole, "trace", params);
@@ -110,6 +111,7 @@ static void test_parts(void) {
         check_part_by_part(&parts, params, b);
         g_assert_true(json_equal(a, b));
     }
+
     json_auto_t *a = fixture_answer(&whole, "traces", "");
     json_auto_t *b = fixture_answer(&parts, "traces", "");
     json_t *rows = json_object_get(b, "traces"), *row;
@@ -124,6 +126,7 @@ static void test_parts(void) {
         g_assert_true(json_equal(row, other));
     }
     g_assert_cmpuint(json_array_size(rows), ==, 7);
+
     /* That a part lacks parents makes no trace incomplete. */
     json_auto_t *incomplete = fixture_answer(&parts, "traces", "incomplete=true");
     g_assert_cmpuint(json_array_size(json_object_get(incomplete, "traces")), ==, 2);
@@ -153,15 +156,18 @@ static void test_rows_max(void) {
         {"diff", "a=..59m&b=59m..", "rows", NULL, 16, 16, FALSE},
         {"diff", "a=..59m&b=59m..", "rows", NULL, 10, 10, TRUE},
     };
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, sample_rows, sample_count);
+
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(QueryParams) params = params_from_text(tests[i].params);
         Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows, NULL};
         json_auto_t *answer = question_answer(tests[i].question, &asked, &error);
         g_assert_no_error(error);
+
         gsize rows = 0, k;
         json_t *row;
         json_array_foreach(json_object_get(answer, tests[i].list), k, row) rows +=
@@ -216,10 +222,12 @@ static void test_trace_annotations(void) {
         "{\"a\":\"0\",\"b\":\"1\",\"c\":\"2\",\"d\":\"3\",\"e\":\"4\",\"f\":\"5\",\"g\":\"6\",\"h\":\"7\",\"i\":\"8\","
         "\"j\":\"9\",\"k\":\"10\",\"l\":\"11\",\"m\":\"12\",\"n\":\"13\",\"o\":\"14\",\"p\":\"15\",\"q\":\"16\"}",
     };
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, spans, G_N_ELEMENTS(spans));
     assert_same_text(&fixture, "id=0000000000000051");
+
     json_auto_t *answer = fixture_answer(&fixture, "trace", "id=0000000000000051");
     json_t *rows = json_object_get(answer, "spans");
     for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
@@ -227,6 +235,7 @@ static void test_trace_annotations(void) {
         g_autofree char *text = json_compact(json_object_get(json_array_get(rows, i), "annotations"), &size_bytes);
         g_assert_cmpstr(text, ==, expected[i]);
     }
+
     g_autofree char *notes = json_dumps(json_object_get(json_array_get(rows, 0), "notes"), JSON_COMPACT);
     g_assert_cmpstr(notes, ==,
                     "[{\"time_ns\":1605955980000005000,\"message\":\"first\"},"
@@ -241,10 +250,12 @@ static void test_diff_of_patterns(void) {
         {8, 2, 1, "DFSOutputStream#write", "FSClient/10.0.0.5/77", 200001000, 1000, NULL, 0},
         {8, 3, 1, "DFSOutputStream#close", "FSClient/10.0.0.5/77", 200003000, 1000, NULL, 0},
     };
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, sample_rows, sample_count);
     fixture_store(&fixture, changed, G_N_ELEMENTS(changed));
+
     json_auto_t *first = fixture_answer(&fixture, "trace", "id=0000000000000001");
     json_auto_t *second = fixture_answer(&fixture, "trace", "id=0000000000000008");
     g_autofree char *params =
@@ -263,6 +274,7 @@ static void test_diff_of_patterns(void) {
         {"OpWriteBlockProto", "gone", 3},
         {"DFSOutputStream#close", "new", 1},
     };
+
     const json_t *rows = json_object_get(answer, "rows");
     g_assert_cmpuint(json_array_size(rows), ==, G_N_ELEMENTS(expected));
     for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
@@ -271,6 +283,7 @@ static void test_diff_of_patterns(void) {
         g_assert_cmpint(number_at(row, "depth"), ==, expected[i].depth);
         g_assert_cmpstr(text_at(row, "state"), ==, expected[i].state);
     }
+
     /* Both writes' calls are under one path. */
     g_assert_cmpint(number_at(json_object_get(json_array_get(rows, 3), "a"), "calls"), ==, 4);
 }
@@ -380,10 +393,12 @@ static void test_first_rows(void) {
 static void test_status_counts(void) {
     static const SpanRow rows[] = {{0x77, 1, 0, "newFunction", "NameNode/10.9.9.9", 5, 7, NULL, 0},
                                    {0x78, 1, 0, "newFunction", "NameNode/10.9.9.10", 6, 7, NULL, 0}};
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     fixture_store(&fixture, sample_rows, sample_count);
     gint64 counted[2][2]; /* before and after: functions, hosts */
+
     for (guint i = 0; i < 2; i++) {
         if (i == 1) fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
         json_auto_t *status = fixture_answer(&fixture, "status", "");
@@ -396,11 +411,13 @@ static void test_status_counts(void) {
             g_hash_table_add(names, (gpointer)text_at(row, "function"));
             if (*text_at(row, "host")) g_hash_table_add(hosts, (gpointer)text_at(row, "host"));
         }
+
         counted[i][0] = number_at(store, "functions");
         counted[i][1] = number_at(store, "hosts");
         g_assert_cmpint(counted[i][0], ==, g_hash_table_size(names));
         g_assert_cmpint(counted[i][1], ==, g_hash_table_size(hosts));
     }
+
     g_assert_cmpint(counted[1][0], ==, counted[0][0] + 1);
     g_assert_cmpint(counted[1][1], ==, counted[0][1] + 2);
 }

@@ -72,6 +72,7 @@ static void store_sample(Fixture *fixture) {
                                      .call_site = "textFile at Main.scala:9",
                                      .storage_level = "memory",
                                      .partitions = 4}};
+
     g_autoptr(SparkRecords) records = spark_records_new();
     SparkApp *app = add_app(records, "app-20201121105300-0001", "Word count", 0);
     app->end_ms = BASE_MS + 60000, app->user = "anna", app->version = "4.3.0", app->driver_host = "node-0";
@@ -79,14 +80,17 @@ static void store_sample(Fixture *fixture) {
     app->log_complete = 1, app->properties = (SparkPairs){pairs, 1};
     add_app(records, "app-20201121105200-0000", "Word count", -60000)->last_event_ms = BASE_MS - 50000;
     add_app(records, "app-20201121105100-0009", "Join", -120000)->log_complete = 1;
+
     SparkStage *stage = add_stage(records, 0, 0, 0);
     stage->completed_ms = BASE_MS + 2000, stage->tasks = 4, stage->details = "Main$.main(Main.scala:17)";
     stage->rdds = (SparkRdds){rdds, 1};
     add_stage(records, 1, 0, 2000)->failure = "FetchFailed: node-3 is gone";
     add_stage(records, 1, 1, 3000)->completed_ms = BASE_MS + 3500;
+
     for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
     SparkTask *alone = spark_add_task(records); /* of which nothing else is known */
     alone->app = "app-x", alone->stage = 0, alone->task = 0, alone->stage_attempt = 0;
+
     SparkPut put;
     g_autoptr(GError) error = NULL;
     archive_spark_put(fixture->archive, records, BASE_MS - 3600000, &put, &error);
@@ -135,12 +139,15 @@ static void test_mistakes(void) {
         {"tasks", "app=latest&sort=size", PLUMB_ERROR_INPUT, "sort"},
         {"apps", "limit=-1", PLUMB_ERROR_INPUT, "limit"},
     };
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
+
     g_autoptr(GError) none = NULL;
     g_assert_null(fixture_ask(&fixture, "stages", "app=latest", &none));
     g_assert_error(none, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     g_assert_nonnull(strstr(none->message, "plumb-bridge"));
+
     store_sample(&fixture);
     for (guint i = 0; i < G_N_ELEMENTS(mistakes); i++) {
         g_autoptr(GError) error = NULL;
@@ -181,6 +188,7 @@ static void test_states(void) {
         {"ended", "ended", 0, 5, 0},   {"cut", "cut off", 0, -1, 1},    {"busy", "running", 50, -1, 0},
         {"new", "running", -1, -1, 0}, {"silent", "silent", 49, -1, 0}, {"ahead", "running", 90, -1, 0},
     };
+
     g_auto(Fixture) fixture = {0};
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
@@ -189,10 +197,12 @@ static void test_states(void) {
         if (apps[i].event_minute >= 0) app->last_event_ms = BASE_MS + apps[i].event_minute * 60000;
         app->end_ms = apps[i].end_ms, app->log_complete = apps[i].log_complete;
     }
+
     SparkPut put;
     g_autoptr(GError) error = NULL;
     archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
     g_assert_no_error(error);
+
     json_auto_t *answer = fixture_answer(&fixture, "apps", "");
     for (guint i = 0; i < G_N_ELEMENTS(apps); i++) {
         const json_t *row = row_where(json_object_get(answer, "apps"), "app", apps[i].id);

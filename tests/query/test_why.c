@@ -192,6 +192,7 @@ static void line_of_executor(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
+
     add_task(records, 1, "w1", 0, 100);
     add_task(records, 2, "w1", 0, 100)->executor = "2";
     SparkSplit *split = spark_add_split(records);
@@ -201,9 +202,11 @@ static void line_of_executor(void) {
     split->start = 0;
     split->length = 100;
     split->time_ms = BASE_MS;
+
     const Read read = {0xd3, "FSClient/w1/7", "DataNode/d1", 20, 5, "path=/in/part-4;position=50", FALSE};
     store_read(&fixture, &read);
     g_autoptr(SparkRecords) links = find(&fixture, records, LINK_KINDS_ALL);
+
     g_assert_cmpuint(links->of[SPARK_LINK]->len, ==, 1);
     g_assert_cmpint(spark_link(links, 0)->task, ==, 2);
     g_assert_cmpint(spark_link(links, 0)->kind, ==, LINK_SPLIT);
@@ -325,12 +328,14 @@ static void why_of_weaker_links(void) {
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
     add_app(records);
+
     for (gint64 id = 0; id < 8; id++) {
         add_task(records, id, "w1", id * 1000, id == 5 ? 400 : 100)->metrics[METRIC_INPUT_BYTES] = 65536;
         g_autofree char *context = g_strdup_printf("callerContext=SPARK_TASK_" APP "_JId_0_SId_1_0_TId_%d_0", (int)id);
         const SpanRow open = {
             0x100 + (guint64)id, 1, 0, "getBlockLocations", "FSClient/w1/7", id * 1000000 + 1000, 900, context, 0};
         fixture_store(&fixture, &open, 1);
+
         const Read read = {0x200 + (guint64)id,
                            "FSClient/w1/7",
                            id == 5 ? "DataNode/d2" : "DataNode/d1",
@@ -340,9 +345,11 @@ static void why_of_weaker_links(void) {
                            FALSE};
         store_read(&fixture, &read);
     }
+
     put(&fixture, records);
     json_t *answer = fixture_answer(&fixture, "why", "app=latest");
     const json_t *row = json_array_get(json_object_get(answer, "stragglers"), 0), *hdfs = json_object_get(row, "hdfs");
+
     g_assert_cmpint(number_at(row, "task"), ==, 5);
     g_assert_cmpint(number_at(hdfs, "traces"), ==, 2);
     g_assert_cmpstr(text_at(hdfs, "link"), ==, "time-host");
@@ -355,6 +362,7 @@ static void hosts(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
     store_slow_disk(&fixture);
+
     json_t *answer = fixture_answer(&fixture, "hosts", "");
     const json_t *row = json_array_get(json_object_get(answer, "hosts"), 0);
     g_assert_cmpuint(json_array_size(json_object_get(answer, "hosts")), ==, 1);
@@ -363,6 +371,7 @@ static void hosts(void) {
     g_assert_cmpint(number_at(row, "explains_ns"), ==, 2 * 298 * NS_PER_MS);
     g_assert_null(json_object_get(answer, "tasks"));
     json_decref(answer);
+
     answer = fixture_answer(&fixture, "hosts", "host=d2&app=latest&limit=1");
     fixture_check_document("hosts-one", answer);
     g_assert_cmpuint(json_array_size(json_object_get(answer, "tasks")), ==, 1);
@@ -371,9 +380,11 @@ static void hosts(void) {
     g_assert_cmpint(number_at(row, "task"), ==, 5);
     g_assert_cmpint(number_at(row, "explains_ns"), ==, 298 * NS_PER_MS);
     json_decref(answer);
+
     answer = fixture_answer(&fixture, "hosts", "host=d1");
     g_assert_cmpuint(json_array_size(json_object_get(answer, "hosts")), ==, 0);
     json_decref(answer);
+
     answer = fixture_answer(&fixture, "hosts", "until=2020-11-21T10:00:00Z"); /* before it began */
     g_assert_cmpint(number_at(answer, "apps"), ==, 0);
     json_decref(answer);
@@ -399,10 +410,12 @@ static void why_more_data(void) {
     fixture_init(&fixture);
     g_autoptr(SparkRecords) records = spark_records_new();
     add_app(records);
+
     for (gint64 id = 0; id < 12; id++) {
         const gboolean large = id == 5;
         SparkTask *task = add_task(records, id, "w1", id * 10, large ? 1000 : 100);
         task->metrics[METRIC_INPUT_BYTES] = large ? 655360 : 65536;
+
         const guint64 t = task_trace_id(APP, id);
         const gint64 begin = id * 10000, length = large ? 900000 : 90000;
         const SpanRow rows[] = {
@@ -412,9 +425,11 @@ static void why_more_data(void) {
         };
         fixture_store(&fixture, rows, 2);
     }
+
     put(&fixture, records);
     json_t *answer = fixture_answer(&fixture, "why", "app=latest");
     const json_t *row = json_array_get(json_object_get(answer, "stragglers"), 0);
+
     g_assert_cmpint(number_at(row, "task"), ==, 5);
     g_assert_cmpstr(text_at(json_object_get(row, "main_cause"), "feature"), ==, "read_bytes");
     g_assert_null(row_where(json_object_get(row, "causes"), "topic", "hdfs"));
@@ -424,11 +439,13 @@ static void why_more_data(void) {
 static void mistakes(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
+
     g_autoptr(GError) error = NULL;
     g_assert_null(fixture_ask(&fixture, "why", "app=latest", &error));
     g_assert_nonnull(strstr(error->message, "plumb-bridge sends"));
     g_clear_error(&error);
     store_slow_disk(&fixture);
+
     static const struct {
         const char *params, *message;
     } cases[] = {
@@ -437,6 +454,7 @@ static void mistakes(void) {
         {"app=zzz", "plumb apps lists all"},
         {"app=latest&stage=x", "give its number"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_assert_null(fixture_ask(&fixture, "why", cases[i].params, &error));
         g_assert_nonnull(strstr(error->message, cases[i].message));

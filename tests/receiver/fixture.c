@@ -57,6 +57,7 @@ Fixture *fixture_new(void) {
     Fixture *fixture = g_new0(Fixture, 1);
     fixture_store_fails(FALSE);
     fixture_store_damaged(FALSE);
+
     /* As runner.c does, before there are threads. */
     error = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "the first");
     g_clear_error(&error);
@@ -64,6 +65,7 @@ Fixture *fixture_new(void) {
     StoreOptions store = {.merge = archive_merge};
     fixture->store = store_open_memory(&store, &error);
     g_assert_no_error(error);
+
     failing_ops = *fixture->store->ops;
     real_write = failing_ops.write;
     failing_ops.write = failing_write;
@@ -72,12 +74,14 @@ Fixture *fixture_new(void) {
     fixture_next_mark(0);
     failing_ops.next_mark = told_mark;
     fixture->store->ops = &failing_ops;
+
     ArchiveOptions archive = {.clock_tolerance_ns = 0, .max_trace_spans = 0};
     fixture->archive = archive_open(fixture->store, &archive, &error);
     g_assert_no_error(error);
     JournalOptions journal = {fixture->folder, 4096, FALSE};
     fixture->journal = journal_open(&journal, &error);
     g_assert_no_error(error);
+
     fixture->admission = admission_new();
     fixture->counters = counter_set_new();
     fixture->senders = senders_new();

@@ -11,17 +11,20 @@ static void test_tightens_and_relaxes(void) {
     AdviceInput busy = calm;
     busy.spans_per_s = 1001;
     gint64 now_ns = 100 * SECOND;
+
     g_assert_cmpstr(advice_next(&advice, &calm, now_ns), ==, "always");
     g_assert_cmpstr(advice_next(&advice, &busy, now_ns += SECOND), ==, "50/s");
     g_assert_cmpstr(advice_next(&advice, &busy, now_ns += SECOND), ==, "50/s"); /* what was told needs time */
     g_assert_cmpstr(advice_next(&advice, &busy, now_ns += SECOND), ==, "20/s");
     for (guint i = 0; i < 100; i++) advice_next(&advice, &busy, now_ns += SECOND);
     g_assert_cmpstr(advice_next(&advice, &busy, now_ns += SECOND), ==, "0.1/s"); /* never nothing at all */
+
     /* Nearly too much is no reason to go back. */
     AdviceInput nearly = calm;
     nearly.spans_per_s = 900;
     for (guint i = 0; i < 100; i++) advice_next(&advice, &nearly, now_ns += SECOND);
     g_assert_cmpstr(advice_next(&advice, &nearly, now_ns += SECOND), ==, "0.1/s");
+
     for (guint i = 0; i < 29; i++) g_assert_cmpstr(advice_next(&advice, &calm, now_ns += SECOND), ==, "0.1/s");
     g_assert_cmpstr(advice_next(&advice, &calm, now_ns += SECOND), ==, "0.2/s");
     g_assert_cmpstr(advice_next(&advice, &calm, now_ns += SECOND), ==, "0.2/s");
@@ -35,16 +38,19 @@ static void test_every_pressure_counts(void) {
     inputs[1].queued_bytes = (1 << 19) + 1;
     inputs[2].try_later = 1;
     inputs[3].space_is_thin = TRUE;
+
     for (guint i = 0; i < G_N_ELEMENTS(inputs); i++) {
         Advice advice = {0};
         g_assert_nonnull(advice_pressure(&advice, &inputs[i]));
         g_assert_cmpstr(advice_next(&advice, &inputs[i], SECOND), ==, "50/s");
     }
+
     /* Waiting that is over is none. */
     Advice advice = {.try_later = 7};
     AdviceInput input = calm;
     input.try_later = 7;
     g_assert_null(advice_pressure(&advice, &input));
+
     /* Without a budget no rate is too high. */
     input.budget = 0;
     input.spans_per_s = 1e9;
@@ -75,19 +81,23 @@ static void test_room_for_the_journal(void) {
         .limit_bytes = 16384 * MIB, .segment_bytes = 16 * MIB, .free_bytes = 1400 * MIB, .reserve_bytes = 400 * MIB};
     g_assert_cmpuint(space_for_journal(&room), ==, 225 * MIB);
     g_assert_false(space_is_wanted(&room));
+
     JournalRoom other = room;
     other.limit_bytes = 100 * MIB;
     g_assert_cmpuint(space_for_journal(&other), ==, 100 * MIB);
     other = room;
     other.free_bytes = G_MAXUINT64; /* cannot be told */
     g_assert_cmpuint(space_for_journal(&other), ==, room.limit_bytes);
+
     /* What the journal takes itself changes nothing, so it does not go up and down by itself. */
     other = room;
     other.used_bytes = 700 * MIB;
     other.free_bytes -= other.used_bytes;
     g_assert_cmpuint(space_for_journal(&other), ==, 225 * MIB);
+
     /* At twice the size and with the file of open traces it is still not what thins traces out. */
     g_assert_cmpuint(room.free_bytes - 3 * space_for_journal(&room), >, room.reserve_bytes + room.reserve_bytes / 10);
+
     /* What others take, counts. */
     other = room;
     for (; other.free_bytes > 0; other.free_bytes -= 100 * MIB) {

@@ -31,6 +31,7 @@ static void test_random(void) {
     arena_init(&arena);
     g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
     gsize used = 0;
+
     for (guint step = 0; step < 200000; step++) {
         /* Grows for a while, shrinks for a while. */
         gboolean more = g_test_rand_int_range(0, 100) < (step / 20000 % 2 == 0 ? 65 : 35);
@@ -46,9 +47,11 @@ static void test_random(void) {
             used -= (gsize)ARENA_UNIT_BYTES << piece.class;
             g_array_remove_index_fast(pieces, i);
         }
+
         g_assert_cmpuint(arena_used_bytes(&arena), ==, used);
         g_assert_cmpuint(arena_held_bytes(&arena), >=, used);
     }
+
     for (guint i = 0; i < pieces->len; i++) check(&arena, &g_array_index(pieces, Piece, i));
     arena_clear(&arena);
 }
@@ -79,6 +82,7 @@ static void test_what_is_behind_empties(void) {
     arena_init(&arena);
     g_autofree ArenaRef *refs = g_new(ArenaRef, PIECES);
     for (guint i = 0; i < PIECES; i++) refs[i] = arena_take(&arena, 1);
+
     /* One of four stays, everywhere; then the oldest goes whenever one comes. */
     for (guint i = 0; i < PIECES; i++) {
         if (i % 4 == 0)
@@ -90,6 +94,7 @@ static void test_what_is_behind_empties(void) {
         arena_give(&arena, refs[i % KEPT]);
         refs[i % KEPT] = arena_take(&arena, 1);
     }
+
     g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) + 5 * ARENA_BLOCK_BYTES);
     for (guint i = 0; i < KEPT; i++) arena_give(&arena, refs[i]);
     g_assert_cmpuint(arena_used_bytes(&arena), ==, 0);
@@ -104,6 +109,7 @@ static void test_loose_pieces_move(void) {
     arena_init(&arena);
     for (guint i = 0; i < PIECES; i++) pieces[i] = take(&arena, i % ARENA_CLASSES);
     g_assert_false(arena_lies_loose(&arena, pieces[0].ref)); /* its page is full */
+
     guint n = 0;
     for (guint i = 0; i < PIECES; i++) {
         if (g_test_rand_int_range(0, 5) == 0)
@@ -111,6 +117,7 @@ static void test_loose_pieces_move(void) {
         else
             arena_give(&arena, pieces[i].ref);
     }
+
     const gsize used = arena_used_bytes(&arena);
     g_assert_cmpuint(arena_held_bytes(&arena), >, 3 * used / 2);
     for (guint i = 0; i < n; i++) {
@@ -118,6 +125,7 @@ static void test_loose_pieces_move(void) {
         g_assert_cmpuint(arena_used_bytes(&arena), ==, used);
     }
     g_assert_cmpuint(arena_held_bytes(&arena), <, used + used / 3 + 4 * ARENA_BLOCK_BYTES);
+
     for (guint i = 0; i < n; i++) {
         check(&arena, &pieces[i]);
         arena_give(&arena, pieces[i].ref);
@@ -132,11 +140,13 @@ static void test_pages_go_back(void) {
     static ArenaRef small[PAIRS], large[PAIRS];
     Arena arena;
     arena_init(&arena);
+
     for (guint round = 0; round < 3; round++) {
         for (guint i = 0; i < PAIRS; i++) {
             if (round == 0) *(guint *)arena_at(&arena, small[i] = arena_take(&arena, 0)) = i;
             memset(arena_at(&arena, large[i] = arena_take(&arena, ARENA_CLASSES - 1)), (int)round + 1, 8192);
         }
+
         const gsize full = arena_held_bytes(&arena);
         g_assert_cmpuint(full, >=, (gsize)PAIRS * 8192);
         for (guint i = 0; i < PAIRS; i++) {
@@ -145,10 +155,12 @@ static void test_pages_go_back(void) {
             g_assert_cmpuint(bytes[8191], ==, round + 1);
             if (i % 8 > 0) arena_give(&arena, large[i]); /* no block is empty then */
         }
+
         g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) * 5 / 2 + 3 * ARENA_BLOCK_BYTES);
         for (guint i = 0; i < PAIRS; i += 8) arena_give(&arena, large[i]);
         g_assert_cmpuint(arena_held_bytes(&arena), <, arena_used_bytes(&arena) + 4 * ARENA_BLOCK_BYTES);
     }
+
     for (guint i = 0; i < PAIRS; i++) g_assert_cmpuint(*(guint *)arena_at(&arena, small[i]), ==, i);
     arena_clear(&arena);
 }

@@ -79,6 +79,7 @@ static void test_bad(void) {
         {"get / HTTP/1.1\r\nHost: x", 501},
         {"GET / HTTP/2.0\r\nHost: x", 505},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         HttpRequest request = {0};
         int code = 0;
@@ -86,6 +87,7 @@ static void test_bad(void) {
         g_assert_false(parse(cases[i].head, &request, &code));
         g_assert_cmpint(code, ==, cases[i].code);
     }
+
     static const char zero[] = "GET / HTTP/1.1\r\nHost: x\0y";
     HttpRequest request = {0};
     int code = 0;
@@ -116,6 +118,7 @@ static void test_queries(void) {
         {"a=%zz", NULL},     {"a=b%00", NULL},
         {"a=%00b", NULL},    {"a%00=b", NULL},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GString) found = g_string_new(NULL);
         const char *why = NULL;
@@ -152,11 +155,13 @@ static void test_names(void) {
         {"", FALSE},
         {":80", FALSE},
     };
+
     g_autoptr(HttpNames) names = http_names_new("listened.example:9096", more);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].host);
         g_assert_cmpint(http_names_has(names, cases[i].host), ==, cases[i].good);
     }
+
     g_assert_true(http_names_has(names, NULL));
     g_assert_true(http_names_has(names, g_get_host_name()));
     static const char *const any[] = {"*", NULL};

@@ -54,22 +54,26 @@ static WireReply reply_at(const Setup *setup, guint i) {
 static void test_batch(void) {
     g_auto(Setup) setup = setup_new(3);
     g_autoptr(GPtrArray) frames = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+
     for (guint64 trace = 1; trace <= 50; trace++) {
         g_ptr_array_add(frames, fixture_frame(trace, 1, 10));
         g_assert_cmpint(intake_frame(setup.intake, view(g_ptr_array_index(frames, trace - 1)), setup.out), ==,
                         INTAKE_TAKEN);
     }
+
     g_assert_cmpuint(intake_pending_bytes(setup.intake), >, 0);
     g_assert_cmpuint(setup.out->len, ==, 0);
     g_assert_true(intake_commit(setup.intake));
     g_assert_cmpuint(intake_pending_bytes(setup.intake), ==, 0);
     g_assert_cmpuint(setup.out->len, ==, 0); /* no reply before the journal is as durable as promised */
+
     intake_finish(setup.intake);
     for (guint i = 0; i < 50; i++) {
         WireReply reply = reply_at(&setup, i);
         g_assert_cmpint(reply.status, ==, REPLY_OK);
         g_assert_cmpint(reply.accepted, ==, 10);
     }
+
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 500);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_BATCHES), ==, 50);
     g_assert_true(fixture_flush(setup.fixture, NULL));
@@ -129,10 +133,12 @@ static void test_journal_fails(void) {
     /* A file where the first segment would be. */
     g_autofree char *obstacle = g_build_filename(setup.fixture->folder, "plumb-0000000000000001.journal", NULL);
     g_assert_true(g_file_set_contents(obstacle, "x", 1, NULL));
+
     intake_frame(setup.intake, view(first), setup.out);
     intake_frame(setup.intake, view(second), setup.out);
     g_assert_false(intake_commit(setup.intake));
     intake_finish(setup.intake);
+
     for (guint i = 0; i < 2; i++) g_assert_cmpint(reply_at(&setup, i).status, ==, REPLY_TRY_LATER);
     g_assert_true(admission_is_shut_for(setup.fixture->admission, ADMISSION_JOURNAL_FAILS));
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 0);
@@ -141,6 +147,7 @@ static void test_journal_fails(void) {
     g_unlink(obstacle);
     g_assert_true(journal_probe(setup.fixture->journal, NULL));
     admission_set(setup.fixture->admission, ADMISSION_JOURNAL_FAILS, NULL);
+
     g_byte_array_set_size(setup.out, 0);
     intake_frame(setup.intake, view(first), setup.out);
     g_assert_true(intake_commit(setup.intake));
@@ -194,6 +201,7 @@ static Recovering recovering_new(gsize mailbox_bytes) {
     Recovering recovering = {.folder = g_dir_make_tmp("plumb-recovery-XXXXXX", NULL)};
     recovering.options = (JournalOptions){recovering.folder, 4096, FALSE};
     Journal *before = journal_open(&recovering.options, NULL);
+
     for (guint64 trace = 1; trace <= RECOVERED_TRACES; trace++) {
         g_autoptr(GByteArray) frame = fixture_frame(trace, 1, RECOVERED_SPANS);
         JournalRecord record = journal_record(view(frame));
@@ -201,9 +209,11 @@ static Recovering recovering_new(gsize mailbox_bytes) {
         g_assert_true(journal_append(before, &record, 1, &segment, NULL));
         journal_release(segment);
     }
+
     recovering.segments = journal_usage(before).segments;
     g_assert_cmpuint(recovering.segments, >, 2);
     journal_close(before);
+
     Fixture *fixture = fixture_new();
     fixture->mailbox_bytes = mailbox_bytes;
     fixture->replayed = recovering.segments;
@@ -280,6 +290,7 @@ static void test_recovery_beside_new_spans(void) {
     g_auto(Recovering) recovering = recovering_new(1 << 20);
     const guint more = 5;
     Setup *setup = &recovering.setup;
+
     for (guint64 trace = 1; trace <= RECOVERED_TRACES; trace += 2) {
         g_autoptr(GByteArray) frame = fixture_frame(trace, RECOVERED_SPANS + 1, more);
         intake_frame(setup->intake, view(frame), setup->out);
@@ -287,6 +298,7 @@ static void test_recovery_beside_new_spans(void) {
         intake_finish(setup->intake);
         if (trace == 9) g_assert_true(fixture_flush(setup->fixture, NULL)); /* some are stored already */
     }
+
     g_autoptr(Recovery) recovery = recovering_start(&recovering);
     for (guint64 trace = 2; trace <= RECOVERED_TRACES; trace += 2) {
         g_autoptr(GByteArray) frame = fixture_frame(trace, RECOVERED_SPANS, more + 1); /* and one of them again */
@@ -294,6 +306,7 @@ static void test_recovery_beside_new_spans(void) {
         g_assert_true(intake_commit(setup->intake));
         intake_finish(setup->intake);
     }
+
     WAIT_FOR(!atomic_load(&recovering.view.goes_on));
     assert_stored_once(&recovering, RECOVERED_TRACES, RECOVERED_TRACES * (RECOVERED_SPANS + more));
 }

@@ -58,6 +58,7 @@ static GArray *read_all(const char *folder, guint *damages) {
     g_autoptr(Journal) journal = open_journal(folder, 1024, FALSE);
     GArray *seen = g_array_new(FALSE, FALSE, sizeof(guint));
     *damages = 0;
+
     for (guint i = 0; i < journal_found(journal); i++) {
         JournalSegment *segment;
         g_autoptr(JournalFile) opened = NULL;
@@ -66,12 +67,14 @@ static GArray *read_all(const char *folder, guint *damages) {
         const JournalNext next = journal_found_next(journal, i);
         *damages += next.missing;
         if (next.size_bytes > 0) file.size_bytes = MIN(file.size_bytes, next.size_bytes + JOURNAL_RECORD_HEADER_BYTES);
+
         JournalReader reader;
         if (!journal_reader_init(&reader, file, journal_file_source(opened), NULL)) {
             ++*damages;
             if (next.salt == 0) continue;
             journal_reader_init_without_header(&reader, file, journal_file_source(opened), next.salt);
         }
+
         Bytes payload;
         while (journal_reader_next(&reader, &payload)) {
             g_autofree char *text = g_strndup(payload.data, payload.size_bytes);
@@ -80,6 +83,7 @@ static GArray *read_all(const char *folder, guint *damages) {
             g_assert_cmpstr(text, ==, expected);
             g_array_append_val(seen, number);
         }
+
         *damages += reader.damages;
         if (next.exact && journal_reader_end(&reader) < next.size_bytes) ++*damages;
     }
@@ -115,18 +119,22 @@ static void test_many_records_in_one_write(void) {
     enum { N = 1500 }; /* more than one writev takes */
     static char *texts[N];
     static JournalRecord records[N];
+
     for (guint i = 0; i < N; i++) {
         texts[i] = payload_of(i);
         records[i] = journal_record((Bytes){texts[i], strlen(texts[i])});
     }
+
     JournalSegment *segment;
     g_assert_true(journal_append(journal, records, N, &segment, NULL));
     journal_release(segment);
     journal_close(journal);
+
     guint damages;
     g_autoptr(GArray) seen = read_all(folder, &damages);
     assert_numbers(seen, N);
     g_assert_cmpuint(damages, ==, 0);
+
     for (guint i = 0; i < N; i++) g_free(texts[i]);
     remove_folder(folder);
 }
@@ -139,10 +147,12 @@ static void test_every_damage(void) {
     Journal *journal = open_journal(folder, 1 << 20, FALSE);
     append(journal, 0, 8);
     journal_close(journal);
+
     g_autofree char *path = g_build_filename(folder, "plumb-0000000000000001.journal", NULL);
     g_autofree char *good = NULL;
     gsize size;
     g_assert_true(g_file_get_contents(path, &good, &size, NULL));
+
     for (gsize at = 0; at < size; at++) {
         g_autofree char *bad = g_memdup2(good, size);
         bad[at] = (char)(bad[at] ^ (1 << (at % 8)));
@@ -153,6 +163,7 @@ static void test_every_damage(void) {
         g_assert_cmpuint(damages, ==, end_mark ? 0 : 1);
         g_assert_cmpuint(seen->len, ==, at < JOURNAL_HEADER_BYTES ? 0 : end_mark ? 8 : 7);
     }
+
     for (gsize length = JOURNAL_HEADER_BYTES; length < size; length++) {
         g_assert_true(g_file_set_contents(path, good, (gssize)length, NULL));
         guint damages;
@@ -182,6 +193,7 @@ static void test_lost_end_of_an_inner_segment(void) {
     g_autoptr(GArray) all = read_all(folder, &damages);
     g_assert_cmpuint(damages, ==, 0);
     g_assert_true(g_file_get_contents(path, &good, &size, NULL));
+
     for (gsize from = JOURNAL_HEADER_BYTES; from < size - JOURNAL_RECORD_HEADER_BYTES; from++) {
         g_autofree char *bad = g_memdup2(good, size);
         memset(bad + from, 0, size - from);
@@ -189,6 +201,7 @@ static void test_lost_end_of_an_inner_segment(void) {
         g_autoptr(GArray) zeroed = read_all(folder, &damages);
         g_assert_cmpuint(damages, >=, 1);
         g_assert_cmpuint(zeroed->len, <, all->len);
+
         g_assert_true(g_file_set_contents(path, good, (gssize)from, NULL));
         g_autoptr(GArray) cut = read_all(folder, &damages);
         g_assert_cmpuint(damages, >=, 1);
@@ -244,6 +257,7 @@ static void write_version_2(const char *folder, guint64 number, guint64 previous
     const guint64 check = GUINT64_TO_LE(XXH3_64bits(header, 48));
     memcpy(header + 48, &check, sizeof check);
     g_byte_array_append(out, header, sizeof header);
+
     guint8 head[JOURNAL_RECORD_HEADER_BYTES];
     for (guint i = first; i < first + n; i++) {
         g_autofree char *text = payload_of(i);
@@ -252,8 +266,10 @@ static void write_version_2(const char *folder, guint64 number, guint64 previous
         g_byte_array_append(out, head, sizeof head);
         g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
     }
+
     journal_end_encode(salt, out->len, head);
     g_byte_array_append(out, head, sizeof head);
+
     g_autofree char *name = g_strdup_printf("plumb-%016" G_GINT64_MODIFIER "x.journal", number);
     g_autofree char *path = g_build_filename(folder, name, NULL);
     g_assert_true(g_file_set_contents(path, (const char *)out->data, out->len, NULL));
@@ -371,11 +387,13 @@ static void test_files_are_used_again(void) {
         Journal *journal = open_journal(folder, 1024, FALSE);
         needed = JOURNAL_NONE;
         append(journal, 1000, 100);
+
         const guint used = journal_usage(journal).segments;
         journal_trim(journal, needs, NULL);
         g_assert_cmpuint(files_of(folder, "spare-"), ==, used);
         append(journal, 0, n);
         g_assert_cmpuint(files_of(folder, "spare-") + files_of(folder, "plumb-"), ==, used);
+
         /* As a kill leaves it: with its spare files. */
         char *copy = make_folder();
         g_autofree char *command = g_strdup_printf("sh -c 'cp %s/plumb-* %s/ 2>/dev/null || true'", folder, copy);
@@ -385,6 +403,7 @@ static void test_files_are_used_again(void) {
         assert_numbers(seen, n);
         g_assert_cmpuint(damages, ==, 0);
         remove_folder(copy);
+
         journal_trim(journal, needs, NULL);
         journal_drop_spares(journal);
         g_assert_cmpuint(files_of(folder, "spare-") + files_of(folder, "plumb-"), ==, 0);
@@ -400,9 +419,11 @@ static void test_unfinished_write_in_a_used_file(void) {
     needed = JOURNAL_NONE;
     append(journal, 1000, 40);
     journal_trim(journal, needs, NULL);
+
     g_autofree char *path = g_build_filename(folder, "plumb-0000000000000002.journal", NULL);
     g_autofree char *before = NULL, *after = NULL;
     gsize size_before, size;
+
     append(journal, 0, 7);
     g_assert_true(g_file_get_contents(path, &before, &size_before, NULL));
     const gsize from = journal_usage(journal).bytes;
@@ -411,6 +432,7 @@ static void test_unfinished_write_in_a_used_file(void) {
     g_assert_true(g_file_get_contents(path, &after, &size, NULL));
     journal_close(journal);
     g_assert_cmpuint(size, ==, size_before);
+
     for (gsize stopped = from; stopped < to; stopped++) {
         g_autofree char *file = g_memdup2(before, size);
         memcpy(file, after, stopped);
@@ -428,6 +450,7 @@ static void test_found_segments_are_held_until_replayed(void) {
     Journal *journal = open_journal(folder, 1024, FALSE);
     append(journal, 0, 100);
     journal_close(journal);
+
     journal = open_journal(folder, 1024, FALSE);
     guint found = journal_found(journal);
     needed = JOURNAL_NONE;
@@ -435,9 +458,11 @@ static void test_found_segments_are_held_until_replayed(void) {
     g_assert_cmpuint(journal_usage(journal).segments, ==, found);
     const guint64 unread = journal_usage(journal).unread_bytes;
     g_assert_cmpuint(unread, ==, journal_usage(journal).bytes);
+
     append(journal, 100, 10); /* what is appended meanwhile stays behind them */
     g_assert_cmpuint(journal_found(journal), ==, found);
     g_assert_cmpuint(journal_usage(journal).unread_bytes, ==, unread);
+
     JournalSegment *segment;
     g_autoptr(JournalFile) file = NULL;
     g_assert_true(journal_found_open(journal, 0, &segment, &file, NULL));
@@ -450,6 +475,7 @@ static void test_found_segments_are_held_until_replayed(void) {
     g_assert_cmpuint(journal_usage(journal).segments, ==, before - 1);
     g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
     g_assert_true(g_file_test(kept, G_FILE_TEST_EXISTS));
+
     /* The others are where they were, for the segment that is gone. */
     g_assert_cmpuint(journal_found_next(journal, 1).size_bytes, >, 0);
     for (guint i = 1; i < found; i++) {
@@ -470,11 +496,13 @@ static void test_failed_write(void) {
     Journal *journal = open_journal(folder, 1 << 20, FALSE);
     append(journal, 0, 10);
     gsize used = journal_usage(journal).bytes;
+
     struct rlimit before, small;
     g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
     small = before;
     small.rlim_cur = used + 5000;
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+
     g_autofree char *large = g_strnfill(20000, 'x');
     JournalRecord record = journal_record((Bytes){large, 20000});
     JournalSegment *segment = NULL;
@@ -483,6 +511,7 @@ static void test_failed_write(void) {
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
     g_assert_null(segment);
     g_assert_cmpuint(journal_usage(journal).bytes, ==, used);
+
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
     append(journal, 10, 10);
     journal_close(journal);
@@ -536,6 +565,7 @@ static void test_threads(void) {
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN);
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/journal/round-trip", test_round_trip);
     g_test_add_func("/journal/many-records", test_many_records_in_one_write);
     g_test_add_func("/journal/every-damage", test_every_damage);
@@ -552,5 +582,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/journal/found", test_found_segments_are_held_until_replayed);
     g_test_add_func("/journal/failed-write", test_failed_write);
     g_test_add_func("/journal/threads", test_threads);
+
     return g_test_run();
 }

@@ -40,10 +40,12 @@ static void test_mailbox(void) {
     g_autoptr(Mailbox) box = mailbox_new(100);
     pthread_t threads[PRODUCERS];
     Producer producers[PRODUCERS];
+
     for (guint i = 0; i < PRODUCERS; i++) {
         producers[i] = (Producer){box, i};
         g_assert_cmpint(pthread_create(&threads[i], NULL, produce, &producers[i]), ==, 0);
     }
+
     guint next[PRODUCERS] = {0};
     for (guint seen = 0; seen < PRODUCERS * NOTES;) {
         for (MailItem *at = mailbox_take(box, 1000); at; seen++) {
@@ -54,6 +56,7 @@ static void test_mailbox(void) {
             g_free(note);
         }
     }
+
     for (guint i = 0; i < PRODUCERS; i++) pthread_join(threads[i], NULL);
     g_assert_cmpuint(mailbox_bytes(box), ==, 0);
     g_assert_null(mailbox_take(box, 1));

@@ -10,19 +10,24 @@ static void test_what_others_leave(void) {
     OtherMemory others = {0};
     MemoryUse use = {.resident_bytes = 100 * MIB};
     g_assert_cmpuint(memory_for_traces(&others, &use, 400 * MIB), ==, 300 * MIB / 8 * 7);
+
     /* What traces hold is not the others'. While there is room for all of it, what is not in use is room too. */
     use = (MemoryUse){.resident_bytes = 300 * MIB, .held_bytes = 200 * MIB, .used_bytes = 100 * MIB};
     g_assert_cmpuint(memory_for_traces(&others, &use, 400 * MIB), ==, 300 * MIB / 8 * 7);
+
     /* Where there is not, it counts as it does not go by itself. */
     use = (MemoryUse){.resident_bytes = 420 * MIB, .held_bytes = 320 * MIB, .used_bytes = 256 * MIB};
     g_assert_cmpuint(memory_for_traces(&others, &use, 400 * MIB), ==, 240 * MIB);
+
     /* But they do not go down further and further because they have gone down. */
     use.used_bytes = 100 * MIB;
     g_assert_cmpuint(memory_for_traces(&others, &use, 400 * MIB), ==, 225 * MIB);
+
     /* Those that will come are reckoned with. */
     OtherMemory expecting = {.expected_bytes = 200 * MIB};
     use = (MemoryUse){.resident_bytes = 100 * MIB};
     g_assert_cmpuint(memory_for_traces(&expecting, &use, 400 * MIB), ==, 175 * MIB);
+
     /* A quarter remains. */
     use = (MemoryUse){.resident_bytes = 500 * MIB};
     g_assert_cmpuint(memory_for_traces(&others, &use, 400 * MIB), ==, 100 * MIB);

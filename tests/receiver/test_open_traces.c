@@ -65,6 +65,7 @@ static void test_idle_and_age(void) {
     add(traces, (SpanId){2, 2}, 1, 1 * SECOND); /* without */
     g_assert_cmpint(open_traces_next_due_ns(traces, 0), >=, 30 * SECOND);
     g_assert_cmpint(open_traces_next_due_ns(traces, 0), <=, 30 * SECOND + 2 * TICK);
+
     assert_due(traces, 30 * SECOND - 1, 0, DUE_NOT);
     add(traces, (SpanId){1, 3}, 1, 20 * SECOND); /* activity puts it off */
     assert_due(traces, 31 * SECOND, 0, DUE_NOT);
@@ -73,12 +74,14 @@ static void test_idle_and_age(void) {
     open_traces_remove(traces, open_traces_find(traces, 1));
     assert_due(traces, 300 * SECOND, 0, DUE_NOT);
     assert_due(traces, 301 * SECOND + 2 * TICK, 2, DUE_AGE);
+
     /* The root turns it into one that is complete when idle. */
     g_autoptr(OpenTraces) others = open_traces_new(&limits);
     add(others, (SpanId){2, 2}, 1, 1 * SECOND);
     add(others, (SpanId){2, 1}, 0, 100 * SECOND);
     assert_due(others, 130 * SECOND - 1, 0, DUE_NOT);
     assert_due(others, 130 * SECOND + 2 * TICK, 2, DUE_IDLE);
+
     /* The time can be changed for those that are open. */
     open_traces_set_idle(others, 200 * SECOND, 200 * SECOND);
     assert_due(others, 130 * SECOND + 2 * TICK, 0, DUE_NOT);
@@ -107,14 +110,17 @@ static void test_idle_counts_from_the_last_span(void) {
 static void test_large_ones_wait_longer(void) {
     g_autoptr(OpenTraces) traces = open_traces_new(&limits);
     open_traces_set_idle(traces, 10 * SECOND, 100 * SECOND);
+
     for (guint64 i = 1; i <= OPEN_LARGE_SPANS; i++) {
         if (i < OPEN_LARGE_SPANS) add(traces, (SpanId){1, i}, i == 1 ? 0 : 1, 0);
         add(traces, (SpanId){2, i}, i == 1 ? 0 : 1, 0);
         add(traces, (SpanId){3, i + 1}, 1, 0); /* waits for its root */
     }
+
     g_assert_cmpuint(open_traces_large(traces), ==, 1);
     add(traces, (SpanId){3, 1}, 0, 0);
     g_assert_cmpuint(open_traces_large(traces), ==, 2);
+
     assert_due(traces, 10 * SECOND - 1, 0, DUE_NOT);
     assert_due(traces, 10 * SECOND + 2 * TICK, 1, DUE_IDLE);
     open_traces_remove(traces, open_traces_find(traces, 1));
@@ -126,6 +132,7 @@ static void test_large_ones_wait_longer(void) {
     open_traces_remove(traces, open_traces_find(traces, 3));
     g_assert_cmpuint(open_traces_large(traces), ==, 1);
     assert_due(traces, 160 * SECOND - 1, 0, DUE_NOT);
+
     /* Patience ends, for all. */
     open_traces_set_idle(traces, 5 * SECOND, 5 * SECOND);
     assert_due(traces, 100 * SECOND, 2, DUE_IDLE);
@@ -145,11 +152,13 @@ static void test_memory(void) {
     g_autoptr(OpenTraces) traces = open_traces_new(&limits);
     gint64 now_ns = 0;
     guint64 n = 0;
+
     while (open_traces_bytes(traces) <= limits.memory_bytes) {
         n++;
         now_ns += TICK;
         add(traces, (SpanId){n, 2}, n % 2 ? 0 : 1, now_ns); /* every other one waits for its root */
     }
+
     const guint64 end = n;
     add(traces, (SpanId){1, 3}, 0, now_ns); /* the first is warm again */
     guint64 closed[2] = {2, 3};             /* the next to close: of those that wait, of those that have it */
@@ -160,6 +169,7 @@ static void test_memory(void) {
         open_traces_remove(traces, open_traces_find(traces, closed[complete]));
         closed[complete] += 2;
     }
+
     g_assert_cmpuint(closed[1], >, 3);
     assert_due(traces, now_ns, 0, DUE_NOT);
 }
@@ -180,11 +190,13 @@ static void test_against_a_model(void) {
     g_autoptr(GByteArray) records = g_byte_array_new();
     guint64 total = 0;
     for (guint i = 0; i < G_N_ELEMENTS(ids); i++) ids[i] = ((guint64)i << 40) | 0xff;
+
     for (guint step = 0; step < 200000; step++) {
         guint64 *id = &ids[g_test_rand_int_range(0, G_N_ELEMENTS(ids))];
         guint count = GPOINTER_TO_UINT(g_hash_table_lookup(model, id));
         OpenTrace *trace = open_traces_find(traces, *id);
         g_assert_cmpuint(trace ? trace->n_spans : 0, ==, count);
+
         if (trace && g_test_rand_int_range(0, 20) == 0) {
             g_byte_array_set_size(records, 0);
             g_assert_true(open_traces_unpack(traces, trace, records, NULL));
@@ -203,6 +215,7 @@ static void test_against_a_model(void) {
             total++;
         }
     }
+
     g_assert_cmpuint(open_traces_count(traces), ==, g_hash_table_size(model));
     g_assert_cmpuint(open_traces_spans(traces), ==, total);
     guint walked = 0;
@@ -279,6 +292,7 @@ static void test_large_traces_stay_open(OnDisk *disk, gconstpointer unused) {
     enum { TRACES = 20 };
     OpenTraces *traces = disk->traces;
     guint n[TRACES + 1] = {0};
+
     for (guint step = 0; open_traces_spilled(traces).bytes < 10 * limits.memory_bytes; step++) {
         const guint trace = 1 + (guint)g_test_rand_int_range(0, TRACES);
         const guint more = (guint)g_test_rand_int_range(1, 400);
@@ -287,15 +301,18 @@ static void test_large_traces_stay_open(OnDisk *disk, gconstpointer unused) {
         assert_due(traces, step * TICK / 16, 0, DUE_NOT);
         g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
     }
+
     guint64 total = 0;
     for (guint trace = 1; trace <= TRACES; trace++) total += n[trace];
     g_assert_cmpuint(open_traces_spans(traces), ==, total);
     g_assert_cmpuint(open_traces_spilled(traces).spans, <=, total);
     g_assert_cmpuint(open_traces_spilled(traces).spans, >, total / 2);
+
     for (guint trace = 1; trace <= TRACES; trace++) {
         assert_spans(traces, open_traces_find(traces, trace), n[trace]);
         open_traces_remove(traces, open_traces_find(traces, trace));
     }
+
     const OpenSpilled spilled = open_traces_spilled(traces);
     g_assert_cmpuint(spilled.spans + spilled.bytes + spilled.failures, ==, 0);
     g_assert_cmpuint(spilled.file_bytes, <=, SPILL_SPARE_BYTES);
@@ -307,10 +324,12 @@ static void test_cold_traces_fall_asleep(OnDisk *disk, gconstpointer unused) {
     (void)unused;
     OpenTraces *traces = disk->traces;
     guint n = 0;
+
     while (open_traces_bytes(traces) <= limits.memory_bytes) {
         n++;
         add_many(traces, (SpanId){n, 1}, 40, n * TICK);
     }
+
     const gint64 now_ns = n * TICK;
     g_assert_cmpuint(open_traces_spilled(traces).spans, ==, 0);
     assert_due(traces, now_ns, 0, DUE_NOT);
@@ -319,6 +338,7 @@ static void test_cold_traces_fall_asleep(OnDisk *disk, gconstpointer unused) {
     g_assert_cmpint(open_traces_find(traces, n)->kept, ==, KEPT_HERE);
     g_assert_cmpint(add_many(traces, (SpanId){1, 41}, 1, now_ns)->kept, ==, KEPT_SPILLED);
     assert_spans(traces, open_traces_find(traces, 1), 41);
+
     for (guint trace = 2; trace <= n; trace++) {
         assert_due(traces, trace * TICK + limits.idle_ns - 1, 0, DUE_NOT);
         assert_due(traces, trace * TICK + limits.idle_ns + 2 * TICK, trace, DUE_IDLE);
@@ -326,6 +346,7 @@ static void test_cold_traces_fall_asleep(OnDisk *disk, gconstpointer unused) {
         open_traces_remove(traces, open_traces_find(traces, trace));
         if (trace == n - 2) break; /* trace 1 is as cold as the last ones */
     }
+
     g_assert_cmpuint(open_traces_count(traces), ==, 3);
 }
 
@@ -335,6 +356,7 @@ static void test_too_many_asleep(OnDisk *disk, gconstpointer unused) {
     OpenTraces *traces = disk->traces;
     const guint enough = (guint)(limits.memory_bytes / sizeof(OpenTrace));
     guint closed = 0;
+
     for (guint i = 1; i <= enough; i++) {
         add_many(traces, (SpanId){i, 1}, 40, i * TICK / 1024);
         DueReason reason;
@@ -348,6 +370,7 @@ static void test_too_many_asleep(OnDisk *disk, gconstpointer unused) {
         }
         g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
     }
+
     g_assert_cmpuint(closed, >, enough / 4);
     g_assert_cmpuint(open_traces_count(traces), >, enough / 4);
 }
@@ -357,17 +380,20 @@ static void test_small_ones_shrink(OnDisk *disk, gconstpointer unused) {
     (void)unused;
     OpenTraces *traces = disk->traces;
     const guint n = (guint)(limits.memory_bytes / 150);
+
     for (guint i = 1; i <= n; i++) {
         add_under(traces, (SpanId){i, 1}, 3, 99, i * TICK);
         assert_due(traces, i * TICK, 0, DUE_NOT);
         g_assert_cmpuint(open_traces_bytes(traces), <=, limits.memory_bytes);
     }
+
     g_assert_cmpint(open_traces_find(traces, 1)->kept, ==, KEPT_SHRUNK);
     g_assert_cmpint(open_traces_find(traces, n)->kept, ==, KEPT_HERE);
     guint walked = 0;
     for (OpenTrace *t = open_traces_first(traces); t; t = open_traces_next(traces, t))
         g_assert_cmpuint(t->id, ==, ++walked);
     g_assert_cmpuint(walked, ==, n);
+
     /* Some more wakes it; its root, and it closes when it is idle. */
     const gint64 now_ns = n * TICK;
     g_assert_cmpint(add_under(traces, (SpanId){1, 4}, 1, 99, now_ns)->kept, ==, KEPT_SPILLED);
@@ -376,6 +402,7 @@ static void test_small_ones_shrink(OnDisk *disk, gconstpointer unused) {
     assert_due(traces, now_ns + limits.idle_ns + 2 * TICK, 1, DUE_IDLE);
     assert_spans(traces, open_traces_find(traces, 1), 5);
     open_traces_remove(traces, open_traces_find(traces, 1));
+
     for (guint i = 2; i <= n; i++) {
         assert_due(traces, i * TICK + limits.max_age_ns + 2 * TICK, i, DUE_AGE);
         assert_spans(traces, open_traces_find(traces, i), 3);
@@ -393,11 +420,13 @@ static void test_shrunk_against_a_model(OnDisk *disk, gconstpointer unused) {
     static guint n[TRACES + 1];
     guint kinds[KEPT_SHRUNK + 1] = {0};
     gint64 now_ns = 0;
+
     for (guint step = 0; step < 200000; step++, now_ns += TICK / 8) {
         const guint id = 1 + (guint)g_test_rand_int_range(0, TRACES);
         OpenTrace *trace = open_traces_find(traces, id);
         g_assert_cmpuint(trace ? trace->n_spans : 0, ==, n[id]);
         if (trace) kinds[trace->kept]++;
+
         if (trace && g_test_rand_int_range(0, 30) == 0) {
             assert_spans(traces, trace, n[id]);
             open_traces_remove(traces, trace);
@@ -407,6 +436,7 @@ static void test_shrunk_against_a_model(OnDisk *disk, gconstpointer unused) {
             add_under(traces, (SpanId){id, n[id] + 1}, more, 99999, now_ns);
             n[id] += more;
         }
+
         DueReason reason;
         for (OpenTrace *due; (due = open_traces_due(traces, now_ns, &reason));) {
             assert_spans(traces, due, n[due->id]);
@@ -414,6 +444,7 @@ static void test_shrunk_against_a_model(OnDisk *disk, gconstpointer unused) {
             open_traces_remove(traces, due);
         }
     }
+
     for (guint i = 0; i <= KEPT_SHRUNK; i++) g_assert_cmpuint(kinds[i], >, 1000);
     for (guint id = 1; id <= TRACES; id++) {
         if (n[id] == 0) continue;
@@ -432,13 +463,16 @@ static void test_complete_ones(OnDisk *disk, gconstpointer unused) {
     OpenTraces *traces = disk->traces;
     const gint64 step_ns = TICK / 4;
     guint n = 0;
+
     for (; open_traces_spilled(traces).spans < 2000; n++) {
         add_many(traces, (SpanId){n + 1, 1}, 4, n * step_ns);
         assert_due(traces, n * step_ns, 0, DUE_NOT);
     }
+
     g_assert_true(open_traces_find(traces, 1)->has_root);
     g_assert_cmpint(open_traces_find(traces, 1)->kept, ==, KEPT_SHRUNK);
     assert_spans(traces, open_traces_find(traces, 1), 4);
+
     /* Quiet for longer than that: the first one that is still in memory is next. */
     const gint64 late_ns = n * step_ns + OPEN_COMPLETE_NS + TICK;
     guint first = 1;
@@ -446,6 +480,7 @@ static void test_complete_ones(OnDisk *disk, gconstpointer unused) {
     open_traces_set_share(traces, limits.memory_bytes / 2, 64 << 20);
     assert_due(traces, late_ns, first, DUE_MEMORY);
     open_traces_remove(traces, open_traces_find(traces, first));
+
     /* What shrank closes when its time is over. */
     open_traces_set_share(traces, limits.memory_bytes, 64 << 20);
     assert_due(traces, limits.idle_ns - 1, 0, DUE_NOT);
@@ -469,10 +504,12 @@ static void test_compaction(OnDisk *disk, gconstpointer unused) {
     guint kinds[KEPT_SHRUNK + 1] = {0};
     const gint64 now_ns = 10 * SECOND;
     open_traces_set_share(traces, 1 << 30, 1 << 30);
+
     for (guint id = 1; id <= TRACES; id++) {
         n[id] = (guint)g_test_rand_int_range(1, 40);
         add_under(traces, (SpanId){id, 1}, n[id], id % 4 ? 99999 : 0, id * TICK / 1024);
     }
+
     /* Small ones that have their root close, then others go to the disk. */
     open_traces_set_share(traces, open_traces_bytes(traces) / 2, 1 << 30);
     DueReason reason;
@@ -491,6 +528,7 @@ static void test_compaction(OnDisk *disk, gconstpointer unused) {
             kinds[trace->kept]++;
         }
     }
+
     g_assert_cmpuint(kinds[KEPT_HERE], >, 1000);
     g_assert_cmpuint(kinds[KEPT_SHRUNK], >, 1000);
     const gsize held = open_traces_held_bytes(traces), used = open_traces_bytes(traces);
@@ -502,11 +540,13 @@ static void test_compaction(OnDisk *disk, gconstpointer unused) {
         add_many(traces, (SpanId){id, n[id] + 1}, 1, now_ns);
         n[id]++;
     }
+
     g_test_message("held %zu for %zu, then %zu for %zu", held, used, open_traces_held_bytes(traces),
                    open_traces_bytes(traces));
     g_assert_cmpuint(open_traces_held_bytes(traces), <, open_traces_bytes(traces) * 3 / 2 + (8 << 20));
     g_autoptr(GArray) after = ids_by_age(traces);
     g_assert_cmpmem(before->data, before->len * sizeof(guint64), after->data, after->len * sizeof(guint64));
+
     /* By activity, too. */
     for (gint64 last = 0; open_traces_count(traces) > 0;) {
         OpenTrace *trace = open_traces_due(traces, now_ns + limits.max_age_ns, &reason);
@@ -527,10 +567,12 @@ static void test_shrunk_unreadable(OnDisk *disk, gconstpointer unused) {
     (void)unused;
     OpenTraces *traces = disk->traces;
     guint n = 0;
+
     for (; open_traces_spilled(traces).bytes < 200000; n++) {
         add_under(traces, (SpanId){n + 1, 1}, 3, 99, n * TICK / 1024);
         assert_due(traces, n * TICK / 1024, 0, DUE_NOT);
     }
+
     OpenTrace *trace = open_traces_find(traces, 1);
     g_assert_cmpint(trace->kept, ==, KEPT_SHRUNK);
     int fd = unnamed_file_in(disk->folder);
@@ -539,6 +581,7 @@ static void test_shrunk_unreadable(OnDisk *disk, gconstpointer unused) {
     flipped = was ^ 4;
     const gint64 place = trace->shrunk.at;
     g_assert_cmpint(pwrite(fd, &flipped, 1, place), ==, 1);
+
     for (guint round = 0; round < 2; round++) {
         g_autoptr(GByteArray) records = g_byte_array_new();
         g_autoptr(GError) error = NULL;
@@ -547,6 +590,7 @@ static void test_shrunk_unreadable(OnDisk *disk, gconstpointer unused) {
         open_traces_put_off(traces, trace, n * TICK / 1024);
         trace = add_under(traces, (SpanId){1, 4 + round}, 1, 99, n * TICK / 1024);
     }
+
     g_assert_cmpint(pwrite(fd, &was, 1, place), ==, 1);
     close(fd);
     assert_spans(traces, trace, 5);
@@ -561,19 +605,23 @@ static void test_disk_is_full(OnDisk *disk, gconstpointer unused) {
     open_traces_set_limits(traces, &no_room);
     gint64 now_ns = 0;
     DueReason reason = DUE_NOT;
+
     for (guint i = 1; reason == DUE_NOT; i++, now_ns += TICK) {
         add_many(traces, (SpanId){i, 1}, 40, now_ns);
         open_traces_due(traces, now_ns, &reason);
     }
+
     g_assert_cmpint(reason, ==, DUE_MEMORY);
     g_assert_cmpuint(open_traces_spilled(traces).failures, ==, 1);
     g_autoptr(GError) error = open_traces_take_error(traces);
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_assert_null(open_traces_take_error(traces));
+
     OpenTrace *due = open_traces_due(traces, now_ns, &reason);
     g_assert_cmpint(due->kept, ==, KEPT_HERE);
     assert_spans(traces, due, 40);
     g_assert_cmpuint(open_traces_spilled(traces).failures, ==, 1);
+
     no_room.disk_bytes = 64 << 20;
     open_traces_set_limits(traces, &no_room);
     assert_due(traces, now_ns + SPILL_PAUSE_NS + 2 * TICK, 0, DUE_NOT);
@@ -588,11 +636,13 @@ static void test_unreadable(OnDisk *disk, gconstpointer unused) {
     add_many(traces, (SpanId){2, 1}, 3, TICK);
     OpenTrace *trace = open_traces_find(traces, 1);
     g_assert_cmpint(trace->kept, ==, KEPT_SPILLED);
+
     int fd = unnamed_file_in(disk->folder);
     guint8 was, flipped;
     g_assert_cmpint(pread(fd, &was, 1, 12345), ==, 1);
     flipped = was ^ 4;
     g_assert_cmpint(pwrite(fd, &flipped, 1, 12345), ==, 1);
+
     const gint64 idle_ns = limits.idle_ns + 3 * TICK;
     assert_due(traces, idle_ns, 1, DUE_IDLE);
     g_autoptr(GByteArray) records = g_byte_array_new();
@@ -600,10 +650,12 @@ static void test_unreadable(OnDisk *disk, gconstpointer unused) {
     g_assert_false(open_traces_unpack(traces, trace, records, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
     open_traces_put_off(traces, trace, idle_ns);
+
     assert_due(traces, idle_ns, 2, DUE_IDLE);
     open_traces_remove(traces, open_traces_find(traces, 2));
     assert_due(traces, 2 * limits.idle_ns, 0, DUE_NOT);
     assert_due(traces, 2 * idle_ns, 1, DUE_IDLE);
+
     g_assert_cmpint(pwrite(fd, &was, 1, 12345), ==, 1);
     close(fd);
     assert_spans(traces, trace, trace->n_spans);
@@ -611,6 +663,7 @@ static void test_unreadable(OnDisk *disk, gconstpointer unused) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/open-traces/foreign-parent", test_parent_in_another_trace_is_a_root);
     g_test_add_func("/open-traces/idle-and-age", test_idle_and_age);
     g_test_add_func("/open-traces/last-span", test_idle_counts_from_the_last_span);
@@ -629,5 +682,6 @@ int main(int argc, char **argv) {
     g_test_add("/open-traces/shrunk-unreadable", OnDisk, NULL, on_disk_setup, test_shrunk_unreadable, on_disk_teardown);
     g_test_add("/open-traces/disk-full", OnDisk, NULL, on_disk_setup, test_disk_is_full, on_disk_teardown);
     g_test_add("/open-traces/unreadable", OnDisk, NULL, on_disk_setup, test_unreadable, on_disk_teardown);
+
     return g_test_run();
 }

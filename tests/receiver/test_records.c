@@ -76,6 +76,7 @@ static void test_take(void) {
         SparkTask *task = spark_add_task(records);
         task->app = "app-1", task->stage = 0, task->stage_attempt = 0, task->task = i == 9 ? -1 : i;
     }
+
     g_autoptr(GByteArray) frame = frame_of(records);
     for (guint round = 0; round < 2; round++) {
         const WireReply reply = send(&setup, frame);
@@ -83,6 +84,7 @@ static void test_take(void) {
         g_assert_cmpint(reply.accepted, ==, 9);
         g_assert_cmpint(reply.refused, ==, 1);
     }
+
     g_assert_true(flush(&setup));
     g_assert_cmpuint(stored(&setup), ==, 9);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_RECORDS), ==, 18);
@@ -90,6 +92,7 @@ static void test_take(void) {
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_RECORDS_STORED), ==, 9);
     g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_RECORDS_UNCHANGED), ==, 9);
     g_assert_cmpuint(recorder_waiting(setup.recorder), ==, 0);
+
     /* The journal keeps the frames until the store has them on disk. */
     g_assert_cmpuint(recorder_needs(setup.recorder, 4), !=, JOURNAL_NONE);
     g_assert_cmpuint(recorder_needs(setup.recorder, 5), ==, JOURNAL_NONE);
@@ -135,16 +138,19 @@ static void test_store_fails(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(3);
     fixture_store_fails(TRUE);
     guint taken = 0;
+
     for (WireReply reply = {.status = REPLY_OK}; reply.status == REPLY_OK; taken++) {
         g_autoptr(SparkRecords) records = records_random(rand, 5, 2);
         g_autoptr(GByteArray) frame = frame_of(records);
         reply = send(&setup, frame);
         if (reply.status != REPLY_OK) g_assert_cmpint(reply.status, ==, REPLY_TRY_LATER);
     }
+
     g_assert_false(flush(&setup));
     g_assert_true(admission_is_shut_for(setup.fixture->admission, ADMISSION_STORE_FAILS));
     g_assert_cmpuint(stored(&setup), ==, 0);
     g_assert_cmpuint(recorder_waiting(setup.recorder), ==, fixture_count(setup.fixture, COUNTER_RECORDS));
+
     fixture_store_fails(FALSE);
     WAIT_FOR(recorder_waiting(setup.recorder) == 0);
     g_assert_true(flush(&setup));

@@ -191,6 +191,7 @@ static void test_needs_of_the_journal(void) {
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
     g_assert_cmpuint(shard_needs(shard, 0), ==, JOURNAL_NONE);
+
     static const guint64 traces[] = {1, 1, 2, 1, 2, 3};
     guint64 numbers[G_N_ELEMENTS(traces)];
     for (guint i = 0; i < G_N_ELEMENTS(traces); i++) {
@@ -199,14 +200,17 @@ static void test_needs_of_the_journal(void) {
         fixture_put(shard, (FixtureSpans){traces[i], i + 1, 1}, segment);
         journal_release(segment);
     }
+
     g_assert_cmpuint(numbers[2], >, numbers[0]);
     WAIT_FOR(shard_state(shard).spans == 6);
     g_assert_cmpuint(shard_needs(shard, 0), ==, numbers[0]);
+
     guint64 closed;
     Waiter *waiter = waiter_new(1);
     shard_store_trace(shard, 1, waiter);
     g_assert_true(waiter_wait(waiter, &closed, NULL));
     g_assert_cmpuint(shard_needs(shard, 0), ==, numbers[2]);
+
     shard_store_segments(shard, numbers[2]);
     WAIT_FOR(shard_needs(shard, 0) == numbers[5]);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_TRACE_JOURNAL), ==, 1);
@@ -220,17 +224,20 @@ static void test_stop_without_time(void) {
     fixture->limits.max_spans = 40;
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
+
     JournalSegment *segment = append(fixture);
     for (guint64 trace = 1; trace <= 3; trace++) fixture_put(shard, (FixtureSpans){trace, 1, 30}, segment);
     const guint64 number = journal_segment_number(segment);
     journal_release(segment);
     WAIT_FOR(shard_state(shard).spans == 90);
+
     shards_stop_by(fixture->shards, 1, clock_monotonic_ns(clock_system()));
     fixture->limits.idle_ns = 0;
     shard_set_limits(shard, &fixture->limits);
     fixture_put(shard, (FixtureSpans){1, 31, 10}, NULL); /* is full now, and all are idle */
     shard_store_segments(shard, number);
     g_assert_false(fixture_flush(fixture, NULL));
+
     g_autoptr(GError) error = NULL;
     g_assert_true(shards_stop(fixture->shards, 1, 0, &error));
     g_assert_cmpuint(shard_state(shard).spans, ==, 100);
@@ -246,6 +253,7 @@ static void test_needs_until_on_disk(void) {
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
     guint64 numbers[4];
+
     for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
         fixture_next_mark(5 + i / 2);
         JournalSegment *segment = append(fixture), *next = append(fixture);
@@ -256,11 +264,13 @@ static void test_needs_until_on_disk(void) {
         journal_release(next);
         g_assert_true(fixture_flush(fixture, NULL));
     }
+
     g_assert_cmpuint(shard_needs(shard, 4), ==, numbers[0]);
     gint64 since_ns = shard_unflushed_since_ns(shard);
     g_assert_cmpint(since_ns, >, 0);
     g_assert_cmpuint(shard_needs(shard, 5), ==, numbers[2]);
     g_assert_cmpint(shard_unflushed_since_ns(shard), >=, since_ns);
+
     /* An open trace needs its segments beside those. */
     JournalSegment *segment = append(fixture);
     fixture_put(shard, (FixtureSpans){99, 1, 1}, segment);
@@ -285,15 +295,18 @@ static void test_unreadable(void) {
     journal_release(segment);
     put(fixture, 2, 1, 10);
     WAIT_FOR(shard_state(shard).spans == 20010);
+
     const ShardState state = shard_state(shard);
     g_assert_cmpuint(state.spilled_spans, >, 10000);
     g_assert_cmpuint(state.spilled_bytes, <=, state.spill_file_bytes);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_SPILLED_BYTES), ==, state.spilled_bytes);
+
     int fd = unnamed_file_in(fixture->folder);
     const guint8 wrong[8] = {0};
     guint8 right[8];
     g_assert_cmpint(pread(fd, right, sizeof right, 5000), ==, sizeof right);
     g_assert_cmpint(pwrite(fd, wrong, sizeof wrong, 5000), ==, sizeof wrong);
+
     guint64 closed = 0;
     g_assert_false(fixture_flush(fixture, &closed));
     g_assert_cmpuint(stored_spans(fixture), ==, 10);
@@ -301,6 +314,7 @@ static void test_unreadable(void) {
     g_assert_true(admission_is_open(fixture->admission));
     g_assert_cmpuint(shard_state(shard).spans, ==, 20000);
     g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, number);
+
     g_assert_cmpint(pwrite(fd, right, sizeof right, 5000), ==, sizeof right);
     close(fd);
     g_assert_true(fixture_flush(fixture, &closed));
@@ -331,11 +345,13 @@ static void test_segments_unreadable(void) {
     fixture->limits.disk_bytes = 8 << 20;
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
+
     JournalSegment *segment = append(fixture);
     for (guint64 trace = 1; trace <= 3; trace++)
         for (guint64 first = 1; first <= 10000; first += 500)
             fixture_put(shard, (FixtureSpans){trace, first, 500}, segment);
     WAIT_FOR(shard_state(shard).spans == 30000);
+
     int fd = unnamed_file_in(fixture->folder);
     GByteArray *had = lose_file(fd);
     shard_store_segments(shard, journal_segment_number(segment));
@@ -343,6 +359,7 @@ static void test_segments_unreadable(void) {
     WAIT_FOR(shard_state(shard).spans == 30010);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), ==, 3);
     g_assert_cmpuint(shard_needs(shard, G_MAXUINT64), ==, journal_segment_number(segment));
+
     journal_release(segment);
     give_file_back(fd, had);
     guint64 closed = 0;
@@ -359,9 +376,11 @@ static void test_memory_unreadable(void) {
     fixture->limits.disk_bytes = 64 << 20;
     fixture_start(fixture, 1);
     Shard *shard = fixture->shards[0];
+
     for (guint64 trace = 1; trace <= TRACES; trace++) put(fixture, trace, 2, 3);
     WAIT_FOR(shard_state(shard).mailbox_bytes == 0);
     g_assert_cmpuint(shard_state(shard).traces, >, 20000);
+
     int fd = unnamed_file_in(fixture->folder);
     GByteArray *had = lose_file(fd);
     struct rlimit before;
@@ -369,6 +388,7 @@ static void test_memory_unreadable(void) {
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit none = {0, before.rlim_max};
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+
     const ShardShare share = {fixture->limits.memory_bytes / 4 * 3, fixture->limits.disk_bytes, fixture->limits.idle_ns,
                               fixture->limits.idle_ns};
     shard_set_share(shard, &share);
@@ -376,6 +396,7 @@ static void test_memory_unreadable(void) {
     WAIT_FOR(shard_state(shard).mailbox_bytes == 0);
     g_assert_cmpuint(fixture_count(fixture, COUNTER_UNSPILL_FAILURES), >, 0);
     g_assert_cmpuint(shard_state(shard).arena_bytes, <=, fixture->limits.memory_bytes);
+
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
     give_file_back(fd, had);
     WAIT_FOR(fixture_flush(fixture, NULL));
@@ -384,6 +405,7 @@ static void test_memory_unreadable(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/shard/flush", test_flush);
     g_test_add_func("/shard/one-trace", test_one_trace);
     g_test_add_func("/shard/needs-until-on-disk", test_needs_until_on_disk);
@@ -401,5 +423,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/shard/unreadable", test_unreadable);
     g_test_add_func("/shard/segments-unreadable", test_segments_unreadable);
     g_test_add_func("/shard/memory-unreadable", test_memory_unreadable);
+
     return g_test_run();
 }

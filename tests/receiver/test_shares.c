@@ -144,6 +144,7 @@ static void test_names(void) {
         {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
         {"2001:db8:1:2:ffff::", "2001:db8:1:2::/64"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct sockaddr_in v4 = {.sin_family = AF_INET};
         struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
@@ -154,6 +155,7 @@ static void test_names(void) {
             g_assert_cmpint(inet_pton(AF_INET6, cases[i].address, &v6.sin6_addr), ==, 1);
             peer_name_of((struct sockaddr *)&v6, sizeof v6, name);
         }
+
         g_assert_cmpstr(name, ==, cases[i].name);
     }
 }

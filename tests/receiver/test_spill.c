@@ -62,15 +62,18 @@ static void test_parts(Setup *setup, gconstpointer unused) {
     SpillList lists[2] = {0, 0};
     g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
     guint64 total = 0;
+
     for (guint i = 0; i < 2 * G_N_ELEMENTS(sizes); i++) {
         GByteArray *part = make(i, sizes[i / 2]);
         g_ptr_array_add(parts, part);
         g_assert_true(put(setup->spill, &lists[i % 2], part, ENOUGH, NULL));
         total += part->len;
     }
+
     g_assert_cmpuint(spill_live_bytes(setup->spill), ==, total);
     g_assert_cmpuint(spill_written_bytes(setup->spill), ==, total);
     g_assert_cmpuint(spill_list_bytes(setup->spill, lists[0]), ==, total / 2);
+
     for (guint list = 0; list < 2; list++) {
         guint at = 0;
         for (guint i = list; i < parts->len; i += 2) assert_next(setup->spill, lists[list], &at, parts->pdata[i]);
@@ -109,6 +112,7 @@ static void test_space_comes_back(Setup *setup, gconstpointer unused) {
     (void)unused;
     SpillList lists[40] = {0};
     guint32 seeds[40];
+
     for (guint step = 0; step < 2000; step++) {
         const guint i = (guint)g_test_rand_int_range(0, G_N_ELEMENTS(lists));
         if (lists[i]) {
@@ -123,6 +127,7 @@ static void test_space_comes_back(Setup *setup, gconstpointer unused) {
         }
         g_assert_cmpuint(spill_live_bytes(setup->spill), <=, spill_file_bytes(setup->spill));
     }
+
     g_assert_cmpuint(spill_file_bytes(setup->spill), <=, ENOUGH);
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
         if (lists[i]) spill_drop(setup->spill, lists[i]);
@@ -135,6 +140,7 @@ static void test_places_are_used_again(Setup *setup, gconstpointer unused) {
     SpillList lists[400] = {0};
     guint32 seeds[400];
     guint64 most_bytes = 0;
+
     for (guint step = 0; step < 12000; step++) {
         const guint i = (guint)g_test_rand_int_range(0, G_N_ELEMENTS(lists));
         if (lists[i]) {
@@ -147,9 +153,11 @@ static void test_places_are_used_again(Setup *setup, gconstpointer unused) {
         most_bytes = MAX(most_bytes, spill_live_bytes(setup->spill));
         g_assert_cmpuint(spill_file_bytes(setup->spill), <=, most_bytes + most_bytes / 2 + SPILL_SPARE_BYTES);
     }
+
     g_assert_cmpuint(spill_written_bytes(setup->spill), >, 10 * most_bytes);
     g_assert_cmpuint(size_bytes(setup), <=, most_bytes + most_bytes / 2 + SPILL_SPARE_BYTES);
     g_assert_cmpuint(blocks_bytes(setup), <=, spill_file_bytes(setup->spill) + BLOCKS_BESIDE);
+
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
         if (!lists[i]) continue;
         guint at = 0;
@@ -157,6 +165,7 @@ static void test_places_are_used_again(Setup *setup, gconstpointer unused) {
         assert_next(setup->spill, lists[i], &at, expected);
         spill_drop(setup->spill, lists[i]);
     }
+
     assert_empty(setup);
 }
 
@@ -166,21 +175,25 @@ static void test_kins_lie_apart(Setup *setup, gconstpointer unused) {
     enum { PARTS = 2000, PART_BYTES = 5000 };
     SpillList lists[PARTS][SPILL_KINS] = {0};
     spill_set_limit(setup->spill, ENOUGH);
+
     for (guint i = 0; i < PARTS; i++)
         for (guint kin = 0; kin < SPILL_KINS; kin++) {
             g_autoptr(GByteArray) bytes = make(i * SPILL_KINS + kin, PART_BYTES);
             g_assert_true(spill_put(setup->spill, kin, &lists[i][kin], (Bytes){bytes->data, bytes->len}, NULL));
         }
+
     const guint64 live_bytes = spill_live_bytes(setup->spill);
     g_assert_cmpuint(spill_file_bytes(setup->spill), <=, live_bytes + SPILL_SPARE_BYTES);
     for (guint i = 0; i < PARTS; i++) {
         spill_drop(setup->spill, lists[i][SPILL_COMPLETE]);
         spill_drop(setup->spill, lists[i][SPILL_WAITING]);
     }
+
     const guint64 left_bytes = spill_live_bytes(setup->spill);
     g_assert_cmpuint(left_bytes, ==, live_bytes / SPILL_KINS);
     g_assert_cmpuint(spill_file_bytes(setup->spill), <=, left_bytes + left_bytes / 2 + SPILL_SPARE_BYTES);
     g_assert_cmpuint(blocks_bytes(setup), <=, spill_file_bytes(setup->spill) + BLOCKS_BESIDE);
+
     for (guint i = 0; i < PARTS; i++) {
         guint at = 0;
         g_autoptr(GByteArray) expected = make(i * SPILL_KINS + SPILL_GROWING, PART_BYTES);
@@ -271,6 +284,7 @@ static void test_small(Setup *setup, gconstpointer unused) {
     static Small all[1000];
     g_autoptr(GByteArray) more = make(1, 3000);
     guint64 live_bytes = 0;
+
     for (guint step = 0; step < 20000; step++) {
         Small *small = &all[g_test_rand_int_range(0, G_N_ELEMENTS(all))];
         if (!small->bytes) {
@@ -278,6 +292,7 @@ static void test_small(Setup *setup, gconstpointer unused) {
             live_bytes += small->bytes->len;
             continue;
         }
+
         assert_small(setup->spill, small);
         if (!small->list && g_test_rand_int_range(0, 3) == 0) {
             guint at = 0;
@@ -293,6 +308,7 @@ static void test_small(Setup *setup, gconstpointer unused) {
         g_assert_cmpuint(spill_live_bytes(setup->spill), ==, live_bytes);
         g_assert_cmpuint(live_bytes, <=, spill_file_bytes(setup->spill));
     }
+
     for (guint i = 0; i < G_N_ELEMENTS(all); i++) {
         if (!all[i].bytes) continue;
         assert_small(setup->spill, &all[i]);
@@ -344,6 +360,7 @@ static void test_damage_is_seen(Setup *setup, gconstpointer unused) {
     g_assert_true(put(setup->spill, &list, bytes, ENOUGH, NULL));
     g_assert_true(put(setup->spill, &other, behind, ENOUGH, NULL)); /* so that all of the list is written */
     int fd = unnamed_file_in(setup->folder);
+
     for (guint bit = 0; bit < 8; bit++) {
         const off_t place = g_test_rand_int_range(0, (gint)bytes->len);
         const guint8 was = bytes->data[place], flipped = was ^ (guint8)(1u << bit);
@@ -351,6 +368,7 @@ static void test_damage_is_seen(Setup *setup, gconstpointer unused) {
         assert_corrupt(setup, list);
         g_assert_cmpint(pwrite(fd, &was, 1, place), ==, 1);
     }
+
     guint at = 0;
     assert_next(setup->spill, list, &at, bytes);
     g_assert_cmpint(ftruncate(fd, MIB + 100), ==, 0);
@@ -366,16 +384,19 @@ static void test_write_fails(Setup *setup, gconstpointer unused) {
     g_autoptr(GError) error = NULL;
     SpillList list = 0;
     g_assert_true(put(setup->spill, &list, small, ENOUGH, NULL));
+
     struct rlimit before;
     g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit less = {2 * MIB + 100, before.rlim_max};
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &less), ==, 0);
+
     const gboolean good = put(setup->spill, &list, large, ENOUGH, &error);
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
     g_assert_false(good);
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_IO);
     g_assert_cmpuint(spill_live_bytes(setup->spill), ==, 1000);
+
     g_assert_true(put(setup->spill, &list, large, ENOUGH, NULL));
     guint at = 0;
     assert_next(setup->spill, list, &at, small);
@@ -388,11 +409,13 @@ static void test_full_disk(Setup *setup, gconstpointer unused) {
     g_autoptr(GByteArray) bytes = make(1, MIB);
     SpillList lists[8] = {0};
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++) g_assert_true(put(setup->spill, &lists[i], bytes, ENOUGH, NULL));
+
     struct rlimit before;
     g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
     signal(SIGXFSZ, SIG_IGN);
     const struct rlimit less = {spill_file_bytes(setup->spill), before.rlim_max};
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &less), ==, 0);
+
     gboolean good = TRUE;
     for (guint i = 0; good && i < 100; i++) {
         SpillList *list = &lists[i % G_N_ELEMENTS(lists)];
@@ -400,11 +423,13 @@ static void test_full_disk(Setup *setup, gconstpointer unused) {
         *list = 0;
         good = put(setup->spill, list, bytes, ENOUGH, NULL);
     }
+
     SpillList more = 0;
     const gboolean grown = put(setup->spill, &more, bytes, ENOUGH, NULL);
     g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
     g_assert_true(good);
     g_assert_false(grown);
+
     for (guint i = 0; i < G_N_ELEMENTS(lists); i++) {
         guint at = 0;
         assert_next(setup->spill, lists[i], &at, bytes);

@@ -87,6 +87,7 @@ static void test_model(SpillSpace *space, gconstpointer unused) {
     (void)unused;
     static Model model;
     static Part parts[PARTS];
+
     for (guint step = 0; step < 20000; step++) {
         Part *part = &parts[g_test_rand_int_range(0, step / 5000 % 2 ? PARTS / 10 : PARTS)];
         if (part->size_bytes > 0) {
@@ -103,9 +104,11 @@ static void test_model(SpillSpace *space, gconstpointer unused) {
             spill_space_release(space, run);
             for (guint unit = run.unit; unit < run.unit + run.n; unit++) model.held[unit] = FALSE;
         }
+
         if (step % 100 == 0) trim(space, &model, 1u << g_test_rand_int_range(0, 6), step % 400);
         assert_counts(space, &model);
     }
+
     trim(space, &model, 1, 0);
     assert_counts(space, &model);
 }

@@ -105,15 +105,18 @@ static void test_grows(void) {
     start(&at);
     folder_write(at.folder, "logs/app-1.inprogress", START);
     assert_read(&at, "logs", "");
+
     append_tasks(&at, "logs/app-1.inprogress", 1, 2);
     folder_append(at.folder, "logs/app-1.inprogress", "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,");
     assert_read(&at, "logs", "1 2 ");
     assert_read(&at, "logs", "");
     folder_append(at.folder, "logs/app-1.inprogress", "\"Task Info\":{\"Task ID\":3}}\n");
     assert_read(&at, "logs", "3 ");
+
     start(&at); /* a restart */
     append_tasks(&at, "logs/app-1.inprogress", 4, 4);
     assert_read(&at, "logs", "4 ");
+
     /* The application ends: the same log under its final name. */
     append_tasks(&at, "logs/app-1.inprogress", 5, 5);
     folder_append(at.folder, "logs/app-1.inprogress", END);
@@ -121,6 +124,7 @@ static void test_grows(void) {
     g_autofree char *new = g_build_filename(at.folder, "logs/app-1", NULL);
     g_assert_cmpint(g_rename(old, new), ==, 0);
     assert_read(&at, "logs", "5 ");
+
     start(&at);
     assert_read(&at, "logs", "");
     g_assert_cmpstr(at.said->str, ==, "");
@@ -133,18 +137,22 @@ static void test_rolls(void) {
     folder_write(at.folder, "logs/eventlog_v2_app-1/events_1_app-1", START);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_1_app-1", 1, 2);
     assert_read(&at, "logs", "1 2 ");
+
     append_tasks(&at, "logs/eventlog_v2_app-1/events_1_app-1", 3, 3);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_2_app-1", 4, 4);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_3_app-1", 5, 5);
     assert_read(&at, "logs", "3 4 5 ");
+
     start(&at);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_3_app-1", 6, 6);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_4_app-1", 7, 7);
     assert_read(&at, "logs", "6 7 ");
+
     /* Files before the one being read are compacted: nothing of it is read. */
     folder_write(at.folder, "logs/eventlog_v2_app-1/events_2_app-1.compact", START);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_2_app-1.compact", 1, 1);
     assert_read(&at, "logs", "");
+
     /* While it was away, all that it was reading went into a compact file: that is read, since something may be new. */
     start(&at);
     append_tasks(&at, "logs/eventlog_v2_app-1/events_4_app-1", 8, 8);
@@ -282,8 +290,10 @@ static void test_damage(void) {
     folder_write(at.folder, "logs/eventlog_v2_app-1/events_2_app-1.lz4", "LZ4Block and then nothing of the kind");
     append_tasks(&at, "logs/eventlog_v2_app-1/events_3_app-1", 3, 3);
     folder_write(at.folder, "logs/app-2.lz4", "LZ4Block and then nothing of the kind");
+
     assert_read(&at, "logs", "3 ");
     for (guint i = 0; i < 3; i++) assert_read(&at, "logs", "");
+
     Seen seen = outcomes(&at);
     g_assert_cmpuint(seen.errors, ==, 1); /* the rolling log goes on */
     g_assert_nonnull(strstr(seen.error, "damaged lz4"));
@@ -291,6 +301,7 @@ static void test_damage(void) {
     char **lines = g_strsplit(at.said->str, "\n", -1);
     g_assert_cmpuint(g_strv_length(lines), ==, 3); /* each is said once */
     g_strfreev(lines);
+
     start(&at);
     assert_read(&at, "logs", "");
     seen = outcomes(&at);
@@ -322,6 +333,7 @@ static void test_many_running(void) {
     g_auto(Case) at = case_new(TRUE);
     start(&at);
     const guint n = BRIDGE_OPEN_LOGS + 10;
+
     for (guint round = 0; round < 3; round++) {
         g_autoptr(GString) expected = g_string_new(NULL);
         for (guint i = 0; i < n; i++) {
@@ -329,6 +341,7 @@ static void test_many_running(void) {
             if (round == 0) folder_write(at.folder, name, START);
             append_tasks(&at, name, round * n + i, round * n + i);
         }
+
         g_assert_true(read_all(&at, "logs"));
         g_auto(GStrv) got = g_strsplit(at.delivered->str, " ", -1);
         g_assert_cmpuint(g_strv_length(got), ==, n + 1);

@@ -70,6 +70,7 @@ static void test_layouts(void) {
     folder_write(found.folder, "app-3_2.lz4.inprogress", "x");
     folder_write(found.folder, ".app-1.zstd.crc", "x");
     folder_write(found.folder, "_temporary", "x");
+
     folder_write(found.folder, "eventlog_v2_app-4/appstatus_app-4.inprogress", "");
     folder_write(found.folder, "eventlog_v2_app-4/events_10_app-4", "x");
     folder_write(found.folder, "eventlog_v2_app-4/events_9_app-4", "x");
@@ -78,16 +79,19 @@ static void test_layouts(void) {
     folder_write(found.folder, "eventlog_v2_app-5/events_2_app-5.zstd", "x");
     folder_write(found.folder, "eventlog_v2_app-5/events_2_app-5.zstd.compact", "x");
     folder_write(found.folder, "eventlog_v2_app-5/events_3_app-5.zstd", "x");
+
     folder_write(found.folder, "old-app/EVENT_LOG_1", "x");
     folder_write(found.folder, "old-app/SPARK_VERSION_1.1.0", "");
     folder_write(found.folder, "old-done/EVENT_LOG_1", "x");
     folder_write(found.folder, "old-done/APPLICATION_COMPLETE", "");
     folder_write(found.folder, "another-folder/notes", "x");
+
     assert_found(&found, "",
                  "app-1: app-1.zstd#0\napp-2*: app-2.inprogress#0\napp-3_2*: app-3_2.lz4.inprogress#0\n"
                  "app-4*: events_9_app-4#9 events_10_app-4#10\n"
                  "app-5: events_2_app-5.zstd.compact#2c events_3_app-5.zstd#3\n"
                  "old-app*: EVENT_LOG_1#1\nold-done: EVENT_LOG_1#1");
+
     assert_found(&found, "eventlog_v2_app-4", "app-4*: events_9_app-4#9 events_10_app-4#10");
     assert_found(&found, "old-done/", "old-done: EVENT_LOG_1#1");
     assert_found(&found, "another-folder", "notes: notes#0");

@@ -57,6 +57,7 @@ static void test_task_of_4(void) {
         "\"Shuffle Write Metrics\":{\"Shuffle Bytes Written\":5,\"Shuffle Write Time\":6},"
         "\"Input Metrics\":{\"Bytes Read\":7,\"Records Read\":8},\"Output Metrics\":{\"Bytes Written\":9},"
         "\"Updated Blocks\":[{\"Block ID\":\"x\"}],\"Result Size\":10}}");
+
     const SparkTask *task = spark_task(parsed.records, 0);
     g_assert_cmpstr(task->app, ==, "app-1");
     g_assert_cmpint(task->stage, ==, 3);
@@ -73,6 +74,7 @@ static void test_task_of_4(void) {
     g_assert_cmpint(task->locality, ==, LOCALITY_RACK);
     g_assert_cmpint(task->status, ==, TASK_SUCCESS);
     g_assert_null(task->reason);
+
     static const gint64 expected[TASK_METRIC_COUNT] = {[METRIC_DESERIALIZE_MS] = 1,
                                                        [METRIC_RUN_MS] = 400,
                                                        [METRIC_GC_MS] = 13,
@@ -88,6 +90,7 @@ static void test_task_of_4(void) {
                                                        [METRIC_OUTPUT_BYTES] = 9,
                                                        [METRIC_HEAP_PEAK_BYTES] = 11,
                                                        [METRIC_MAJOR_GC_MS] = 12};
+
     for (guint i = 0; i < TASK_METRIC_COUNT; i++)
         g_assert_cmpint(task->metrics[i], ==, expected[i] == 0 ? -1 : expected[i]);
 }
@@ -137,6 +140,7 @@ static void test_how_tasks_end(void) {
         {"null", TASK_RUNNING, NULL},
         {"{}", TASK_RUNNING, NULL},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_auto(Parsed) parsed = parsed_new("app-1");
         g_autofree char *line =
@@ -144,6 +148,7 @@ static void test_how_tasks_end(void) {
                             "\"Task Info\":{\"Task ID\":1}}",
                             cases[i].reason);
         assert_taken(&parsed, line);
+
         g_assert_cmpint(spark_task(parsed.records, 0)->status, ==, cases[i].status);
         g_assert_cmpstr(spark_task(parsed.records, 0)->reason, ==, cases[i].text);
     }
@@ -158,6 +163,7 @@ static void test_start_and_end(void) {
     static const char end[] =
         "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End Reason\":"
         "{\"Reason\":\"Success\"},\"Task Info\":{\"Task ID\":1,\"Launch Time\":10,\"Finish Time\":30}}";
+
     g_auto(Parsed) parsed = parsed_new("app-1");
     assert_taken(&parsed, start);
     g_assert_cmpint(spark_task(parsed.records, 0)->status, ==, TASK_RUNNING);
@@ -166,9 +172,11 @@ static void test_start_and_end(void) {
     g_assert_cmpuint(parsed.records->of[SPARK_TASK]->len, ==, 1);
     g_assert_cmpint(spark_task(parsed.records, 0)->status, ==, TASK_SUCCESS);
     g_assert_cmpstr(spark_task(parsed.records, 0)->host, ==, "h");
+
     assert_taken(&parsed, start);
     events_close_batch(parsed.events);
     g_assert_cmpint(spark_app(parsed.records, 0)->last_event_ms, ==, 30);
+
     spark_records_clear(parsed.records);
     events_into(parsed.events, parsed.records);
     assert_taken(&parsed, end);
@@ -188,6 +196,7 @@ static void test_stage(void) {
                  "\"Number of Partitions\":8},{\"Name\":\"no id\"}],\"Parent "
                  "IDs\":[0,1],\"Details\":\"d\",\"Submission Time\":100,"
                  "\"Completion Time\":200,\"Failure Reason\":\"lost\",\"Accumulables\":[{\"ID\":1}]}}");
+
     const SparkStage *stage = spark_stage(parsed.records, 0);
     g_assert_cmpint(stage->stage, ==, 2);
     g_assert_cmpint(stage->attempt, ==, 1);
@@ -198,6 +207,7 @@ static void test_stage(void) {
     g_assert_cmpint(stage->completed_ms, ==, 200);
     g_assert_cmpuint(stage->parents.n, ==, 2);
     g_assert_cmpuint(stage->rdds.n, ==, 1);
+
     const SparkRdd *rdd = stage->rdds.items;
     g_assert_cmpint(rdd->id, ==, 5);
     g_assert_cmpstr(rdd->scope, ==, "map \"q\"");
@@ -243,6 +253,7 @@ static void test_application(void) {
                  "\"spark.driver.host\":\"d\"},\"System Properties\":{\"a\":\"b\"}}");
     g_assert_cmpuint(spark_records_count(parsed.records), ==, 0);
     g_assert_cmpuint(events_waiting(parsed.events), ==, 3);
+
     assert_taken(&parsed,
                  "{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"name\",\"App ID\":\"application_1\","
                  "\"Timestamp\":5,\"User\":\"u\",\"App Attempt ID\":\"2\"}");
@@ -252,11 +263,13 @@ static void test_application(void) {
     g_assert_false(events_ended(parsed.events));
     assert_taken(&parsed, "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":11}");
     g_assert_true(events_ended(parsed.events));
+
     g_assert_cmpstr(events_app(parsed.events), ==, "application_1_2");
     g_assert_cmpuint(events_waiting(parsed.events), ==, 0);
     for (guint i = 0; i < parsed.records->of[SPARK_APP]->len; i++)
         g_assert_cmpstr(spark_app(parsed.records, i)->app, ==, "application_1_2");
     g_assert_cmpuint(parsed.records->of[SPARK_APP]->len, ==, 4);
+
     const SparkApp *environment = spark_app(parsed.records, 1);
     g_assert_cmpstr(spark_app(parsed.records, 0)->version, ==, "3.5.6");
     g_assert_cmpstr(environment->driver_host, ==, "d");
@@ -264,6 +277,7 @@ static void test_application(void) {
     g_assert_cmpstr(environment->properties.items[0].key, ==, "java.version");
     g_assert_cmpstr(environment->properties.items[1].key, ==, "spark.master");
     g_assert_cmpint(spark_app(parsed.records, 3)->end_ms, ==, 11);
+
     const SparkExecutor *added = spark_executor(parsed.records, 0), *removed = spark_executor(parsed.records, 1);
     g_assert_cmpstr(added->host, ==, "w1");
     g_assert_cmpint(added->cores, ==, 4);
@@ -322,6 +336,7 @@ static void test_broken(void) {
         "[\"Event\"]",
         "{\"Event\":7}",
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
         g_auto(Parsed) parsed = parsed_new("app-1");
         g_assert_cmpint(take(&parsed, lines[i]), ==, EVENT_BROKEN);

@@ -119,10 +119,12 @@ static void test_growing(gconstpointer data) {
     g_auto(File) file = file_new();
     static const char text[] = "first\nsecond line\n\nlast one\n";
     static const char *const lines[] = {"first", "second line", "", "last one"};
+
     g_autoptr(GByteArray) packed = g_byte_array_new();
     packed_append(kind, (Bytes){text, strlen(text)}, 4, packed);
     g_autoptr(LineReader) reader = reader_at(&file, NULL);
     guint n = 0;
+
     for (guint i = 0; i < packed->len; i++) {
         Line line;
         file_append(&file, packed->data + i, 1);
@@ -132,6 +134,7 @@ static void test_growing(gconstpointer data) {
             n++;
         }
     }
+
     g_assert_cmpuint(n, ==, G_N_ELEMENTS(lines));
     g_assert_false(line_reader_within(reader));
 }
@@ -151,6 +154,7 @@ static void test_long_lines(void) {
     append_long(&file, 'w', 3 * 1024 * 1024, TRUE);  /* wanted */
     append_long(&file, 'x', LINE_MOST_BYTES + 1024 * 1024, TRUE);
     file_append(&file, "-short\nfive\nsix", 15);
+
     g_autoptr(LineReader) reader = reader_at(&file, NULL);
     Line line;
     g_assert_cmpint(next(reader, &line), ==, LINE_READY);
@@ -164,9 +168,11 @@ static void test_long_lines(void) {
     assert_line(&line, "-short", 5); /* short ones are handed out */
     g_assert_cmpint(next(reader, &line), ==, LINE_READY);
     assert_line(&line, "five", 6);
+
     g_assert_cmpint(next(reader, &line), ==, LINE_END);
     line = line_reader_rest(reader);
     assert_line(&line, "six", 7);
+
     const ReadPosition position = line_reader_position(reader);
     g_assert_cmpuint(position.line, ==, 6);
     line_reader_take_rest(reader);

@@ -37,11 +37,13 @@ static void test_the_example(void) {
                                         "stage=0;thread=59;this=HadoopRDD[0] at;"
                                         "partitionId=6;LoadedClassCount=8010;HeapOccupationRate=0.5;GCTime=130",
                                         NULL};
+
     const OperationSite site = {"app-1", "3", "worker7"};
     Read read = read_lines(lines, &site);
     only_trouble(&read, OPERATION_TROUBLE_COUNT, 0, 0);
     g_assert_cmpuint(read.counts.lines, ==, 2);
     g_assert_cmpuint(read.records->of[SPARK_OPERATION]->len, ==, 1);
+
     const SparkOperation *operation = spark_operation(read.records, 0);
     g_assert_cmpstr(operation->app, ==, "app-1");
     g_assert_cmpstr(operation->executor, ==, "3");
@@ -74,9 +76,11 @@ static void test_nesting(void) {
                                         END("C", 1200, "this=C[2] at;partitionId=1;GCTime=15"),
                                         NULL};
     static const gint64 ms[] = {100, 30, 70}, gc[] = {10, 4, 1};
+
     Read read = read_lines(lines, NULL);
     only_trouble(&read, OPERATION_TROUBLE_COUNT, 0, 0);
     g_assert_cmpuint(read.records->of[SPARK_OPERATION]->len, ==, 3);
+
     for (guint i = 0; i < 3; i++) {
         const SparkOperation *operation = spark_operation(read.records, i);
         g_assert_cmpint(operation->rdd, ==, i);
@@ -84,6 +88,7 @@ static void test_nesting(void) {
         g_assert_cmpint(operation->gc_ms, ==, gc[i]);
         g_assert_cmpint(operation->instance, ==, 2 - i);
     }
+
     spark_records_free(read.records);
 }
 
@@ -174,9 +179,11 @@ static void test_own_rules(void) {
         "at;partitionId=1;nanoTime=995;"
         "taskAttemptId=12",
         NULL};
+
     Read read = read_lines(lines, NULL);
     only_trouble(&read, OPERATION_TROUBLE_COUNT, 0, 0);
     g_assert_cmpuint(read.counts.exceptions, ==, 1);
+
     const SparkOperation *operation = spark_operation(read.records, 0);
     g_assert_cmpint(operation->exclusive_ns, ==, 1000);
     g_assert_cmpint(operation->task, ==, 12);
@@ -185,6 +192,7 @@ static void test_own_rules(void) {
     g_assert_cmpstr(operation->app, ==, "app-2");
     g_assert_cmpstr(operation->executor, ==, "4");
     g_assert_cmpstr(operation->host, ==, "w1");
+
     spark_records_free(read.records);
 }
 

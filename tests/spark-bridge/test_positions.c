@@ -71,6 +71,7 @@ static void test_no_positions(void) {
          "\"file_content_offset\":2}]}",
          PLUMB_ERROR_CORRUPT},
     };
+
     char *folder = folder_new();
     g_autofree char *path = g_build_filename(folder, "state", NULL);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

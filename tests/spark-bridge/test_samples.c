@@ -81,6 +81,7 @@ static void assert_recorded(const Recorded *expected, const SparkRecords *record
     g_assert_cmpuint(counts->clock_steps, ==, 0);
     g_assert_cmpuint(counts->samples, ==, expected->samples);
     g_assert_cmpuint(records->of[SPARK_SAMPLE]->len, ==, expected->samples);
+
     const HostSample *sample = spark_sample(records, 0);
     g_assert_cmpstr(sample->host, ==, "vm");
     g_assert_cmpstr(sample->source, ==, expected->source);
@@ -91,9 +92,11 @@ static void assert_recorded(const Recorded *expected, const SparkRecords *record
     assert_near(sample->idle, expected->idle);
     g_assert_cmpuint(sample->disks.n, ==, expected->disks);
     g_assert_cmpuint(sample->nets.n, ==, expected->nets);
+
     for (guint i = 0; i < records->of[SPARK_SAMPLE]->len; i++)
         g_assert_cmpint(spark_sample(records, i)->interval_ns, ==, NS_PER_SEC);
     if (expected->device == NULL) return;
+
     if (expected->disks > 0) {
         const HostDisk *disk = &sample->disks.items[expected->disks - 1];
         g_assert_cmpstr(disk->device, ==, expected->device);
@@ -148,9 +151,11 @@ static void test_zones(void) {
     g_assert_false(counts.zone_assumed);
     read_text(local, in_zone("+05:30"), 4096, records);
     g_assert_cmpint(spark_sample(records, 3)->time_ns, ==, (AT_204449 + 8 * 3600 - 19800) * NS_PER_SEC);
+
     /* Nobody said: this machine's, and it is told. */
     counts = read_text(local, SAMPLE_OPTIONS_NONE, 4096, records);
     g_assert_true(counts.zone_assumed);
+
     /* sadf says itself that its times are UTC, and iostat's ISO times have their offset: no option changes that. */
     g_autofree char *utc = file_text("sadf.json"), *iso = file_text("iostat.iso.txt");
     read_text(utc, in_zone("Asia/Shanghai"), 4096, records);
@@ -158,6 +163,7 @@ static void test_zones(void) {
     counts = read_text(iso, in_zone("America/New_York"), 4096, records);
     g_assert_cmpint(spark_sample(records, 12)->time_ns, ==, AT_205309 * NS_PER_SEC);
     g_assert_false(counts.zone_assumed);
+
     g_autoptr(GError) error = NULL;
     SampleOptions options = in_zone("Mars/Olympus");
     g_assert_null(sample_reader_new(&options, &error));

@@ -43,10 +43,12 @@ static void test_cases(void) {
         const SplitSite site = {"app-1", "2", "w3", NULL};
         g_autoptr(SplitLog) log = split_log_new(&site);
         g_autoptr(SparkRecords) records = spark_records_new();
+
         read_line(log, c->line, 1, records);
         g_assert_cmpuint(records->of[SPARK_SPLIT]->len, ==, c->path != NULL);
         g_assert_cmpuint(split_log_counts(log)->lines, ==, c->path != NULL);
         if (c->path == NULL) continue;
+
         const SparkSplit *split = spark_split(records, 0);
         g_assert_cmpstr(split->path, ==, c->path);
         g_assert_cmpint(split->start, ==, c->start);

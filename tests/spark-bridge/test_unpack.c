@@ -28,17 +28,20 @@ static gboolean feed(PackedKind kind, Bytes packed, Fed *fed, GError **error) {
     gsize at = 0, have = 0;
     fed->plain = g_byte_array_sized_new(64);
     fed->clean = g_array_new(FALSE, FALSE, sizeof(gsize));
+
     for (;;) {
         UnpackStep step = {.in = {data + at, have - at}, .to = to, .room = room};
         if (!unpacker_step(unpacker, &step, error)) return FALSE;
         const gsize taken = (have - at) - step.in.size_bytes;
         at += taken;
         append_bytes(fed->plain, to, step.n);
+
         const gsize plain = fed->plain->len;
         if (unpacker_clean(unpacker)) {
             g_array_append_val(fed->clean, at);
             g_array_append_val(fed->clean, plain);
         }
+
         if (taken > 0 || step.n > 0) continue;
         if (have == packed.size_bytes) return TRUE;
         have = MIN(have + MAX(piece, step.wanted > have - at ? step.wanted - (have - at) : 0), packed.size_bytes);
@@ -150,6 +153,7 @@ static void test_limits(void) {
          "a",
          8},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         Fed fed = {.piece = 64, .room = 4096};
         g_autoptr(GError) error = NULL;

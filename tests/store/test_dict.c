@@ -40,6 +40,7 @@ static void test_ids(gconstpointer data) {
     g_assert_cmpuint(dict_find(dict, "create", 6), ==, 2);
     g_assert_cmpuint(dict_find(dict, "create", 5), ==, 0);
     g_assert_cmpuint(dict_find(dict, "", 0), ==, 0);
+
     gsize length = 99;
     g_assert_cmpstr(dict_text(dict, 2, &length), ==, "create");
     g_assert_cmpuint(length, ==, 6);
@@ -47,11 +48,13 @@ static void test_ids(gconstpointer data) {
     g_assert_cmpuint(length, ==, 0);
     g_assert_cmpstr(dict_text(dict, 3, NULL), ==, "");
     g_assert_cmpstr(dict_text(dict, G_MAXUINT32, NULL), ==, "");
+
     /* Bytes, not texts. */
     guint32 id;
     g_assert_true(dict_intern(dict, "a\0b", 3, &id, NULL));
     g_assert_cmpuint(dict_find(dict, "a\0b", 3), ==, id);
     g_assert_cmpuint(dict_find(dict, "a", 1), ==, 0);
+
     g_autofree char *longest = g_strnfill(LIMIT_NAME_BYTES + 1, 'x');
     g_assert_true(dict_intern(dict, longest, LIMIT_NAME_BYTES, &id, NULL));
     guint32 untouched = 77;
@@ -61,6 +64,7 @@ static void test_ids(gconstpointer data) {
     g_assert_cmpuint(untouched, ==, 77);
     g_assert_cmpuint(dict_find(dict, longest, LIMIT_NAME_BYTES + 1), ==, 0);
     g_assert_cmpuint(dict_size(dict), ==, 4);
+
     /* What was interned is in the store, whoever opens it next. */
     g_autoptr(Dict) again = dict_open(store, NULL);
     for (guint32 i = 0; i <= 5; i++) {
@@ -109,11 +113,13 @@ static void test_damage(gconstpointer data) {
         {"\0\0\0\3", 4, "gap"},   {"\0\0\0\0", 4, "zero"}, {"\0\0\0\2\0", 5, "long key"},
         {"\0\0", 2, "short key"}, {"\0\0\0\2", 4, ""},     {"\0\0\0\2", 4, "first"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *folder = folder_new();
         Store *store = open_in(data, folder, FALSE);
         put_entry(store, "\0\0\0\1", 4, "first");
         put_entry(store, cases[i].key, cases[i].key_bytes, cases[i].value);
+
         g_autoptr(GError) error = NULL;
         g_assert_null(dict_open(store, &error));
         g_test_message("%s", error->message);
@@ -134,6 +140,7 @@ static void test_many(gconstpointer data) {
     char *folder = folder_new(), name[64];
     Store *store = open_in(data, folder, FALSE);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
+
     for (guint32 id = 1; id <= MANY; id++) {
         const guint8 key[4] = {(guint8)(id >> 24), (guint8)(id >> 16), (guint8)(id >> 8), (guint8)id};
         name_of(id, name, sizeof name);
@@ -142,6 +149,7 @@ static void test_many(gconstpointer data) {
     g_assert_true(store_write(store, batch, FALSE, NULL));
     Dict *dict = dict_open(store, NULL);
     g_assert_cmpuint(dict_size(dict), ==, MANY);
+
     for (guint round = 0; round < 2; round++) {
         for (guint32 id = 1; id <= MANY; id++) {
             name_of(id, name, sizeof name);
@@ -150,6 +158,7 @@ static void test_many(gconstpointer data) {
         }
         dict_rest(dict);
     }
+
     g_assert_cmpuint(intern(dict, "FSClient/10.0.0.1/7"), ==, 1);
     g_assert_cmpuint(intern(dict, "one more"), ==, MANY + 1);
     dict_free(dict);
@@ -189,16 +198,19 @@ static void test_threads(gconstpointer data) {
     Dict *dict = dict_open(store, NULL);
     g_autofree Worker *workers = g_new0(Worker, THREADS);
     pthread_t threads[THREADS];
+
     for (guint i = 0; i < THREADS; i++) {
         workers[i].dict = dict;
         workers[i].first = i * 13;
         g_assert_cmpint(pthread_create(&threads[i], NULL, interner, &workers[i]), ==, 0);
     }
     for (guint i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+
     g_assert_cmpuint(dict_size(dict), ==, NAMES);
     for (guint n = 0; n < NAMES; n++) {
         for (guint i = 1; i < THREADS; i++) g_assert_cmpuint(workers[i].ids[n], ==, workers[0].ids[n]);
     }
+
     dict_free(dict);
     dict = dict_open(store, NULL);
     g_assert_cmpuint(dict_size(dict), ==, NAMES);
@@ -213,20 +225,24 @@ static void test_full_in_memory(void) {
     Store *store = open_in(GUINT_TO_POINTER(0), folder, FALSE);
     g_autoptr(Dict) dict = dict_open(store, NULL);
     g_assert_true(dict_in_memory(dict));
+
     g_autoptr(GError) error = NULL;
     char name[LIMIT_NAME_BYTES];
     memset(name, 'n', sizeof name);
     guint32 id = 0, n = 0;
+
     for (; n <= LIMIT_DICTIONARY_MEMORY_BYTES / LIMIT_NAME_BYTES; n++) {
         memcpy(name, &n, sizeof n);
         if (!dict_intern(dict, name, sizeof name, &id, &error)) break;
     }
+
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_assert_nonnull(strstr(error->message, "in memory"));
     g_assert_cmpuint(n, >, LIMIT_DICTIONARY_MEMORY_BYTES / LIMIT_NAME_BYTES * 9 / 10);
     g_assert_cmpuint(dict_size(dict), ==, n);
     memcpy(name, &(guint32){0}, sizeof n);
     g_assert_cmpuint(dict_find(dict, name, sizeof name), ==, 1);
+
     g_clear_pointer(&dict, dict_free);
     store_close(store);
     folder_remove(folder);

@@ -41,16 +41,19 @@ static void test_values(gconstpointer data) {
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (i != FAMILY_TRACE) assert_value(store, (StoreFamily)i, "a", NULL);
     }
+
     put(store, FAMILY_TRACE, "a", "");
     assert_value(store, FAMILY_TRACE, "a", "");
     put(store, FAMILY_TRACE, "", "empty key");
     assert_value(store, FAMILY_TRACE, "", "empty key");
     assert_value(store, FAMILY_TRACE, "aa", NULL);
+
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     g_autofree char *large = g_malloc0(5 << 20);
     large[5 << 19] = 7;
     store_batch_put(batch, FAMILY_PATTERN, (Bytes){"\0\xff\0", 3}, (Bytes){large, 5 << 20});
     write_ok(store, batch);
+
     g_autoptr(GBytes) found = NULL;
     g_assert_true(store_get(store, FAMILY_PATTERN, (Bytes){"\0\xff\0", 3}, &found, NULL));
     g_assert_cmpmem(g_bytes_get_data(found, NULL), g_bytes_get_size(found), large, 5 << 20);
@@ -64,6 +67,7 @@ static void test_batches(gconstpointer data) {
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     g_assert_cmpuint(store_batch_size_bytes(batch), ==, 0);
+
     store_batch_put(batch, FAMILY_INDEX, text("a"), text("1"));
     store_batch_delete(batch, FAMILY_INDEX, text("a"));
     store_batch_put(batch, FAMILY_INDEX, text("b"), text("1"));
@@ -76,6 +80,7 @@ static void test_batches(gconstpointer data) {
     store_batch_merge(batch, FAMILY_STATS, text("t"), text("1"));
     store_batch_delete(batch, FAMILY_STATS, text("t"));
     store_batch_merge(batch, FAMILY_STATS, text("t"), text("2"));
+
     g_assert_cmpuint(store_batch_size_bytes(batch), >, 20);
     assert_value(store, FAMILY_INDEX, "b", NULL);
     write_ok(store, batch);
@@ -85,11 +90,13 @@ static void test_batches(gconstpointer data) {
     assert_value(store, FAMILY_INDEX, "c", "3");
     assert_value(store, FAMILY_STATS, "s", "xyz");
     assert_value(store, FAMILY_STATS, "t", "2");
+
     /* An empty batch is fine, and the emptied one can be filled again. */
     write_ok(store, batch);
     store_batch_put(batch, FAMILY_INDEX, text("d"), text("4"));
     write_ok(store, batch);
     assert_value(store, FAMILY_INDEX, "d", "4");
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
@@ -101,12 +108,14 @@ static void test_lent_values(gconstpointer data) {
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     g_autofree char *put = g_strdup("put"), *first = g_strdup("1"), *third = g_strdup("3");
+
     store_batch_put_lent(batch, FAMILY_INDEX, text("a"), text(put));
     store_batch_put(batch, FAMILY_INDEX, text("b"), text("copied"));
     store_batch_merge_lent(batch, FAMILY_STATS, text("s"), text(first));
     store_batch_merge(batch, FAMILY_STATS, text("s"), text("2"));
     store_batch_merge_lent(batch, FAMILY_STATS, text("s"), text(third));
     store_batch_merge_lent(batch, FAMILY_STATS, text("r"), text(third)); /* the same bytes again, at another key */
+
     write_ok(store, batch);
     memset(put, '!', strlen(put));
     *first = *third = '!';
@@ -114,10 +123,12 @@ static void test_lent_values(gconstpointer data) {
     assert_value(store, FAMILY_INDEX, "b", "copied");
     assert_value(store, FAMILY_STATS, "s", "123");
     assert_value(store, FAMILY_STATS, "r", "3");
+
     store_batch_merge_lent(batch, FAMILY_INDEX, text("a"), text(put));
     g_autoptr(GError) error = NULL;
     g_assert_false(store_write(store, batch, FALSE, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
@@ -156,6 +167,7 @@ static void test_merge_is_associative(gconstpointer data) {
     char *folder = folder_new();
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
+
     for (guint round = 0; round < 20; round++) {
         g_autofree char *key = g_strdup_printf("key %u", round);
         g_autoptr(GString) expected = g_string_new(NULL);
@@ -163,6 +175,7 @@ static void test_merge_is_associative(gconstpointer data) {
             put(store, FAMILY_STATS, key, "start,");
             g_string_append(expected, "start,");
         }
+
         for (guint i = 0; i < 30; i++) {
             g_autofree char *operand = g_strdup_printf("%u,", i);
             g_string_append(expected, operand);
@@ -173,6 +186,7 @@ static void test_merge_is_associative(gconstpointer data) {
         write_ok(store, batch);
         assert_value(store, FAMILY_STATS, key, expected->str);
     }
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
@@ -202,12 +216,14 @@ static void test_failed_merge(gconstpointer data) {
     put(store, FAMILY_STATS, "a", "1");
     put(store, FAMILY_STATS, "b", "1");
     put(store, FAMILY_STATS, "c", "1");
+
     store_batch_merge(batch, FAMILY_STATS, text("b"), text("!"));
     write_ok(store, batch);
     assert_corrupt(store, "b");
     store_batch_merge(batch, FAMILY_STATS, text("b"), text("2"));
     write_ok(store, batch);
     assert_corrupt(store, "b");
+
     /* The others are as good as before, and the store goes on. */
     g_assert_true(store_flush(store, TRUE, NULL));
     assert_corrupt(store, "b");
@@ -215,6 +231,7 @@ static void test_failed_merge(gconstpointer data) {
     assert_value(store, FAMILY_STATS, "c", "1");
     put(store, FAMILY_STATS, "b", "whole again");
     assert_value(store, FAMILY_STATS, "b", "whole again");
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
@@ -247,6 +264,7 @@ static void test_iterator_edges(gconstpointer data) {
         {{"\xff\xff\0", 3}, -1, 7},
         {{"\xff\xff\xff", 3}, -1, 7},
     };
+
     char *folder = folder_new();
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(StoreIter) empty = store_iter_new(store, FAMILY_TRACE_ID);
@@ -254,10 +272,12 @@ static void test_iterator_edges(gconstpointer data) {
     g_assert_false(store_iter_seek_before(empty, text("zzz")));
     g_assert_false(store_iter_next(empty) || store_iter_previous(empty));
     g_assert_true(store_iter_error(empty, NULL));
+
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     for (guint i = 0; i < G_N_ELEMENTS(keys); i++) store_batch_put(batch, FAMILY_TRACE_ID, keys[i], keys[i]);
     write_ok(store, batch);
     g_autoptr(StoreIter) iter = store_iter_new(store, FAMILY_TRACE_ID);
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         const Bytes key = cases[i].key;
         for (guint before = 0; before < 2; before++) {
@@ -281,6 +301,7 @@ static void test_iterator_edges(gconstpointer data) {
             g_assert_cmpmem(there.data, there.size_bytes, keys[at].data, keys[at].size_bytes);
         }
     }
+
     g_assert_true(store_iter_error(iter, NULL));
     g_clear_pointer(&iter, store_iter_free);
     g_clear_pointer(&empty, store_iter_free);
@@ -294,6 +315,7 @@ static void test_iterator_sees_its_moment(gconstpointer data) {
     g_autoptr(Store) store = open_new(data, folder);
     put(store, FAMILY_TRACE, "a", "1");
     put(store, FAMILY_TRACE, "c", "1");
+
     g_autoptr(StoreIter) then = store_iter_new(store, FAMILY_TRACE);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     store_batch_put(batch, FAMILY_TRACE, text("b"), text("2"));
@@ -301,6 +323,7 @@ static void test_iterator_sees_its_moment(gconstpointer data) {
     store_batch_delete(batch, FAMILY_TRACE, text("c"));
     write_ok(store, batch);
     g_assert_true(store_flush(store, TRUE, NULL));
+
     g_autoptr(StoreIter) now = store_iter_new(store, FAMILY_TRACE);
     StoreIter *both[] = {then, now};
     const char *expected[] = {"a1c1", "a2b2"};
@@ -313,6 +336,7 @@ static void test_iterator_sees_its_moment(gconstpointer data) {
         }
         g_assert_cmpstr(seen->str, ==, expected[i]);
     }
+
     g_clear_pointer(&then, store_iter_free);
     g_clear_pointer(&now, store_iter_free);
     g_clear_pointer(&batch, store_batch_free);
@@ -343,9 +367,11 @@ static void change(GTree *model, StoreBatch *batch) {
         change_range(model, batch);
         return;
     }
+
     char *key = g_strdup_printf("%03d", g_random_int_range(0, 200));
     char *value = g_strdup_printf("v%d", g_random_int_range(0, 1000));
     const char *old = g_tree_lookup(model, key);
+
     switch (g_random_int_range(0, 4)) {
     case 0:
         store_batch_delete(batch, FAMILY_STATS, text(key));
@@ -362,6 +388,7 @@ static void change(GTree *model, StoreBatch *batch) {
     }
     default: store_batch_put(batch, FAMILY_STATS, text(key), text(value));
     }
+
     g_tree_replace(model, key, value);
 }
 
@@ -394,9 +421,11 @@ static void test_against_a_model(gconstpointer data) {
     g_autoptr(Store) store = open_new(data, folder);
     g_autoptr(GTree) model = g_tree_new_full(compare_text, NULL, g_free, g_free);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
+
     for (guint step = 0; step < 1500; step++) {
         change(model, batch);
         if (g_random_int_range(0, 10) != 0) continue;
+
         write_ok(store, batch);
         g_autofree char *key = g_strdup_printf("%03d", g_random_int_range(0, 200));
         assert_value(store, FAMILY_STATS, key, g_tree_lookup(model, key));
@@ -405,6 +434,7 @@ static void test_against_a_model(gconstpointer data) {
             g_assert_true(store_compact(store, FAMILY_STATS, text("050"), text("150"), NULL));
         if (g_random_int_range(0, 10) == 0) assert_equals_model(store, model);
     }
+
     write_ok(store, batch);
     assert_equals_model(store, model);
     g_clear_pointer(&batch, store_batch_free);
@@ -488,6 +518,7 @@ static void test_marks(gconstpointer data) {
     char *folder = folder_new();
     g_autoptr(Store) store = open_new(data, folder);
     gboolean no_log = GPOINTER_TO_UINT(data) == 2;
+
     for (guint round = 0; round < 3; round++) {
         put(store, FAMILY_TRACE, "a", "1");
         guint64 mark = store_next_mark(store);
@@ -495,6 +526,7 @@ static void test_marks(gconstpointer data) {
         g_assert_true(store_set_mark(store, FALSE, NULL));
         if (no_log) g_assert_cmpuint(store_next_mark(store), ==, mark + 1);
         if (no_log) g_assert_cmpuint(store_reached_mark(store), <, mark); /* nothing asked for it */
+
         if (round < 2) {
             g_assert_true(store_set_mark(store, TRUE, NULL));
             wait_reached(store, mark);
@@ -502,11 +534,13 @@ static void test_marks(gconstpointer data) {
             g_assert_true(store_flush(store, FALSE, NULL));
             g_assert_cmpuint(store_reached_mark(store), >=, mark);
         }
+
         if (round != 1) continue;
         store_close(store);
         store = open_new(data, folder);
         g_assert_cmpuint(store_reached_mark(store), >=, mark);
     }
+
     /* Full buffers are written out without being asked. */
     guint64 mark = store_next_mark(store);
     g_assert_true(store_set_mark(store, FALSE, NULL));
@@ -539,6 +573,7 @@ static void test_deleted_ranges(gconstpointer data) {
         put(store, FAMILY_TRACE, keys[i], "1");
         put(store, FAMILY_INDEX, keys[i], "1");
     }
+
     g_autoptr(StoreIter) before = store_iter_new(store, FAMILY_TRACE);
     g_autoptr(StoreBatch) batch = store_batch_new(store);
     store_batch_put(batch, FAMILY_TRACE, text("bb"), text("goes"));
@@ -548,12 +583,14 @@ static void test_deleted_ranges(gconstpointer data) {
     store_batch_delete_range(batch, FAMILY_TRACE, text("x"), text("x"));
     store_batch_put(batch, FAMILY_TRACE, text("ab"), text("comes"));
     g_assert_cmpuint(store_batch_size_bytes(batch), >, 30);
+
     write_ok(store, batch);
     assert_keys(store, FAMILY_TRACE, "a ab bc c d z ");
     assert_keys(store, FAMILY_INDEX, "a b ba c d ");
     assert_value(store, FAMILY_TRACE, "ba", NULL);
     assert_value(store, FAMILY_TRACE, "bc", "comes");
     g_assert_true(store_iter_seek(before, text("b"))); /* it sees its moment */
+
     /* The space comes back; nothing else changes, and what is written again is there again. */
     put(store, FAMILY_TRACE, "bd", "again");
     g_autoptr(GError) error = NULL;
@@ -567,6 +604,7 @@ static void test_deleted_ranges(gconstpointer data) {
     assert_keys(store, FAMILY_TRACE, "bc bd c d z ");
     put(store, FAMILY_TRACE, "a", "again");
     assert_value(store, FAMILY_TRACE, "a", "again");
+
     g_clear_pointer(&before, store_iter_free);
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
@@ -593,12 +631,14 @@ static void test_expired_entries(gconstpointer data) {
     options.expired = expired;
     options.expired_arg = &expiry;
     g_autoptr(Store) store = implementations[GPOINTER_TO_UINT(data)].open(&options, NULL);
+
     static const char *const values[] = {"9", "1", "4", "5", ""};
     for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
         const char key[2] = {(char)('a' + i), 0};
         put(store, FAMILY_TRACE_ID, key, values[i]);
         put(store, FAMILY_STATS, key, values[i]);
     }
+
     g_autoptr(GError) error = NULL;
     store_compact(store, FAMILY_TRACE_ID, text("a"), text("c"), &error);
     g_assert_no_error(error);
@@ -609,10 +649,12 @@ static void test_expired_entries(gconstpointer data) {
     g_assert_cmpint(expiry.calls, >=, 5);
     assert_keys(store, FAMILY_TRACE_ID, "a d e ");
     assert_keys(store, FAMILY_STATS, "a b c d e ");
+
     expiry.below = "\x7f";
     store_compact(store, FAMILY_TRACE_ID, text("a"), text("z"), &error);
     g_assert_no_error(error);
     assert_keys(store, FAMILY_TRACE_ID, "e ");
+
     g_clear_pointer(&store, store_close);
     folder_remove(folder);
 }
@@ -657,12 +699,15 @@ int main(int argc, char **argv) {
         {"expired-entries", test_expired_entries},
         {"usage", test_usage},
     };
+
     g_test_init(&argc, &argv, NULL);
+
     for (guint i = 0; i < G_N_ELEMENTS(implementations); i++) {
         for (guint j = 0; j < G_N_ELEMENTS(cases); j++) {
             g_autofree char *path = g_strdup_printf("/store/%s/%s", implementations[i].name, cases[j].name);
             g_test_add_data_func(path, GUINT_TO_POINTER(i), cases[j].run);
         }
     }
+
     return g_test_run();
 }

@@ -84,15 +84,18 @@ static void test_refused_in_time(gconstpointer no_log) {
     StoreOptions options = small_options(folder);
     options.no_log = no_log != NULL;
     g_autoptr(Store) store = open_ok(&options);
+
     put(store, FAMILY_STATS, "sum", "0");
     fill(disk, 1 << 20);
     g_autoptr(StoreBatch) batch = merge_batch(store, "1");
     assert_no_space(store, batch);
     assert_value(store, FAMILY_STATS, "sum", "0");
     make_room(disk);
+
     /* At once, and once. */
     g_assert_true(store_write(store, batch, FALSE, NULL));
     assert_value(store, FAMILY_STATS, "sum", "01");
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
     store = open_ok(&options);
@@ -109,16 +112,19 @@ static void test_engine_recovers(gconstpointer no_log) {
     StoreOptions options = small_options(folder);
     options.no_log = no_log != NULL;
     g_autoptr(Store) store = open_ok(&options);
+
     put(store, FAMILY_STATS, "sum", "0");
     fill(disk, 0);
     g_autoptr(GError) error = NULL;
     g_assert_false(store_flush(store, FALSE, &error));
     g_test_message("%s", error->message);
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
+
     g_autoptr(StoreBatch) batch = merge_batch(store, "1");
     assert_no_space(store, batch);
     assert_value(store, FAMILY_STATS, "sum", "0");
     make_room(disk);
+
     /* RocksDB looks for space every five seconds. */
     const Clock *clock = clock_system();
     gint64 start_ns = clock_monotonic_ns(clock);
@@ -126,6 +132,7 @@ static void test_engine_recovers(gconstpointer no_log) {
         g_assert_cmpint(clock_monotonic_ns(clock) - start_ns, <, 60 * NS_PER_SEC);
         g_usleep(20 * 1000);
     }
+
     assert_value(store, FAMILY_STATS, "sum", "01");
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&store, store_close);
@@ -178,17 +185,20 @@ static void test_closed_when_full(void) {
     if (disk == NULL) return;
     g_autofree char *folder = g_build_filename(disk, "store", NULL);
     StoreOptions options = small_options(folder);
+
     for (guint round = 0; round < 3; round++) {
         g_autofree char *key = g_strdup_printf("round %u", round);
         run_self("--close", disk, key, round == 1 ? "flush" : "");
         if (round == 2) fill(disk, 0); /* also what closing gave back */
         run_self("--open", disk, "", "");
+
         options.read_only = TRUE;
         g_autoptr(Store) store = open_ok(&options);
         assert_value(store, FAMILY_TRACE, key, "before");
         g_clear_pointer(&store, store_close);
         options.read_only = FALSE;
         make_room(disk);
+
         store = open_ok(&options);
         assert_value(store, FAMILY_TRACE, key, "before");
         g_clear_pointer(&store, store_close);
@@ -206,6 +216,7 @@ static void test_fills_alone(gconstpointer no_log) {
     g_autoptr(Store) store = open_ok(&options);
     g_autofree guint32 *value = g_new(guint32, 8192);
     guint written = 0;
+
     for (gboolean more = TRUE; more; written += more) {
         for (guint i = 0; i < 8192; i++) value[i] = g_random_int();
         g_autofree char *key = g_strdup_printf("%06u", written);
@@ -215,8 +226,10 @@ static void test_fills_alone(gconstpointer no_log) {
         more = store_write(store, batch, FALSE, &error);
         if (!more) g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
     }
+
     /* Two thirds of the disk at least: the rest is what compaction and the buffers need. */
     g_assert_cmpuint(written * 32, >, 24 << 10);
+
     for (guint round = 0; round < 2; round++) {
         for (guint i = 0; i <= written; i++) {
             g_autofree char *key = g_strdup_printf("%06u", i);
@@ -227,6 +240,7 @@ static void test_fills_alone(gconstpointer no_log) {
         g_clear_pointer(&store, store_close);
         store = open_ok(&options);
     }
+
     g_clear_pointer(&store, store_close);
     disk_free(disk);
 }
@@ -348,6 +362,7 @@ static void test_damage(void) {
     g_autofree char *killed = g_build_filename(folder, "killed", NULL);
     make_originals(closed, killed);
     const char *originals[] = {closed, killed};
+
     for (guint i = 0; i < G_N_ELEMENTS(originals); i++) {
         g_autofree char *copy = g_build_filename(folder, "copy", NULL);
         folder_copy(originals[i], copy);
@@ -355,6 +370,7 @@ static void test_damage(void) {
         folder_remove(g_steal_pointer(&copy));
         g_auto(GStrv) words = g_strsplit_set(whole, " \n", 4);
         g_assert_cmpstr(words[1], ==, "ok");
+
         g_autoptr(GDir) dir = g_dir_open(originals[i], 0, NULL);
         const char *name;
         while ((name = g_dir_read_name(dir)) != NULL) {
@@ -374,15 +390,18 @@ static void test_cut_manifest(void) {
     g_autoptr(Store) store = open_ok(&options);
     fill_with_all_kinds(store, 0);
     g_clear_pointer(&store, store_close);
+
     g_autofree char *current = g_build_filename(store_folder, "CURRENT", NULL), *name = NULL, *content = NULL;
     g_assert_true(g_file_get_contents(current, &name, NULL, NULL));
     g_autofree char *manifest = g_build_filename(store_folder, g_strchomp(name), NULL);
     gsize size;
     g_assert_true(g_file_get_contents(manifest, &content, &size, NULL));
+
     StoreOptions reading = options;
     reading.read_only = TRUE;
     store = open_ok(&reading);
     g_clear_pointer(&store, store_close);
+
     for (gsize cut = 0; cut < size; cut++) {
         file_write(manifest, content, cut);
         g_autoptr(GError) error = NULL;
@@ -399,18 +418,21 @@ static void test_cut_manifest_after_kill(void) {
     g_autofree char *closed = g_build_filename(folder, "closed", NULL);
     g_autofree char *killed = g_build_filename(folder, "killed", NULL);
     make_originals(closed, killed);
+
     g_autofree char *current = g_build_filename(killed, "CURRENT", NULL), *name = NULL, *content = NULL;
     g_assert_true(g_file_get_contents(current, &name, NULL, NULL));
     g_autofree char *manifest = g_build_filename(killed, g_strchomp(name), NULL);
     gsize size;
     g_assert_true(g_file_get_contents(manifest, &content, &size, NULL));
     const StoreOptions options = small_options(killed);
+
     for (gsize cut = 0; cut < MIN(size, 700); cut += 7) {
         file_write(manifest, content, cut);
         g_autoptr(GError) error = NULL;
         g_assert_null(store_open_rocksdb(&options, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
     }
+
     file_write(manifest, content, size);
     Store *store = open_ok(&options);
     store_close(store);
@@ -423,17 +445,20 @@ static void test_missing_files(void) {
     g_autofree char *killed = g_build_filename(folder, "killed", NULL);
     make_originals(closed, killed);
     static const char *const endings[] = {"CURRENT", ".sst", "MANIFEST-"};
+
     for (guint i = 0; i < G_N_ELEMENTS(endings); i++) {
         g_autofree char *copy = g_build_filename(folder, "copy", NULL);
         folder_copy(closed, copy);
         g_autoptr(GDir) dir = g_dir_open(copy, 0, NULL);
         const char *name;
         guint removed = 0;
+
         while ((name = g_dir_read_name(dir)) != NULL) {
             g_autofree char *path = g_build_filename(copy, name, NULL);
             if (strstr(name, endings[i]) != NULL && removed++ == 0) g_assert_cmpint(g_unlink(path), ==, 0);
         }
         g_assert_cmpuint(removed, >, 0);
+
         StoreOptions options = small_options(copy);
         for (guint read_only = 0; read_only < 2; read_only++) {
             options.read_only = read_only == 1;
@@ -452,9 +477,11 @@ int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--read") == 0) return read_damaged(argv[2]);
     if (argc == 5 && strcmp(argv[1], "--close") == 0) return close_when_full(argv[2], argv[3], argv[4]);
     if (argc == 5 && strcmp(argv[1], "--open") == 0) return open_when_full(argv[2]);
+
     /* Some hundred stores are opened here: in memory where there is such a place, for the time that disks take. */
     if (access("/dev/shm", W_OK) == 0) g_setenv("TMPDIR", "/dev/shm", FALSE);
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_data_func("/full-disk/refused-in-time", NULL, test_refused_in_time);
     g_test_add_data_func("/full-disk/refused-in-time-without-log", "no log", test_refused_in_time);
     g_test_add_data_func("/full-disk/engine-recovers", NULL, test_engine_recovers);
@@ -466,5 +493,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/damage/cut-manifest", test_cut_manifest);
     g_test_add_func("/damage/cut-manifest-after-kill", test_cut_manifest_after_kill);
     g_test_add_func("/damage/random", test_damage);
+
     return g_test_run();
 }

@@ -112,6 +112,7 @@ static void assert_whole(const char *folder, const Outcome *outcome, const char 
     g_autoptr(GError) error = NULL;
     g_autoptr(Store) store = store_open_rocksdb(&options, &error);
     if (store == NULL) g_error("%s: the store does not open again: %s", what, error->message);
+
     g_autoptr(GString) sum = g_string_new(NULL);
     for (guint b = 0; b < BATCHES; b++) {
         guint there = 0;
@@ -120,10 +121,12 @@ static void assert_whole(const char *folder, const Outcome *outcome, const char 
             key_of(key, b, i);
             there += has(store, i % 2 ? FAMILY_TRACE : FAMILY_INDEX, key);
         }
+
         if (there != 0 && there != VALUES) g_error("%s: batch %u is there by halves", what, b);
         if (there == 0 && outcome->acknowledged[b]) g_error("%s: batch %u was acknowledged and is gone", what, b);
         if (there > 0) g_string_append_c(sum, (char)('a' + b));
     }
+
     g_autoptr(GBytes) stored = NULL;
     g_assert_true(store_get(store, FAMILY_STATS, text("sum"), &stored, &error));
     gsize size = stored ? g_bytes_get_size(stored) : 0;
@@ -190,6 +193,7 @@ static gboolean run_once(Run run, gboolean no_log) {
     run.folder = store;
     run.what = what;
     run.outcome = outcome_new(no_log);
+
     gboolean reading = run.kind == FAULT_FAILED_READ;
     if (reading) run.at += G_MAXUINT / 2; /* nothing fails yet */
     in_process(work_with_faults, &run);
@@ -197,8 +201,10 @@ static gboolean run_once(Run run, gboolean no_log) {
         run.at -= G_MAXUINT / 2;
         in_process(read_with_faults, &run);
     }
+
     gboolean again = run.outcome->calls >= run.at;
     if (again || run.outcome->opened) in_process(look, &run);
+
     munmap(run.outcome, sizeof *run.outcome);
     folder_remove(folder);
     return again;

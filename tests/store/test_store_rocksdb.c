@@ -96,15 +96,18 @@ static void test_two_processes(void) {
     g_autoptr(Store) first = open_ok(&options);
     put(first, FAMILY_TRACE, "a", "1");
     g_clear_pointer(&first, store_close);
+
     Child child = child_start("--hold", folder);
     char line[16];
     g_assert_nonnull(fgets(line, sizeof line, child.from));
     assert_refused(&options, PLUMB_ERROR_BUSY, "another process");
+
     /* Reading is possible, sees what the other wrote, and keeps seeing it. */
     options.read_only = TRUE;
     g_autoptr(Store) beside = open_ok(&options);
     assert_value(beside, FAMILY_TRACE, "a", "1");
     assert_value(beside, FAMILY_TRACE, "held", "yes");
+
     g_autoptr(GError) error = NULL;
     g_autoptr(StoreBatch) batch = store_batch_new(beside);
     store_batch_put(batch, FAMILY_TRACE, text("b"), text("2"));
@@ -113,6 +116,7 @@ static void test_two_processes(void) {
     g_assert_true(store_sync(beside, NULL) && store_flush(beside, TRUE, NULL));
     g_assert_cmpint(child_end(&child), ==, 0);
     assert_value(beside, FAMILY_TRACE, "held", "yes");
+
     g_clear_pointer(&batch, store_batch_free);
     g_clear_pointer(&beside, store_close);
     options.read_only = FALSE;
@@ -141,16 +145,19 @@ static void test_reader_beside_compaction(void) {
     reading.read_only = TRUE;
     g_autoptr(Store) store = open_ok(&options);
     g_autofree char *value = g_strnfill(1000, 'v');
+
     for (guint round = 0; round < 10; round++) {
         for (guint i = 0; i < 100; i++) {
             g_autofree char *key = g_strdup_printf("%03u", i);
             put(store, FAMILY_TRACE, key, value);
         }
+
         g_assert_true(store_flush(store, FALSE, NULL));
         g_autoptr(Store) beside = open_ok(&reading);
         g_autofree char *before = store_dump(beside, NULL);
         g_assert_true(store_flush(store, TRUE, NULL));
         g_autofree char *after = store_dump(beside, NULL);
+
         g_assert_nonnull(before);
         g_assert_cmpstr(before, ==, after);
     }
@@ -175,6 +182,7 @@ static int write_until_killed(const char *folder, gboolean no_log) {
     g_autoptr(GArray) marks = g_array_new(FALSE, FALSE, sizeof(guint64));
     guint safe = 0;
     g_autofree char *padding = g_strnfill(3000, 'p');
+
     for (guint i = 0;; i++) {
         g_autofree char *key = g_strdup_printf("%06u", i);
         g_autoptr(StoreBatch) batch = store_batch_new(store);
@@ -182,6 +190,7 @@ static int write_until_killed(const char *folder, gboolean no_log) {
         store_batch_put(batch, FAMILY_TRACE_ID, text(key), text(key));
         store_batch_merge(batch, FAMILY_STATS, text("all"), text("x"));
         if (!store_write(store, batch, FALSE, NULL)) return 1;
+
         guint64 mark = store_next_mark(store);
         g_array_append_val(marks, mark);
         if (i % 8 == 7 && !store_set_mark(store, i % 200 == 199, NULL)) return 1;
@@ -193,6 +202,7 @@ static int write_until_killed(const char *folder, gboolean no_log) {
 static void test_kill(gconstpointer data) {
     gboolean no_log = data != NULL;
     static const guint after[] = {1, 10, 150, 700, 2000};
+
     for (guint round = 0; round < G_N_ELEMENTS(after); round++) {
         char *folder = folder_new();
         Child child = child_start(no_log ? "--lose" : "--write", folder);
@@ -202,10 +212,12 @@ static void test_kill(gconstpointer data) {
             g_assert_nonnull(fgets(line, sizeof line, child.from));
             acknowledged++;
         }
+
         kill(child.pid, SIGKILL);
         while (fgets(line, sizeof line, child.from) != NULL) acknowledged += strchr(line, '\n') != NULL;
         int status = child_end(&child);
         g_assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+
         StoreOptions options = small_options(folder);
         options.no_log = no_log;
         g_autoptr(Store) store = open_ok(&options);
@@ -222,6 +234,7 @@ static void test_kill(gconstpointer data) {
             more = store_iter_next(traces);
             g_assert_cmpint(store_iter_next(ids), ==, more);
         }
+
         /* One more may have been written than the child lived to tell. */
         g_test_message("%u acknowledged, %u there", acknowledged, n);
         g_assert_cmpuint(n, >=, acknowledged);
@@ -282,6 +295,7 @@ static void test_versions(void) {
         {"\1", 1, PLUMB_ERROR_CORRUPT, "unreadable"},
         {"\0\0\0\5\0", 5, PLUMB_ERROR_CORRUPT, "unreadable"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *folder = folder_new();
         StoreOptions options = small_options(folder);
@@ -291,6 +305,7 @@ static void test_versions(void) {
         g_assert_true(store_write(store, batch, FALSE, NULL));
         store_batch_free(batch);
         store_close(store);
+
         for (guint read_only = 0; read_only < 2; read_only++) {
             options.read_only = read_only == 1;
             if (cases[i].code >= 0)
@@ -390,6 +405,7 @@ static void test_reclaim(void) {
     g_assert_true(store_flush(store, TRUE, NULL));
     guint64 full = store_usage(store).disk_bytes;
     g_assert_cmpuint(full, >=, 16 << 20);
+
     for (guint gone = 1500; gone < total; gone += 1500) {
         g_autofree char *until = g_strdup_printf("%08u", gone);
         delete_and_reclaim(store, until);
@@ -399,9 +415,11 @@ static void test_reclaim(void) {
         store = open_ok(&options);
         g_assert_cmpuint(count_entries(store), ==, total - gone);
     }
+
     guint64 left = store_usage(store).disk_bytes;
     g_test_message("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes left", left, full);
     g_assert_cmpuint(left, <, full / 3);
+
     /* And the rest by rewriting. */
     g_assert_true(store_compact(store, FAMILY_TRACE, text("0"), text("9"), NULL));
     g_assert_cmpuint(count_entries(store), ==, total % 1500);
@@ -472,15 +490,18 @@ static void test_other_user(void) {
         g_test_skip("only root can become another user");
         return;
     }
+
     static const struct {
         guint mode;
         const char *writing, *reading;
     } cases[] = {{0700, "right to", "right to"}, {0755, "right to", "open"}};
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *folder = folder_new();
         const StoreOptions options = small_options(folder);
         store_close(open_ok(&options));
         g_assert_cmpint(g_chmod(folder, (int)cases[i].mode), ==, 0);
+
         Child child = child_start("--nobody", folder);
         char line[512];
         g_assert_nonnull(fgets(line, sizeof line, child.from));
@@ -526,6 +547,7 @@ static void test_older(void) {
         put(store, FAMILY_TRACE, "key", "x");
         put(store, FAMILY_SPARK, "key", "x");
     }
+
     char *text = NULL;
     rocksdb_options_t *plain = rocksdb_options_create();
     size_t n;
@@ -538,6 +560,7 @@ static void test_older(void) {
     rocksdb_t *db =
         rocksdb_open_column_families(plain, folder, FAMILY_COUNT, (const char *const *)names, each, families, &text);
     g_assert_null(text);
+
     for (guint i = 0; i < FAMILY_COUNT; i++) {
         if (strcmp(names[i], store_family_name(FAMILY_SPARK)) == 0) rocksdb_drop_column_family(db, families[i], &text);
         g_assert_null(text);
@@ -546,6 +569,7 @@ static void test_older(void) {
     rocksdb_close(db);
     rocksdb_list_column_families_destroy(names, n);
     rocksdb_options_destroy(plain);
+
     {
         g_autoptr(Store) store = open_ok(&reading);
         assert_value(store, FAMILY_TRACE, "key", "x");
@@ -556,6 +580,7 @@ static void test_older(void) {
         g_assert_true(store_iter_error(iter, NULL));
         g_assert_cmpuint(store_usage(store).family_bytes[FAMILY_SPARK], ==, 0);
     }
+
     for (guint i = 0; i < 2; i++) {
         g_autoptr(Store) store = open_ok(&options);
         assert_value(store, FAMILY_TRACE, "key", "x");
@@ -572,7 +597,9 @@ int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--nobody") == 0) return open_as_nobody(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--write") == 0) return write_until_killed(argv[2], FALSE);
     if (argc == 3 && strcmp(argv[1], "--lose") == 0) return write_until_killed(argv[2], TRUE);
+
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/rocksdb/reopen", test_reopen);
     g_test_add_func("/rocksdb/two-processes", test_two_processes);
     g_test_add_func("/rocksdb/reader-beside-compaction", test_reader_beside_compaction);
@@ -587,5 +614,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/rocksdb/kill-while-made", test_kill_while_made);
     g_test_add_func("/rocksdb/other-user", test_other_user);
     g_test_add_func("/rocksdb/read-only-disk", test_read_only_disk);
+
     return g_test_run();
 }

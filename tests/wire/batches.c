@@ -80,6 +80,7 @@ SpanBatch *batches_typical(GRand *rand, guint n_spans) {
     SpanBatch *batch = batch_new();
     const guint32 tracer = batch_intern(batch, "FSClient/10.0.0.5/4242", 22), key = batch_intern(batch, "path", 4);
     const SpanId root = {random_u64(rand), random_u64(rand)};
+
     for (guint i = 0; i < n_spans; i++) {
         const char *name = names[g_rand_int_range(rand, 0, G_N_ELEMENTS(names))];
         const guint32 name_at = batch_intern(batch, name, strlen(name));
@@ -91,6 +92,7 @@ SpanBatch *batches_typical(GRand *rand, guint n_spans) {
         batch_add_parent(batch, root);
         if (i % 8 == 0) batch_add_annotation(batch, key, batch_copy(batch, "/user/anna/part-00001", 21));
     }
+
     batch->sender.sender = batch_copy(batch, "FSClient/10.0.0.5/4242@1605956000123", 36);
     batch->sender.sequence = 1;
     batch->sender.spans_sent = n_spans;
@@ -112,10 +114,12 @@ static void assert_span_equal(const SpanBatch *a, const SpanBatch *b, guint i) {
     g_assert_cmpuint(x->flags, ==, y->flags);
     assert_string_equal(batch_string(a, x->name), batch_string(b, y->name));
     assert_string_equal(batch_string(a, x->tracer), batch_string(b, y->tracer));
+
     g_assert_cmpuint(x->n_parents, ==, y->n_parents);
     for (guint p = 0; p < x->n_parents; p++)
         assert_id_equal(g_array_index(a->parents, SpanId, x->parents_at + p),
                         g_array_index(b->parents, SpanId, y->parents_at + p));
+
     g_assert_cmpuint(x->n_annotations, ==, y->n_annotations);
     for (guint n = 0; n < x->n_annotations; n++) {
         const BatchAnnotation *u = &g_array_index(a->annotations, BatchAnnotation, x->annotations_at + n);
@@ -123,6 +127,7 @@ static void assert_span_equal(const SpanBatch *a, const SpanBatch *b, guint i) {
         assert_string_equal(batch_string(a, u->key), batch_string(b, v->key));
         assert_string_equal(u->value, v->value);
     }
+
     g_assert_cmpuint(x->n_notes, ==, y->n_notes);
     for (guint n = 0; n < x->n_notes; n++) {
         const BatchNote *u = &g_array_index(a->notes, BatchNote, x->notes_at + n);

@@ -80,6 +80,7 @@ static void put_containers(ThriftProtocol *p, gint16 id) {
     list_begin(p, id++, T_BOOL, 20);
     for (int i = 0; i < 20; i++) thrift_protocol_write_bool(p, i % 3 == 0, NULL);
     list_end(p);
+
     list_begin(p, id++, T_STRUCT, 2);
     for (int i = 0; i < 2; i++) {
         begin(p);
@@ -87,12 +88,14 @@ static void put_containers(ThriftProtocol *p, gint16 id) {
         end(p);
     }
     list_end(p);
+
     field(p, T_SET, id++);
     thrift_protocol_write_set_begin(p, T_I64, 2, NULL);
     thrift_protocol_write_i64(p, 1, NULL);
     thrift_protocol_write_i64(p, -1, NULL);
     thrift_protocol_write_set_end(p, NULL);
     done(p);
+
     field(p, T_MAP, id++);
     thrift_protocol_write_map_begin(p, T_STRING, T_LIST, 1, NULL);
     thrift_protocol_write_string(p, "key", NULL);
@@ -101,6 +104,7 @@ static void put_containers(ThriftProtocol *p, gint16 id) {
     thrift_protocol_write_list_end(p, NULL);
     thrift_protocol_write_map_end(p, NULL);
     done(p);
+
     field(p, T_MAP, id++);
     thrift_protocol_write_map_begin(p, T_BOOL, T_STRUCT, 0, NULL);
     thrift_protocol_write_map_end(p, NULL);

@@ -108,12 +108,14 @@ static Shape *put_shape(Writer *w, const BatchSpan *span, gboolean *alone) {
         pack_varint(w->out, i + 1);
         return known;
     }
+
     Shape *shape = shape_of(w, span);
     if (!*alone) g_ptr_array_add(w->shapes, shape);
     pack_varint(w->out, *alone ? 0 : w->shapes->len);
     put_name(w, shape->name);
     put_name(w, shape->tracer);
     pack_varint(w->out, shape->values->len);
+
     for (guint i = 0; i < shape->values->len; i++) {
         const Value *value = &g_array_index(shape->values, Value, i);
         append_u8(w->out, value->is_number ? 1 : 0);
@@ -146,11 +148,13 @@ static guint8 put_ids(Writer *w, const BatchSpan *span) {
     const SpanId *first = &g_array_index(w->batch->parents, SpanId, span->parents_at);
     const gboolean one = span->n_parents == 1 && first->trace == span->id.trace;
     guint8 bits = span->flags != 0 ? 16 : 0;
+
     bits |= span->id.trace == w->trace && !chance(w, 9) ? 1 : choose_near(w, 64);
     if (span->n_notes > 0 || (span->n_parents > 0 && !one) || chance(w, 30)) bits |= 8;
     if (one && ((bits & 8) == 0 || choose_near(w, 1) != 0))
         bits |= first->span == w->parent ? 2 : 4 | choose_near(w, 2);
     bits |= choose_near(w, 32);
+
     append_u8(w->out, bits);
     if ((bits & 1) == 0) put_id(w, span->id.trace, bits & 64, w->span);
     put_id(w, span->id.span, bits & 32, w->span);
@@ -159,6 +163,7 @@ static guint8 put_ids(Writer *w, const BatchSpan *span) {
         w->parent = first->span;
     }
     if ((bits & (2 | 4 | 8)) == 8) put_parents(w, span);
+
     w->trace = span->id.trace;
     w->span = span->id.span;
     return bits;

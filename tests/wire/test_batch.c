@@ -205,12 +205,14 @@ static void test_depth_in_both(void) {
 static void test_truncation(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(10);
     g_autoptr(SpanBatch) decoded = batch_new();
+
     for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++)
         for (int extras = 0; extras < 2; extras++) {
             g_autoptr(SpanBatch) batch = batches_random(rand, extras ? 2 : 12);
             const NewerOptions options = {.protocol = protocols[p], .version = 1, .extras = extras};
             g_autoptr(GByteArray) bytes = newer_submit(batch, &options);
             const Bytes whole = payload(bytes);
+
             for (gsize n = 0; n < whole.size_bytes; n++) {
                 /* In a block of its own, so that a byte read past the end is seen by the sanitizer. */
                 g_autofree guint8 *cut = g_memdup2(whole.data, n);
@@ -253,6 +255,7 @@ static void test_mutations(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(12);
     g_autoptr(SpanBatch) decoded = batch_new(), reference = batch_new();
     guint accepted = 0, refused = 0;
+
     for (guint round = 0; round < 20000; round++) {
         g_autoptr(SpanBatch) batch = batches_random(rand, (guint)g_rand_int_range(rand, 1, 5));
         g_autoptr(GByteArray) bytes = encoded(batch, protocols[round % 2]);
@@ -260,6 +263,7 @@ static void test_mutations(void) {
         for (gint n = g_rand_int_range(rand, 1, 4); n > 0; n--)
             ((guint8 *)whole.data)[g_rand_int_range(rand, 0, (gint32)whole.size_bytes)] ^=
                 1 << g_rand_int_range(rand, 0, 8);
+
         WireHeader header;
         WireVersions versions, expected;
         g_autoptr(GError) error = NULL;
@@ -267,12 +271,14 @@ static void test_mutations(void) {
             refused++;
             continue;
         }
+
         accepted++;
         assert_in_bounds(decoded);
         wire_batch_decode_reference(&header, reference, &expected, &error);
         g_assert_no_error(error);
         batches_assert_equal(decoded, reference);
     }
+
     g_assert_cmpuint(accepted, >, 1000);
     g_assert_cmpuint(refused, >, 1000);
 }
@@ -384,6 +390,7 @@ static void test_limits(void) {
         {"notes", fill_notes, LIMIT_SPAN_ANNOTATIONS},
         {"entries", fill_entries, LIMIT_BATCH_ENTRIES},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
         for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++)
             for (guint over = 0; over < 2; over++) {
@@ -409,6 +416,7 @@ static void test_content(void) {
         const char *what;
         BatchString text;
     } texts[] = {{"not UTF-8", {"\xff", 1}}, {"zero byte", {"a\0b", 3}}, {"cut character", {"caf\xc3", 4}}};
+
     for (gsize p = 0; p < G_N_ELEMENTS(protocols); p++) {
         for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
             for (guint where = 0; where < 5; where++) {
@@ -425,6 +433,7 @@ static void test_content(void) {
                 g_autoptr(GByteArray) bytes = encoded(batch, protocols[p]);
                 expect_error(payload(bytes), PLUMB_ERROR_INPUT);
             }
+
         static const guint32 indices[] = {1, 2, G_MAXINT32, (guint32)G_MININT32, G_MAXUINT32};
         for (gsize i = 0; i < G_N_ELEMENTS(indices); i++)
             for (guint where = 0; where < 3; where++) {
@@ -437,6 +446,7 @@ static void test_content(void) {
                 g_autoptr(GByteArray) bytes = encoded(batch, protocols[p]);
                 expect_error(payload(bytes), PLUMB_ERROR_INPUT);
             }
+
         g_autoptr(SpanBatch) nameless = batch_new(); /* a span, but no strings at all */
         batch_begin_span(nameless, (SpanId){1, 1});
         g_autoptr(GByteArray) bytes = encoded(nameless, protocols[p]);
@@ -465,6 +475,7 @@ static void test_crafted(void) {
         {"number of 33 bits", "\x1c\x15\xff\xff\xff\xff\x1f\0\0", 9, PLUMB_ERROR_INPUT},
         {"field number over 16 bits", "\x1c\x05\x80\x80\x04\0\0\0\0", 9, PLUMB_ERROR_INPUT},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].what);
         const WireHeader header = {
@@ -479,6 +490,7 @@ static void test_crafted(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+
     g_test_add_func("/batch/random", test_random);
     g_test_add_func("/batch/many-spans", test_many_spans);
     g_test_add_func("/batch/append", test_append);
@@ -496,5 +508,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/batch/limits", test_limits);
     g_test_add_func("/batch/content", test_content);
     g_test_add_func("/batch/crafted", test_crafted);
+
     return g_test_run();
 }

@@ -79,11 +79,13 @@ static guint count_spans(Bytes frame, WireHeader *header) {
 static void *peer_run(void *arg) {
     Peer *peer = arg;
     int fd = -1;
+
     for (gsize i = 0; i < peer->n_actions; i++) {
         if (fd < 0) {
             fd = accept(peer->listener, NULL, NULL);
             g_byte_array_set_size(peer->stream, 0);
         }
+
         const Action action = peer->actions[i];
         peer->spans[i] = G_MAXUINT;
         FrameCut cut;
@@ -99,6 +101,7 @@ static void *peer_run(void *arg) {
             }
             g_byte_array_remove_range(peer->stream, 0, (guint)cut.needed_bytes);
         }
+
         if (action == ANSWER_OK || action == ANSWER_TRY_LATER || action == ANSWER_REFUSED || action == ANSWER_BYTEWISE)
             continue;
         close(fd);
@@ -162,12 +165,14 @@ static void test_submit(void) {
         g_autoptr(GError) error = NULL;
         g_autoptr(WireClient) client = wire_client_connect(peer.address, LONG_MS, &error);
         g_assert_no_error(error);
+
         WireReply reply = {.accepted = -7};
         for (gsize n = 0; n < submits[i].n_actions; n++) {
             g_clear_error(&error);
             wire_client_submit(client, batch, &reply, &error);
         }
         peer_stop(&peer);
+
         for (gsize n = 0; n < submits[i].n_actions; n++) g_assert_cmpuint(peer.spans[n], ==, 3);
         if (submits[i].code >= 0) {
             g_assert_error(error, PLUMB_ERROR, submits[i].code);
@@ -175,6 +180,7 @@ static void test_submit(void) {
             g_assert_cmpint(reply.accepted, ==, -7);
             continue;
         }
+
         g_assert_no_error(error);
         g_assert_cmpint(reply.status, ==, submits[i].status);
     }

@@ -73,12 +73,14 @@ static void test_random(void) {
         make_numbers(rand, batch);
         make_shapes(rand, batch);
         make_near(rand, batch);
+
         const gint32 version = round % 3 == 0 ? 2 : 3;
         const NewerOptions options = {.protocol = protocols[round % 2],
                                       .version = version,
                                       .needs = version,
                                       .reversed = round % 10 == 3,
                                       .extras = round % 10 == 3};
+
         g_autoptr(GByteArray) frame = frame_of(rand, batch, &options);
         const WireHeader header = header_of(frame);
         WireVersions versions;
@@ -87,6 +89,7 @@ static void test_random(void) {
         g_assert_no_error(error);
         g_assert_cmpint(versions.needs, ==, version);
         batches_assert_spans_equal(batch, decoded);
+
         wire_batch_decode_reference(&header, reference, &versions, &error);
         g_assert_no_error(error);
         batches_assert_equal(decoded, reference);
@@ -101,6 +104,7 @@ static void test_both(void) {
     g_autoptr(GByteArray) frame = g_byte_array_new();
     wire_batch_encode(batch, PROTOCOL_COMPACT, 1, frame);
     const WireHeader header = header_of(frame);
+
     g_autoptr(GByteArray) body = g_byte_array_new();
     append_bytes(body, header.body.data, header.body.size_bytes - 2); /* without the ends of batch and arguments */
     append_u8(body, 0x19);                                            /* field 6, a list, after the sender's 5 */
@@ -111,12 +115,14 @@ static void test_both(void) {
         pack_varint(body, pack->len);
         append_bytes(body, pack->data, pack->len);
     }
+
     append_bytes(body, "\0\0", 2);
     const WireHeader both = {.call = CALL_SUBMIT, .protocol = PROTOCOL_COMPACT, .body = {body->data, body->len}};
     WireVersions versions;
     g_autoptr(GError) error = NULL;
     wire_batch_decode(&both, decoded, &versions, &error);
     g_assert_no_error(error);
+
     g_assert_cmpuint(decoded->spans->len, ==, 14);
     g_assert_cmphex(batch_span(decoded, 13)->id.span, ==, batch_span(batch, 6)->id.span);
     g_array_set_size(decoded->spans, 7);
@@ -187,6 +193,7 @@ static void test_crafted(void) {
         {"too many spans", PACK("\xc1\x9a\x0c\0"), PLUMB_ERROR_LIMIT},
         {"too many names", PACK("\1\xc1\x9a\x0c"), PLUMB_ERROR_INPUT},
     };
+
     g_autoptr(SpanBatch) decoded = batch_new();
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].what);
@@ -224,6 +231,7 @@ static void test_mutations(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(23);
     g_autoptr(SpanBatch) decoded = batch_new(), reference = batch_new();
     guint accepted = 0, refused = 0;
+
     for (guint round = 0; round < 20000; round++) {
         g_autoptr(SpanBatch) batch = batches_random(rand, (guint)g_rand_int_range(rand, 1, 6));
         make_numbers(rand, batch);
@@ -235,6 +243,7 @@ static void test_mutations(void) {
         for (gint n = g_rand_int_range(rand, 1, 4); n > 0; n--)
             ((guint8 *)header.body.data)[g_rand_int_range(rand, 0, (gint32)header.body.size_bytes)] ^=
                 1 << g_rand_int_range(rand, 0, 8);
+
         WireVersions versions;
         g_autoptr(GError) error = NULL;
         if (!wire_batch_decode(&header, decoded, &versions, NULL)) {
@@ -246,6 +255,7 @@ static void test_mutations(void) {
         g_assert_no_error(error);
         batches_assert_equal(decoded, reference);
     }
+
     g_assert_cmpuint(accepted, >, 1000);
     g_assert_cmpuint(refused, >, 1000);
 }

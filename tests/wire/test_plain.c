@@ -147,6 +147,7 @@ static void test_limits_and_text(void) {
     expect(plain_span(ID_1, name), -1);
     expect(plain_span(ID_1, long_name), PLUMB_ERROR_LIMIT);
     expect(plain_span(ID_1, "\xff"), PLUMB_ERROR_INPUT);
+
     for (int over = 0; over < 2; over++) {
         PlumbPlainSpan *by_key = plain_span(ID_1, "x"), *by_value = plain_span(ID_1, "x"),
                        *by_note = plain_span(ID_1, "x");
@@ -156,6 +157,7 @@ static void test_limits_and_text(void) {
         add_note(by_note, 1, over ? long_value : value);
         for (guint i = 0; i < LIMIT_SPAN_PARENTS + (guint)over; i++) add_parent(by_parents, ID_2);
         for (guint i = 0; i < LIMIT_SPAN_ANNOTATIONS + (guint)over; i++) add_note(by_notes, 1, "");
+
         const int code = over ? PLUMB_ERROR_LIMIT : -1;
         expect(by_key, code);
         expect(by_value, code);
@@ -173,9 +175,11 @@ static void test_truncation(void) {
         add_annotation(span, "path", "/user/anna");
         add_note(span, 17, "half way");
         g_ptr_array_add(spans, span);
+
         WireHeader header;
         g_autoptr(GByteArray) bytes = plain_call(protocols[p], spans, &header);
         g_autoptr(SpanBatch) batch = batch_new();
+
         for (gsize n = 0; n < header.body.size_bytes; n++) {
             g_autofree guint8 *cut = g_memdup2(header.body.data, n);
             WireHeader shorter = header;
@@ -184,6 +188,7 @@ static void test_truncation(void) {
             g_assert_false(wire_plain_decode(&shorter, batch, &error));
             g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
         }
+
         append_u8(bytes, 0);
         header.body = (Bytes){bytes->data + bytes->len - 1 - header.body.size_bytes, header.body.size_bytes + 1};
         g_assert_false(wire_plain_decode(&header, batch, NULL));

@@ -26,6 +26,7 @@ static guint read_batches(const GString *text, guint most, SparkRecords *all, Sp
     g_autoptr(SparkRecords) some = spark_records_new();
     span_json_take_records(reader, some);
     guint spans = 0;
+
     for (gsize at = 0; at < text->len;) {
         gsize consumed;
         span_json_feed(reader, (Bytes){text->str + at, text->len - at}, most, batch, &consumed);
@@ -39,6 +40,7 @@ static guint read_batches(const GString *text, guint most, SparkRecords *all, Sp
                 spark_records_copy(all, (SparkKind)kind, some->of[kind]->data + i * spark_kind_size((SparkKind)kind));
         spark_records_clear(some);
     }
+
     span_json_finish(reader);
     *counts = span_json_counts(reader);
     if (counts->first_error != NULL) g_test_message("%s", counts->first_error->message);
@@ -116,6 +118,7 @@ static void test_bad_values(void) {
         {"{\"spark\":\"sample\",\"host\":\"h\",\"timeNs\":1,\"user\":\"x\"}", "\"user\": not a number"},
         {"{\"spark\":\"job\",\"app\":\"a\",\"job\":1,\"stages\":[1,null]}", "\"stages\": not a whole number"},
     };
+
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(SparkRecords) records = spark_records_new();
         g_autoptr(GError) error = NULL;

@@ -43,6 +43,7 @@ static GByteArray *through_reference(const WireHeader *header) {
     ThriftType type;
     gint16 id;
     char *name = NULL;
+
     thrift_protocol_read_struct_begin(in, &name, &error);
     thrift_protocol_read_field_begin(in, &name, &type, &id, &error);
     g_free(name);
@@ -51,6 +52,7 @@ static GByteArray *through_reference(const WireHeader *header) {
     thrift_struct_read(THRIFT_STRUCT(batch), in, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(glib_protocol_left(in), ==, 1);
+
     thrift_protocol_write_struct_begin(to, "", &error);
     thrift_protocol_write_field_begin(to, "", T_STRUCT, 1, &error);
     thrift_struct_write(THRIFT_STRUCT(batch), to, &error);
@@ -58,6 +60,7 @@ static GByteArray *through_reference(const WireHeader *header) {
     thrift_protocol_write_field_stop(to, &error);
     thrift_protocol_write_struct_end(to, &error);
     g_assert_no_error(error);
+
     g_object_unref(in);
     g_object_unref(to);
     return out;
@@ -90,9 +93,11 @@ static void test_reference_fields(void) {
     task->status = TASK_KILLED;
     SparkOperation *operation = spark_add_operation(records);
     operation->app = "app-1", operation->at_end[JVM_BUFFER_BYTES] = 2.5;
+
     g_autoptr(GByteArray) frame = g_byte_array_new();
     wire_records_encode(records, PROTOCOL_COMPACT, 1, frame);
     WireHeader header = header_of(frame);
+
     g_autoptr(GObject) batch = g_object_new(PLUMB_TYPE_RECORD_BATCH, NULL);
     const Bytes body = {(const guint8 *)header.body.data + 1, header.body.size_bytes - 2}; /* without the arguments */
     ThriftProtocol *in = glib_protocol_reader(body, header.protocol);
@@ -100,6 +105,7 @@ static void test_reference_fields(void) {
     thrift_struct_read(THRIFT_STRUCT(batch), in, &error);
     g_assert_no_error(error);
     g_object_unref(in);
+
     const PlumbSparkTask *read = g_ptr_array_index(PLUMB_RECORD_BATCH(batch)->tasks, 0);
     g_assert_cmpint(read->task, ==, 17);
     g_assert_cmpint(read->stageAttempt, ==, 1);
@@ -108,6 +114,7 @@ static void test_reference_fields(void) {
     g_assert_false(read->__isset_executor);
     g_assert_cmpuint(read->metrics->len, ==, TASK_METRIC_COUNT);
     g_assert_cmpint(g_array_index(read->metrics, gint64, METRIC_GC_MS), ==, 21);
+
     const PlumbSparkOperation *op = g_ptr_array_index(PLUMB_RECORD_BATCH(batch)->operations, 0);
     g_assert_cmpfloat(g_array_index(op->atEnd, double, JVM_BUFFER_BYTES), ==, 2.5);
     g_assert_false(op->__isset_atStart);
@@ -117,10 +124,12 @@ static void test_reference_fields(void) {
 static void test_damage(void) {
     g_autoptr(GRand) rand = g_rand_new_with_seed(5);
     g_autoptr(SparkRecords) sent = records_random(rand, 2, 1), got = spark_records_new();
+
     for (guint p = 0; p < G_N_ELEMENTS(protocols); p++) {
         g_autoptr(GByteArray) frame = g_byte_array_new();
         wire_records_encode(sent, protocols[p], 1, frame);
         const WireHeader header = header_of(frame);
+
         for (gsize n = 0; n < header.body.size_bytes; n++) {
             WireHeader cut = header;
             g_autofree guint8 *copy = g_memdup2(header.body.data, n); /* for the sanitizer to see reads behind it */
@@ -129,6 +138,7 @@ static void test_damage(void) {
             g_assert_false(decode(&cut, got, &error));
             g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
         }
+
         for (guint i = 0; i < 3000; i++) {
             WireHeader changed = header;
             WireVersions versions;
@@ -168,6 +178,7 @@ static void test_limits(void) {
         SparkJob *job = spark_add_job(records);
         job->app = "a", job->job = i;
     }
+
     g_autoptr(GByteArray) frame = g_byte_array_new();
     wire_records_encode(records, PROTOCOL_COMPACT, 1, frame);
     WireHeader header = header_of(frame);
@@ -175,11 +186,13 @@ static void test_limits(void) {
     g_assert_false(decode(&header, got, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_clear_error(&error);
+
     g_array_set_size(records->of[SPARK_JOB], 2);
     gint64 *stages = spark_list(records, LIMIT_RECORD_ENTRIES / 2 + 1, sizeof *stages);
     for (guint i = 0; i < 2; i++)
         g_array_index(records->of[SPARK_JOB], SparkJob, i).stages =
             (SparkNumbers){stages, LIMIT_RECORD_ENTRIES / 2 + i};
+
     g_byte_array_set_size(frame, 0);
     wire_records_encode(records, PROTOCOL_COMPACT, 1, frame);
     header = header_of(frame);
@@ -192,6 +205,7 @@ static void test_newer(void) {
     /* compact: version 4, needs WIRE_VERSION (or one more), field 7 (tasks) of one task with a field 30, metrics of 40
      * numbers */
     static const guint8 needs[] = {WIRE_VERSION, WIRE_VERSION + 1};
+
     for (guint i = 0; i < G_N_ELEMENTS(needs); i++) {
         g_autoptr(GByteArray) body = g_byte_array_new();
         const guint8 head[] = {0x1c, 0x15, 8,    0x15, 2 * needs[i], 0x59, 0x1c, 0x18, 1, 'a',
@@ -202,10 +216,12 @@ static void test_newer(void) {
         g_byte_array_append(body, tail, sizeof tail);
         const WireHeader header = {
             .call = CALL_SUBMIT_RECORDS, .protocol = PROTOCOL_COMPACT, .body = {body->data, body->len}};
+
         g_autoptr(SparkRecords) got = spark_records_new();
         WireVersions versions;
         guint32 refused;
         g_autoptr(GError) error = NULL;
+
         wire_records_decode(&header, got, &versions, &refused, &error);
         g_assert_no_error(error);
         g_assert_cmpint(versions.needs, ==, needs[i]);

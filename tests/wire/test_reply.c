@@ -56,15 +56,18 @@ static void assert_thrift_reads(Bytes frame, WireProtocol wire, const WireReply 
     gint32 sequence;
     gint16 id;
     PlumbReply *reply = g_object_new(PLUMB_TYPE_REPLY, NULL);
+
     g_assert_cmpint(thrift_protocol_read_message_begin(protocol, &method, &kind, &sequence, NULL), >, 0);
     g_assert_cmpstr(method, ==, "submit");
     g_assert_cmpint(kind, ==, T_REPLY);
     g_assert_cmpint(sequence, ==, 77);
+
     thrift_protocol_read_struct_begin(protocol, &name, NULL);
     thrift_protocol_read_field_begin(protocol, &field_name, &type, &id, NULL);
     g_assert_cmpint(type, ==, T_STRUCT);
     g_assert_cmpint(id, ==, 0);
     g_assert_cmpint(thrift_struct_read(THRIFT_STRUCT(reply), protocol, NULL), >, 0);
+
     WireReply whole = {(ReplyStatus)reply->status,
                        reply->accepted,
                        reply->refused,
@@ -76,6 +79,7 @@ static void assert_thrift_reads(Bytes frame, WireProtocol wire, const WireReply 
     g_assert_true(reply->__isset_message == (expected->message[0] != '\0'));
     g_assert_true(reply->__isset_sampling == (expected->sampling.length > 0));
     g_assert_cmpuint(glib_protocol_left(protocol), ==, 1); /* the stop of the result */
+
     g_object_unref(protocol);
     g_object_unref(reply);
 }
@@ -163,6 +167,7 @@ static void test_strange_answers(void) {
         {"empty", "", 0, PLUMB_ERROR_INPUT},
         {"exception without anything", "\x82\x61\1\6submit\0", 11, PLUMB_ERROR_PEER},
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_test_message("%s", cases[i].what);
         WireReply reply;

@@ -169,17 +169,20 @@ static void test_real_files(void) {
         {"htrace-4.1.0-local-file.json", 30, "/user/anna/\"quoted\" \xc3\xa9\xf0\x9f\x98\x80"},
         {"htrace-3.1.0-local-file.json", 5, "/user/anna/\xc3\xa9"},
     };
+
     for (gsize f = 0; f < G_N_ELEMENTS(files); f++) {
         g_autofree char *path = g_build_filename(TEST_DATA_DIR, "wire", files[f].file, NULL), *text = NULL;
         gsize length;
         g_autoptr(GError) error = NULL;
         g_file_get_contents(path, &text, &length, &error);
         g_assert_no_error(error);
+
         g_autoptr(SpanJsonReader) reader = span_json_reader_new();
         g_autoptr(SpanBatch) batch = batch_new();
         const SpanJsonCounts counts = read_all(reader, text, length, 4096, batch);
         g_assert_no_error(counts.first_error);
         g_assert_cmpuint(batch->spans->len, ==, 2 * files[f].roots);
+
         for (guint i = 0; i < batch->spans->len; i += 2) { /* a child is closed before its root */
             const BatchSpan *child = batch_span(batch, i), *root = batch_span(batch, i + 1);
             g_assert_cmpuint(root->n_parents + root->n_notes + child->n_annotations, ==, 0);
@@ -300,11 +303,13 @@ static void test_full_batches(void) {
     for (guint i = 1; i <= 500; i++)
         g_string_append_printf(text, "%s{\"a\":\"%032x\"}%s", i % 7 == 0 ? "{\"a\":\"0" : "", i,
                                i % 3 == 0 ? "\n" : "");
+
     for (guint max_spans = 1; max_spans < 9; max_spans++)
         for (gsize piece = 1; piece < 200; piece += 13) {
             g_autoptr(SpanJsonReader) reader = span_json_reader_new();
             g_autoptr(SpanBatch) batch = batch_new();
             guint64 next = 1;
+
             for (gsize at = 0; at < text->len;) {
                 gsize consumed;
                 const gsize n = MIN(piece, text->len - at);
@@ -316,6 +321,7 @@ static void test_full_batches(void) {
                     g_assert_cmpuint(batch_span(batch, i)->id.span, ==, next++);
                 batch_clear(batch);
             }
+
             span_json_finish(reader);
             g_assert_cmpuint(next + batch->spans->len, ==, 501);
             g_assert_cmpuint(span_json_counts(reader).spans, ==, 500);
