@@ -57,20 +57,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(SpanBatch) batch = batch_new(), reference = batch_new();
     WireVersions versions, expected;
     g_autoptr(GError) error = NULL;
+
     if (!wire_batch_decode(&header, batch, &versions, &error)) {
         g_assert_cmpuint(batch->spans->len + batch->strings->len + batch->annotations->len, ==, 0);
         return 0;
     }
     check_batch(batch);
+
     if (versions.needs > WIRE_VERSION) { /* c_glib would look into what is not for us */
         g_assert_cmpuint(batch->spans->len, ==, 0);
         return 0;
     }
+
     wire_batch_decode_reference(&header, reference, &expected, &error);
     g_assert_no_error(error);
     g_assert_cmpint(versions.version, ==, expected.version);
     g_assert_cmpint(versions.needs, ==, expected.needs);
     batches_assert_equal(batch, reference);
+
     check_round_trip(batch, PROTOCOL_BINARY);
     check_round_trip(batch, PROTOCOL_COMPACT);
     return 0;

@@ -24,6 +24,7 @@ static Read read_from(Storage *storage, const char *path, const ReadPosition *fr
     Read read = {g_array_new(FALSE, FALSE, sizeof(guint32)), g_array_new(FALSE, FALSE, sizeof(ReadPosition)),
                  LINE_READY};
     guint64 number = from != NULL ? from->line : 0;
+
     while (read.hashes->len < most) {
         Line line;
         read.end = line_reader_next(reader, &line, NULL);
@@ -33,11 +34,13 @@ static Read read_from(Storage *storage, const char *path, const ReadPosition *fr
         guint32 hash = (guint32)line.number;
         for (gsize i = 0; read.end == LINE_READY && i < line.bytes.size_bytes; i++)
             hash = hash * 31 + ((const guint8 *)line.bytes.data)[i];
+
         const ReadPosition position = line_reader_position(reader);
         g_assert_cmpuint(position.packed_plain, <=, position.plain_offset);
         g_array_append_val(read.hashes, hash);
         g_array_append_val(read.positions, position);
     }
+
     return read;
 }
 
@@ -53,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_assert_cmpint(fd, >=, 0);
     g_assert_cmpint(write(fd, data, size), ==, (gssize)size);
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+
     Read whole = read_from(storage, path, NULL, LINES_MOST);
     for (guint i = 0; i < whole.positions->len; i += 1 + whole.positions->len / 4) {
         Read rest =
@@ -63,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                              g_array_index(whole.hashes, guint32, i + 1 + k));
         read_clear(&rest);
     }
+
     read_clear(&whole);
     close(fd);
     return 0;

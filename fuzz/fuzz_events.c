@@ -44,18 +44,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(Events) events = events_new(NULL, "log"), others = events_new("app", "log");
     g_autoptr(SparkRecords) records = spark_records_new(), one = spark_records_new();
     events_into(events, records);
+
     for (gsize at = 0; at <= size;) {
         const guint8 *feed = at < size ? memchr(data + at, '\n', size - at) : NULL;
         const gsize n = (feed != NULL ? (gsize)(feed - data) : size) - at;
         const gsize before = spark_records_count(records);
         const EventResult result = take(events, data + at, n);
         if (result == EVENT_BROKEN) g_assert_cmpuint(spark_records_count(records), ==, before);
+
         spark_records_clear(one);
         events_into(others, one);
         g_assert_cmpint(take(others, data + at, n), ==, result);
         check_records(one);
         at += n + 1;
     }
+
     events_settle(events);
     events_close_batch(events);
     g_assert_cmpuint(events_waiting(events), ==, 0);

@@ -15,6 +15,7 @@ static GByteArray *write_segment(ByteReader *input, GArray *ends) {
     GByteArray *out = g_byte_array_new();
     g_byte_array_set_size(out, JOURNAL_HEADER_BYTES);
     journal_header_encode(&header, out->data);
+
     while (reader_left(input) > 0) {
         const gsize wanted = read_u8(input);
         const gsize length = MIN(wanted, reader_left(input));
@@ -26,6 +27,7 @@ static GByteArray *write_segment(ByteReader *input, GArray *ends) {
         const gsize end = out->len;
         g_array_append_val(ends, end);
     }
+
     guint8 mark[JOURNAL_RECORD_HEADER_BYTES];
     journal_end_encode(SALT, out->len, mark);
     append_bytes(out, mark, sizeof mark);

@@ -27,18 +27,21 @@ static void read_small_batches(Bytes text, gsize piece, guint64 all) {
     span_json_take_records(reader, records);
     guint64 total = 0;
     const char *data = text.data;
+
     for (gsize at = 0; at < text.size_bytes;) {
         gsize consumed;
         const gsize n = MIN(piece, text.size_bytes - at);
         span_json_feed(reader, (Bytes){data + at, n}, 2, batch, &consumed);
         const guint64 held = batch->spans->len + spark_records_count(records);
         g_assert_true(consumed == n || held == 2);
+
         at += consumed;
         if (held < 2 && at < text.size_bytes) continue;
         total += held;
         batch_clear(batch);
         spark_records_clear(records);
     }
+
     g_assert_cmpuint(total, ==, all);
 }
 

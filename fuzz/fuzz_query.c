@@ -42,14 +42,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(QueryParams) params = query_params_new();
     g_autoptr(GError) error = NULL;
     g_autofree char *question = take_text(&at, end);
+
     while (at < end) {
         g_autofree char *name = take_text(&at, end);
         g_autofree char *value = take_text(&at, end);
         query_params_add(params, name, value);
     }
+
     json_auto_t *answer = query_run(fixture->archive, question, params, SAMPLE_BASE_NS, &error);
     g_assert_true((answer == NULL) == (error != NULL));
     if (error) g_assert_true(g_utf8_validate(error->message, -1, NULL));
+
     if (answer) {
         char *text = json_dumps(answer, JSON_COMPACT);
         g_assert_nonnull(text);

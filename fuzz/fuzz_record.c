@@ -42,16 +42,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (pattern_bytes > size - 2) return 0;
     g_autoptr(Pattern) pattern = pattern_decode((Bytes){data + 2, pattern_bytes}, NULL);
     if (pattern == NULL) return 0;
+
     const Bytes record = {data + 2 + pattern_bytes, size - 2 - pattern_bytes};
     TraceSummary summary;
     const gboolean summarised = record_summary(record, &summary, NULL);
     g_autoptr(GByteArray) spans = g_byte_array_new();
     const gboolean decoded = record_decode(record, pattern, 7, spans, NULL);
     read_columns(record, pattern, spans);
+
     if (!decoded) {
         g_assert_cmpuint(spans->len, ==, 0);
         return 0;
     }
+
     g_assert_true(summarised);
     guint32 n = 0;
     for (gsize at = 0; at < spans->len; n++) at += walk((const SpanRec *)(const void *)(spans->data + at));

@@ -12,14 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(SparkRecords) records = spark_records_new(), back = spark_records_new();
     WireVersions versions;
     guint32 refused;
+
     if (!wire_records_decode(&header, records, &versions, &refused, NULL)) {
         g_assert_cmpuint(spark_records_count(records), ==, 0);
         return 0;
     }
+
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GError) error = NULL;
     FrameCut cut;
     WireHeader again;
+
     wire_records_encode(records, PROTOCOL_COMPACT, 1, bytes);
     g_assert_true(frame_cut((Bytes){bytes->data, bytes->len}, G_MAXUINT32, &cut) == FRAME_WHOLE);
     g_assert_true(wire_header_decode(cut.frame, &again, NULL));

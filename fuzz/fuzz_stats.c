@@ -74,16 +74,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     g_autoptr(StatsRow) a = row_of(values[0]);
     g_autoptr(StatsRow) b = row_of(values[1]);
     if (a == NULL || b == NULL) return 0;
+
     g_autoptr(GByteArray) of_a = stored(a);
     g_autoptr(StatsRow) sum = row_of((Bytes){of_a->data, of_a->len});
     g_assert_nonnull(sum);
     assert_same(sum, a);
     ask(a);
+
     g_autoptr(StatsRow) other = stats_row_new();
     stats_row_merge(other, b);
     stats_row_merge(other, a);
     stats_row_merge(sum, b);
     assert_same(sum, other);
+
     g_autoptr(GByteArray) of_both = merged(values[0], values[1]);
     g_autoptr(GByteArray) of_sum = stored(sum);
     g_assert_nonnull(of_both);

@@ -64,6 +64,7 @@ static void ask_all(Archive *archive) {
                                             "why?app=app-0",
                                             "hosts",
                                             "operations?app=app-0"};
+
     for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
         g_auto(GStrv) parts = g_strsplit(questions[i], "?", 2);
         g_autoptr(QueryParams) params = params_from_text(parts[1]);

@@ -17,6 +17,7 @@ static Fed feed(PackedKind kind, Bytes packed, gsize piece, gsize room) {
     g_autofree guint8 *to = g_malloc(room);
     Fed fed = {.plain = g_byte_array_sized_new(64)};
     gsize at = 0, have = 0;
+
     while (fed.plain->len < PLAIN_MOST) {
         UnpackStep step = {.in = {(const guint8 *)packed.data + at, have - at}, .to = to, .room = room};
         fed.failed = !unpacker_step(unpacker, &step, NULL);
@@ -24,6 +25,7 @@ static Fed feed(PackedKind kind, Bytes packed, gsize piece, gsize room) {
         g_assert_cmpuint(step.n, <=, room);
         g_assert_cmpuint(step.in.size_bytes, <=, have - at);
         g_assert_cmpuint(step.wanted, <=, PACKED_BLOCK_BYTES + 64);
+
         const gsize taken = have - at - step.in.size_bytes;
         at += taken;
         append_bytes(fed.plain, to, step.n);
@@ -31,6 +33,7 @@ static Fed feed(PackedKind kind, Bytes packed, gsize piece, gsize room) {
             fed.clean_at = at;
             fed.clean_plain = fed.plain->len;
         }
+
         if (taken > 0 || step.n > 0) continue;
         if (have == packed.size_bytes) break;
         have = MIN(have + piece, packed.size_bytes);

@@ -41,6 +41,7 @@ static void write_body(const char *target, const char *name, const GByteArray *f
 static void seed_frames(void) {
     static const char *const methods[] = {"submit", "submitPlain", "Log"};
     g_autoptr(GByteArray) stream = g_byte_array_new();
+
     for (int compact = 0; compact < 2; compact++) {
         g_autoptr(GRand) rand = g_rand_new_with_seed(1);
         g_autoptr(SpanBatch) batch = batches_random(rand, 1);
@@ -58,6 +59,7 @@ static void seed_frames(void) {
         }
         write_seed("frame", compact ? "both" : "binary", stream->data, stream->len);
     }
+
     write_seed("frame", "http", "GET / HTTP/1.1\r\n\r\n", 18);
     write_seed("frame", "huge", "\x7f\xff\xff\xff\x80\1\0\1", 8);
 }
@@ -136,6 +138,7 @@ static void seed_json(void) {
         g_autofree char *name = g_strdup_printf("written-%u", seed);
         write_seed("json", name, text->str, text->len);
     }
+
     static const char *const texts[] = {
         "\7{\"i\":\"74ace74ace74ace7\",\"s\":\"00000000000000a1\",\"b\":10,\"e\":12,\"d\":\"x\",\"r\":\"NameNode\","
         "\"p\":"
@@ -143,6 +146,7 @@ static void seed_json(void) {
         "\1{\"a\":\"0000000000{\"a\":\"00000000000000010000000000000002\",\"bn\":\"1\",\"en\":\"2\"}{\"b\":{\"e\":1}",
         "\5[{\"a\":\"00000000000000010000000000000002\",\"z\":[1.5e-3,true,null,{}]} , x\n{\"d\":\"\\ud83d\\ude00\"}",
     };
+
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
         g_autofree char *name = g_strdup_printf("text-%zu", i);
         write_seed("json", name, texts[i], strlen(texts[i]));
@@ -171,16 +175,19 @@ static void seed_trace(guint32 seed) {
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
+
     g_autoptr(GByteArray) stored = g_byte_array_new(), out = g_byte_array_new();
     pattern_encode(pattern, stored);
     append_u16be(out, (guint16)stored->len);
     append_bytes(out, stored->data, stored->len);
+
     const RecordHead head = {
         .pattern_number = 3, .flags = seed % 3 == 0 ? TRACE_PART : 0, .dropped = seed % 4 == 1 ? DROPPED_IDS : 0};
     record_encode(tree, pattern, node_of, &head, out);
     const Bytes record = {out->data + 2 + stored->len, out->len - 2 - stored->len};
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_assert_true(record_decode(record, pattern, 7, spans, NULL));
+
     g_autofree char *name = g_strdup_printf("forest-%u", seed);
     write_seed("pattern", name, stored->data, stored->len);
     write_seed("record", name, out->data, out->len);
@@ -228,6 +235,7 @@ static void seed_event_logs(void) {
         "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Job "
         "Result\":{\"Result\":\"JobFailed\",\"Exception\":{\"Message\":"
         "\"m\"}}}\n{\"Event\":\"SparkListenerUnpersistRDD\"}\n\nbroken\n{\"Event\":\"SparkListenerApplicationEnd\"}";
+
     write_seed("events", "all", log, sizeof log - 1);
     for (guint kind = PACKED_PLAIN; kind < PACKED_KINDS; kind++) {
         g_autoptr(GByteArray) packed = g_byte_array_new(), unpack = g_byte_array_new();
