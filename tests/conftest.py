@@ -25,6 +25,15 @@ SECONDS_NOTED = ROOT / "build/python-seconds.json"
 seconds_of_files = Counter()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """For pytest -n 2 --dist loadgroup: a file stays together, for its fixtures; so do all that share clusters."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            shares = {"toured", "background"} & set(item.fixturenames)
+            item.add_marker(pytest.mark.xdist_group("tours" if shares else item.path.stem))
+
+
 def pytest_runtest_logreport(report):
     seconds_of_files[report.nodeid.split("::")[0]] += report.duration
 

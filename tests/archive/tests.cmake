@@ -1,7 +1,7 @@
 set(archive_tests ${PROJECT_SOURCE_DIR}/tests/archive)
 add_library(test_archive_fixture STATIC ${archive_tests}/fixture.c ${archive_tests}/case.c ${archive_tests}/traces.c)
 target_link_libraries(test_archive_fixture PUBLIC plumb_archive_verify plumb_archive_spark plumb_archive)
-plumb_test(test_archive_random SOURCES ${archive_tests}/test_random.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
+plumb_test(test_archive_random SECONDS 10 SOURCES ${archive_tests}/test_random.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive SOURCES ${archive_tests}/test_archive.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 # Disks that fill up on demand: the test stands between the archive and these functions.
 target_link_options(test_archive PRIVATE -Wl,--wrap=store_write -Wl,--wrap=dict_intern)
@@ -18,7 +18,7 @@ target_link_options(test_archive_known PRIVATE -Wl,--wrap=store_get)
 plumb_test(test_archive_parts SOURCES ${archive_tests}/test_parts.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_rare SOURCES ${archive_tests}/test_rare.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
-plumb_test(test_archive_retain SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
+plumb_test(test_archive_retain SECONDS 6 SOURCES ${archive_tests}/test_retain.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_thin SOURCES ${archive_tests}/test_thin.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_account SOURCES ${archive_tests}/test_account.c LINK plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_spark SOURCES ${archive_tests}/test_spark.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c

@@ -5,7 +5,7 @@ plumb_test(test_calltree_forests
 plumb_test(test_calltree_dist
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_dist.c ${CALLTREE_HELP}
     LINK plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base m)
-plumb_test(test_calltree_tree
+plumb_test(test_calltree_tree SECONDS 5
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tree.c ${CALLTREE_HELP}
     LINK plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base)
 plumb_test(test_calltree_pattern
