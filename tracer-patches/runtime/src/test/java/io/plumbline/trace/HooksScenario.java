@@ -28,18 +28,33 @@ public final class HooksScenario implements Supplier<List<String>> {
     /** All hooks, one after the other, as woven code would call them. */
     private void broken(Supplier<Throwable> failure) {
         HTraceEngine.failure = failure;
-        long before = Trouble.count(Trouble.Kind.ENGINE) + Trouble.count(Trouble.Kind.VALUE);
         Object scope = new HTraceEngine.Scope();
-        seen.add("begin " + Hooks.begin(POINT));
-        Hooks.values(scope, POINT, 1, 2L, "three", new Mute());
-        Hooks.end(scope, POINT, 5, null, null, null, new RuntimeException("the application's"));
-        Hooks.leave("a token");
-        seen.add("capture " + Hooks.capture());
-        seen.add("below " + Hooks.beginBelow(new SpanRef(1, 2), POINT));
-        Hooks.leaf(new SpanRef(1, 2), POINT, 0, 1);
-        long now = Trouble.count(Trouble.Kind.ENGINE) + Trouble.count(Trouble.Kind.VALUE);
-        seen.add("troubles " + (now - before));
+        swallowed("begin", () -> Hooks.begin(POINT));
+        swallowed("values", () -> Hooks.values(scope, POINT, 1, 2L, "three", new Mute()));
+        swallowed("end", () -> Hooks.end(scope, POINT, 5, null, null, null, new RuntimeException("the application's")));
+        swallowed("leave", () -> Hooks.leave("a token"));
+        swallowed("capture", () -> Hooks.capture());
+        swallowed("below", () -> Hooks.beginBelow(new SpanRef(1, 2), POINT));
+        swallowed("leaf", () -> Hooks.leaf(new SpanRef(1, 2), POINT, 0, 1));
         HTraceEngine.failure = null;
+    }
+
+    /** What a hook gives, and whether what it kept to itself was counted. */
+    private void swallowed(String hook, Supplier<Object> call) {
+        long before = troubles();
+        Object result = call.get();
+        seen.add(hook + " " + result + (troubles() > before ? ", counted" : ", not counted"));
+    }
+
+    private void swallowed(String hook, Runnable call) {
+        swallowed(hook, () -> {
+            call.run();
+            return null;
+        });
+    }
+
+    private static long troubles() {
+        return Trouble.count(Trouble.Kind.ENGINE) + Trouble.count(Trouble.Kind.VALUE);
     }
 
     private void off() {

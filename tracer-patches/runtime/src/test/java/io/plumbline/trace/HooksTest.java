@@ -39,7 +39,10 @@ class HooksTest {
         Class<?> scenario = Class.forName("io.plumbline.trace.HooksScenario", true, processWithHTrace());
         List<String> seen = ((Supplier<List<String>>) scenario.getConstructor().newInstance()).get();
         List<String> expected = new ArrayList<>(List.of("engine HTrace"));
-        List<String> broken = List.of("begin null", "capture null", "below null", "troubles 11");
+        List<String> broken = new ArrayList<>();
+        for (String hook : List.of("begin", "values", "end", "leave", "capture", "below", "leaf")) {
+            broken.add(hook + " null, counted");
+        }
         for (int i = 0; i < 5; i++) {
             expected.addAll(broken);
         }
