@@ -283,7 +283,7 @@ def test_a_folder_without_rights(bridge, tmp_path):
     (tmp_path / "logs/eventlog_v2_app-1").mkdir(parents=True)
     (tmp_path / "logs/app-2").write_text(text_of(events_of(RECORDED / "4.3.0/normal.zstd")))
     (tmp_path / "logs/app-3").touch(mode=0)
-    for path in (tmp_path, *tmp_path.parents[:2]):
+    for path in (path for path in (tmp_path, *tmp_path.parents) if "pytest-of-" in str(path)):
         path.chmod(0o755)
     os.chmod(tmp_path / "logs/eventlog_v2_app-1", 0)
     program = bridge("--version").args[0]
