@@ -26,9 +26,11 @@
 #define BIT_MILLISECONDS 6u
 #define BIT_FIRST        7u /* of COUNT_ZERO_BYTES and those behind it */
 #define BIT_BYTES        13u
-#define COUNTER_BITS     (COUNTERS - COUNT_ZERO_BYTES)
 #define BITS_MAX         (1u << 14)
 #define WIDE_BYTES       19u /* of a varint of 128 bits; in NODE_SUMS_BYTES */
+
+/* A further counter would take the bit of the bytes: then stored bytes need another form. */
+G_STATIC_ASSERT(BIT_FIRST + COUNTERS - COUNT_ZERO_BYTES <= BIT_BYTES);
 
 static inline guint64 zigzag(gint64 value) { return (guint64)value << 1 ^ (guint64)(value >> 63); }
 static inline gint64 unzigzag(guint64 coded) { return (gint64)(coded >> 1) ^ -(gint64)(coded & 1); }

@@ -1,4 +1,4 @@
-/* The tasks of one application as the diagnoses want them (core/tasks.h), read from the store. */
+/* The tasks of one application as the diagnoses want them (diagnosis/tasks.h), read from the store. */
 #pragma once
 
 #include "analyzer/archive/archive.h"

@@ -1,4 +1,4 @@
-#include "analyzer/diagnosis/judge.h"
+#include "analyzer/diagnosis/accuracy.h"
 
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- what was, what was said ---- */
 
-guint32 *judge_truth(const TaskTable *table, const Stragglers *stragglers, const Injection *injections, gsize n) {
+guint32 *accuracy_truth(const TaskTable *table, const Stragglers *stragglers, const Injection *injections, gsize n) {
     guint32 *truth = g_new0(guint32, stragglers->count);
     for (guint32 i = 0; i < stragglers->count; i++) {
         const guint32 task = stragglers->list[i].task;
@@ -21,7 +21,7 @@ guint32 *judge_truth(const TaskTable *table, const Stragglers *stragglers, const
     return truth;
 }
 
-guint32 *judge_evidence(const TaskTable *table, const Stragglers *stragglers, const GArray *evidence) {
+guint32 *accuracy_evidence(const TaskTable *table, const Stragglers *stragglers, const GArray *evidence) {
     guint32 *said = g_new0(guint32, stragglers->count);
     for (guint i = 0; i < evidence->len; i++) {
         const Evidence *item = &g_array_index(evidence, Evidence, i);
@@ -31,7 +31,7 @@ guint32 *judge_evidence(const TaskTable *table, const Stragglers *stragglers, co
     return said;
 }
 
-guint32 *judge_blames(const TaskTable *table, const Stragglers *stragglers, const GArray *blames) {
+guint32 *accuracy_blames(const TaskTable *table, const Stragglers *stragglers, const GArray *blames) {
     guint32 *said = g_new0(guint32, stragglers->count);
     for (guint i = 0; i < blames->len; i++) {
         const Blame *blame = &g_array_index(blames, Blame, i);
@@ -42,7 +42,7 @@ guint32 *judge_blames(const TaskTable *table, const Stragglers *stragglers, cons
 
 /* ---- figures ---- */
 
-Confusion judge_count(const guint32 *truth, const guint32 *said, guint32 n, guint32 topics) {
+Confusion accuracy_count(const guint32 *truth, const guint32 *said, guint32 n, guint32 topics) {
     Confusion counts = {0};
     for (guint32 i = 0; i < n; i++) {
         const guint32 was = truth[i] & topics, told = said[i] & topics;
@@ -62,22 +62,23 @@ double confusion_acc(const Confusion *counts) { return share(counts->tp + counts
 
 /* ---- search ---- */
 
-static gboolean is_judged(const JudgeCase *judged, guint feature) {
+static gboolean is_judged(const AccuracyCase *judged, guint feature) {
     return judged->topics & TOPIC_BIT(task_feature(judged->table, feature)->topic);
 }
 
 /* For each feature the quantile of the application; features that are not judged are left alone. */
-static void set_quantiles(const JudgeCase *judged, double **known, const gsize *n_known, double q, double *quantiles) {
+static void set_quantiles(const AccuracyCase *judged, double **known, const gsize *n_known, double q,
+                          double *quantiles) {
     for (guint f = 0; f < judged->table->features->len; f++)
         if (known[f] != NULL) quantiles[f] = order_quantile(known[f], n_known[f], q);
 }
 
-static void add_point(const JudgeCase *judged, const guint32 *said, double p, double q, GArray *points) {
-    const SearchPoint point = {p, q, judge_count(judged->truth, said, judged->stragglers->count, judged->topics)};
+static void add_point(const AccuracyCase *judged, const guint32 *said, double p, double q, GArray *points) {
+    const SearchPoint point = {p, q, accuracy_count(judged->truth, said, judged->stragglers->count, judged->topics)};
     g_array_append_val(points, point);
 }
 
-static void try_bigroots(const JudgeCase *judged, GArray *evidence, const BigRootsOptions *options,
+static void try_bigroots(const AccuracyCase *judged, GArray *evidence, const BigRootsOptions *options,
                          const double *quantiles, guint32 *said) {
     for (guint32 i = 0; i < judged->stragglers->count; i++) said[i] = 0;
     for (guint i = 0; i < evidence->len; i++) {
@@ -91,7 +92,7 @@ static void try_bigroots(const JudgeCase *judged, GArray *evidence, const BigRoo
 }
 
 /* Known values of each judged feature; NULL for the others. */
-static double **known_values(const JudgeCase *judged, gsize *n_known) {
+static double **known_values(const AccuracyCase *judged, gsize *n_known) {
     const guint n = judged->table->features->len;
     double **known = g_new0(double *, n + 1);
     for (guint f = 0; f < n; f++) {
@@ -107,7 +108,7 @@ static void known_free(double **known, guint n) {
     g_free(known);
 }
 
-GArray *judge_search_bigroots(const JudgeCase *judged, const BigRootsOptions *options) {
+GArray *accuracy_search_bigroots(const AccuracyCase *judged, const BigRootsOptions *options) {
     const guint n = judged->table->features->len;
     BigRootsOptions tried = *options;
     tried.keep = KEEP_ALL;
@@ -133,13 +134,13 @@ GArray *judge_search_bigroots(const JudgeCase *judged, const BigRootsOptions *op
     return points;
 }
 
-GArray *judge_search_pcc(const JudgeCase *judged) {
+GArray *accuracy_search_pcc(const AccuracyCase *judged) {
     GArray *points = g_array_new(FALSE, FALSE, sizeof(SearchPoint));
     for (guint a = 0; a <= 20; a++) {
         for (guint q = 0; q <= 10; q++) {
             const PccOptions options = {.lambda_ca = a / 20.0, .lambda_cq = q / 10.0};
             g_autoptr(GArray) blames = pcc_run(judged->table, judged->stragglers, &options);
-            g_autofree guint32 *said = judge_blames(judged->table, judged->stragglers, blames);
+            g_autofree guint32 *said = accuracy_blames(judged->table, judged->stragglers, blames);
             add_point(judged, said, options.lambda_ca, options.lambda_cq, points);
         }
     }
@@ -148,7 +149,7 @@ GArray *judge_search_pcc(const JudgeCase *judged) {
 
 static double or_zero(double value) { return isnan(value) ? 0 : value; }
 
-const SearchPoint *judge_best(const GArray *points) {
+const SearchPoint *accuracy_best(const GArray *points) {
     const SearchPoint *best = NULL;
     double best_score = -HUGE_VAL, best_fpr = HUGE_VAL;
     for (guint i = 0; i < points->len; i++) {
@@ -163,7 +164,7 @@ const SearchPoint *judge_best(const GArray *points) {
     return best;
 }
 
-double judge_auc(const GArray *points) {
+double accuracy_auc(const GArray *points) {
     g_autofree OrderItem *sorted = g_new(OrderItem, points->len), *scratch = g_new(OrderItem, points->len);
     for (guint i = 0; i < points->len; i++)
         sorted[i] = (OrderItem){or_zero(confusion_fpr(&g_array_index(points, SearchPoint, i).counts)), i};

@@ -7,7 +7,7 @@
 #include "analyzer/diagnosis/order.h"
 #include "analyzer/diagnosis/peers.h"
 #include "analyzer/diagnosis/scale.h"
-#include "tests/core/tables.h"
+#include "tests/diagnosis/tables.h"
 
 static void assert_near(double value, double expected) {
     g_assert_cmpfloat_with_epsilon(value, expected, 1e-9 * (1 + fabs(expected)));
@@ -162,7 +162,7 @@ typedef struct Edge {
     Verdict verdict;
 } Edge;
 
-static Verdict judge_edge(const Edge *edge, BigRootsOptions options) {
+static Verdict accuracy_edge(const Edge *edge, BigRootsOptions options) {
     /* The straggler runs from 10 s to 20 s on host 0; its peers on host 1, which is idle. */
     const Row rows[] = {
         {0, 0, 10000, 10000, 0}, {0, 1, 10000, 5000, 0}, {0, 1, 10000, 5000, 0}, {0, 1, 10000, 5000, 0}};
@@ -201,9 +201,9 @@ static void test_edge_detection(void) {
     };
     BigRootsOptions options = bigroots_options(TRUE);
     for (guint i = 0; i < G_N_ELEMENTS(edges); i++)
-        g_assert_cmpint(judge_edge(&edges[i], options), ==, edges[i].verdict);
+        g_assert_cmpint(accuracy_edge(&edges[i], options), ==, edges[i].verdict);
     options.edge_detection = FALSE;
-    g_assert_cmpint(judge_edge(&edges[0], options), ==, VERDICT_CAUSE);
+    g_assert_cmpint(accuracy_edge(&edges[0], options), ==, VERDICT_CAUSE);
     g_assert_cmpfloat(bigroots_options(FALSE).lambda_p, ==, 2.2);
     g_assert_cmpfloat(bigroots_options(TRUE).lambda_p, ==, 1.6);
 }
@@ -311,16 +311,16 @@ static void test_peers(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/core/stragglers/definition", test_definition);
-    g_test_add_func("/core/stragglers/flags", test_flags);
-    g_test_add_func("/core/stragglers/nothing", test_nothing);
-    g_test_add_func("/core/bigroots/numeric", test_numeric);
-    g_test_add_func("/core/bigroots/peer-figure", test_peer_figure);
-    g_test_add_func("/core/bigroots/wait", test_wait);
-    g_test_add_func("/core/bigroots/time", test_time);
-    g_test_add_func("/core/bigroots/edge-detection", test_edge_detection);
-    g_test_add_func("/core/bigroots/locality", test_locality);
-    g_test_add_func("/core/bigroots/kept", test_kept);
-    g_test_add_func("/core/peers", test_peers);
+    g_test_add_func("/diagnosis/stragglers/definition", test_definition);
+    g_test_add_func("/diagnosis/stragglers/flags", test_flags);
+    g_test_add_func("/diagnosis/stragglers/nothing", test_nothing);
+    g_test_add_func("/diagnosis/bigroots/numeric", test_numeric);
+    g_test_add_func("/diagnosis/bigroots/peer-figure", test_peer_figure);
+    g_test_add_func("/diagnosis/bigroots/wait", test_wait);
+    g_test_add_func("/diagnosis/bigroots/time", test_time);
+    g_test_add_func("/diagnosis/bigroots/edge-detection", test_edge_detection);
+    g_test_add_func("/diagnosis/bigroots/locality", test_locality);
+    g_test_add_func("/diagnosis/bigroots/kept", test_kept);
+    g_test_add_func("/diagnosis/peers", test_peers);
     return g_test_run();
 }

@@ -132,10 +132,10 @@ static void test_usage_random(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/core/order/by-hand", test_by_hand);
-    g_test_add_func("/core/order/against-sorted", test_against_sorted);
-    g_test_add_func("/core/order/pearson", test_pearson);
-    g_test_add_func("/core/usage/by-hand", test_usage_by_hand);
-    g_test_add_func("/core/usage/random", test_usage_random);
+    g_test_add_func("/diagnosis/order/by-hand", test_by_hand);
+    g_test_add_func("/diagnosis/order/against-sorted", test_against_sorted);
+    g_test_add_func("/diagnosis/order/pearson", test_pearson);
+    g_test_add_func("/diagnosis/usage/by-hand", test_usage_by_hand);
+    g_test_add_func("/diagnosis/usage/random", test_usage_random);
     return g_test_run();
 }

@@ -1,5 +1,5 @@
 /* How good a method is: its causes against injections that were recorded, per straggler and resource. For measurements
- * (bench_judge); the programs do not judge. */
+ * (bench_accuracy): no program uses it. */
 #pragma once
 
 #include "analyzer/diagnosis/baselines.h"
@@ -16,17 +16,17 @@ typedef struct Injection {
 #define TOPICS_JUDGED    (TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK) | TOPIC_BIT(TOPIC_NETWORK))
 
 /* Of each straggler the topics of the injections that its run overlaps, on its host. A new array. */
-guint32 *judge_truth(const TaskTable *table, const Stragglers *stragglers, const Injection *injections, gsize n);
+guint32 *accuracy_truth(const TaskTable *table, const Stragglers *stragglers, const Injection *injections, gsize n);
 /* Of each straggler the topics of the features that were found causes. A new array. */
-guint32 *judge_evidence(const TaskTable *table, const Stragglers *stragglers, const GArray *evidence);
-guint32 *judge_blames(const TaskTable *table, const Stragglers *stragglers, const GArray *blames);
+guint32 *accuracy_evidence(const TaskTable *table, const Stragglers *stragglers, const GArray *evidence);
+guint32 *accuracy_blames(const TaskTable *table, const Stragglers *stragglers, const GArray *blames);
 
 typedef struct Confusion {
     guint64 tp, fp, tn, fn;
 } Confusion;
 
 /* One count for each straggler and each topic in 'topics'. */
-Confusion judge_count(const guint32 *truth, const guint32 *said, guint32 n, guint32 topics);
+Confusion accuracy_count(const guint32 *truth, const guint32 *said, guint32 n, guint32 topics);
 /* Shares from 0 to 1; NAN where there is nothing to share. */
 double confusion_tpr(const Confusion *counts);
 double confusion_fpr(const Confusion *counts);
@@ -39,19 +39,19 @@ typedef struct SearchPoint {
     Confusion counts;
 } SearchPoint;
 
-typedef struct JudgeCase {
+typedef struct AccuracyCase {
     const TaskTable *table;
     const Stragglers *stragglers;
     const guint32 *truth;
     guint32 topics;
-} JudgeCase;
+} AccuracyCase;
 
 /* lambda_p 0..4 by 0.2 and lambda_q 0.1..1 by 0.1; the other options as given. A new array of SearchPoint. */
-GArray *judge_search_bigroots(const JudgeCase *judged, const BigRootsOptions *options);
+GArray *accuracy_search_bigroots(const AccuracyCase *judged, const BigRootsOptions *options);
 /* lambda_ca 0..1 by 0.05 and lambda_cq 0..1 by 0.1. */
-GArray *judge_search_pcc(const JudgeCase *judged);
+GArray *accuracy_search_pcc(const AccuracyCase *judged);
 
 /* The point with the greatest TPR + 1 - FPR, of equal ones that with the least FPR, then the first. */
-const SearchPoint *judge_best(const GArray *points);
+const SearchPoint *accuracy_best(const GArray *points);
 /* The area under the curve through (0, 0), the best TPR up to each FPR, and (1, 1). */
-double judge_auc(const GArray *points);
+double accuracy_auc(const GArray *points);

@@ -1,7 +1,7 @@
 /* How good the methods are, on a simulated run: five workers, stages one after the other, and the published schedule of
  * load generators (table 5). Prints table 6 anew, the best parameters and the AUC, and what edge detection changes.
  *
- *   bench_judge [--json] [SEED]
+ *   bench_accuracy [--json] [SEED]
  *
  * With --json it prints one document instead: the points of both ROC curves, of all kinds of injections together and
  * of each.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/diagnosis/judge.h"
+#include "analyzer/diagnosis/accuracy.h"
 
 #define HOSTS     5u
 #define SLOTS     4u
@@ -104,27 +104,27 @@ static UsageSeries *sample(const TaskTable *table, guint host, guint r, GRand *r
 }
 
 static void print_counts(const char *name, const guint32 *truth, const guint32 *said, guint32 n) {
-    const Confusion counts = judge_count(truth, said, n, TOPICS_JUDGED);
+    const Confusion counts = accuracy_count(truth, said, n, TOPICS_JUDGED);
     printf("%-22s %4d %4d %4d %4d  %6.2f %6.2f %6.2f\n", name, (int)counts.tp, (int)counts.tn, (int)counts.fp,
            (int)counts.fn, 100 * confusion_fpr(&counts), 100 * confusion_tpr(&counts), 100 * confusion_acc(&counts));
 }
 
-static void judge_bigroots(const JudgeCase *judged, const char *name, BigRootsOptions options) {
+static void accuracy_bigroots(const AccuracyCase *judged, const char *name, BigRootsOptions options) {
     g_autoptr(GArray) evidence = bigroots_run(judged->table, judged->stragglers, &options);
-    g_autofree guint32 *said = judge_evidence(judged->table, judged->stragglers, evidence);
+    g_autofree guint32 *said = accuracy_evidence(judged->table, judged->stragglers, evidence);
     print_counts(name, judged->truth, said, judged->stragglers->count);
 }
 
-static void judge_blamed(const JudgeCase *judged, const char *name, GArray *blames) {
-    g_autofree guint32 *said = judge_blames(judged->table, judged->stragglers, blames);
+static void accuracy_blamed(const AccuracyCase *judged, const char *name, GArray *blames) {
+    g_autofree guint32 *said = accuracy_blames(judged->table, judged->stragglers, blames);
     print_counts(name, judged->truth, said, judged->stragglers->count);
     g_array_unref(blames);
 }
 
 static void print_search(const char *name, GArray *points) {
-    const SearchPoint *best = judge_best(points);
+    const SearchPoint *best = accuracy_best(points);
     printf("%-9s best at (%.2f, %.2f): TPR %.2f %%, FPR %.2f %%; AUC %.3f\n", name, best->p, best->q,
-           100 * confusion_tpr(&best->counts), 100 * confusion_fpr(&best->counts), judge_auc(points));
+           100 * confusion_tpr(&best->counts), 100 * confusion_fpr(&best->counts), accuracy_auc(points));
     g_array_unref(points);
 }
 
@@ -139,9 +139,9 @@ static void print_share(const char *name, double share) {
 }
 
 static void print_points(const char *method, const char *kind, const char *const *names, GArray *points) {
-    const SearchPoint *best = judge_best(points);
+    const SearchPoint *best = accuracy_best(points);
     printf("{\"method\":\"%s\",\"kind\":\"%s\",\"auc\":%.6f,\"best\":{\"%s\":%.2f,\"%s\":%.2f},\"points\":[", method,
-           kind, judge_auc(points), names[0], best->p, names[1], best->q);
+           kind, accuracy_auc(points), names[0], best->p, names[1], best->q);
     for (guint i = 0; i < points->len; i++) {
         const SearchPoint *point = &g_array_index(points, SearchPoint, i);
         printf("%s{\"%s\":%.2f,\"%s\":%.2f", i > 0 ? "," : "", names[0], point->p, names[1], point->q);
@@ -153,7 +153,7 @@ static void print_points(const char *method, const char *kind, const char *const
     g_array_unref(points);
 }
 
-static void print_curves(const JudgeCase *judged) {
+static void print_curves(const AccuracyCase *judged) {
     static const char *const thresholds[] = {"lambda_p", "lambda_q"}, *const of_pcc[] = {"lambda_ca", "lambda_cq"};
     static const struct {
         const char *name;
@@ -167,12 +167,12 @@ static void print_curves(const JudgeCase *judged) {
     printf("{\"tasks\":%u,\"stragglers\":%u,\"curves\":[", judged->table->count, judged->stragglers->count);
 
     for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        JudgeCase of_kind = *judged;
+        AccuracyCase of_kind = *judged;
         of_kind.topics = kinds[i].topics;
         if (i > 0) printf(",");
-        print_points("bigroots", kinds[i].name, thresholds, judge_search_bigroots(&of_kind, &options));
+        print_points("bigroots", kinds[i].name, thresholds, accuracy_search_bigroots(&of_kind, &options));
         printf(",");
-        print_points("pcc", kinds[i].name, of_pcc, judge_search_pcc(&of_kind));
+        print_points("pcc", kinds[i].name, of_pcc, accuracy_search_pcc(&of_kind));
     }
 
     printf("]}\n");
@@ -200,8 +200,8 @@ int main(int argc, char **argv) {
     }
 
     g_autoptr(Stragglers) stragglers = stragglers_find(table, STRAGGLER_RATIO);
-    g_autofree guint32 *truth = judge_truth(table, stragglers, injections, G_N_ELEMENTS(injections));
-    const JudgeCase judged = {table, stragglers, truth, TOPICS_JUDGED};
+    g_autofree guint32 *truth = accuracy_truth(table, stragglers, injections, G_N_ELEMENTS(injections));
+    const AccuracyCase judged = {table, stragglers, truth, TOPICS_JUDGED};
     if (json) {
         print_curves(&judged);
         return 0;
@@ -213,17 +213,17 @@ int main(int argc, char **argv) {
     const MantriAmounts amounts = {task_feature(table, bytes)->values, nothing, (gint)bytes, (gint)bytes};
     printf("%u tasks, %u stragglers\n%-22s %4s %4s %4s %4s  %6s %6s %6s\n", N_TASKS, stragglers->count, "", "TP", "TN",
            "FP", "FN", "FPR %", "TPR %", "ACC %");
-    judge_bigroots(&judged, "BigRoots", bigroots_options(TRUE));
+    accuracy_bigroots(&judged, "BigRoots", bigroots_options(TRUE));
     BigRootsOptions without = bigroots_options(TRUE);
     without.edge_detection = FALSE;
-    judge_bigroots(&judged, "  no edge detection", without);
-    judge_bigroots(&judged, "  lambda_p 2.2 instead", bigroots_options(FALSE));
-    judge_blamed(&judged, "PCC", pcc_run(table, stragglers, &pcc));
-    judge_blamed(&judged, "Mantri", mantri_run(table, stragglers, &amounts));
-    judge_blamed(&judged, "Xue", xue_run(table, stragglers));
+    accuracy_bigroots(&judged, "  no edge detection", without);
+    accuracy_bigroots(&judged, "  lambda_p 2.2 instead", bigroots_options(FALSE));
+    accuracy_blamed(&judged, "PCC", pcc_run(table, stragglers, &pcc));
+    accuracy_blamed(&judged, "Mantri", mantri_run(table, stragglers, &amounts));
+    accuracy_blamed(&judged, "Xue", xue_run(table, stragglers));
 
     const BigRootsOptions edge = bigroots_options(TRUE);
-    print_search("BigRoots", judge_search_bigroots(&judged, &edge));
-    print_search("PCC", judge_search_pcc(&judged));
+    print_search("BigRoots", accuracy_search_bigroots(&judged, &edge));
+    print_search("PCC", accuracy_search_pcc(&judged));
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tests/core/tables.h"
+#include "tests/diagnosis/tables.h"
 
 static const Blame *blame_at(const GArray *blames, guint i) { return &g_array_index(blames, Blame, i); }
 
@@ -85,9 +85,9 @@ static void test_xue(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/core/baselines/pcc", test_pcc);
-    g_test_add_func("/core/baselines/pcc-scope", test_pcc_scope);
-    g_test_add_func("/core/baselines/mantri", test_mantri);
-    g_test_add_func("/core/baselines/xue", test_xue);
+    g_test_add_func("/diagnosis/baselines/pcc", test_pcc);
+    g_test_add_func("/diagnosis/baselines/pcc-scope", test_pcc_scope);
+    g_test_add_func("/diagnosis/baselines/mantri", test_mantri);
+    g_test_add_func("/diagnosis/baselines/xue", test_xue);
     return g_test_run();
 }

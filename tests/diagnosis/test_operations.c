@@ -237,13 +237,13 @@ static void test_pattern_figures(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/core/operations/pipeline-factors", test_pipeline_factors);
-    g_test_add_func("/core/operations/scores", test_scores);
-    g_test_add_func("/core/operations/top-count", test_top_count);
-    g_test_add_func("/core/kmeans/groups", test_kmeans);
-    g_test_add_func("/core/kmeans/degenerate", test_kmeans_degenerate);
-    g_test_add_func("/core/stage-pattern/published", test_published_patterns);
-    g_test_add_func("/core/stage-pattern/shapes", test_patterns);
-    g_test_add_func("/core/stage-pattern/figures", test_pattern_figures);
+    g_test_add_func("/diagnosis/operations/pipeline-factors", test_pipeline_factors);
+    g_test_add_func("/diagnosis/operations/scores", test_scores);
+    g_test_add_func("/diagnosis/operations/top-count", test_top_count);
+    g_test_add_func("/diagnosis/kmeans/groups", test_kmeans);
+    g_test_add_func("/diagnosis/kmeans/degenerate", test_kmeans_degenerate);
+    g_test_add_func("/diagnosis/stage-pattern/published", test_published_patterns);
+    g_test_add_func("/diagnosis/stage-pattern/shapes", test_patterns);
+    g_test_add_func("/diagnosis/stage-pattern/figures", test_pattern_figures);
     return g_test_run();
 }

@@ -1,9 +1,9 @@
 /* Causes against injections: what counts as what, rates, and the search of parameters. */
-#include "analyzer/diagnosis/judge.h"
+#include "analyzer/diagnosis/accuracy.h"
 
 #include <math.h>
 
-#include "tests/core/tables.h"
+#include "tests/diagnosis/tables.h"
 
 static void assert_near(double value, double expected) { g_assert_cmpfloat_with_epsilon(value, expected, 1e-9); }
 
@@ -53,13 +53,13 @@ static void test_truth(void) {
         {1, TOPIC_DISK, 0, 1001},       /* one */
         {1, TOPIC_NETWORK, 1100, 1150}, /* inside */
     };
-    g_autofree guint32 *truth = judge_truth(table, found, injections, G_N_ELEMENTS(injections));
+    g_autofree guint32 *truth = accuracy_truth(table, found, injections, G_N_ELEMENTS(injections));
     g_assert_cmpuint(truth[0], ==, TOPIC_BIT(TOPIC_CPU));
     g_assert_cmpuint(truth[1], ==, TOPIC_BIT(TOPIC_DISK) | TOPIC_BIT(TOPIC_NETWORK));
 
     const guint32 said[] = {TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK) | TOPIC_BIT(TOPIC_DATA),
                             TOPIC_BIT(TOPIC_DISK)};
-    const Confusion counts = judge_count(truth, said, 2, TOPICS_JUDGED);
+    const Confusion counts = accuracy_count(truth, said, 2, TOPICS_JUDGED);
     g_assert_cmpuint(counts.tp, ==, 2);
     g_assert_cmpuint(counts.fp, ==, 1); /* the disk of host 0; data are not judged */
     g_assert_cmpuint(counts.fn, ==, 1); /* the network of host 1 */
@@ -73,16 +73,16 @@ static void test_search(void) {
     g_autoptr(TaskTable) table = two_stragglers();
     g_autoptr(Stragglers) found = stragglers_find(table, STRAGGLER_RATIO);
     const Injection injections[] = {{0, TOPIC_CPU, 900, 1400}, {1, TOPIC_DISK, 900, 1400}};
-    g_autofree guint32 *truth = judge_truth(table, found, injections, 2);
-    const JudgeCase judged = {table, found, truth, TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK)};
+    g_autofree guint32 *truth = accuracy_truth(table, found, injections, 2);
+    const AccuracyCase judged = {table, found, truth, TOPIC_BIT(TOPIC_CPU) | TOPIC_BIT(TOPIC_DISK)};
 
     const BigRootsOptions options = bigroots_options(FALSE);
-    g_autoptr(GArray) points = judge_search_bigroots(&judged, &options);
+    g_autoptr(GArray) points = accuracy_search_bigroots(&judged, &options);
     g_assert_cmpuint(points->len, ==, 21 * 10);
-    const SearchPoint *best = judge_best(points);
+    const SearchPoint *best = accuracy_best(points);
     g_assert_cmpuint(best->counts.tp, ==, 2);
     g_assert_cmpuint(best->counts.fp, ==, 0);
-    assert_near(judge_auc(points), 1);
+    assert_near(accuracy_auc(points), 1);
 
     /* Each point is what a run with its parameters says. */
     for (guint i = 0; i < points->len; i += 13) {
@@ -91,14 +91,14 @@ static void test_search(void) {
         tried.lambda_p = point->p;
         tried.lambda_q = point->q;
         g_autoptr(GArray) evidence = bigroots_run(table, found, &tried);
-        g_autofree guint32 *said = judge_evidence(table, found, evidence);
-        const Confusion counts = judge_count(truth, said, found->count, judged.topics);
+        g_autofree guint32 *said = accuracy_evidence(table, found, evidence);
+        const Confusion counts = accuracy_count(truth, said, found->count, judged.topics);
         g_assert_cmpmem(&counts, sizeof counts, &point->counts, sizeof point->counts);
     }
 
-    g_autoptr(GArray) pcc = judge_search_pcc(&judged);
+    g_autoptr(GArray) pcc = accuracy_search_pcc(&judged);
     g_assert_cmpuint(pcc->len, ==, 21 * 11);
-    g_assert_nonnull(judge_best(pcc));
+    g_assert_nonnull(accuracy_best(pcc));
 }
 
 /* Points (FPR, TPR): (0, 0.5) and (0.5, 1), and one below the curve: 0.25 + 0.125 + 0.5. */
@@ -108,19 +108,20 @@ static void test_auc(void) {
                                 {1, 0, {.tp = 1, .fn = 1, .tn = 4}},
                                 {2, 0, {.tp = 1, .fn = 3, .fp = 1, .tn = 3}}};
     g_array_append_vals(points, list, G_N_ELEMENTS(list));
-    assert_near(judge_auc(points), (0.5 + 0.5) / 2 * 0.25 + (0.5 + 1) / 2 * 0.25 + 0.5);
-    const SearchPoint *best = judge_best(points); /* both of the first score 1.5: the one that blames less is taken */
+    assert_near(accuracy_auc(points), (0.5 + 0.5) / 2 * 0.25 + (0.5 + 1) / 2 * 0.25 + 0.5);
+    const SearchPoint *best =
+        accuracy_best(points); /* both of the first score 1.5: the one that blames less is taken */
     assert_near(best->p, 1);
     g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(SearchPoint));
-    g_assert_null(judge_best(none));
-    assert_near(judge_auc(none), 0.5);
+    g_assert_null(accuracy_best(none));
+    assert_near(accuracy_auc(none), 0.5);
 }
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/core/judge/published-rates", test_published_rates);
-    g_test_add_func("/core/judge/truth", test_truth);
-    g_test_add_func("/core/judge/search", test_search);
-    g_test_add_func("/core/judge/auc", test_auc);
+    g_test_add_func("/diagnosis/accuracy/published-rates", test_published_rates);
+    g_test_add_func("/diagnosis/accuracy/truth", test_truth);
+    g_test_add_func("/diagnosis/accuracy/search", test_search);
+    g_test_add_func("/diagnosis/accuracy/auc", test_auc);
     return g_test_run();
 }

@@ -1,4 +1,4 @@
-#include "tests/core/tables.h"
+#include "tests/diagnosis/tables.h"
 
 guint table_add_feature(TaskTable *table, const char *name, FeatureKind kind, FeatureTopic topic) {
     return task_table_add(table, &(Feature){.name = (char *)name, .unit = "", .kind = kind, .topic = topic});

@@ -1,0 +1,9 @@
+set(DIAGNOSIS_HELP ${CMAKE_CURRENT_LIST_DIR}/tables.c)
+foreach(name order bigroots baselines accuracy operations)
+    plumb_test(test_diagnosis_${name}
+        SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_${name}.c ${DIAGNOSIS_HELP}
+        LINK plumb_diagnosis plumb_base m)
+endforeach()
+plumb_test(test_diagnosis_hdfs_facts
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hdfs_facts.c
+    LINK plumb_diagnosis plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base)
