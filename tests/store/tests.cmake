@@ -8,3 +8,5 @@ plumb_test(test_store_damage SECONDS 6 SOURCES ${store_tests}/test_store_damage.
 plumb_test(test_store_faults SECONDS 90 SOURCES ${store_tests}/test_store_faults.c ${store_tests}/fixture.c ${fault_layer}
     LINK plumb_store ${CMAKE_DL_LIBS})
 set_target_properties(test_store_faults PROPERTIES ENABLE_EXPORTS ON)
+# Hundreds of stores in turn: minutes beside other tests, more with a sanitizer.
+set_tests_properties(test_store_faults PROPERTIES TIMEOUT 1800)
