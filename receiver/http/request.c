@@ -34,6 +34,7 @@ static gboolean refuse(int *code, int with, GError **error, const char *why) {
 }
 
 gsize http_head_bytes(Bytes stream) {
+    if (stream.size_bytes == 0) return 0; /* no bytes may lie nowhere */
     const char *end = memmem(stream.data, stream.size_bytes, "\r\n\r\n", 4);
     return end == NULL ? 0 : (gsize)(end - (const char *)stream.data) + 4;
 }
