@@ -378,7 +378,7 @@ class Cluster(Processes):
 
     def _find_datanode_http(self):
         """DataNodes have chosen their ports; each shows its data folder, which tells them apart."""
-        live = json.loads(self.jmx("namenode", "Hadoop:service=NameNode,name=NameNodeInfo")[0]["LiveNodes"])
+        live = json.loads(self._bean("namenode", "Hadoop:service=NameNode,name=NameNodeInfo")["LiveNodes"])
         if self.hosts:
             names = {self.address(f"datanode{i}"): f"datanode{i}" for i in range(1, self.datanodes + 1)}
             for place, node in live.items():
@@ -387,7 +387,7 @@ class Cluster(Processes):
         for node in live.values():
             port = int(node["infoAddr"].rsplit(":", 1)[1])
             self.http["?"] = port
-            volumes = json.loads(self.jmx("?", "Hadoop:service=DataNode,name=DataNodeInfo")[0]["VolumeInfo"])
+            volumes = json.loads(self._bean("?", "Hadoop:service=DataNode,name=DataNodeInfo")["VolumeInfo"])
             self.http[Path(next(iter(volumes))).parts[len(self.work.parts)]] = port
         self.http.pop("?", None)
 
@@ -401,6 +401,18 @@ class Cluster(Processes):
                 return json.load(answer)["beans"]
         except (urllib.error.URLError, OSError, ValueError):
             return []
+
+    def _bean(self, name, query):
+        """One that a server registers sooner or later while it starts."""
+        found = []
+
+        def registered():
+            self._check_alive()
+            found[:] = self.jmx(name, query)
+            return bool(found)
+
+        wait_for(registered, READY_SECONDS, query)
+        return found[0]
 
     def senders(self):
         """Counters of our sender in every server that has one, by process; those of a process summed up."""
