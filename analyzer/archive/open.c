@@ -6,6 +6,7 @@
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
+#include "common/base/thread.h"
 
 #define DEFAULT_MAX_TRACE_BYTES (64u << 20)
 
@@ -62,14 +63,6 @@ static gboolean totals_load(Archive *archive, GError **error) {
     return totals_read(meta, archive->slots, error) && account_load(meta, archive->accounts, error);
 }
 
-static void commit_lock_init(pthread_rwlock_t *commit_lock) {
-    pthread_rwlockattr_t attributes;
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(commit_lock, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
-}
-
 Archive *archive_open(Store *store, const ArchiveOptions *options, GError **error) {
     g_autoptr(Archive) archive = g_new0(Archive, 1);
     archive->store = store;
@@ -80,7 +73,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     if (archive->options.clock == NULL) archive->options.clock = clock_system();
     archive->slots = g_array_new(FALSE, TRUE, sizeof(TotalsSlot));
     archive->accounts = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
-    commit_lock_init(&archive->commit_lock);
+    rwlock_init_writers_first(&archive->commit_lock);
     roll_up_init(&archive->roll_up);
     kind_set_init(&archive->kinds);
     due_clock_init(&archive->due);

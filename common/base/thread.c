@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* pthread_setname_np() */
+#define _GNU_SOURCE /* pthread_setname_np(), pthread_rwlockattr_setkind_np() */
 #include "common/base/thread.h"
 
 #include <glib.h>
@@ -9,4 +9,12 @@ void thread_start(pthread_t *thread, const char *name, void *(*body)(void *), vo
         g_error("cannot start the thread %s: %s; raise the limit of threads (ulimit -u, TasksMax= of the unit)", name,
                 g_strerror(err));
     pthread_setname_np(*thread, name);
+}
+
+void rwlock_init_writers_first(pthread_rwlock_t *lock) {
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
 }

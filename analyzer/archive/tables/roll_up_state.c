@@ -3,14 +3,11 @@
 #include <string.h>
 
 #include "common/base/error.h"
+#include "common/base/thread.h"
 
 void roll_up_init(RollUp *roll_up) {
-    pthread_rwlockattr_t attributes;
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     *roll_up = (RollUp){.unwritten = 0};
-    pthread_rwlock_init(&roll_up->sealing, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
+    rwlock_init_writers_first(&roll_up->sealing);
     roll_up->added_below[LEVEL_MINUTE] = roll_up->rolled_below[LEVEL_MINUTE] = G_MAXUINT32;
 }
 

@@ -21,7 +21,7 @@ typedef struct TaskHdfs {
 gboolean app_links_find(Archive *archive, const AppTasks *tasks, SparkRecords *links, GError **error);
 
 typedef struct AppHdfs AppHdfs;
-/* With the links that are stored (link_keeper.h) or, when none are, those it finds; reads no trace yet. Both must
+/* With the links that are stored (trace_linker.h) or, when none are, those it finds; reads no trace yet. Both must
  * outlive it. */
 AppHdfs *app_hdfs_new(Archive *archive, const AppTasks *tasks, GError **error);
 void app_hdfs_free(AppHdfs *hdfs);
