@@ -123,6 +123,21 @@ def defined(files):
     return names
 
 
+def objects_by_file(deps):
+    """{file of the tree: the objects compiled from it}, from what `ninja -t deps` prints.
+
+    Compilers name a file by its absolute path; ccache with a base_dir makes it relative to the build folder."""
+    found, made = {}, None
+    for line in deps.splitlines():
+        if line.startswith("    "):
+            path = os.path.normpath(BUILD / line.strip())
+            if below(path, str(ROOT)):
+                found.setdefault(os.path.relpath(path, ROOT), set()).add(made)
+        elif line:
+            made = line.split(":")[0]
+    return found
+
+
 class Graph:
     """What the build knows: which objects are compiled from a file, and of what objects ctest's programs are made."""
 
@@ -136,17 +151,7 @@ class Graph:
                 self.in_libraries |= self.parts[made]
         shown = json.loads(output("ctest", "--test-dir", str(BUILD), "--show-only=json-v1"))["tests"]
         self.tests = {os.path.relpath(test["command"][0], BUILD): test["name"] for test in shown if "command" in test}
-        self.objects = self._objects()
-
-    @staticmethod
-    def _objects():
-        found, made = {}, None
-        for line in output("ninja", "-C", str(BUILD), "-t", "deps").splitlines():
-            if line.startswith("    ../../"):
-                found.setdefault(line.strip().removeprefix("../../"), set()).add(made)
-            elif line and not line[0].isspace():
-                made = line.split(":")[0]
-        return found
+        self.objects = objects_by_file(output("ninja", "-C", str(BUILD), "-t", "deps"))
 
     def near(self, path):
         """Programs whose own sources include the file, or its header."""

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from script.check_changes import BUILD, objects_by_file
 from tests.conftest import ROOT
 
 
@@ -19,6 +20,13 @@ def one(pattern):
     """The path of the only file like that; files move between folders."""
     (path,) = ROOT.glob(pattern)
     return str(path.relative_to(ROOT))
+
+
+def test_absolute_and_relative_paths_are_one_file():
+    header = "common/base/clock.h"
+    deps = f"a.o: #deps 2\n    {ROOT}/{header}\n    /usr/include/glib.h\n\nb.o: #deps 1\n    ../../{header}\n"
+    assert (BUILD / "../..").resolve() == ROOT
+    assert objects_by_file(deps) == {header: {"a.o", "b.o"}}
 
 
 def test_nearest_programs_come_first():
