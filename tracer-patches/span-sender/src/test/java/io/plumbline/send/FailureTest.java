@@ -110,6 +110,7 @@ class FailureTest {
             server.answer((frame, socket, out) -> {
                 out.write(good(1));
                 out.flush();
+                socket.setSoLinger(true, (int) ThriftReceiver.WAIT_SECONDS); // closed when the sender can see it
                 socket.close();
                 closed.countDown();
             }).answer((frame, socket, out) -> out.write(good(2)));

@@ -125,15 +125,22 @@ public final class ThriftReceiver implements SpanReceiver.Iface, AutoCloseable {
         return batches.size();
     }
 
-    /** As a process that is killed: listens no more, and all connections break. */
+    /**
+     * As a process that is killed: listens no more, and all connections break. A closed socket goes on listening until
+     * the thread that waits at it has left: a sender that comes back before that would be let in, and its batch lost.
+     */
     public void kill() {
         server.stop();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
         connections.forEach(TSocket::close);
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() {
         kill();
-        thread.join();
     }
 }
