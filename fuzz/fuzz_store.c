@@ -6,6 +6,7 @@
 
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/settle.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/thin.h"
 #include "analyzer/archive/verify/verify.h"

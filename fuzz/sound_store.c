@@ -2,6 +2,7 @@
 
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/spark/spark.h"
+#include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "tests/model/records_random.h"
 #include "tests/query/fixture.h"

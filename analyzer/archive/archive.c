@@ -126,3 +126,14 @@ gboolean iter_at_key(StoreIter *iter, const LayoutKey *key) {
     const Bytes at = store_iter_key(iter);
     return at.size_bytes == key->size_bytes && memcmp(at.data, key->bytes, at.size_bytes) == 0;
 }
+
+gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error) {
+    LayoutKey key = trace_id_key(trace_id);
+    g_autoptr(GBytes) value = NULL;
+    if (!store_get(archive->store, FAMILY_TRACE_ID, key_bytes(&key), &value, error)) return FALSE;
+    if (value != NULL && !trace_index_valid(bytes_view(value)))
+        return fail(error, PLUMB_ERROR_CORRUPT, "index entry of trace %016" G_GINT64_MODIFIER "x is malformed",
+                    trace_id);
+    *index = g_steal_pointer(&value);
+    return TRUE;
+}

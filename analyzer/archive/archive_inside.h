@@ -6,6 +6,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/tables/account.h"
+#include "analyzer/archive/tables/due_clock.h"
 #include "analyzer/archive/tables/kind_set.h"
 #include "analyzer/archive/tables/known_traces.h"
 #include "analyzer/archive/tables/layout.h"
@@ -22,13 +23,6 @@
 /* Shapes that a compressor may keep, with their patterns up to 13 MB; each shard has one, and so have those who join
  * and verify. */
 #define COMPRESSOR_SHAPES 50000u
-
-/* due.h */
-typedef struct DueClock {
-    GArray *marks;   /* of time and number, ascending */
-    gint64 last_ns;  /* when traces were last looked through */
-    gboolean looked; /* ever */
-} DueClock;
 
 /* removed_traces.h */
 typedef struct RemovedTraces {
@@ -80,12 +74,6 @@ struct Archive {
     RemovedTraces gone;
 };
 
-/* retain.c: what is noted of removed statistics, for archive_open(). */
-gboolean retain_load(Archive *archive, GError **error);
-
-/* join.c: brings all waiting spans to their traces. Under settle_lock. */
-gboolean archive_join(Archive *archive, GError **error);
-
 /* The slots as the store has them. */
 gboolean totals_read(StoreIter *meta, GArray *slots, GError **error);
 
@@ -105,21 +93,5 @@ gboolean iter_at_key(StoreIter *iter, const LayoutKey *key); /* is it at just th
 /* Makes sure that what the statistics of these spans depend on is in the dictionary. */
 gboolean archive_prepare(Archive *archive, const GPtrArray *spans, GError **error);
 
-/* Points at records that lie one behind the other: appended to 'list'. INPUT when they do not fill the bytes, or are of
- * another trace. */
-gboolean spans_point(guint64 trace_id, Bytes spans, GPtrArray *list, GError **error);
-
-/* One record of a trace, read and decoded: appended to 'spans'. */
-gboolean part_load(Archive *archive, const TraceKey *key, GByteArray *spans, TraceSummary *summary, GError **error);
-/* The shape of a record, which has it within or refers to it: a new reference. */
-Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summary, GError **error);
-gboolean part_decode(Archive *archive, Bytes record, guint64 trace_id, GByteArray *spans, GError **error);
-/* The same, with the pattern and the places (record_decode_places()) that its tree can be restored from. */
-typedef struct PartTree {
-    GByteArray *spans;
-    GArray *places;   /* TreePlace */
-    Pattern *pattern; /* set by part_decode_tree(): a new reference */
-} PartTree;
-gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, PartTree *part, GError **error);
 /* *index NULL when the trace is not stored. CORRUPT when the entry is malformed. */
 gboolean trace_index_get(Archive *archive, guint64 trace_id, GBytes **index, GError **error);

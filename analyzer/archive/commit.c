@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/writer_group.h"
 
 /* Rows of hours and days come from the roll-up; those that are there already get their share at once. */
 static void merge_row(ArchiveWriter *writer, const StatsKey *key, Bytes value) {
@@ -105,12 +105,6 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
     }
     pthread_rwlock_unlock(&archive->commit_lock);
     return written;
-}
-
-void note_unwritten(ArchiveWriter *writer, gboolean unwritten) {
-    if (unwritten == writer->unwritten) return;
-    writer->unwritten = unwritten;
-    atomic_fetch_add_explicit(&writer->archive->roll_up.unwritten, unwritten ? 1 : -1, memory_order_relaxed);
 }
 
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {

@@ -1,4 +1,4 @@
-/* Leaving out what is not to be kept (keep.h), and finding ids that lie beside their record. */
+/* Leaving out of a record what is not to be kept (keep.h). */
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
@@ -17,8 +17,3 @@ void keep_restore(CallTree *tree, KeepCut *cut);
 
 /* The minute by the archive's clock, as ids_at of what is written now. */
 guint32 keep_minute(Archive *archive);
-
-/* Ids that lie beside a record: *ids NULL when there are none, or the record has its own. */
-gboolean keep_ids(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error);
-/* Has the record lost its ids for good? */
-gboolean keep_ids_gone(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone, GError **error);

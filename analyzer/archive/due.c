@@ -3,46 +3,14 @@
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
 
-/* Few are enough to tell minutes apart. */
-#define MARKS_MAX 64u
 /* All entries are read to find those that are due: not more often than this part of the time that they are to wait. */
 #define LOOK_SHARE 4
-
-typedef struct DueMark {
-    gint64 at_ns;
-    guint64 number; /* entries that came later have this one or a greater */
-} DueMark;
-
-void due_clock_init(DueClock *clock) { *clock = (DueClock){.marks = g_array_new(FALSE, FALSE, sizeof(DueMark))}; }
-
-void due_clock_clear(DueClock *clock) { g_clear_pointer(&clock->marks, g_array_unref); }
-
-static void note_mark(DueClock *clock, gint64 now_ns, guint64 number, gint64 most_ns) {
-    GArray *marks = clock->marks;
-    const DueMark mark = {now_ns, number};
-    if (marks->len > 0) {
-        const DueMark *last = &g_array_index(marks, DueMark, marks->len - 1);
-        if (last->number == number || now_ns - last->at_ns < most_ns / (MARKS_MAX / 2)) return;
-    }
-    g_array_append_val(marks, mark);
-    if (marks->len > MARKS_MAX) g_array_remove_index(marks, 0);
-}
-
-/* Entries with lower numbers have waited for so long. */
-static guint64 number_before(const DueClock *clock, gint64 at_ns) {
-    guint64 number = 0;
-    for (guint i = 0; i < clock->marks->len; i++) {
-        const DueMark *mark = &g_array_index(clock->marks, DueMark, i);
-        if (mark->at_ns <= at_ns) number = mark->number;
-    }
-    return number;
-}
 
 gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below) {
     DueClock *clock = &archive->due;
     const Clock *time = archive->options.clock;
     gint64 now_ns = clock_monotonic_ns(time);
-    note_mark(clock, now_ns, atomic_load_explicit(&archive->late_next, memory_order_relaxed), when->most_ns);
+    due_clock_note(clock, now_ns, atomic_load_explicit(&archive->late_next, memory_order_relaxed), when->most_ns);
     guint64 waiting = atomic_load_explicit(&archive->late_waiting, memory_order_relaxed);
     if (waiting == 0) return FALSE;
     if (waiting <= when->few_spans || waiting > when->most_spans) {
@@ -50,7 +18,8 @@ gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below) {
         return TRUE;
     }
     if (clock->looked && now_ns - clock->last_ns < when->quiet_ns / LOOK_SHARE) return FALSE;
-    *below = (DueBelow){number_before(clock, now_ns - when->quiet_ns), number_before(clock, now_ns - when->most_ns)};
+    *below = (DueBelow){due_clock_number_before(clock, now_ns - when->quiet_ns),
+                        due_clock_number_before(clock, now_ns - when->most_ns)};
     if (below->quiet == 0) return FALSE;
     clock->looked = TRUE;
     clock->last_ns = now_ns;

@@ -23,9 +23,6 @@ typedef struct DuePlan {
     gboolean ended; /* nothing waits behind it */
 } DuePlan;
 
-/* When the entries came is not stored: from time to time it is noted which number was the next. */
-void due_clock_init(DueClock *clock);
-void due_clock_clear(DueClock *clock);
 /* FALSE: nothing can be due. Else *below is to be looked for. */
 gboolean due_now(Archive *archive, const SettleWhen *when, DueBelow *below);
 

@@ -4,10 +4,11 @@
 
 #include "analyzer/archive/cut.h"
 #include "analyzer/archive/due.h"
+#include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/turn.h"
 #include "analyzer/archive/version.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/writer_group.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -641,7 +642,8 @@ static gboolean join_below(Archive *archive, const DueBelow *below, guint most, 
     return ok;
 }
 
-gboolean archive_join(Archive *archive, GError **error) {
+/* Under settle_lock. */
+static gboolean join_all(Archive *archive, GError **error) {
     gboolean hurried = FALSE;
     if (!late_any(archive)) return TRUE;
     const gboolean ok = join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, &hurried, error);
@@ -652,7 +654,7 @@ gboolean archive_join(Archive *archive, GError **error) {
 
 gboolean archive_settle(Archive *archive, GError **error) {
     pthread_mutex_lock(&archive->settle_lock);
-    gboolean ok = archive_join(archive, error);
+    gboolean ok = join_all(archive, error);
     pthread_mutex_unlock(&archive->settle_lock);
     return ok;
 }

@@ -14,3 +14,8 @@ gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary 
                          GError **error);
 /* What the records of a trace have lost, all together; 0 when there is no such trace. */
 gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *dropped, GError **error);
+
+/* Ids that lie beside a record: *ids NULL when there are none, or the record has its own. */
+gboolean keep_ids(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error);
+/* Has the record lost its ids for good? */
+gboolean keep_ids_gone(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone, GError **error);

@@ -1,5 +1,7 @@
-/* How many functions and hosts there are: archive_kinds(). */
+#include "analyzer/archive/kinds.h"
+
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/period_stats.h"
 
 typedef struct Found {
     GArray *functions;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "analyzer/archive/idset.h"
+#include "analyzer/archive/part.h"
 #include "common/base/error.h"
 #include "common/model/fragment.h"
 

@@ -3,6 +3,9 @@
 
 #include "analyzer/archive/archive.h"
 
+/* All stored spans of a trace, late ones that wait included, appended to 'spans'. NOT_FOUND when there is none. */
+gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
+
 typedef struct ArchiveLoad {
     guint first_part;  /* in: counted from 0; INPUT when the trace has fewer */
     guint64 max_spans; /* in: no further part is begun when so many are loaded; 0: all */

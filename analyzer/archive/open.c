@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/due.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"
@@ -63,6 +62,19 @@ static gboolean totals_load(Archive *archive, GError **error) {
     return totals_read(meta, archive->slots, error) && account_load(meta, archive->accounts, error);
 }
 
+/* From which bucket on statistics are kept. */
+static gboolean kept_from_load(Archive *archive, GError **error) {
+    g_autoptr(GBytes) stored = NULL;
+    if (!store_get(archive->store, FAMILY_META, (Bytes){KEPT_FROM_KEY, strlen(KEPT_FROM_KEY)}, &stored, error))
+        return FALSE;
+    if (stored == NULL) return TRUE;
+    Bytes value = bytes_view(stored);
+    ByteReader r = byte_reader(value.data, value.size_bytes);
+    for (guint level = 0; level < LEVEL_COUNT; level++) archive->kept_from[level] = (guint32)read_varint(&r);
+    if (!r.failed && reader_left(&r) == 0) return TRUE;
+    return fail(error, PLUMB_ERROR_CORRUPT, "what is noted of removed statistics is malformed");
+}
+
 Archive *archive_open(Store *store, const ArchiveOptions *options, GError **error) {
     g_autoptr(Archive) archive = g_new0(Archive, 1);
     archive->store = store;
@@ -94,7 +106,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->mixed = mixed_table_open(store, &archive->lookup, error);
     if (archive->mixed == NULL) return NULL;
     if (!tolerance_load(archive, error) || !totals_load(archive, error) ||
-        !roll_up_load(&archive->roll_up, store, error) || !retain_load(archive, error) ||
+        !roll_up_load(&archive->roll_up, store, error) || !kept_from_load(archive, error) ||
         !removed_traces_load(archive, error))
         return NULL;
     late_open(archive);

@@ -5,7 +5,7 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/removed_counts.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/writer_group.h"
 
 typedef struct Remover {
     Archive *archive;

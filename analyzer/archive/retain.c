@@ -150,18 +150,6 @@ static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, 
     return TRUE;
 }
 
-gboolean retain_load(Archive *archive, GError **error) {
-    g_autoptr(GBytes) stored = NULL;
-    if (!store_get(archive->store, FAMILY_META, (Bytes){KEPT_FROM_KEY, strlen(KEPT_FROM_KEY)}, &stored, error))
-        return FALSE;
-    if (stored == NULL) return TRUE;
-    Bytes value = bytes_view(stored);
-    ByteReader r = byte_reader(value.data, value.size_bytes);
-    for (guint level = 0; level < LEVEL_COUNT; level++) archive->kept_from[level] = (guint32)read_varint(&r);
-    if (!r.failed && reader_left(&r) == 0) return TRUE;
-    return fail(error, PLUMB_ERROR_CORRUPT, "what is noted of removed statistics is malformed");
-}
-
 gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainResult *result, GError **error) {
     const RetainAges *ages = &options->ages;
     *result = (RetainResult){0};

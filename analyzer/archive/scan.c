@@ -1,7 +1,10 @@
+#include "analyzer/archive/scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/archive/late.h"
+#include "analyzer/archive/part.h"
 #include "analyzer/archive/search.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "analyzer/archive/part.h"
+#include "analyzer/archive/period_stats.h"
 #include "analyzer/archive/remove.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

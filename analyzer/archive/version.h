@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/part.h"
 
 /* The spans of one record, assembled and measured. */
 typedef struct TraceVersion {

@@ -4,6 +4,7 @@
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/version.h"
+#include "analyzer/archive/writer_group.h"
 #include "common/base/error.h"
 
 /* A writer only adds: it never reads or replaces what is stored. So writers may work at the same time as long as one
@@ -30,6 +31,12 @@ static guint16 slot_take(Archive *archive, AccountTable **accounts) {
     *accounts = *table;
     pthread_mutex_unlock(&archive->totals_lock);
     return (guint16)slot;
+}
+
+void note_unwritten(ArchiveWriter *writer, gboolean unwritten) {
+    if (unwritten == writer->unwritten) return;
+    writer->unwritten = unwritten;
+    atomic_fetch_add_explicit(&writer->archive->roll_up.unwritten, unwritten ? 1 : -1, memory_order_relaxed);
 }
 
 ArchiveWriter *archive_writer_new(Archive *archive) {

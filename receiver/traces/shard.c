@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/archive/turn.h"
+#include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/region.h"

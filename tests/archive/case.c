@@ -1,6 +1,8 @@
 #include "tests/archive/case.h"
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/load.h"
+#include "analyzer/archive/settle.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
     case_open_with(c, rocksdb, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = max_trace_spans});
@@ -39,7 +41,7 @@ void settle(Case *c) {
 void commit_and_join(Case *c) {
     g_autoptr(GError) error = NULL;
     fixture_commit(c->writer);
-    archive_join(c->fixture.archive, &error);
+    archive_settle(c->fixture.archive, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(archive_totals(c->fixture.archive).late_waiting, ==, 0);
 }

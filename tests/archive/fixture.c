@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/load.h"
 #include "analyzer/archive/verify/verify.h"
 #include "analyzer/archive/version.h"
 

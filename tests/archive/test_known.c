@@ -3,7 +3,9 @@
 #include <pthread.h>
 
 #include "analyzer/archive/learn.h"
+#include "analyzer/archive/settle.h"
 #include "analyzer/archive/tables/known_traces.h"
+#include "analyzer/archive/writer.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
 

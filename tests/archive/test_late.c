@@ -1,7 +1,10 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/period_stats.h"
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/scan.h"
 #include "analyzer/archive/settle.h"
+#include "analyzer/archive/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/period_stats.h"
 #include "analyzer/archive/rollup.h"
+#include "analyzer/archive/settle.h"
+#include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
@@ -218,13 +221,6 @@ static void settle(Run *run) {
     g_assert_no_error(error);
 }
 
-/* Late spans go to their traces, the statistics stay as they are. */
-static void join(Run *run) {
-    g_autoptr(GError) error = NULL;
-    archive_join(run->fixture.archive, &error);
-    g_assert_no_error(error);
-}
-
 /* At some time within or after that of the traces. */
 static void roll_up(Run *run, gint64 now_ns) {
     g_autoptr(GError) error = NULL;
@@ -242,8 +238,7 @@ static void play(Run *run) {
         g_ptr_array_add(run->journals[writer], delivery);
         if (pick(run, 4) == 0) writer_commit(run, writer);
         if (pick(run, 20) == 0) writer_crash(run, writer);
-        if (pick(run, 20) == 0) join(run);
-        if (pick(run, 30) == 0) settle(run);
+        if (pick(run, 12) == 0) settle(run);
         if (pick(run, 20) == 0) roll_up(run, some_time_ns(run));
         if (pick(run, run->fixture.rocksdb ? 60 : 25) == 0) restart(run);
         if (pick(run, 20) == 0) fixture_assert_sound(&run->fixture);
@@ -315,11 +310,10 @@ static void run_one(guint32 seed, gboolean rocksdb) {
 
     fixture_assert_traces(&run.fixture, run.traces); /* whether they wait or not */
     fixture_assert_sound(&run.fixture);
-    join(&run);
+    settle(&run);
     fixture_assert_traces(&run.fixture, run.traces);
     g_assert_cmpuint(archive_totals(run.fixture.archive).spans, ==, run.spans_total);
     fixture_assert_sound(&run.fixture);
-    settle(&run);
     if (!run.parts) {
         for (guint i = 0; i < 2; i++) assert_random_stats(&run);
         roll_up(&run, BASE_NS + 30 * 24 * 60 * NS_PER_MINUTE);

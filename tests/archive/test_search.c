@@ -2,8 +2,11 @@
 #include <string.h>
 
 #include "analyzer/archive/index/postings.h"
-#include "analyzer/archive/index/search_terms.h"
 #include "analyzer/archive/index/terms.h"
+#include "analyzer/archive/scan.h"
+#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/settle.h"
+#include "analyzer/archive/writer.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 

@@ -1,5 +1,6 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/load.h"
 #include "analyzer/archive/retain.h"
 #include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/thin.h"

@@ -4,6 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "analyzer/archive/settle.h"
 #include "common/base/error.h"
 #include "receiver/background/recovery.h"
 

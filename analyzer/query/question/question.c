@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/archive/period_stats.h"
 #include "analyzer/archive/rollup.h"
 #include "common/base/error.h"
 

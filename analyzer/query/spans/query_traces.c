@@ -2,8 +2,10 @@
  * are asked before a record is decoded. */
 #include <string.h>
 
-#include "analyzer/archive/index/search_terms.h"
 #include "analyzer/archive/index/terms.h"
+#include "analyzer/archive/load.h"
+#include "analyzer/archive/scan.h"
+#include "analyzer/archive/search_terms.h"
 #include "analyzer/query/question/candidates.h"
 #include "analyzer/query/question/path_filter.h"
 #include "analyzer/query/question/question.h"

@@ -1,8 +1,9 @@
+#include "analyzer/archive/period_stats.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/rollup.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 
