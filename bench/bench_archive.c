@@ -13,11 +13,11 @@
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/rollup.h"
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
 #include "common/pack/pack.h"

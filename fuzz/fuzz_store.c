@@ -4,11 +4,11 @@
  * spans, rollups and the removal of old traces go on or fail with a message. */
 #include <string.h>
 
-#include "analyzer/archive/retain.h"
-#include "analyzer/archive/rollup.h"
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/archive/thin.h"
 #include "analyzer/archive/verify/verify.h"
 #include "fuzz/sound_store.h"
 #include "fuzz/target.h"

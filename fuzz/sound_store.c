@@ -1,8 +1,8 @@
 #include "fuzz/sound_store.h"
 
-#include "analyzer/archive/retain.h"
+#include "analyzer/archive/retention/retain.h"
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "tests/model/records_random.h"
 #include "tests/query/fixture.h"

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/consolidation/rollup.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"

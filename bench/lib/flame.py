@@ -19,11 +19,14 @@ PARTS = [
     (r"receiver/facts/(senders|accounts)|analyzer/archive/tables/(account|processes)", "accounting"),
     (r"receiver/(http|report)/|analyzer/query/", "questions"),
     (r"receiver/", "open traces"),
-    (r"analyzer/calltree/stats/|analyzer/archive/(kinds|row|rollup)", "statistics"),
+    (
+        r"analyzer/calltree/stats/|analyzer/archive/(read/(kinds|period_stats)|tables/row|consolidation/rollup)",
+        "statistics",
+    ),
     (r"analyzer/calltree/(compressor|shapes|pattern|record)", "compression"),
     (r"analyzer/calltree/", "assembly"),
-    (r"analyzer/archive/(index/|search|tables/puts)", "search index"),
-    (r"analyzer/archive/(late|join|settle|due|version)", "late spans"),
+    (r"analyzer/archive/(index/|read/search|tables/puts)", "search index"),
+    (r"analyzer/archive/(late|consolidation/|write/version)", "late spans"),
     (r"analyzer/archive/|common/store/", "store"),
 ]
 ORDER = [

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <time.h>
 
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/learn.h"
 #include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/rollup.h"
-#include "analyzer/archive/settle.h"
 #include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -3,8 +3,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/archive/thin.h"
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
 #include "receiver/facts/log.h"

@@ -2,7 +2,7 @@
  * A thread of its own, which works in small steps; nobody waits for it. */
 #pragma once
 
-#include "analyzer/archive/retain.h"
+#include "analyzer/archive/retention/retain.h"
 #include "receiver/facts/space.h"
 #include "receiver/journal/recovery_view.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/query/question/json_compact.h"
 #include "analyzer/query/question/json_memory.h"
 #include "common/base/allowance.h"

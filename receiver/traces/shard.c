@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "analyzer/archive/turn.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/turn.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/region.h"

@@ -1,8 +1,8 @@
 #include "tests/archive/case.h"
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/read/load.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
     case_open_with(c, rocksdb, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = max_trace_spans});

@@ -1,7 +1,7 @@
 /* One archive, one writer, spans in a row: for tests of one situation each. */
 #pragma once
 
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"

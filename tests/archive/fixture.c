@@ -8,9 +8,9 @@
 #include <glib/gstdio.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/version.h"
+#include "analyzer/archive/write/version.h"
 
 void fixture_open(Fixture *fixture, gboolean rocksdb, const ArchiveOptions *options) {
     *fixture = (Fixture){.rocksdb = rocksdb, .options = *options};

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 
 typedef struct Fixture {
     gboolean rocksdb;

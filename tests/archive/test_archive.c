@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/scan.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"

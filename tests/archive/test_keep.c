@@ -4,8 +4,8 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/kept_ids.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

@@ -2,10 +2,10 @@
  * store the question. */
 #include <pthread.h>
 
+#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/learn.h"
-#include "analyzer/archive/settle.h"
 #include "analyzer/archive/tables/known_traces.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
 

@@ -1,10 +1,10 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/rollup.h"
-#include "analyzer/archive/scan.h"
-#include "analyzer/archive/settle.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

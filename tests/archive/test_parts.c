@@ -1,5 +1,5 @@
 /* A trace far larger than a part: every span of it comes back, once, a few parts in memory at a time. */
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

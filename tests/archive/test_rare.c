@@ -1,7 +1,7 @@
 /* Traces of rare shapes: their records have the shape within, and a mixed pattern counts them. */
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

@@ -1,12 +1,12 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/retain.h"
-#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/retention/retain.h"
 #include "analyzer/archive/tables/account.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 

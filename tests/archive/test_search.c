@@ -1,12 +1,12 @@
 /* The search index: whatever is asked for, every record that has it is met, and few others. */
 #include <string.h>
 
+#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/index/terms.h"
-#include "analyzer/archive/scan.h"
-#include "analyzer/archive/search_terms.h"
-#include "analyzer/archive/settle.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/read/search_terms.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 

@@ -1,9 +1,9 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/retain.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/tables/account.h"
-#include "analyzer/archive/thin.h"
 #include "analyzer/archive/verify/verify.h"
 #include "tests/archive/case.h"
 

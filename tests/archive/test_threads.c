@@ -3,12 +3,12 @@
 #include <pthread.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/rollup.h"
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/rollup.h"
+#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/archive/fixture.h"

@@ -4,7 +4,7 @@
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/index/terms.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"

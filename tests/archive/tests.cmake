@@ -1,6 +1,7 @@
 set(archive_tests ${PROJECT_SOURCE_DIR}/tests/archive)
 add_library(test_archive_fixture STATIC ${archive_tests}/fixture.c ${archive_tests}/case.c ${archive_tests}/traces.c)
-target_link_libraries(test_archive_fixture PUBLIC plumb_archive_verify plumb_archive_spark plumb_archive)
+target_link_libraries(test_archive_fixture PUBLIC plumb_archive_verify plumb_archive_spark plumb_archive_consolidation
+    plumb_archive_retention plumb_archive)
 plumb_test(test_archive_random SECONDS 10 SOURCES ${archive_tests}/test_random.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive SOURCES ${archive_tests}/test_archive.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 # Disks that fill up on demand: the test stands between the archive and these functions.

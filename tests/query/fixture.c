@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
 #include "common/base/clock.h"
 
 void fixture_init(Fixture *fixture) { fixture_init_parts(fixture, 0); }

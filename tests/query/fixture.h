@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 #include "analyzer/query/query.h"
 #include "common/pack/pack.h"
 

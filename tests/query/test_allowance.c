@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
 
-/* Several slices of rows (rows.c), of which each has parts in several minutes. */
+/* Several slices of rows (period_stats.c), of which each has parts in several minutes. */
 #define NAMES   60000u
 #define MINUTES 3u
 

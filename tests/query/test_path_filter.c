@@ -1,7 +1,7 @@
 /* What a path asked for finds. */
 #include <string.h>
 
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/search_terms.h"
 #include "analyzer/query/question/path_filter.h"
 
 static const struct {

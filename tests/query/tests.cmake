@@ -1,5 +1,5 @@
 add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${PROJECT_SOURCE_DIR}/tests/query/sample.c)
-target_link_libraries(query_fixture PUBLIC plumb_query PkgConfig::JANSSON)
+target_link_libraries(query_fixture PUBLIC plumb_archive_consolidation plumb_archive_retention plumb_query PkgConfig::JANSSON)
 target_compile_definitions(query_fixture PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
 plumb_test(test_query_records SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_spark.c LINK query_fixture)

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
 #include "common/base/error.h"
 #include "receiver/background/recovery.h"
 

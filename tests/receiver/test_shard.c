@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/receiver/unnamed.h"

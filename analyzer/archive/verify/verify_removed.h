@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/removed_counts.h"
+#include "analyzer/archive/retention/removed_counts.h"
 
 typedef struct RemovedCheck RemovedCheck;
 /* meta, stats: iterators over one state of the store; stats nobody else's, both outlive the check. */

@@ -5,7 +5,7 @@
  * Whole components, because only those can be looked up; and because /a/b is seldom asked for to see /a/bc. */
 #pragma once
 
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/search_terms.h"
 
 typedef struct PathFilter {
     gboolean anchored;

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "common/base/error.h"
 
 guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer) {

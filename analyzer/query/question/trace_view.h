@@ -1,7 +1,7 @@
 /* One stored trace, assembled: its spans, their tree, self and critical times. */
 #pragma once
 
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 #include "common/model/batch.h"
 
 typedef struct TraceView {

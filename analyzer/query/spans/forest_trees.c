@@ -1,5 +1,5 @@
 /* "forest" with level=tree: traces compressed each for itself, heaviest first. */
-#include "analyzer/archive/scan.h"
+#include "analyzer/archive/read/scan.h"
 #include "analyzer/query/question/candidates.h"
 #include "analyzer/query/question/trace_view.h"
 #include "analyzer/query/spans/forest.h"

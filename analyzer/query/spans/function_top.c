@@ -1,4 +1,4 @@
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/calltree/stats/key_table.h"
 #include "analyzer/query/spans/functions.h"
 #include "common/base/allowance.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/query/question/measure.h"
 #include "analyzer/query/question/params.h"
 

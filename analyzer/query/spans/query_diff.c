@@ -1,7 +1,7 @@
 /* Two periods, two patterns or two traces compared: what became slower, what is new. */
 #include <string.h>
 
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/query/question/trace_view.h"
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spans/change.h"

@@ -2,7 +2,7 @@
 
 /* Every stored span of a period, oldest trace first, as HTrace JSON lines; then the records of Spark of that time. */
 #include "analyzer/archive/kept_ids.h"
-#include "analyzer/archive/scan.h"
+#include "analyzer/archive/read/scan.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/question/trace_view.h"

@@ -6,9 +6,9 @@
  * its calls. */
 #include <string.h>
 
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/removed_counts.h"
-#include "analyzer/archive/scan.h"
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/retention/removed_counts.h"
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spans/forest.h"
 #include "common/base/error.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/spans/answers.h"
 #include "analyzer/query/spans/functions.h"

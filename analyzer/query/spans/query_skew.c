@@ -1,5 +1,5 @@
 /* Clock offsets between hosts over the newest traces of a period. */
-#include "analyzer/archive/scan.h"
+#include "analyzer/archive/read/scan.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/question/trace_view.h"
 #include "analyzer/query/spans/answers.h"

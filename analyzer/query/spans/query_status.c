@@ -1,5 +1,5 @@
 /* What the store holds. plumbd adds what only a running receiver knows. */
-#include "analyzer/archive/kinds.h"
+#include "analyzer/archive/read/kinds.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/spans/answers.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analyzer/archive/index/terms.h"
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/scan.h"
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/read/search_terms.h"
 #include "analyzer/query/question/candidates.h"
 #include "analyzer/query/question/path_filter.h"
 #include "analyzer/query/question/question.h"

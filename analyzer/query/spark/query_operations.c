@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/diagnosis/kmeans.h"
 #include "analyzer/query/spark/answers.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/archive/load.h"
-#include "analyzer/archive/scan.h"
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/load.h"
+#include "analyzer/archive/read/scan.h"
+#include "analyzer/archive/read/search_terms.h"
 #include "analyzer/query/question/trace_view.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"

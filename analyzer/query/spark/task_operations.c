@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 #include "analyzer/diagnosis/hdfs_calls.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/question/trace_view.h"

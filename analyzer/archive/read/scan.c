@@ -1,11 +1,11 @@
-#include "analyzer/archive/scan.h"
+#include "analyzer/archive/read/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/part.h"
-#include "analyzer/archive/search.h"
+#include "analyzer/archive/read/search.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/removed_counts.h"
-#include "analyzer/archive/writer_group.h"
+#include "analyzer/archive/retention/removed_counts.h"
+#include "analyzer/archive/write/writer_group.h"
 
 typedef struct Remover {
     Archive *archive;

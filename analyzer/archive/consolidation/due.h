@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/settle.h"
+#include "analyzer/archive/consolidation/settle.h"
 
 /* A plan holds no more traces (16 bytes each); the next one goes on behind it. */
 #define DUE_TRACES (1u << 19)

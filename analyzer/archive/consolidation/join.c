@@ -2,13 +2,13 @@
 
 #include <pthread.h>
 
-#include "analyzer/archive/cut.h"
-#include "analyzer/archive/due.h"
+#include "analyzer/archive/consolidation/due.h"
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
-#include "analyzer/archive/turn.h"
-#include "analyzer/archive/version.h"
-#include "analyzer/archive/writer_group.h"
+#include "analyzer/archive/write/cut.h"
+#include "analyzer/archive/write/turn.h"
+#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/writer_group.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

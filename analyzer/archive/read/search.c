@@ -1,4 +1,4 @@
-#include "analyzer/archive/search.h"
+#include "analyzer/archive/read/search.h"
 
 #include <stdlib.h>
 #include <string.h>

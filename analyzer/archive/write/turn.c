@@ -1,4 +1,4 @@
-#include "analyzer/archive/turn.h"
+#include "analyzer/archive/write/turn.h"
 
 #include "analyzer/archive/archive_inside.h"
 

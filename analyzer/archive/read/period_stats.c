@@ -1,4 +1,4 @@
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 
 #include <stdlib.h>
 #include <string.h>

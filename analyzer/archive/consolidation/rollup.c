@@ -1,4 +1,4 @@
-#include "analyzer/archive/rollup.h"
+#include "analyzer/archive/consolidation/rollup.h"
 
 #include <string.h>
 

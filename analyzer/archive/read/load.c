@@ -1,4 +1,4 @@
-#include "analyzer/archive/load.h"
+#include "analyzer/archive/read/load.h"
 
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/part.h"

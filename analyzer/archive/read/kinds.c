@@ -1,7 +1,7 @@
-#include "analyzer/archive/kinds.h"
+#include "analyzer/archive/read/kinds.h"
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/period_stats.h"
+#include "analyzer/archive/read/period_stats.h"
 
 typedef struct Found {
     GArray *functions;

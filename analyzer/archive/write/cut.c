@@ -1,4 +1,4 @@
-#include "analyzer/archive/cut.h"
+#include "analyzer/archive/write/cut.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/tables/puts.h"
-#include "analyzer/archive/version.h"
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/writer.h"
 
 struct ArchiveWriter {
     Archive *archive;

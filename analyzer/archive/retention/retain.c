@@ -1,8 +1,8 @@
-#include "analyzer/archive/retain.h"
+#include "analyzer/archive/retention/retain.h"
 
 #include <string.h>
 
-#include "analyzer/archive/remove.h"
+#include "analyzer/archive/retention/remove.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

@@ -1,10 +1,10 @@
-#include "analyzer/archive/writer.h"
+#include "analyzer/archive/write/writer.h"
 
-#include "analyzer/archive/cut.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/version.h"
-#include "analyzer/archive/writer_group.h"
+#include "analyzer/archive/write/cut.h"
+#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/writer_group.h"
 #include "common/base/error.h"
 
 /* A writer only adds: it never reads or replaces what is stored. So writers may work at the same time as long as one

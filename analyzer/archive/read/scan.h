@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/search_terms.h"
 
 /* Trace records (parts of a trace one by one) whose begin lies in [since_ns, until_ns), newest or oldest first. */
 typedef struct ArchiveScan ArchiveScan;

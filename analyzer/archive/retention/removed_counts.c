@@ -1,4 +1,4 @@
-#include "analyzer/archive/removed_counts.h"
+#include "analyzer/archive/retention/removed_counts.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/index/terms.h"
-#include "analyzer/archive/search_terms.h"
+#include "analyzer/archive/read/search_terms.h"
 
 /* Conditions that must all hold; each holds when one of its terms is there. */
 struct SearchTerms {

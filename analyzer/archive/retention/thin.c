@@ -1,10 +1,10 @@
-#include "analyzer/archive/thin.h"
+#include "analyzer/archive/retention/thin.h"
 
 #include <string.h>
 
 #include "analyzer/archive/part.h"
-#include "analyzer/archive/period_stats.h"
-#include "analyzer/archive/remove.h"
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/archive/retention/remove.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/mix64.h"

@@ -1,4 +1,4 @@
-#include "analyzer/archive/remove.h"
+#include "analyzer/archive/retention/remove.h"
 
 #include "analyzer/archive/removed_traces.h"
 #include "common/base/error.h"

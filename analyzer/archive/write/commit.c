@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/archive/writer_group.h"
+#include "analyzer/archive/write/writer_group.h"
 
 /* Rows of hours and days come from the roll-up; those that are there already get their share at once. */
 static void merge_row(ArchiveWriter *writer, const StatsKey *key, Bytes value) {

@@ -1,4 +1,4 @@
-#include "analyzer/archive/due.h"
+#include "analyzer/archive/consolidation/due.h"
 
 #include "analyzer/archive/late.h"
 #include "common/base/error.h"
