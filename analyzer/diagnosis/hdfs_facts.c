@@ -306,6 +306,7 @@ static void add_counts(Sweep *sweep, guint32 root) {
         if (!tree->span[i] || node->class == CALL_APPLICATION || side_of(node) == SIDE_SERVER) continue;
         if (sweep->places[i].top) sweep->facts->top_calls++;
         if (node->failed && !failed_below[i]) sweep->facts->failures++;
+        if (node->opens) sweep->facts->files++;
         if (node->bytes <= 0) continue;
         guint32 other = other_side(sweep, i);
         sweep->facts->bytes += node->bytes;
@@ -313,16 +314,25 @@ static void add_counts(Sweep *sweep, guint32 root) {
     }
 }
 
-void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root) {
-    Sweep sweep = {.tree = tree, .nodes = nodes, .facts = facts, .places = g_new0(Place, tree->n_nodes)};
-    sweep.of_block = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    sweep.shares = g_hash_table_new_full(share_hash, share_equal, g_free, NULL);
-
+static void sweep_init(Sweep *sweep, HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes) {
+    *sweep = (Sweep){.tree = tree, .nodes = nodes, .facts = facts, .places = g_new0(Place, tree->n_nodes)};
+    sweep->of_block = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    sweep->shares = g_hash_table_new_full(share_hash, share_equal, g_free, NULL);
     for (guint i = 0; i < facts->shares->len; i++) {
         const HdfsShare *share = &g_array_index(facts->shares, HdfsShare, i);
-        g_hash_table_insert(sweep.shares, g_memdup2(share, sizeof(*share)), GUINT_TO_POINTER(i + 1));
+        g_hash_table_insert(sweep->shares, g_memdup2(share, sizeof(*share)), GUINT_TO_POINTER(i + 1));
     }
+}
 
+static void sweep_clear(Sweep *sweep) {
+    g_hash_table_unref(sweep->shares);
+    g_hash_table_unref(sweep->of_block);
+    g_free(sweep->places);
+}
+
+void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root) {
+    Sweep sweep;
+    sweep_init(&sweep, facts, tree, nodes);
     find_places(&sweep, root);
     g_autoptr(GArray) events = find_events(&sweep, root);
     gint64 now = 0;
@@ -338,9 +348,39 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
     }
 
     add_counts(&sweep, root);
-    g_hash_table_unref(sweep.shares);
-    g_hash_table_unref(sweep.of_block);
-    g_free(sweep.places);
+    sweep_clear(&sweep);
+}
+
+/* ---- the critical path ---- */
+
+/* A client's call on the critical path: it computes, or waits for somebody who is not seen. */
+static void blame_client(Sweep *sweep, guint32 node, gint64 ns) {
+    const CallClass class = sweep->nodes[node].class;
+    const HdfsResource resource = class == CALL_WORK ? HDFS_CLIENT : class == CALL_DISK ? HDFS_DISK : HDFS_NETWORK;
+    HdfsShare share = share_of(sweep, node, resource, ns);
+    if (resource == HDFS_NETWORK) {
+        const guint32 other = other_side(sweep, node);
+        share.tracer = other ? sweep->tree->span[other]->tracer : 0;
+        share.role = other ? sweep->nodes[other].role : ROLE_LOCAL;
+    }
+    add_share(sweep, node, &share);
+}
+
+void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns) {
+    Sweep sweep;
+    sweep_init(&sweep, facts, tree, nodes);
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        if (!tree->span[i] || critical_ns[i] <= 0 || nodes[i].class == CALL_APPLICATION) continue;
+        if (side_of(&nodes[i]) == SIDE_CLIENT) {
+            blame_client(&sweep, i, critical_ns[i]);
+        } else if (nodes[i].class == CALL_WAIT) {
+            const HdfsShare share = share_of(&sweep, i, HDFS_NETWORK, critical_ns[i]);
+            add_share(&sweep, i, &share);
+        } else {
+            blame_server(&sweep, i, critical_ns[i]);
+        }
+    }
+    sweep_clear(&sweep);
 }
 
 /* ---- the sums ---- */

@@ -36,6 +36,7 @@ typedef struct FactsNode {
     gint64 transfer_ns; /* 0 and 0: unknown */
     gint64 bytes;       /* of the packets that a client's call took from a DataNode; else 0 */
     gboolean failed;    /* ended by an exception */
+    gboolean opens;     /* a client's call that opens a file, or makes one */
 } FactsNode;
 
 typedef struct HdfsShare {
@@ -57,12 +58,17 @@ typedef struct HdfsFacts {
     gint64 remote_bytes; /* of these from another host than the client's */
     guint32 top_calls;
     guint32 failures; /* calls of the client that ended by an exception: each is tried again, or ends the task */
+    guint32 files;    /* opened and made */
     GArray *shares;   /* HdfsShare, the greatest first (after hdfs_facts_finish()) */
 } HdfsFacts;
 
 void hdfs_facts_init(HdfsFacts *facts);
 void hdfs_facts_clear(HdfsFacts *facts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HdfsFacts, hdfs_facts_clear)
 /* Adds what lies below 'root' (itself included; 0: the whole trace). nodes: one for each of the tree's. Several trees
  * of one task may be added, when no two of its calls ran at once. */
 void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, guint32 root);
+/* For what no client of HDFS is seen to wait for: adds the critical path of the whole tree instead, each call's part of
+ * it (critical_ns, one a node) by its class. */
+void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns);
 void hdfs_facts_finish(HdfsFacts *facts);

@@ -37,8 +37,8 @@ static const Question questions[] = {
     {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
     {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
     {"why", answer_why,
-     ALLOW("app", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window",
-           "peers", "edge", "evidence", "limit")},
+     ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
+           "window", "peers", "edge", "evidence", "limit")},
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
 };
 

@@ -127,13 +127,14 @@ static gboolean put(Http *http, HttpJob *job) {
 
 typedef struct Parameters {
     QueryParams *params;
-    char *id; /* of the parameter of this name; NULL: none */
+    char *id; /* of the trace that is asked for; NULL: none */
 } Parameters;
 
 static void add_param(void *arg, const char *name, const char *value) {
     Parameters *parameters = arg;
     query_params_add(parameters->params, name, value);
-    if (strcmp(name, "id") == 0 && !parameters->id) parameters->id = g_strdup(value);
+    const gboolean trace = strcmp(name, "id") == 0 || strcmp(name, "trace") == 0;
+    if (trace && !parameters->id) parameters->id = g_strdup(value);
 }
 
 /* The trace id that 16 or 32 hex digits begin with. */
@@ -160,7 +161,8 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     HttpJob *job = http_job_new(kind, question, g_steal_pointer(&parameters->params), exchange);
     guint64 trace_id;
     http_job_set_peer(job, http_exchange_peer(exchange));
-    if (strcmp(question, "trace") == 0 && parse_trace(parameters->id, &trace_id)) http_job_set_trace(job, trace_id);
+    const gboolean of_trace = strcmp(question, "trace") == 0 || strcmp(question, "why") == 0;
+    if (of_trace && parse_trace(parameters->id, &trace_id)) http_job_set_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
         counter_add(http->options.counters, COUNTER_HTTP_REFUSED, 1);

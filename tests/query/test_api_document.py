@@ -83,6 +83,9 @@ def test_no_field_is_described_in_vain():
         "parts_shown",
         "dropped",
         "ids",
+        # of servers that have no like: tests/query/test_why.c
+        "normal_before",
+        "unknown",
         # of traces that were removed: tests/receiver/test_retention.py
         "stored_traces",
         # of traces of rare shapes: tests/archive and tests/query/test_forest.c make them

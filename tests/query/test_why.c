@@ -404,6 +404,142 @@ static void why_of_one(void) {
     json_decref(answer);
 }
 
+/* ---- why of a trace ---- */
+
+static json_t *why_trace(Fixture *fixture, guint64 trace) {
+    g_autofree char *params = g_strdup_printf("trace=%016" G_GINT64_MODIFIER "x", trace);
+    return fixture_answer(fixture, "why", params);
+}
+
+static const json_t *reason_of(const json_t *answer) {
+    const json_t *waits = json_object_get(answer, "waits"), *wait;
+    gsize i;
+    json_array_foreach(waits, i, wait) {
+        if (json_is_true(json_object_get(wait, "reason"))) return wait;
+    }
+    return NULL;
+}
+
+static void trace_of_a_task(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    store_slow_disk(&fixture);
+    json_t *answer = why_trace(&fixture, task_trace_id(APP, 5));
+    fixture_check_document("why-trace", answer);
+
+    const json_t *reason = reason_of(answer);
+    g_assert_cmpstr(text_at(answer, "root"), ==, "SparkTask");
+    g_assert_cmpstr(text_at(reason, "process"), ==, "DataNode/d2");
+    g_assert_cmpstr(text_at(reason, "resource"), ==, "disk");
+    g_assert_cmpstr(text_at(reason, "compared_with"), ==, "other hosts");
+    g_assert_cmpfloat(json_number_value(json_object_get(reason, "times_normal")), ==, 150);
+    g_assert_cmpint(number_at(reason, "more_ns"), ==, 298 * NS_PER_MS);
+    json_decref(answer);
+
+    answer = why_trace(&fixture, task_trace_id(APP, 1)); /* from d1: as the others from there */
+    const json_t *first = json_array_get(json_object_get(answer, "waits"), 0);
+    g_assert_null(reason_of(answer));
+    g_assert_cmpstr(text_at(first, "pace"), ==, "normal");
+    json_decref(answer);
+}
+
+/* A file that a shell writes to d1 and d2: the shell waits for an acknowledgement, d1 for d2, and d2 for its disk. */
+static void store_put(Fixture *fixture, guint64 t, gint64 begin, const char *second, gint64 disk) {
+    const char *shell = "FsShell/c1/7", *first = "DataNode/d1";
+    const gint64 end = begin + 20000 + disk;
+    const SpanRow rows[] = {
+        {t, 1, 0, "FsShell#run", shell, begin, end - begin + 1000, NULL, 0},
+        {t, 2, 1, "DFSOutputStream#close", shell, begin + 5000, end - begin - 5000, NULL, 0},
+        {t, 3, 2, "waitForAckedSeqno", shell, begin + 6000, end - begin - 7000, NULL, 0},
+        {t, 4, 1, "dataStreamer", shell, begin + 1000, end - begin - 2000, NULL, 0},
+        {t, 5, 4, "OpWriteBlockProto", first, begin + 2000, end - begin - 4000, NULL, 0},
+        {t, 6, 5, "ReplicaOutputStreams#writeDataToDisk", first, begin + 7000, 1000, NULL, 0},
+        {t, 7, 5, "PipelineAck#readFields", first, begin + 8000, end - begin - 11000, NULL, 0},
+        {t, 8, 5, "OpWriteBlockProto", second, begin + 3000, end - begin - 6000, NULL, 0},
+        {t, 9, 8, "ReplicaOutputStreams#writeDataToDisk", second, begin + 9000, disk, NULL, 0},
+    };
+    fixture_store(fixture, rows, G_N_ELEMENTS(rows));
+}
+
+static void trace_of_a_shell(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    store_put(&fixture, 0x51, 0, "DataNode/d3", 1000);
+    store_put(&fixture, 0x52, 500000, "DataNode/d2", 400000);
+    json_t *answer = why_trace(&fixture, 0x52);
+    const json_t *reason = reason_of(answer);
+
+    g_assert_cmpstr(text_at(answer, "root"), ==, "FsShell#run");
+    g_assert_cmpstr(text_at(answer, "host"), ==, "c1");
+    g_assert_cmpstr(text_at(reason, "host"), ==, "d2");
+    g_assert_cmpstr(text_at(reason, "resource"), ==, "disk");
+    g_assert_cmpstr(text_at(reason, "function"), ==, "ReplicaOutputStreams#writeDataToDisk");
+    g_assert_cmpint(number_at(reason, "time_ns"), ==, 400 * NS_PER_MS);
+    g_assert_cmpint(number_at(reason, "more_ns"), ==, 399 * NS_PER_MS);
+    json_decref(answer);
+}
+
+/* The only NameNode is compared with itself on the day before; without that nothing is said. */
+static void trace_of_a_namenode(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    const gint64 hour_us = G_GINT64_CONSTANT(3600000000);
+    const SpanRow slow[] = {
+        {0x61, 1, 0, "ClientProtocol#mkdirs", "NameNode/n1", 0, 90000, NULL, 0},
+        {0x61, 2, 1, "FSNamesystemLock#writeLock", "NameNode/n1", 1000, 80000, NULL, 0},
+    };
+    const SpanRow usual[] = {
+        {0x60, 1, 0, "ClientProtocol#mkdirs", "NameNode/n1", -3 * hour_us, 9000, NULL, 0},
+        {0x60, 2, 1, "FSNamesystemLock#writeLock", "NameNode/n1", -3 * hour_us + 1000, 500, NULL, 0},
+    };
+    fixture_store(&fixture, slow, 2);
+    json_t *answer = why_trace(&fixture, 0x61);
+    const json_t *first = json_array_get(json_object_get(answer, "waits"), 0);
+    g_assert_null(reason_of(answer));
+    g_assert_cmpstr(text_at(first, "resource"), ==, "lock");
+    g_assert_cmpstr(text_at(first, "pace"), ==, "unknown");
+    json_decref(answer);
+
+    fixture_store(&fixture, usual, 2);
+    answer = why_trace(&fixture, 0x61);
+    g_assert_cmpstr(text_at(reason_of(answer), "resource"), ==, "lock");
+    g_assert_cmpstr(text_at(reason_of(answer), "compared_with"), ==, "day before");
+    json_decref(answer);
+}
+
+/* Twelve files of a block each: the NameNode is asked for each. */
+static void trace_of_many_files(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    enum { FILES = 12 };
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(SpanRow));
+    const SpanRow root = {0x71, 1, 0, "Loader#load", "FSClient/c1/7", 0, FILES * 10000, NULL, 0};
+    g_array_append_val(rows, root);
+
+    for (guint i = 0; i < FILES; i++) {
+        const gint64 at = i * 10000;
+        const guint64 id = 10 * (i + 1);
+        const SpanRow file[] = {
+            {0x71, id, 1, "newDFSInputStream", "FSClient/c1/7", at, 6000, NULL, 0},
+            {0x71, id + 1, id, "ClientNamenodeProtocol#getBlockLocations", "FSClient/c1/7", at, 6000, NULL, 0},
+            {0x71, id + 2, id + 1, "ClientProtocol#getBlockLocations", "NameNode/n1", at + 1000, 4000, NULL, 0},
+            {0x71, id + 3, 1, "BlockReaderRemote2#readNextPacket", "FSClient/c1/7", at + 7000, 1000,
+             "block=7;bytes=9000", 0},
+        };
+        g_array_append_vals(rows, file, G_N_ELEMENTS(file));
+    }
+
+    fixture_store(&fixture, (const SpanRow *)(void *)rows->data, rows->len);
+    json_t *answer = why_trace(&fixture, 0x71);
+    const json_t *hdfs = json_object_get(answer, "hdfs");
+    g_assert_cmpint(number_at(hdfs, "files"), ==, FILES);
+    g_assert_cmpint(number_at(hdfs, "bytes"), ==, FILES * 9000);
+    g_assert_true(json_is_true(json_object_get(hdfs, "many_files")));
+    json_decref(answer);
+}
+
+/* ---- data ---- */
+
 /* More bytes are the data's doing: task 5 reads ten times what its peers read, and waits ten times as long. */
 static void why_more_data(void) {
     g_auto(Fixture) fixture;
@@ -453,6 +589,8 @@ static void mistakes(void) {
         {"app=app-20201121105300-0002", "did you mean \"" APP "\"?"},
         {"app=zzz", "plumb apps lists all"},
         {"app=latest&stage=x", "give its number"},
+        {"trace=12", "use the 16 hex digits"},
+        {"trace=0000000000000012", "no trace 0000000000000012"},
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -473,6 +611,10 @@ int main(int argc, char **argv) {
     g_test_add_func("/links/are-kept", links_are_kept);
     g_test_add_func("/why/hosts", hosts);
     g_test_add_func("/why/of-one", why_of_one);
+    g_test_add_func("/why/trace-of-a-task", trace_of_a_task);
+    g_test_add_func("/why/trace-of-a-shell", trace_of_a_shell);
+    g_test_add_func("/why/trace-of-a-namenode", trace_of_a_namenode);
+    g_test_add_func("/why/trace-of-many-files", trace_of_many_files);
     g_test_add_func("/why/more-data", why_more_data);
     g_test_add_func("/why/mistakes", mistakes);
     return g_test_run();

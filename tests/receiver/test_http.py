@@ -326,7 +326,9 @@ def test_open_trace_can_be_asked_for(make_plumbd):
         sender.submit([span(0xABC, 3, parent=2)])
         shown = plumbd.ask("trace?id=0000000000000abc0000000000000003")
         assert len(shown["spans"]) == 3 and shown["incomplete"] is False
-    assert plumbd.receiver()["closed_traces"] == {"asked for": 2}
+        sender.submit([span(0xABC, 4, parent=2)])
+        assert plumbd.ask("why?trace=0000000000000abc")["spans"] == 4
+    assert plumbd.receiver()["closed_traces"] == {"asked for": 3}
 
 
 def test_flush_answers_what_it_closed(make_plumbd):

@@ -28,6 +28,7 @@ void show_diff(const json_t *document, const ShowOptions *options, GString *out)
 void show_verify(const json_t *document, const ShowOptions *options, GString *out);
 void show_hosts(const json_t *document, const ShowOptions *options, GString *out);
 void show_why(const json_t *document, const ShowOptions *options, GString *out);
+void show_why_trace(const json_t *document, const ShowOptions *options, GString *out);
 void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
 void show_operations(const json_t *document, const ShowOptions *options, GString *out);
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/tree_lines.h"
 #include "analyzer/cli/out/units.h"
 #include "analyzer/cli/show/show.h"
+#include "analyzer/cli/show/why_text.h"
 #include "common/base/clock.h"
 
 #define EVENT_LOG_NS NS_PER_MS /* event logs count in milliseconds */
@@ -15,29 +15,6 @@ typedef struct Out {
 } Out;
 
 static char *duration(const Out *out, double ns) { return unit_duration(out->style, ns, 1); }
-
-/* "NameNode 10.0.0.1", "DataNode 10.0.0.3", "a server that is not traced". */
-static char *whom(const Out *out, const json_t *suspect) {
-    static const char *const roles[][2] = {{"namenode", "NameNode"}, {"datanode", "DataNode"}, {"client", "client"}};
-    const char *role = field_text(suspect, "role");
-    for (gsize i = 0; i < G_N_ELEMENTS(roles); i++) {
-        if (strcmp(role, roles[i][0]) != 0) continue;
-        g_autofree char *host = show_text(out->style, suspect, "host");
-        return g_strdup_printf("%s %s", roles[i][1], host);
-    }
-    return g_strdup("a server that was not traced");
-}
-
-/* "the disk of", what the task waited for. */
-static const char *resource_text(const char *resource, const char *role) {
-    static const char *const texts[][2] = {{"client", "the work of"},      {"network", "the network to"},
-                                           {"disk", "the disk of"},        {"lock", "the lock of"},
-                                           {"queue", "the call queue of"}, {"server", "the processor of"}};
-    if (strcmp(role, "client") == 0 && strcmp(resource, "disk") == 0) return "the local disk of";
-    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
-        if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
-    return "";
-}
 
 /* ---- the application ---- */
 
@@ -60,13 +37,12 @@ static void show_suspects(const Out *out, const json_t *list) {
     const json_t *suspect;
     if (json_array_size(list) > 0) g_string_append(out->text, "\nWaited for most:\n");
     json_array_foreach((json_t *)list, i, suspect) {
-        g_autofree char *who = whom(out, suspect), *function = show_text(out->style, suspect, "function");
+        g_autofree char *who = why_whom(out->style, suspect), *function = show_text(out->style, suspect, "function");
         g_autofree char *tasks = show_count(field_number(suspect, "tasks"), "task", "tasks");
         g_autofree char *cost = duration(out, field_number(suspect, "explains_ns"));
         g_autofree char *since = unit_time(field_int(suspect, "since_time_ns"), EVENT_LOG_NS);
-        const char *what = resource_text(field_text(suspect, "resource"), field_text(suspect, "role"));
         g_autofree char *line =
-            g_strdup_printf("  %s %s: %s slower by %s in all since %s (%s)\n", what, who, tasks, cost, since, function);
+            g_strdup_printf("  %s: %s slower by %s in all since %s (%s)\n", who, tasks, cost, since, function);
         style_append(out->style, COLOUR_BOLD, line, out->text);
     }
 }
@@ -111,43 +87,6 @@ static void show_task(const Out *out, const json_t *row) {
     g_string_append_c(out->text, '\n');
 }
 
-static void show_path(const Out *out, const json_t *path) {
-    static const TableColumn columns[] = {
-        {"", TRUE, 20, 0}, {"host", TRUE, 0, 0}, {"start", FALSE, 0, 0}, {"time", FALSE, 0, 0}, {"self", FALSE, 0, 1}};
-
-    const gsize n = json_array_size(path);
-    g_autofree guint32 *depths = g_new(guint32, n);
-    for (gsize k = 0; k < n; k++) depths[k] = (guint32)k;
-    g_autoptr(TreeLines) lines = tree_lines_new(out->style, depths, n);
-    g_autoptr(Table) table = table_new(out->style, columns, G_N_ELEMENTS(columns));
-
-    gsize i;
-    const json_t *step;
-    json_array_foreach((json_t *)path, i, step) {
-        g_autofree char *line = tree_lines_next(lines);
-        Colour colour = COLOUR_NONE;
-        Role role;
-        if (role_parse(field_text(step, "role"), &role)) colour = out->style->roles[role];
-        table_cell_tree(table, g_strdup_printf("    %s", line), show_text(out->style, step, "function"), colour);
-        table_cell(table, show_text(out->style, step, "host"), COLOUR_NONE);
-        g_autofree char *offset = duration(out, field_number(step, "offset_ns"));
-        table_cell(table, g_strdup_printf("+%s", offset), COLOUR_NONE);
-        table_cell(table, duration(out, field_number(step, "duration_ns")), COLOUR_NONE);
-        table_cell(table, duration(out, field_number(step, "self_ns")), COLOUR_NONE);
-    }
-
-    table_print(table, out->text);
-}
-
-static void show_normal(const Out *out, const json_t *suspect, const char *field, const char *where) {
-    const json_t *normal = field_object(suspect, field);
-    if (!normal) return;
-    g_autofree char *mean = duration(out, field_number(normal, "mean_ns"));
-    g_autofree char *high = duration(out, field_number(normal, "q95_ns"));
-    g_autofree char *calls = show_count(field_number(normal, "calls"), "call", "calls");
-    g_string_append_printf(out->text, "    %s in that hour: %s, mean %s, 95 %% within %s\n", where, calls, mean, high);
-}
-
 static void show_suspect(const Out *out, const json_t *suspect, const json_t *hdfs) {
     g_autofree char *function = show_text(out->style, suspect, "function");
     g_autofree char *calls = show_count(field_number(suspect, "calls"), "call", "calls");
@@ -155,9 +94,8 @@ static void show_suspect(const Out *out, const json_t *suspect, const json_t *hd
     g_autofree char *longest = duration(out, field_number(suspect, "longest_call_ns"));
     g_string_append_printf(out->text, "    %s, in this task: %s, %s in all, the longest %s\n", function, calls, total,
                            longest);
-    show_normal(out, suspect, "normal", "on all hosts");
-    show_normal(out, suspect, "normal_on_host", "there");
-    if (json_array_size(field_list(suspect, "path")) > 0) show_path(out, field_list(suspect, "path"));
+    why_normals(out->style, suspect, out->text);
+    if (json_array_size(field_list(suspect, "path")) > 0) why_path(out->style, field_list(suspect, "path"), out->text);
     g_autofree char *trace = show_text(out->style, hdfs, "trace");
     g_string_append_printf(out->text, "    the whole: plumb trace %s\n", trace);
 }
@@ -185,9 +123,8 @@ static const char *topic_text(const char *feature, const char *topic) {
 static char *cause_text(const Out *out, const json_t *main) {
     const json_t *suspect = field_object(main, "suspect");
     if (!suspect) return text_clean(out->style, topic_text(field_text(main, "feature"), field_text(main, "topic")));
-    g_autofree char *who = whom(out, suspect);
-    return g_strdup_printf("HDFS: %s %s", resource_text(field_text(suspect, "resource"), field_text(suspect, "role")),
-                           who);
+    g_autofree char *who = why_whom(out->style, suspect);
+    return g_strdup_printf("HDFS: %s", who);
 }
 
 static void show_main(const Out *out, const json_t *row) {

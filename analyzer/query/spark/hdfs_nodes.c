@@ -7,6 +7,7 @@ struct HdfsReader {
     GHashTable *classes;                               /* name << 3 | role -> CallClass + 1 */
     guint32 block, socket, transfer, bytes, exception; /* dictionary ids of annotation keys; 0: none is stored */
     guint32 packet;                                    /* of the function that takes a packet from a DataNode */
+    guint32 locations, create;                         /* of those that ask the NameNode when a file is opened, made */
 };
 
 HdfsReader *hdfs_reader_new(Archive *archive) {
@@ -18,7 +19,9 @@ HdfsReader *hdfs_reader_new(Archive *archive) {
                  {G_STRUCT_OFFSET(HdfsReader, transfer), "transferNanos"},
                  {G_STRUCT_OFFSET(HdfsReader, bytes), "bytes"},
                  {G_STRUCT_OFFSET(HdfsReader, exception), "exception"},
-                 {G_STRUCT_OFFSET(HdfsReader, packet), "BlockReaderRemote2#readNextPacket"}};
+                 {G_STRUCT_OFFSET(HdfsReader, packet), "BlockReaderRemote2#readNextPacket"},
+                 {G_STRUCT_OFFSET(HdfsReader, locations), "ClientNamenodeProtocol#getBlockLocations"},
+                 {G_STRUCT_OFFSET(HdfsReader, create), "ClientNamenodeProtocol#create"}};
     HdfsReader *reader = g_new0(HdfsReader, 1);
     reader->archive = archive;
     reader->classes = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -78,16 +81,22 @@ static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
         if (!span) continue;
         lookup->process(lookup->arg, span->tracer, &nodes[i].role, &nodes[i].host);
         nodes[i].class = class_of(reader, span->name, nodes[i].role);
+        nodes[i].opens = span->name == reader->locations || span->name == reader->create;
         if (nodes[i].class != CALL_APPLICATION) read_values(reader, span, &nodes[i]);
     }
     return nodes;
 }
 
+void hdfs_reader_add_view(HdfsReader *reader, const TraceView *view, gboolean path, HdfsFacts *facts) {
+    g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
+    hdfs_facts_add(facts, view->tree, nodes, 0);
+    if (path && facts->hdfs_ns == 0) hdfs_facts_add_path(facts, view->tree, nodes, view->times->critical_ns);
+}
+
 gboolean hdfs_reader_add(HdfsReader *reader, guint64 trace_id, HdfsFacts *facts, gint64 *begin_ns, GError **error) {
     g_autoptr(TraceView) view = trace_view_load(reader->archive, trace_id, error);
     if (!view) return FALSE;
-    g_autofree FactsNode *nodes = hdfs_reader_nodes(reader, view->tree);
-    hdfs_facts_add(facts, view->tree, nodes, 0);
+    hdfs_reader_add_view(reader, view, FALSE, facts);
     *begin_ns = view->tree->begin_ns;
     return TRUE;
 }

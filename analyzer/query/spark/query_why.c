@@ -4,12 +4,12 @@
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/facts_json.h"
+#include "analyzer/query/spark/query_why_trace.h"
 #include "analyzer/query/spark/straggler_rows.h"
 #include "common/base/clock.h"
 
 #define DEFAULT_LIMIT 20u
-/* Of a task's time in HDFS, so many shares are told one by one. */
-#define SHARES_SHOWN 8u
 
 typedef struct Why {
     const Asked *asked;
@@ -27,50 +27,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Why, why_clear)
 
 /* ---- one straggler ---- */
 
-static json_t *share_json(Archive *archive, const HdfsShare *share) {
-    json_t *object = json_object();
-    if (share->tracer) {
-        const Lookup *lookup = archive_lookup(archive);
-        Role role;
-        guint32 host;
-        lookup->process(lookup->arg, share->tracer, &role, &host);
-        json_object_set_new(object, "process", json_name(archive, share->tracer));
-        json_object_set_new(object, "host", json_name(archive, host));
-        json_object_set_new(object, "role", json_string(role_name(role)));
-    }
-    json_object_set_new(object, "resource", json_string(hdfs_resource_name(share->resource)));
-    json_object_set_new(object, "function", json_name(archive, share->name));
-    json_object_set_new(object, "time_ns", json_integer(share->ns));
-    json_object_set_new(object, "calls", json_count(share->calls));
-    return object;
-}
-
 static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
-    const HdfsFacts *facts = &hdfs->facts;
-    json_t *object = json_object(), *resources = json_object(), *shares = json_array();
-
+    json_t *object = json_object();
     json_object_set_new(object, "link", json_string(link_kind_name(hdfs->kind)));
     json_object_set_new(object, "confidence", json_real(hdfs->confidence));
     json_object_set_new(object, "traces", json_count(hdfs->traces));
     json_object_set_new(object, "trace", json_trace_id(hdfs->trace));
-
-    json_object_set_new(object, "time_ns", json_integer(facts->hdfs_ns));
-    json_object_set_new(object, "datanode_ns", json_integer(facts->datanode_ns));
-    json_object_set_new(object, "namenode_ns", json_integer(facts->namenode_ns));
-    json_object_set_new(object, "slowest_datanode_ns", json_integer(facts->slowest_ns));
-    if (facts->slowest) json_object_set_new(object, "slowest_datanode", json_name(why->asked->archive, facts->slowest));
-    json_object_set_new(object, "calls", json_count(facts->top_calls));
-    json_object_set_new(object, "failures", json_count(facts->failures));
-    json_object_set_new(object, "bytes", json_integer(facts->bytes));
-    json_object_set_new(object, "remote_bytes", json_integer(facts->remote_bytes));
-
-    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++)
-        json_object_set_new(resources, hdfs_resource_name((HdfsResource)i), json_integer(facts->of[i]));
-    json_object_set_new(object, "resources_ns", resources);
-
-    for (guint i = 0; i < facts->shares->len && i < SHARES_SHOWN; i++)
-        json_array_append_new(shares, share_json(why->asked->archive, &g_array_index(facts->shares, HdfsShare, i)));
-    json_object_set_new(object, "shares", shares);
+    json_add_facts(object, why->asked->archive, &hdfs->facts);
     return object;
 }
 
@@ -86,7 +49,8 @@ static json_t *main_json(const Why *why, const StragglerCause *cause, GError **e
     if (!cause->in_hdfs) return g_steal_pointer(&object);
     json_t *suspect = suspect_json(why->asked->archive, &cause->suspect);
     json_object_set_new(object, "suspect", suspect);
-    if (!suspect_add_evidence(why->asked, cause->hdfs, &cause->suspect, suspect, error)) return NULL;
+    g_autoptr(TraceView) view = trace_view_load(why->asked->archive, cause->hdfs->trace, error);
+    if (!view || !suspect_add_evidence(why->asked, view, &cause->suspect, suspect, error)) return NULL;
     return g_steal_pointer(&object);
 }
 
@@ -218,6 +182,7 @@ static gboolean load(Why *why, GError **error) {
 json_t *answer_why(const Asked *asked, GError **error) {
     g_auto(Why) why = {.asked = asked, .suspects = suspects_new()};
     guint64 limit = DEFAULT_LIMIT;
+    if (params_text(asked->params, "trace")) return answer_why_trace(asked, error);
     if (!params_count(asked->params, "limit", &limit, error) || !load(&why, error)) return NULL;
     const AppTasks *tasks = why.causes->tasks;
     g_autoptr(GPtrArray) list = chosen(&why);

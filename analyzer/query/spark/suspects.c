@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "analyzer/query/spans/functions.h"
+#include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/normals.h"
 #include "common/base/clock.h"
-#include "common/base/error.h"
 
 /* ---- one task's ---- */
 
@@ -34,6 +34,29 @@ static void sum_shares(const GArray *shares, GArray *sums) {
     }
 }
 
+/* What of the process took most, but for the resources that 'told' has already. FALSE: there is nothing else. */
+static gboolean next_resource(const Sum *sum, guint32 told, Suspect *suspect) {
+    suspect->ns = 0;
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) {
+        if (told & (1u << i) || sum->of[i] <= suspect->ns) continue;
+        suspect->ns = sum->of[i];
+        suspect->resource = (HdfsResource)i;
+    }
+    return suspect->ns > 0;
+}
+
+/* Shares are sorted: the first that fits took most. */
+static void complete(Archive *archive, const GArray *shares, Suspect *suspect) {
+    const Lookup *lookup = archive_lookup(archive);
+    suspect->name = 0;
+    for (guint i = 0; i < shares->len && suspect->name == 0; i++) {
+        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
+        if (share->tracer == suspect->tracer && resource_of(share) == suspect->resource) suspect->name = share->name;
+    }
+    suspect->role = ROLE_LOCAL;
+    if (suspect->tracer) lookup->process(lookup->arg, suspect->tracer, &suspect->role, &suspect->host);
+}
+
 gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) {
     const GArray *shares = hdfs->facts.shares;
     g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
@@ -46,24 +69,36 @@ gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) 
     }
     if (!most) return FALSE;
 
-    const Lookup *lookup = archive_lookup(archive);
     Suspect found = {.tracer = most->tracer, .process_ns = most->ns};
-    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++) {
-        if (most->of[i] <= found.ns) continue;
-        found.ns = most->of[i];
-        found.resource = (HdfsResource)i;
-    }
-
-    /* Shares are sorted: the first that fits took most. */
-    for (guint i = 0; i < shares->len && found.name == 0; i++) {
-        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
-        if (share->tracer == found.tracer && resource_of(share) == found.resource) found.name = share->name;
-    }
-
-    found.role = ROLE_LOCAL;
-    if (found.tracer) lookup->process(lookup->arg, found.tracer, &found.role, &found.host);
+    next_resource(most, 0, &found);
+    complete(archive, shares, &found);
     *suspect = found;
     return TRUE;
+}
+
+static gint by_time(gconstpointer a, gconstpointer b) {
+    const Suspect *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
+    if (x->tracer != y->tracer) return x->tracer < y->tracer ? -1 : 1;
+    return (gint)x->resource - (gint)y->resource;
+}
+
+GArray *suspects_of_shares(Archive *archive, const GArray *shares) {
+    GArray *list = g_array_new(FALSE, FALSE, sizeof(Suspect));
+    g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
+    sum_shares(shares, sums);
+
+    for (guint i = 0; i < sums->len; i++) {
+        const Sum *sum = &g_array_index(sums, Sum, i);
+        Suspect found = {.tracer = sum->tracer, .process_ns = sum->ns};
+        for (guint32 told = 0; next_resource(sum, told, &found); told |= 1u << found.resource) {
+            complete(archive, shares, &found);
+            g_array_append_val(list, found);
+        }
+    }
+
+    g_array_sort(list, by_time);
+    return list;
 }
 
 json_t *suspect_json(Archive *archive, const Suspect *suspect) {
@@ -117,70 +152,66 @@ static json_t *path_json(Archive *archive, const TraceView *view, guint32 node) 
     return path;
 }
 
-static gboolean add_calls(const Asked *asked, const TaskHdfs *hdfs, const Suspect *suspect, json_t *object,
-                          GError **error) {
-    g_autoptr(TraceView) view = trace_view_load(asked->archive, hdfs->trace, error);
-    if (!view) return FALSE;
+typedef struct Calls {
+    guint64 n;
+    gint64 total_ns, self_ns;
+    guint32 longest; /* node of the tree; 0: there are none */
+} Calls;
 
+static Calls find_calls(const TraceView *view, const Suspect *suspect) {
     const CallTree *tree = view->tree;
-    guint32 longest = 0;
-    guint64 calls = 0;
-    gint64 total_ns = 0;
-
+    Calls calls = {0};
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         if (!is_call(tree, i, suspect)) continue;
         const gint64 ns = tree->to_ns[i] - tree->from_ns[i];
-        calls++;
-        total_ns += ns;
-        if (longest == 0 || ns > tree->to_ns[longest] - tree->from_ns[longest]) longest = i;
+        calls.n++;
+        calls.total_ns += ns;
+        calls.self_ns += view->times->self_ns[i];
+        if (calls.longest == 0 || ns > tree->to_ns[calls.longest] - tree->from_ns[calls.longest]) calls.longest = i;
     }
-
-    json_object_set_new(object, "calls", json_count(calls));
-    json_object_set_new(object, "calls_total_ns", json_integer(total_ns));
-    if (longest == 0) return TRUE;
-    json_object_set_new(object, "longest_call_ns", json_integer(tree->to_ns[longest] - tree->from_ns[longest]));
-    json_object_set_new(object, "path", path_json(asked->archive, view, longest));
-    return TRUE;
+    return calls;
 }
 
-/* Statistics of the function in the hour of the task's trace; of all hosts for 0. */
-static gboolean add_normal(const Asked *asked, const Suspect *suspect, const Period *period, json_t *object,
-                           GError **error) {
-    const gboolean of_client =
-        suspect->resource == HDFS_NETWORK &&
-        hdfs_call_class(dict_text(archive_dict(asked->archive), suspect->name, NULL), ROLE_CLIENT) != CALL_APPLICATION;
-    const guint32 hosts[] = {0, of_client ? 0 : suspect->host};
-    static const char *const names[] = {"normal", "normal_on_host"};
-
-    for (guint i = 0; i < G_N_ELEMENTS(hosts); i++) {
-        if (i > 0 && hosts[i] == 0) continue;
-        g_autoptr(GArray) rows = function_rows_new();
-        const FunctionFilter filter = {
-            .period = *period, .roles = ALL_ROLES, .function = suspect->name, .host = hosts[i]};
-        if (!function_rows_load(asked->archive, &filter, rows, error)) return FALSE;
-        if (rows->len == 0) continue;
-
-        NodeStats all;
-        node_stats_init(&all);
-        for (guint k = 0; k < rows->len; k++) node_stats_merge(&all, &g_array_index(rows, FunctionRow, k).stats);
-
-        json_t *measure = json_object();
-        measure_add(measure, &all);
-        node_stats_clear(&all);
-        json_object_set_new(object, names[i], measure);
-    }
-
-    return TRUE;
+static void add_calls(const Asked *asked, const TraceView *view, const Calls *calls, json_t *object) {
+    const CallTree *tree = view->tree;
+    json_object_set_new(object, "calls", json_count(calls->n));
+    json_object_set_new(object, "calls_total_ns", json_integer(calls->total_ns));
+    json_object_set_new(object, "calls_self_ns", json_integer(calls->self_ns));
+    if (calls->longest == 0) return;
+    json_object_set_new(object, "longest_call_ns",
+                        json_integer(tree->to_ns[calls->longest] - tree->from_ns[calls->longest]));
+    json_object_set_new(object, "path", path_json(asked->archive, view, calls->longest));
 }
 
-gboolean suspect_add_evidence(const Asked *asked, const TaskHdfs *hdfs, const Suspect *suspect, json_t *object,
+/* How much less it would have been at the usual pace. */
+static void add_pace(json_t *object, const Suspect *suspect, const PaceFound *found) {
+    static const char *const bases[NORMAL_COUNT] = {[NORMAL_ELSEWHERE] = "other hosts", [NORMAL_BEFORE] = "day before"};
+    json_object_set_new(object, "pace", json_string(pace_name(found->pace)));
+    if (found->pace == PACE_UNKNOWN) return;
+    json_object_set_new(object, "compared_with", json_string(bases[found->basis]));
+    json_set_number(object, "times_normal", found->times);
+    const double more_ns = found->times > 1 ? (double)suspect->ns * (1 - 1 / found->times) : 0;
+    json_object_set_new(object, "more_ns", json_integer((gint64)more_ns));
+}
+
+gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const Suspect *suspect, json_t *object,
                               GError **error) {
-    const gint64 hour_ns = 60 * NS_PER_MINUTE;
-    if (!add_calls(asked, hdfs, suspect, object, error)) return FALSE;
-    const gint64 begin_ns = hdfs->trace_begin_ns;
-    const Period period = {begin_ns - begin_ns % hour_ns, begin_ns - begin_ns % hour_ns + hour_ns};
-    json_add_period(object, asked->archive, period, TRUE);
-    return add_normal(asked, suspect, &period, object, error);
+    const Calls calls = find_calls(view, suspect);
+    add_calls(asked, view, &calls, object);
+
+    /* The calls of the network are the client's: it is the host that others are compared with. */
+    const Lookup *lookup = archive_lookup(asked->archive);
+    guint32 host = suspect->host;
+    Role role;
+    if (calls.longest) lookup->process(lookup->arg, view->tree->span[calls.longest]->tracer, &role, &host);
+
+    g_auto(Normals) normals = {.period = {0}};
+    const NormalAsk ask = {suspect->name, host, view->tree->begin_ns};
+    if (!normals_load(asked->archive, &ask, &normals, error)) return FALSE;
+    json_add_normals(object, asked->archive, &normals);
+    const PaceFound found = normals_pace(&normals, calls.n ? (double)calls.self_ns / (double)calls.n : 0, calls.n);
+    add_pace(object, suspect, &found);
+    return TRUE;
 }
 
 /* ---- summed over tasks ---- */

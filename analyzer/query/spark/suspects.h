@@ -17,9 +17,11 @@ typedef struct Suspect {
 /* The process that the task waited for most, and what of it. FALSE: it waited for none. */
 gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect);
 json_t *suspect_json(Archive *archive, const Suspect *suspect);
-/* Adds to the JSON of a task's suspect: "calls" of its function there in the task's trace, "path" to the longest of
- * them, and what is normal for the function in that hour, "normal" everywhere and "normal_on_host". */
-gboolean suspect_add_evidence(const Asked *asked, const TaskHdfs *hdfs, const Suspect *suspect, json_t *object,
+/* Everybody who was waited for, one for each process and resource, the greatest first. A new array of Suspect. */
+GArray *suspects_of_shares(Archive *archive, const GArray *shares);
+/* Adds to a suspect's JSON what a trace shows of it: "calls" of its function there, "path" to the longest of them, what
+ * is normal for the function in that hour (normals.h), and whether the calls were slower than that. */
+gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const Suspect *suspect, json_t *object,
                               GError **error);
 
 /* ---- summed over tasks: by host, role and resource ---- */

@@ -1,0 +1,88 @@
+#include "analyzer/cli/show/why_text.h"
+
+#include <string.h>
+
+#include "analyzer/cli/out/tree_lines.h"
+#include "analyzer/cli/out/units.h"
+
+/* "the disk of", what was waited for. */
+static const char *resource_text(const char *resource, const char *role) {
+    static const char *const texts[][2] = {{"client", "the work of"},      {"network", "the network to"},
+                                           {"disk", "the disk of"},        {"lock", "the lock of"},
+                                           {"queue", "the call queue of"}, {"server", "the processor of"}};
+    if (strcmp(role, "client") == 0 && strcmp(resource, "disk") == 0) return "the local disk of";
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (strcmp(resource, texts[i][0]) == 0) return texts[i][1];
+    return resource;
+}
+
+/* Nobody was seen to work, and it is not known on whom the client waited. */
+static char *unknown_text(const json_t *suspect) {
+    const char *function = field_text(suspect, "function");
+    const gboolean asks_namenode =
+        g_str_has_prefix(function, "ClientNamenodeProtocol#") || g_str_has_prefix(function, "ClientProtocol#");
+    return g_strdup(asks_namenode ? "the NameNode, whose side of the call is not in the trace"
+                                  : "nobody who is seen in the trace (unexplained)");
+}
+
+char *why_whom(const Style *style, const json_t *suspect) {
+    static const char *const roles[][2] = {{"namenode", "NameNode"},
+                                           {"datanode", "DataNode"},
+                                           {"journalnode", "JournalNode"},
+                                           {"client", "client"},
+                                           {"local", "process"}};
+    const char *role = field_text(suspect, "role");
+    for (gsize i = 0; i < G_N_ELEMENTS(roles); i++) {
+        if (strcmp(role, roles[i][0]) != 0 || !field_present(suspect, "host")) continue;
+        g_autofree char *host = show_text(style, suspect, "host");
+        return g_strdup_printf("%s %s %s", resource_text(field_text(suspect, "resource"), role), roles[i][1], host);
+    }
+    return unknown_text(suspect);
+}
+
+static void show_normal(const Style *style, const json_t *suspect, const char *field, const char *where, GString *out) {
+    const json_t *normal = field_object(suspect, field);
+    if (!normal) return;
+    const gint64 resolution_ns = MAX(field_int(normal, "resolution_ns"), 1);
+    g_autofree char *mean = unit_duration(style, field_number(normal, "mean_ns"), 1);
+    g_autofree char *high = unit_duration(style, field_number(normal, "q95_ns"), resolution_ns);
+    g_autofree char *calls = show_count(field_number(normal, "calls"), "call", "calls");
+    g_string_append_printf(out, "    %s: %s, mean %s, 95 %% within %s\n", where, calls, mean, high);
+}
+
+void why_normals(const Style *style, const json_t *suspect, GString *out) {
+    show_normal(style, suspect, "normal_elsewhere", "on other hosts in that hour", out);
+    show_normal(style, suspect, "normal_on_host", "there in that hour", out);
+    show_normal(style, suspect, "normal_before", "there in the 24 hours before", out);
+    const char *pace = field_text(suspect, "pace");
+    if (strcmp(pace, "unknown") == 0)
+        g_string_append(out, "    whether that is slow is not known: there are no other calls of it to compare with\n");
+}
+
+void why_path(const Style *style, const json_t *path, GString *out) {
+    static const TableColumn columns[] = {
+        {"", TRUE, 20, 0}, {"host", TRUE, 0, 0}, {"start", FALSE, 0, 0}, {"time", FALSE, 0, 0}, {"self", FALSE, 0, 1}};
+
+    const gsize n = json_array_size(path);
+    g_autofree guint32 *depths = g_new(guint32, n);
+    for (gsize k = 0; k < n; k++) depths[k] = (guint32)k;
+    g_autoptr(TreeLines) lines = tree_lines_new(style, depths, n);
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+
+    gsize i;
+    const json_t *step;
+    json_array_foreach((json_t *)path, i, step) {
+        g_autofree char *line = tree_lines_next(lines);
+        Colour colour = COLOUR_NONE;
+        Role role;
+        if (role_parse(field_text(step, "role"), &role)) colour = style->roles[role];
+        table_cell_tree(table, g_strdup_printf("    %s", line), show_text(style, step, "function"), colour);
+        table_cell(table, show_text(style, step, "host"), COLOUR_NONE);
+        g_autofree char *offset = unit_duration(style, field_number(step, "offset_ns"), 1);
+        table_cell(table, g_strdup_printf("+%s", offset), COLOUR_NONE);
+        table_cell(table, unit_duration(style, field_number(step, "duration_ns"), 1), COLOUR_NONE);
+        table_cell(table, unit_duration(style, field_number(step, "self_ns"), 1), COLOUR_NONE);
+    }
+
+    table_print(table, out);
+}

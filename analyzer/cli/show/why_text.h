@@ -1,0 +1,11 @@
+/* Pieces of text that all answers of `plumb why` have in common. */
+#pragma once
+
+#include "analyzer/cli/show/show.h"
+
+/* "the disk of DataNode d2": what was waited for, told from a suspect or a share. A new string. */
+char *why_whom(const Style *style, const json_t *suspect);
+/* Lines that say what is normal for the suspect's function, and whether its calls were slower. */
+void why_normals(const Style *style, const json_t *suspect, GString *out);
+/* The calls down to the longest one. */
+void why_path(const Style *style, const json_t *path, GString *out);

@@ -1,0 +1,43 @@
+/* What is normal for a function, and whether calls were slower than that.
+ *
+ * A host is compared with the others in the same hour. Where no other host ran the function (there is one NameNode, or
+ * one DataNode), it is compared with itself in the 24 hours before that hour. */
+#pragma once
+
+#include "analyzer/calltree/stats/node_stats.h"
+#include "analyzer/query/question/question.h"
+
+typedef enum NormalOf { NORMAL_ALL, NORMAL_THERE, NORMAL_ELSEWHERE, NORMAL_BEFORE, NORMAL_COUNT } NormalOf;
+
+typedef struct Normals {
+    Period period; /* the hour */
+    NodeStats of[NORMAL_COUNT];
+} Normals;
+
+typedef struct NormalAsk {
+    guint32 function;
+    guint32 host;    /* 0: unknown; then all hosts are elsewhere */
+    gint64 begin_ns; /* the hour is the one in which it lies */
+} NormalAsk;
+gboolean normals_load(Archive *archive, const NormalAsk *ask, Normals *normals, GError **error);
+void normals_clear(Normals *normals);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Normals, normals_clear)
+
+/* Adds "normal", "normal_on_host", "normal_elsewhere" and "normal_before" (measures, each only where there are calls)
+ * and the hour. */
+void json_add_normals(json_t *object, Archive *archive, Normals *normals);
+
+typedef enum Pace { PACE_UNKNOWN, PACE_NORMAL, PACE_SLOW } Pace;
+const char *pace_name(Pace pace); /* "unknown", "normal", "slow" */
+
+/* Compared is the mean self time of calls: what a call waited for in others is theirs. Slow: it is at least PACE_TIMES
+ * the usual one, and the difference more than PACE_ERRORS standard errors of as many usual calls (by the deviation of
+ * their whole times, since that of self times is not kept). Unknown: there is nothing to compare with. */
+#define PACE_TIMES  1.5
+#define PACE_ERRORS 3.0
+typedef struct PaceFound {
+    Pace pace;
+    NormalOf basis; /* NORMAL_ELSEWHERE or NORMAL_BEFORE; not of PACE_UNKNOWN */
+    double usual_ns, times;
+} PaceFound;
+PaceFound normals_pace(const Normals *normals, double self_ns, guint64 calls);
