@@ -1,6 +1,6 @@
 /* What storing a trace costs: realistic traces into an archive over RocksDB, one writer, groups of 4 MiB.
  *
- * bench_archive columns FOLDER says where the bytes of a store's records are. bench_archive settle FOLDER joins the
+ * bench_archive columns FOLDER says where the bytes of a store's records are. bench_archive join FOLDER joins the
  * late spans that wait in a store (which is changed by it), and says what that costs.
  *
  * bench_archive MODEL FOLDER [traces] [hosts] [late]. Every late-th trace comes in two halves, the second after its
@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "analyzer/archive/archive.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
 #include "analyzer/archive/write/writer.h"
@@ -220,7 +220,7 @@ static void print_late(Bench *bench) {
     printf("%" G_GUINT64_FORMAT " late spans: put down in %.3f us each\n", waiting,
            bench->late_ns / 1e3 / (double)waiting);
     double before = cpu_ns(CLOCK_THREAD_CPUTIME_ID), waiting_ms = patterns_ms(bench);
-    archive_settle(bench->archive, &error);
+    archive_join(bench->archive, &error);
     stop_on(error);
     printf("joined in %.3f us each\n", (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before) / 1e3 / (double)waiting);
     printf("patterns before and after: %.1f and %.1f ms\n", waiting_ms, patterns_ms(bench));
@@ -283,7 +283,7 @@ static int columns_of(const char *folder) {
 }
 
 /* The late spans of a store that is there, joined to their traces. */
-static int settle_of(const char *folder) {
+static int join_of(const char *folder) {
     GError *error = NULL;
     /* As plumbd opens it. */
     StoreOptions options = {.path = folder,
@@ -304,7 +304,7 @@ static int settle_of(const char *folder) {
 
     double thread = cpu_ns(CLOCK_THREAD_CPUTIME_ID), process = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     double begun = cpu_ns(CLOCK_MONOTONIC);
-    archive_settle(archive, &error);
+    archive_join(archive, &error);
     stop_on(error);
     double joined = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     printf("%" G_GUINT64_FORMAT " late spans joined in %.2f s: %.3f us each of this thread, %.3f of all\n", waiting,
@@ -325,11 +325,11 @@ static int settle_of(const char *folder) {
 
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "columns") == 0) return columns_of(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "settle") == 0) return settle_of(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "join") == 0) return join_of(argv[2]);
     if (argc < 3) {
         fprintf(
             stderr,
-            "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n       bench_archive columns|settle FOLDER\n");
+            "usage: bench_archive MODEL FOLDER [traces] [hosts] [late]\n       bench_archive columns|join FOLDER\n");
         return 2;
     }
 

@@ -9,7 +9,7 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/trace_version.h"
 #include "bench/generate.h"
 #include "common/base/clock.h"
 #include "common/pack/pack.h"

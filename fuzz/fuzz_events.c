@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         at += n + 1;
     }
 
-    events_settle(events);
+    events_app_by_name(events);
     events_close_batch(events);
     g_assert_cmpuint(events_waiting(events), ==, 0);
     check_records(records);

@@ -4,9 +4,9 @@
  * spans, rollups and the removal of old traces go on or fail with a message. */
 #include <string.h>
 
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/verify/verify.h"
@@ -92,16 +92,16 @@ static void export_all(Archive *archive) {
 /* As the threads of plumbd that change what is stored: joins, rolls up, thins out, removes. */
 static void change_all(Archive *archive) {
     const gint64 later_ns = SAMPLE_BASE_NS + G_GINT64_CONSTANT(400) * 86400 * NS_PER_SEC;
-    const RetainOptions retain = {.ages = {.traces_ns = NS_PER_SEC}, .now_ns = later_ns, .max_records = 10};
+    const ExpireOptions expire = {.ages = {.traces_ns = NS_PER_SEC}, .now_ns = later_ns, .max_records = 10};
     const ThinOptions thin = {.keep = 1, .until_ns = later_ns};
-    const SparkRetain of_spark = {.before_ms = later_ns / NS_PER_MS};
-    RetainResult removed = {.more = FALSE};
+    const SparkRemoval of_spark = {.before_ms = later_ns / NS_PER_MS};
+    ExpireResult removed = {.more = FALSE};
     ThinResult thinned = {.more = FALSE};
-    SparkRetained spark_removed;
+    SparkRemoved spark_removed;
     GError *error = NULL;
     gboolean done;
 
-    done = archive_settle(archive, &error);
+    done = archive_join(archive, &error);
     check_error(done, error);
     g_clear_error(&error);
     done = archive_roll_up(archive, later_ns, &error);
@@ -112,10 +112,10 @@ static void change_all(Archive *archive) {
     done = thinner_step(thinner, 10, &thinned, &error);
     check_error(done, error);
     g_clear_error(&error);
-    done = archive_retain(archive, &retain, &removed, &error);
+    done = archive_expire(archive, &expire, &removed, &error);
     check_error(done, error);
     g_clear_error(&error);
-    done = archive_spark_retain(archive, &of_spark, &spark_removed, &error);
+    done = archive_spark_remove(archive, &of_spark, &spark_removed, &error);
     check_error(done, error);
     g_clear_error(&error);
 }

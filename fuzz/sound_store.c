@@ -1,6 +1,6 @@
 #include "fuzz/sound_store.h"
 
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
@@ -10,12 +10,12 @@
 /* A trace that is removed for its age: what notes, counts and the books by process then say is stored, too. */
 static void remove_one(Fixture *fixture) {
     static const SpanRow old = {0xa, 1, 0, "old", "Client/10.0.0.1/7", -G_GINT64_CONSTANT(7200000000), 5, NULL, 0};
-    const RetainOptions options = {
+    const ExpireOptions options = {
         .ages = {.traces_ns = 3600 * NS_PER_SEC}, .now_ns = SAMPLE_BASE_NS, .max_records = 1000};
     g_autoptr(GError) error = NULL;
-    RetainResult removed;
+    ExpireResult removed;
     fixture_store(fixture, &old, 1);
-    archive_retain(fixture->archive, &options, &removed, &error);
+    archive_expire(fixture->archive, &options, &removed, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(removed.traces, ==, 1);
 }

@@ -380,9 +380,9 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);
     JournalUsage left = journal_usage(daemon->journal);
-    g_autoptr(GError) unsettled = NULL;
-    if (good && !consolidation_settle_few(daemon->archive, &unsettled))
-        log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", unsettled->message);
+    g_autoptr(GError) not_joined = NULL;
+    if (good && !consolidation_join_few(daemon->archive, &not_joined))
+        log_message(LOG_LEVEL_WARNING, "statistics of late spans wait for the next start: %s", not_joined->message);
     if (good) log_left(daemon);
 
     if (good) return TRUE;

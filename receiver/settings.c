@@ -251,7 +251,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->store_buffer_bytes = config_size_bytes(config, "store.write-buffer");
     s->min_free_bytes = config_size_bytes(config, "store.min-free");
     s->ids_for_ns = config_duration_ns(config, "store.ids-for");
-    if (!archive_keep_parse(config_list(config, "store.keep"), &s->keep, error)) {
+    if (!kept_columns_parse(config_list(config, "store.keep"), &s->keep, error)) {
         g_prefix_error(error, "store.keep: ");
         return NULL;
     }
@@ -283,7 +283,7 @@ void settings_free(Settings *settings) {
     g_free(settings->store_path);
     g_free(settings->journal_path);
     g_strfreev(settings->name_rules);
-    archive_keep_clear(&settings->keep);
+    kept_columns_clear(&settings->keep);
     g_free(settings->sampling);
     g_free(settings);
 }

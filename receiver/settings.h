@@ -31,7 +31,7 @@ typedef struct Settings {
     char *store_path, *journal_path;
     gsize store_cache_bytes, store_buffer_bytes;
     guint64 min_free_bytes;
-    ArchiveKeep keep;
+    KeptColumns keep;
     gint64 ids_for_ns;
     AckMode ack;
     gsize journal_segment_bytes;

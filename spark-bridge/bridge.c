@@ -81,7 +81,7 @@ static gboolean flush(Bridge *bridge, GError **error) {
     return save(bridge, error);
 }
 
-gboolean bridge_settle(Bridge *bridge, GError **error) { return flush(bridge, error) && save(bridge, error); }
+gboolean bridge_flush(Bridge *bridge, GError **error) { return flush(bridge, error) && save(bridge, error); }
 
 static void touch(Bridge *bridge, LogRun *run) {
     if (!g_ptr_array_find(bridge->touched, run, NULL)) g_ptr_array_add(bridge->touched, run);

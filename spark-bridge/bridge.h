@@ -25,7 +25,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bridge, bridge_free)
  * cannot be looked at, or records cannot be delivered or positions not be kept. */
 gboolean bridge_read(Bridge *bridge, const char *path, GError **error);
 /* Hands on what is left and saves the positions. */
-gboolean bridge_settle(Bridge *bridge, GError **error);
+gboolean bridge_flush(Bridge *bridge, GError **error);
 
 typedef struct BridgeCounts {
     guint64 logs, batches, plain_bytes, lines;

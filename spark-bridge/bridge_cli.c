@@ -267,7 +267,7 @@ static gboolean read_round(Program *program) {
         if (!read_path(program, *path)) return FALSE;
     }
     g_autoptr(GError) error = NULL;
-    if (bridge_settle(program->bridge, &error)) return TRUE;
+    if (bridge_flush(program->bridge, &error)) return TRUE;
     say(program, error->message);
     program->failed = TRUE;
     return FALSE;

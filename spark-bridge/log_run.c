@@ -199,7 +199,7 @@ void log_run_end(LogRun *run, const EventLog *log) {
     run->told.cut_line = rest.bytes.size_bytes > 0 && may_grow ? rest.number : 0;
     if (!may_grow && line_reader_within(run->reader)) tell_cut(run);
     if (!may_grow) take_rest(run);
-    if (!log->running || events_ended(run->events)) events_settle(run->events);
+    if (!log->running || events_ended(run->events)) events_app_by_name(run->events);
 }
 
 gboolean log_run_note(LogRun *run) {

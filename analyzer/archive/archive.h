@@ -5,7 +5,7 @@
  * recognised by its id and changes nothing. */
 #pragma once
 
-#include "analyzer/archive/keep.h"
+#include "analyzer/archive/kept_columns.h"
 #include "analyzer/archive/tables/pattern_numbers.h"
 #include "analyzer/calltree/record/record.h"
 #include "analyzer/calltree/stats/stats_group.h"
@@ -18,7 +18,7 @@ typedef struct ArchiveOptions {
                                * 0: 1,000,000 */
     gsize max_trace_bytes;     /* the same of bytes of spans in memory, however few; 0: 64 MiB */
     guint32 pattern_nodes;     /* 0: PATTERN_NODES (patterns.h); the least makes all shapes rare that come once */
-    ArchiveKeep keep;          /* its keys outlive the archive */
+    KeptColumns keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
 

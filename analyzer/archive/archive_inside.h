@@ -6,8 +6,8 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/tables/account.h"
-#include "analyzer/archive/tables/due_clock.h"
-#include "analyzer/archive/tables/kind_set.h"
+#include "analyzer/archive/tables/arrival_clock.h"
+#include "analyzer/archive/tables/distinct_set.h"
 #include "analyzer/archive/tables/known_traces.h"
 #include "analyzer/archive/tables/layout.h"
 #include "analyzer/archive/tables/mixed.h"
@@ -28,7 +28,7 @@
 typedef struct RemovedTraces {
     _Atomic guint32 first, current; /* generations */
     _Atomic gboolean any;
-    gboolean noted; /* in the current one; under settle_lock */
+    gboolean noted; /* in the current one; under maintenance_lock */
 } RemovedTraces;
 
 typedef struct TotalsSlot {
@@ -50,14 +50,14 @@ struct Archive {
     /* Writers commit under a shared lock; who needs the store to stand still (several iterators that agree, a row
      * replaced) takes it exclusively, for moments. Waiting exclusive requests go first. */
     pthread_rwlock_t commit_lock;
-    pthread_mutex_t settle_lock; /* one archive_settle() or archive_roll_up() at a time; taken before all others */
+    pthread_mutex_t maintenance_lock; /* who changes or removes what is stored; taken before all others */
     /* One group at a time is sealed and written, in twice its memory. Taken before 'commit_lock' and roll_up's. */
-    pthread_mutex_t sealing_turn;
-    pthread_mutex_t large_turn; /* turn.h; no other is taken under it but those of tables */
+    pthread_mutex_t seal_lock;
+    pthread_mutex_t large_trace_lock; /* large_trace.h; no other is taken under it but those of tables */
     RollUp roll_up;
-    KindSet kinds;
+    DistinctSet distinct;
     KnownTraces *known;
-    guint64 learn_from; /* archive_learn_traces() goes on here */
+    guint64 known_upto; /* archive_fill_known() goes on here */
 
     pthread_mutex_t totals_lock; /* of the slots */
     GArray *slots;               /* TotalsSlot; their sum are the totals */
@@ -70,8 +70,8 @@ struct Archive {
     _Atomic guint64 late_waiting;           /* spans in such entries */
     _Atomic guint32 kept_from[LEVEL_COUNT]; /* first bucket of each level's statistics that was not removed */
     pthread_mutex_t spark_lock;             /* one write of records of Spark at a time: they are read before */
-    DueClock due;                           /* under settle_lock */
-    RemovedTraces gone;
+    ArrivalClock arrivals;                  /* under maintenance_lock */
+    RemovedTraces removed;
 };
 
 /* The slots as the store has them. */

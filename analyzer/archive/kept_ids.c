@@ -5,17 +5,22 @@
 #include "analyzer/archive/archive_inside.h"
 #include "common/base/clock.h"
 
-gboolean keep_ids(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error) {
+guint32 kept_ids_minute(Archive *archive) {
+    const Clock *clock = archive->options.clock;
+    return (guint32)CLAMP(clock_wall_ns(clock) / NS_PER_MINUTE, 0, G_MAXUINT32);
+}
+
+gboolean kept_ids_get(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error) {
     *ids = NULL;
     if (!(summary->dropped & DROPPED_IDS)) return TRUE;
     LayoutKey key = ids_key(summary->ids_at, trace_id, (guint16)summary->part);
     return store_get(archive->store, FAMILY_IDS, key_bytes(&key), ids, error);
 }
 
-gboolean keep_ids_gone(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone,
-                       GError **error) {
+gboolean kept_ids_forgotten(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone,
+                            GError **error) {
     g_autoptr(GBytes) ids = NULL;
-    if (!keep_ids(archive, summary, trace_id, &ids, error)) return FALSE;
+    if (!kept_ids_get(archive, summary, trace_id, &ids, error)) return FALSE;
     *gone = (summary->dropped & DROPPED_IDS) && ids == NULL;
     return TRUE;
 }
@@ -23,7 +28,7 @@ gboolean keep_ids_gone(Archive *archive, const TraceSummary *summary, guint64 tr
 gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary *summary, guint32 *dropped,
                          GError **error) {
     gboolean gone;
-    if (!keep_ids_gone(archive, summary, trace_id, &gone, error)) return FALSE;
+    if (!kept_ids_forgotten(archive, summary, trace_id, &gone, error)) return FALSE;
     *dropped = gone ? summary->dropped : summary->dropped & ~(guint32)DROPPED_IDS;
     return TRUE;
 }

@@ -1,4 +1,4 @@
-/* Ids of records that are kept without (keep.h): when they are forgotten, and what a record has lost. */
+/* Ids of records that are kept without (kept_columns.h): when they are forgotten, and what a record has lost. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
@@ -15,7 +15,10 @@ gboolean archive_dropped(Archive *archive, guint64 trace_id, const TraceSummary 
 /* What the records of a trace have lost, all together; 0 when there is no such trace. */
 gboolean archive_trace_dropped(Archive *archive, guint64 trace_id, guint32 *dropped, GError **error);
 
+/* The minute by the archive's clock, as ids_at of what is written now. */
+guint32 kept_ids_minute(Archive *archive);
 /* Ids that lie beside a record: *ids NULL when there are none, or the record has its own. */
-gboolean keep_ids(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error);
+gboolean kept_ids_get(Archive *archive, const TraceSummary *summary, guint64 trace_id, GBytes **ids, GError **error);
 /* Has the record lost its ids for good? */
-gboolean keep_ids_gone(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone, GError **error);
+gboolean kept_ids_forgotten(Archive *archive, const TraceSummary *summary, guint64 trace_id, gboolean *gone,
+                            GError **error);

@@ -87,14 +87,14 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     archive->accounts = g_ptr_array_new_with_free_func((GDestroyNotify)account_table_free);
     rwlock_init_writers_first(&archive->commit_lock);
     roll_up_init(&archive->roll_up);
-    kind_set_init(&archive->kinds);
-    due_clock_init(&archive->due);
+    distinct_set_init(&archive->distinct);
+    arrival_clock_init(&archive->arrivals);
     archive->known = known_traces_new(KNOWN_TRACES_BYTES);
-    pthread_mutex_init(&archive->settle_lock, NULL);
+    pthread_mutex_init(&archive->maintenance_lock, NULL);
     pthread_mutex_init(&archive->spark_lock, NULL);
     pthread_mutex_init(&archive->totals_lock, NULL);
-    pthread_mutex_init(&archive->sealing_turn, NULL);
-    pthread_mutex_init(&archive->large_turn, NULL);
+    pthread_mutex_init(&archive->seal_lock, NULL);
+    pthread_mutex_init(&archive->large_trace_lock, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
 
     archive->dict = dict_open(store, error);
@@ -123,11 +123,11 @@ void archive_free(Archive *archive) {
     g_array_unref(archive->slots);
     g_ptr_array_unref(archive->accounts);
     pthread_mutex_destroy(&archive->totals_lock);
-    pthread_mutex_destroy(&archive->sealing_turn);
-    pthread_mutex_destroy(&archive->large_turn);
-    kind_set_clear(&archive->kinds);
-    due_clock_clear(&archive->due);
-    pthread_mutex_destroy(&archive->settle_lock);
+    pthread_mutex_destroy(&archive->seal_lock);
+    pthread_mutex_destroy(&archive->large_trace_lock);
+    distinct_set_clear(&archive->distinct);
+    arrival_clock_clear(&archive->arrivals);
+    pthread_mutex_destroy(&archive->maintenance_lock);
     pthread_mutex_destroy(&archive->spark_lock);
     roll_up_clear(&archive->roll_up);
     pthread_rwlock_destroy(&archive->commit_lock);

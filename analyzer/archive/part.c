@@ -53,7 +53,7 @@ gboolean part_decode_tree(Archive *archive, Bytes record, guint64 trace_id, Part
         return FALSE;
     }
     g_autoptr(GBytes) ids = NULL;
-    if (!keep_ids(archive, &summary, trace_id, &ids, error)) return FALSE;
+    if (!kept_ids_get(archive, &summary, trace_id, &ids, error)) return FALSE;
     const RecordSource source = {record, ids != NULL ? bytes_view(ids) : (Bytes){NULL, 0}, pattern, trace_id};
     if (!record_decode_places(&source, part->spans, part->places, error)) return FALSE;
     part->pattern = g_steal_pointer(&pattern);

@@ -13,7 +13,7 @@
 
 /* What is noted, for archive_open(). */
 gboolean removed_traces_load(Archive *archive, GError **error);
-/* Under Archive.settle_lock; holds when the batch is written. */
+/* Under Archive.maintenance_lock; holds when the batch is written. */
 void removed_traces_put(Archive *archive, guint64 trace_id, StoreBatch *batch);
 /* Any thread. Whoever finds the trace's index entry gone finds it here, if he looks afterwards. */
 gboolean removed_traces_has(Archive *archive, guint64 trace_id, gboolean *has, GError **error);

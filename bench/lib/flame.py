@@ -20,13 +20,13 @@ PARTS = [
     (r"receiver/(http|report)/|analyzer/query/", "questions"),
     (r"receiver/", "open traces"),
     (
-        r"analyzer/calltree/stats/|analyzer/archive/(read/(kinds|period_stats)|tables/row|consolidation/rollup)",
+        r"analyzer/calltree/stats/|analyzer/archive/(read/(distinct|period_stats)|tables/row|consolidation/rollup)",
         "statistics",
     ),
     (r"analyzer/calltree/(compressor|shapes|pattern|record)", "compression"),
     (r"analyzer/calltree/", "assembly"),
     (r"analyzer/archive/(index/|read/search|tables/puts)", "search index"),
-    (r"analyzer/archive/(late|consolidation/|write/version)", "late spans"),
+    (r"analyzer/archive/(late|consolidation/|write/trace_version)", "late spans"),
     (r"analyzer/archive/|common/store/", "store"),
 ]
 ORDER = [

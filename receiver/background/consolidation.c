@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <time.h>
 
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/fill_known.h"
 #include "analyzer/archive/kept_ids.h"
-#include "analyzer/archive/learn.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
@@ -21,10 +21,10 @@
 #define SETTLE_SHARE  50 /* it is to take 1/50 of the time */
 /* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
  * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
-static const SettleWhen settle_when = {
+static const JoinWhen join_when = {
     .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
 /* At once: some ten milliseconds. */
-#define LEARN_TRACES 50000u
+#define FILL_TRACES 50000u
 /* Passes without anything new until the store is told. */
 #define QUIET_PASSES 2u
 /* Until it is ready. */
@@ -37,29 +37,29 @@ static gint64 thread_cpu_ns(void) {
 }
 
 /* Not before 'from_ns' (monotonic), which it sets for the next time. */
-static void settle(Archive *archive, gint64 *from_ns) {
+static void join_late(Archive *archive, gint64 *from_ns) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     if (clock_monotonic_ns(clock_system()) < *from_ns) return;
     const gint64 begin_ns = thread_cpu_ns();
-    if (!archive_settle_due(archive, &settle_when, &error))
+    if (!archive_join_due(archive, &join_when, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
     const gint64 pause_ns = MIN((thread_cpu_ns() - begin_ns) * SETTLE_SHARE, SETTLE_MAX_NS);
     *from_ns = clock_monotonic_ns(clock_system()) + pause_ns;
 }
 
-gboolean consolidation_settle_few(Archive *archive, GError **error) {
-    const SettleWhen few = {G_MAXINT64, G_MAXINT64, settle_when.few_spans, G_MAXUINT64};
-    return archive_settle_due(archive, &few, error);
+gboolean consolidation_join_few(Archive *archive, GError **error) {
+    const JoinWhen few = {G_MAXINT64, G_MAXINT64, join_when.few_spans, G_MAXUINT64};
+    return archive_join_due(archive, &few, error);
 }
 
 /* Until all are known, the store is asked for each trace. In steps, so that a stop need not wait. TRUE: more is
  * left. */
-static gboolean learn_traces(Archive *archive) {
+static gboolean fill_known(Archive *archive) {
     static LogLimit limit;
     gboolean done = FALSE;
     g_autoptr(GError) error = NULL;
-    if (archive_learn_traces(archive, LEARN_TRACES, &done, &error)) return !done;
+    if (archive_fill_known(archive, FILL_TRACES, &done, &error)) return !done;
     log_limited(&limit, LOG_LEVEL_WARNING, "which traces are stored is not known: %s", error->message);
     return FALSE;
 }
@@ -133,7 +133,7 @@ static void forget_ids(StateSources *sources, Forgetting *due) {
 
     /* What came in time for that joins its trace: without ids it would be told from repeats no more. What is damaged
      * never can; all else can later. */
-    if (!archive_settle(sources->archive, &error)) {
+    if (!archive_join(sources->archive, &error)) {
         if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_BUSY))
             log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
         if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return;
@@ -181,7 +181,7 @@ struct Consolidation {
     Forgetting forgetting;
     GoneNoted gone;
     Quiet quiet;
-    gint64 settle_from_ns;
+    gint64 join_from_ns;
 };
 
 static gint64 consolidation_round(void *arg) {
@@ -189,8 +189,8 @@ static gint64 consolidation_round(void *arg) {
     StateSources *sources = consolidation->sources;
     if (admission_is_shut_for(sources->admission, ADMISSION_STARTING)) return READY_NS;
 
-    if (learn_traces(sources->archive)) return 0;
-    settle(sources->archive, &consolidation->settle_from_ns);
+    if (fill_known(sources->archive)) return 0;
+    join_late(sources->archive, &consolidation->join_from_ns);
     roll_up(sources->archive);
     forget_ids(sources, &consolidation->forgetting);
     forget_gone(sources, &consolidation->gone);

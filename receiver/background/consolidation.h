@@ -11,4 +11,4 @@ Consolidation *consolidation_start(StateSources *sources);
 /* Waits for the pass under way: a batch of late spans, at most. */
 void consolidation_stop(Consolidation *consolidation);
 /* Late spans are joined to their traces when few wait; more wait for the next start. */
-gboolean consolidation_settle_few(Archive *archive, GError **error);
+gboolean consolidation_join_few(Archive *archive, GError **error);

@@ -10,7 +10,7 @@
 #include "receiver/facts/log.h"
 
 #define ROUND_NS  (250 * NS_PER_MS)
-#define RETAIN_NS (10 * NS_PER_SEC)
+#define EXPIRE_NS (10 * NS_PER_SEC)
 /* Records of one step: some tens of milliseconds in which late spans are not joined. */
 #define STEP_RECORDS 20000u
 /* When there is nothing left to thin, until it looks again. */
@@ -24,7 +24,7 @@ struct Retention {
 
     /* of the thread alone */
     SpaceLevel level;
-    gint64 retain_ns, rest_ns; /* not before */
+    gint64 expire_ns, rest_ns; /* not before */
     Thinner *thinner;
     guint keep;
     guint64 thinned, expired; /* spans, not told yet */
@@ -71,12 +71,12 @@ static void look_at_space(Retention *retention, const RetentionLimits *limits) {
 /* ---- age ---- */
 
 /* TRUE: there is more. */
-static gboolean retain(Retention *retention, const RetentionLimits *limits) {
+static gboolean expire(Retention *retention, const RetentionLimits *limits) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
-    RetainResult result = {0};
-    RetainOptions options = {limits->ages, clock_wall_ns(clock_system()), STEP_RECORDS};
-    if (!archive_retain(retention->options.archive, &options, &result, &error))
+    ExpireResult result = {0};
+    ExpireOptions options = {limits->ages, clock_wall_ns(clock_system()), STEP_RECORDS};
+    if (!archive_expire(retention->options.archive, &options, &result, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "what is past its age cannot be removed: %s", error->message);
     retention->expired += result.spans;
     if (result.more) return TRUE;
@@ -87,24 +87,25 @@ static gboolean retain(Retention *retention, const RetentionLimits *limits) {
 }
 
 /* Applications of Spark: those past their age, and for room one at a time. */
-static void retain_applications(const Retention *retention, const RetentionLimits *limits) {
+static void remove_applications(const Retention *retention, const RetentionLimits *limits) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     const gint64 wall_ms = clock_wall_ns(clock_system()) / NS_PER_MS;
-    const SparkRetain retain = {
+    const SparkRemoval removal = {
         .before_ms = limits->applications_ns > 0 ? wall_ms - limits->applications_ns / NS_PER_MS : 0,
         .oldest = retention->level >= SPACE_THIN,
         .oldest_before_ms = wall_ms - limits->whole_ns / NS_PER_MS,
     };
-    SparkRetained removed = {0};
-    if (retain.before_ms <= 0 && !retain.oldest) return;
-    if (!archive_spark_retain(retention->options.archive, &retain, &removed, &error))
+    SparkRemoved removed = {0};
+    if (removal.before_ms <= 0 && !removal.oldest) return;
+    if (!archive_spark_remove(retention->options.archive, &removal, &removed, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "applications of Spark past their age cannot be removed: %s",
                     error->message);
     if (removed.apps > 0)
-        log_message(retain.oldest ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
+        log_message(removal.oldest ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO,
                     "%" G_GUINT64_FORMAT " applications of Spark are gone, %" G_GUINT64_FORMAT " records: they were %s",
-                    removed.apps, removed.records, retain.oldest ? "the oldest, and space is short" : "past their age");
+                    removed.apps, removed.records,
+                    removal.oldest ? "the oldest, and space is short" : "past their age");
 }
 
 /* ---- thinning ---- */
@@ -166,18 +167,18 @@ static gboolean thin(Retention *retention, const RetentionLimits *limits) {
 /* ---- the thread ---- */
 
 /* What the journal still has of a trace is to be counted before the trace goes; but room comes first. */
-static gboolean may_retain(const Retention *retention) {
+static gboolean may_expire(const Retention *retention) {
     return retention->level >= SPACE_THIN || !atomic_load(&retention->options.recovery->goes_on);
 }
 
 /* What is past its age goes, every ten seconds. TRUE: there is more of it. */
-static gboolean retain_if_due(Retention *retention, const RetentionLimits *limits) {
-    if (now_ns() < retention->retain_ns || !may_retain(retention)) return FALSE;
-    if (retain(retention, limits)) return TRUE;
+static gboolean expire_if_due(Retention *retention, const RetentionLimits *limits) {
+    if (now_ns() < retention->expire_ns || !may_expire(retention)) return FALSE;
+    if (expire(retention, limits)) return TRUE;
 
     /* What the journal gives again of one that is removed would pass for all of it. */
-    if (!atomic_load(&retention->options.recovery->goes_on)) retain_applications(retention, limits);
-    retention->retain_ns = now_ns() + RETAIN_NS;
+    if (!atomic_load(&retention->options.recovery->goes_on)) remove_applications(retention, limits);
+    retention->expire_ns = now_ns() + EXPIRE_NS;
     return FALSE;
 }
 
@@ -186,7 +187,7 @@ static gint64 retention_round(void *arg) {
     const RetentionLimits limits = limits_now(retention);
     look_at_space(retention, &limits);
 
-    gboolean more = retain_if_due(retention, &limits);
+    gboolean more = expire_if_due(retention, &limits);
     if (retention->level < SPACE_THIN)
         thin_stop(retention);
     else if (thin(retention, &limits))

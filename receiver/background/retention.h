@@ -2,13 +2,13 @@
  * A thread of its own, which works in small steps; nobody waits for it. */
 #pragma once
 
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 #include "receiver/facts/space.h"
 #include "receiver/journal/recovery_view.h"
 
 /* What a reload may change. */
 typedef struct RetentionLimits {
-    RetainAges ages;
+    ExpireAges ages;
     gint64 applications_ns; /* of Spark; 0: for ever */
     SpaceMarks marks;
     guint keep;      /* traces of each pattern and hour that stay when it first thins out */

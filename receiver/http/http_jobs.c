@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/query/question/json_compact.h"
 #include "analyzer/query/question/json_memory.h"
 #include "common/base/allowance.h"
@@ -254,7 +254,7 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     order_end(jobs);
 
     /* What cannot be joined keeps waiting, and the consolidation thread says why. */
-    if (good) archive_settle(sources->archive, NULL);
+    if (good) archive_join(sources->archive, NULL);
     /* Who asks wants them on disk, where `plumb --store` sees them. */
     good = good && store_sync(archive_store(sources->archive), &error);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/learn.h"
+#include "analyzer/archive/fill_known.h"
 #include "receiver/background/memory.h"
 #include "receiver/report/account_report.h"
 

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "analyzer/archive/write/turn.h"
+#include "analyzer/archive/write/large_trace.h"
 #include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -273,10 +273,10 @@ static gboolean out_of_time(const Shard *shard) {
 /* The same, and stores the group when it is full; then after a FALSE the trace may be safe in the group. */
 static gboolean store_trace(Shard *shard, OpenTrace *trace, Counter reason) {
     if (out_of_time(shard)) return FALSE;
-    gboolean large = archive_turn_begin(shard->options.archive, trace->n_spans, open_trace_bytes(trace));
+    gboolean large = large_trace_begin(shard->options.archive, trace->n_spans, open_trace_bytes(trace));
     gboolean grouped = group_trace(shard, trace, reason);
     records_end(shard);
-    if (large) archive_turn_end(shard->options.archive);
+    if (large) large_trace_end(shard->options.archive);
     return grouped && (archive_writer_pending_bytes(shard->writer) < SHARD_GROUP_BYTES || commit(shard));
 }
 

@@ -135,7 +135,7 @@ static void release(Events *events) {
     spark_records_clear(events->waiting);
 }
 
-void events_settle(Events *events) {
+void events_app_by_name(Events *events) {
     if (events->app != NULL) return;
     events->app = g_strdup(events->name);
     if (events_waiting(events) > 0) release(events);
@@ -175,7 +175,7 @@ static void put(Events *events, EventRecord *record) {
     if (record->event == EVENT_APP_END) events->ended = TRUE;
     if (events->app == NULL) {
         spark_records_copy(events->waiting, record->kind, &record->as);
-        if (events_waiting(events) > WAITING_MOST) events_settle(events);
+        if (events_waiting(events) > WAITING_MOST) events_app_by_name(events);
         return;
     }
     if (events_waiting(events) > 0) release(events);

@@ -36,7 +36,7 @@ const char *events_app(const Events *events);
 /* Records that wait for it. */
 gsize events_waiting(const Events *events);
 /* The log will name no application: it is the name that was told. */
-void events_settle(Events *events);
+void events_app_by_name(Events *events);
 /* Before the batch is handed on: adds what it adds to the application's record (its newest event). */
 void events_close_batch(Events *events);
 /* Has the application's end been read? */

@@ -1,7 +1,7 @@
 #include "tests/archive/case.h"
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/read/load.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
@@ -32,16 +32,16 @@ GByteArray *chain(Case *c, guint64 trace, guint first, guint last) {
     return c->spans;
 }
 
-void settle(Case *c) {
+void join_late(Case *c) {
     g_autoptr(GError) error = NULL;
-    archive_settle(c->fixture.archive, &error);
+    archive_join(c->fixture.archive, &error);
     g_assert_no_error(error);
 }
 
 void commit_and_join(Case *c) {
     g_autoptr(GError) error = NULL;
     fixture_commit(c->writer);
-    archive_settle(c->fixture.archive, &error);
+    archive_join(c->fixture.archive, &error);
     g_assert_no_error(error);
     g_assert_cmpuint(archive_totals(c->fixture.archive).late_waiting, ==, 0);
 }

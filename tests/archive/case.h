@@ -20,7 +20,7 @@ void case_open_with(Case *c, gboolean rocksdb, const ArchiveOptions *options);
 void case_close(Case *c);
 /* Empties the scratch and appends spans first .. last, each the child of the one before, a millisecond apart. */
 GByteArray *chain(Case *c, guint64 trace, guint first, guint last);
-void settle(Case *c);
+void join_late(Case *c);
 /* Commits, and brings late spans to their traces; the statistics stay as they are. */
 void commit_and_join(Case *c);
 guint loaded_spans(Case *c, guint64 trace);

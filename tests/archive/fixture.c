@@ -10,7 +10,7 @@
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/read/load.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/trace_version.h"
 
 void fixture_open(Fixture *fixture, gboolean rocksdb, const ArchiveOptions *options) {
     *fixture = (Fixture){.rocksdb = rocksdb, .options = *options};

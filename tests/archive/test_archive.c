@@ -93,7 +93,7 @@ static void test_empty(void) {
 
     fixture_commit(c.writer);
     g_assert_cmpuint(archive_writer_pending_bytes(c.writer), ==, 0);
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
     g_assert_null(archive_pattern(c.fixture.archive, 1));
     g_assert_null(archive_pattern(c.fixture.archive, 0));
@@ -183,7 +183,7 @@ static void test_late_root(void) {
     fixture_assert_stats(&c.fixture, &filter, traces);
     filter.since_ns = BASE_NS;
     fixture_assert_stats(&c.fixture, &filter, traces);
-    settle(&c);
+    join_late(&c);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
 
@@ -326,7 +326,7 @@ static void test_parts(void) {
         fixture_assert_sound(&c.fixture);
     }
 
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -429,7 +429,7 @@ static void test_times_far_away(void) {
     StatsFilter filter = {.kind = STATS_PATTERN, .since_ns = G_MININT64, .until_ns = G_MAXINT64, .role = -1};
     fixture_assert_stats(&c.fixture, &filter, traces);
 
-    settle(&c);
+    join_late(&c);
     fixture_assert_stats(&c.fixture, &filter, traces);
     filter.kind = STATS_FUNCTION;
     fixture_assert_stats(&c.fixture, &filter, traces);
@@ -494,7 +494,7 @@ static void test_periods(void) {
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
 
-    settle(&c);
+    join_late(&c);
     assert_periods(&c, traces);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -534,10 +534,10 @@ static void test_many_of_one_pattern(void) {
         late_call(&c, late[i], traces);
         fixture_assert_stats(&c.fixture, &filter, traces);
         fixture_assert_sound(&c.fixture);
-        if (i % 2 == 0) settle(&c);
+        if (i % 2 == 0) join_late(&c);
         fixture_assert_sound(&c.fixture);
     }
-    settle(&c);
+    join_late(&c);
     fixture_assert_stats(&c.fixture, &filter, traces);
     fixture_assert_sound(&c.fixture);
     case_close(&c);

@@ -18,7 +18,7 @@ static gint64 test_now(const Clock *clock) {
 }
 static const Clock test_clock = {test_now, test_now};
 
-static void open_keeping(Case *c, gboolean rocksdb, const ArchiveKeep *keep) {
+static void open_keeping(Case *c, gboolean rocksdb, const KeptColumns *keep) {
     case_open_with(
         c, rocksdb,
         &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 60, .keep = *keep, .clock = &test_clock});
@@ -58,18 +58,18 @@ static void test_parse(void) {
                  {{"notes", "annotation:path", NULL}, DROPPED_IDS | DROPPED_ANNOTATIONS, "path"}};
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-        ArchiveKeep keep;
-        g_assert_true(archive_keep_parse(cases[i].entries, &keep, NULL));
+        KeptColumns keep;
+        g_assert_true(kept_columns_parse(cases[i].entries, &keep, NULL));
         g_assert_cmpuint(keep.dropped, ==, cases[i].dropped);
         g_assert_cmpstr(keep.keys[0], ==, cases[i].key);
-        archive_keep_clear(&keep);
+        kept_columns_clear(&keep);
     }
 
     static const char *const wrong[][2] = {{"id", NULL}, {"annotation:", NULL}, {"", NULL}};
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
-        ArchiveKeep keep;
+        KeptColumns keep;
         g_autoptr(GError) error = NULL;
-        g_assert_false(archive_keep_parse(wrong[i], &keep, &error));
+        g_assert_false(kept_columns_parse(wrong[i], &keep, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CONFIG);
     }
 }
@@ -87,7 +87,7 @@ static void fill(Case *c) {
         if (trace % 70 == 0) fixture_commit(c->writer);
     }
     fixture_commit(c->writer);
-    settle(c);
+    join_late(c);
 }
 
 static SpanId *ids_in(const GByteArray *spans, guint *n) {
@@ -110,7 +110,7 @@ static void assert_ids(const GByteArray *a, const GByteArray *b, gboolean same) 
     g_assert_true((memcmp(x, y, n * sizeof *x) == 0) == same);
 }
 
-static void assert_columns(Case *c, const GByteArray *spans, const ArchiveKeep *keep) {
+static void assert_columns(Case *c, const GByteArray *spans, const KeptColumns *keep) {
     g_autoptr(GArray) offsets = span_offsets(spans);
     for (guint i = 0; i < offsets->len; i++) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + g_array_index(offsets, guint, i));
@@ -135,7 +135,7 @@ static void load(Case *c, guint64 trace, GByteArray *spans) {
 static void compare_traces(Case *c, Case *whole, gboolean ids_there) {
     g_autoptr(GByteArray) own = g_byte_array_new();
     g_autoptr(GByteArray) all = g_byte_array_new();
-    const ArchiveKeep *keep = &c->fixture.options.keep;
+    const KeptColumns *keep = &c->fixture.options.keep;
     guint32 any = 0;
     for (guint64 trace = 1; trace <= TRACES; trace++) {
         load(c, trace, own);
@@ -154,7 +154,7 @@ static void compare_traces(Case *c, Case *whole, gboolean ids_there) {
 
 static void run_combination(Case *whole, guint32 dropped, gboolean with_key) {
     char *keys[] = {with_key ? (char *)"path" : NULL, NULL};
-    const ArchiveKeep keep = {dropped, keys};
+    const KeptColumns keep = {dropped, keys};
     Case c;
     open_keeping(&c, with_key, &keep);
     fill(&c);
@@ -173,7 +173,7 @@ static void run_combination(Case *whole, guint32 dropped, gboolean with_key) {
 
 static void test_combinations(void) {
     Case whole;
-    open_keeping(&whole, FALSE, &(ArchiveKeep){0, NULL});
+    open_keeping(&whole, FALSE, &(KeptColumns){0, NULL});
     fill(&whole);
     g_assert_false(any_due(&whole, G_MAXINT64)); /* all ids are in the records */
     for (guint32 dropped = 1; dropped < 8; dropped++) {
@@ -187,7 +187,7 @@ static void test_combinations(void) {
 
 static void test_late(gconstpointer rocksdb) {
     Case c;
-    open_keeping(&c, rocksdb != NULL, &(ArchiveKeep){DROPPED_IDS, NULL});
+    open_keeping(&c, rocksdb != NULL, &(KeptColumns){DROPPED_IDS, NULL});
     fixture_add(c.writer, chain(&c, 1, 1, 20));
     fixture_commit(c.writer);
     now_of_test_ns += 10 * NS_PER_MINUTE;

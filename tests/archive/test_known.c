@@ -2,8 +2,8 @@
  * store the question. */
 #include <pthread.h>
 
-#include "analyzer/archive/consolidation/settle.h"
-#include "analyzer/archive/learn.h"
+#include "analyzer/archive/consolidation/join.h"
+#include "analyzer/archive/fill_known.h"
 #include "analyzer/archive/tables/known_traces.h"
 #include "analyzer/archive/write/writer.h"
 #include "tests/archive/fixture.h"
@@ -115,7 +115,7 @@ static guint learn(Fixture *fixture, guint most) {
     g_autoptr(GError) error = NULL;
     guint steps = 0;
     for (gboolean done = FALSE; !done; steps++) {
-        g_assert_true(archive_learn_traces(fixture->archive, most, &done, &error));
+        g_assert_true(archive_fill_known(fixture->archive, most, &done, &error));
         g_assert_no_error(error);
     }
     return steps;
@@ -131,7 +131,7 @@ static void test_archive(gconstpointer rocksdb) {
 
     /* Some come while it learns. */
     gboolean done;
-    g_assert_true(archive_learn_traces(fixture.archive, 30, &done, NULL));
+    g_assert_true(archive_fill_known(fixture.archive, 30, &done, NULL));
     g_assert_false(done);
     g_assert_cmpuint(store_traces(&fixture, 1000, 10, 1), ==, 10);
     g_assert_cmpuint(learn(&fixture, 30), >=, 3);
@@ -144,7 +144,7 @@ static void test_archive(gconstpointer rocksdb) {
     g_assert_cmpuint(store_traces(&fixture, 5000, TRACES, 2), ==, TRACES);
 
     g_autoptr(GError) error = NULL;
-    g_assert_true(archive_settle(fixture.archive, &error));
+    g_assert_true(archive_join(fixture.archive, &error));
     g_assert_no_error(error);
     ArchiveTotals totals = archive_totals(fixture.archive);
     g_assert_cmpuint(totals.traces, ==, 2 * TRACES + 10);

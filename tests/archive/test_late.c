@@ -1,7 +1,7 @@
 /* Spans that come after their trace was stored, and the summing up of hours and days: what may go wrong. */
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/read/scan.h"
 #include "analyzer/archive/write/writer.h"
@@ -36,7 +36,7 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
 
     for (guint i = 0; i < 2; i++) {
         failing_writes = 1;
-        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_false(archive_join(c.fixture.archive, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
         g_clear_error(&error);
         g_autoptr(GPtrArray) after = fixture_dump(&c.fixture);
@@ -53,7 +53,7 @@ static void test_join_on_a_full_disk(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.late_spans, ==, 7);
     g_assert_cmpuint(totals.duplicates, ==, 6);
 
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -75,7 +75,7 @@ static void test_join_in_a_hurry(gconstpointer rocksdb) {
     fixture_commit(c.writer);
     archive_hurry(c.fixture.archive);
     g_autoptr(GError) error = NULL;
-    g_assert_false(archive_settle(c.fixture.archive, &error));
+    g_assert_false(archive_join(c.fixture.archive, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
     g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 4);
     g_assert_cmpuint(archive_totals(c.fixture.archive).spans, ==, 3);
@@ -98,7 +98,7 @@ static void test_join_many_on_a_full_disk(gconstpointer rocksdb) {
         good_writes = good;
         failing_writes = 1;
         g_autoptr(GError) error = NULL;
-        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_false(archive_join(c.fixture.archive, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
         g_assert_cmpuint(failing_writes, ==, 0);
 
@@ -110,7 +110,7 @@ static void test_join_many_on_a_full_disk(gconstpointer rocksdb) {
         g_assert_cmpuint(totals.spans, ==, 3 * MANY + 2 * joined);
         fixture_assert_sound(&c.fixture);
 
-        settle(&c);
+        join_late(&c);
         totals = archive_totals(c.fixture.archive);
         g_assert_cmpuint(totals.spans, ==, 5 * MANY);
         g_assert_cmpuint(totals.late_spans, ==, 2 * MANY);
@@ -132,7 +132,7 @@ static gint64 hand_ns(const Clock *clock) { return ((const HandClock *)clock)->s
 /* At so many seconds a span comes late for a trace (0: none), and what is due is joined; so many spans wait then. */
 static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, guint64 waiting) {
     static guint child = 10;
-    const SettleWhen when = {120 * NS_PER_SEC, 600 * NS_PER_SEC, clock->few, 20};
+    const JoinWhen when = {120 * NS_PER_SEC, 600 * NS_PER_SEC, clock->few, 20};
     clock->seconds = seconds;
     if (trace > 0) {
         fixture_add(c->writer, chain(c, trace, child, child));
@@ -140,7 +140,7 @@ static void late_at(Case *c, HandClock *clock, guint64 trace, gint64 seconds, gu
         child++;
     }
     g_autoptr(GError) error = NULL;
-    g_assert_true(archive_settle_due(c->fixture.archive, &when, &error));
+    g_assert_true(archive_join_due(c->fixture.archive, &when, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(archive_totals(c->fixture.archive).late_waiting, ==, waiting);
 }
@@ -195,7 +195,7 @@ static void test_join_beside_damage(void) {
 
     g_autoptr(GError) error = NULL;
     for (guint i = 0; i < 2; i++) {
-        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_false(archive_join(c.fixture.archive, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
         g_clear_error(&error);
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
@@ -204,7 +204,7 @@ static void test_join_beside_damage(void) {
 
     store_batch_put(batch, FAMILY_TRACE, key_bytes(&key), bytes_view(record));
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
-    settle(&c);
+    join_late(&c);
     g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 0);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -234,7 +234,7 @@ static void test_join_beside_damaged_entry(void) {
         g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
         value->data[at] ^= 0x10;
         g_autoptr(GError) error = NULL;
-        g_assert_false(archive_settle(c.fixture.archive, &error));
+        g_assert_false(archive_join(c.fixture.archive, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 2);
         g_assert_cmpuint(loaded_spans(&c, 2), ==, 4);
@@ -242,7 +242,7 @@ static void test_join_beside_damaged_entry(void) {
 
     store_batch_put(batch, FAMILY_LATE, (Bytes){key->data, key->len}, (Bytes){value->data, value->len});
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
-    settle(&c);
+    join_late(&c);
     g_assert_cmpuint(loaded_spans(&c, 1), ==, 4);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
@@ -267,7 +267,7 @@ static void test_waiting_across_restarts(gconstpointer rocksdb) {
         g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, i - 1);
         fixture_assert_sound(&c.fixture);
     }
-    settle(&c);
+    join_late(&c);
     reopen(&c);
     g_assert_cmpuint(archive_totals(c.fixture.archive).late_waiting, ==, 0);
     g_assert_cmpuint(c.fixture.archive->late_next, ==, 5);
@@ -291,7 +291,7 @@ static void test_late_spans_of_a_removed_trace(void) {
     store_batch_delete(batch, FAMILY_TRACE_ID, key_bytes(&index));
     g_assert_true(store_write(c.fixture.store, batch, FALSE, NULL));
 
-    settle(&c);
+    join_late(&c);
     ArchiveTotals totals = archive_totals(c.fixture.archive);
     g_assert_cmpuint(totals.late_waiting, ==, 0);
     g_assert_cmpuint(totals.late_expired, ==, 2);
@@ -316,7 +316,7 @@ static void test_scan_sees_waiting_spans(void) {
     fixture_commit(c.writer);
 
     g_autoptr(ArchiveScan) scan = archive_scan_new(c.fixture.archive, G_MININT64, G_MAXINT64, FALSE);
-    settle(&c); /* the scan sees what was there when it was made */
+    join_late(&c); /* the scan sees what was there when it was made */
     g_autoptr(GError) error = NULL;
     guint64 id;
     TraceSummary summary;

@@ -89,7 +89,7 @@ static void test_pieces(void) {
     }
     commit_and_join(&c);
     read_all(&c, PIECE * PIECES);
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/write/writer.h"
 #include "common/base/clock.h"
@@ -215,9 +215,9 @@ static void assert_random_stats(Run *run) {
     assert_places(run, filter);
 }
 
-static void settle(Run *run) {
+static void join_late(Run *run) {
     g_autoptr(GError) error = NULL;
-    archive_settle(run->fixture.archive, &error);
+    archive_join(run->fixture.archive, &error);
     g_assert_no_error(error);
 }
 
@@ -238,7 +238,7 @@ static void play(Run *run) {
         g_ptr_array_add(run->journals[writer], delivery);
         if (pick(run, 4) == 0) writer_commit(run, writer);
         if (pick(run, 20) == 0) writer_crash(run, writer);
-        if (pick(run, 12) == 0) settle(run);
+        if (pick(run, 12) == 0) join_late(run);
         if (pick(run, 20) == 0) roll_up(run, some_time_ns(run));
         if (pick(run, run->fixture.rocksdb ? 60 : 25) == 0) restart(run);
         if (pick(run, 20) == 0) fixture_assert_sound(&run->fixture);
@@ -310,7 +310,7 @@ static void run_one(guint32 seed, gboolean rocksdb) {
 
     fixture_assert_traces(&run.fixture, run.traces); /* whether they wait or not */
     fixture_assert_sound(&run.fixture);
-    settle(&run);
+    join_late(&run);
     fixture_assert_traces(&run.fixture, run.traces);
     g_assert_cmpuint(archive_totals(run.fixture.archive).spans, ==, run.spans_total);
     fixture_assert_sound(&run.fixture);

@@ -104,7 +104,7 @@ static void test_late_spans(void) {
     call(&c, 1, 2, 1, 1);
     add(&c);
     commit_and_join(&c);
-    settle(&c);
+    join_late(&c);
     g_assert_cmpuint(calls_at(&c, (guint[]){0, 1, 2}, 3), ==, 1);
     g_assert_cmpuint(loaded_spans(&c, 1), ==, 3);
     fixture_assert_sound(&c.fixture);

@@ -1,7 +1,7 @@
 /* The search index: whatever is asked for, every record that has it is met, and few others. */
 #include <string.h>
 
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/index/terms.h"
 #include "analyzer/archive/read/scan.h"
@@ -120,7 +120,7 @@ static void make_traces(Case *c, guint32 seed) {
     fixture_commit(c->writer);
 
     g_autoptr(GError) error = NULL;
-    archive_settle(c->fixture.archive, &error);
+    archive_join(c->fixture.archive, &error);
     g_assert_no_error(error);
 }
 

@@ -234,17 +234,17 @@ static void add_app(SparkRecords *records, const char *id, gint64 end_ms) {
     add_link(records, id, 1, end_ms);
 }
 
-static SparkRetained retain(Fixture *fixture, SparkRetain what) {
-    SparkRetained removed;
+static SparkRemoved remove_old(Fixture *fixture, SparkRemoval what) {
+    SparkRemoved removed;
     g_autoptr(GError) error = NULL;
-    archive_spark_retain(fixture->archive, &what, &removed, &error);
+    archive_spark_remove(fixture->archive, &what, &removed, &error);
     g_assert_no_error(error);
     guint64 checked;
     g_assert_cmpuint(verify(fixture, &checked), ==, 0);
     return removed;
 }
 
-static void test_retain(gconstpointer rocksdb) {
+static void test_remove_old(gconstpointer rocksdb) {
     Fixture fixture;
     fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
     g_autoptr(SparkRecords) records = spark_records_new(), late = spark_records_new();
@@ -260,7 +260,7 @@ static void test_retain(gconstpointer rocksdb) {
     put(&fixture, records, 0);
     put(&fixture, late, 9000); /* an old log, read just now: it stays */
 
-    SparkRetained removed = retain(&fixture, (SparkRetain){.before_ms = 2000});
+    SparkRemoved removed = remove_old(&fixture, (SparkRemoval){.before_ms = 2000});
     g_assert_cmpuint(removed.apps, ==, 1);
     g_assert_cmpuint(removed.records, ==, 3 + 3); /* and samples of 500, 1000 and 1500 ms */
     SparkTotals totals;
@@ -270,9 +270,9 @@ static void test_retain(gconstpointer rocksdb) {
     g_assert_cmpuint(totals.records[SPARK_SAMPLE], ==, 2);
 
     /* For room: the oldest one, and only if it is older than what is kept whole. */
-    removed = retain(&fixture, (SparkRetain){.oldest = TRUE, .oldest_before_ms = 2000});
+    removed = remove_old(&fixture, (SparkRemoval){.oldest = TRUE, .oldest_before_ms = 2000});
     g_assert_cmpuint(removed.apps, ==, 0);
-    removed = retain(&fixture, (SparkRetain){.oldest = TRUE, .oldest_before_ms = 8000});
+    removed = remove_old(&fixture, (SparkRemoval){.oldest = TRUE, .oldest_before_ms = 8000});
     g_assert_cmpuint(removed.apps, ==, 1);
 
     const SparkSelect gone = SPARK_SELECT(SPARK_TASK, "app-2"), there = SPARK_SELECT(SPARK_TASK, "app-3");
@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
     add_both("parts", test_parts);
     add_both("select", test_select);
     add_both("links", test_links);
-    add_both("retain", test_retain);
+    add_both("remove-old", test_remove_old);
     g_test_add_func("/archive/spark/verify", test_verify);
     g_test_add_func("/archive/spark/damage", test_damage);
     return g_test_run();

@@ -1,7 +1,7 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/read/load.h"
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/verify/verify.h"
@@ -55,7 +55,7 @@ static void fill(Case *c, gint64 begin_ns, guint64 offset) {
             add(c, &sorts[i], offset + sorts[i].first + k, begin_ns + k * 10 * NS_PER_MS,
                 sorts[i].duration_ns + (i == 0 ? (gint64)(k % 50) * NS_PER_US : 0));
     fixture_commit(c->writer);
-    settle(c);
+    join_late(c);
 }
 
 static guint there(Case *c, const Sort *sort, guint64 offset) {
@@ -174,7 +174,7 @@ static void test_late(void) {
     fixture_add(c.writer, c.spans);
 
     fixture_commit(c.writer);
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }

@@ -1,10 +1,10 @@
-/* Writers, archive_settle(), readers and verify at the same time. Every answer must be that of some moment between
+/* Writers, archive_join(), readers and verify at the same time. Every answer must be that of some moment between
  * commits, and the end that of one orderly delivery. */
 #include <pthread.h>
 
 #include "analyzer/archive/archive_inside.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/consolidation/settle.h"
 #include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
@@ -57,12 +57,12 @@ static void *write_traces(void *arg) {
 
 static gboolean done(Shared *shared) { return __atomic_load_n(&shared->done, __ATOMIC_ACQUIRE); }
 
-static void *settle_often(void *arg) {
+static void *join_often(void *arg) {
     Shared *shared = arg;
     gint64 now_ns = BASE_NS;
     while (!done(shared)) {
         g_autoptr(GError) error = NULL;
-        archive_settle(shared->fixture.archive, &error);
+        archive_join(shared->fixture.archive, &error);
         g_assert_no_error(error);
         /* Their hours are over one by one. */
         now_ns += 5 * NS_PER_MINUTE;
@@ -143,21 +143,21 @@ static void test_threads(gconstpointer rocksdb) {
     ArchiveOptions options = {.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = 0};
     fixture_open(&shared.fixture, GPOINTER_TO_INT(rocksdb), &options);
     make_traces(&shared);
-    pthread_t writers[WRITERS], settler, reader;
+    pthread_t writers[WRITERS], joiner, reader;
     WriterThread threads[WRITERS];
     for (guint i = 0; i < WRITERS; i++) {
         threads[i] = (WriterThread){&shared, i};
         pthread_create(&writers[i], NULL, write_traces, &threads[i]);
     }
-    pthread_create(&settler, NULL, settle_often, &shared);
+    pthread_create(&joiner, NULL, join_often, &shared);
     pthread_create(&reader, NULL, read_often, &shared);
     for (guint i = 0; i < WRITERS; i++) pthread_join(writers[i], NULL);
     __atomic_store_n(&shared.done, TRUE, __ATOMIC_RELEASE);
-    pthread_join(settler, NULL);
+    pthread_join(joiner, NULL);
     pthread_join(reader, NULL);
 
     g_autoptr(GError) error = NULL;
-    archive_settle(shared.fixture.archive, &error);
+    archive_join(shared.fixture.archive, &error);
     g_assert_no_error(error);
     assert_all(&shared);
     g_ptr_array_unref(shared.traces);
@@ -179,7 +179,7 @@ static void test_all_late(gconstpointer rocksdb) {
 
     g_autoptr(GError) error = NULL;
     const guint64 waiting = archive_totals(shared.fixture.archive).late_waiting;
-    archive_settle(shared.fixture.archive, &error);
+    archive_join(shared.fixture.archive, &error);
     g_assert_no_error(error);
 
     const ArchiveTotals totals = archive_totals(shared.fixture.archive);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "common/base/clock.h"
 
 void fixture_init(Fixture *fixture) { fixture_init_parts(fixture, 0); }
@@ -83,7 +83,7 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
 
     archive_writer_commit(fixture->writer, FALSE, &error);
     g_assert_no_error(error);
-    archive_settle(fixture->archive, &error);
+    archive_join(fixture->archive, &error);
     g_assert_no_error(error);
 }
 

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "common/base/error.h"
 #include "receiver/background/recovery.h"
 
@@ -251,7 +251,7 @@ static guint64 recovered(Recovering *recovering) {
 
 static void assert_stored_once(Recovering *recovering, guint64 traces, guint64 spans) {
     g_assert_true(fixture_flush(recovering->setup.fixture, NULL));
-    g_assert_true(archive_settle(recovering->setup.fixture->archive, NULL));
+    g_assert_true(archive_join(recovering->setup.fixture->archive, NULL));
     const ArchiveTotals totals = archive_totals(recovering->setup.fixture->archive);
     g_assert_cmpuint(totals.traces, ==, traces);
     g_assert_cmpuint(totals.spans, ==, spans);

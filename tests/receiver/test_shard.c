@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "analyzer/archive/consolidation/settle.h"
+#include "analyzer/archive/consolidation/join.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/receiver/unnamed.h"
@@ -79,7 +79,7 @@ static void test_max_spans(void) {
     g_assert_cmpuint(closed, ==, 1);
     g_assert_cmpuint(stored_spans(fixture), ==, 100); /* the others wait to join them */
     g_assert_cmpuint(archive_totals(fixture->archive).late_waiting, ==, 150);
-    g_assert_true(archive_settle(fixture->archive, NULL));
+    g_assert_true(archive_join(fixture->archive, NULL));
     g_assert_cmpuint(stored_spans(fixture), ==, 250);
 }
 

@@ -88,7 +88,7 @@ static void append_tasks(const Case *at, const char *name, guint from, guint to)
 static gboolean read_all(Case *at, const char *name) {
     g_autofree char *path = g_build_filename(at->folder, name, NULL);
     g_autoptr(GError) error = NULL;
-    const gboolean done = bridge_read(at->bridge, path, &error) && bridge_settle(at->bridge, &error);
+    const gboolean done = bridge_read(at->bridge, path, &error) && bridge_flush(at->bridge, &error);
     g_assert_true(done == (error == NULL));
     return done;
 }

@@ -290,7 +290,7 @@ static void test_application(void) {
 static void test_no_name(void) {
     g_auto(Parsed) parsed = parsed_new(NULL);
     assert_taken(&parsed, "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Task Info\":{\"Task ID\":1}}");
-    events_settle(parsed.events);
+    events_app_by_name(parsed.events);
     g_assert_cmpstr(spark_task(parsed.records, 0)->app, ==, "log-name");
     g_auto(Parsed) old = parsed_new(NULL);
     assert_taken(&old,

@@ -1,23 +1,23 @@
 #define _GNU_SOURCE /* pthread_setname_np() */
 
+#include "analyzer/archive/consolidation/join.h"
+
 #include <pthread.h>
 
-#include "analyzer/archive/consolidation/due.h"
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
-#include "analyzer/archive/write/cut.h"
-#include "analyzer/archive/write/turn.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/large_trace.h"
+#include "analyzer/archive/write/trace_version.h"
 #include "analyzer/archive/write/writer_group.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
-/* Late spans wait in the order of trace ids. Those that are due (due.h) are taken in the order in which their traces'
- * records lie, so that records of one time are read and written one behind the other, and in batches; what follows of
- * one is a group: the joined records, the statistics' differences, and the removal of what waited, in one atomic write.
- * When all that waits is joined at once, two threads share the plan: each takes slices of it, in which all that waits
- * of a trace lies, and writes groups of its own. So nobody else replaces a record that is being joined, nothing of it
- * has to be locked, and what a crash interrupts begins anew.
+/* Late spans wait in the order of trace ids. Those that are due (join_plan.h) are taken in the order in which their
+ * traces' records lie, in batches: so records of one time are read and written one behind the other. What follows
+ * of a batch is a group: the joined records, the statistics' differences, and the removal of what waited, in one
+ * atomic write. When all that waits is joined at once, two threads share the plan: each takes slices of it, in
+ * which all that waits of a trace lies, and writes groups of its own. So nobody else replaces a record that is
+ * being joined, nothing of it has to be locked, and what a crash interrupts begins anew.
  *
  * The record's place is known from when the spans came, but for traces whose record has moved since or has several
  * parts: only these are looked up in the index. */
@@ -62,8 +62,8 @@ typedef struct StoredTrace {
 typedef struct JoinPass {
     Archive *archive;
     gint64 begin_ns;
-    DuePlan plan; /* what is joined; stays as it is while there is more than one */
-    guint slice;  /* traces that are taken at once */
+    JoinPlan plan; /* what is joined; stays as it is while there is more than one */
+    guint slice;   /* traces that are taken at once */
     pthread_mutex_t lock;
     guint next;               /* trace of the plan that the next slice begins with; under the lock */
     gboolean stopped;         /* one failed: no more is taken; under the lock */
@@ -332,7 +332,7 @@ static gboolean record_read(Joiner *joiner, const LateTrace *late, StoredTrace *
     if (!record_summary(record, &stored->last, error)) return FALSE;
     if (stored->last.flags & TRACE_PART) return TRUE;
     const guint64 n_spans = stored->last.n_spans + (guint64)joiner->writer->given->len;
-    joiner->large = archive_turn_begin(joiner->archive, n_spans, 2 * record.size_bytes + late->size_bytes);
+    joiner->large = large_trace_begin(joiner->archive, n_spans, 2 * record.size_bytes + late->size_bytes);
     if (!part_decode_tree(joiner->archive, record, stored->trace_id, &stored->part, error)) return FALSE;
     *found = TRUE;
     return TRUE;
@@ -356,7 +356,7 @@ static gboolean stored_find(Joiner *joiner, const LateTrace *late, StoredTrace *
     Bytes view = bytes_view(index);
     stored->parts = trace_index_parts(view);
     g_byte_array_append(joiner->writer->index, view.data, (guint)view.size_bytes);
-    joiner->large = archive_turn_begin(joiner->archive, G_MAXUINT64, 0); /* how large, its parts tell */
+    joiner->large = large_trace_begin(joiner->archive, G_MAXUINT64, 0); /* how large, its parts tell */
     return stored_load(joiner->archive, view, stored, fresh, error);
 }
 
@@ -386,7 +386,7 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
 
     if (kept->len > 0 && stored->parts > 0) {
         g_ptr_array_extend(writer->fresh, kept, NULL, NULL);
-        if (!keep_ids_gone(joiner->archive, &stored->last, stored->trace_id, &stored->ids_gone, error) ||
+        if (!kept_ids_forgotten(joiner->archive, &stored->last, stored->trace_id, &stored->ids_gone, error) ||
             !add_late(writer, stored, error)) {
             return FALSE;
         }
@@ -426,7 +426,7 @@ static gboolean join_trace(Joiner *joiner, const LateTrace *late, GError **error
     gboolean ok = join_spans(joiner, late, error);
     lists_end(writer);
     stored_end(&joiner->stored);
-    if (joiner->large) archive_turn_end(joiner->archive);
+    if (joiner->large) large_trace_end(joiner->archive);
     joiner->large = FALSE;
     if (ok) entries_done(joiner, late);
     return ok;
@@ -501,7 +501,7 @@ static gboolean batch_read(Joiner *joiner, GError **error) {
     g_autoptr(StoreIter) late = store_iter_new(joiner->archive->store, FAMILY_LATE);
     for (; joiner->at < joiner->end; joiner->at++, joiner->from = 0) {
         gboolean whole;
-        guint64 trace_id = g_array_index(joiner->pass->plan.traces, DueTrace, joiner->at).trace_id;
+        guint64 trace_id = g_array_index(joiner->pass->plan.traces, JoinTrace, joiner->at).trace_id;
         if (!trace_read(joiner, late, trace_id, &whole, error)) return FALSE;
         if (!whole) return TRUE;
     }
@@ -604,16 +604,16 @@ static gboolean join_planned(JoinPass *pass, Joiner **joiners, guint most, GErro
     return TRUE;
 }
 
-static gboolean join_pass(JoinPass *pass, Joiner **joiners, guint most, const DueBelow *below, GError **error) {
+static gboolean join_pass(JoinPass *pass, Joiner **joiners, guint most, const JoinBelow *below, GError **error) {
     while (!pass->plan.ended && !out_of_time(pass)) {
-        if (!due_plan(pass->archive, below, &pass->plan, error)) return FALSE;
+        if (!join_plan_read(pass->archive, below, &pass->plan, error)) return FALSE;
         if (!join_planned(pass, joiners, most, error)) return FALSE;
     }
     return TRUE;
 }
 
 /* The first error that there is goes to the caller, the others are forgotten. */
-static gboolean settle_error(gboolean ok, GError *damage, GError **error) {
+static gboolean join_error(gboolean ok, GError *damage, GError **error) {
     if (damage == NULL) return ok;
     if (ok)
         g_propagate_error(error, damage);
@@ -623,17 +623,17 @@ static gboolean settle_error(gboolean ok, GError *damage, GError **error) {
 }
 
 /* *hurried: something may be left, though nothing failed. */
-static gboolean join_below(Archive *archive, const DueBelow *below, guint most, gboolean *hurried, GError **error) {
+static gboolean join_below(Archive *archive, const JoinBelow *below, guint most, gboolean *hurried, GError **error) {
     /* For this pass alone: what it takes is more than all the rest of the archive has, and passes are far between. */
     Joiner *joiners[JOINERS] = {NULL};
     JoinPass pass = {.archive = archive, .begin_ns = clock_monotonic_ns(archive->options.clock)};
-    pass.plan.traces = g_array_new(FALSE, FALSE, sizeof(DueTrace));
+    pass.plan.traces = g_array_new(FALSE, FALSE, sizeof(JoinTrace));
     pthread_mutex_init(&pass.lock, NULL);
     gboolean ok = join_pass(&pass, joiners, most, below, error);
     for (guint i = 0; i < JOINERS; i++) {
         if (joiners[i] == NULL) continue;
         g_clear_error(&joiners[i]->failure);
-        ok = settle_error(ok, g_steal_pointer(&joiners[i]->damage), error);
+        ok = join_error(ok, g_steal_pointer(&joiners[i]->damage), error);
         joiner_free(joiners[i]);
     }
     pthread_mutex_destroy(&pass.lock);
@@ -642,29 +642,29 @@ static gboolean join_below(Archive *archive, const DueBelow *below, guint most, 
     return ok;
 }
 
-/* Under settle_lock. */
+/* Under maintenance_lock. */
 static gboolean join_all(Archive *archive, GError **error) {
     gboolean hurried = FALSE;
     if (!late_any(archive)) return TRUE;
-    const gboolean ok = join_below(archive, &(DueBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, &hurried, error);
+    const gboolean ok = join_below(archive, &(JoinBelow){G_MAXUINT64, G_MAXUINT64}, JOINERS, &hurried, error);
     if (!hurried) return ok;
     g_clear_error(error);
     return fail(error, PLUMB_ERROR_BUSY, "late spans wait for the next start");
 }
 
-gboolean archive_settle(Archive *archive, GError **error) {
-    pthread_mutex_lock(&archive->settle_lock);
+gboolean archive_join(Archive *archive, GError **error) {
+    pthread_mutex_lock(&archive->maintenance_lock);
     gboolean ok = join_all(archive, error);
-    pthread_mutex_unlock(&archive->settle_lock);
+    pthread_mutex_unlock(&archive->maintenance_lock);
     return ok;
 }
 
 /* While spans come, one thread joins: the others have enough to do. */
-gboolean archive_settle_due(Archive *archive, const SettleWhen *when, GError **error) {
-    pthread_mutex_lock(&archive->settle_lock);
-    DueBelow below;
+gboolean archive_join_due(Archive *archive, const JoinWhen *when, GError **error) {
+    pthread_mutex_lock(&archive->maintenance_lock);
+    JoinBelow below;
     gboolean hurried;
-    gboolean ok = !due_now(archive, when, &below) || join_below(archive, &below, 1, &hurried, error);
-    pthread_mutex_unlock(&archive->settle_lock);
+    gboolean ok = !join_due(archive, when, &below) || join_below(archive, &below, 1, &hurried, error);
+    pthread_mutex_unlock(&archive->maintenance_lock);
     return ok;
 }

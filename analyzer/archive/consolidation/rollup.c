@@ -222,9 +222,9 @@ static gboolean roll_next(Archive *archive, gint64 now_ns, gboolean *found, GErr
 
 gboolean archive_roll_up(Archive *archive, gint64 now_ns, GError **error) {
     gboolean ok = TRUE, found = TRUE;
-    pthread_mutex_lock(&archive->settle_lock);
+    pthread_mutex_lock(&archive->maintenance_lock);
     while (ok && found && !stopped(&archive->roll_up)) ok = roll_next(archive, now_ns, &found, error);
-    pthread_mutex_unlock(&archive->settle_lock);
+    pthread_mutex_unlock(&archive->maintenance_lock);
     return ok;
 }
 

@@ -11,6 +11,6 @@
 /* Sums the statistics of hours that have been over for some minutes from their minutes', and of days from their hours':
  * all that are not summed yet. plumbd calls it every few seconds. Answers are the same before and after. */
 gboolean archive_roll_up(Archive *archive, gint64 now_ns, GError **error);
-/* Any thread: archive_roll_up() returns early from now on, archive_settle() after some seconds. What they leave waits
+/* Any thread: archive_roll_up() returns early from now on, archive_join() after some seconds. What they leave waits
  * for the next opening. */
 void archive_hurry(Archive *archive);

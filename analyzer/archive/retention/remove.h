@@ -1,6 +1,6 @@
 /* Takes trace records out of the store, with everything that follows: index entries, totals, the accounts by process,
  * and what is noted of the minute (removed_counts.h). Statistics stay. One group at a time, written whole or not at
- * all; only under Archive.settle_lock. */
+ * all; only under Archive.maintenance_lock. */
 #pragma once
 
 #include "analyzer/archive/archive_inside.h"

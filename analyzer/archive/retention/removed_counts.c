@@ -5,7 +5,7 @@
 #include "analyzer/archive/archive.h"
 #include "common/base/error.h"
 
-#define KEY_BYTES (sizeof REMOVED_PREFIX - 1 + 4)
+#define KEY_BYTES (sizeof REMOVED_COUNTS_PREFIX - 1 + 4)
 
 struct RemovedSet {
     GHashTable *minutes; /* minute -> RemovedMinute */
@@ -85,8 +85,8 @@ void removed_set_foreach(const RemovedSet *set, RemovedVisit visit, void *arg) {
 
 static LayoutKey removed_key(guint32 minute) {
     LayoutKey key = {.size_bytes = KEY_BYTES};
-    memcpy(key.bytes, REMOVED_PREFIX, sizeof REMOVED_PREFIX - 1);
-    for (guint i = 0; i < 4; i++) key.bytes[sizeof REMOVED_PREFIX - 1 + i] = (guint8)(minute >> (24 - 8 * i));
+    memcpy(key.bytes, REMOVED_COUNTS_PREFIX, sizeof REMOVED_COUNTS_PREFIX - 1);
+    for (guint i = 0; i < 4; i++) key.bytes[sizeof REMOVED_COUNTS_PREFIX - 1 + i] = (guint8)(minute >> (24 - 8 * i));
     return key;
 }
 
@@ -125,8 +125,8 @@ static gboolean each_minute(StoreIter *meta, const Minutes *minutes, GError **er
     LayoutKey first = removed_key(minutes->from);
     for (gboolean more = store_iter_seek(meta, key_bytes(&first)); more; more = store_iter_next(meta)) {
         Bytes key = store_iter_key(meta);
-        if (key.size_bytes != KEY_BYTES || memcmp(key.data, first.bytes, sizeof REMOVED_PREFIX - 1) != 0) break;
-        ByteReader r = byte_reader((const guint8 *)key.data + sizeof REMOVED_PREFIX - 1, 4);
+        if (key.size_bytes != KEY_BYTES || memcmp(key.data, first.bytes, sizeof REMOVED_COUNTS_PREFIX - 1) != 0) break;
+        ByteReader r = byte_reader((const guint8 *)key.data + sizeof REMOVED_COUNTS_PREFIX - 1, 4);
         guint32 number = read_u32be(&r);
         if (number >= minutes->until) break;
         if (!minutes->take(minutes->arg, number, store_iter_value(meta), error)) return FALSE;

@@ -6,14 +6,14 @@
  *                                    one before, traces, spans, all varints
  *
  * A trace counts in the minute of its begin, a call in that of its own, as in statistics. Written by one thread at a
- * time (Archive.settle_lock). */
+ * time (Archive.maintenance_lock). */
 #pragma once
 
 #include "analyzer/archive/tables/layout.h"
 #include "analyzer/archive/tables/pattern_numbers.h"
 #include "common/store/store.h"
 
-#define REMOVED_PREFIX "removed/"
+#define REMOVED_COUNTS_PREFIX "removed/"
 
 typedef struct RemovedPattern {
     guint32 pattern;

@@ -259,7 +259,7 @@ gboolean thinner_step(Thinner *thinner, guint max_records, ThinResult *result, G
     Remover remover;
     gboolean ok = TRUE, more = TRUE;
     thinner->left = MAX(max_records, 1);
-    pthread_mutex_lock(&thinner->archive->settle_lock);
+    pthread_mutex_lock(&thinner->archive->maintenance_lock);
     remover_init(&remover, thinner->archive, ACCOUNT_THINNED);
     while (ok && more && thinner->left > 0) {
         gboolean leaves = thinner->stage == THIN_LEAVE;
@@ -268,6 +268,6 @@ gboolean thinner_step(Thinner *thinner, guint max_records, ThinResult *result, G
     }
     *result = (ThinResult){remover.traces, remover.spans, more};
     remover_clear(&remover);
-    pthread_mutex_unlock(&thinner->archive->settle_lock);
+    pthread_mutex_unlock(&thinner->archive->maintenance_lock);
     return ok;
 }

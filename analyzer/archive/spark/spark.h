@@ -61,13 +61,13 @@ gboolean archive_spark_links_of(Archive *archive, guint64 trace, SparkRecords *i
  * store later counts from then. ms. */
 gint64 spark_app_age_from_ms(const SparkApp *app, const SparkOwner *owner);
 
-typedef struct SparkRetain {
+typedef struct SparkRemoval {
     gint64 before_ms; /* applications that ended, samples that were taken before go */
     gboolean oldest;  /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
     gint64 oldest_before_ms;
-} SparkRetain;
-typedef struct SparkRetained {
+} SparkRemoval;
+typedef struct SparkRemoved {
     guint64 apps, records; /* removed */
-} SparkRetained;
+} SparkRemoved;
 /* Removes applications as a whole, each in one write. */
-gboolean archive_spark_retain(Archive *archive, const SparkRetain *retain, SparkRetained *removed, GError **error);
+gboolean archive_spark_remove(Archive *archive, const SparkRemoval *removal, SparkRemoved *removed, GError **error);

@@ -118,8 +118,8 @@ LayoutKey totals_key(guint16 slot) {
 }
 
 LayoutKey removed_traces_key(guint32 generation, guint64 trace_id) {
-    LayoutKey out = {.size_bytes = sizeof GONE_PREFIX - 1};
-    memcpy(out.bytes, GONE_PREFIX, sizeof GONE_PREFIX - 1);
+    LayoutKey out = {.size_bytes = sizeof REMOVED_TRACES_PREFIX - 1};
+    memcpy(out.bytes, REMOVED_TRACES_PREFIX, sizeof REMOVED_TRACES_PREFIX - 1);
     put_be(&out, generation, 4);
     put_be(&out, trace_id, 8);
     return out;

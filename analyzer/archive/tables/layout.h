@@ -31,17 +31,17 @@
 #include "analyzer/calltree/stats/stats.h"
 #include "common/base/bytes.h"
 
-#define TRACE_KEY_BYTES    14
-#define TRACE_ID_KEY_BYTES 8
-#define PATTERN_KEY_BYTES  4
-#define STATS_KEY_BYTES    13
-#define INDEX_KEY_BYTES    14
-#define LATE_KEY_BYTES     16
-#define LATE_HEAD_BYTES    12
-#define TOTALS_PREFIX      "totals/"
-#define TOTALS_KEY_BYTES   (sizeof TOTALS_PREFIX - 1 + 2)
-#define GONE_PREFIX        "gone/"
-#define TOLERANCE_KEY      "clock-tolerance"
+#define TRACE_KEY_BYTES       14
+#define TRACE_ID_KEY_BYTES    8
+#define PATTERN_KEY_BYTES     4
+#define STATS_KEY_BYTES       13
+#define INDEX_KEY_BYTES       14
+#define LATE_KEY_BYTES        16
+#define LATE_HEAD_BYTES       12
+#define TOTALS_PREFIX         "totals/"
+#define TOTALS_KEY_BYTES      (sizeof TOTALS_PREFIX - 1 + 2)
+#define REMOVED_TRACES_PREFIX "gone/"
+#define TOLERANCE_KEY         "clock-tolerance"
 /* Parts are numbered in 16 bits: 65,535 parts of a million spans. */
 #define TRACE_MAX_PARTS 65535u
 #define KEPT_FROM_KEY   "kept-from"

@@ -14,7 +14,7 @@ typedef struct RollUp {
      * begins. Taken before the commit lock. */
     pthread_rwlock_t sealing;
     guint32 added_below[LEVEL_COUNT];  /* under 'sealing': commits add to rows of these buckets */
-    guint32 rolled_below[LEVEL_COUNT]; /* under the commit lock: these are whole; changed under settle_lock too */
+    guint32 rolled_below[LEVEL_COUNT]; /* under the commit lock: these are whole; changed under maintenance_lock too */
     _Atomic guint unwritten;           /* groups that are sealed and could not be written */
     _Atomic gboolean stop;
 } RollUp;

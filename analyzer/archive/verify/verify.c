@@ -8,7 +8,7 @@
 #include "analyzer/archive/verify/row_check.h"
 #include "analyzer/archive/verify/verify_index.h"
 #include "analyzer/archive/verify/verify_removed.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/trace_version.h"
 #include "common/base/error.h"
 
 /* Everything is read from one state of the store. Traces come in order of time, so a minute's rows are complete when

@@ -110,18 +110,18 @@ static gboolean group_write(ArchiveWriter *writer, gboolean sync, GError **error
 gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **error) {
     if (!writer->any) return TRUE;
     RollUp *roll_up = &writer->archive->roll_up;
-    pthread_mutex_lock(&writer->archive->sealing_turn);
+    pthread_mutex_lock(&writer->archive->seal_lock);
     pthread_rwlock_rdlock(&roll_up->sealing);
     if (!writer->sealed) group_seal(writer);
     gboolean written = group_write(writer, sync, error);
     note_unwritten(writer, !written);
     pthread_rwlock_unlock(&roll_up->sealing);
-    pthread_mutex_unlock(&writer->archive->sealing_turn);
+    pthread_mutex_unlock(&writer->archive->seal_lock);
     if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     mixed_table_stored(writer->archive->mixed, writer->mixed_upto);
     atomic_store_explicit(&writer->archive->tolerance_stored, TRUE, memory_order_relaxed);
-    kind_set_add(&writer->archive->kinds, writer->functions, writer->hosts);
+    distinct_set_add(&writer->archive->distinct, writer->functions, writer->hosts);
     group_clear(writer);
     return TRUE;
 }

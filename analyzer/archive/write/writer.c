@@ -1,9 +1,10 @@
 #include "analyzer/archive/write/writer.h"
 
+#include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/write/cut.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/column_cut.h"
+#include "analyzer/archive/write/trace_version.h"
 #include "analyzer/archive/write/writer_group.h"
 #include "common/base/error.h"
 
@@ -111,16 +112,16 @@ static void record_move(ArchiveWriter *writer) {
 static void record_append(ArchiveWriter *writer, const PartPlace *place, const TraceVersion *version,
                           RecordHead *head) {
     Archive *archive = writer->archive;
-    KeepCut cut;
-    keep_cut(archive, version->tree, &cut);
+    ColumnCut cut;
+    columns_cut(archive, version->tree, &cut);
     head->dropped = place->dropped | cut.dropped | (archive->options.keep.dropped & DROPPED_IDS);
     if ((head->dropped & DROPPED_IDS) && !(place->dropped & DROPPED_IDS)) {
         g_byte_array_set_size(writer->ids, 0);
         head->ids = writer->ids;
-        head->ids_at = keep_minute(archive);
+        head->ids_at = kept_ids_minute(archive);
     }
     record_encode(version->tree, version->pattern, version->node_of, head, writer->record);
-    keep_restore(version->tree, &cut);
+    columns_restore(version->tree, &cut);
     record_move(writer);
     if (head->ids == NULL) return;
     LayoutKey key = ids_key(head->ids_at, place->trace_id, (guint16)place->part);

@@ -9,7 +9,7 @@ void archive_writer_free(ArchiveWriter *writer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ArchiveWriter, archive_writer_free)
 
 /* Takes spans of one trace (records one behind the other, n >= 1) into the group: assembles, compresses, counts. When
- * something of that trace is stored already they are stored as late spans, which archive_settle() joins to it. The
+ * something of that trace is stored already they are stored as late spans, which archive_join() joins to it. The
  * bytes are not needed after the call. A span whose id is stored already changes nothing in the end, whatever its
  * content. On error (reading the store failed) the group is as before. */
 gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint8 *spans, gsize size_bytes,

@@ -5,7 +5,7 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/tables/puts.h"
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/trace_version.h"
 #include "analyzer/archive/write/writer.h"
 
 struct ArchiveWriter {

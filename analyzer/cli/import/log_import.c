@@ -97,7 +97,7 @@ gboolean log_import_path(LogImport *import, const char *path, GError **error) {
 }
 
 gboolean log_import_finish(LogImport *import, GError **error) {
-    return bridge_settle(import->bridge, error) && store_flush(import->store, FALSE, error);
+    return bridge_flush(import->bridge, error) && store_flush(import->store, FALSE, error);
 }
 
 static guint64 bad_lines(const LogOutcome *outcome) { return outcome->broken + outcome->too_long; }

@@ -1,5 +1,5 @@
 /* What the store holds. plumbd adds what only a running receiver knows. */
-#include "analyzer/archive/read/kinds.h"
+#include "analyzer/archive/read/distinct.h"
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/question/question.h"
 #include "analyzer/query/spans/answers.h"
@@ -47,9 +47,9 @@ static void add_records(json_t *store, const SparkTotals *totals) {
 }
 
 json_t *answer_status(const Asked *asked, GError **error) {
-    ArchiveKinds kinds;
+    ArchiveDistinct distinct;
     SparkTotals spark;
-    if (!archive_kinds(asked->archive, &kinds, error) || !archive_spark_totals(asked->archive, &spark, error))
+    if (!archive_distinct(asked->archive, &distinct, error) || !archive_spark_totals(asked->archive, &spark, error))
         return NULL;
     ArchiveTotals totals = archive_totals(asked->archive);
     StoreUsage usage = store_usage(archive_store(asked->archive));
@@ -59,8 +59,8 @@ json_t *answer_status(const Asked *asked, GError **error) {
     json_object_set_new(answer, "wire_version", json_integer(WIRE_VERSION));
     json_object_set_new(answer, "store", store);
     add_totals(store, &totals);
-    json_object_set_new(store, "functions", json_count(kinds.functions));
-    json_object_set_new(store, "hosts", json_count(kinds.hosts));
+    json_object_set_new(store, "functions", json_count(distinct.functions));
+    json_object_set_new(store, "hosts", json_count(distinct.hosts));
     add_records(store, &spark);
     add_usage(store, &usage, totals.spans);
     return answer;

@@ -1,12 +1,12 @@
-#include "analyzer/archive/keep.h"
+#include "analyzer/archive/kept_columns.h"
 
 #include <string.h>
 
 #include "common/base/error.h"
 
-gboolean archive_keep_parse(const char *const *entries, ArchiveKeep *keep, GError **error) {
+gboolean kept_columns_parse(const char *const *entries, KeptColumns *keep, GError **error) {
     static const char one[] = "annotation:";
-    ArchiveKeep parsed = {DROPPED_IDS | DROPPED_ANNOTATIONS | DROPPED_NOTES, NULL};
+    KeptColumns parsed = {DROPPED_IDS | DROPPED_ANNOTATIONS | DROPPED_NOTES, NULL};
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
 
     for (; *entries != NULL; entries++) {
@@ -30,7 +30,7 @@ gboolean archive_keep_parse(const char *const *entries, ArchiveKeep *keep, GErro
     return TRUE;
 }
 
-void archive_keep_clear(ArchiveKeep *keep) {
+void kept_columns_clear(KeptColumns *keep) {
     g_strfreev(keep->keys);
-    *keep = (ArchiveKeep){0, NULL};
+    *keep = (KeptColumns){0, NULL};
 }

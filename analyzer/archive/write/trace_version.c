@@ -1,4 +1,4 @@
-#include "analyzer/archive/write/version.h"
+#include "analyzer/archive/write/trace_version.h"
 
 static void version_measure(TraceVersion *version, Compressor *compressor) {
     version->node_of = g_new(guint32, version->tree->n_nodes);

@@ -5,7 +5,7 @@
 
 /* How many functions have statistics, and how many hosts they ran on. The first call reads the functions' statistics of
  * all time; later ones read nothing. */
-typedef struct ArchiveKinds {
+typedef struct ArchiveDistinct {
     guint functions, hosts;
-} ArchiveKinds;
-gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error);
+} ArchiveDistinct;
+gboolean archive_distinct(Archive *archive, ArchiveDistinct *distinct, GError **error);

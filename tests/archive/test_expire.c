@@ -4,7 +4,7 @@
 #include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/removed_traces.h"
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/tables/account.h"
 #include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
@@ -28,19 +28,19 @@ static void fill(Case *c) {
         if (trace % 20 == 0) fixture_commit(c->writer);
     }
     fixture_commit(c->writer);
-    settle(c);
+    join_late(c);
     g_autoptr(GError) error = NULL;
     archive_roll_up(c->fixture.archive, G_MAXINT64, &error);
     g_assert_no_error(error);
 }
 
-static RetainResult retain(Case *c, const RetainAges *ages, gint64 now_ns, guint max_records) {
+static ExpireResult expire(Case *c, const ExpireAges *ages, gint64 now_ns, guint max_records) {
     g_autoptr(GError) error = NULL;
-    RetainResult sum = {0};
+    ExpireResult sum = {0};
     do {
-        RetainOptions options = {*ages, now_ns, max_records};
-        RetainResult result;
-        archive_retain(c->fixture.archive, &options, &result, &error);
+        ExpireOptions options = {*ages, now_ns, max_records};
+        ExpireResult result;
+        archive_expire(c->fixture.archive, &options, &result, &error);
         g_assert_no_error(error);
         sum.traces += result.traces;
         sum.spans += result.spans;
@@ -77,12 +77,12 @@ static void test_traces(gconstpointer data) {
     fill(&c);
     ArchiveTotals before = archive_totals(c.fixture.archive);
     gint64 all_calls = calls(&c, G_MININT64, G_MAXINT64);
-    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    ExpireAges ages = {.traces_ns = 7 * DAY_NS};
 
     /* Nothing is past its age by a clock of then. */
-    g_assert_cmpuint(retain(&c, &ages, begin_of(7 * 24), 1000).traces, ==, 0);
+    g_assert_cmpuint(expire(&c, &ages, begin_of(7 * 24), 1000).traces, ==, 0);
 
-    RetainResult gone = retain(&c, &ages, begin_of(TRACES) + 1000 * DAY_NS, 7);
+    ExpireResult gone = expire(&c, &ages, begin_of(TRACES) + 1000 * DAY_NS, 7);
     ArchiveTotals after = archive_totals(c.fixture.archive);
     g_assert_cmpuint(gone.traces, >=, 70);
     g_assert_cmpuint(gone.traces, <=, 73);
@@ -103,7 +103,7 @@ static void test_traces(gconstpointer data) {
     g_assert_cmpuint(loaded_spans(&c, TRACES), >, 0);
 
     /* Again: nothing. After a reopening, the same. */
-    g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 0);
+    g_assert_cmpuint(expire(&c, &ages, G_MAXINT64, 1000).traces, ==, 0);
     archive_writer_free(c.writer);
     fixture_reopen(&c.fixture);
     c.writer = archive_writer_new(c.fixture.archive);
@@ -129,9 +129,9 @@ static void test_levels(void) {
     gint64 cut_ns = begin_of(TRACES / 2) / HOUR_NS * HOUR_NS;
     gint64 before = calls(&c, G_MININT64, cut_ns), after = calls(&c, cut_ns, G_MAXINT64);
     gint64 day = calls(&c, BASE_NS / HOUR_NS * HOUR_NS, BASE_NS / HOUR_NS * HOUR_NS + 30 * HOUR_NS);
-    RetainAges ages = {.traces_ns = 2 * DAY_NS, .level_ns = {3 * DAY_NS, 0, 0}};
+    ExpireAges ages = {.traces_ns = 2 * DAY_NS, .level_ns = {3 * DAY_NS, 0, 0}};
 
-    RetainResult gone = retain(&c, &ages, G_MAXINT64, 100);
+    ExpireResult gone = expire(&c, &ages, G_MAXINT64, 100);
     g_assert_cmpuint(gone.traces, >, 150);
     fixture_assert_sound(&c.fixture);
     g_assert_cmpint(calls(&c, G_MININT64, cut_ns), ==, before);
@@ -151,7 +151,7 @@ static void test_levels(void) {
     /* Hours and days go, too, when they are to. */
     ages.level_ns[LEVEL_HOUR] = 4 * DAY_NS;
     ages.level_ns[LEVEL_DAY] = 6 * DAY_NS;
-    retain(&c, &ages, G_MAXINT64, 100);
+    expire(&c, &ages, G_MAXINT64, 100);
     g_assert_cmpint(calls(&c, G_MININT64, begin_of(TRACES) - 8 * DAY_NS), ==, 0);
     g_assert_cmpint(calls(&c, cut_ns, G_MAXINT64), >, 0);
     fixture_assert_sound(&c.fixture);
@@ -163,15 +163,15 @@ static void test_late_for_removed(void) {
     Case c;
     case_open(&c, FALSE, 0);
     fill(&c);
-    RetainAges ages = {.traces_ns = 7 * DAY_NS};
-    retain(&c, &ages, G_MAXINT64, 1000);
+    ExpireAges ages = {.traces_ns = 7 * DAY_NS};
+    expire(&c, &ages, G_MAXINT64, 1000);
     TraceShape shape = {.max_spans = 30, .begin_ns = begin_of(1), .duration_ns = NS_PER_SEC};
     world_trace(&c.world, 1, &shape, c.spans);
     fixture_add(c.writer, c.spans);
     fixture_commit(c.writer);
-    settle(&c);
+    join_late(&c);
     fixture_assert_sound(&c.fixture);
-    retain(&c, &ages, G_MAXINT64, 1000);
+    expire(&c, &ages, G_MAXINT64, 1000);
     fixture_assert_sound(&c.fixture);
     case_close(&c);
 }
@@ -187,7 +187,7 @@ static guint add_first_again(Case *c, gboolean replaying) {
     fixture_add(c->writer, c->spans);
     fixture_commit(c->writer);
     archive_writer_replaying(c->writer, FALSE);
-    settle(c);
+    join_late(c);
     return span_count(c->spans);
 }
 
@@ -217,9 +217,9 @@ static void test_replayed_after_removal(void) {
     Case c;
     case_open(&c, TRUE, 100);
     fill(&c);
-    RetainAges ages = {.traces_ns = 7 * DAY_NS};
+    ExpireAges ages = {.traces_ns = 7 * DAY_NS};
     g_assert_false(archive_removed_traces_any(c.fixture.archive));
-    retain(&c, &ages, G_MAXINT64, 1000);
+    expire(&c, &ages, G_MAXINT64, 1000);
     guint64 traces = archive_totals(c.fixture.archive).traces;
     gint64 fields[ACCOUNT_FIELDS];
     accounts(&c, fields);
@@ -239,7 +239,7 @@ static void test_replayed_after_removal(void) {
     g_assert_cmpuint(archive_removed_traces_close(c.fixture.archive), ==, closed);
     add_first_again(&c, FALSE);
     assert_stored(&c, traces + 1, taken + n, n);
-    g_assert_cmpuint(retain(&c, &ages, G_MAXINT64, 1000).traces, ==, 1);
+    g_assert_cmpuint(expire(&c, &ages, G_MAXINT64, 1000).traces, ==, 1);
     forget(&c, closed);
     g_assert_true(archive_removed_traces_any(c.fixture.archive));
     add_first_again(&c, TRUE);
@@ -276,9 +276,9 @@ static void test_removed_while_replayed(void) {
     accounts(&c, before);
     g_assert_cmpint(before[ACCOUNT_WAITING], ==, span_count(c.spans));
 
-    RetainAges ages = {.traces_ns = 7 * DAY_NS};
-    RetainResult gone = retain(&c, &ages, G_MAXINT64, 1000);
-    settle(&c);
+    ExpireAges ages = {.traces_ns = 7 * DAY_NS};
+    ExpireResult gone = expire(&c, &ages, G_MAXINT64, 1000);
+    join_late(&c);
 
     accounts(&c, fields);
     g_assert_cmpint(fields[ACCOUNT_WAITING], ==, 0);
@@ -304,8 +304,8 @@ static void test_space_comes_back(void) {
     g_assert_no_error(error);
 
     StoreUsage before = store_usage(c.fixture.store);
-    RetainAges ages = {.traces_ns = DAY_NS};
-    RetainResult gone = retain(&c, &ages, G_MAXINT64, 500);
+    ExpireAges ages = {.traces_ns = DAY_NS};
+    ExpireResult gone = expire(&c, &ages, G_MAXINT64, 500);
     g_assert_cmpuint(gone.traces, >, 3000);
     archive_compact(c.fixture.archive, G_MAXINT64, &error);
     g_assert_no_error(error);
@@ -325,12 +325,12 @@ static void test_space_comes_back(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_data_func("/retain/traces/memory", NULL, test_traces);
-    g_test_add_data_func("/retain/traces/rocksdb", "", test_traces);
-    g_test_add_func("/retain/levels", test_levels);
-    g_test_add_func("/retain/late-for-removed", test_late_for_removed);
-    g_test_add_func("/retain/replayed", test_replayed_after_removal);
-    g_test_add_func("/retain/replayed-meanwhile", test_removed_while_replayed);
-    g_test_add_func("/retain/space", test_space_comes_back);
+    g_test_add_data_func("/expire/traces/memory", NULL, test_traces);
+    g_test_add_data_func("/expire/traces/rocksdb", "", test_traces);
+    g_test_add_func("/expire/levels", test_levels);
+    g_test_add_func("/expire/late-for-removed", test_late_for_removed);
+    g_test_add_func("/expire/replayed", test_replayed_after_removal);
+    g_test_add_func("/expire/replayed-meanwhile", test_removed_while_replayed);
+    g_test_add_func("/expire/space", test_space_comes_back);
     return g_test_run();
 }

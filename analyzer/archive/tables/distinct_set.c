@@ -1,12 +1,12 @@
-#include "analyzer/archive/tables/kind_set.h"
+#include "analyzer/archive/tables/distinct_set.h"
 
-void kind_set_init(KindSet *set) {
+void distinct_set_init(DistinctSet *set) {
     pthread_mutex_init(&set->lock, NULL);
     set->functions = g_hash_table_new(NULL, NULL);
     set->hosts = g_hash_table_new(NULL, NULL);
 }
 
-void kind_set_clear(KindSet *set) {
+void distinct_set_clear(DistinctSet *set) {
     g_clear_pointer(&set->functions, g_hash_table_unref);
     g_clear_pointer(&set->hosts, g_hash_table_unref);
     pthread_mutex_destroy(&set->lock);
@@ -20,7 +20,7 @@ static void add_ids(GHashTable *set, const GArray *ids) {
     }
 }
 
-void kind_set_add(KindSet *set, const GArray *functions, const GArray *hosts) {
+void distinct_set_add(DistinctSet *set, const GArray *functions, const GArray *hosts) {
     pthread_mutex_lock(&set->lock);
     add_ids(set->functions, functions);
     add_ids(set->hosts, hosts);

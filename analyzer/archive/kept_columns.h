@@ -8,11 +8,11 @@
 
 #include "analyzer/calltree/record/record.h"
 
-typedef struct ArchiveKeep {
+typedef struct KeptColumns {
     guint32 dropped; /* DroppedColumns */
     char **keys;     /* with DROPPED_ANNOTATIONS: keys that stay nonetheless; may be NULL */
-} ArchiveKeep;
+} KeptColumns;
 
 /* From a list of "ids", "annotations", "annotation:KEY" and "notes". CONFIG: something else is in it. */
-gboolean archive_keep_parse(const char *const *entries, ArchiveKeep *keep, GError **error);
-void archive_keep_clear(ArchiveKeep *keep);
+gboolean kept_columns_parse(const char *const *entries, KeptColumns *keep, GError **error);
+void kept_columns_clear(KeptColumns *keep);

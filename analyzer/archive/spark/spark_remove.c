@@ -85,7 +85,8 @@ static int by_age(gconstpointer a, gconstpointer b) {
     return x < y ? -1 : x > y;
 }
 
-static gboolean retain_apps(Candidates *candidates, const SparkRetain *retain, SparkRetained *removed, GError **error) {
+static gboolean remove_apps(Candidates *candidates, const SparkRemoval *removal, SparkRemoved *removed,
+                            GError **error) {
     if (!archive_spark_owners(candidates->archive, OWNER_APP, candidates->texts,
                               (SparkOwnerVisitor){add_owner, candidates}, error) ||
         !look_at_apps(candidates, error))
@@ -93,8 +94,8 @@ static gboolean retain_apps(Candidates *candidates, const SparkRetain *retain, S
     g_array_sort(candidates->list, by_age);
     for (guint i = 0; i < candidates->list->len; i++) {
         const Candidate *candidate = &g_array_index(candidates->list, Candidate, i);
-        const gboolean for_room = i == 0 && retain->oldest && candidate->from_ms < retain->oldest_before_ms;
-        if (candidate->from_ms >= retain->before_ms && !for_room) break;
+        const gboolean for_room = i == 0 && removal->oldest && candidate->from_ms < removal->oldest_before_ms;
+        if (candidate->from_ms >= removal->before_ms && !for_room) break;
         if (!remove_owner(candidates->archive, OWNER_APP, candidate->name, error)) return FALSE;
         removed->apps++;
         removed->records += candidate->records;
@@ -118,7 +119,7 @@ static gboolean host_get(Archive *archive, guint64 hash, SparkRecords *texts, Sp
     return fail(error, PLUMB_ERROR_CORRUPT, "the store's entry of a host is missing or malformed");
 }
 
-static gboolean retain_samples(Candidates *hosts, const char *host, gint64 before_ms, SparkRetained *removed,
+static gboolean remove_samples(Candidates *hosts, const char *host, gint64 before_ms, SparkRemoved *removed,
                                GError **error) {
     SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, host);
     select.until_ns = before_ms * NS_PER_MS;
@@ -145,26 +146,26 @@ static gboolean retain_samples(Candidates *hosts, const char *host, gint64 befor
     return store_write(hosts->archive->store, batch, FALSE, error);
 }
 
-static gboolean retain_hosts(Candidates *hosts, const SparkRetain *retain, SparkRetained *removed, GError **error) {
-    if (retain->before_ms <= 0) return TRUE;
+static gboolean remove_hosts(Candidates *hosts, const SparkRemoval *removal, SparkRemoved *removed, GError **error) {
+    if (removal->before_ms <= 0) return TRUE;
     g_array_set_size(hosts->list, 0);
     if (!archive_spark_owners(hosts->archive, OWNER_HOST, hosts->texts, (SparkOwnerVisitor){add_owner, hosts}, error))
         return FALSE;
     for (guint i = 0; i < hosts->list->len; i++) {
         const char *host = g_array_index(hosts->list, Candidate, i).name;
-        if (!retain_samples(hosts, host, retain->before_ms, removed, error)) return FALSE;
+        if (!remove_samples(hosts, host, removal->before_ms, removed, error)) return FALSE;
     }
     return TRUE;
 }
 
-gboolean archive_spark_retain(Archive *archive, const SparkRetain *retain, SparkRetained *removed, GError **error) {
+gboolean archive_spark_remove(Archive *archive, const SparkRemoval *removal, SparkRemoved *removed, GError **error) {
     g_autoptr(SparkRecords) texts = spark_records_new();
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Candidate));
     Candidates candidates = {archive, texts, list};
-    *removed = (SparkRetained){0};
+    *removed = (SparkRemoved){0};
     pthread_mutex_lock(&archive->spark_lock);
     const gboolean ok =
-        retain_apps(&candidates, retain, removed, error) && retain_hosts(&candidates, retain, removed, error);
+        remove_apps(&candidates, removal, removed, error) && remove_hosts(&candidates, removal, removed, error);
     pthread_mutex_unlock(&archive->spark_lock);
     return ok;
 }

@@ -1,4 +1,4 @@
-#include "analyzer/archive/retention/retain.h"
+#include "analyzer/archive/retention/expire.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 /* Written at once: 2 MiB or so of deletions. */
 #define GROUP_RECORDS 20000u
 /* Time goes in steps of this length, so that there are few ranges to delete. */
-#define RETAIN_STEP_SECONDS 60u
+#define EXPIRE_STEP_SECONDS 60u
 #define ID_SLICES           64u
 
 typedef struct Pass {
@@ -102,8 +102,8 @@ static gboolean reclaim(Archive *archive, guint32 until, GError **error) {
 
 /* ---- traces ---- */
 
-static gboolean retain_traces(Archive *archive, guint32 until, guint max_records, RetainResult *result,
-                              GError **error) {
+static gboolean expire_old_traces(Archive *archive, guint32 until, guint max_records, ExpireResult *result,
+                                  GError **error) {
     gboolean empty = FALSE;
     if (!is_empty(archive, until, &empty, error)) return FALSE;
     if (empty) return TRUE;
@@ -129,7 +129,7 @@ static guint32 first_kept(StatsLevel level, gint64 age_ns, gint64 end_ns) {
     return bucket;
 }
 
-static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, GError **error) {
+static gboolean expire_level(Archive *archive, StatsLevel level, guint32 until, GError **error) {
     /* Finer rows are what coarser ones are made of. */
     if (level + 1 < LEVEL_COUNT)
         until = MIN(until, archive->roll_up.rolled_below[level + 1] * level_children(level + 1));
@@ -150,21 +150,21 @@ static gboolean retain_level(Archive *archive, StatsLevel level, guint32 until, 
     return TRUE;
 }
 
-gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainResult *result, GError **error) {
-    const RetainAges *ages = &options->ages;
-    *result = (RetainResult){0};
+gboolean archive_expire(Archive *archive, const ExpireOptions *options, ExpireResult *result, GError **error) {
+    const ExpireAges *ages = &options->ages;
+    *result = (ExpireResult){0};
     gint64 end_ns = MIN(archive_totals(archive).last_ns, options->now_ns);
     gboolean ok = TRUE;
-    pthread_mutex_lock(&archive->settle_lock);
+    pthread_mutex_lock(&archive->maintenance_lock);
     if (ages->traces_ns > 0 && end_ns > ages->traces_ns) {
         guint32 until = trace_second(end_ns - ages->traces_ns);
-        ok = retain_traces(archive, until - until % RETAIN_STEP_SECONDS, options->max_records, result, error);
+        ok = expire_old_traces(archive, until - until % EXPIRE_STEP_SECONDS, options->max_records, result, error);
     }
     for (StatsLevel level = 0; ok && level < LEVEL_COUNT; level++) {
         guint32 until = first_kept(level, ages->level_ns[level], end_ns);
-        ok = retain_level(archive, level, until, error);
+        ok = expire_level(archive, level, until, error);
     }
-    pthread_mutex_unlock(&archive->settle_lock);
+    pthread_mutex_unlock(&archive->maintenance_lock);
     return ok;
 }
 

@@ -6,13 +6,13 @@
 
 #include "analyzer/calltree/stats/stats.h"
 
-typedef struct KindSet {
+typedef struct DistinctSet {
     pthread_mutex_t lock;
     GHashTable *functions, *hosts; /* dictionary ids */
     gboolean complete;             /* what the store had is in */
-} KindSet;
+} DistinctSet;
 
-void kind_set_init(KindSet *set);
-void kind_set_clear(KindSet *set);
+void distinct_set_init(DistinctSet *set);
+void distinct_set_clear(DistinctSet *set);
 /* Ids (guint32) of functions and hosts with rows that were written. */
-void kind_set_add(KindSet *set, const GArray *functions, const GArray *hosts);
+void distinct_set_add(DistinctSet *set, const GArray *functions, const GArray *hosts);

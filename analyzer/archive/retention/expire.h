@@ -5,25 +5,25 @@
 #include "analyzer/archive/archive.h"
 
 /* 0: for ever. */
-typedef struct RetainAges {
+typedef struct ExpireAges {
     gint64 traces_ns;
     gint64 level_ns[LEVEL_COUNT]; /* of statistics */
-} RetainAges;
+} ExpireAges;
 
-typedef struct RetainOptions {
-    RetainAges ages;
+typedef struct ExpireOptions {
+    ExpireAges ages;
     gint64 now_ns;
     guint max_records; /* of one call, about: then it comes back, so that others get their turn */
-} RetainOptions;
+} ExpireOptions;
 
-typedef struct RetainResult {
+typedef struct ExpireResult {
     guint64 traces, spans; /* removed */
     guint damaged;         /* records that cannot be read: they stay */
     gboolean more;         /* not finished: call again */
-} RetainResult;
+} ExpireResult;
 
 /* Removes some of what is past its age. Whole files go at once. Any thread. NO_SPACE, IO. */
-gboolean archive_retain(Archive *archive, const RetainOptions *options, RetainResult *result, GError **error);
+gboolean archive_expire(Archive *archive, const ExpireOptions *options, ExpireResult *result, GError **error);
 
 /* Rewrites the files of the time before, so that what was removed leaves the disk also where it shares files with what
  * stays: when space is short. Takes as long as writing what stays. */

@@ -7,6 +7,6 @@
 #include "analyzer/archive/tables/pattern_numbers.h"
 
 /* Waits until nobody else has a large trace open, when one of so many spans, or bytes of them, is. Returns whether
- * archive_turn_end() is to be called, by the same thread. */
-gboolean archive_turn_begin(Archive *archive, guint64 n_spans, guint64 bytes);
-void archive_turn_end(Archive *archive);
+ * large_trace_end() is to be called, by the same thread. */
+gboolean large_trace_begin(Archive *archive, guint64 n_spans, guint64 bytes);
+void large_trace_end(Archive *archive);

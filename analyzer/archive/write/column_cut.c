@@ -1,11 +1,9 @@
-#include "analyzer/archive/write/cut.h"
+#include "analyzer/archive/write/column_cut.h"
 
 #include <string.h>
 
-#include "common/base/clock.h"
-
 static gboolean key_stays(Archive *archive, guint32 key) {
-    const ArchiveKeep *keep = &archive->options.keep;
+    const KeptColumns *keep = &archive->options.keep;
     if (!(keep->dropped & DROPPED_ANNOTATIONS) || key == archive->lookup.bytes_key(archive)) return TRUE;
     const char *text = dict_text(archive->dict, key, NULL);
     return keep->keys != NULL && g_strv_contains((const char *const *)keep->keys, text);
@@ -37,8 +35,8 @@ static void append_short(Archive *archive, const SpanRec *span, GByteArray *byte
     span_builder_end(&builder);
 }
 
-void keep_cut(Archive *archive, CallTree *tree, KeepCut *cut) {
-    *cut = (KeepCut){.n_nodes = tree->n_nodes};
+void columns_cut(Archive *archive, CallTree *tree, ColumnCut *cut) {
+    *cut = (ColumnCut){.n_nodes = tree->n_nodes};
     if (!(archive->options.keep.dropped & (DROPPED_ANNOTATIONS | DROPPED_NOTES))) return;
     g_autofree gsize *at = g_new(gsize, tree->n_nodes);
     cut->bytes = g_byte_array_new();
@@ -57,13 +55,8 @@ void keep_cut(Archive *archive, CallTree *tree, KeepCut *cut) {
     }
 }
 
-void keep_restore(CallTree *tree, KeepCut *cut) {
+void columns_restore(CallTree *tree, ColumnCut *cut) {
     if (cut->spans != NULL) memcpy(tree->span, cut->spans, cut->n_nodes * sizeof *tree->span);
     g_clear_pointer(&cut->spans, g_free);
     g_clear_pointer(&cut->bytes, g_byte_array_unref);
-}
-
-guint32 keep_minute(Archive *archive) {
-    const Clock *clock = archive->options.clock;
-    return (guint32)CLAMP(clock_wall_ns(clock) / NS_PER_MINUTE, 0, G_MAXUINT32);
 }

@@ -1,4 +1,4 @@
-/* Telling the filter of stored traces (tables/known_traces.h) what the store had before it was made. */
+/* Filling the filter of stored traces (tables/known_traces.h) with what the store had when it was opened. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
@@ -6,4 +6,4 @@
 gsize archive_known_bytes(const Archive *archive);
 /* Tells the archive's filter of the next so many traces that are stored; *done when that were all, from then on it is
  * used. One thread, beside any others; after an error it may be called again. */
-gboolean archive_learn_traces(Archive *archive, guint most, gboolean *done, GError **error);
+gboolean archive_fill_known(Archive *archive, guint most, gboolean *done, GError **error);

@@ -1,4 +1,4 @@
-#include "analyzer/archive/read/kinds.h"
+#include "analyzer/archive/read/distinct.h"
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/read/period_stats.h"
@@ -30,8 +30,8 @@ static gboolean find_stored(Archive *archive, Found *found, GError **error) {
     return archive_stats_hosts(archive, &all, add_host, found, error);
 }
 
-gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error) {
-    KindSet *set = &archive->kinds;
+gboolean archive_distinct(Archive *archive, ArchiveDistinct *distinct, GError **error) {
+    DistinctSet *set = &archive->distinct;
     pthread_mutex_lock(&set->lock);
     gboolean complete = set->complete;
     pthread_mutex_unlock(&set->lock);
@@ -42,11 +42,11 @@ gboolean archive_kinds(Archive *archive, ArchiveKinds *kinds, GError **error) {
         g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
         Found found = {functions, seen, hosts};
         if (!find_stored(archive, &found, error)) return FALSE;
-        kind_set_add(set, functions, hosts);
+        distinct_set_add(set, functions, hosts);
     }
     pthread_mutex_lock(&set->lock);
     set->complete = TRUE;
-    *kinds = (ArchiveKinds){g_hash_table_size(set->functions), g_hash_table_size(set->hosts)};
+    *distinct = (ArchiveDistinct){g_hash_table_size(set->functions), g_hash_table_size(set->hosts)};
     pthread_mutex_unlock(&set->lock);
     return TRUE;
 }
