@@ -44,14 +44,15 @@ struct Daemon {
     guint n_shards;
     Recorder *recorder;
     AllowanceBudget questions;
-    StateSources sources;
+    WaitView wait;
+    StateSources state;
     Http *http;
     ResourceControl *control;
     Consolidation *consolidation;
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
-    Net *net;
+    Net *_Atomic net; /* NULL until spans are taken */
     FilePlan files;
     Shares *shares;
     Names *names;
@@ -166,12 +167,9 @@ static ResourceControlLimits resource_control_limits(const Settings *settings) {
 
 static void ask_for_restart(void) { kill(getpid(), DAEMON_RESTART_SIGNAL); }
 
-static void start_service(Daemon *daemon) {
-    const Settings *s = daemon->settings;
-
-    daemon->sources = (StateSources){
+static void set_state_sources(Daemon *daemon) {
+    daemon->state = (StateSources){
         .archive = daemon->archive,
-        .ids_for_ns = daemon->settings->ids_for_ns,
         .admission = daemon->admission,
         .counters = daemon->counters,
         .senders = daemon->senders,
@@ -180,6 +178,7 @@ static void start_service(Daemon *daemon) {
         .accounts = daemon->accounts,
         .journal = daemon->journal,
         .rate = daemon->rate,
+        .wait = &daemon->wait,
         .sampling = &daemon->sampling,
         .space = &daemon->space,
         .recovery = &daemon->recovering,
@@ -187,10 +186,13 @@ static void start_service(Daemon *daemon) {
         .n_shards = daemon->n_shards,
         .recorder = daemon->recorder,
         .questions = &daemon->questions,
+        .net = &daemon->net,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
-    atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
+}
 
+static void start_http(Daemon *daemon) {
+    const Settings *s = daemon->settings;
     HttpOptions http = {
         .listen_fd = daemon->http_fd,
         .query_threads = s->query_threads,
@@ -199,14 +201,35 @@ static void start_service(Daemon *daemon) {
         .timeout_ns = s->http_timeout_ns,
         .listen = s->listen_http,
         .hosts = (const char *const *)s->http_hosts,
-        .sources = &daemon->sources,
+        .backend = {.archive = daemon->archive,
+                    .shards = daemon->shards,
+                    .n_shards = daemon->n_shards,
+                    .recorder = daemon->recorder,
+                    .admission = daemon->admission,
+                    .recovery = &daemon->recovering,
+                    .questions = &daemon->questions},
+        .state = &daemon->state,
+        .shares = daemon->shares,
         .counters = counter_set_add(daemon->counters),
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
+}
 
+static JournalUsers journal_users(const Daemon *daemon) {
+    return (JournalUsers){daemon->journal, daemon->archive, daemon->shards, daemon->n_shards, daemon->recorder};
+}
+
+static void start_resource_control(Daemon *daemon) {
+    const Settings *s = daemon->settings;
     ResourceControlOptions control = {
-        .sources = &daemon->sources,
+        .users = journal_users(daemon),
+        .admission = daemon->admission,
+        .counters = daemon->counters,
+        .names = daemon->names,
+        .space = &daemon->space,
+        .rate = daemon->rate,
+        .wait = &daemon->wait,
         .store_path = s->store_path,
         .journal_path = s->journal_path,
         .uses_journal = s->ack != ACK_MEMORY,
@@ -220,9 +243,19 @@ static void start_service(Daemon *daemon) {
     };
     ResourceControlLimits limits = resource_control_limits(s);
     daemon->control = resource_control_start(&control, &limits);
+}
 
-    daemon->consolidation = consolidation_start(&daemon->sources);
-    RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
+static void start_service(Daemon *daemon) {
+    const Settings *s = daemon->settings;
+    set_state_sources(daemon);
+    atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
+    start_http(daemon);
+    start_resource_control(daemon);
+
+    const ConsolidationOptions consolidation = {daemon->archive, daemon->journal, daemon->admission, &daemon->space,
+                                                s->ids_for_ns};
+    daemon->consolidation = consolidation_start(&consolidation);
+    const RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->retention = retention_start(&retention, &s->retention);
 }
 
@@ -301,9 +334,8 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
     admission_set(daemon->admission, ADMISSION_STARTING, NULL);
     daemon->net = net_start(&options);
     daemon->thrift_fd = -1;
-    atomic_store(&daemon->sources.net, daemon->net);
 
-    const WatchdogOptions watchdog = {&daemon->sources, daemon->http, daemon->control};
+    const WatchdogOptions watchdog = {daemon->shards, daemon->n_shards, daemon->net, daemon->http, daemon->control};
     daemon->watchdog = watchdog_start(&watchdog);
     return TRUE;
 }
@@ -375,7 +407,8 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     gboolean good = shards_stop(daemon->shards, daemon->n_shards, MAX(until_ns - clock_monotonic_ns(clock_system()), 0),
                                 recorded ? &problem : NULL) &&
                     recorded && make_safe(daemon->store, until_ns, &problem);
-    resource_control_trim(&daemon->sources);
+    const JournalUsers users = journal_users(daemon);
+    resource_control_trim(&users);
 
     /* Only now: a long question must not keep spans from the store. */
     g_clear_pointer(&daemon->http, http_stop);

@@ -16,9 +16,9 @@ struct Watchdog {
 };
 
 /* Whatever they answer: that the store fails is not for us. */
-static void ask_shards(const StateSources *sources) {
-    Waiter *waiter = waiter_new(sources->n_shards);
-    for (guint i = 0; i < sources->n_shards; i++) shard_store_trace(sources->shards[i], NO_TRACE, waiter);
+static void ask_shards(const WatchdogOptions *options) {
+    Waiter *waiter = waiter_new(options->n_shards);
+    for (guint i = 0; i < options->n_shards; i++) shard_store_trace(options->shards[i], NO_TRACE, waiter);
     waiter_wait(waiter, NULL, NULL);
 }
 
@@ -26,8 +26,7 @@ static void ask_shards(const StateSources *sources) {
 static const char *missed(const Watchdog *watchdog) {
     const WatchdogOptions *options = &watchdog->options;
     const gint64 since_ns = clock_monotonic_ns(clock_system()) - watchdog->within_ns / 2;
-    Net *net = atomic_load(&options->sources->net);
-    if (net && net_seen_ns(net) < since_ns) return "a network thread";
+    if (net_seen_ns(options->net) < since_ns) return "a network thread";
     if (http_seen_ns(options->http) < since_ns) return "the HTTP thread";
     if (resource_control_seen_ns(options->control) < since_ns) return "resource control";
     return NULL;
@@ -36,7 +35,7 @@ static const char *missed(const Watchdog *watchdog) {
 static gint64 watchdog_round(void *arg) {
     Watchdog *watchdog = arg;
     static LogLimit limit;
-    ask_shards(watchdog->options.sources);
+    ask_shards(&watchdog->options);
     const char *who = missed(watchdog);
     if (who == NULL)
         sd_notify(0, "WATCHDOG=1");

@@ -9,7 +9,9 @@
 #include "receiver/http/http.h"
 
 typedef struct WatchdogOptions {
-    StateSources *sources;
+    Shard *const *shards;
+    guint n_shards;
+    Net *net;
     Http *http;
     ResourceControl *control;
 } WatchdogOptions;

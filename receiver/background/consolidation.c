@@ -17,8 +17,8 @@
 /* From the end of one pass to the next. */
 #define PASS_NS (5 * NS_PER_SEC)
 /* Until late spans are looked at again: the longer, the more there was to do the last time. */
-#define SETTLE_MAX_NS (120 * NS_PER_SEC)
-#define SETTLE_SHARE  50 /* it is to take 1/50 of the time */
+#define JOIN_PAUSE_MAX_NS (120 * NS_PER_SEC)
+#define JOIN_SHARE        50 /* it is to take 1/50 of the time */
 /* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
  * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
 static const JoinWhen join_when = {
@@ -44,7 +44,7 @@ static void join_late(Archive *archive, gint64 *from_ns) {
     const gint64 begin_ns = thread_cpu_ns();
     if (!archive_join_due(archive, &join_when, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
-    const gint64 pause_ns = MIN((thread_cpu_ns() - begin_ns) * SETTLE_SHARE, SETTLE_MAX_NS);
+    const gint64 pause_ns = MIN((thread_cpu_ns() - begin_ns) * JOIN_SHARE, JOIN_PAUSE_MAX_NS);
     *from_ns = clock_monotonic_ns(clock_system()) + pause_ns;
 }
 
@@ -87,15 +87,15 @@ typedef struct Quiet {
 
 /* Under load files are merged many at a time; what is left of that when nothing more comes takes space, and each
  * question reads it. */
-static void look_for_quiet(const StateSources *sources, Quiet *quiet) {
-    Store *store = archive_store(sources->archive);
-    const ArchiveTotals totals = archive_totals(sources->archive);
+static void look_for_quiet(const ConsolidationOptions *options, Quiet *quiet) {
+    Store *store = archive_store(options->archive);
+    const ArchiveTotals totals = archive_totals(options->archive);
     if (totals.spans != quiet->spans || totals.late_waiting != quiet->waiting) {
         if (quiet->passes > QUIET_PASSES) store_set_quiet(store, FALSE);
         *quiet = (Quiet){totals.spans, totals.late_waiting, 0};
     } else if (quiet->passes < QUIET_PASSES) {
         quiet->passes++;
-    } else if (quiet->passes == QUIET_PASSES && atomic_load(&sources->space->level) == SPACE_FINE) {
+    } else if (quiet->passes == QUIET_PASSES && atomic_load(&options->space->level) == SPACE_FINE) {
         store_set_quiet(store, TRUE);
         quiet->passes++;
     }
@@ -108,64 +108,64 @@ typedef struct Forgetting {
 } Forgetting;
 
 /* Of a store that keeps all ids in its records there are none. */
-static gboolean any_ids(StateSources *sources, gint64 before_ns) {
+static gboolean any_ids(const ConsolidationOptions *options, gint64 before_ns) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     gboolean any = FALSE;
-    if (!archive_ids_due(sources->archive, before_ns, &any, &error))
+    if (!archive_ids_due(options->archive, before_ns, &any, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
     return any;
 }
 
 /* Spans that are replayed after a crash are recognised by their ids: these stay as long as the journal may hold the
  * spans. */
-static void forget_ids(StateSources *sources, Forgetting *due) {
+static void forget_ids(const ConsolidationOptions *options, Forgetting *due) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
-    JournalUsage usage = journal_usage(sources->journal);
+    JournalUsage usage = journal_usage(options->journal);
 
     if (due->before_ns == 0) {
-        const gint64 before_ns = MAX(clock_wall_ns(clock_system()) - sources->ids_for_ns, 1);
-        if (!any_ids(sources, before_ns)) return;
+        const gint64 before_ns = MAX(clock_wall_ns(clock_system()) - options->ids_for_ns, 1);
+        if (!any_ids(options, before_ns)) return;
         *due = (Forgetting){before_ns, usage.newest};
     }
     if (usage.segments > 0 && usage.oldest <= due->segment) return;
 
     /* What came in time for that joins its trace: without ids it would be told from repeats no more. What is damaged
      * never can; all else can later. */
-    if (!archive_join(sources->archive, &error)) {
+    if (!archive_join(options->archive, &error)) {
         if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_BUSY))
             log_limited(&limit, LOG_LEVEL_WARNING, "late spans wait: %s", error->message);
         if (!g_error_matches(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT)) return;
     }
 
     g_clear_error(&error);
-    if (!archive_forget_ids(sources->archive, due->before_ns, &error))
+    if (!archive_forget_ids(options->archive, due->before_ns, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "ids stay beside their traces: %s", error->message);
     due->before_ns = 0;
 }
 
 /* Removed traces that are noted, and the journal's last segment when that was looked at. */
-typedef struct GoneNoted {
+typedef struct RemovedNoted {
     gboolean closed;
     guint32 generation;
     guint64 segment;
-} GoneNoted;
+} RemovedNoted;
 
 /* What the journal can give no more need not be told from what is new. */
-static void forget_gone(StateSources *sources, GoneNoted *gone) {
+static void forget_removed(const ConsolidationOptions *options, RemovedNoted *removed) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
-    if (!gone->closed) {
-        if (!archive_removed_traces_any(sources->archive)) return;
-        gone->generation = archive_removed_traces_close(sources->archive);
-        gone->closed = TRUE;
-        gone->segment = journal_usage(sources->journal).newest;
+    if (!removed->closed) {
+        if (!archive_removed_traces_any(options->archive)) return;
+        removed->generation = archive_removed_traces_close(options->archive);
+        removed->closed = TRUE;
+        removed->segment = journal_usage(options->journal).newest;
     }
-    const JournalUsage usage = journal_usage(sources->journal);
-    if (usage.segments > 0 && usage.oldest <= gone->segment) return;
-    if (archive_removed_traces_forget(sources->archive, gone->generation, &error))
-        gone->closed = FALSE;
+    const JournalUsage usage = journal_usage(options->journal);
+    if (usage.segments > 0 && usage.oldest <= removed->segment) return;
+    if (archive_removed_traces_forget(options->archive, removed->generation, &error))
+        removed->closed = FALSE;
     else
         log_limited(&limit, LOG_LEVEL_WARNING, "removed traces stay noted: %s", error->message);
 }
@@ -173,36 +173,36 @@ static void forget_gone(StateSources *sources, GoneNoted *gone) {
 /* ---- the thread ---- */
 
 struct Consolidation {
-    StateSources *sources;
+    ConsolidationOptions options;
     PeriodicThread *thread;
 
     /* of the thread alone */
     TraceLinker *linker;
     Forgetting forgetting;
-    GoneNoted gone;
+    RemovedNoted removed;
     Quiet quiet;
     gint64 join_from_ns;
 };
 
 static gint64 consolidation_round(void *arg) {
     Consolidation *consolidation = arg;
-    StateSources *sources = consolidation->sources;
-    if (admission_is_shut_for(sources->admission, ADMISSION_STARTING)) return READY_NS;
+    const ConsolidationOptions *options = &consolidation->options;
+    if (admission_is_shut_for(options->admission, ADMISSION_STARTING)) return READY_NS;
 
-    if (fill_known(sources->archive)) return 0;
-    join_late(sources->archive, &consolidation->join_from_ns);
-    roll_up(sources->archive);
-    forget_ids(sources, &consolidation->forgetting);
-    forget_gone(sources, &consolidation->gone);
+    if (fill_known(options->archive)) return 0;
+    join_late(options->archive, &consolidation->join_from_ns);
+    roll_up(options->archive);
+    forget_ids(options, &consolidation->forgetting);
+    forget_removed(options, &consolidation->removed);
     link_tasks(consolidation->linker);
-    look_for_quiet(sources, &consolidation->quiet);
+    look_for_quiet(options, &consolidation->quiet);
     return PASS_NS;
 }
 
-Consolidation *consolidation_start(StateSources *sources) {
+Consolidation *consolidation_start(const ConsolidationOptions *options) {
     Consolidation *consolidation = g_new0(Consolidation, 1);
-    consolidation->sources = sources;
-    consolidation->linker = trace_linker_new(sources->archive);
+    consolidation->options = *options;
+    consolidation->linker = trace_linker_new(options->archive);
     const PeriodicWork work = {"consolidation", READY_NS, consolidation_round, consolidation};
     consolidation->thread = periodic_thread_start(&work);
     return consolidation;
@@ -210,7 +210,7 @@ Consolidation *consolidation_start(StateSources *sources) {
 
 void consolidation_stop(Consolidation *consolidation) {
     if (consolidation == NULL) return;
-    archive_hurry(consolidation->sources->archive);
+    archive_hurry(consolidation->options.archive);
     periodic_thread_stop(consolidation->thread);
     trace_linker_free(consolidation->linker);
     g_free(consolidation);

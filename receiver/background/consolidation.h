@@ -3,11 +3,22 @@
  * not wait for it. */
 #pragma once
 
-#include "receiver/report/state.h"
+#include "analyzer/archive/archive.h"
+#include "receiver/facts/admission.h"
+#include "receiver/facts/space.h"
+#include "receiver/journal/journal.h"
+
+typedef struct ConsolidationOptions {
+    Archive *archive;
+    Journal *journal;
+    Admission *admission;
+    const SpaceView *space;
+    gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
+} ConsolidationOptions;
 
 typedef struct Consolidation Consolidation;
 /* Works as soon as the receiver is ready. */
-Consolidation *consolidation_start(StateSources *sources);
+Consolidation *consolidation_start(const ConsolidationOptions *options);
 /* Waits for the pass under way: a batch of late spans, at most. */
 void consolidation_stop(Consolidation *consolidation);
 /* Late spans are joined to their traces when few wait; more wait for the next start. */

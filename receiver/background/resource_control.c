@@ -48,29 +48,30 @@ struct ResourceControl {
 /* ---- journal ---- */
 
 typedef struct Trim {
-    StateSources *sources;
+    const JournalUsers *users;
     guint64 reached_mark; /* read before, as the journal's lock is held while segments are looked at */
 } Trim;
 
 static guint64 oldest_needed(void *arg) {
     const Trim *trim = arg;
     guint64 oldest = JOURNAL_NONE;
-    for (guint i = 0; i < trim->sources->n_shards; i++)
-        oldest = MIN(oldest, shard_needs(trim->sources->shards[i], trim->reached_mark));
-    return MIN(oldest, recorder_needs(trim->sources->recorder, trim->reached_mark));
+    for (guint i = 0; i < trim->users->n_shards; i++)
+        oldest = MIN(oldest, shard_needs(trim->users->shards[i], trim->reached_mark));
+    return MIN(oldest, recorder_needs(trim->users->recorder, trim->reached_mark));
 }
 
-void resource_control_trim(StateSources *sources) {
-    Trim trim = {sources, store_reached_mark(archive_store(sources->archive))};
-    journal_trim(sources->journal, oldest_needed, &trim);
+void resource_control_trim(const JournalUsers *users) {
+    Trim trim = {users, store_reached_mark(archive_store(users->archive))};
+    journal_trim(users->journal, oldest_needed, &trim);
 }
 
 /* What open traces and the store's memory keep: to store them sooner makes what is not replayed yet no less. */
 static guint64 held_bytes(const JournalUsage *usage) { return usage->bytes - usage->unread_bytes; }
 
-static void bound_journal(StateSources *sources) {
-    const guint64 limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
-    JournalUsage usage = journal_usage(sources->journal);
+static void bound_journal(const ResourceControlOptions *options) {
+    const JournalUsers *users = &options->users;
+    const guint64 limit_bytes = atomic_load(&options->wait->journal_limit_bytes);
+    JournalUsage usage = journal_usage(users->journal);
     gboolean full = usage.bytes > 2 * limit_bytes;
     const char *why =
         usage.unread_bytes > 0
@@ -78,21 +79,22 @@ static void bound_journal(StateSources *sources) {
               "what was found in it is recovered"
             : "the journal has twice what it may have (journal.limit, or a quarter of what is free) and the store does "
               "not keep up: see whether its disk works, make room, or raise journal.limit";
-    if (admission_set(sources->admission, ADMISSION_JOURNAL_FULL, full ? why : NULL))
+    if (admission_set(options->admission, ADMISSION_JOURNAL_FULL, full ? why : NULL))
         log_message(full ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, "%s", full ? why : "the journal has room again");
-    if (held_bytes(&usage) <= limit_bytes || admission_is_shut_for(sources->admission, ADMISSION_STORE_FAILS)) return;
+    if (held_bytes(&usage) <= limit_bytes || admission_is_shut_for(options->admission, ADMISSION_STORE_FAILS)) return;
     guint64 up_to = usage.oldest + (usage.newest - usage.oldest) / 2;
-    for (guint i = 0; i < sources->n_shards; i++) shard_store_segments(sources->shards[i], up_to);
+    for (guint i = 0; i < users->n_shards; i++) shard_store_segments(users->shards[i], up_to);
 }
 
 /* Asks the store to write out its memory when that keeps the journal from getting shorter. */
-static void flush_store(StateSources *sources, Flushing *flushing) {
+static void flush_store(const ResourceControlOptions *options, Flushing *flushing) {
     static LogLimit limit;
-    Store *store = archive_store(sources->archive);
-    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(sources->recorder);
+    const JournalUsers *users = &options->users;
+    Store *store = archive_store(users->archive);
+    gint64 now_ns = clock_monotonic_ns(clock_system()), since_ns = recorder_unflushed_since_ns(users->recorder);
 
-    for (guint i = 0; i < sources->n_shards; i++) {
-        gint64 shard_ns = shard_unflushed_since_ns(sources->shards[i]);
+    for (guint i = 0; i < users->n_shards; i++) {
+        gint64 shard_ns = shard_unflushed_since_ns(users->shards[i]);
         if (shard_ns > 0 && (since_ns == 0 || shard_ns < since_ns)) since_ns = shard_ns;
     }
     if (since_ns == 0) {
@@ -101,9 +103,9 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
     }
 
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
-    const JournalUsage usage = journal_usage(sources->journal);
+    const JournalUsage usage = journal_usage(users->journal);
     const guint64 journal_bytes = held_bytes(&usage);
-    const guint64 journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes);
+    const guint64 journal_limit_bytes = atomic_load(&options->wait->journal_limit_bytes);
     /* A flush makes a file in each family, however small: compactions pay for it. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
                            : journal_bytes > journal_limit_bytes / 2 ? RESOURCE_CONTROL_FLUSH_NS / 4
@@ -119,14 +121,14 @@ static void flush_store(StateSources *sources, Flushing *flushing) {
     if (flush) flushing->asked = mark;
     if (flush) flushing->again_ns = now_ns + RESOURCE_CONTROL_FLUSH_NS;
 
-    if (admission_set(sources->admission, ADMISSION_STORE_FLUSH, flushing->failed ? error->message : NULL) &&
+    if (admission_set(options->admission, ADMISSION_STORE_FLUSH, flushing->failed ? error->message : NULL) &&
         !flushing->failed)
         log_message(LOG_LEVEL_NOTICE, "the store writes out what it has in memory again");
 }
 
 /* A store that does not recover by itself: receiver/background/store_watch.h. */
 static void watch_store(const ResourceControlOptions *options, StoreWatch *watch) {
-    Admission *admission = options->sources->admission;
+    Admission *admission = options->admission;
     const gboolean fails = admission_is_shut_for(admission, ADMISSION_STORE_FAILS) ||
                            admission_is_shut_for(admission, ADMISSION_STORE_FLUSH);
     const StoreFolder folder = {options->store_path, options->store_needs_bytes};
@@ -145,14 +147,14 @@ static void watch_store(const ResourceControlOptions *options, StoreWatch *watch
     }
 }
 
-static void probe_journal(StateSources *sources) {
-    if (!admission_is_shut_for(sources->admission, ADMISSION_JOURNAL_FAILS)) return;
+static void probe_journal(const ResourceControlOptions *options) {
+    if (!admission_is_shut_for(options->admission, ADMISSION_JOURNAL_FAILS)) return;
     g_autoptr(GError) error = NULL;
-    if (!journal_probe(sources->journal, &error)) {
-        admission_explain(sources->admission, ADMISSION_JOURNAL_FAILS, error->message);
+    if (!journal_probe(options->users.journal, &error)) {
+        admission_explain(options->admission, ADMISSION_JOURNAL_FAILS, error->message);
         return;
     }
-    if (admission_set(sources->admission, ADMISSION_JOURNAL_FAILS, NULL))
+    if (admission_set(options->admission, ADMISSION_JOURNAL_FAILS, NULL))
         log_message(LOG_LEVEL_NOTICE, "the journal can be written again");
 }
 
@@ -169,7 +171,7 @@ static void watch_space(const ResourceControlOptions *options, guint64 min_free_
             g_strdup_printf("%.0f MB are free on the file system of %s, less than store.min-free (%.0f MB): make room "
                             "there, shorten retention.traces or lower it",
                             (double)least / 1e6, path, (double)min_free_bytes / 1e6);
-    if (!admission_set(options->sources->admission, ADMISSION_STORE_SPACE, why)) return;
+    if (!admission_set(options->admission, ADMISSION_STORE_SPACE, why)) return;
     if (why)
         log_message(LOG_LEVEL_ERROR, "%s; no new spans are taken until then", why);
     else
@@ -178,9 +180,9 @@ static void watch_space(const ResourceControlOptions *options, guint64 min_free_
 
 /* Says how much the journal may have; spare files go while there is little room. */
 static void bound_disk(const ResourceControlOptions *options, const ResourceControlLimits *limits) {
-    StateSources *sources = options->sources;
+    const JournalUsers *users = &options->users;
     const char *path = options->uses_journal ? options->journal_path : options->store_path;
-    const JournalUsage usage = journal_usage(sources->journal);
+    const JournalUsage usage = journal_usage(users->journal);
     JournalRoom room = {.limit_bytes = limits->journal_limit_bytes,
                         .segment_bytes = options->segment_bytes,
                         .free_bytes = space_free_bytes(path),
@@ -188,16 +190,17 @@ static void bound_disk(const ResourceControlOptions *options, const ResourceCont
                         .reserve_bytes = limits->min_free_bytes};
     if (space_is_shared(path, options->store_path))
         room.reserve_bytes = MAX(room.reserve_bytes, limits->thin_free_bytes);
-    for (guint i = 0; i < sources->n_shards; i++) room.used_bytes += shard_state(sources->shards[i]).spill_file_bytes;
-    if (space_is_wanted(&room)) journal_drop_spares(sources->journal);
-    atomic_store(&sources->wait.journal_limit_bytes, space_for_journal(&room));
+    for (guint i = 0; i < users->n_shards; i++) room.used_bytes += shard_state(users->shards[i]).spill_file_bytes;
+    if (space_is_wanted(&room)) journal_drop_spares(users->journal);
+    atomic_store(&options->wait->journal_limit_bytes, space_for_journal(&room));
 }
 
 /* ---- what senders are told ---- */
 
 static void advise(ResourceControl *control, const ResourceControlLimits *limits, Advising *advising) {
-    StateSources *sources = control->options.sources;
-    SharedText *told = control->options.sampling;
+    const ResourceControlOptions *options = &control->options;
+    const JournalUsers *users = &options->users;
+    SharedText *told = options->sampling;
     if (!limits->sampling_auto) {
         advising->advice = (Advice){0};
         atomic_store(told, limits->sampling);
@@ -205,14 +208,14 @@ static void advise(ResourceControl *control, const ResourceControlLimits *limits
     }
 
     gint64 now_ns = clock_monotonic_ns(clock_system());
-    guint64 spans = counter_set_sum(sources->counters, COUNTER_SPANS);
+    guint64 spans = counter_set_sum(options->counters, COUNTER_SPANS);
     AdviceInput input = {.budget = limits->sampling_spans_per_s,
-                         .queue_bytes = control->options.queue_bytes,
-                         .try_later = counter_set_sum(sources->counters, COUNTER_TRY_LATER),
-                         .space_is_thin = atomic_load(&sources->space->level) == SPACE_THIN};
+                         .queue_bytes = options->queue_bytes,
+                         .try_later = counter_set_sum(options->counters, COUNTER_TRY_LATER),
+                         .space_is_thin = atomic_load(&options->space->level) == SPACE_THIN};
     if (advising->time_ns > 0)
         input.spans_per_s = (double)(spans - advising->spans) * 1e9 / (double)MAX(now_ns - advising->time_ns, 1);
-    for (guint i = 0; i < sources->n_shards; i++) input.queued_bytes += shard_state(sources->shards[i]).mailbox_bytes;
+    for (guint i = 0; i < users->n_shards; i++) input.queued_bytes += shard_state(users->shards[i]).mailbox_bytes;
     advising->spans = spans;
     advising->time_ns = now_ns;
 
@@ -229,35 +232,35 @@ static void advise(ResourceControl *control, const ResourceControlLimits *limits
 
 /* ---- what open traces may have ---- */
 
-static IdleTimes idle_times_now(StateSources *sources, const ResourceControlLimits *limits) {
-    const JournalUsage usage = journal_usage(sources->journal);
+static IdleTimes idle_times_now(const ResourceControlOptions *options, const ResourceControlLimits *limits) {
+    const JournalUsage usage = journal_usage(options->users.journal);
     const IdleRuleInput input = {.idle_ns = limits->idle_ns,
                                  .max_age_ns = limits->max_age_ns,
-                                 .spans_per_s = rate_per_s(sources->rate),
+                                 .spans_per_s = rate_per_s(options->rate),
                                  .journal_bytes = held_bytes(&usage),
-                                 .journal_limit_bytes = atomic_load(&sources->wait.journal_limit_bytes)};
+                                 .journal_limit_bytes = atomic_load(&options->wait->journal_limit_bytes)};
     const IdleTimes times = idle_times_of(&input);
-    atomic_store(&sources->wait.idle_ns, times.idle_ns);
-    atomic_store(&sources->wait.large_idle_ns, times.large_idle_ns);
+    atomic_store(&options->wait->idle_ns, times.idle_ns);
+    atomic_store(&options->wait->large_idle_ns, times.large_idle_ns);
     return times;
 }
 
-static void share_out(StateSources *sources, OtherMemory *others, const ResourceControlLimits *limits) {
+static void share_out(const ResourceControlOptions *options, OtherMemory *others, const ResourceControlLimits *limits) {
     MemoryUse use = {.resident_bytes = memory_resident_bytes()};
     if (use.resident_bytes == 0) return; /* the shares stay as they are */
-    for (guint i = 0; i < sources->n_shards; i++) {
-        ShardState shard = shard_state(sources->shards[i]);
+    for (guint i = 0; i < options->users.n_shards; i++) {
+        ShardState shard = shard_state(options->users.shards[i]);
         use.held_bytes += shard.arena_held_bytes;
         use.used_bytes += shard.arena_bytes;
     }
-    const IdleTimes times = idle_times_now(sources, limits);
+    const IdleTimes times = idle_times_now(options, limits);
     const ShardShare share = {
-        .memory_bytes = memory_for_traces(others, &use, limits->memory_bytes) / sources->n_shards,
-        .disk_bytes = atomic_load(&sources->wait.journal_limit_bytes) / sources->n_shards,
+        .memory_bytes = memory_for_traces(others, &use, limits->memory_bytes) / options->users.n_shards,
+        .disk_bytes = atomic_load(&options->wait->journal_limit_bytes) / options->users.n_shards,
         .idle_ns = times.idle_ns,
         .large_idle_ns = times.large_idle_ns,
     };
-    for (guint i = 0; i < sources->n_shards; i++) shard_set_share(sources->shards[i], &share);
+    for (guint i = 0; i < options->users.n_shards; i++) shard_set_share(options->users.shards[i], &share);
 }
 
 /* ---- the thread ---- */
@@ -271,33 +274,33 @@ static ResourceControlLimits limits_now(ResourceControl *control) {
 
 /* What need not be looked at four times a second. */
 static void look_each_second(ResourceControl *control, const ResourceControlLimits *limits) {
-    StateSources *sources = control->options.sources;
-    names_watch(sources->names);
+    const ResourceControlOptions *options = &control->options;
+    names_watch(options->names);
     advise(control, limits, &control->advising);
-    rate_feed(sources->rate, counter_set_sum(sources->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
+    rate_feed(options->rate, counter_set_sum(options->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
 }
 
 static gint64 resource_control_round(void *arg) {
     ResourceControl *control = arg;
-    StateSources *sources = control->options.sources;
+    const ResourceControlOptions *options = &control->options;
     const ResourceControlLimits limits = limits_now(control);
     const gboolean each_second = control->round % 4 == 0;
     atomic_store(&control->seen_ns, clock_monotonic_ns(clock_system()));
 
-    watch_space(&control->options, limits.min_free_bytes);
-    bound_disk(&control->options, &limits);
-    probe_journal(sources);
+    watch_space(options, limits.min_free_bytes);
+    bound_disk(options, &limits);
+    probe_journal(options);
     if (control->round % TRIM_ROUNDS == 0) {
         memory_trim();
-        archive_rest(sources->archive);
+        archive_rest(options->users.archive);
     }
     if (each_second) look_each_second(control, &limits);
 
-    share_out(sources, &control->others, &limits); /* what a group takes while it is written is soon gone */
-    resource_control_trim(sources);
-    flush_store(sources, &control->flushing);
-    watch_store(&control->options, &control->watch);
-    if (each_second) bound_journal(sources);
+    share_out(options, &control->others, &limits); /* what a group takes while it is written is soon gone */
+    resource_control_trim(&options->users);
+    flush_store(options, &control->flushing);
+    watch_store(options, &control->watch);
+    if (each_second) bound_journal(options);
     control->round++;
     return ROUND_NS;
 }
@@ -311,7 +314,7 @@ ResourceControl *resource_control_start(const ResourceControlOptions *options, c
     control->others.expected_bytes = options->others_bytes;
     watch_space(options, limits->min_free_bytes);
     bound_disk(options, limits);
-    idle_times_now(options->sources, limits);
+    idle_times_now(options, limits);
     const PeriodicWork work = {"resources", ROUND_NS, resource_control_round, control};
     control->thread = periodic_thread_start(&work);
     return control;

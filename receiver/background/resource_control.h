@@ -4,14 +4,37 @@
 #pragma once
 
 #include "common/base/clock.h"
-#include "receiver/report/state.h"
+#include "receiver/facts/admission.h"
+#include "receiver/facts/counters.h"
+#include "receiver/facts/names.h"
+#include "receiver/facts/space.h"
+#include "receiver/net/intake.h"
+#include "receiver/report/rate.h"
+#include "receiver/report/wait_view.h"
+#include "receiver/traces/recorder.h"
+#include "receiver/traces/shard.h"
 
 /* So long may the journal have to keep what lies in the store's memory, when that does not fill up before: what a start
  * after kill -9 has to take in again, and how far behind `plumb --store` may be. */
 #define RESOURCE_CONTROL_FLUSH_NS (10 * NS_PER_SEC)
 
+/* The journal, and all that may need what is in it. */
+typedef struct JournalUsers {
+    Journal *journal;
+    Archive *archive;
+    Shard *const *shards;
+    guint n_shards;
+    Recorder *recorder;
+} JournalUsers;
+
 typedef struct ResourceControlOptions {
-    StateSources *sources;
+    JournalUsers users;
+    Admission *admission;
+    CounterSet *counters;
+    Names *names;
+    const SpaceView *space;
+    Rate *rate;     /* fed here */
+    WaitView *wait; /* said here */
     const char *store_path, *journal_path;
     gboolean uses_journal;     /* ack is not memory */
     guint64 segment_bytes;     /* of the journal */
@@ -42,4 +65,4 @@ void resource_control_stop(ResourceControl *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResourceControl, resource_control_stop)
 
 /* Deletes the journal segments that nothing needs; also for the end, when no resource control runs any more. */
-void resource_control_trim(StateSources *sources);
+void resource_control_trim(const JournalUsers *users);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/base/thread.h"
-#include "receiver/http/http_jobs.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/server.h"
 
@@ -32,16 +31,16 @@ struct Http {
 /* ---- what this thread answers itself ---- */
 
 static void answer_ready(Http *http, HttpExchange *exchange) {
-    const StateSources *sources = http->options.sources;
-    g_autofree char *shut = admission_describe(sources->admission);
-    g_autofree char *why = shut ? g_steal_pointer(&shut) : names_describe(sources->names);
+    const StateSources *state = http->options.state;
+    g_autofree char *shut = admission_describe(state->admission);
+    g_autofree char *why = shut ? g_steal_pointer(&shut) : names_describe(state->names);
     g_autofree char *text = why ? g_strconcat(why, "\n", NULL) : g_strdup("ready\n");
     http_send_text(exchange, why ? 503 : 200, text);
 }
 
 static void answer_metrics(Http *http, HttpExchange *exchange) {
     g_autoptr(GString) text = g_string_new(NULL);
-    metrics_write(http->options.sources, text);
+    metrics_write(http->options.state, text);
     g_autoptr(GBytes) body = g_string_free_to_bytes(g_steal_pointer(&text));
     http_send(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", body);
 }
@@ -249,7 +248,7 @@ Http *http_start(const HttpOptions *options) {
     const HttpServerOptions server = {
         .listen_fd = options->listen_fd,
         .base = http->base,
-        .shares = options->sources->shares,
+        .shares = options->shares,
         .names = http->names,
         .counters = options->counters,
         .timeout_ns = options->timeout_ns,
@@ -265,7 +264,8 @@ Http *http_start(const HttpOptions *options) {
         .per_peer = options->query_threads,
         .queue = options->queue,
         .question_timeout_ns = options->question_timeout_ns,
-        .sources = options->sources,
+        .backend = options->backend,
+        .state = options->state,
         .ready = wake,
         .arg = http,
     };

@@ -2,7 +2,7 @@
  * stored traces (/api/v1/) go to query threads (http_jobs.h), so that probes never wait for a long answer. */
 #pragma once
 
-#include "receiver/report/state.h"
+#include "receiver/http/http_jobs.h"
 
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
@@ -12,7 +12,9 @@ typedef struct HttpOptions {
     gint64 timeout_ns;          /* for a request to become whole, for something of an answer to be taken */
     const char *listen;         /* as configured */
     const char *const *hosts;   /* names that this server is asked by, beside its own */
-    StateSources *sources;
+    HttpBackend backend;
+    const StateSources *state; /* of status, metrics and readiness */
+    Shares *shares;
     Counters *counters; /* the HTTP thread's block */
 } HttpOptions;
 

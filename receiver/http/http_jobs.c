@@ -158,7 +158,7 @@ static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *messa
     post_json(jobs, job, code, json_pack("{s:s}", "error", message));
 }
 
-static gboolean is_recovering(const HttpJobs *jobs) { return atomic_load(&jobs->options.sources->recovery->goes_on); }
+static gboolean is_recovering(const HttpJobs *jobs) { return atomic_load(&jobs->options.backend.recovery->goes_on); }
 
 /* Around everything that waits for a shard. FALSE: the shards are about to stop. */
 static gboolean order_begin(HttpJobs *jobs) {
@@ -180,9 +180,9 @@ static void order_end(HttpJobs *jobs) {
  * any other trace. When the store fails, what it has must do. */
 static void store_trace(HttpJobs *jobs, const HttpJob *job) {
     if (!order_begin(jobs)) return;
-    const StateSources *sources = jobs->options.sources;
+    const HttpBackend *backend = &jobs->options.backend;
     Waiter *waiter = waiter_new(1);
-    shard_store_trace(sources->shards[shard_of(job->trace_id, sources->n_shards)], job->trace_id, waiter);
+    shard_store_trace(backend->shards[shard_of(job->trace_id, backend->n_shards)], job->trace_id, waiter);
     waiter_wait(waiter, NULL, NULL);
     order_end(jobs);
 }
@@ -203,29 +203,28 @@ static gboolean is_gone(void *job) { return is_cancelled(job); }
 static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed) {
     const gint64 timeout_ns = timed ? jobs->options.question_timeout_ns : 0;
     return (Allowance){
-        .budget = jobs->options.sources->questions, .timeout_ns = timeout_ns, .gone = is_gone, .arg = job};
+        .budget = jobs->options.backend.questions, .timeout_ns = timeout_ns, .gone = is_gone, .arg = job};
 }
 
 /* The text of the answer, or NULL. */
-static char *make_text(const Query *query, StateSources *sources, gsize *size_bytes, GError **error) {
+static char *make_text(const Query *query, const StateSources *state, gsize *size_bytes, GError **error) {
     g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
     json_auto_t *document = query_run_rows(query, &rows, error);
     if (!document) return NULL;
-    if (strcmp(query->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(sources));
-    if (strcmp(query->question, "senders") == 0) accounts_senders(sources, document);
+    if (strcmp(query->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(state));
+    if (strcmp(query->question, "senders") == 0) accounts_senders(state, document);
     g_autofree char *text = json_compact_rows(document, &rows, size_bytes);
     return allowance_check(error) ? g_steal_pointer(&text) : NULL;
 }
 
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
-    StateSources *sources = jobs->options.sources;
     if (job->has_trace) store_trace(jobs, job);
-    const Query query = {sources->archive, job->question, job->params, clock_wall_ns(clock_system())};
+    const Query query = {jobs->options.backend.archive, job->question, job->params, clock_wall_ns(clock_system())};
     Allowance allowance = allowance_of(jobs, job, !query_reads_all(job->question));
     gsize size_bytes;
     allowance_begin(&allowance);
-    char *text = make_text(&query, sources, &size_bytes, &error);
+    char *text = make_text(&query, jobs->options.state, &size_bytes, &error);
     allowance_end();
     if (text)
         post_text(jobs, job, 200, text, size_bytes);
@@ -243,10 +242,10 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
         return;
     }
 
-    const StateSources *sources = jobs->options.sources;
-    Waiter *waiter = waiter_new(sources->n_shards + 1);
-    for (guint i = 0; i < sources->n_shards; i++) shard_flush(sources->shards[i], waiter);
-    recorder_flush(sources->recorder, waiter);
+    const HttpBackend *backend = &jobs->options.backend;
+    Waiter *waiter = waiter_new(backend->n_shards + 1);
+    for (guint i = 0; i < backend->n_shards; i++) shard_flush(backend->shards[i], waiter);
+    recorder_flush(backend->recorder, waiter);
 
     guint64 closed = 0;
     g_autoptr(GError) error = NULL;
@@ -254,9 +253,9 @@ static void answer_flush(HttpJobs *jobs, HttpJob *job) {
     order_end(jobs);
 
     /* What cannot be joined keeps waiting, and the consolidation thread says why. */
-    if (good) archive_join(sources->archive, NULL);
+    if (good) archive_join(backend->archive, NULL);
     /* Who asks wants them on disk, where `plumb --store` sees them. */
-    good = good && store_sync(archive_store(sources->archive), &error);
+    good = good && store_sync(archive_store(backend->archive), &error);
 
     if (good)
         post_json(jobs, job, 200, json_pack("{s:I}", "closed_traces", (json_int_t)closed));
@@ -290,7 +289,7 @@ static void answer_export(HttpJobs *jobs, HttpJob *job) {
     gint64 now_ns = clock_wall_ns(clock_system());
     Allowance allowance = allowance_of(jobs, job, FALSE);
     allowance_begin(&allowance);
-    const gboolean good = query_export(jobs->options.sources->archive, job->params, now_ns, &sink, &error);
+    const gboolean good = query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
     allowance_end();
     if (good) {
         HttpAnswer end = {.job = job, .last = TRUE, .code = 200, .stream = TRUE};
@@ -321,7 +320,7 @@ static void take_same(GQueue *waiting, HttpJob *job) {
  * who asks is told so. */
 static gboolean must_wait(const HttpJobs *jobs, const HttpJob *job) {
     return job->kind == JOB_FLUSH && is_recovering(jobs) &&
-           !admission_is_shut_for(jobs->options.sources->admission, ADMISSION_STORE_FAILS);
+           !admission_is_shut_for(jobs->options.backend.admission, ADMISSION_STORE_FAILS);
 }
 
 /* ---- whose turn it is; with the lock held ---- */

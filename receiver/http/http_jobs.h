@@ -44,14 +44,26 @@ typedef struct HttpAnswer {
 } HttpAnswer;
 void http_answer_free(HttpAnswer *answer);
 
+/* What questions and flushes are asked of. */
+typedef struct HttpBackend {
+    Archive *archive;
+    Shard *const *shards;
+    guint n_shards;
+    Recorder *recorder;
+    Admission *admission;
+    const RecoveryView *recovery;
+    AllowanceBudget *questions; /* memory of those that are being answered */
+} HttpBackend;
+
 typedef struct HttpJobs HttpJobs;
 typedef struct HttpJobsOptions {
     guint n_threads;
     guint per_peer; /* threads that one peer may have */
     guint queue;
     gint64 question_timeout_ns; /* 0: none */
-    StateSources *sources;
-    void (*ready)(void *arg); /* answers are there: called on query threads */
+    HttpBackend backend;
+    const StateSources *state; /* for the questions that are about plumbd itself */
+    void (*ready)(void *arg);  /* answers are there: called on query threads */
     void *arg;
 } HttpJobsOptions;
 HttpJobs *http_jobs_start(const HttpJobsOptions *options);

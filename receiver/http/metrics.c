@@ -52,7 +52,7 @@ static void write_sender_drops(void *arg, const SenderInfo *info) {
     }
 }
 
-static void write_accounts(GString *out, StateSources *sources) {
+static void write_accounts(GString *out, const StateSources *sources) {
     AccountReport accounts = account_report_read(sources);
     const AccountSums *sums = &accounts.sums;
     const struct {
@@ -72,7 +72,7 @@ static void write_labelled(GString *out, const char *name, const char *label, co
     g_string_append_printf(out, "plumbd_%s{%s=\"%s\"} %" G_GUINT64_FORMAT "\n", name, label, of, value);
 }
 
-static void write_questions(GString *out, AllowanceBudget *questions) {
+static void write_questions(GString *out, const AllowanceBudget *questions) {
     write_gauge(out, "question_memory_limit_bytes", "Memory that questions may have together",
                 (double)atomic_load(&questions->limit_bytes));
     write_head(out, "questions_refused_total", "counter", "Questions that were ended before they were answered");
@@ -102,7 +102,7 @@ static void write_store(GString *out, const StoreUsage *usage) {
         write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
 }
 
-static void write_wait(GString *out, WaitView *wait) {
+static void write_wait(GString *out, const WaitView *wait) {
     write_gauge(out, "journal_limit_bytes", "What the journal may have: journal.limit, or less on a small disk",
                 (double)atomic_load(&wait->journal_limit_bytes));
     write_gauge(out, "trace_wait_seconds", "How long a trace with its root is waited for without a span",
@@ -111,7 +111,7 @@ static void write_wait(GString *out, WaitView *wait) {
                 (double)atomic_load(&wait->large_idle_ns) / 1e9);
 }
 
-void metrics_write(StateSources *sources, GString *out) {
+void metrics_write(const StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
     ArchiveTotals totals = archive_totals(sources->archive);
@@ -148,7 +148,7 @@ void metrics_write(StateSources *sources, GString *out) {
     write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
     write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
     write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
-    write_wait(out, &sources->wait);
+    write_wait(out, sources->wait);
 
     write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
     write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);

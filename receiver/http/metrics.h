@@ -3,4 +3,4 @@
 
 #include "receiver/report/state.h"
 
-void metrics_write(StateSources *sources, GString *out);
+void metrics_write(const StateSources *sources, GString *out);

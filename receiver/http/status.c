@@ -65,7 +65,7 @@ static json_t *names_of_state(const NamesState *names) {
     return object;
 }
 
-json_t *status_receiver(StateSources *sources) {
+json_t *status_receiver(const StateSources *sources) {
     State state;
     state_collect(&state, sources);
 

@@ -6,7 +6,7 @@
 #include "receiver/report/state.h"
 
 /* New references. */
-json_t *status_receiver(StateSources *sources);
+json_t *status_receiver(const StateSources *sources);
 /* Its array of senders, of which no more than these are shown. */
 #define STATUS_SENDERS_SHOWN 1024u
 json_t *status_senders(Senders *senders); /* for tests */

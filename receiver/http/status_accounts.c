@@ -22,7 +22,7 @@ static void set_integer(json_t *object, const char *name, gint64 value) {
     json_object_set_new(object, name, json_integer(value));
 }
 
-json_t *accounts_status(StateSources *sources) {
+json_t *accounts_status(const StateSources *sources) {
     AccountReport accounts = account_report_read(sources);
     const AccountSums *sums = &accounts.sums;
     json_t *object = json_object();
@@ -71,7 +71,7 @@ static void add_said(void *arg, const SenderInfo *info) {
     }
 }
 
-void accounts_senders(StateSources *sources, json_t *document) {
+void accounts_senders(const StateSources *sources, json_t *document) {
     json_auto_t *table = json_object();
     Rows rows = {sources->archive, table};
     AccountSums all;

@@ -6,6 +6,6 @@
 #include "receiver/report/state.h"
 
 /* A new reference. */
-json_t *accounts_status(StateSources *sources);
+json_t *accounts_status(const StateSources *sources);
 /* Puts what only a running plumbd knows into the document of "senders". */
-void accounts_senders(StateSources *sources, json_t *document);
+void accounts_senders(const StateSources *sources, json_t *document);

@@ -49,7 +49,7 @@ static guint64 refused_spans(const StateSources *sources) {
     return refused;
 }
 
-AccountReport account_report_read(StateSources *sources) {
+AccountReport account_report_read(const StateSources *sources) {
     Look found;
     gboolean settled = look(sources, &found);
     for (guint i = 1; !settled && i < ATTEMPTS; i++) {

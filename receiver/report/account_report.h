@@ -10,4 +10,4 @@ typedef struct AccountReport {
     gboolean agree;
 } AccountReport;
 /* Looks again for some milliseconds when spans move. */
-AccountReport account_report_read(StateSources *sources);
+AccountReport account_report_read(const StateSources *sources);

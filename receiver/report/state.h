@@ -13,25 +13,13 @@
 #include "receiver/journal/journal.h"
 #include "receiver/journal/recovery_view.h"
 #include "receiver/net/net.h"
+#include "receiver/report/rate.h"
+#include "receiver/report/wait_view.h"
 #include "receiver/traces/recorder.h"
 #include "receiver/traces/shard.h"
 
-/* Spans per second over the last ten seconds: fed once a second by the resource control thread, read by any. */
-#define RATE_SECONDS 10
-typedef struct Rate Rate;
-Rate *rate_new(void);
-void rate_free(Rate *rate);
-void rate_feed(Rate *rate, guint64 total, gint64 now_ns);
-double rate_per_s(Rate *rate);
-
-/* How much the journal may have, and how long traces are waited for (idle_rule.h): said by the resource control
- * thread, read by any. */
-typedef struct WaitView {
-    _Atomic guint64 journal_limit_bytes;
-    _Atomic gint64 idle_ns, large_idle_ns;
-} WaitView;
-
-/* Where the facts are; all must outlive it. */
+/* The parts of plumbd that say something of themselves in status and metrics. All must outlive whoever has it; nobody
+ * does anything to them by way of it. */
 typedef struct StateSources {
     Archive *archive;
     Admission *admission;
@@ -42,17 +30,16 @@ typedef struct StateSources {
     Accounts *accounts;
     Journal *journal;
     Rate *rate;
-    WaitView wait;
+    const WaitView *wait;
     const SharedText *sampling;
     const SpaceView *space;
     const RecoveryView *recovery;
     Shard *const *shards;
     guint n_shards;
     Recorder *recorder;
-    AllowanceBudget *questions; /* memory of those that are being answered */
-    gint64 ids_for_ns;          /* how long ids lie beside records that are kept without */
-    Net *_Atomic net;           /* NULL until spans are taken */
-    gint64 started_ns;          /* monotonic */
+    const AllowanceBudget *questions; /* memory of those that are being answered */
+    Net *_Atomic const *net;          /* NULL until spans are taken */
+    gint64 started_ns;                /* monotonic */
 } StateSources;
 
 typedef struct State {
@@ -79,7 +66,7 @@ typedef struct State {
     guint64 rss_bytes;
 } State;
 
-void state_collect(State *state, StateSources *sources);
+void state_collect(State *state, const StateSources *sources);
 void state_clear(State *state);
 /* Traces that were stored before they were complete. */
 guint64 state_closed_early(const State *state);

@@ -6,7 +6,6 @@ typedef struct Setup {
     Admission *admission;
     RecoveryView recovery;
     AllowanceBudget questions;
-    StateSources sources;
     HttpJobs *jobs;
 } Setup;
 
@@ -15,14 +14,12 @@ static void nobody_waits(void *arg) { (void)arg; }
 static void setup_init(Setup *setup, guint n_threads, guint queue) {
     *setup = (Setup){.admission = admission_new()};
     atomic_init(&setup->recovery.goes_on, TRUE);
-    setup->sources.admission = setup->admission;
-    setup->sources.recovery = &setup->recovery;
-    setup->sources.questions = &setup->questions;
-    setup->jobs = http_jobs_start(&(HttpJobsOptions){.n_threads = n_threads,
-                                                     .per_peer = MAX(n_threads, 1),
-                                                     .queue = queue,
-                                                     .sources = &setup->sources,
-                                                     .ready = nobody_waits});
+    setup->jobs = http_jobs_start(&(HttpJobsOptions){
+        .n_threads = n_threads,
+        .per_peer = MAX(n_threads, 1),
+        .queue = queue,
+        .backend = {.admission = setup->admission, .recovery = &setup->recovery, .questions = &setup->questions},
+        .ready = nobody_waits});
 }
 
 /* How many answers are there, each to a job of its own, which is freed. */
