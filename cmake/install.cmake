@@ -1,39 +1,85 @@
-# Installation, and the Debian package: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
+# Installation, and the Debian packages: `script/build jar && script/build && cpack --config build/default/CPackConfig.cmake`.
+#   plumb            the command line, its documents, and the library that it shares with plumbd (RocksDB)
+#   plumbd           the daemon; needs plumb of the same version
+#   plumb-bridge     Spark's event logs
+#   plumbline-agent  the jars, for the hosts of HDFS and Spark: no program, so for all architectures
 include(GNUInstallDirs)
-install(TARGETS plumbd plumb plumb-bridge RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(documents ${CMAKE_INSTALL_DATADIR}/doc/plumbline)
+set(packages plumb plumbd plumb-bridge plumbline-agent)
+
+install(TARGETS plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT plumb)
+install(TARGETS plumbd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT plumbd)
+install(TARGETS plumb-bridge RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT plumb-bridge)
 if(rocksdb_file)
-    install(FILES ${rocksdb_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
+    install(FILES ${rocksdb_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline COMPONENT plumb)
     set_target_properties(plumbd plumb PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/plumbline")
     get_filename_component(rocksdb_folder ${rocksdb_file} DIRECTORY)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${rocksdb_folder})
 endif()
-install(FILES conf/plumbd.conf conf/plumb-agent.conf DESTINATION /etc/plumbline)
-install(FILES conf/plumbd.service conf/plumb-bridge.service DESTINATION lib/systemd/system)
-install(FILES conf/plumb.bash-completion DESTINATION share/bash-completion/completions RENAME plumb)
-install(FILES conf/analysis.conf conf/core-site.xml.sample conf/hadoop-env.sh.sample conf/hadoop-env-agent.sh.sample
-    conf/hadoop-tracing.systemd.sample conf/spark-defaults.conf.sample DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(FILES conf/plumbd.conf DESTINATION /etc/plumbline COMPONENT plumbd)
+install(FILES conf/plumb-agent.conf DESTINATION /etc/plumbline COMPONENT plumbline-agent)
+install(FILES conf/plumbd.service DESTINATION lib/systemd/system COMPONENT plumbd)
+install(FILES conf/plumb-bridge.service DESTINATION lib/systemd/system COMPONENT plumb-bridge)
+install(FILES conf/plumb.bash-completion
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME plumb COMPONENT plumb)
+
+install(FILES README.md DESTINATION ${documents} COMPONENT plumb)
+install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT plumb)
+install(FILES conf/analysis.conf DESTINATION ${documents}/examples COMPONENT plumb)
+install(FILES conf/core-site.xml.sample conf/hadoop-env.sh.sample conf/hadoop-env-agent.sh.sample
+    conf/hadoop-tracing.systemd.sample conf/spark-defaults.conf.sample
+    DESTINATION ${documents}/examples COMPONENT plumbline-agent)
+foreach(package IN LISTS packages)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} RENAME copyright COMPONENT ${package})
+endforeach()
+
 # The jars are Maven's; they are installed when they were built, under the names that the samples and documents use.
-install(FILES tracer-patches/agent/target/plumb-agent-${PROJECT_VERSION}.jar
-    DESTINATION share/plumbline RENAME plumb-agent.jar OPTIONAL)
-install(FILES tracer-patches/span-receiver/target/plumb-span-receiver-${PROJECT_VERSION}.jar
-    DESTINATION share/plumbline RENAME plumb-span-receiver.jar OPTIONAL)
-install(FILES tracer-patches/spark-plugin/target/plumb-spark-plugin-${PROJECT_VERSION}.jar
-    DESTINATION share/plumbline RENAME plumb-spark-plugin.jar OPTIONAL)
-install(FILES tracer-patches/byteman/spark-operations.btm DESTINATION share/plumbline)
+foreach(jar agent/target/plumb-agent span-receiver/target/plumb-span-receiver spark-plugin/target/plumb-spark-plugin)
+    get_filename_component(name ${jar} NAME)
+    install(FILES tracer-patches/${jar}-${PROJECT_VERSION}.jar
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/plumbline RENAME ${name}.jar COMPONENT plumbline-agent OPTIONAL)
+endforeach()
+install(FILES tracer-patches/byteman/spark-operations.btm
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/plumbline COMPONENT plumbline-agent)
+
+# Man pages are made of what the built programs print, when they are installed: an ordinary build need not wait for them.
+set(man_pages ${PROJECT_BINARY_DIR}/man)
+install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} -m script.man_pages ${PROJECT_BINARY_DIR} ${man_pages}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT plumb)
+install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT plumb)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME plumbline)
 set(CPACK_PACKAGE_CONTACT "Plumbline maintainers")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Tracing backend for HDFS: compressed call trees with exact statistics")
+set(CPACK_COMPONENTS_ALL ${packages})
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 # What it needs at run time follows from what it is linked with; what it needs to be built is script/packages.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_STRIP_FILES ON)
-# dpkg keeps what the administrator changed in it.
-file(WRITE ${PROJECT_BINARY_DIR}/debian/conffiles "/etc/plumbline/plumbd.conf\n/etc/plumbline/plumb-agent.conf\n")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/conffiles)
+
+set(summary_plumb "Tracing backend for HDFS and Spark: the command line")
+set(summary_plumbd "Tracing backend for HDFS and Spark: the daemon that takes in and stores spans")
+set(summary_plumb-bridge "Tracing backend for HDFS and Spark: sends Spark's event logs to plumbd")
+set(summary_plumbline-agent "Tracing backend for HDFS and Spark: the agent for Java processes")
+foreach(package IN LISTS packages)
+    string(TOUPPER ${package} upper)
+    string(TOUPPER CPACK_COMPONENT_${package}_DESCRIPTION description)
+    set(${description} "${summary_${package}}")
+    set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package})
+    # The one package of before had the files of all of these.
+    set(CPACK_DEBIAN_${upper}_PACKAGE_REPLACES plumbline)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONFLICTS plumbline)
+    # conffiles: dpkg keeps what the administrator changed; the scripts start and stop what systemd runs.
+    file(GLOB control ${PROJECT_SOURCE_DIR}/cmake/debian/${package}/*)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${control})
+endforeach()
+set(CPACK_DEBIAN_PLUMBD_PACKAGE_DEPENDS "plumb (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PLUMBD_PACKAGE_SUGGESTS "plumb-bridge, plumbline-agent")
+set(CPACK_DEBIAN_PLUMBLINE-AGENT_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PLUMBLINE-AGENT_PACKAGE_SHLIBDEPS OFF)
 include(CPack)

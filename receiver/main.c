@@ -1,4 +1,5 @@
 /* plumbd: the command line. All else is in the library that tests link too. */
+#include <locale.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -53,6 +54,7 @@ static gboolean check(const Config *config, GError **error) {
 }
 
 int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, ""); /* --help has signs that are not of ASCII; numbers stay as they are */
     umask(0077); /* store, journal and what lies beside them hold paths and names of users: for this user alone */
     g_autoptr(GError) error = NULL;
     if (!parse(argc, argv, &error)) {

@@ -1,4 +1,4 @@
-"""The Debian package that cpack makes of a build, and what script/settings says about the span receiver."""
+"""The Debian packages that cpack makes of a build, and what script/settings says about the span receiver."""
 
 import configparser
 import os
@@ -10,94 +10,138 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("PLUMB_BUILD") or ROOT / "build/default")
+from tests.package.conftest import ROOT, run
+
 DOCUMENTS = "usr/share/doc/plumbline"
-MUST_HAVE = [
-    "usr/bin/plumb",
-    "usr/bin/plumb-bridge",
-    "usr/bin/plumbd",
-    "etc/plumbline/plumbd.conf",
-    "etc/plumbline/plumb-agent.conf",
-    "usr/lib/systemd/system/plumbd.service",
-    "usr/lib/systemd/system/plumb-bridge.service",
-    "usr/share/bash-completion/completions/plumb",
-    "usr/share/plumbline/spark-operations.btm",
-    f"{DOCUMENTS}/copyright",
-    f"{DOCUMENTS}/plumbd.md",
-    *(
-        f"{DOCUMENTS}/examples/{name}"
-        for name in (
-            "core-site.xml.sample",
-            "hadoop-env.sh.sample",
-            "hadoop-env-agent.sh.sample",
-            "hadoop-tracing.systemd.sample",
-            "spark-defaults.conf.sample",
-            "analysis.conf",
-        )
-    ),
-]
+COMMANDS = "apps diff export forest functions hosts import stages status tasks trace traces verify why".split()
+EXAMPLES = ["core-site.xml", "hadoop-env.sh", "hadoop-env-agent.sh", "hadoop-tracing.systemd", "spark-defaults.conf"]
+MUST_HAVE = {
+    "plumb": [
+        "usr/bin/plumb",
+        "usr/share/bash-completion/completions/plumb",
+        "usr/share/man/man8/plumbd.8",
+        "usr/share/man/man5/plumbd.conf.5",
+        "usr/share/man/man1/plumb.1",
+        "usr/share/man/man1/plumb-bridge.1",
+        *(f"usr/share/man/man1/plumb-{command}.1" for command in COMMANDS),
+        f"{DOCUMENTS}/plumbd.md",
+        f"{DOCUMENTS}/examples/analysis.conf",
+    ],
+    "plumbd": ["usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service"],
+    "plumb-bridge": ["usr/bin/plumb-bridge", "usr/lib/systemd/system/plumb-bridge.service"],
+    "plumbline-agent": [
+        "etc/plumbline/plumb-agent.conf",
+        "usr/share/plumbline/spark-operations.btm",
+        *(f"{DOCUMENTS}/examples/{name}.sample" for name in EXAMPLES),
+    ],
+}
 PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
 PACKAGED_AGENT = "usr/share/plumbline/plumb-agent.jar"
 PACKAGED_PLUGIN = "usr/share/plumbline/plumb-spark-plugin.jar"
 AGENT_OPTION = f"-javaagent:/{PACKAGED_AGENT}=conf=/etc/plumbline/plumb-agent.conf"
 
 
-def run(*command, **options):
-    return subprocess.run(
-        list(map(str, command)), check=True, capture_output=True, text=True, timeout=120, **options
-    ).stdout
+@pytest.fixture(scope="module")
+def packages(debian_packages, tmp_path_factory):
+    """{package: the folder with its files and, under DEBIAN, what dpkg is told of it}."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    for name, file in debian_packages.items():
+        run("dpkg-deb", "-R", file, folder / name)
+    return {name: folder / name for name in debian_packages}
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """The folder with the package's files and, under DEBIAN, what dpkg is told of it."""
-    folder = tmp_path_factory.mktemp("package")
-    run("cpack", "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", folder, cwd=folder)
-    (file,) = folder.glob("plumbline_*.deb")
-    unpacked = folder / "unpacked"
-    run("dpkg-deb", "-R", file, unpacked)
-    return unpacked
+def installed(packages, tmp_path_factory):
+    """All of them in one tree."""
+    tree = tmp_path_factory.mktemp("installed")
+    for package in packages.values():
+        run("cp", "-a", f"{package}/.", tree)
+    return tree
 
 
-def test_layout(package):
-    files = {str(path.relative_to(package)) for path in package.rglob("*") if path.is_file()}
-    files = {name for name in files if not name.startswith("DEBIAN/")}
-    assert set(MUST_HAVE) <= files
-    others = {
-        name for name in files if not name.startswith((DOCUMENTS, "usr/lib/")) or name.endswith(".service")
-    } - set(MUST_HAVE)
-    assert others <= {PACKAGED_JAR, PACKAGED_AGENT, PACKAGED_PLUGIN}
+def files_of(package):
+    names = (str(path.relative_to(package)) for path in package.rglob("*") if path.is_file())
+    return {name for name in names if not name.startswith("DEBIAN/")}
+
+
+def test_each_package_has_its_files_and_no_other_has_them(packages):
+    assert set(packages) == set(MUST_HAVE)
+    owners = {}
+    for name, package in packages.items():
+        assert {*MUST_HAVE[name], f"usr/share/doc/{name}/copyright"} <= files_of(package)
+        for file in files_of(package):
+            assert owners.setdefault(file, name) == name, file
+
+
+def test_jars_that_were_built_are_in_the_agents_package(packages):
     for jar, built in (
         (PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
         (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar"),
         (PACKAGED_PLUGIN, "spark-plugin/target/plumb-spark-plugin-*.jar"),
     ):
         if list((ROOT / "tracer-patches").glob(built)):
-            assert jar in files
+            assert jar in files_of(packages["plumbline-agent"])
 
 
-def test_what_refers_to_installed_files(package):
-    """Units, samples and documents name files that the package has; /etc/default is the operator's."""
+def test_what_refers_to_installed_files(packages, installed):
+    """Units, samples and documents name files that the packages have; /etc/default is the operator's."""
     for unit in ("plumbd", "plumb-bridge"):
-        named = (package / f"usr/lib/systemd/system/{unit}.service").read_text()
-        for path in re.findall(r"(?:file://|=|\s)(/(?:usr|etc/plumbline)/\S+)", named):
-            assert (package / path.lstrip("/")).is_file(), path
-    assert f"/{PACKAGED_JAR}" in (package / DOCUMENTS / "examples/hadoop-env.sh.sample").read_text()
+        named = (packages[unit] / f"usr/lib/systemd/system/{unit}.service").read_text()
+        for path in re.findall(r"(?:=|\s)(/(?:usr|etc/plumbline)/\S+)", named):
+            assert (packages[unit] / path.lstrip("/")).is_file(), path
+        for path in re.findall(r"file://(/\S+)", named):
+            assert (installed / path.lstrip("/")).is_file(), path
+    assert f"/{PACKAGED_JAR}" in (installed / DOCUMENTS / "examples/hadoop-env.sh.sample").read_text()
     for sample in ("hadoop-env-agent.sh.sample", "hadoop-tracing.systemd.sample", "spark-defaults.conf.sample"):
-        assert AGENT_OPTION in (package / DOCUMENTS / "examples" / sample).read_text(), sample
+        assert AGENT_OPTION in (installed / DOCUMENTS / "examples" / sample).read_text(), sample
 
 
-def test_an_upgrade_keeps_the_configuration(package):
-    assert (package / "DEBIAN/conffiles").read_text() == "/etc/plumbline/plumbd.conf\n/etc/plumbline/plumb-agent.conf\n"
-
-
-def test_programs_run(package):
+def test_programs_run(installed):
     for program in ("plumb", "plumb-bridge", "plumbd"):
-        assert program in run(package / "usr/bin" / program, "--version")
-    depends = re.search(r"^Depends: (.*)$", (package / "DEBIAN/control").read_text(), re.M).group(1)
-    assert "libevent" in depends
-    assert list((package / "usr/lib").rglob("librocksdbjni*.so")) or "librocksdb" in depends
+        assert program in run(installed / "usr/bin" / program, "--version")
+
+
+def test_what_they_need(packages):
+    needed = {
+        name: re.findall(r"^Depends: (.*)$", (package / "DEBIAN/control").read_text(), re.M)
+        for name, package in packages.items()
+    }
+    assert "libevent" in needed["plumbd"][0] and "plumb (= " in needed["plumbd"][0]
+    assert "plumb (" not in needed["plumb-bridge"][0] and needed["plumbline-agent"] == []
+    assert list((packages["plumb"] / "usr/lib").rglob("librocksdbjni*.so")) or "librocksdb" in needed["plumb"][0]
+
+
+def options_in_help(program, *command):
+    return set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", run(program, *command, "--help"), re.M))
+
+
+def test_man_pages_say_what_help_says(installed):
+    """Each page formats without a warning and has every option and the summary that the list of commands gives."""
+    programs = installed / "usr/bin"
+    pages = {"plumbd.8": [programs / "plumbd"], "plumb-bridge.1": [programs / "plumb-bridge"]}
+    listed = run(programs / "plumb", "--help").split("Commands:\n")[1].split("\n\n")[0]
+    summaries = dict(re.findall(r"^  (\S+) +(.*)$", listed, re.M))
+    assert set(COMMANDS) <= set(summaries)
+    pages.update({f"plumb-{command}.1": [programs / "plumb", command] for command in summaries})
+    for page, command in pages.items():
+        file = installed / f"usr/share/man/man{page[-1]}/{page}"
+        done = subprocess.run(
+            ["man", "--warnings", "-l", file],
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "MANWIDTH": "1000"},
+        )
+        assert done.returncode == 0 and done.stderr == "", page
+        assert options_in_help(*command) <= set(re.findall(r"--[\w-]+", done.stdout)), page
+        if len(command) > 1:
+            assert f"plumb-{command[1]} - {summaries[command[1]]}" in done.stdout
+
+
+def test_the_configuration_has_a_page_with_every_option(installed):
+    page = run("man", "-l", installed / "usr/share/man/man5/plumbd.conf.5")
+    written = run(installed / "usr/bin/plumbd", "--help-config")
+    for option in re.findall(r"^#([\w-]+=)", written, re.M):
+        assert f"#{option}" in page
 
 
 def settings(root, *arguments):
