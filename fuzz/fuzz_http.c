@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz/target.h"
-#include "receiver/http/names.h"
+#include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
 
 static void add_pair(void *bytes, const char *name, const char *value) {

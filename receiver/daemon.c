@@ -10,9 +10,9 @@
 #include "common/base/limits.h"
 #include "receiver/background/consolidation.h"
 #include "receiver/background/resource_control.h"
-#include "receiver/facts/files.h"
 #include "receiver/http/http.h"
 #include "receiver/net/listener.h"
+#include "receiver/shared/files.h"
 #include "receiver/watchdog.h"
 
 /* Table files that the store keeps open, if it may. */
@@ -44,7 +44,7 @@ struct Daemon {
     guint n_shards;
     Recorder *recorder;
     AllowanceBudget questions;
-    WaitView wait;
+    ControlView wait;
     StateSources state;
     Http *http;
     ResourceControl *control;
@@ -55,7 +55,7 @@ struct Daemon {
     Net *_Atomic net; /* NULL until spans are taken */
     FilePlan files;
     Shares *shares;
-    Names *names;
+    NameQuota *names;
 };
 
 /* ---- opening ---- */
@@ -154,7 +154,7 @@ static void start_recorder(Daemon *daemon) {
 static ResourceControlLimits resource_control_limits(const Settings *settings) {
     return (ResourceControlLimits){
         .min_free_bytes = settings->min_free_bytes,
-        .thin_free_bytes = settings->retention.marks.thin_bytes,
+        .thin_free_bytes = settings->retention.thresholds.thin_bytes,
         .journal_limit_bytes = settings->journal_limit_bytes,
         .idle_ns = settings->traces.idle_ns,
         .max_age_ns = settings->traces.max_age_ns,
@@ -274,7 +274,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->senders = senders_new();
     daemon->accounts = accounts_new(daemon->archive);
     daemon->rate = rate_new();
-    daemon->names = names_new(archive_dict(daemon->archive), &settings->names);
+    daemon->names = name_quota_new(archive_dict(daemon->archive), &settings->names);
     recovery_view_init(&daemon->recovering, daemon->journal);
     admission_set(daemon->admission, ADMISSION_STARTING, "starting");
 
@@ -307,7 +307,7 @@ static void start_recovery(Daemon *daemon) {
     RecoveryOptions options = {
         .journal = daemon->journal,
         .intake = intake_options(daemon),
-        .limit = names_of(daemon->names, "the journal"),
+        .limit = name_quota_of(daemon->names, "the journal"),
         .counters = counter_set_add(daemon->counters),
         .view = &daemon->recovering,
     };
@@ -438,7 +438,7 @@ void daemon_free(Daemon *daemon) {
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
     recorder_free(daemon->recorder);
-    names_free(daemon->names);
+    name_quota_free(daemon->names);
     accounts_free(daemon->accounts);
     archive_free(daemon->archive);
     store_close(daemon->store);

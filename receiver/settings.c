@@ -196,7 +196,7 @@ static RetentionLimits retention_limits(const Config *config) {
                               [LEVEL_HOUR] = config_duration_ns(config, "retention.hours"),
                               [LEVEL_DAY] = config_duration_ns(config, "retention.days")}},
         .applications_ns = config_duration_ns(config, "retention.applications"),
-        .marks = {config_size_bytes(config, "store.warn-free"), config_size_bytes(config, "store.thin-free")},
+        .thresholds = {config_size_bytes(config, "store.warn-free"), config_size_bytes(config, "store.thin-free")},
         .keep = (guint)config_int(config, "retention.keep"),
         .whole_ns = config_duration_ns(config, "retention.whole"),
     };
@@ -259,7 +259,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->ack = (AckMode)config_enum(config, "journal.ack");
     s->journal_segment_bytes = config_size_bytes(config, "journal.segment");
     s->journal_limit_bytes = config_size_bytes(config, "journal.limit");
-    s->names = (NamesLimits){(guint)config_int(config, "naming.per-peer"), (guint)config_int(config, "naming.limit")};
+    s->names = (NameLimits){(guint)config_int(config, "naming.per-peer"), (guint)config_int(config, "naming.limit")};
     s->name_rules = g_strdupv((char **)config_list(config, "naming.rules"));
     s->sampling = g_strstrip(g_strdup(config_string(config, "senders.sampling")));
     s->sampling_auto = strcmp(s->sampling, ADVICE_AUTO) == 0;

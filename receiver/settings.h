@@ -4,8 +4,8 @@
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
 #include "receiver/background/retention.h"
-#include "receiver/facts/log.h"
-#include "receiver/facts/names.h"
+#include "receiver/shared/log.h"
+#include "receiver/shared/name_quota.h"
 #include "receiver/traces/open_traces.h"
 
 extern const ConfigOption settings_table[];
@@ -37,7 +37,7 @@ typedef struct Settings {
     gsize journal_segment_bytes;
     guint64 journal_limit_bytes;
     char **name_rules;
-    NamesLimits names;
+    NameLimits names;
     char *sampling;         /* empty: none */
     gboolean sampling_auto; /* sampling is what it begins with */
     guint64 sampling_spans_per_s;

@@ -4,7 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 /* There is none: its shard looks, and answers. */
 #define NO_TRACE 0

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/cli/commands/commands.h"
-#include "analyzer/cli/invocation/options.h"
+#include "analyzer/cli/options/options.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "analyzer/query/spans/answers.h"
-#include "analyzer/query/spark/answers.h"
+#include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/spark/spark_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"

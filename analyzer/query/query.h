@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spans/query_export.h"
 
 /* question: one of the table in query.c; docs/api.md describes each. now_ns: what relative times ("15m") count

@@ -15,9 +15,9 @@ PARTS = [
     (r"receiver/journal/", "journal"),
     (r"receiver/background/recovery|receiver/\w+\.c", "others"),
     (r"receiver/net/intake|common/wire/|common/model/|common/pack/", "decode"),
-    (r"receiver/net/|receiver/facts/admission", "network"),
-    (r"receiver/facts/(senders|accounts)|analyzer/archive/tables/(account|processes)", "accounting"),
-    (r"receiver/(http|report)/|analyzer/query/", "questions"),
+    (r"receiver/net/|receiver/shared/admission", "network"),
+    (r"receiver/shared/(senders|accounts)|analyzer/archive/tables/(account|processes)", "accounting"),
+    (r"receiver/(http|state)/|analyzer/query/", "questions"),
     (r"receiver/", "open traces"),
     (
         r"analyzer/calltree/stats/|analyzer/archive/(read/(distinct|period_stats)|tables/row|consolidation/rollup)",

@@ -12,7 +12,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/periodic_thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 /* From the end of one pass to the next. */
 #define PASS_NS (5 * NS_PER_SEC)

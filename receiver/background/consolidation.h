@@ -4,9 +4,9 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/space.h"
 #include "receiver/journal/journal.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/space.h"
 
 typedef struct ConsolidationOptions {
     Archive *archive;

@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 #define PROGRESS_NS (10 * NS_PER_SEC)
 /* Between looks whether there is room, or a stop was asked for. */

@@ -10,7 +10,7 @@
 #include "receiver/background/idle_rule.h"
 #include "receiver/background/memory.h"
 #include "receiver/background/store_watch.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 #define ROUND_NS (250 * NS_PER_MS)
 /* How often what the allocator keeps, and what of the dictionary is not used, goes back to the system. */
@@ -275,7 +275,7 @@ static ResourceControlLimits limits_now(ResourceControl *control) {
 /* What need not be looked at four times a second. */
 static void look_each_second(ResourceControl *control, const ResourceControlLimits *limits) {
     const ResourceControlOptions *options = &control->options;
-    names_watch(options->names);
+    name_quota_watch(options->names);
     advise(control, limits, &control->advising);
     rate_feed(options->rate, counter_set_sum(options->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
 }

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "common/base/clock.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/counters.h"
-#include "receiver/facts/names.h"
-#include "receiver/facts/space.h"
 #include "receiver/net/intake.h"
-#include "receiver/report/rate.h"
-#include "receiver/report/wait_view.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/counters.h"
+#include "receiver/shared/name_quota.h"
+#include "receiver/shared/space.h"
+#include "receiver/state/control_view.h"
+#include "receiver/state/rate.h"
 #include "receiver/traces/recorder.h"
 #include "receiver/traces/shard.h"
 
@@ -31,10 +31,10 @@ typedef struct ResourceControlOptions {
     JournalUsers users;
     Admission *admission;
     CounterSet *counters;
-    Names *names;
+    NameQuota *names;
     const SpaceView *space;
-    Rate *rate;     /* fed here */
-    WaitView *wait; /* said here */
+    Rate *rate;        /* fed here */
+    ControlView *wait; /* said here */
     const char *store_path, *journal_path;
     gboolean uses_journal;     /* ack is not memory */
     guint64 segment_bytes;     /* of the journal */

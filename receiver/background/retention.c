@@ -7,7 +7,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 #define ROUND_NS  (250 * NS_PER_MS)
 #define EXPIRE_NS (10 * NS_PER_SEC)
@@ -49,12 +49,12 @@ static void tell_level(const Retention *retention, const RetentionLimits *limits
             LOG_LEVEL_WARNING,
             "%.0f MB are free for %s, less than store.thin-free (%.0f MB): frequent traces are thinned out; make "
             "room there, or shorten retention.traces",
-            free_mb, path, (double)limits->marks.thin_bytes / 1e6);
+            free_mb, path, (double)limits->thresholds.thin_bytes / 1e6);
     else if (retention->level == SPACE_LOW)
         log_message(LOG_LEVEL_WARNING,
                     "%.0f MB are free for %s, less than store.warn-free (%.0f MB): make room there, or shorten "
                     "retention.traces",
-                    free_mb, path, (double)limits->marks.warn_bytes / 1e6);
+                    free_mb, path, (double)limits->thresholds.warn_bytes / 1e6);
     else
         log_message(LOG_LEVEL_NOTICE, "%.0f MB are free for %s: enough again", free_mb, path);
 }
@@ -62,7 +62,7 @@ static void tell_level(const Retention *retention, const RetentionLimits *limits
 static void look_at_space(Retention *retention, const RetentionLimits *limits) {
     guint64 free_bytes = space_free_bytes(retention->options.store_path);
     SpaceLevel before = retention->level;
-    retention->level = space_level(&limits->marks, free_bytes, before);
+    retention->level = space_level(&limits->thresholds, free_bytes, before);
     atomic_store(&retention->options.view->free_bytes, free_bytes);
     atomic_store(&retention->options.view->level, (int)retention->level);
     if (retention->level != before) tell_level(retention, limits, free_bytes);

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "analyzer/archive/retention/expire.h"
-#include "receiver/facts/space.h"
 #include "receiver/journal/recovery_view.h"
+#include "receiver/shared/space.h"
 
 /* What a reload may change. */
 typedef struct RetentionLimits {
     ExpireAges ages;
     gint64 applications_ns; /* of Spark; 0: for ever */
-    SpaceMarks marks;
+    SpaceThresholds thresholds;
     guint keep;      /* traces of each pattern and hour that stay when it first thins out */
     gint64 whole_ns; /* nothing younger is thinned */
 } RetentionLimits;

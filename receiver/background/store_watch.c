@@ -5,7 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/file.h"
-#include "receiver/facts/space.h"
+#include "receiver/shared/space.h"
 
 #define TRY_NS    NS_PER_SEC
 #define TRY_BYTES 4096u

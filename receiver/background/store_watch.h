@@ -8,7 +8,7 @@
  * is lost with it: the journal has what the store lacks. One thread. */
 #pragma once
 
-#include "receiver/facts/admission.h"
+#include "receiver/shared/admission.h"
 
 /* RocksDB looks for free space every five seconds. */
 #define STORE_WATCH_NS G_GINT64_CONSTANT(12000000000)

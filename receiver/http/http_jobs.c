@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 
 #include "analyzer/archive/consolidation/join.h"
-#include "analyzer/query/question/json_compact.h"
-#include "analyzer/query/question/json_memory.h"
+#include "analyzer/query/shared/json_compact.h"
+#include "analyzer/query/shared/json_memory.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "analyzer/query/query.h"
-#include "receiver/report/state.h"
+#include "receiver/state/state.h"
 
 #define HTTP_FLUSHES_AT_ONCE 16u
 #define HTTP_FLUSH_PAUSE_NS  (G_GINT64_CONSTANT(500) * 1000000)
@@ -23,7 +23,7 @@ typedef enum { JOB_QUERY, JOB_EXPORT, JOB_FLUSH } JobKind;
 typedef struct HttpJob HttpJob;
 /* params is taken over; owner is for the HTTP thread (its request). */
 HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner);
-/* Who asks (receiver/facts/shares.h); "" until then. */
+/* Who asks (receiver/shared/shares.h); "" until then. */
 void http_job_set_peer(HttpJob *job, const char *peer);
 /* The trace whose open spans are to be stored before the question is answered. */
 void http_job_set_trace(HttpJob *job, guint64 trace_id);

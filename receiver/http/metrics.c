@@ -4,7 +4,7 @@
 
 #include "analyzer/archive/fill_known.h"
 #include "receiver/background/memory.h"
-#include "receiver/report/account_report.h"
+#include "receiver/state/account_report.h"
 
 static void write_head(GString *out, const char *name, const char *type, const char *help) {
     g_string_append_printf(out, "# HELP plumbd_%s %s\n# TYPE plumbd_%s %s\n", name, help, name, type);
@@ -102,7 +102,7 @@ static void write_store(GString *out, const StoreUsage *usage) {
         write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
 }
 
-static void write_wait(GString *out, const WaitView *wait) {
+static void write_wait(GString *out, const ControlView *wait) {
     write_gauge(out, "journal_limit_bytes", "What the journal may have: journal.limit, or less on a small disk",
                 (double)atomic_load(&wait->journal_limit_bytes));
     write_gauge(out, "trace_wait_seconds", "How long a trace with its root is waited for without a span",

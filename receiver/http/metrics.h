@@ -1,6 +1,6 @@
 /* The Prometheus text of /metrics. */
 #pragma once
 
-#include "receiver/report/state.h"
+#include "receiver/state/state.h"
 
 void metrics_write(const StateSources *sources, GString *out);

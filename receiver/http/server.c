@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/query/question/json_compact.h"
+#include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
-#include "receiver/facts/log.h"
 #include "receiver/http/unsent.h"
+#include "receiver/shared/log.h"
 
 #define IDLE_NS   (60 * NS_PER_SEC)
 #define LINGER_NS (2 * NS_PER_SEC)

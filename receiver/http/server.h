@@ -8,16 +8,16 @@
  *   sending    the answer is there, or its pieces come: timeout_ns without a byte that is taken
  *   lingering  drops what still comes after a refusal, so that it is read before the connection ends: 2 s
  *
- * How many there may be, and who gives way, is in receiver/facts/shares.h. Whole answers that wait for their readers
+ * How many there may be, and who gives way, is in receiver/shared/shares.h. Whole answers that wait for their readers
  * are bounded for all together, see HTTP_UNSENT_MAX_BYTES. */
 #pragma once
 
 #include <event2/event.h>
 
-#include "receiver/facts/counters.h"
-#include "receiver/facts/shares.h"
-#include "receiver/http/names.h"
+#include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
+#include "receiver/shared/counters.h"
+#include "receiver/shared/shares.h"
 
 /* Past it the connection whose answer has waited longest is closed, and its reader sees that the answer is not whole.
  * The newest answer waits in any case, however large. */
@@ -45,7 +45,7 @@ void http_server_free(HttpServer *server);
 
 /* Until it is answered. */
 const HttpRequest *http_exchange_request(const HttpExchange *exchange);
-/* The name of the peer (receiver/facts/shares.h). */
+/* The name of the peer (receiver/shared/shares.h). */
 const char *http_exchange_peer(const HttpExchange *exchange);
 /* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered
  * then goes where it can. NULL: nobody is told any more. */

@@ -55,7 +55,7 @@ static json_t *records_of(const State *state) {
     return object;
 }
 
-static json_t *names_of_state(const NamesState *names) {
+static json_t *names_of_state(const NameQuotaState *names) {
     json_t *object = json_object();
     set_integer(object, "entries", names->entries);
     set_integer(object, "limit", names->limit);

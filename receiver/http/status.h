@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "receiver/report/state.h"
+#include "receiver/state/state.h"
 
 /* New references. */
 json_t *status_receiver(const StateSources *sources);

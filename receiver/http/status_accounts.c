@@ -1,7 +1,7 @@
 #include "receiver/http/status_accounts.h"
 
 #include "analyzer/query/spans/sender_rows.h"
-#include "receiver/report/account_report.h"
+#include "receiver/state/account_report.h"
 
 /* What a process and all of them have alike, in the order of the answer. */
 static const struct {

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "receiver/report/state.h"
+#include "receiver/state/state.h"
 
 /* A new reference. */
 json_t *accounts_status(const StateSources *sources);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 #define PARTIAL_FIRST_BYTES (16u * 1024)
 /* An empty buffer goes after so long without traffic. */
@@ -375,7 +375,7 @@ void connection_open(NetContext *context, PeerPlace *place) {
     connection->context = context;
     connection->fd = fd;
     connection->place = place;
-    connection->names = names_of(context->names, peer_place_name(place));
+    connection->names = name_quota_of(context->names, peer_place_name(place));
     connection->out = g_byte_array_new();
     note_traffic(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);

@@ -8,9 +8,9 @@
 
 #include <event2/event.h>
 
-#include "receiver/facts/names.h"
-#include "receiver/facts/shares.h"
 #include "receiver/net/intake.h"
+#include "receiver/shared/name_quota.h"
+#include "receiver/shared/shares.h"
 
 /* Small enough to stay in the cache: what is decoded is written to the journal a moment later. */
 #define NET_SCRATCH_BYTES (512u * 1024)
@@ -39,7 +39,7 @@ typedef struct NetContext {
     Intake *intake;
     Counters *counters;
     NetLimits limits;
-    Names *names;
+    NameQuota *names;
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */
     GQueue connections;    /* Connection */

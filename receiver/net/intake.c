@@ -4,7 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 
 typedef struct PendingReply {
     GByteArray *out;

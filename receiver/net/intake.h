@@ -9,11 +9,11 @@
 
 #include "common/pack/pack.h"
 #include "common/wire/message.h"
-#include "receiver/facts/accounts.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/counters.h"
-#include "receiver/facts/senders.h"
 #include "receiver/journal/journal.h"
+#include "receiver/shared/accounts.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/counters.h"
+#include "receiver/shared/senders.h"
 #include "receiver/traces/recorder.h"
 #include "receiver/traces/shard.h"
 

@@ -9,8 +9,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/thread.h"
-#include "receiver/facts/log.h"
 #include "receiver/net/urgent.h"
+#include "receiver/shared/log.h"
 
 /* Connections accepted in one round: those that are there must not starve. */
 #define ACCEPT_MAX 64

@@ -11,7 +11,7 @@ typedef struct NetOptions {
     NetLimits limits;
     IntakeOptions intake;
     CounterSet *counters;
-    Names *names;
+    NameQuota *names;
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;
 

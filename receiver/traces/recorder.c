@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/unflushed.h"
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "analyzer/archive/spark/spark.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/counters.h"
 #include "receiver/journal/journal.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/counters.h"
 #include "receiver/traces/waiter.h"
 
 typedef struct RecorderOptions {

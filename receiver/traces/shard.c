@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/region.h"
 #include "common/base/thread.h"
-#include "receiver/facts/log.h"
+#include "receiver/shared/log.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/needs.h"
 #include "receiver/traces/unflushed.h"

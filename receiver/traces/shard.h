@@ -8,10 +8,10 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "receiver/facts/accounts.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/counters.h"
 #include "receiver/journal/journal.h"
+#include "receiver/shared/accounts.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/counters.h"
 #include "receiver/traces/open_traces.h"
 #include "receiver/traces/waiter.h"
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "common/base/error.h"
 #include "common/wire/json/span_json.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/cli/format/out_file.h"
 #include "analyzer/cli/import/input.h"
-#include "analyzer/cli/out/out_file.h"
 #include "common/base/error.h"
 
 static guint entries(const char *folder) {

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "analyzer/cli/out/progress.h"
+#include "analyzer/cli/format/progress.h"
 
 /* Starting, telling and stopping in any order, with the drawing thread (to a pipe, not to the test's output) and
  * without. */

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/cli/out/table.h"
+#include "analyzer/cli/format/table.h"
 
 static const TableColumn columns[] = {
     {"name", TRUE, 8, 0}, {"first", FALSE, 0, 2}, {"last", FALSE, 0, 0}, {"rest", TRUE, 0, 3}};

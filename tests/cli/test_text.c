@@ -1,4 +1,4 @@
-#include "analyzer/cli/out/text.h"
+#include "analyzer/cli/format/text.h"
 #include "common/base/nearest.h"
 
 static void test_clean(void) {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "analyzer/cli/out/tree_lines.h"
+#include "analyzer/cli/format/tree_lines.h"
 
 /* Depths as digits; the lines joined by '/', a row's own line before those that go below it. */
 static void test_shapes(void) {

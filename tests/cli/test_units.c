@@ -1,4 +1,4 @@
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/units.h"
 #include "common/base/clock.h"
 
 #define MS G_GINT64_CONSTANT(1000000)

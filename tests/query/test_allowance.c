@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "analyzer/query/question/json_memory.h"
+#include "analyzer/query/shared/json_memory.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/query/question/json_compact.h"
+#include "analyzer/query/shared/json_compact.h"
 #include "common/base/harmless.h"
 
 #define FLAGS (JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY)

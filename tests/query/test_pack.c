@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/pack/pack.h"

@@ -1,5 +1,5 @@
 /* Times and lengths of time as people write them. */
-#include "analyzer/query/question/params.h"
+#include "analyzer/query/shared/params.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"

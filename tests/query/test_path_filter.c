@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/read/search_terms.h"
-#include "analyzer/query/question/path_filter.h"
+#include "analyzer/query/shared/path_filter.h"
 
 static const struct {
     const char *asked, *value;

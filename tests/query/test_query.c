@@ -2,7 +2,7 @@
  * is said of wrong questions. */
 #include <string.h>
 
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"

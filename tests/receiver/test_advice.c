@@ -1,6 +1,6 @@
 /* When senders are told to send less, and when everything again; and how space's levels are entered and left. */
 #include "receiver/background/advice.h"
-#include "receiver/facts/space.h"
+#include "receiver/shared/space.h"
 
 #define SECOND G_GINT64_CONSTANT(1000000000)
 
@@ -58,7 +58,7 @@ static void test_every_pressure_counts(void) {
 }
 
 static void test_space(void) {
-    const SpaceMarks marks = {.warn_bytes = 1000, .thin_bytes = 500};
+    const SpaceThresholds thresholds = {.warn_bytes = 1000, .thin_bytes = 500};
     static const struct {
         guint64 free_bytes;
         SpaceLevel before, level;
@@ -68,8 +68,8 @@ static void test_space(void) {
         {549, SPACE_THIN, SPACE_THIN},  {550, SPACE_THIN, SPACE_LOW},   {5000, SPACE_THIN, SPACE_FINE},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
-        g_assert_cmpint(space_level(&marks, cases[i].free_bytes, cases[i].before), ==, cases[i].level);
-    const SpaceMarks off = {0, 0};
+        g_assert_cmpint(space_level(&thresholds, cases[i].free_bytes, cases[i].before), ==, cases[i].level);
+    const SpaceThresholds off = {0, 0};
     g_assert_cmpint(space_level(&off, 0, SPACE_THIN), ==, SPACE_FINE);
 }
 

@@ -1,7 +1,7 @@
 /* Heads of requests, queries, and whom requests may come from. */
 #include <string.h>
 
-#include "receiver/http/names.h"
+#include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
 
 static gboolean parse(const char *head, HttpRequest *request, int *code) {

@@ -4,9 +4,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
-#include "receiver/facts/admission.h"
-#include "receiver/facts/counters.h"
 #include "receiver/journal/journal.h"
+#include "receiver/shared/admission.h"
+#include "receiver/shared/counters.h"
 #include "receiver/traces/mailbox.h"
 #include "receiver/traces/needs.h"
 #include "receiver/traces/waiter.h"

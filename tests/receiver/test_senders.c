@@ -1,5 +1,5 @@
 /* What senders say of themselves: totals never turn back, tables stay small. */
-#include "receiver/facts/senders.h"
+#include "receiver/shared/senders.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Fair shares: who gives way when a limit is reached. */
-#include "receiver/facts/shares.h"
+#include "receiver/shared/shares.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

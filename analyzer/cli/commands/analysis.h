@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/cli/out/style.h"
+#include "analyzer/cli/format/style.h"
 
 typedef struct Analysis {
     char *level;    /* "forest" or "tree" */

@@ -3,9 +3,9 @@
 
 #include "analyzer/cli/commands/commands.h"
 #include "analyzer/cli/commands/option_sets.h"
-#include "analyzer/cli/out/out_file.h"
-#include "analyzer/cli/out/progress.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/out_file.h"
+#include "analyzer/cli/format/progress.h"
+#include "analyzer/cli/format/units.h"
 #include "common/base/error.h"
 #include "common/wire/json/record_json.h"
 

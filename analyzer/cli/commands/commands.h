@@ -2,7 +2,7 @@
  * the document from a source (cli/source/) and has it shown (cli/show/). It computes nothing itself. */
 #pragma once
 
-#include "analyzer/cli/invocation/invocation.h"
+#include "analyzer/cli/options/invocation.h"
 
 extern const Command command_status, command_functions, command_forest, command_traces, command_trace, command_diff,
     command_import, command_export, command_verify, command_why, command_hosts, command_watch, command_stragglers,

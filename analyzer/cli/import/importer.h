@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/cli/out/progress.h"
+#include "analyzer/cli/format/progress.h"
 
 #define IMPORT_BATCH_SPANS 5000
 

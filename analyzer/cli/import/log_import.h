@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/cli/out/progress.h"
+#include "analyzer/cli/format/progress.h"
 
 typedef struct LogImportOptions {
     const char *store; /* folder; made when it is not there. plumbd must not have it open */

@@ -1,7 +1,7 @@
 #include "analyzer/cli/show/show.h"
 
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/units.h"
 #include "common/base/clock.h"
 
 char *show_period(const json_t *document) {

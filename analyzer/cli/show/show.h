@@ -2,9 +2,9 @@
  * from the document alone, so a table cannot say anything else than --json does. */
 #pragma once
 
-#include "analyzer/cli/out/field.h"
-#include "analyzer/cli/out/measure.h"
-#include "analyzer/cli/out/style.h"
+#include "analyzer/cli/format/field.h"
+#include "analyzer/cli/format/measure_cells.h"
+#include "analyzer/cli/format/style.h"
 
 typedef struct ShowOptions {
     Style style;

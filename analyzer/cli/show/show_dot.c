@@ -1,5 +1,5 @@
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 
 /* Appends clean text as the content of a DOT string, in which a backslash escapes. */

@@ -1,5 +1,5 @@
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 
 static gboolean any_row_has(const json_t *rows, const char *field) {

@@ -1,5 +1,5 @@
 /* Hosts of HDFS that made tasks slow. */
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "common/base/clock.h"
 

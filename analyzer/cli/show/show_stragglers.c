@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "common/base/clock.h"
 
@@ -78,7 +78,7 @@ static char *evidence_line(const Style *style, const json_t *cause) {
     return g_string_free(line, FALSE);
 }
 
-static char *names_of(const Style *style, const json_t *causes) {
+static char *name_quota_of(const Style *style, const json_t *causes) {
     GString *names = g_string_new(NULL);
     gsize i;
     const json_t *cause;
@@ -106,7 +106,7 @@ static void add_row(Table *table, const Style *style, const json_t *row) {
     const double scale = field_number(row, "scale");
     table_cell(table, scale > 0 ? g_strdup_printf("%.2f", scale) : g_strdup("-"), COLOUR_NONE);
     table_cell(table, unit_in_column(unit_duration(style, field_number(row, "excess_ns"), NS_PER_MS)), COLOUR_NONE);
-    table_cell(table, names_of(style, causes), json_array_size(causes) > 0 ? COLOUR_NONE : COLOUR_YELLOW);
+    table_cell(table, name_quota_of(style, causes), json_array_size(causes) > 0 ? COLOUR_NONE : COLOUR_YELLOW);
 }
 
 static void add_evidence(Table *table, const Style *style, const json_t *list) {

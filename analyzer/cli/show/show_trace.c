@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/tree_lines.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/tree_lines.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "common/base/clock.h"
 

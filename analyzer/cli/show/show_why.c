@@ -1,8 +1,8 @@
 /* Why tasks were slow. */
 #include <string.h>
 
-#include "analyzer/cli/out/text.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/text.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "analyzer/cli/show/why_text.h"
 #include "common/base/clock.h"

@@ -1,7 +1,7 @@
 /* Where the time of one trace went. */
 #include <string.h>
 
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/why_text.h"
 
 typedef struct Out {

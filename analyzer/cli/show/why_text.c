@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "analyzer/cli/out/tree_lines.h"
-#include "analyzer/cli/out/units.h"
+#include "analyzer/cli/format/tree_lines.h"
+#include "analyzer/cli/format/units.h"
 
 /* "the disk of", what was waited for. */
 static const char *resource_text(const char *resource, const char *role) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/query/question/measure.h"
+#include "analyzer/query/shared/measure.h"
 
 /* Squared standard error of a mean. */
 static double squared_error(const NodeStats *stats) {

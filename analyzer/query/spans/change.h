@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 
 /* A change counts when the means differ by this many standard errors and by this part of the first. */
 #define CHANGE_MIN_Z       3.0

@@ -1,8 +1,8 @@
 /* Patterns of a period, summed, with nodes left out on request. */
 #pragma once
 
-#include "analyzer/query/question/params.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/params.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spans/pattern_sum.h"
 
 /* Shapes a query's compressor keeps; past it, it starts anew. */

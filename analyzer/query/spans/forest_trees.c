@@ -1,7 +1,7 @@
 /* "forest" with level=tree: traces compressed each for itself, heaviest first. */
 #include "analyzer/archive/read/scan.h"
-#include "analyzer/query/question/candidates.h"
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/candidates.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/forest.h"
 #include "common/base/error.h"
 

@@ -3,8 +3,8 @@
 
 #include "analyzer/archive/archive.h"
 #include "analyzer/archive/read/period_stats.h"
-#include "analyzer/query/question/measure.h"
-#include "analyzer/query/question/params.h"
+#include "analyzer/query/shared/measure.h"
+#include "analyzer/query/shared/params.h"
 
 typedef struct FunctionRow {
     guint32 function; /* dictionary id */

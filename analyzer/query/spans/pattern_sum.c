@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/query/question/measure.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/measure.h"
+#include "analyzer/query/shared/question.h"
 #include "common/base/allowance.h"
 
 PatternSum *pattern_sum_new(const Pattern *pattern) {

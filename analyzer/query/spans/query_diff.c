@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "analyzer/archive/read/period_stats.h"
-#include "analyzer/query/question/trace_view.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/change.h"
 #include "analyzer/query/spans/forest.h"
 #include "analyzer/query/spans/functions.h"
+#include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spans/tree_union.h"
 #include "common/base/error.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
-#include "analyzer/query/question/params.h"
+#include "analyzer/query/shared/params.h"
 
 /* Every stored span in a period as HTrace JSON lines, in pieces of about 64 KiB; the consumer returns FALSE to stop. */
 typedef struct QuerySink {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "analyzer/archive/read/period_stats.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spans/functions.h"
+#include "analyzer/query/spans/span_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

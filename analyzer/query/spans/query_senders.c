@@ -1,8 +1,8 @@
 /* What became of each process's spans, as the store knows it. plumbd adds what is open, and what senders say. */
 #include "analyzer/archive/tables/account.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spans/sender_rows.h"
+#include "analyzer/query/spans/span_answers.h"
 
 typedef struct Rows {
     Archive *archive;

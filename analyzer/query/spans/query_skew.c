@@ -1,9 +1,9 @@
 /* Clock offsets between hosts over the newest traces of a period. */
 #include "analyzer/archive/read/scan.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/question/trace_view.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/skew.h"
+#include "analyzer/query/spans/span_answers.h"
 
 static gboolean add_spans(Skew *skew, Archive *archive, const GByteArray *bytes) {
     g_autoptr(GPtrArray) records = g_ptr_array_new();

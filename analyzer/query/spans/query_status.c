@@ -1,8 +1,8 @@
 /* What the store holds. plumbd adds what only a running receiver knows. */
 #include "analyzer/archive/read/distinct.h"
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/spans/span_answers.h"
 #include "common/wire/message.h"
 
 static void add_totals(json_t *store, const ArchiveTotals *totals) {

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "analyzer/archive/kept_ids.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/question/trace_view.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/skew.h"
+#include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spans/trace_rows.h"
 #include "analyzer/query/spans/trace_tasks.h"
 #include "common/base/allowance.h"

@@ -1,8 +1,8 @@
 /* Every stored statistic recomputed from the stored spans. */
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/archive/verify/verify.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/spans/answers.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/spans/span_answers.h"
 
 #define REPORTS_MAX 100u
 

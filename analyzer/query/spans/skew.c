@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 #include "common/base/clock.h"
 
 typedef struct Pair {

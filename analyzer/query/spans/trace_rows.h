@@ -2,8 +2,8 @@
  * between, an object and some fifteen values a span, took four fifths of the time. */
 #pragma once
 
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/shared/trace_view.h"
 
 typedef struct TraceRows {
     Archive *archive;

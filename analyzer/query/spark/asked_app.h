@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 
 typedef struct AppEntry {
     const char *key;

@@ -3,7 +3,7 @@
 
 #include "analyzer/diagnosis/baselines.h"
 #include "analyzer/diagnosis/bigroots.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 
 /* "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w", "window", "peers", "edge", "evidence"; where nothing is
  * given the defaults of bigroots_options(). INPUT. */

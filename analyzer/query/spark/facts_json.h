@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/diagnosis/hdfs_facts.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 
 /* Of shares so many are told one by one. */
 #define SHARES_SHOWN 8u

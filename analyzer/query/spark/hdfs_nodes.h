@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/diagnosis/hdfs_facts.h"
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/trace_view.h"
 
 /* Remembers what it found out about functions: keep one for all traces of a question. */
 typedef struct HdfsReader HdfsReader;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analyzer/calltree/stats/node_stats.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 
 typedef enum NormalOf { NORMAL_ALL, NORMAL_THERE, NORMAL_ELSEWHERE, NORMAL_BEFORE, NORMAL_COUNT } NormalOf;
 

@@ -1,9 +1,9 @@
 /* Hosts of HDFS that made tasks slow: which, what of them, since when; of one host, each of the tasks. */
 #include <string.h>
 
-#include "analyzer/query/spark/answers.h"
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
 #include "common/base/clock.h"
 

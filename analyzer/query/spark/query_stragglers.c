@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/query/spark/answers.h"
 #include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
 #include "analyzer/query/spark/task_hdfs.h"
 #include "common/base/clock.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/diagnosis/bigroots.h"
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spark/app_tasks.h"
 
 /* The same with "scale" and "stage_median_ms"; straggler: index into the list. */

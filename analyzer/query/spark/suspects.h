@@ -1,7 +1,7 @@
 /* Whom slow tasks waited for in HDFS: one process and resource of it for each task, and the same summed over tasks. */
 #pragma once
 
-#include "analyzer/query/question/question.h"
+#include "analyzer/query/shared/question.h"
 #include "analyzer/query/spark/task_hdfs.h"
 
 typedef struct Suspect {

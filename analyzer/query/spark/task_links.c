@@ -6,7 +6,7 @@
 #include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/scan.h"
 #include "analyzer/archive/read/search_terms.h"
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
 

@@ -4,8 +4,8 @@
 
 #include "analyzer/archive/read/load.h"
 #include "analyzer/diagnosis/hdfs_calls.h"
-#include "analyzer/query/question/question.h"
-#include "analyzer/query/question/trace_view.h"
+#include "analyzer/query/shared/question.h"
+#include "analyzer/query/shared/trace_view.h"
 #include "common/base/error.h"
 
 /* Dictionary ids of the annotations; 0: none of it is stored. */

@@ -1,0 +1,120 @@
+#include "analyzer/query/shared/trace_view.h"
+
+#include <string.h>
+
+#include "common/base/allowance.h"
+#include "common/pack/pack.h"
+
+const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
+    if (*at >= bytes->len) return NULL;
+    const SpanRec *span = (const SpanRec *)(bytes->data + *at);
+    *at += span->size_bytes;
+    return span;
+}
+
+/* Of a span in the tree, beside its record; roughly. */
+#define NODE_BYTES 128u
+
+/* Charges what the view will have in all. */
+static gboolean may_assemble(TraceView *view, GError **error) {
+    const SpanRec *span;
+    gsize n = 0;
+    for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) n++;
+    allowance_hold(&view->charged, view->bytes->len + n * NODE_BYTES);
+    return allowance_check(error);
+}
+
+static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoad *load, GError **error) {
+    g_autoptr(TraceView) view = g_new0(TraceView, 1);
+    view->trace_id = trace_id;
+    view->bytes = g_byte_array_new();
+    view->load = *load;
+    if (!archive_load_parts(archive, trace_id, &view->load, view->bytes, error) || !may_assemble(view, error))
+        return NULL;
+    g_autoptr(GPtrArray) records = g_ptr_array_new();
+    const SpanRec *span;
+    for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
+    view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
+    view->times = times_compute(view->tree, NULL);
+    return g_steal_pointer(&view);
+}
+
+TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
+    const ArchiveLoad load = {.max_spans = TRACE_VIEW_SPANS};
+    return view_load(archive, trace_id, &load, error);
+}
+
+TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
+    const gsize left = allowance_left();
+    const ArchiveLoad load = {
+        .first_part = first_part, .max_spans = TRACE_VIEW_SPANS, .max_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1};
+    return view_load(archive, trace_id, &load, error);
+}
+
+void trace_view_free(TraceView *view) {
+    if (!view) return;
+    allowance_release(view->charged);
+    times_free(view->times);
+    tree_free(view->tree);
+    g_byte_array_unref(view->bytes);
+    g_free(view);
+}
+
+gboolean annotation_number(const SpanAnnotation *annotation, gint64 *number) {
+    char text[24];
+    if (annotation->length >= sizeof text) return FALSE;
+    memcpy(text, annotation->value, annotation->length);
+    text[annotation->length] = '\0';
+    return g_ascii_string_to_signed(text, 10, G_MININT64, G_MAXINT64, number, NULL);
+}
+
+void span_description(Archive *archive, const SpanRec *span, GString *out, guint *first) {
+    Dict *dict = archive_dict(archive);
+    SpanAnnotation annotation;
+    PackedName kind = pack_name_annotation(dict, span, &annotation);
+    *first = kind == NAME_AS_SENT ? 0 : 1;
+    gsize length;
+    if (kind == NAME_NORMALISED) {
+        const char *key = dict_text(dict, annotation.key, &length);
+        if (naming_restore(key, length, annotation.value, annotation.length, out)) return;
+        *first = 0;
+    }
+    const char *name = dict_text(dict, span->name, &length);
+    g_string_append_len(out, name, (gssize)length);
+}
+
+static guint32 intern_id(Archive *archive, SpanBatch *batch, guint32 id) {
+    gsize length;
+    const char *text = dict_text(archive_dict(archive), id, &length);
+    return batch_intern(batch, text, length);
+}
+
+void query_span_to_batch(Archive *archive, const SpanRec *span, SpanBatch *batch) {
+    g_autoptr(GString) description = g_string_new(NULL);
+    guint skip = 0;
+    span_description(archive, span, description, &skip);
+    guint32 name = batch_intern(batch, description->str, description->len);
+    guint32 tracer = intern_id(archive, batch, span->tracer);
+
+    BatchSpan *target = batch_begin_span(batch, span->id);
+    target->begin_ns = span->begin_ns;
+    target->duration_ns = span->duration_ns;
+    target->name = name;
+    target->tracer = tracer;
+    target->flags = span->flags;
+    for (guint i = 0; i < span->n_parents; i++) batch_add_parent(batch, span_parents(span)[i]);
+
+    SpanCursor cursor = span_cursor(span);
+    SpanAnnotation annotation;
+    SpanNote note;
+    while (span_next_annotation(&cursor, &annotation)) {
+        if (skip > 0) {
+            skip--;
+            continue;
+        }
+        BatchString value = batch_copy(batch, annotation.value, annotation.length);
+        batch_add_annotation(batch, intern_id(archive, batch, annotation.key), value);
+    }
+    while (span_next_note(&cursor, &note))
+        batch_add_note(batch, note.time_ns, batch_copy(batch, note.message, note.length));
+}

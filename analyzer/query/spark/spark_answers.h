@@ -1,0 +1,15 @@
+/* The questions about Spark: applications, stages, tasks, and what made them slow. This folder gathers facts from the
+ * archive (records of Spark, traces of tasks); analyzer/diagnosis/ judges them, without I/O. */
+#pragma once
+
+#include "analyzer/query/shared/question.h"
+
+/* One per question (query_<name>.c): a new reference, or NULL with *error. query.c has the table of their
+ * parameters. */
+json_t *answer_apps(const Asked *asked, GError **error);
+json_t *answer_stages(const Asked *asked, GError **error);
+json_t *answer_tasks(const Asked *asked, GError **error);
+json_t *answer_hosts(const Asked *asked, GError **error);
+json_t *answer_why(const Asked *asked, GError **error);
+json_t *answer_stragglers(const Asked *asked, GError **error);
+json_t *answer_operations(const Asked *asked, GError **error);

@@ -1,0 +1,160 @@
+#include "receiver/shared/senders.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct SenderEntry {
+    SenderInfo info;
+    guint held;   /* batches on their way */
+    GList recent; /* in Senders.recent */
+};
+
+struct Senders {
+    pthread_mutex_t lock;
+    GHashTable *by_name; /* SenderInfo.name -> SenderEntry; without 'others' */
+    GQueue recent;       /* SenderEntry, heard of longest ago first */
+    SenderEntry others;
+};
+
+static void info_clear(SenderInfo *info) {
+    for (guint32 i = 0; i < info->n_drops; i++) g_free(info->drops[i].reason);
+    g_free(info->name);
+}
+
+static void entry_free(void *data) {
+    SenderEntry *entry = data;
+    info_clear(&entry->info);
+    g_free(entry);
+}
+
+Senders *senders_new(void) {
+    Senders *senders = g_new0(Senders, 1);
+    pthread_mutex_init(&senders->lock, NULL);
+    senders->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, entry_free);
+    g_queue_init(&senders->recent);
+    senders->others.info.name = g_strdup("");
+    return senders;
+}
+
+void senders_free(Senders *senders) {
+    if (!senders) return;
+    g_hash_table_unref(senders->by_name);
+    info_clear(&senders->others.info);
+    pthread_mutex_destroy(&senders->lock);
+    g_free(senders);
+}
+
+/* A zero-terminated copy, cut to size_bytes - 1 bytes before the start of a character. */
+static void cut_text(BatchString text, char *out, gsize size_bytes) {
+    gsize length = MIN((gsize)text.length, size_bytes - 1);
+    if (length < text.length)
+        while (length > 0 && ((guchar)text.data[length] & 0xc0) == 0x80) length--;
+    if (length > 0) memcpy(out, text.data, length);
+    out[length] = '\0';
+}
+
+/* The total of a reason; NULL when there are too many reasons. */
+static SenderDrop *drop_of(SenderInfo *info, const char *reason) {
+    for (guint32 i = 0; i < info->n_drops; i++)
+        if (strcmp(info->drops[i].reason, reason) == 0) return &info->drops[i];
+    if (info->n_drops == SENDER_REASONS_MAX) return NULL;
+    info->drops[info->n_drops] = (SenderDrop){g_strdup(reason), 0};
+    return &info->drops[info->n_drops++];
+}
+
+/* Its totals are final as far as we know: they are added to the others'. */
+static void fold(SenderInfo *into, const SenderInfo *from) {
+    into->spans_sent += from->spans_sent;
+    into->repeated += from->repeated;
+    into->last_seen_ns = MAX(into->last_seen_ns, from->last_seen_ns);
+    into->received += from->received;
+    for (guint i = 0; i < PACK_RESULT_COUNT; i++) into->refused[i] += from->refused[i];
+    for (guint32 i = 0; i < from->n_drops; i++) {
+        SenderDrop *drop = drop_of(into, from->drops[i].reason);
+        if (drop) drop->spans += from->drops[i].spans;
+    }
+}
+
+/* FALSE: each is in use. */
+static gboolean evict_oldest(Senders *senders) {
+    GList *oldest = senders->recent.head;
+    while (oldest && ((SenderEntry *)oldest->data)->held > 0) oldest = oldest->next;
+    if (!oldest) return FALSE;
+    SenderEntry *entry = oldest->data;
+    fold(&senders->others.info, &entry->info);
+    g_queue_unlink(&senders->recent, oldest);
+    g_hash_table_remove(senders->by_name, entry->info.name);
+    return TRUE;
+}
+
+static SenderEntry *entry_of(Senders *senders, const char *name) {
+    if (name[0] == '\0') return &senders->others;
+    SenderEntry *entry = g_hash_table_lookup(senders->by_name, name);
+    if (entry) {
+        g_queue_unlink(&senders->recent, &entry->recent);
+    } else {
+        if (g_hash_table_size(senders->by_name) >= SENDERS_MAX && !evict_oldest(senders)) return &senders->others;
+        entry = g_new0(SenderEntry, 1);
+        entry->info.name = g_strdup(name);
+        entry->recent.data = entry;
+        g_hash_table_insert(senders->by_name, entry->info.name, entry);
+    }
+    g_queue_push_tail_link(&senders->recent, &entry->recent);
+    return entry;
+}
+
+/* Totals only grow; a repeated or overtaken batch must not turn them back. */
+static void note_said(SenderInfo *info, const BatchSender *said) {
+    if (said->sequence > 0 && said->sequence <= info->sequence) info->repeated++;
+    if (said->sequence >= info->sequence) {
+        info->sequence = said->sequence;
+        info->spans_queued = said->spans_queued;
+    }
+    info->spans_sent = MAX(info->spans_sent, said->spans_sent);
+    for (guint i = 0; said->drops && i < said->drops->len; i++) {
+        const BatchDrop *dropped = &g_array_index(said->drops, BatchDrop, i);
+        char reason[SENDER_NAME_MAX_BYTES];
+        cut_text(dropped->reason, reason, sizeof reason);
+        SenderDrop *drop = drop_of(info, reason);
+        if (drop) drop->spans = MAX(drop->spans, dropped->spans);
+    }
+}
+
+SenderEntry *senders_note(Senders *senders, const BatchSender *said, gint64 now_ns) {
+    char name[SENDER_NAME_MAX_BYTES];
+    cut_text(said->sender, name, sizeof name);
+    pthread_mutex_lock(&senders->lock);
+    SenderEntry *entry = entry_of(senders, name);
+    entry->info.last_seen_ns = now_ns;
+    entry->held++;
+    if (entry != &senders->others) note_said(&entry->info, said);
+    pthread_mutex_unlock(&senders->lock);
+    return entry;
+}
+
+void senders_took(Senders *senders, SenderEntry *entry, guint64 received, const guint32 refused[PACK_RESULT_COUNT]) {
+    pthread_mutex_lock(&senders->lock);
+    entry->held--;
+    entry->info.received += received;
+    for (guint i = 0; refused && i < PACK_RESULT_COUNT; i++) entry->info.refused[i] += refused[i];
+    pthread_mutex_unlock(&senders->lock);
+}
+
+guint senders_count(Senders *senders) {
+    pthread_mutex_lock(&senders->lock);
+    guint n = g_hash_table_size(senders->by_name);
+    pthread_mutex_unlock(&senders->lock);
+    return n;
+}
+
+static gint compare_names(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
+
+void senders_foreach(Senders *senders, void (*visit)(void *arg, const SenderInfo *info), void *arg) {
+    pthread_mutex_lock(&senders->lock);
+    if (senders->others.info.last_seen_ns > 0) visit(arg, &senders->others.info);
+    GList *names = g_list_sort(g_hash_table_get_keys(senders->by_name), compare_names);
+    for (GList *at = names; at; at = at->next)
+        visit(arg, &((SenderEntry *)g_hash_table_lookup(senders->by_name, at->data))->info);
+    g_list_free(names);
+    pthread_mutex_unlock(&senders->lock);
+}
