@@ -56,6 +56,7 @@ SUITES = {
     ],
     "idl": ["tests/receiver/test_versions.py"],
     "receiver": ["tests/receiver"],
+    "ui": ["tests/ui/test_serving.py", "tests/ui/test_views.py"],
     "spark-bridge": ["tests/bridge/test_bridge.py", "tests/spark/test_side_logs.py"],
 }
 # What takes minutes in any case, and what to run then.

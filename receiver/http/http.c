@@ -10,6 +10,7 @@
 
 #include "common/base/thread.h"
 #include "receiver/http/metrics.h"
+#include "receiver/http/page.h"
 #include "receiver/http/server.h"
 
 #define API "/api/v1/"
@@ -43,6 +44,20 @@ static void answer_metrics(Http *http, HttpExchange *exchange) {
     metrics_write(http->options.state, text);
     g_autoptr(GBytes) body = g_string_free_to_bytes(g_steal_pointer(&text));
     http_send(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", body);
+}
+
+static void answer_page(HttpExchange *exchange) {
+    const HttpRequest *request = http_exchange_request(exchange);
+    g_auto(PageFile) file = {0};
+    if (!page_find(request->path, &file))
+        http_send_error(exchange, 404,
+                        strcmp(request->path, "/") == 0
+                            ? "this plumbd was built without its page (PLUMB_UI=OFF); questions are under " API
+                            : "no such page: see docs/api.md; questions are under " API);
+    else if (request->method == HTTP_POST)
+        http_send_error(exchange, 405, "a page is read: use GET");
+    else
+        http_send_page_file(exchange, file.type, file.lasting, file.gzipped);
 }
 
 /* ---- what query threads answer ---- */
@@ -207,7 +222,7 @@ static void on_request(void *arg, HttpExchange *exchange) {
     else if (strcmp(path, "/metrics") == 0)
         answer_metrics(http, exchange);
     else
-        http_send_error(exchange, 404, "no such page: see docs/api.md; questions are under " API);
+        answer_page(exchange);
 }
 
 /* ---- life ---- */

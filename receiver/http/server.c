@@ -140,7 +140,21 @@ static const char security_lines[] = "Cache-Control: no-store\r\n"
                                      "Cross-Origin-Resource-Policy: same-origin\r\n"
                                      "X-Content-Type-Options: nosniff\r\n";
 
-static void write_head(HttpConnection *connection, int code, const char *type, gssize length) {
+/* Our page takes all that it shows from here. What a browser keeps of it is named by its contents. */
+#define PAGE_LINES(cache)                                                                                              \
+    "Content-Encoding: gzip\r\n"                                                                                       \
+    "Cache-Control: " cache "\r\n"                                                                                     \
+    "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n"                             \
+    "Cross-Origin-Resource-Policy: same-origin\r\n"                                                                    \
+    "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
+    "Referrer-Policy: no-referrer\r\n"                                                                                 \
+    "X-Content-Type-Options: nosniff\r\n"
+static const char page_lines[] = PAGE_LINES("no-cache");
+static const char lasting_page_lines[] = PAGE_LINES("public, max-age=31536000, immutable");
+
+/* lines: headers that say what a browser may do with it. */
+static void write_head(HttpConnection *connection, int code, const char *type, const char *lines, gssize length) {
     struct evbuffer *out = bufferevent_get_output(connection->stream);
     char date[64];
     const time_t now = (time_t)(clock_wall_ns(clock_system()) / NS_PER_SEC);
@@ -148,7 +162,7 @@ static void write_head(HttpConnection *connection, int code, const char *type, g
     gmtime_r(&now, &utc);
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
     evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, reason_of(code), date, type,
-                        security_lines);
+                        lines);
     if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
     if (length >= 0)
         evbuffer_add_printf(out, "Content-Length: %zd\r\n", length);
@@ -181,15 +195,20 @@ static void cut_longest_unsent(HttpServer *server) {
     connection_free(oldest);
 }
 
-static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
+/* The head is written. */
+static void send_body(HttpConnection *connection, GBytes *body) {
     HttpServer *server = connection->server;
-    write_head(connection, code, type, (gssize)g_bytes_get_size(body));
     set_phase(connection, PHASE_SENDING);
     if (connection->silent) return;
     write_bytes(connection, body);
     connection->body = unsent_add(server->unsent, body, connection);
     while (unsent_bytes(server->unsent) > HTTP_UNSENT_MAX_BYTES && unsent_oldest(server->unsent) != connection)
         cut_longest_unsent(server);
+}
+
+static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
+    write_head(connection, code, type, security_lines, (gssize)g_bytes_get_size(body));
+    send_body(connection, body);
 }
 
 /* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. */
@@ -210,6 +229,13 @@ void http_send_text(HttpExchange *exchange, int code, const char *text) {
     http_send(exchange, code, "text/plain; charset=utf-8", body);
 }
 
+void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection == NULL) return;
+    write_head(connection, 200, type, lasting ? lasting_page_lines : page_lines, (gssize)g_bytes_get_size(gzipped));
+    send_body(connection, gzipped);
+}
+
 static GBytes *error_body(const char *message) {
     json_auto_t *document = json_pack("{s:s}", "error", message);
     gsize size_bytes;
@@ -228,7 +254,7 @@ void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(v
     exchange->drained_arg = arg;
     if (connection == NULL) return;
     if (!connection->chunks) connection->keep_alive = FALSE; /* its end is the answer's */
-    write_head(connection, 200, type, -1);
+    write_head(connection, 200, type, security_lines, -1);
     set_phase(connection, PHASE_PIECES);
 }
 

@@ -58,6 +58,9 @@ void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body)
 void http_send_text(HttpExchange *exchange, int code, const char *text);
 void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */
 
+/* A file of our own page, gzipped. lasting: the reader may keep it. */
+void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped);
+
 /* An answer whose length is not known. 'drained' is called whenever all pieces so far have been taken. */
 void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg);
 void http_send_piece(HttpExchange *exchange, GBytes *piece);

@@ -83,6 +83,12 @@ def test_jars_that_were_built_are_in_the_agents_package(packages):
             assert jar in files_of(packages["plumbline-agent"])
 
 
+def test_the_page_is_inside_plumbd(packages):
+    listed = run("gresource", "list", packages["plumbd"] / "usr/bin/plumbd").split()
+    assert "/io/plumbline/page/index.html" in listed
+    assert any(name.startswith("/io/plumbline/page/assets/") and name.endswith(".js") for name in listed)
+
+
 def test_what_refers_to_installed_files(packages, installed):
     """Units, samples and documents name files that the packages have; /etc/default is the operator's."""
     for unit in ("plumbd", "plumb-bridge"):

@@ -7,7 +7,7 @@ import pytest
 from tests.style.test_style import ROOT, name, tracked
 
 DOCUMENTS = tracked("*.md")
-FOLDERS = "analyzer|bench|cmake|common|conf|docs|fuzz|idl|receiver|script|tests|tracer-patches"
+FOLDERS = "analyzer|bench|cmake|common|conf|docs|fuzz|idl|receiver|script|tests|tracer-patches|ui"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)

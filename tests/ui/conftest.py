@@ -1,0 +1,103 @@
+"""The page in Debian's Chromium, before a real plumbd. Playwright is got by script/playwright."""
+
+import json
+import shutil
+import site
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT, Plumbd
+from tests.ui import load
+
+SPARK_LOG = ROOT / "tests/data/spark/4.3.0/normal.zstd"
+SCREENSHOTS = ROOT / "build/screenshots"
+WINDOW = {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium")
+    assert chromium, "Chromium is missing: run script/bootstrap"
+    folder = subprocess.run([ROOT / "script/playwright"], check=True, capture_output=True, text=True).stdout.strip()
+    site.addsitedir(folder)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def cluster(plumbd_program, build_dir, tmp_path_factory):
+    """A plumbd that has the load of tests/ui/load.py, and an application of Spark."""
+    plumbd = Plumbd(plumbd_program, tmp_path_factory.mktemp("cluster")).start()
+    load.send(plumbd)
+    receiver = ":".join(map(str, plumbd.thrift))
+    subprocess.run([build_dir / "spark-bridge/plumb-bridge", "--receiver", receiver, SPARK_LOG], check=True)
+    plumbd.flush()
+    yield plumbd
+    plumbd.clean_up()
+
+
+@pytest.fixture(scope="session")
+def ask_plumb(plumb_program):
+    """ask_plumb(plumbd, "functions", "--since", "1h"): the document that `plumb --json` prints."""
+
+    def ask(plumbd, *question):
+        command = [plumb_program, *question, "--json", "--server", plumbd.http]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    return ask
+
+
+class Page:
+    """A page of the browser before one plumbd. What went wrong in it fails the test."""
+
+    def __init__(self, page, plumbd):
+        self.page, self.base = page, f"http://{plumbd.http}/"
+        self.errors = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self.hear)
+        page.set_default_timeout(30_000)
+
+    def hear(self, message):
+        # A refused question is no fault of the page; what its policy forbids is.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def open(self, view, **values):
+        query = "&".join(f"{name}={value}" for name, value in {"v": 1, **values}.items())
+        self.page.goto(f"{self.base}#/{view}?{query}")
+        self.settle()
+        return self.page
+
+    def settle(self):
+        """Until every question is answered."""
+        self.page.wait_for_load_state("networkidle")
+        self.page.locator(".skeleton, .again").first.wait_for(state="detached")
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text()
+
+    def cells(self, label):
+        """The texts of a table's rows."""
+        rows = self.page.locator(f"table:has(caption:text-is('{label}')) > tbody > tr")
+        return [row.locator("td").all_inner_texts() for row in rows.all()]
+
+
+@pytest.fixture
+def open_page(browser, request):
+    """open_page(plumbd, **options of the context) gives a Page."""
+    opened = []
+
+    def make(plumbd, **options):
+        context = browser.new_context(viewport=WINDOW, timezone_id="UTC", **options)
+        opened.append((context, Page(context.new_page(), plumbd)))
+        return opened[-1][1]
+
+    yield make
+    for context, page in opened:
+        context.close()
+        assert page.errors == []

@@ -1,0 +1,229 @@
+"""What the page shows: the numbers of `plumb --json`, in every state, for every reader."""
+
+import json
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.receiver.sender import OK, Sender, span
+from tests.ui import load
+from tests.ui.conftest import SCREENSHOTS
+
+AXE = ROOT / "ui/node_modules/axe-core/axe.min.js"
+
+
+def digits(text):
+    """A number as the page writes it: what is before the unit."""
+    return float(re.sub(r"[~,]", "", text).split()[0])
+
+
+def longest_trace(cluster, ask_plumb):
+    return ask_plumb(cluster, "traces", "--sort", "duration", "--limit", "1")["traces"][0]
+
+
+def addresses(cluster, ask_plumb):
+    """Every view, as a reader comes to it."""
+    return {
+        "functions": ("functions", {}),
+        "functions-hosts": ("functions", {"by": "host", "show": "rate", "role": "datanode"}),
+        "forest": ("forest", {}),
+        "traces": ("traces", {}),
+        "trace": (f"trace/{longest_trace(cluster, ask_plumb)['trace']}", {"sel": "7"}),
+        "status": ("status", {}),
+    }
+
+
+NAMES = ["functions", "functions-hosts", "forest", "traces", "trace", "status"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_view_is_accessible(name, theme, cluster, ask_plumb, open_page):
+    """And leaves a picture of itself in build/screenshots."""
+    view, values = addresses(cluster, ask_plumb)[name]
+    page = open_page(cluster, color_scheme=theme, reduced_motion="reduce")
+    page.open(view, **values)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.page.screenshot(path=SCREENSHOTS / f"{name}-{theme}.png", full_page=True)
+    page.page.evaluate(AXE.read_text())
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+    found = page.page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", tags)
+    assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found["violations"]] == []
+    assert len(found["passes"]) > 10
+
+
+def test_functions_agree_with_plumb(cluster, ask_plumb, open_page):
+    rows = ask_plumb(cluster, "functions", "--since", "1h", "--limit", "200")["functions"]
+    page = open_page(cluster)
+    page.open("functions")
+    shown = page.cells("Functions")
+    assert [cells[0].split("\n")[-1] for cells in shown] == [row["function"] for row in rows]
+    assert [digits(cells[1]) for cells in shown] == [row["calls"] for row in rows]
+    page.page.get_by_role("button", name="calls", exact=True).click()
+    page.settle()
+    assert [digits(cells[1]) for cells in page.cells("Functions")] == sorted(
+        (row["calls"] for row in rows), reverse=True
+    )
+
+
+def test_forest_agrees_with_plumb(cluster, ask_plumb, open_page):
+    answer = ask_plumb(cluster, "forest", "--since", "1h", "--limit", "20")
+    page = open_page(cluster)
+    page.open("forest")
+    cards = page.page.locator(".card").all()
+    assert len(cards) == len(answer["patterns"])
+    heaviest = answer["patterns"][0]
+    rows = page.page.locator("table.tree > tbody > tr").all()
+    assert [row.locator("bdi").inner_text() for row in rows] == [node["function"] for node in heaviest["nodes"]]
+    assert [digits(row.locator("td").nth(1).inner_text()) for row in rows] == [
+        node["calls"] for node in heaviest["nodes"]
+    ]
+
+
+def test_the_icicle_by_keys(cluster, open_page):
+    page = open_page(cluster)
+    page.open("forest")
+    page.page.locator(".icicle .cell").first.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("ArrowRight")
+    chosen = page.page.locator(".icicle .chosen").get_attribute("aria-label").split(" ")[0]
+    assert page.text(".panel h3 bdi") == chosen
+    page.page.keyboard.press("Enter")
+    page.settle()
+    assert page.text(".icicle .cell >> nth=0") == chosen
+
+
+def test_a_trace_agrees_with_plumb(cluster, ask_plumb, open_page):
+    longest = longest_trace(cluster, ask_plumb)
+    answer = ask_plumb(cluster, "trace", longest["trace"])
+    page = open_page(cluster)
+    page.open("traces", sort="duration_ns")
+    page.page.locator("tbody a").first.click()
+    page.settle()
+    assert page.text("h1") == f"Trace {longest['trace']}"
+    rows = page.page.locator("[role=option]").all()
+    assert [row.locator("bdi").inner_text() for row in rows] == [row["function"] for row in answer["spans"]][
+        : len(rows)
+    ]
+
+    page.page.get_by_role("listbox").focus()
+    for _ in range(5):
+        page.page.keyboard.press("j")
+    assert page.text(".panel h3 bdi") == answer["spans"][5]["function"]
+    page.page.keyboard.press("f")
+    span_5 = answer["spans"][5]
+    begin = span_5["begin_time_ns"] - answer["begin_time_ns"]
+    page.page.wait_for_url(re.compile("w="))
+    assert f"w={begin}%2C{begin + span_5['duration_ns']}" in page.page.url
+
+
+SEEN = """() => [...document.querySelectorAll('main, main *')].map((element) => {
+  const box = element.getBoundingClientRect()
+  const own = element.children.length === 0 ? element.textContent : ''
+  const drawn = element instanceof HTMLCanvasElement ? element.toDataURL() : ''
+  return [element.tagName, element.className, own, drawn, box.x, box.y + scrollY, box.width, box.height].join(' ')
+})"""
+
+
+def seen(page):
+    """What stands where in the view, and what its canvases have drawn."""
+    return page.page.evaluate(SEEN)
+
+
+def test_a_copied_address_shows_the_same(cluster, ask_plumb, open_page):
+    trace = longest_trace(cluster, ask_plumb)
+    page = open_page(cluster)
+    page.open(f"trace/{trace['trace']}", find="flush")
+    page.page.get_by_role("listbox").focus()
+    for key in ("j", "j", "j", "w", "w", "d"):
+        page.page.keyboard.press(key)
+    # The address follows within a quarter of a second: 0.7 x 0.7 of the trace around its middle, and a fifth of it on.
+    at = round((0.5 - 0.49 / 2 + 0.2 * 0.49) * trace["duration_ns"])
+    page.page.wait_for_url(lambda url: any(f"w={at + off}%2C" in url for off in (-1, 0, 1)) and "sel=3" in url)
+    here = seen(page)
+    other = open_page(cluster)
+    other.page.goto(page.page.url)
+    other.settle()
+    assert seen(other) == here
+
+
+def test_keys_lead_everywhere(cluster, open_page):
+    page = open_page(cluster)
+    page.open("functions")
+    for keys, title in (("gc", "Forest"), ("gt", "Traces"), ("gs", "Status"), ("gf", "Functions")):
+        for key in keys:
+            page.page.keyboard.press(key)
+        page.page.get_by_role("heading", level=1, name=title).wait_for()
+    page.page.keyboard.press("?")
+    page.page.get_by_role("heading", name="Keys").wait_for()
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("heading", name="Keys").wait_for(state="detached")
+    page.page.keyboard.press("/")
+    page.page.keyboard.type("flushOrSync")
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_url(re.compile("find=flushOrSync"))
+    page.settle()
+    assert len(page.cells("Functions")) == 1
+
+
+def test_an_empty_store_says_what_helps(plumbd, open_page):
+    page = open_page(plumbd)
+    for view in ("functions", "forest", "traces"):
+        page.open(view)
+        assert page.text(".empty h2") == "Nothing is stored yet"
+    page.open("status")
+    assert "Nothing is lost" in page.text(".sentence")
+
+
+def test_an_empty_period_leads_to_what_is_stored(cluster, open_page):
+    page = open_page(cluster)
+    page.open("functions", since="2001-01-01", until="2001-01-02")
+    assert page.text(".empty h2") == "No calls"
+    page.page.get_by_role("button", name="Everything that is stored").click()
+    page.settle()
+    assert len(page.cells("Functions")) == len(load.FUNCTIONS)
+
+
+def test_errors_are_plumbds_own(cluster, open_page):
+    page = open_page(cluster)
+    page.open("functions", since="yesterday")
+    refused = cluster.fetch("/api/v1/functions?since=yesterday&limit=200")[1]
+    assert page.text("[role=alert] p") == json.loads(refused)["error"]
+
+
+def test_plumbd_away_and_back(make_plumbd, open_page):
+    plumbd = make_plumbd()
+    plumbd.start()
+    load.send(plumbd, 50)
+    plumbd.flush()
+    page = open_page(plumbd)
+    page.open("functions", since="all")
+    before = page.cells("Functions")
+    address = plumbd.http
+    plumbd.kill()
+    page.page.keyboard.press("r")
+    page.page.locator(".notice.warn").wait_for()
+    assert page.cells("Functions") == before
+    plumbd.settings["listen.http"] = address
+    plumbd.start()
+    page.page.locator(".notice.warn").wait_for(state="detached")
+    assert page.cells("Functions") == before
+
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202e\u0007&amp;<script>alert(2)</script>"
+
+
+def test_hostile_names_are_text(plumbd, open_page):
+    strings = (HOSTILE, f"Client/{HOSTILE.replace('/', '|')}/7", "key")
+    with Sender(plumbd) as sender:
+        spans = [span(1, 1, begin=1_700_000_000_000_000_000, annotations=[(2, HOSTILE.encode())], tracer=1)]
+        assert sender.deliver(spans, strings=strings).status == OK
+    plumbd.flush()
+    text = HOSTILE.replace("\u202e", "\\u202e").replace("\u0007", "\\x07")
+    page = open_page(plumbd)
+    page.page.on("dialog", lambda dialog: page.errors.append(dialog.message))
+    for view in ("functions", "forest", "traces", "trace/0000000000000001"):
+        page.open(view, since="all", by="host")
+        assert text in page.text("main"), view
+        assert page.page.locator("main img, main script").count() == 0

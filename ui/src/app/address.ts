@@ -1,0 +1,50 @@
+// The address of the page, as a signal.
+
+import { computed, signal } from '@preact/signals'
+import { changeRoute, formatRoute, parseRoute, type Changes, type Route } from './route.ts'
+
+const FIRST_VIEW = 'overview'
+const REPLACE_EVERY_MS = 250
+
+const read = (): Route => parseRoute(location.hash, FIRST_VIEW)
+export const route = signal<Route>(read())
+
+addEventListener('hashchange', () => {
+  const now = read()
+  if (formatRoute(now) !== formatRoute(route.value)) route.value = now
+})
+
+/** What every view keeps when another one is gone to. */
+const KEPT = ['since', 'until']
+
+export function linkTo(view: string, id = '', changes: Changes = {}): string {
+  const kept: Record<string, readonly string[]> = {}
+  for (const name of KEPT) {
+    const values = route.value.values[name]
+    if (values) kept[name] = values
+  }
+  return formatRoute(changeRoute({ view, id, values: kept }, changes))
+}
+
+export const linkWith = (changes: Changes): string => formatRoute(changeRoute(route.value, changes))
+
+/** A new entry of the history. */
+export function go(changes: Changes): void {
+  location.hash = linkWith(changes)
+}
+
+let waiting: ReturnType<typeof setTimeout> | undefined
+
+/** The same entry of the history: for what changes often, as zoom does. */
+export function refine(changes: Changes): void {
+  route.value = changeRoute(route.value, changes)
+  waiting ??= setTimeout(() => {
+    waiting = undefined
+    history.replaceState(null, '', formatRoute(route.value))
+  }, REPLACE_EVERY_MS)
+}
+
+export const value = (name: string): string | undefined => route.value.values[name]?.[0]
+export const values = (name: string): readonly string[] => route.value.values[name] ?? []
+
+export const view = computed(() => route.value.view)

@@ -1,0 +1,81 @@
+// A question of a view: asked when its address changes, again while it is live, no more once the view is left.
+
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { Gone, Refused, ask, questionPath, type Parameters } from '../api/ask.ts'
+
+const BUSY_TRIES_MS = 30_000
+const BUSY_PAUSE_MS = 1_000
+const GONE_PAUSE_MS = 2_000
+
+export interface Answer<T> {
+  readonly path: string
+  /** Of this question, or while the next one is on its way of the one before. */
+  readonly data?: T
+  readonly loading: boolean
+  /** plumbd's own words, or why there is no answer. */
+  readonly error?: string
+  /** plumbd is away: it is asked until it is back. */
+  readonly gone: boolean
+  /** Of data: performance.now(). */
+  readonly answeredAt: number
+}
+
+/** Raised when everything is to be asked again. */
+export const asked = signal(0)
+export const askAgain = (): void => {
+  asked.value++
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+const isOver = (signal: AbortSignal): boolean => signal.aborted
+
+async function askUntilAnswered<T>(
+  path: string,
+  signal: AbortSignal,
+  tell: (change: (answer: Answer<T>) => Answer<T>) => void,
+): Promise<void> {
+  const begun = performance.now()
+  while (!isOver(signal)) {
+    try {
+      const data = (await ask(path, signal)) as T
+      tell(() => ({ path, data, loading: false, gone: false, answeredAt: performance.now() }))
+      return
+    } catch (error) {
+      if (isOver(signal)) return
+      if (error instanceof Gone) {
+        tell((answer) => ({ ...answer, path, loading: false, gone: true, error: error.message }))
+        await pause(GONE_PAUSE_MS, signal)
+      } else if (error instanceof Refused && error.status === 503 && performance.now() - begun < BUSY_TRIES_MS) {
+        await pause(BUSY_PAUSE_MS, signal)
+      } else {
+        const why = error instanceof Error ? error.message : String(error)
+        tell((answer) => ({ path, loading: false, gone: false, answeredAt: answer.answeredAt, error: why }))
+        return
+      }
+    }
+  }
+}
+
+/** parameters: null while it is not known what to ask. */
+export function useQuestion<T>(question: string, parameters: Parameters | null): Answer<T> {
+  const path = parameters === null ? '' : questionPath(question, parameters)
+  const [answer, setAnswer] = useState<Answer<T>>({ path, loading: true, gone: false, answeredAt: 0 })
+  const again = asked.value
+  useEffect(() => {
+    if (path === '') return
+    const abort = new AbortController()
+    setAnswer((before) => ({ ...before, loading: true, gone: before.gone }))
+    void askUntilAnswered<T>(path, abort.signal, setAnswer)
+    return () => abort.abort()
+  }, [path, again])
+  return answer
+}

@@ -1,0 +1,40 @@
+// A canvas that is as large as its box, sharp on every screen, and drawn again when anything of it changes.
+
+import type { CanvasHTMLAttributes, VNode } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { darkNow, theme } from '../app/choices.ts'
+
+export type Painter = (context: CanvasRenderingContext2D, width: number, height: number) => void
+
+/** A variable of the theme (style.css). */
+export function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
+}
+
+export function Canvas({
+  height,
+  paint,
+  ...more
+}: { height: number; paint: Painter } & Omit<CanvasHTMLAttributes, 'height'>): VNode {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = canvas.current!
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    setWidth(element.clientWidth)
+    return () => observer.disconnect()
+  }, [])
+  const shown = `${theme.value} ${String(darkNow.value)}`
+  useLayoutEffect(() => {
+    const element = canvas.current!
+    const context = element.getContext('2d')
+    if (context === null || width === 0) return
+    const ratio = devicePixelRatio
+    element.width = Math.round(width * ratio)
+    element.height = Math.round(height * ratio)
+    context.scale(ratio, ratio)
+    paint(context, width, height)
+  }, [width, height, paint, shown])
+  return <canvas ref={canvas} style={{ height: `${height}px` }} {...more} />
+}

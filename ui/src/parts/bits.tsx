@@ -1,0 +1,105 @@
+// Small pieces of many views.
+
+import type { ComponentChildren, VNode } from 'preact'
+import { go, value } from '../app/address.ts'
+import { visible } from '../text/visible.ts'
+
+export const ROLES = ['client', 'namenode', 'datanode', 'journalnode', 'local'] as const
+
+/** Role as a colour and a letter: never the colour alone. */
+export function Role({ role }: { role: string }): VNode {
+  return (
+    <span class={`role role-${role}`} title={role}>
+      <span aria-hidden="true">{role.slice(0, 1).toUpperCase()}</span>
+      <span class="unseen">{role}</span>
+    </span>
+  )
+}
+
+export function Name({ text, role }: { text: string; role?: string }): VNode {
+  return (
+    <span class="name">
+      {role !== undefined && <Role role={role} />}
+      <bdi>{visible(text)}</bdi>
+    </span>
+  )
+}
+
+/** One of several: in the address under 'name', the first being the default. */
+export function Choice(props: { name: string; label: string; options: readonly (readonly [string, string])[] }): VNode {
+  const now = value(props.name) ?? props.options[0]![0]
+  return (
+    <div class="choice" role="group" aria-label={props.label}>
+      <span class="label">{props.label}</span>
+      {props.options.map(([key, text], i) => (
+        <button
+          key={key}
+          type="button"
+          aria-pressed={key === now}
+          onClick={() => go({ [props.name]: i === 0 ? undefined : key })}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Filters that hold, each with a way out. */
+export function Chips({ names }: { names: readonly (readonly [string, string])[] }): VNode {
+  const shown = names.filter(([name]) => value(name) !== undefined)
+  if (shown.length === 0) return <></>
+  return (
+    <p class="chips">
+      {shown.map(([name, label]) => (
+        <span key={name} class="chip">
+          {label} <b>{visible(value(name) ?? '')}</b>
+          <button type="button" aria-label={`without ${label}`} onClick={() => go({ [name]: undefined })}>
+            ×
+          </button>
+        </span>
+      ))}
+    </p>
+  )
+}
+
+export function RoleChoice(): VNode {
+  return (
+    <label>
+      <span class="label">role</span>
+      <select value={value('role') ?? ''} onChange={(event) => go({ role: event.currentTarget.value })}>
+        <option value="">all</option>
+        {ROLES.map((role) => (
+          <option key={role}>{role}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** A field whose value goes to the address when it is entered. */
+export function Field(props: { name: string; label: string; placeholder?: string; width?: number }): VNode {
+  return (
+    <label>
+      <span class="label">{props.label}</span>
+      <input
+        type="text"
+        spellcheck={false}
+        value={value(props.name) ?? ''}
+        placeholder={props.placeholder ?? ''}
+        size={props.width ?? 14}
+        onChange={(event) => go({ [props.name]: event.currentTarget.value.trim() })}
+      />
+    </label>
+  )
+}
+
+export function Bar({ part, whole, children }: { part: number; whole: number; children: ComponentChildren }): VNode {
+  const width = whole > 0 ? Math.min(100, (100 * part) / whole) : 0
+  return (
+    <span class="bar-cell">
+      <span class="bar" style={{ width: `${width.toFixed(2)}%` }} aria-hidden="true" />
+      <span>{children}</span>
+    </span>
+  )
+}

@@ -1,0 +1,40 @@
+// All that is known of a function's or a node's calls.
+
+import type { VNode } from 'preact'
+import type { Measure } from '../api/answers.ts'
+import { bytes, bytesPerS, count, duration, meanResolution } from '../text/units.ts'
+
+export function factsOf(of: Measure): [string, string][] {
+  const about = of.exact_quantiles === false ? '~' : ''
+  const time = (ns: number): string => duration(ns, of.resolution_ns)
+  const facts: [string, string][] = [
+    ['calls', count(of.calls)],
+    ['mean', duration(of.mean_ns, meanResolution(of.resolution_ns, of.calls))],
+    ['deviation', time(of.std_ns)],
+  ]
+  if (of.min_ns !== undefined)
+    facts.push(
+      ['least', time(of.min_ns)],
+      ['median', about + time(of.q50_ns!)],
+      ['95 %', about + time(of.q95_ns!)],
+      ['99 %', about + time(of.q99_ns!)],
+      ['most', time(of.max_ns!)],
+    )
+  facts.push(['total', time(of.total_ns)], ['self', time(of.self_ns)], ['critical', time(of.critical_ns)])
+  if (of.bytes) facts.push(['bytes', bytes(of.bytes.total_bytes)], ['bytes a call', bytes(of.bytes.mean_bytes)])
+  if (of.rate) facts.push(['rate', bytesPerS(of.rate.mean_bytes_per_s)])
+  return facts
+}
+
+export function Facts({ facts }: { facts: readonly (readonly [string, string])[] }): VNode {
+  return (
+    <dl class="facts">
+      {facts.map(([name, text]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

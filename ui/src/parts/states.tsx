@@ -1,0 +1,124 @@
+// What stands where an answer is not, or not yet, or no more.
+
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { go } from '../app/address.ts'
+import { zone, zoneName } from '../app/choices.ts'
+import { EVERYTHING, askedPeriod } from '../app/period.ts'
+import { askAgain, type Answer } from '../app/question.ts'
+import { storeStatus } from '../app/store.ts'
+import { dayTime } from '../text/times.ts'
+import { age } from '../text/units.ts'
+
+const HOUR_NS = 3_600_000_000_000n
+
+export function Skeleton({ lines = 8 }: { lines?: number }): VNode {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, i) => (
+        <div key={i} />
+      ))}
+    </div>
+  )
+}
+
+function Failed({ error }: { error: string }): VNode {
+  return (
+    <div class="notice bad" role="alert">
+      <p>{error}</p>
+      <button type="button" onClick={askAgain}>
+        Ask again
+      </button>
+    </div>
+  )
+}
+
+function GoneNotice({ answer }: { answer: Answer<unknown> }): VNode {
+  const [now, setNow] = useState(performance.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <div class="notice warn" role="alert">
+      <p>
+        {answer.error}.{' '}
+        {answer.data === undefined
+          ? 'It is asked until it is back.'
+          : `What is shown is ${age((now - answer.answeredAt) * 1e6)} old; it is asked until it is back.`}
+      </p>
+    </div>
+  )
+}
+
+/** children: what is drawn of an answer. */
+export function Shown<T>({
+  answer,
+  lines,
+  children,
+}: {
+  answer: Answer<T>
+  lines?: number
+  children: (data: T) => ComponentChildren
+}): VNode {
+  const { data, error, gone, loading } = answer
+  return (
+    <>
+      {gone && <GoneNotice answer={answer} />}
+      {error !== undefined && !gone && <Failed error={error} />}
+      {data !== undefined && <div class={gone ? 'old' : loading ? 'again' : ''}>{children(data)}</div>}
+      {data === undefined && error === undefined && <Skeleton {...(lines === undefined ? {} : { lines })} />}
+    </>
+  )
+}
+
+function PeriodHelp(): VNode {
+  const store = storeStatus.value?.store
+  const first = store?.first_time_ns
+  const last = store?.last_time_ns
+  const { since, until } = askedPeriod()
+  if (first === undefined || last === undefined || (since === undefined && until === undefined)) return <></>
+  return (
+    <>
+      <p>
+        Traces are stored from {dayTime(first, zone.value)} to {dayTime(last, zone.value)} ({zoneName()}).
+      </p>
+      <p class="buttons">
+        <button
+          type="button"
+          onClick={() => go({ since: String(last - HOUR_NS), until: String(last + 60_000_000_000n) })}
+        >
+          The last hour that is stored
+        </button>
+        <button type="button" onClick={() => go({ since: EVERYTHING, until: undefined })}>
+          Everything that is stored
+        </button>
+      </p>
+    </>
+  )
+}
+
+/** what: "No calls". filters: names of the parameters that may be the reason. */
+export function Empty({ what, filters = [] }: { what: string; filters?: readonly string[] }): VNode {
+  const nothing = storeStatus.value?.store.traces === 0
+  return (
+    <div class="empty">
+      <h2>{nothing ? 'Nothing is stored yet' : what}</h2>
+      {nothing ? (
+        <p>
+          plumbd is ready, and no span has come. Put the agent into HDFS and Spark (<code>docs/tracing.md</code>), or
+          see <code>script/server --demo</code>.
+        </p>
+      ) : (
+        <PeriodHelp />
+      )}
+      {!nothing && filters.length > 0 && (
+        <p class="buttons">
+          <button type="button" onClick={() => go(Object.fromEntries(filters.map((name) => [name, undefined])))}>
+            Without the filters
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

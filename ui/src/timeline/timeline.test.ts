@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { countBelow, hasChildren, shownRows } from './rows.ts'
+import { clampZoom, formatZoom, pan, parseZoom, placeIn, zoomAround } from './zoom.ts'
+
+const TREE = [0, 1, 2, 2, 1, 0, 1].map((depth) => ({ depth }))
+
+describe('rows', () => {
+  it('leave out what is folded', () => {
+    expect(shownRows(TREE, new Set())).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(shownRows(TREE, new Set([1]))).toEqual([0, 1, 4, 5, 6])
+    expect(shownRows(TREE, new Set([0, 1]))).toEqual([0, 5, 6])
+  })
+  it('know what is below', () => {
+    expect(TREE.map((_, i) => countBelow(TREE, i))).toEqual([4, 2, 0, 0, 0, 1, 0])
+    expect(TREE.map((_, i) => hasChildren(TREE, i))).toEqual([true, true, false, false, false, true, false])
+  })
+})
+
+describe('zoom', () => {
+  it('stays within the trace', () => {
+    expect(clampZoom({ from: -50, to: 50 }, 1000)).toEqual({ from: 0, to: 100 })
+    expect(clampZoom({ from: 950, to: 1050 }, 1000)).toEqual({ from: 900, to: 1000 })
+    expect(pan({ from: 0, to: 500 }, 5, 1000)).toEqual({ from: 500, to: 1000 })
+  })
+  it('keeps the point it is around', () => {
+    expect(zoomAround({ from: 0, to: 1000 }, 250, 0.5, 1000)).toEqual({ from: 125, to: 625 })
+    expect(zoomAround({ from: 100, to: 200 }, 150, 100, 1000)).toEqual({ from: 0, to: 1000 })
+  })
+  it('is the same after a round trip', () => {
+    expect(parseZoom('125,625', 1000)).toEqual({ from: 125, to: 625 })
+    expect(formatZoom({ from: 125, to: 625 }, 1000)).toBe('125,625')
+    expect(formatZoom(parseZoom(undefined, 1000), 1000)).toBeUndefined()
+    expect(parseZoom('9,x', 1000)).toEqual({ from: 0, to: 1000 })
+  })
+  it('places spans', () => {
+    expect(placeIn({ from: 100, to: 200 }, 150, 25)).toEqual({ x: 0.5, width: 0.25 })
+    expect(placeIn({ from: 100, to: 200 }, 50, 500)).toEqual({ x: 0, width: 1 })
+    expect(placeIn({ from: 100, to: 200 }, 0, 50)).toBeUndefined()
+    expect(placeIn({ from: 100, to: 200 }, 150, -25)).toEqual({ x: 0.5, width: 0 })
+  })
+})

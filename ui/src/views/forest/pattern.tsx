@@ -1,0 +1,191 @@
+// One pattern: how much it is, its icicle, and its tree as a table.
+
+import type { VNode } from 'preact'
+import type { Pattern, PatternNode } from '../../api/answers.ts'
+import { go, linkTo, refine, value, values } from '../../app/address.ts'
+import { Strip, logDomain, type Domain } from '../../marks/strip.tsx'
+import { Name } from '../../parts/bits.tsx'
+import { Icicle } from '../../parts/icicle.tsx'
+import { Facts, factsOf } from '../../parts/measure.tsx'
+import type { Width } from '../../timeline/icicle.ts'
+import { count, duration, meanResolution, share } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+function NodePanel({ node }: { node: PatternNode }): VNode {
+  return (
+    <section class="panel" aria-label="The call that is chosen">
+      <h3>
+        <Name text={node.function} role={node.role} />
+      </h3>
+      <Facts facts={factsOf(node)} />
+      <p class="buttons">
+        <a class="button" href={linkTo('traces', '', { function: node.function, role: node.role })}>
+          Traces with it
+        </a>
+        <a class="button" href={linkTo('functions', '', { function: node.function, by: 'host' })}>
+          By host
+        </a>
+        <button type="button" onClick={() => go({ exclude: [...values('exclude'), node.function] })}>
+          Leave it out
+        </button>
+      </p>
+      {node.hosts.length > 0 && <p class="quiet-text">ran on {node.hosts.map(visible).join(', ')}</p>}
+    </section>
+  )
+}
+
+function spreadOf(node: PatternNode, domain: Domain): VNode | string {
+  if (node.min_ns === undefined) return '-'
+  const spread = {
+    min: node.min_ns,
+    q25: node.q25_ns!,
+    q50: node.q50_ns!,
+    q75: node.q75_ns!,
+    q95: node.q95_ns!,
+    max: node.max_ns!,
+  }
+  const time = (ns: number): string => duration(ns, node.resolution_ns)
+  const label = `least ${time(spread.min)}, median ${time(spread.q50)}, 95 % ${time(spread.q95)}, most ${time(spread.max)}`
+  return <Strip spread={spread} domain={domain} label={label} />
+}
+
+function TreeTable({ nodes, chosen }: { nodes: readonly PatternNode[]; chosen: number }): VNode {
+  const domain = logDomain(nodes.flatMap((node) => (node.min_ns === undefined ? [] : [node.min_ns, node.max_ns!])))
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="The tree as a table">
+      <table class="tree">
+        <thead>
+          <tr>
+            <th scope="col" class="text">
+              call
+            </th>
+            {['calls', 'mean', 'spread (log)', '95 %', 'total', 'self', 'critical'].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {nodes.map((node, i) => (
+            <tr key={i} class={i === chosen ? 'chosen' : ''}>
+              <td class="text">
+                <button
+                  type="button"
+                  class="plain"
+                  style={{ paddingLeft: `${node.depth * 16}px` }}
+                  onClick={() => refine({ sel: String(i) })}
+                >
+                  <Name text={node.function} role={node.role} />
+                </button>
+              </td>
+              <td>{count(node.calls)}</td>
+              <td>{duration(node.mean_ns, meanResolution(node.resolution_ns, node.calls))}</td>
+              <td>{spreadOf(node, domain)}</td>
+              <td>{node.q95_ns === undefined ? '-' : duration(node.q95_ns, node.resolution_ns)}</td>
+              <td>{duration(node.total_ns, node.resolution_ns)}</td>
+              <td>{duration(node.self_ns, node.resolution_ns)}</td>
+              <td>{duration(node.critical_ns, node.resolution_ns)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Opened({ pattern }: { pattern: Pattern }): VNode {
+  const width = (value('width') ?? 'critical') as Width
+  const within = (text: string | undefined): number => {
+    const number = Number(text ?? '-1')
+    return Number.isInteger(number) && number >= 0 && number < pattern.nodes.length ? number : -1
+  }
+  const focus = within(value('focus'))
+  const chosen = Math.max(0, within(value('sel')))
+  return (
+    <>
+      {focus >= 0 && (
+        <p class="chips">
+          <span class="chip">
+            below <b>{visible(pattern.nodes[focus]!.function)}</b>
+            <button type="button" aria-label="the whole tree" onClick={() => go({ focus: undefined })}>
+              ×
+            </button>
+          </span>
+        </p>
+      )}
+      <Icicle
+        nodes={pattern.nodes}
+        width={width}
+        focus={focus}
+        chosen={chosen}
+        onChoose={(node) => refine({ sel: String(node), open: pattern.pattern })}
+        onFocus={(node) => go({ focus: node === 0 ? undefined : String(node), open: pattern.pattern })}
+      />
+      <div class="beside">
+        <TreeTable nodes={pattern.nodes} chosen={chosen} />
+        <NodePanel node={pattern.nodes[chosen]!} />
+      </div>
+    </>
+  )
+}
+
+function Marks({ pattern }: { pattern: Pattern }): VNode {
+  const marks = [
+    pattern.mixed === true
+      ? ['rare shapes', 'traces of rare shapes, counted together by the paths of their calls']
+      : [],
+    pattern.incomplete ? ['incomplete', 'spans are missing'] : [],
+    pattern.merged !== undefined
+      ? [`${count(pattern.merged)} merged`, 'patterns that became equal by what is left out']
+      : [],
+    pattern.stored_traces !== undefined
+      ? [
+          `${count(pattern.stored_traces)} still stored`,
+          'the other traces were removed for age or space; the statistics stay',
+        ]
+      : [],
+  ].filter((mark) => mark.length > 0)
+  return (
+    <>
+      {marks.map(([text, why]) => (
+        <span key={text} class="mark" title={why}>
+          {text}
+        </span>
+      ))}
+    </>
+  )
+}
+
+export function PatternCard(props: { pattern: Pattern; number: number; whole: number; open: boolean }): VNode {
+  const { pattern, open } = props
+  const root = pattern.nodes[0]
+  return (
+    <section class={`card ${open ? 'open' : ''}`}>
+      <header>
+        <button
+          type="button"
+          class="plain opener"
+          aria-expanded={open}
+          onClick={() => go({ open: open ? 'none' : pattern.pattern, sel: undefined, focus: undefined })}
+        >
+          <span class="twist" aria-hidden="true" />
+          <h2>
+            <Name text={root?.function ?? ''} role={root?.role ?? 'local'} />
+          </h2>
+        </button>
+        <Marks pattern={pattern} />
+        <span class="amounts">
+          <b>{share(pattern.total_ns, props.whole)}</b> of the time · {count(pattern.traces)} traces ·{' '}
+          {duration(pattern.total_ns)} · {count(pattern.nodes.length)} nodes
+        </span>
+        <a href={linkTo('traces', '', { pattern: pattern.pattern, sort: 'duration_ns' })}>traces</a>
+        {pattern.first_example !== undefined && <a href={linkTo('trace', pattern.first_example)}>newest</a>}
+      </header>
+      <div class="share-line" aria-hidden="true">
+        <span style={{ width: `${((100 * pattern.total_ns) / Math.max(props.whole, 1)).toFixed(2)}%` }} />
+      </div>
+      {open && <Opened pattern={pattern} />}
+    </section>
+  )
+}

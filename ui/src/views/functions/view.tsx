@@ -1,0 +1,292 @@
+// What costs, and how is it spread?
+
+import type { VNode } from 'preact'
+import type { FunctionRow, FunctionsAnswer, Measure } from '../../api/answers.ts'
+import { go, linkTo, linkWith, value } from '../../app/address.ts'
+import { askedPeriod } from '../../app/period.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Strip, logDomain, type Domain, type Spread } from '../../marks/strip.tsx'
+import { Bar, Chips, Choice, Name, RoleChoice } from '../../parts/bits.tsx'
+import { Empty, Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { View } from '../../parts/view.tsx'
+import { bytes, bytesPerS, count, duration, meanResolution, share } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+const ROWS = '200'
+const FILTERS = ['role', 'host', 'function', 'find']
+
+type Kind = 'times' | 'bytes' | 'rate'
+
+interface Spreading {
+  readonly spread: (row: Measure) => Spread | undefined
+  readonly write: (row: Measure, value: number) => string
+}
+
+const SPREADS: Readonly<Record<Kind, Spreading>> = {
+  times: {
+    spread: ({ min_ns: min, q25_ns: q25, q50_ns: q50, q75_ns: q75, q95_ns: q95, max_ns: max }) =>
+      min === undefined ? undefined : { min, q25: q25!, q50: q50!, q75: q75!, q95: q95!, max: max! },
+    write: (row, ns) => duration(ns, row.resolution_ns),
+  },
+  bytes: {
+    spread: ({ bytes: of }) =>
+      of?.min_bytes === undefined
+        ? undefined
+        : {
+            min: of.min_bytes,
+            q25: of.q25_bytes!,
+            q50: of.q50_bytes!,
+            q75: of.q75_bytes!,
+            q95: of.q95_bytes!,
+            max: of.max_bytes!,
+          },
+    write: (_, value) => bytes(value),
+  },
+  rate: {
+    spread: ({ rate: of }) =>
+      of === undefined
+        ? undefined
+        : {
+            min: of.min_bytes_per_s,
+            q25: of.q25_bytes_per_s,
+            q50: of.q50_bytes_per_s,
+            q75: of.q75_bytes_per_s,
+            q95: of.q95_bytes_per_s,
+            max: of.max_bytes_per_s,
+          },
+    write: (_, value) => bytesPerS(value),
+  },
+}
+
+function spreadLabel(row: Measure, spread: Spread, write: Spreading['write']): string {
+  const part = (name: string, of: number): string => `${name} ${write(row, of)}`
+  return [
+    part('least', spread.min),
+    part('25 %', spread.q25),
+    part('median', spread.q50),
+    part('75 %', spread.q75),
+    part('95 %', spread.q95),
+    part('most', spread.max),
+  ].join(', ')
+}
+
+function spreadCell(kind: Kind, row: Measure, domain: Domain): VNode | string {
+  const spread = SPREADS[kind].spread(row)
+  if (spread === undefined) return '-'
+  return <Strip spread={spread} domain={domain} label={spreadLabel(row, spread, SPREADS[kind].write)} />
+}
+
+export function notesOf(row: Measure): string {
+  const notes: [string, number | undefined][] = [
+    ['orphans', row.orphan_calls],
+    ['ended before they began', row.reversed_calls],
+    ['outside their parent', row.outside_parent_calls],
+  ]
+  return notes.flatMap(([name, calls]) => (calls === undefined ? [] : [`${count(calls)} ${name}`])).join(', ')
+}
+
+function nameCell(row: FunctionRow): VNode {
+  return (
+    <a class="plain" href={linkTo('traces', '', { function: row.function, role: row.role, host: row.host })}>
+      <Name text={row.function} role={row.role} />
+    </a>
+  )
+}
+
+const mean = (row: Measure): string => duration(row.mean_ns, meanResolution(row.resolution_ns, row.calls))
+const time = (row: Measure, ns: number | undefined): string =>
+  ns === undefined ? '-' : (row.exact_quantiles === false ? '~' : '') + duration(ns, row.resolution_ns)
+
+function timeColumns(rows: readonly FunctionRow[], domain: Domain): Column<FunctionRow>[] {
+  const self = Math.max(...rows.map((row) => row.self_ns))
+  return [
+    { key: 'calls', head: 'calls', sort: 'calls', cell: (row) => count(row.calls) },
+    { key: 'mean', head: 'mean', sort: 'mean_ns', cell: mean },
+    { key: 'spread', head: 'spread (log)', cell: (row) => spreadCell('times', row, domain) },
+    { key: 'q50', head: 'median', sort: 'q50_ns', cell: (row) => time(row, row.q50_ns) },
+    { key: 'q95', head: '95 %', sort: 'q95_ns', cell: (row) => time(row, row.q95_ns) },
+    { key: 'max', head: 'most', sort: 'max_ns', cell: (row) => duration(row.max_ns ?? 0, row.resolution_ns) },
+    {
+      key: 'self',
+      head: 'self time',
+      title: 'time in the call itself, not in what it called',
+      sort: 'self_ns',
+      cell: (row) => (
+        <Bar part={row.self_ns} whole={self}>
+          {duration(row.self_ns, row.resolution_ns)}
+        </Bar>
+      ),
+    },
+    {
+      key: 'critical',
+      head: 'critical',
+      title: 'the share of it for which the root really waited',
+      sort: 'critical_ns',
+      cell: (row) => duration(row.critical_ns, row.resolution_ns),
+    },
+    { key: 'total', head: 'total', sort: 'total_ns', cell: (row) => duration(row.total_ns, row.resolution_ns) },
+  ]
+}
+
+function bytesColumns(kind: 'bytes' | 'rate', domain: Domain): Column<FunctionRow>[] {
+  const of = (row: FunctionRow, write: (row: FunctionRow) => string | undefined): string => write(row) ?? '-'
+  return [
+    {
+      key: 'calls',
+      head: 'calls',
+      sort: 'bytes.calls',
+      cell: (row) => of(row, (r) => r.bytes && count(r.bytes.calls)),
+    },
+    {
+      key: 'total',
+      head: 'bytes',
+      sort: 'bytes.total_bytes',
+      cell: (row) => of(row, (r) => r.bytes && bytes(r.bytes.total_bytes)),
+    },
+    {
+      key: 'mean',
+      head: 'mean',
+      sort: 'bytes.mean_bytes',
+      cell: (row) => of(row, (r) => r.bytes && bytes(r.bytes.mean_bytes)),
+    },
+    {
+      key: 'spread',
+      head: kind === 'bytes' ? 'bytes (log)' : 'rate (log)',
+      cell: (row) => spreadCell(kind, row, domain),
+    },
+    {
+      key: 'rate',
+      head: 'mean rate',
+      sort: 'rate.mean_bytes_per_s',
+      cell: (row) => of(row, (r) => r.rate && bytesPerS(r.rate.mean_bytes_per_s)),
+    },
+    {
+      key: 'small',
+      head: '< 4 KiB',
+      sort: 'bytes.small_calls',
+      cell: (row) => of(row, (r) => r.bytes && count(r.bytes.small_calls ?? 0)),
+    },
+  ]
+}
+
+function columnsOf(kind: Kind, rows: readonly FunctionRow[]): Column<FunctionRow>[] {
+  const spreads = rows.flatMap((row) => SPREADS[kind].spread(row) ?? [])
+  const domain = logDomain(spreads.flatMap((spread) => [spread.min, spread.max]))
+  const names: Column<FunctionRow>[] = [
+    { key: 'function', head: 'function', sort: 'function', text: true, cell: nameCell },
+  ]
+  if (value('by') === 'host')
+    names.push({
+      key: 'host',
+      head: 'host',
+      sort: 'host',
+      text: true,
+      cell: (row) => (
+        <a class="plain" href={linkWith({ host: row.host, by: undefined })}>
+          {visible(row.host ?? '')}
+        </a>
+      ),
+    })
+  const columns = [...names, ...(kind === 'times' ? timeColumns(rows, domain) : bytesColumns(kind, domain))]
+  if (rows.some((row) => notesOf(row) !== '')) columns.push({ key: 'notes', head: 'notes', text: true, cell: notesOf })
+  return columns
+}
+
+function sentence(answer: FunctionsAnswer | undefined): VNode | undefined {
+  const rows = answer?.functions ?? []
+  if (rows.length === 0) return undefined
+  const most = rows.reduce((a, b) => (b.self_ns > a.self_ns ? b : a))
+  const all = rows.reduce((sum, row) => sum + row.self_ns, 0)
+  return (
+    <>
+      Most time is in <a href={linkTo('traces', '', { function: most.function })}>{visible(most.function)}</a> (
+      {most.role}): {duration(most.self_ns, most.resolution_ns)} of its own in {count(most.calls)} calls,{' '}
+      {share(most.self_ns, all)} of the self time of what is listed.
+    </>
+  )
+}
+
+function Tools(): VNode {
+  return (
+    <>
+      <Choice
+        name="show"
+        label="show"
+        options={[
+          ['times', 'times'],
+          ['bytes', 'bytes'],
+          ['rate', 'bytes per second'],
+        ]}
+      />
+      <Choice
+        name="by"
+        label="rows"
+        options={[
+          ['', 'per function'],
+          ['host', 'per host'],
+        ]}
+      />
+      <RoleChoice />
+    </>
+  )
+}
+
+function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
+  const find = (value('find') ?? '').toLowerCase()
+  const kind = (value('show') ?? 'times') as Kind
+  const rows = answer.functions.filter((row) => `${row.function} ${row.host ?? ''}`.toLowerCase().includes(find))
+  if (rows.length === 0) return <Empty what="No calls" filters={FILTERS.filter((name) => value(name))} />
+  return (
+    <>
+      <Table
+        label="Functions"
+        columns={columnsOf(kind in SPREADS ? kind : 'times', rows)}
+        rows={rows}
+        rowKey={(row) => `${row.function} ${row.role} ${row.host ?? ''}`}
+        defaultSort="total_ns"
+      />
+      {answer.more === true && (
+        <p class="more">
+          The first {count(answer.functions.length)} rows.{' '}
+          <button type="button" onClick={() => go({ limit: '0' })}>
+            Show all
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+export function FunctionsView(): VNode {
+  const parameters = {
+    ...askedPeriod(),
+    role: value('role'),
+    host: value('host'),
+    function: value('function'),
+    by: value('by'),
+    sort: value('sort'),
+    limit: value('limit') ?? ROWS,
+  }
+  const answer = useQuestion<FunctionsAnswer>('functions', parameters)
+  return (
+    <View
+      title="Functions"
+      question="What costs, and how is it spread?"
+      sentence={sentence(answer.data)}
+      asked={[{ question: 'functions', parameters }]}
+      tools={<Tools />}
+    >
+      <Chips
+        names={[
+          ['host', 'host'],
+          ['function', 'function'],
+          ['find', 'contains'],
+        ]}
+      />
+      <Shown answer={answer} lines={16}>
+        {(data) => <Rows answer={data} />}
+      </Shown>
+    </View>
+  )
+}

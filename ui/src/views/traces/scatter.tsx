@@ -1,0 +1,142 @@
+// Traces by begin and duration; a rectangle of it becomes the filter.
+
+import type { VNode } from 'preact'
+import { useCallback, useState } from 'preact/hooks'
+import type { TraceRow } from '../../api/answers.ts'
+import { go, linkTo } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
+import { logDomain, logPlace } from '../../marks/strip.tsx'
+import { axisTime, ticks } from '../../text/times.ts'
+import { count, duration } from '../../text/units.ts'
+
+const HEIGHT = 170
+const LEFT = 64
+const BOTTOM = 22
+const TOP = 8
+const RIGHT = 12
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+interface Scale {
+  readonly place: (row: TraceRow, width: number) => Point
+  readonly time: (x: number, width: number) => bigint
+  readonly length: (y: number) => number
+  readonly paintAxes: Painter
+}
+
+const INNER = HEIGHT - TOP - BOTTOM
+
+function scaleOf(rows: readonly TraceRow[]): Scale {
+  const begins = rows.map((row) => row.begin_time_ns)
+  const first = begins.reduce((a, b) => (b < a ? b : a))
+  const last = begins.reduce((a, b) => (b > a ? b : a)) + 1_000_000n
+  const domain = logDomain(rows.map((row) => row.duration_ns))
+  const span = Number(last - first)
+  const inner = (width: number): number => width - LEFT - RIGHT
+  return {
+    place: (row, width) => ({
+      x: LEFT + (Number(row.begin_time_ns - first) / span) * inner(width),
+      y: TOP + (1 - logPlace(domain, row.duration_ns)) * INNER,
+    }),
+    time: (x, width) => first + BigInt(Math.round(((x - LEFT) / inner(width)) * span)),
+    length: (y) => domain.from * (domain.to / domain.from) ** (1 - (y - TOP) / INNER),
+    paintAxes: (context, width) => {
+      context.font = `11px ${getComputedStyle(document.body).fontFamily}`
+      context.fillStyle = colour('text-soft')
+      context.strokeStyle = colour('line')
+      context.textAlign = 'right'
+      for (let ns = 10 ** Math.ceil(Math.log10(domain.from)); ns <= domain.to; ns *= 10) {
+        const y = Math.round(TOP + (1 - logPlace(domain, ns)) * INNER) + 0.5
+        context.strokeRect(LEFT, y, inner(width), 0)
+        context.fillText(duration(ns).replace(/\.0+ /, ' '), LEFT - 8, y + 4)
+      }
+      context.textAlign = 'center'
+      const { at, step } = ticks(first, last, Math.max(2, Math.floor(width / 110)))
+      for (const ns of at) {
+        const x = LEFT + (Number(ns - first) / span) * inner(width)
+        context.fillText(axisTime(ns, zone.value, step), x, HEIGHT - 6)
+      }
+    },
+  }
+}
+
+interface Brush {
+  readonly from: Point
+  readonly to: Point
+}
+
+function within(event: PointerEvent): Point {
+  const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
+  return { x: event.clientX - box.left, y: event.clientY - box.top }
+}
+
+export function Scatter({ rows }: { rows: readonly TraceRow[] }): VNode {
+  const [brush, setBrush] = useState<Brush>()
+  const shownZone = zone.value
+  const paint = useCallback<Painter>(
+    (context, width, height) => {
+      const scale = scaleOf(rows)
+      scale.paintAxes(context, width, height)
+      context.globalAlpha = 0.55
+      for (const row of rows) {
+        const { x, y } = scale.place(row, width)
+        context.fillStyle = colour(row.role)
+        context.beginPath()
+        context.arc(x, y, 3, 0, 7)
+        context.fill()
+      }
+      if (brush === undefined) return
+      context.globalAlpha = 0.15
+      context.fillStyle = colour('accent')
+      context.fillRect(brush.from.x, brush.from.y, brush.to.x - brush.from.x, brush.to.y - brush.from.y)
+    },
+    [rows, brush, shownZone],
+  )
+
+  const choose = (area: Brush, width: number): void => {
+    const scale = scaleOf(rows)
+    if (Math.abs(area.to.x - area.from.x) < 6 && Math.abs(area.to.y - area.from.y) < 6) {
+      const near = (row: TraceRow): number => {
+        const { x, y } = scale.place(row, width)
+        return Math.hypot(x - area.to.x, y - area.to.y)
+      }
+      const best = rows.reduce((a, b) => (near(b) < near(a) ? b : a))
+      if (near(best) < 12) location.hash = linkTo('trace', best.trace)
+      return
+    }
+    const [left, right] = [Math.min(area.from.x, area.to.x), Math.max(area.from.x, area.to.x)]
+    const [top, bottom] = [Math.min(area.from.y, area.to.y), Math.max(area.from.y, area.to.y)]
+    go({
+      since: String(scale.time(left, width)),
+      until: String(scale.time(right, width)),
+      min_duration: `${Math.max(0, Math.floor(scale.length(bottom)))}ns`,
+      max_duration: `${Math.ceil(scale.length(top))}ns`,
+    })
+  }
+  return (
+    <figure class="chart">
+      <Canvas
+        height={HEIGHT}
+        paint={paint}
+        role="img"
+        aria-label={`${count(rows.length)} traces by begin and duration; the table below has them`}
+        class="brushed"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setBrush({ from: within(event), to: within(event) })
+        }}
+        onPointerMove={(event) => setBrush((now) => now && { ...now, to: within(event) })}
+        onPointerUp={(event) => {
+          const width = event.currentTarget.clientWidth
+          if (brush) choose(brush, width)
+          setBrush(undefined)
+        }}
+      />
+      <figcaption class="quiet-text">A click opens a trace; a rectangle becomes the filter.</figcaption>
+    </figure>
+  )
+}

@@ -1,0 +1,27 @@
+// The views, in the order of the menu. What is not there is not in it.
+
+import type { VNode } from 'preact'
+import { ForestView } from './forest/view.tsx'
+import { FunctionsView } from './functions/view.tsx'
+import { StatusView } from './status/view.tsx'
+import { TraceView } from './trace/view.tsx'
+import { TracesView } from './traces/view.tsx'
+
+export interface ViewOf {
+  readonly name: string
+  readonly title: string
+  /** With g before it. */
+  readonly key: string
+  readonly draw: () => VNode
+  /** Reached from others only. */
+  readonly hidden?: boolean
+  readonly withoutPeriod?: boolean
+}
+
+export const VIEWS: readonly ViewOf[] = [
+  { name: 'functions', title: 'Functions', key: 'f', draw: FunctionsView },
+  { name: 'forest', title: 'Forest', key: 'c', draw: ForestView },
+  { name: 'traces', title: 'Traces', key: 't', draw: TracesView },
+  { name: 'trace', title: 'Trace', key: '', draw: TraceView, hidden: true, withoutPeriod: true },
+  { name: 'status', title: 'Status', key: 's', draw: StatusView, withoutPeriod: true },
+]
