@@ -18,6 +18,10 @@ public final class Sampling {
     private static final Sampling CURRENT = new Sampling(Settings.current(), System::nanoTime,
             () -> ThreadLocalRandom.current().nextLong());
 
+    static {
+        Settings.current().onHadoopSampling(CURRENT::fromHadoop);
+    }
+
     private final LongSupplier nanos;
     private final LongSupplier random;
     private final boolean receiverMay;

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -27,6 +28,8 @@ public final class Settings {
     private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
     /** By prefix, in the order in which they became known; replaced as a whole. */
     private volatile Map<String, HadoopSettings> hadoop = Collections.emptyMap();
+    /** Hears which sampling Hadoop's configuration asks for. */
+    private Consumer<String> sampling = policy -> {};
 
     private Settings() {
     }
@@ -111,6 +114,7 @@ public final class Settings {
     }
 
     private void keep(String prefix, HadoopSettings said) {
+        Consumer<String> listener;
         synchronized (this) {
             if (hadoop.containsKey(prefix)) {
                 return;
@@ -124,6 +128,7 @@ public final class Settings {
                 said.problems.add("Hadoop's " + prefix + "plumb: " + e.getMessage() + "; none of these keys is used");
             }
             hadoop = Collections.unmodifiableMap(more);
+            listener = sampling;
         }
         for (String problem : said.problems) {
             if (!problems.contains(problem)) {
@@ -131,8 +136,22 @@ public final class Settings {
                 LOG.log(Level.WARNING, "{0}", problem);
             }
         }
-        if (said.sampling != null && this == current) {
-            Sampling.current().fromHadoop(said.sampling);
+        if (said.sampling != null) {
+            listener.accept(said.sampling);
+        }
+    }
+
+    /** The listener hears each policy that Hadoop's configuration asks for, what is known already first. */
+    public void onHadoopSampling(Consumer<String> listener) {
+        Map<String, HadoopSettings> known;
+        synchronized (this) {
+            sampling = listener;
+            known = hadoop;
+        }
+        for (HadoopSettings said : known.values()) {
+            if (said.sampling != null) {
+                listener.accept(said.sampling);
+            }
         }
     }
 

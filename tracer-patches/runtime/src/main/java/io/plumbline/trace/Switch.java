@@ -7,6 +7,10 @@ package io.plumbline.trace;
 public final class Switch {
     private static volatile boolean on = configured();
 
+    static {
+        Trouble.onFailingEngine(() -> set(false));
+    }
+
     private Switch() {
     }
 

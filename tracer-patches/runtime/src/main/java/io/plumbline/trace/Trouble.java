@@ -30,6 +30,7 @@ public final class Trouble {
     private static final AtomicInteger OF_ENGINE = new AtomicInteger();
     private static final AtomicLongArray COUNTS = new AtomicLongArray(Kind.values().length);
     private static final AtomicReference<String> LAST = new AtomicReference<>("");
+    private static volatile Runnable switchOff = () -> {};
 
     private Trouble() {
     }
@@ -42,13 +43,18 @@ public final class Trouble {
             // A stack or a memory that ends is the application's doing, and no sign that it goes on so.
             if (kind == Kind.ENGINE && !(cause instanceof VirtualMachineError)
                     && OF_ENGINE.incrementAndGet() % MOST_OF_ENGINE == 0) {
-                Switch.set(false);
+                switchOff.run();
                 LOG.log(Level.WARNING, "tracing has failed {0} times and is switched off in this process: {1}",
                         new Object[] {OF_ENGINE, LAST});
             }
         } catch (Throwable e) {
             // counted at least, if that much could be done
         }
+    }
+
+    /** What is done about an engine that keeps failing. */
+    public static void onFailingEngine(Runnable action) {
+        switchOff = action;
     }
 
     public static long count(Kind kind) {
