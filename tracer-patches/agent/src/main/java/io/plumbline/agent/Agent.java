@@ -1,13 +1,13 @@
 package io.plumbline.agent;
 
 import io.plumbline.trace.AgentBean;
-import io.plumbline.trace.Settings;
-import io.plumbline.trace.Trouble;
-import io.plumbline.weave.Finding;
-import io.plumbline.weave.FunctionList;
-import io.plumbline.weave.ListException;
-import io.plumbline.weave.WeaveReport;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import io.plumbline.weave.Weaver;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.list.ListException;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.atomic.AtomicBoolean;
 

@@ -1,6 +1,6 @@
 package io.plumbline.agent;
 
-import io.plumbline.weave.Hint;
+import io.plumbline.weave.list.Hint;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

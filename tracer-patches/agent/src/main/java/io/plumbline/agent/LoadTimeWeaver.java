@@ -1,10 +1,10 @@
 package io.plumbline.agent;
 
 import io.plumbline.trace.Hooks;
-import io.plumbline.trace.Trouble;
-import io.plumbline.weave.ClassFiles;
-import io.plumbline.weave.WeaveReport;
+import io.plumbline.trace.report.Trouble;
 import io.plumbline.weave.Weaver;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.report.WeaveReport;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.Collections;

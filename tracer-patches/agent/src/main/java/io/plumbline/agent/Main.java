@@ -1,8 +1,8 @@
 package io.plumbline.agent;
 
-import io.plumbline.trace.Settings;
-import io.plumbline.weave.Hint;
-import io.plumbline.weave.ListException;
+import io.plumbline.trace.settings.Settings;
+import io.plumbline.weave.list.Hint;
+import io.plumbline.weave.list.ListException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.Arrays;

@@ -1,8 +1,8 @@
 package io.plumbline.agent;
 
 import io.plumbline.send.TracerNames;
-import io.plumbline.trace.Trouble;
-import io.plumbline.weave.WeaveReport;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,10 +1,10 @@
 package io.plumbline.agent;
 
-import io.plumbline.weave.Finding;
-import io.plumbline.weave.FunctionList;
 import io.plumbline.weave.LibraryWeaver;
-import io.plumbline.weave.ListException;
-import io.plumbline.weave.WeaveReport;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.list.ListException;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URISyntaxException;

@@ -1,5 +1,6 @@
 package io.plumbline.weave;
 
+import io.plumbline.weave.classes.Library;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

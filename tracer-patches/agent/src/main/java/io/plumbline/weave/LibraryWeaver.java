@@ -1,5 +1,8 @@
 package io.plumbline.weave;
 
+import io.plumbline.weave.classes.Library;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;

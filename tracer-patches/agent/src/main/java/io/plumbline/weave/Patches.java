@@ -1,5 +1,6 @@
 package io.plumbline.weave;
 
+import io.plumbline.weave.classes.Patch;
 import io.plumbline.weave.hadoop.CallerContexts;
 import io.plumbline.weave.hadoop.OwnScopes;
 import io.plumbline.weave.hadoop.Packets;
@@ -13,7 +14,7 @@ import java.util.Collections;
 import java.util.List;
 
 /** All patches. */
-final class Patches {
+public final class Patches {
     static final List<Patch> ALL = Collections.unmodifiableList(all());
 
     private Patches() {

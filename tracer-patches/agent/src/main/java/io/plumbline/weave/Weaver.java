@@ -1,6 +1,17 @@
 package io.plumbline.weave;
 
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.classes.ClassInfo;
+import io.plumbline.weave.classes.Patch;
+import io.plumbline.weave.classes.WeaveException;
+import io.plumbline.weave.code.ClassWeaver;
+import io.plumbline.weave.code.Plan;
+import io.plumbline.weave.code.Scan;
+import io.plumbline.weave.list.Function;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

@@ -3,6 +3,11 @@ package io.plumbline.weave;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.classes.ClassInfo;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.io.StringReader;
 import java.net.URL;

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.trace.SpanRef;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.ObjectStreamClass;
 import java.io.Serializable;
 import java.io.StringReader;

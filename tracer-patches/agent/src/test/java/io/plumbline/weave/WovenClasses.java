@@ -1,5 +1,9 @@
 package io.plumbline.weave;
 
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.Finding;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.StringReader;

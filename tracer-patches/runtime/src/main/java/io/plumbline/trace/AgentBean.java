@@ -1,5 +1,10 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.AgentMXBean;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.report.WeaveCounts;
+import io.plumbline.trace.settings.Settings;
+import io.plumbline.trace.settings.Switch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;

@@ -1,12 +1,14 @@
 package io.plumbline.trace;
 
-import io.plumbline.send.SenderOptions;
-import io.plumbline.send.SpanData;
 import io.plumbline.send.SpanSender;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import java.util.function.Consumer;
 
 /** Where finished spans go: the sender of the process, started with the first span. Any thread. */
-final class Delivery {
+public final class Delivery {
     /** After the sender could not be started (its settings contradict each other): to try with later settings. */
     private static final long RETRY_NANOS = 10_000_000_000L;
 
@@ -19,7 +21,7 @@ final class Delivery {
     }
 
     /** Takes a copy. Never throws. */
-    static void send(SpanData span) {
+    public static void send(SpanData span) {
         try {
             Consumer<SpanData> instead = other;
             SpanSender to = instead == null ? sender() : null;

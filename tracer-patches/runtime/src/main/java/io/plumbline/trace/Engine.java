@@ -1,5 +1,7 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.Trouble;
+
 /**
  * Spans as one generation of Hadoop knows them: through HTrace's tracer (Hadoop 2.10 to 3.3.1) or by our own means
  * (3.3.2 and later, and processes without Hadoop's tracing). One per process, chosen once: {@link Engines}.

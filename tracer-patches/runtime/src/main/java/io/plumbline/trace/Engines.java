@@ -1,5 +1,8 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.own.OwnEngine;
+import io.plumbline.trace.report.Trouble;
+
 /** Chooses the engine that fits the Hadoop of this process. */
 final class Engines {
     /** Only Hadoop 3.3.2 and later have this class. */

@@ -1,5 +1,8 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Switch;
+
 /**
  * What woven functions call. Around a function with two recorded values before and one after, woven code does what this
  * would do:
@@ -26,7 +29,7 @@ public final class Hooks {
     private Hooks() {
     }
 
-    static Engine engine() {
+    public static Engine engine() {
         return ENGINE;
     }
 

@@ -1,5 +1,6 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.Trouble;
 import java.io.Closeable;
 
 /**

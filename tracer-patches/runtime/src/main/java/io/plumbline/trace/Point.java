@@ -1,5 +1,6 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.sampling.PolicyInForce;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -26,7 +27,7 @@ public final class Point {
     public final List<String> enterKeys;
     public final List<String> exitKeys;
     /** The same, for the way that every call goes. */
-    final String[] enter;
+    public final String[] enter;
     final String[] exit;
     /** What a root's process is called, while that holds. */
     volatile Tracers.Id tracer;

@@ -1,5 +1,8 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
+
 /** Do requests to other processes carry the trace? What woven messages ask. */
 public final class Propagation {
     private static final boolean ON = configured();

@@ -1,5 +1,11 @@
 package io.plumbline.trace;
 
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.sampling.Choice;
+import io.plumbline.trace.sampling.Policy;
+import io.plumbline.trace.sampling.PolicyInForce;
+import io.plumbline.trace.settings.SettingTable;
+import io.plumbline.trace.settings.Settings;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 

@@ -1,13 +1,15 @@
 package io.plumbline.trace;
 
 import io.plumbline.send.TracerNames;
+import io.plumbline.trace.settings.Settings;
+import io.plumbline.trace.settings.TracerIdFormat;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * What processes call themselves in spans: tracer ids as HTrace forms them ({@code tracer.id}, by default
  * {@code %{tname}/%{ip}}), with the pid. Any thread.
  */
-final class Tracers {
+public final class Tracers {
     /** A process has one or two. */
     private static final int MAX_KEPT = 1000;
     private static final TracerNames NAMES = new TracerNames(TracerNames.ownPid());
@@ -25,7 +27,7 @@ final class Tracers {
     private static volatile Object generation = new Object();
 
     /** A name that holds as long as the settings do. */
-    static final class Id {
+    public static final class Id {
         private final String text;
         private final Object of;
 
@@ -39,7 +41,7 @@ final class Tracers {
     }
 
     /** Of a function that is a root. */
-    static String of(Point point) {
+    public static String of(Point point) {
         Id known = point.tracer;
         if (known == null || known.of != generation) {
             Object of = generation;
@@ -50,7 +52,7 @@ final class Tracers {
     }
 
     /** Of a tracer of that name. @param known what this returned the last time; null at first */
-    static Id id(String name, Id known) {
+    public static Id id(String name, Id known) {
         if (known != null && known.of == generation) {
             return known;
         }
@@ -58,12 +60,12 @@ final class Tracers {
         return new Id(id(name), of);
     }
 
-    static String text(Id id) {
+    public static String text(Id id) {
         return id.text;
     }
 
     /** @param name of the tracer, such as "FSClient" */
-    static String id(String name) {
+    public static String id(String name) {
         String known = IDS.get(name);
         if (known != null) {
             return known;
@@ -83,7 +85,7 @@ final class Tracers {
     }
 
     /** The settings changed. */
-    static void forget() {
+    public static void forget() {
         IDS.clear();
         generation = new Object();
     }

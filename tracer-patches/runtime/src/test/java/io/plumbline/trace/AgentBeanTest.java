@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.report.WeaveCounts;
+import io.plumbline.trace.settings.Switch;
 import java.lang.management.ManagementFactory;
 import javax.management.Attribute;
 import javax.management.MBeanServer;

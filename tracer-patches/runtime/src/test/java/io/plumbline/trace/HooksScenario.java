@@ -1,6 +1,9 @@
 package io.plumbline.trace;
 
 import io.plumbline.trace.htrace.HTraceEngine;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
+import io.plumbline.trace.settings.Switch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.plumbline.trace;
 
-import io.plumbline.send.SpanData;
+import io.plumbline.send.base.SpanData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +25,13 @@ public final class Caught implements AutoCloseable {
     public static Caught sampling(String policy) {
         Caught caught = new Caught();
         Sampling.current().fromJmx(policy);
+        return caught;
+    }
+
+    /** From here on nothing is kept, until closed. */
+    public static Caught nothing(String policy) {
+        Caught caught = sampling(policy);
+        Delivery.other = span -> {};
         return caught;
     }
 

@@ -1,10 +1,10 @@
 package io.plumbline.htrace;
 
-import io.plumbline.send.DropReason;
 import io.plumbline.send.SenderMXBean;
-import io.plumbline.send.SenderOptions;
 import io.plumbline.send.SpanSender;
 import io.plumbline.send.TracerNames;
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SenderOptions;
 import java.util.function.Consumer;
 import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.Span;

@@ -1,8 +1,8 @@
 package io.plumbline.htrace;
 
 import io.plumbline.send.NanoSpan;
-import io.plumbline.send.SpanData;
 import io.plumbline.send.TracerNames;
+import io.plumbline.send.base.SpanData;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.apache.htrace.core.Span;

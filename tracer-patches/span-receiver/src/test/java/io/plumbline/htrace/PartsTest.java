@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.send.DropReason;
 import io.plumbline.send.NanoSpan;
-import io.plumbline.send.SenderOptions;
-import io.plumbline.send.SpanData;
 import io.plumbline.send.SpanSender;
 import io.plumbline.send.ThriftReceiver;
 import io.plumbline.send.TracerNames;
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Span;
 import io.plumbline.wire.plumbConstants;

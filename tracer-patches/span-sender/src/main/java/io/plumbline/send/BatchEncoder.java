@@ -1,5 +1,12 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.pack.Chunk;
+import io.plumbline.send.pack.Packs;
+import io.plumbline.send.pack.SpanQueue;
+import io.plumbline.send.pack.SpanTranslator;
+import io.plumbline.send.wire.FieldWriter;
+import io.plumbline.send.wire.FrameBuffer;
 import io.plumbline.wire.Drop;
 import io.plumbline.wire.Sender;
 import java.util.Map;

@@ -1,5 +1,9 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.pack.SpanQueue;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Sender;
 import io.plumbline.wire.Status;

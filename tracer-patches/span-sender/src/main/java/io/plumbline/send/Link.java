@@ -1,5 +1,9 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.net.Address;
+import io.plumbline.send.net.Connection;
+import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.SpanReceiver;
 import io.plumbline.wire.Status;

@@ -1,5 +1,6 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.SenderOptions;
 import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;

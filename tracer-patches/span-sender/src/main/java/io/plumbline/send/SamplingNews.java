@@ -1,5 +1,6 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.Counters;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.logging.Level;

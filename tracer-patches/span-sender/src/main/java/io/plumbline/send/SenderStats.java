@@ -1,5 +1,7 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.pack.SpanQueue;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.logging.Level;

@@ -1,5 +1,10 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.send.pack.SpanQueue;
 import java.io.Closeable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Note;
 import io.plumbline.wire.Reply;

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.send.net.Connection;
+import io.plumbline.send.pack.SpanWriter;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.SpanReceiver;

@@ -5,6 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.IdPlace;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.send.pack.SpanQueue;
+import io.plumbline.send.pack.SpanWriter;
+import io.plumbline.send.pack.TextTest;
+import io.plumbline.send.pack.Utf8;
+import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Annotation;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Note;

@@ -3,6 +3,8 @@ package io.plumbline.send;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.base.DropReason;
+import io.plumbline.send.base.SpanData;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.Status;

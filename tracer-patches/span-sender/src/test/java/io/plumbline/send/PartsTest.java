@@ -3,6 +3,8 @@ package io.plumbline.send;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.wire.WireProtocol;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,5 +1,7 @@
 package io.plumbline.send;
 
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.base.SenderOptions;
 import java.io.File;
 import java.util.List;
 import java.util.Map;

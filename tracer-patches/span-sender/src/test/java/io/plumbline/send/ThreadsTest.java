@@ -4,6 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.plumbline.send.base.Counters;
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.send.base.SpanData;
+import io.plumbline.send.pack.Chunk;
+import io.plumbline.send.pack.SpanQueue;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,5 +1,6 @@
 package io.plumbline.send;
 
+import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.PlainSpan;
 import io.plumbline.wire.RecordBatch;

@@ -1,5 +1,8 @@
 package io.plumbline.send;
 
+import io.plumbline.send.pack.SpanTranslator;
+import io.plumbline.send.wire.CompactWriter;
+import io.plumbline.send.wire.FrameBuffer;
 import io.plumbline.wire.Batch;
 import io.plumbline.wire.Span;
 import java.nio.ByteBuffer;

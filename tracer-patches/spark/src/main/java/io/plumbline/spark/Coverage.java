@@ -1,6 +1,6 @@
 package io.plumbline.spark;
 
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 

@@ -1,6 +1,6 @@
 package io.plumbline.spark;
 
-import io.plumbline.trace.JvmFeatures;
+import io.plumbline.trace.own.JvmFeatures;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

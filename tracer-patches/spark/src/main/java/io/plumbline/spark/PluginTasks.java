@@ -1,8 +1,8 @@
 package io.plumbline.spark;
 
-import io.plumbline.trace.Settings;
-import io.plumbline.trace.TaskScope;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.own.TaskScope;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import io.plumbline.trace.spark.SparkHooks;
 import org.apache.spark.SparkConf;
 import org.apache.spark.TaskContext;

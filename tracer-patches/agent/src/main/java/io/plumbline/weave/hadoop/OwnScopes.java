@@ -1,8 +1,8 @@
 package io.plumbline.weave.hadoop;
 
-import io.plumbline.weave.ClassFiles;
-import io.plumbline.weave.Patch;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.classes.Patch;
+import io.plumbline.weave.classes.WeaveException;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;

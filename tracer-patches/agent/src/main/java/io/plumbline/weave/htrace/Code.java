@@ -1,6 +1,6 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.weave.ClassEdit;
+import io.plumbline.weave.classes.ClassEdit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import net.bytebuddy.jar.asm.MethodVisitor;

@@ -1,6 +1,6 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.weave.Patch;
+import io.plumbline.weave.classes.Patch;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;

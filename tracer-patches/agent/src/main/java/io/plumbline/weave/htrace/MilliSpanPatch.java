@@ -6,8 +6,8 @@ import static io.plumbline.weave.htrace.Code.TIMES;
 import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.load;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 

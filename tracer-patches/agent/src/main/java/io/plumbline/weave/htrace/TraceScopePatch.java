@@ -4,8 +4,8 @@ import static io.plumbline.weave.htrace.Code.OBJECT;
 import static io.plumbline.weave.htrace.Code.SCOPE;
 import static io.plumbline.weave.htrace.Code.load;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** TraceScope: implements PatchedScope. */

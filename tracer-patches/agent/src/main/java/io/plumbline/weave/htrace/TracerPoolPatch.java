@@ -5,8 +5,8 @@ import static io.plumbline.weave.htrace.Code.OBJECT;
 import static io.plumbline.weave.htrace.Code.call;
 import static io.plumbline.weave.htrace.Code.load;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 
 /** TracerPool: ours gives way to a receiver for plumbd that an operator adds while the process runs. */
 final class TracerPoolPatch extends HTracePatch {

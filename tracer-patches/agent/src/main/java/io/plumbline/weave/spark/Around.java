@@ -1,7 +1,7 @@
 package io.plumbline.weave.spark;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.plumbline.weave.spark;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;

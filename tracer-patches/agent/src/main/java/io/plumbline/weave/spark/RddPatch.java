@@ -1,7 +1,7 @@
 package io.plumbline.weave.spark;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** Each iterator of an RDD is measured, and so is the making of it. All of an RDD's are had from this one method. */

@@ -1,7 +1,7 @@
 package io.plumbline.weave.spark;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** What an executor's thread does for a task, from reading it to reporting its result, is the task's span. */

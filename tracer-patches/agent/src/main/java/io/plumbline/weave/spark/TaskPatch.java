@@ -1,7 +1,7 @@
 package io.plumbline.weave.spark;
 
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.WeaveException;
 import net.bytebuddy.jar.asm.Opcodes;
 
 /** The task tells what it is, and what it failed of; it begins its span where no TaskRunner has done so. */

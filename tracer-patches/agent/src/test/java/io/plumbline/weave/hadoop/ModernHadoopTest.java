@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.trace.Sampling;
-import io.plumbline.weave.ClassEdit;
-import io.plumbline.weave.ClassFiles;
-import io.plumbline.weave.WeaveException;
+import io.plumbline.weave.classes.ClassEdit;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.classes.WeaveException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -51,7 +51,7 @@ class ModernHadoopTest {
     void all_classes_link(String version) throws Exception {
         try (ModernHadoop hadoop = new ModernHadoop(version)) {
             int expected = 0;
-            for (io.plumbline.weave.Patch patch : ModernHadoop.PATCHES) {
+            for (io.plumbline.weave.classes.Patch patch : ModernHadoop.PATCHES) {
                 for (String name : patch.classes()) {
                     assertNotNull(Class.forName(name, true, hadoop).getMethods());
                     expected++;

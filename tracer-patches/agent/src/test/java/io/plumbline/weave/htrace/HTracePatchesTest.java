@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.weave.ClassFiles;
-import io.plumbline.weave.FunctionList;
-import io.plumbline.weave.Patch;
-import io.plumbline.weave.WeaveException;
-import io.plumbline.weave.WeaveReport;
 import io.plumbline.weave.Weaver;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.classes.Patch;
+import io.plumbline.weave.classes.WeaveException;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;

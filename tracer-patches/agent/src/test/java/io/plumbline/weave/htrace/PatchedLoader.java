@@ -1,10 +1,10 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.weave.ClassFiles;
-import io.plumbline.weave.FunctionList;
-import io.plumbline.weave.ListException;
-import io.plumbline.weave.WeaveReport;
 import io.plumbline.weave.Weaver;
+import io.plumbline.weave.classes.ClassFiles;
+import io.plumbline.weave.list.FunctionList;
+import io.plumbline.weave.list.ListException;
+import io.plumbline.weave.report.WeaveReport;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;

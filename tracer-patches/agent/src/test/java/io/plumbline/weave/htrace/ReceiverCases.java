@@ -3,8 +3,8 @@ package io.plumbline.weave.htrace;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.trace.Settings;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

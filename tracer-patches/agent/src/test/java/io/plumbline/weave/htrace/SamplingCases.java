@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.Sampling;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
 import java.lang.management.ManagementFactory;
 import org.apache.htrace.core.Sampler;
 import org.apache.htrace.core.SpanId;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.trace.OpenScope;
 import io.plumbline.trace.SpanRef;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
 import org.apache.htrace.core.Span;
 import org.apache.htrace.core.SpanId;
 import org.apache.htrace.core.TraceScope;

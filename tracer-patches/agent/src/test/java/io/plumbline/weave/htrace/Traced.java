@@ -1,11 +1,11 @@
 package io.plumbline.weave.htrace;
 
-import io.plumbline.send.SenderOptions;
 import io.plumbline.send.SpanSender;
+import io.plumbline.send.base.SenderOptions;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
-import io.plumbline.trace.Settings;
 import io.plumbline.trace.htrace.HTraceEngine;
+import io.plumbline.trace.settings.Settings;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package org.apache.hadoop.tracing;
 
-import io.plumbline.trace.LiveSpan;
+import io.plumbline.trace.own.LiveSpan;
 import java.io.Closeable;
 
 /** A span that is or was going on. One made by the public constructor is nobody's: nothing is recorded of it. */

@@ -1,7 +1,7 @@
 package org.apache.hadoop.tracing;
 
-import io.plumbline.trace.OwnScope;
-import io.plumbline.trace.UnsampledRoot;
+import io.plumbline.trace.own.OwnScope;
+import io.plumbline.trace.own.UnsampledRoot;
 import java.io.Closeable;
 
 /** A span as the current one of a thread, or nothing at all. */

@@ -1,6 +1,6 @@
 package org.apache.hadoop.tracing;
 
-import io.plumbline.trace.OwnTracer;
+import io.plumbline.trace.own.OwnTracer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 

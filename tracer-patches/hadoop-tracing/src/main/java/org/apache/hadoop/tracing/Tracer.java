@@ -1,9 +1,9 @@
 package org.apache.hadoop.tracing;
 
-import io.plumbline.trace.LiveSpan;
-import io.plumbline.trace.OwnScope;
-import io.plumbline.trace.OwnTracer;
-import io.plumbline.trace.UnsampledRoot;
+import io.plumbline.trace.own.LiveSpan;
+import io.plumbline.trace.own.OwnScope;
+import io.plumbline.trace.own.OwnTracer;
+import io.plumbline.trace.own.UnsampledRoot;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Begins spans under one tracer name. Any thread. */

@@ -2,7 +2,7 @@ package io.plumbline.trace.htrace;
 
 import io.plumbline.htrace.PlumbSpanReceiver;
 import io.plumbline.send.SpanSender;
-import io.plumbline.trace.Switch;
+import io.plumbline.trace.settings.Switch;
 import org.apache.htrace.core.Span;
 
 /** The receiver that the agent puts into Hadoop's tracers by itself. It sends with the sender of the whole process. */

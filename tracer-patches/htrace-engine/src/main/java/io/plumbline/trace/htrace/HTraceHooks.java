@@ -2,9 +2,9 @@ package io.plumbline.trace.htrace;
 
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
-import io.plumbline.trace.Settings;
-import io.plumbline.trace.Switch;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
+import io.plumbline.trace.settings.Switch;
 import java.util.List;
 import org.apache.htrace.core.HTraceConfiguration;
 import org.apache.htrace.core.MilliSpan;

@@ -1,7 +1,7 @@
 package io.plumbline.trace.htrace;
 
 import io.plumbline.trace.OpenScope;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
 import org.apache.htrace.core.Span;
 import org.apache.htrace.core.SpanReceiver;
 import org.apache.htrace.core.TraceScope;

@@ -1,6 +1,6 @@
 package io.plumbline.trace.htrace;
 
-import io.plumbline.trace.Settings;
+import io.plumbline.trace.settings.Settings;
 import org.apache.htrace.core.HTraceConfiguration;
 
 /** Hadoop's configuration, but for the tracer id where the agent's own configuration names one. */

@@ -1,10 +1,10 @@
 package io.plumbline.trace.htrace;
 
-import io.plumbline.send.SenderOptions;
 import io.plumbline.send.SpanSender;
+import io.plumbline.send.base.SenderOptions;
 import io.plumbline.trace.Sampling;
-import io.plumbline.trace.Settings;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.report.Trouble;
+import io.plumbline.trace.settings.Settings;
 import java.util.function.Consumer;
 import org.apache.htrace.core.SpanReceiver;
 import org.apache.htrace.core.TracerPool;

@@ -1,6 +1,6 @@
 package io.plumbline.trace.htrace;
 
-import io.plumbline.trace.SpanClock;
+import io.plumbline.trace.own.SpanClock;
 import java.util.Arrays;
 
 /**

@@ -1,12 +1,12 @@
 package io.plumbline.trace.spark;
 
 import io.plumbline.trace.Hooks;
-import io.plumbline.trace.Operation;
 import io.plumbline.trace.Point;
 import io.plumbline.trace.PointBootstrap;
 import io.plumbline.trace.SpanRef;
-import io.plumbline.trace.TaskScope;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.own.Operation;
+import io.plumbline.trace.own.TaskScope;
+import io.plumbline.trace.report.Trouble;
 import org.apache.spark.Partition;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;

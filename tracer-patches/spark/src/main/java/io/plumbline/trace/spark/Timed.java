@@ -1,6 +1,6 @@
 package io.plumbline.trace.spark;
 
-import io.plumbline.trace.Operation;
+import io.plumbline.trace.own.Operation;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 

@@ -1,7 +1,7 @@
 package io.plumbline.trace.spark;
 
-import io.plumbline.trace.Operation;
-import io.plumbline.trace.ThreadState;
+import io.plumbline.trace.own.Operation;
+import io.plumbline.trace.own.ThreadState;
 import scala.collection.Iterator;
 
 /**

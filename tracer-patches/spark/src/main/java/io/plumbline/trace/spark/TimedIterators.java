@@ -1,7 +1,7 @@
 package io.plumbline.trace.spark;
 
-import io.plumbline.trace.Operation;
-import io.plumbline.trace.Trouble;
+import io.plumbline.trace.own.Operation;
+import io.plumbline.trace.report.Trouble;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,0 +1,149 @@
+package io.plumbline.trace.settings;
+
+import io.plumbline.send.base.SenderOptions;
+import io.plumbline.trace.sampling.Policy;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** All keys: the one table that parsing, messages, {@code --help-config} and conf/plumb-agent.conf come from. */
+public final class SettingTable {
+    private static final List<Setting> ALL = Collections.unmodifiableList(Arrays.asList(
+            Setting.text("conf", null, "a file name", "This file. Only as agent argument or in the environment."),
+            Setting.text(SenderOptions.RECEIVERS_KEY, SenderOptions.RECEIVERS_DEFAULT,
+                    "host:port, separated by commas; IPv6 as [::1]:9410",
+                    "Where plumbd listens: the first is used while it works, then the next, round and round.")
+                    .checked(SettingTable::receivers).hadoop("plumb.receiver.addresses"),
+            Setting.text("sampling", "1/s", "a policy",
+                    "Which calls of the application begin a trace. 'always', 'never', a fraction from 0 to 1, '5/s' (so "
+                            + "many a second of each function) or 'every 100'. For single functions: 'DFSClient#rename=always; "
+                            + "hflush=never; 0.01', the first match decides, * at the end of a name stands for any rest. Servers go "
+                            + "on with what clients began, whatever is said here. Where this is not set, Hadoop's keys "
+                            + "sampler.classes, sampler.fraction and sampler.frequency decide, if they are.")
+                    .checked(Policy::parse),
+            Setting.onOff("sampling.receiver", "on", "May plumbd change the sampling of this process while it runs?"),
+            Setting.text("functions", null, "a file name",
+                    "More functions to trace, of the site's own classes; docs/tracing.md has the format."),
+            Setting.onOff("spark.tasks", "on",
+                    "Each task of Spark is a root, SparkTask, and all that it causes belongs to it. 'off', or a policy that never "
+                            + "samples SparkTask: its calls of HDFS are roots of their own."),
+            Setting.text("spark.operations", "sources", "all, sources or off",
+                    "Within a traced task: a span for each operation (RDD and partition), with the time that its own code took. "
+                            + "'sources': of those only that bring records into the task, from files or a shuffle, which costs a few "
+                            + "nanoseconds a record; 'all' costs that for each operation that a record passes through.")
+                    .checked(OperationChoice::of),
+            Setting.onOff("spark.jvm", "on",
+                    "With each operation: memory, threads, collections and more of the JVM at its begin and end."),
+            Setting.onOff("background", "off",
+                    "Trace what no user asked for as well: heartbeats and block reports, with the commands they carry."),
+            Setting.onOff("propagation", "on",
+                    "Pass the current span on to other processes. Hadoop 3.3.2 and later; 'off' for peers that fail on it."),
+            Setting.text("tracer.id", "%{tname}/%{ip}", "text",
+                    "The process's name in spans; its number is added to names of the form name/host. %{tname} is the "
+                            + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
+                    .hadoop("tracer.id"),
+            Setting.text("report", null, "a file name",
+                    "What was woven and what was not found is written there; %{pid} in the name keeps processes apart."),
+            Setting.onOff("enabled", "on", "'off': the agent does nothing at all in this process."),
+            Setting.choice(SenderOptions.PROTOCOL_KEY, "compact", "compact", "binary", "Thrift protocol.")
+                    .hadoop("plumb.protocol"),
+            sender("queue.spans", "Spans that wait to be sent, at most."),
+            sender("queue.bytes", "Memory of the spans that wait, at most."),
+            sender("batch.spans", "Spans sent at once, at most."),
+            sender("batch.bytes", "Their size, at most, each measured as if it stood alone; a larger span goes alone."),
+            sender("flush.interval.ms", "A batch that is not full is sent after this time."),
+            sender("connect.timeout.ms", "For one connection."),
+            sender("io.timeout.ms", "For a whole batch to be sent, and again for its whole answer."),
+            sender("retry.min.ms",
+                    "Wait after every receiver has failed in turn, less up to a quarter at random; doubled each time."),
+            sender("retry.max.ms", "Up to this."),
+            sender("receiver.wait.ms",
+                    "How long a batch without an answer waits for the receiver that may have it, before it goes to the next "
+                            + "one, which would count its spans a second time."),
+            sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent.")));
+    private static final Map<String, Setting> BY_NAME = byName();
+    private static final int WIDTH = 100;
+
+    private SettingTable() {
+    }
+
+    /** @throws IllegalArgumentException saying which address is wrong */
+    private static SenderOptions receivers(String value) {
+        return new SenderOptions(key -> key.equals(SenderOptions.RECEIVERS_KEY) ? value : null,
+                key -> "host:port is needed");
+    }
+
+    /** Default and bounds are the sender's own. */
+    private static Setting sender(String name, String help) {
+        for (SenderOptions.Key key : SenderOptions.NUMBERS) {
+            if (key.name.equals(name)) {
+                return Setting.number(name, key.otherwise, key.least, key.greatest, help).hadoop("plumb." + name);
+            }
+        }
+        throw new AssertionError(name);
+    }
+
+    private static Map<String, Setting> byName() {
+        Map<String, Setting> map = new LinkedHashMap<>();
+        for (Setting setting : ALL) {
+            map.put(setting.name, setting);
+        }
+        return map;
+    }
+
+    static List<Setting> all() {
+        return ALL;
+    }
+
+    /** Null when there is none. */
+    public static Setting find(String name) {
+        return BY_NAME.get(name);
+    }
+
+    /** @throws IllegalArgumentException naming the place, the key and the nearest key there is */
+    static Setting get(String where, String name) {
+        Setting setting = find(name);
+        if (setting == null) {
+            throw new IllegalArgumentException(where + ": unknown key '" + name + "': " + hint(name));
+        }
+        return setting;
+    }
+
+    static String hint(String name) {
+        String nearest = Nearest.of(name, BY_NAME.keySet());
+        return nearest == null ? "--help-config lists all keys" : "did you mean '" + nearest + "'?";
+    }
+
+    /** A configuration file with every key as a comment. */
+    static String help() {
+        StringBuilder text = new StringBuilder("# Configuration of plumb-agent.jar\n");
+        wrap(text, "A key is set, in this order of weight, by the agent's argument (-javaagent:plumb-agent.jar="
+                + "receivers=HOST:9410,sampling=0.01), by an environment variable (PLUMB_AGENT_SAMPLING), in this file "
+                + "(conf=FILE or PLUMB_AGENT_CONF), and where it says so in Hadoop's configuration.");
+        for (Setting setting : ALL) {
+            text.append('\n');
+            wrap(text, setting.help);
+            wrap(text, "Takes " + setting.takes + ".");
+            wrap(text, "Also " + setting.variable()
+                    + (setting.hadoopKey == null ? "." : "; Hadoop's hadoop.htrace." + setting.hadoopKey + "."));
+            text.append('#').append(setting.name).append(" =").append(setting.otherwise == null ? "" : " ")
+                    .append(setting.otherwise == null ? "" : setting.otherwise).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static void wrap(StringBuilder text, String paragraph) {
+        int column = 0;
+        for (String word : paragraph.split(" ")) {
+            if (column > 0 && column + 1 + word.length() > WIDTH) {
+                text.append('\n');
+                column = 0;
+            }
+            text.append(column == 0 ? "# " : " ").append(word);
+            column += (column == 0 ? 2 : 1) + word.length();
+        }
+        text.append('\n');
+    }
+}
