@@ -269,8 +269,8 @@ int main(int argc, char **argv) {
     double seconds = argc > 1 ? atof(argv[1]) : 0.4;
     guint hosts = argc > 2 ? (guint)strtoul(argv[2], NULL, 10) : CLUSTER;
     guint only = argc > 3 ? (guint)strtoul(argv[3], NULL, 10) : 0;
-    printf("   spans ns/trace   ns/span      cold    B/span  stats B/span, of which, per span (with the clock's own "
-           "cost):\n"
+    printf("   spans ns/trace   ns/span      cold    B/span  stats "
+           "B/span, of which, per span (with the clock's own cost):\n"
            "%59s",
            "");
     for (guint s = 0; s < STEPS; s++) printf(" %9s", step_names[s]);

@@ -40,8 +40,8 @@ const ConfigOption settings_table[] = {
      "of the machine: *.example.org stands for all below it, * for any. Requests for other names are refused, since a "
      "page in somebody's browser may have made them."},
     {"http.max-connections", CONFIG_INT, "512", 4, 100000, NULL, FALSE,
-     "Connections over HTTP at one time. When there are as many, idle ones and those of the address with most of them "
-     "give way."},
+     "Connections over HTTP at one time. When there are as many, "
+     "idle ones and those of the address with most of them give way."},
     {"http.timeout", CONFIG_DURATION, "30s", 100 * NS_PER_MS, DAY, NULL, FALSE,
      "A request that was begun must be whole after so long, and so long a reader may take nothing of its answer; then "
      "the connection is closed."},
@@ -53,8 +53,8 @@ const ConfigOption settings_table[] = {
      "Memory for answering questions, of all together; a question that needs more is refused, and told what to ask "
      "for. 0: a quarter of memory.limit."},
     {"http.question-timeout", CONFIG_DURATION, "2m", 0, DAY, NULL, FALSE,
-     "A question that takes longer is refused; verify, and exports that are read, may take as long as they need. 0: "
-     "never."},
+     "A question that takes longer is refused; verify, and exports "
+     "that are read, may take as long as they need. 0: never."},
 
     {"receiver.net-threads", CONFIG_INT, "0", 0, 64, NULL, FALSE,
      "Threads that read and decode; 0: one for every four processors."},
@@ -88,9 +88,8 @@ const ConfigOption settings_table[] = {
     {"store.thin-free", CONFIG_SIZE, "4G", 0, 1024 * GIB, NULL, TRUE,
      "Free space below which frequent traces are thinned out (retention.keep), until a tenth more is free. 0: never."},
     {"store.min-free", CONFIG_SIZE, "512M", 0, 1024 * GIB, NULL, TRUE,
-     "Free space below which no new spans are taken, on the store's and on the journal's file system. 0: only when "
-     "they "
-     "are really full."},
+     "Free space below which no new spans are taken, on the store's and "
+     "on the journal's file system. 0: only when they are really full."},
     {"store.keep", CONFIG_LIST, "ids; annotations; notes", 0, 0, NULL, FALSE,
      "What is kept of each span beside its times, process and place in the tree: ids, annotations, notes. "
      "annotation:KEY keeps that one instead of all. What is left out is gone, and so marked; statistics lose nothing: "
@@ -112,15 +111,13 @@ const ConfigOption settings_table[] = {
     {"retention.days", CONFIG_DURATION, "0", 0, 100 * 366 * DAY, NULL, TRUE,
      "Age of statistics by the day. 0: for ever."},
     {"retention.applications", CONFIG_DURATION, "30d", 0, 100 * 366 * DAY, NULL, TRUE,
-     "Applications of Spark go as a whole at this age, counted from their end, or from when something of them was last "
-     "stored; samples of hosts by their time. 0: never. When space is short (store.thin-free), the one that ended "
-     "first "
-     "goes, and so on, but none that is younger than retention.whole."},
+     "Applications of Spark go as a whole at this age, counted from their end, or from when something of "
+     "them was last stored; samples of hosts by their time. 0: never. When space is short (store.thin-free), "
+     "the one that ended first goes, and so on, but none that is younger than retention.whole."},
     {"retention.keep", CONFIG_INT, "100", 1, 1000000, NULL, TRUE,
-     "When space is short (store.thin-free): so many traces of each pattern and hour stay, with equal chances, then "
-     "half "
-     "as many, and so on; besides all of rare patterns, and those that are slow for their pattern, incomplete or "
-     "flagged."},
+     "When space is short (store.thin-free): so many traces of each pattern and hour "
+     "stay, with equal chances, then half as many, and so on; besides all of rare "
+     "patterns, and those that are slow for their pattern, incomplete or flagged."},
     {"retention.whole", CONFIG_DURATION, "1h", 0, 366 * DAY, NULL, TRUE,
      "Traces younger than this are not thinned out."},
 
@@ -131,10 +128,9 @@ const ConfigOption settings_table[] = {
      "power cut); memory: it was decoded (a crash loses what is not stored)."},
     {"journal.segment", CONFIG_SIZE, "64M", 64 * 1024, GIB, NULL, FALSE, "Size of a file of the journal."},
     {"journal.limit", CONFIG_SIZE, "16G", MIB, 1024 * GIB, NULL, TRUE,
-     "Size of the journal past which the traces that keep its oldest files are stored early; from half of it on, "
-     "traces "
-     "are waited for less long; at twice this size, no new spans are taken. Where the disk is small, a quarter of what "
-     "is free counts instead, without store.thin-free and store.min-free."},
+     "Size of the journal past which the traces that keep its oldest files are stored early; from half of "
+     "it on, traces are waited for less long; at twice this size, no new spans are taken. Where the disk "
+     "is small, a quarter of what is free counts instead, without store.thin-free and store.min-free."},
 
     {"naming.rules", CONFIG_LIST,
      "sendBlock_{n}; BlockReaderLocal#fillBuffer({n}); BlockReaderLocalLegacy#fillBuffer({n}); "
@@ -155,8 +151,8 @@ const ConfigOption settings_table[] = {
      "Empty: senders decide. auto: every call while the receiver keeps up, so many a second of each function, ever "
      "fewer, while it does not."},
     {"senders.rate", CONFIG_INT, "0", 0, 1000000000, NULL, TRUE,
-     "With senders.sampling = auto: spans a second that are to come in at most, roughly. 0: as many as plumbd can "
-     "take."},
+     "With senders.sampling = auto: spans a second that are to "
+     "come in at most, roughly. 0: as many as plumbd can take."},
 
     {"log.level", CONFIG_ENUM, "notice", 0, 0, "error|warning|notice|info|debug", TRUE, "What is logged on stderr."},
 

@@ -22,7 +22,11 @@
 /* Late spans of one trace come in many small pieces over minutes. While there are few in all, they are joined as they
  * come; under load they gather until their trace has become quiet. As many as may wait take some 1 GB of disk. */
 static const JoinWhen join_when = {
-    .quiet_ns = 2 * NS_PER_MINUTE, .most_ns = 10 * NS_PER_MINUTE, .few_spans = 10000, .most_spans = 8000000};
+    .quiet_ns = 2 * NS_PER_MINUTE,
+    .most_ns = 10 * NS_PER_MINUTE,
+    .few_spans = 10000,
+    .most_spans = 8000000,
+};
 /* At once: some ten milliseconds. */
 #define FILL_TRACES 50000u
 /* Passes without anything new until the store is told. */

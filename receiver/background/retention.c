@@ -52,8 +52,8 @@ static void tell_level(const Retention *retention, const RetentionLimits *limits
             free_mb, path, (double)limits->thresholds.thin_bytes / 1e6);
     else if (retention->level == SPACE_LOW)
         log_message(LOG_LEVEL_WARNING,
-                    "%.0f MB are free for %s, less than store.warn-free (%.0f MB): make room there, or shorten "
-                    "retention.traces",
+                    "%.0f MB are free for %s, less than store.warn-free "
+                    "(%.0f MB): make room there, or shorten retention.traces",
                     free_mb, path, (double)limits->thresholds.warn_bytes / 1e6);
     else
         log_message(LOG_LEVEL_NOTICE, "%.0f MB are free for %s: enough again", free_mb, path);

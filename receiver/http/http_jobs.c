@@ -203,7 +203,11 @@ static gboolean is_gone(void *job) { return is_cancelled(job); }
 static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed) {
     const gint64 timeout_ns = timed ? jobs->options.question_timeout_ns : 0;
     return (Allowance){
-        .budget = jobs->options.backend.questions, .timeout_ns = timeout_ns, .gone = is_gone, .arg = job};
+        .budget = jobs->options.backend.questions,
+        .timeout_ns = timeout_ns,
+        .gone = is_gone,
+        .arg = job,
+    };
 }
 
 /* The text of the answer, or NULL. */

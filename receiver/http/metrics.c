@@ -82,11 +82,10 @@ static void write_questions(GString *out, const AllowanceBudget *questions) {
 }
 
 static void write_memory(GString *out, const State *state, const StoreUsage *usage, gsize known_bytes) {
-    write_head(
-        out, "memory_bytes", "gauge",
-        "Memory by what it is for: open traces in use and held, groups that are collected, queues, the filter of "
-        "stored traces, the store (estimated), questions; and all that is allocated beside the memory held for open "
-        "traces");
+    write_head(out, "memory_bytes", "gauge",
+               "Memory by what it is for: open traces in use and held, groups that are "
+               "collected, queues, the filter of stored traces, the store (estimated), "
+               "questions; and all that is allocated beside the memory held for open traces");
     write_labelled(out, "memory_bytes", "part", "traces", state->arena_bytes);
     write_labelled(out, "memory_bytes", "part", "traces_held", state->arena_held_bytes);
     write_labelled(out, "memory_bytes", "part", "groups", state->open_bytes - state->arena_bytes);

@@ -451,8 +451,8 @@ static void open_connection(HttpServer *server, int fd, const struct sockaddr *a
         close(fd);
         counter_add(server->options.counters, COUNTER_HTTP_TOO_MANY, 1);
         log_limited(&limit, LOG_LEVEL_WARNING,
-                    "an HTTP connection of %s was refused: there are %u, http.max-connections, and all of its own are "
-                    "at work",
+                    "an HTTP connection of %s was refused: there are %u, "
+                    "http.max-connections, and all of its own are at work",
                     name, shares_connections(server->options.shares, PEER_READERS));
         return;
     }

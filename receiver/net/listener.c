@@ -41,8 +41,8 @@ static gboolean fail_bind(int err, const char *address, const char *option, GErr
     const char *port = strrchr(address, ':') + 1;
     if (err == EADDRINUSE)
         return fail(error, PLUMB_ERROR_BUSY,
-                    "%s is taken by another process: `ss -ltnp 'sport = :%s'` shows which; stop it, or choose another "
-                    "port with %s",
+                    "%s is taken by another process: `ss -ltnp 'sport = :%s'` "
+                    "shows which; stop it, or choose another port with %s",
                     address, port, option);
     return fail_errno(error, err, "cannot listen on %s (%s)", address, option);
 }

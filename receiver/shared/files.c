@@ -21,8 +21,8 @@ gboolean files_plan(const FilePlan *wanted, FilePlan *plan, GError **error) {
     if (limit == 0) return TRUE;
     if (limit < FILES_LEAST)
         return fail(error, PLUMB_ERROR_CONFIG,
-                    "only %lu files may be open, and plumbd needs %u at the least: raise `ulimit -n`, or LimitNOFILE "
-                    "of its service",
+                    "only %lu files may be open, and plumbd needs %u at the "
+                    "least: raise `ulimit -n`, or LimitNOFILE of its service",
                     (gulong)limit, FILES_LEAST);
 
     const rlim_t reserved = MIN(FILES_RESERVED, limit / 2);

@@ -430,7 +430,10 @@ static OpenTrace *wake_shrunk(OpenTraces *traces, OpenTrace *shrunk, OpenTick no
     activity_remove(traces, shrunk);
     OpenTrace *trace = move_trace(traces, &ref, TRACE_CLASS);
     const SpilledPart part = {
-        .small = trace->shrunk, .size_bytes = trace->shrunk.size_bytes, .n_spans = trace->n_spans};
+        .small = trace->shrunk,
+        .size_bytes = trace->shrunk.size_bytes,
+        .n_spans = trace->n_spans,
+    };
     go_on_spilled(trace, &part);
     trace->kept = KEPT_SPILLED;
     trace->active = now;

@@ -102,7 +102,11 @@ static void plan_pattern(void *arg, const StatsKey *key, StatsRow *row) {
 static gboolean hour_plan(Thinner *thinner, GError **error) {
     gint64 since_ns = (gint64)thinner->hour * HOUR_SECONDS * NS_PER_SEC;
     StatsFilter filter = {
-        .kind = STATS_PATTERN, .since_ns = since_ns, .until_ns = since_ns + HOUR_SECONDS * NS_PER_SEC, .role = -1};
+        .kind = STATS_PATTERN,
+        .since_ns = since_ns,
+        .until_ns = since_ns + HOUR_SECONDS * NS_PER_SEC,
+        .role = -1,
+    };
     return archive_stats(thinner->archive, &filter, plan_pattern, thinner, error);
 }
 

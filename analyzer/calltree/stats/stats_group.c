@@ -236,7 +236,11 @@ void stats_group_add(StatsGroup *group, const StatsTrace *trace) {
 static void add_function(StatsGroup *group, const SpanRec *span, Call *call, guint32 how) {
     TracerEntry process = tracer_entry(group, span->tracer);
     Target target = {
-        .pattern = NOTHING, .node = NOTHING, .function = function_row(group, span, process.role), .how = how};
+        .pattern = NOTHING,
+        .node = NOTHING,
+        .function = function_row(group, span, process.role),
+        .how = how,
+    };
     call->target = target_number(group, &target);
     log_put(&group->log, process.host - 1, call);
 }
@@ -310,6 +314,9 @@ void stats_group_add_pattern(StatsGroup *group, const StatsTrace *trace) {
 
 void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trace) {
     Target target = {
-        .pattern = row_of_trace(group, trace), .function = NOTHING, .how = TARGET_NEGATIVE | TARGET_HOSTS_ONLY};
+        .pattern = row_of_trace(group, trace),
+        .function = NOTHING,
+        .how = TARGET_NEGATIVE | TARGET_HOSTS_ONLY,
+    };
     add_pattern_calls(group, trace, target);
 }

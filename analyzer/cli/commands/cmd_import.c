@@ -98,8 +98,8 @@ static gboolean logs_are_there(const Invocation *invocation, GError **error) {
 
 static CliExit run_logs(Invocation *invocation) {
     if (option_flag(invocation, "follow"))
-        return invocation_usage(invocation, "--store reads logs to their end: plumb-bridge --follow sends growing ones "
-                                            "to plumbd");
+        return invocation_usage(invocation, "--store reads logs to their end: plumb-bridge "
+                                            "--follow sends growing ones to plumbd");
 
     GError *error = NULL;
     if (!logs_are_there(invocation, &error)) return invocation_failed(invocation, error);
@@ -165,8 +165,8 @@ const Command command_import = {
     .summary = "send HTrace 4 or 3 JSON to plumbd; with --store, read event logs of Spark into a store",
     .about =
         "Reads spans as HTrace 4 or 3 writes them (any number of JSON values on a line) and sends them to plumbd;\n"
-        "spans that are there already change nothing. Records of Spark among them, as plumb export writes them, are "
-        "sent\n"
+        "spans that are there already change nothing. Records of "
+        "Spark among them, as plumb export writes them, are sent\n"
         "too. gzip and zstd are told by their first bytes. Then has plumbd\n"
         "store them (at --server), so that they can be seen. The exit code is 1 when a value could not be read or a\n"
         "span was refused; all others are sent all the same.\n"

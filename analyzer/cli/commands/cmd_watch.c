@@ -138,8 +138,8 @@ const Command command_watch = {
     .name = "watch",
     .arguments = "",
     .summary = "name the stragglers of running applications while they run",
-    .about = "Looks at the running applications of Spark every few seconds, and names each task that already takes at "
-             "least\n"
+    .about = "Looks at the running applications of Spark every few "
+             "seconds, and names each task that already takes at least\n"
              "1.5 times the median of its stage; again once a cause is seen. Needs a plumb-bridge --follow that sends\n"
              "the growing event logs. With --json each straggler is one line.",
     .example = "  plumb watch\n"

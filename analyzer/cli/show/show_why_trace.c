@@ -93,9 +93,8 @@ static void show_verdict(const Out *out) {
                      out->text);
     }
     if (field_true(out->document, "incomplete"))
-        g_string_append(out->text,
-                        "Spans of it are missing, or still to come: what they did counts as nobody's, and the answer "
-                        "may change.\n");
+        g_string_append(out->text, "Spans of it are missing, or still to come: what they "
+                                   "did counts as nobody's, and the answer may change.\n");
 }
 
 /* ---- where the time went ---- */

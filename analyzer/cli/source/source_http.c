@@ -132,11 +132,10 @@ static gboolean fail_too_large(HttpSource *self, GError **error) {
         return fail(error, PLUMB_ERROR_PEER, "%s answered HTTP %ld with over %u bytes: is it another program's port?",
                     address, status, SOURCE_MAX_REFUSAL_BYTES);
     g_autofree char *most = g_format_size_full(most_answer_bytes(), G_FORMAT_SIZE_IEC_UNITS);
-    return fail(
-        error, PLUMB_ERROR_LIMIT,
-        "the answer of %s is over %s, more than this machine has memory for: ask for less with --limit, --since "
-        "and --until",
-        address, most);
+    return fail(error, PLUMB_ERROR_LIMIT,
+                "the answer of %s is over %s, more than this machine has "
+                "memory for: ask for less with --limit, --since and --until",
+                address, most);
 }
 
 /* Performs the request for url; FALSE also when the transfer is whole but the server said no. */

@@ -47,7 +47,10 @@ TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
 TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
     const gsize left = allowance_left();
     const ArchiveLoad load = {
-        .first_part = first_part, .max_spans = TRACE_VIEW_SPANS, .max_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1};
+        .first_part = first_part,
+        .max_spans = TRACE_VIEW_SPANS,
+        .max_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1,
+    };
     return view_load(archive, trace_id, &load, error);
 }
 

@@ -52,7 +52,11 @@ static guint32 child_of(TreeUnion *tree, guint32 parent, const PatternNode *node
     if (known) return known->node;
     g_hash_table_add(tree->index, g_memdup2(&key, sizeof key));
     UnionNode head = {
-        .function = node->name, .role = node->role, .depth = node_at(tree, parent)->depth + 1, .parent = parent};
+        .function = node->name,
+        .role = node->role,
+        .depth = node_at(tree, parent)->depth + 1,
+        .parent = parent,
+    };
     append_node(tree, &head);
     UnionNode *above = node_at(tree, parent);
     if (above->last_child)

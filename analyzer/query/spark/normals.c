@@ -41,7 +41,11 @@ gboolean normals_load(Archive *archive, const NormalAsk *ask, Normals *normals, 
     const gint64 hour_ns = 60 * NS_PER_MINUTE, since_ns = ask->begin_ns - ask->begin_ns % hour_ns;
     const guint32 host = ask->host;
     const FunctionFilter filter = {
-        .period = {since_ns, since_ns + hour_ns}, .roles = ALL_ROLES, .function = ask->function, .by_host = TRUE};
+        .period = {since_ns, since_ns + hour_ns},
+        .roles = ALL_ROLES,
+        .function = ask->function,
+        .by_host = TRUE,
+    };
     g_auto(Normals) read = {.period = filter.period};
     for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_init(&read.of[i]);
     if (!load_hour(archive, &filter, host, &read, error)) return FALSE;

@@ -297,7 +297,11 @@ gboolean app_hdfs_add_columns(AppHdfs *hdfs, AppTasks *tasks, const Stragglers *
     guint first = 0;
     for (guint k = 0; k < N_COLUMNS; k++) {
         const Feature feature = {
-            .name = (char *)columns[k].name, .unit = columns[k].unit, .kind = columns[k].kind, .topic = TOPIC_HDFS};
+            .name = (char *)columns[k].name,
+            .unit = columns[k].unit,
+            .kind = columns[k].kind,
+            .topic = TOPIC_HDFS,
+        };
         guint number = task_table_add(tasks->table, &feature);
         if (k == 0) first = number;
     }
