@@ -20,3 +20,6 @@ plumb_test(test_calltree_record
 plumb_test(test_calltree_tree_again
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_tree_again.c ${CALLTREE_HELP}
     LINK plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base)
+plumb_test(test_calltree_figures
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_figures.c
+    LINK plumb_calltree_stats plumb_calltree plumb_model plumb_base m)

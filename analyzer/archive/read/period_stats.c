@@ -29,6 +29,7 @@ typedef struct Reading {
     StatsKind kind;            /* what is read: the filter's, or what was taken away from it */
     GHashTable *taken;         /* GBytes -> GBytes: key of a pattern's row, and what was taken away from that row */
     StatsHostVisit visit_host; /* not NULL: instead of sums */
+    gboolean by_minute;        /* visit_host is told the minute */
     StatsWeightVisit weigh;    /* the same */
     StatsKey weighed;          /* the row that weigh_node() is told of */
     Slice slice;
@@ -233,6 +234,7 @@ static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, 
         if (reading->filter->host != 0 && hosts.host != reading->filter->host) continue;
         StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role, .host = hosts.host};
         if (reading->slice.on) as.cell = key->cell;
+        if (reading->by_minute) as.bucket = key->bucket;
         if (!is_wanted(reading, &as)) continue;
         if (reading->weigh != NULL) {
             reading->weighed = as;
@@ -441,4 +443,22 @@ gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsH
                              GError **error) {
     Reading reading = {.visit_host = visit, .arg = arg};
     return reading_do(&reading, archive, filter, error);
+}
+
+gboolean archive_stats_minutes(Archive *archive, const StatsMinutes *minutes, StatsHostVisit visit, void *arg,
+                               GError **error) {
+    static const StoreFamily families[] = {FAMILY_STATS};
+    const StatsFilter filter = {.kind = STATS_FUNCTION, .by_host = TRUE, .role = -1};
+    Reading reading = {.archive = archive,
+                       .filter = &filter,
+                       .kind = STATS_FUNCTION,
+                       .visit_host = visit,
+                       .by_minute = TRUE,
+                       .arg = arg};
+    snapshot_take(archive, families, G_N_ELEMENTS(families), &reading.snapshot);
+    gboolean ok = TRUE;
+    for (guint i = 0; ok && i < minutes->n && !reading.stopped; i++)
+        ok = read_level(&reading, LEVEL_MINUTE, minutes->list[i], minutes->list[i] + 1, error);
+    snapshot_clear(&reading.snapshot);
+    return ok;
 }

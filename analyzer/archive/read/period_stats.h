@@ -41,6 +41,14 @@ gboolean archive_stats_weigh(Archive *archive, const StatsFilter *filter, StatsW
 typedef gboolean (*StatsHostVisit)(void *arg, const StatsKey *key, const StatsHosts *hosts);
 gboolean archive_stats_hosts(Archive *archive, const StatsFilter *filter, StatsHostVisit visit, void *arg,
                              GError **error);
+/* The same of functions in some minutes, minute by minute (key->bucket) in the order of the list. Minutes whose rows
+ * have expired have none. */
+typedef struct StatsMinutes {
+    const guint32 *list;
+    guint n;
+} StatsMinutes;
+gboolean archive_stats_minutes(Archive *archive, const StatsMinutes *minutes, StatsHostVisit visit, void *arg,
+                               GError **error);
 
 /* What a question about [*since_ns, *until_ns) is answered for: whole minutes, or whole hours or days where the rows of
  * finer buckets were removed for their age. */

@@ -28,14 +28,6 @@ struct DistValues {
     guint64 few[FEW_PENDING]; /* most rows of a group have few calls */
 };
 
-static guint64 bucket_middle(guint32 bucket) {
-    if (bucket < DIST_LINEAR) return bucket;
-    guint32 power = DIST_LINEAR_BITS + (bucket - DIST_LINEAR) / DIST_OCTAVE;
-    guint64 part = DIST_OCTAVE + (bucket - DIST_LINEAR) % DIST_OCTAVE;
-    guint64 width = (guint64)1 << (power - DIST_OCTAVE_BITS);
-    return part * width + width / 2;
-}
-
 void dist_init(Dist *dist) { memset(dist, 0, sizeof *dist); }
 
 static void free_values(Dist *dist) {

@@ -31,6 +31,14 @@ static inline guint32 bucket_of(guint64 value) {
     return DIST_LINEAR + (power - DIST_LINEAR_BITS) * DIST_OCTAVE + part;
 }
 
+static inline guint64 bucket_middle(guint32 bucket) {
+    if (bucket < DIST_LINEAR) return bucket;
+    guint32 power = DIST_LINEAR_BITS + (bucket - DIST_LINEAR) / DIST_OCTAVE;
+    guint64 part = DIST_OCTAVE + (bucket - DIST_LINEAR) % DIST_OCTAVE;
+    guint64 width = (guint64)1 << (power - DIST_OCTAVE_BITS);
+    return part * width + width / 2;
+}
+
 static inline guint64 saturating_add(guint64 a, guint64 b) {
     guint64 sum = a + b;
     return sum < a ? G_MAXUINT64 : sum;

@@ -127,6 +127,10 @@ gboolean node_get(NodeStats *stats, ByteReader *reader) {
     return get_counters(reader, (guint)bits, calls_and_total, node_counters(stats));
 }
 
+gboolean node_counters_get(ByteReader *reader, guint64 bits, const gint64 calls_and_total[2], gint64 *counters) {
+    return bits_valid(bits) && !(bits >> BIT_BYTES & 1) && get_counters(reader, (guint)bits, calls_and_total, counters);
+}
+
 gboolean node_told(NodeSums *sums, ByteReader *reader) {
     guint64 bits = get_varint(reader), told[DISTS][2] = {{0, 0}};
     if (!bits_valid(bits) || bits >> BIT_BYTES & 1) return FALSE;

@@ -39,6 +39,9 @@ gboolean node_builder_get(NodeBuilder *builder, ByteReader *reader);
 typedef struct NodeSums NodeSums;
 gboolean node_told(NodeSums *sums, ByteReader *reader);
 
+/* Behind the distributions that the bits tell of: adds the COUNTERS counters. FALSE: malformed. */
+gboolean node_counters_get(ByteReader *reader, guint64 bits, const gint64 calls_and_total[2], gint64 *counters);
+
 /* A node of a pattern on one host: signed sums, all of which wrap. */
 struct NodeSums {
     Wide squares;
