@@ -7,3 +7,6 @@ endforeach()
 plumb_test(test_diagnosis_hdfs_facts
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_hdfs_facts.c
     LINK plumb_diagnosis plumb_calltree_stats plumb_calltree_record plumb_calltree plumb_model plumb_base)
+plumb_test(test_diagnosis_nodes
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_nodes.c ${CMAKE_CURRENT_LIST_DIR}/cluster.c
+    LINK plumb_diagnosis_nodes plumb_diagnosis plumb_model plumb_base m)

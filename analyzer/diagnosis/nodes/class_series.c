@@ -1,0 +1,195 @@
+#include "analyzer/diagnosis/nodes/class_series.h"
+
+#include <math.h>
+
+#include "analyzer/diagnosis/nodes/median.h"
+
+void all_series_free(AllSeries *all) {
+    if (!all) return;
+    g_array_unref(all->series);
+    g_array_unref(all->windows);
+    g_free(all);
+}
+
+/* What jobs of one class say of one window. */
+typedef struct Votes {
+    WeightedValue *of[MEASURES];
+    gsize n, room;
+    ClassWindow sum;
+} Votes;
+
+typedef struct Builder {
+    const NodeGrid *grid;
+    const Residuals *residuals;
+    guint32 until;
+    Votes votes[WORK_CLASSES];
+    ClassWindow pending[WORK_CLASSES]; /* calls 0: none */
+    GArray *done[WORK_CLASSES];        /* ClassWindow of the node under way */
+} Builder;
+
+static void votes_add(Votes *votes, const float value[MEASURES], float weight) {
+    if (votes->n == votes->room) {
+        votes->room = MAX(16, votes->room * 2);
+        for (guint m = 0; m < MEASURES; m++) votes->of[m] = g_renew(WeightedValue, votes->of[m], votes->room);
+    }
+    for (guint m = 0; m < MEASURES; m++) votes->of[m][votes->n] = (WeightedValue){value[m], weight};
+    votes->n++;
+}
+
+/* Of calls, the sums; of residuals and the like, means by calls. */
+static void window_add(ClassWindow *into, const ClassWindow *window) {
+    const float before = (float)into->calls, now = (float)window->calls, all = before + now;
+    if (into->calls == 0) {
+        *into = *window;
+        return;
+    }
+    for (guint m = 0; m < MEASURES; m++)
+        into->residual[m] = (into->residual[m] * before + window->residual[m] * now) / all;
+    /* The variance of a mean of two, by their calls. */
+    into->variance = (into->variance * before * before + window->variance * now * now) / (all * all);
+    into->blamed = (into->blamed * before + window->blamed * now) / all;
+    into->alone = (into->alone * before + window->alone * now) / all;
+    into->unused = (into->unused * before + window->unused * now) / all;
+    into->last = window->last;
+    into->calls += window->calls;
+    into->bytes += window->bytes;
+    into->self_ns += window->self_ns;
+    into->critical_ns += window->critical_ns;
+    into->lost_ns += window->lost_ns;
+    into->lost_critical_ns += window->lost_critical_ns;
+}
+
+static void votes_count(Builder *builder, WorkClass class) {
+    Votes *votes = &builder->votes[class];
+    ClassWindow *pending = &builder->pending[class], *window = &votes->sum;
+    if (votes->n == 0) return;
+
+    for (guint m = 0; m < MEASURES; m++) window->residual[m] = (float)median_weighted(votes->of[m], votes->n);
+    const float calls = (float)window->calls;
+    window->variance /= calls * calls; /* so far the sum of calls times spread */
+    window->blamed /= calls;
+    window->alone /= calls;
+    window->unused /= calls;
+
+    const gint64 begin_ns = grid_window_ns(builder->grid, window->first);
+    if (pending->calls > 0 && begin_ns - grid_window_ns(builder->grid, pending->first) >= CLASS_WINDOW_MAX_NS)
+        pending->calls = 0;
+    window_add(pending, window);
+    if (pending->calls >= CLASS_CALLS_LEAST) {
+        g_array_append_vals(builder->done[class], pending, 1);
+        pending->calls = 0;
+    }
+
+    votes->n = 0;
+    votes->sum = (ClassWindow){.calls = 0};
+}
+
+static void count_all(Builder *builder) {
+    for (guint class = 0; class < WORK_CLASSES; class ++) votes_count(builder, (WorkClass) class);
+}
+
+static void add_observation(Builder *builder, guint32 i) {
+    const Observation *observation = grid_at(builder->grid, i);
+    Votes *votes = &builder->votes[grid_class(builder->grid, observation->job)];
+    const Residuals *residuals = builder->residuals;
+    const float value[MEASURES] = {residuals->of[MEASURE_MEAN][i], residuals->of[MEASURE_TAIL][i]};
+    if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
+
+    const float calls = (float)observation->calls;
+    const double lost = value[MEASURE_MEAN] > 0 ? 1 - exp(-(double)value[MEASURE_MEAN]) : 0;
+    ClassWindow *sum = &votes->sum;
+    sum->first = sum->last = observation->window;
+    sum->calls += observation->calls;
+    sum->variance += calls * observation->spread;
+    sum->alone += residuals->alone[i] ? calls : 0;
+    sum->unused += residuals->used[i] ? 0 : calls;
+    sum->blamed += residuals->blamed && residuals->blamed[i] ? calls : 0;
+    sum->bytes += observation->bytes;
+    sum->self_ns += observation->self_ns;
+    sum->critical_ns += observation->critical_ns;
+    sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
+    sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
+    votes_add(votes, value, calls);
+}
+
+static void node_finish(Builder *builder, AllSeries *all, guint32 node) {
+    count_all(builder);
+    for (guint class = 0; class < WORK_CLASSES; class ++) {
+        GArray *done = builder->done[class];
+        const ClassSeries series = {(WorkClass) class, node, all->windows->len, done->len};
+        builder->pending[class].calls = 0;
+        if (done->len == 0) continue;
+        g_array_append_vals(all->windows, done->data, done->len);
+        g_array_append_val(all->series, series);
+        g_array_set_size(done, 0);
+    }
+}
+
+static void add_node(Builder *builder, AllSeries *all, guint32 node) {
+    const NodeGrid *grid = builder->grid;
+    guint32 window = G_MAXUINT32;
+    for (guint32 at = grid->by_node.start[node]; at < grid->by_node.start[node + 1]; at++) {
+        const guint32 i = grid->by_node.order[at];
+        if (grid_at(grid, i)->window >= builder->until) break;
+        if (grid_at(grid, i)->window != window) count_all(builder);
+        window = grid_at(grid, i)->window;
+        add_observation(builder, i);
+    }
+    node_finish(builder, all, node);
+}
+
+/* ---- all nodes at once ---- */
+
+static void add_moment(Builder *builder, Polish *const *polish, guint32 job, guint32 window) {
+    const NodeGrid *grid = builder->grid;
+    const guint32 key = job * grid->n_windows + window;
+    float value[MEASURES];
+    for (guint m = 0; m < MEASURES; m++) value[m] = polish[m]->moment[key] - polish[m]->level[job];
+    if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
+
+    Votes *votes = &builder->votes[grid_class(grid, job)];
+    ClassWindow *sum = &votes->sum;
+    const double lost = value[MEASURE_MEAN] > 0 ? 1 - exp(-(double)value[MEASURE_MEAN]) : 0;
+    float calls = 0;
+
+    sum->first = sum->last = window;
+    for (guint32 at = grid->by_moment.start[key]; at < grid->by_moment.start[key + 1]; at++) {
+        const Observation *observation = grid_at(grid, grid->by_moment.order[at]);
+        calls += (float)observation->calls;
+        sum->calls += observation->calls;
+        sum->variance += (float)observation->calls * observation->spread;
+        sum->bytes += observation->bytes;
+        sum->self_ns += observation->self_ns;
+        sum->critical_ns += observation->critical_ns;
+        sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
+        sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
+    }
+    votes_add(votes, value, calls);
+}
+
+static void add_everybody(Builder *builder, AllSeries *all, Polish *const *polish) {
+    for (guint32 window = 0; window < builder->until; window++) {
+        for (guint32 job = 0; job < builder->grid->n_jobs; job++) add_moment(builder, polish, job, window);
+        count_all(builder);
+    }
+    node_finish(builder, all, builder->grid->n_nodes);
+}
+
+AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Polish *const *polish, guint32 until) {
+    AllSeries *all = g_new0(AllSeries, 1);
+    all->series = g_array_new(FALSE, FALSE, sizeof(ClassSeries));
+    all->windows = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
+
+    Builder builder = {.grid = grid, .residuals = residuals, .until = until};
+    for (guint class = 0; class < WORK_CLASSES; class ++)
+        builder.done[class] = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
+
+    for (guint32 node = 0; node < grid->n_nodes; node++) add_node(&builder, all, node);
+    if (polish) add_everybody(&builder, all, polish);
+
+    for (guint class = 0; class < WORK_CLASSES; class ++) {
+        g_array_unref(builder.done[class]);
+        for (guint m = 0; m < MEASURES; m++) g_free(builder.votes[class].of[m]);
+    }
+    return all;
+}

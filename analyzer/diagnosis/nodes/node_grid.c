@@ -1,0 +1,91 @@
+#include "analyzer/diagnosis/nodes/node_grid.h"
+
+NodeGrid *node_grid_new(gint64 window_ns) {
+    NodeGrid *grid = g_new0(NodeGrid, 1);
+    grid->window_ns = window_ns;
+    grid->observations = g_array_new(FALSE, FALSE, sizeof(Observation));
+    grid->classes = g_array_new(FALSE, FALSE, sizeof(WorkClass));
+    grid->windows = g_array_new(FALSE, FALSE, sizeof(gint64));
+    return grid;
+}
+
+static void index_clear(GridIndex *index) {
+    g_free(index->start);
+    g_free(index->order);
+}
+
+void node_grid_free(NodeGrid *grid) {
+    if (!grid) return;
+    index_clear(&grid->by_node);
+    index_clear(&grid->by_cell);
+    index_clear(&grid->by_moment);
+    g_array_unref(grid->observations);
+    g_array_unref(grid->classes);
+    g_array_unref(grid->windows);
+    g_free(grid);
+}
+
+guint32 node_grid_job(NodeGrid *grid, WorkClass class) {
+    g_array_append_val(grid->classes, class);
+    return grid->n_jobs++;
+}
+
+guint32 node_grid_node(NodeGrid *grid) { return grid->n_nodes++; }
+
+guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns) {
+    g_return_val_if_fail(grid->n_windows == 0 || begin_ns > grid_window_ns(grid, grid->n_windows - 1), 0);
+    g_array_append_val(grid->windows, begin_ns);
+    return grid->n_windows++;
+}
+
+void node_grid_add(NodeGrid *grid, const Observation *observation) {
+    g_return_if_fail(observation->job < grid->n_jobs && observation->node < grid->n_nodes);
+    g_return_if_fail(observation->window + 1 == grid->n_windows);
+    g_array_append_vals(grid->observations, observation, 1);
+}
+
+typedef guint32 (*KeyOf)(const NodeGrid *grid, const Observation *observation);
+
+static guint32 node_key(const NodeGrid *grid, const Observation *observation) {
+    (void)grid;
+    return observation->node;
+}
+
+static guint32 cell_key(const NodeGrid *grid, const Observation *observation) {
+    return observation->job * grid->n_nodes + observation->node;
+}
+
+static guint32 moment_key(const NodeGrid *grid, const Observation *observation) {
+    return observation->job * grid->n_windows + observation->window;
+}
+
+static void index_make(const NodeGrid *grid, GridIndex *index, guint32 n_keys, KeyOf key_of) {
+    const guint32 n = grid_size(grid);
+    guint32 *start = g_new0(guint32, (gsize)n_keys + 1), *order = g_new(guint32, n);
+
+    for (guint32 i = 0; i < n; i++) start[key_of(grid, grid_at(grid, i))]++;
+    guint32 sum = 0;
+    for (guint32 key = 0; key <= n_keys; key++) {
+        const guint32 count = start[key];
+        start[key] = sum;
+        sum += count;
+    }
+
+    for (guint32 i = 0; i < n; i++) order[start[key_of(grid, grid_at(grid, i))]++] = i;
+    for (guint32 key = n_keys; key > 0; key--) start[key] = start[key - 1];
+    start[0] = 0;
+
+    index_clear(index);
+    *index = (GridIndex){start, order, n_keys};
+}
+
+void node_grid_index(NodeGrid *grid) {
+    index_make(grid, &grid->by_node, grid->n_nodes, node_key);
+    index_make(grid, &grid->by_cell, grid->n_jobs * grid->n_nodes, cell_key);
+    index_make(grid, &grid->by_moment, grid->n_jobs * grid->n_windows, moment_key);
+}
+
+gsize node_grid_bytes(const NodeGrid *grid) {
+    /* Beside itself an observation has three entries in indices, and two residuals and a mark while it is judged. */
+    return (gsize)grid_size(grid) * (sizeof(Observation) + 3 * sizeof(guint32) + 2 * sizeof(float) + 1);
+}

@@ -1,0 +1,60 @@
+/* What was observed of a cluster: how long calls of each job took on each node in each window of time.
+ *
+ * A node is a host. A job is what is comparable: a function in a role, with calls of about the same size. Observations
+ * are added in the order of their windows; then the grid is indexed, and may be judged (nodes.h). */
+#pragma once
+
+#include "analyzer/diagnosis/nodes/work_class.h"
+#include "common/base/clock.h"
+
+typedef struct Observation {
+    guint32 job, node, window; /* from 0 */
+    guint32 calls;
+    float mean;   /* ln of the mean self time of a call, ns */
+    float tail;   /* ln of the 95 % quantile of the calls' durations, ns; as mean where that is not known */
+    float spread; /* squared coefficient of variation of one call: the mean of n calls varies by spread / n */
+    float bytes;  /* of all calls; 0: not recorded */
+    gint64 self_ns, critical_ns;
+} Observation;
+
+/* Observations by one of their keys: those of key k are order[start[k]] to order[start[k + 1] - 1], ascending. */
+typedef struct GridIndex {
+    guint32 *start, *order;
+    guint32 n_keys;
+} GridIndex;
+
+typedef struct NodeGrid {
+    guint32 n_jobs, n_nodes, n_windows;
+    GArray *observations; /* Observation */
+    GArray *classes;      /* WorkClass of each job */
+    GArray *windows;      /* gint64: begin of each window, ns; ascending */
+    gint64 window_ns;     /* length of each */
+    GridIndex by_node;    /* key: node */
+    GridIndex by_cell;    /* key: job * n_nodes + node */
+    GridIndex by_moment;  /* key: job * n_windows + window */
+} NodeGrid;
+
+NodeGrid *node_grid_new(gint64 window_ns);
+void node_grid_free(NodeGrid *grid);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeGrid, node_grid_free)
+
+/* Numbers of new ones. Windows come in the order of time. */
+guint32 node_grid_job(NodeGrid *grid, WorkClass class);
+guint32 node_grid_node(NodeGrid *grid);
+guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns);
+/* Of the last window. */
+void node_grid_add(NodeGrid *grid, const Observation *observation);
+/* After the last observation. */
+void node_grid_index(NodeGrid *grid);
+gsize node_grid_bytes(const NodeGrid *grid); /* of memory; roughly */
+
+static inline const Observation *grid_at(const NodeGrid *grid, guint32 i) {
+    return &g_array_index(grid->observations, Observation, i);
+}
+static inline guint32 grid_size(const NodeGrid *grid) { return grid->observations->len; }
+static inline WorkClass grid_class(const NodeGrid *grid, guint32 job) {
+    return g_array_index(grid->classes, WorkClass, job);
+}
+static inline gint64 grid_window_ns(const NodeGrid *grid, guint32 window) {
+    return g_array_index(grid->windows, gint64, window);
+}

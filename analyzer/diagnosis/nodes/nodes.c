@@ -1,0 +1,216 @@
+#include "analyzer/diagnosis/nodes/nodes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/diagnosis/nodes/median.h"
+#include "analyzer/diagnosis/nodes/other_methods.h"
+
+/* The model is learned again when there are so many times as many windows. */
+#define LEARN_AGAIN 1.5
+
+/* ---- the model ---- */
+
+static NodesReport *report_new(const NodeGrid *grid) {
+    const gsize n = MAX(grid_size(grid), 1);
+    NodesReport *report = g_new0(NodesReport, 1);
+    report->grid = grid;
+    report->used = g_malloc(n);
+    memset(report->used, 1, n);
+    for (guint m = 0; m < MEASURES; m++) {
+        report->polish[m] = polish_new(grid, (NodeMeasure)m);
+        report->residuals.of[m] = g_new(float, n);
+        for (gsize i = 0; i < n; i++) report->residuals.of[m][i] = NAN;
+    }
+    report->residuals.alone = g_malloc0(n);
+    report->residuals.used = report->used;
+    report->spells = g_array_new(FALSE, FALSE, sizeof(Spell));
+    return report;
+}
+
+void nodes_report_free(NodesReport *report) {
+    if (!report) return;
+    for (guint m = 0; m < MEASURES; m++) {
+        polish_free(report->polish[m]);
+        g_free(report->residuals.of[m]);
+    }
+    g_free(report->residuals.alone);
+    g_free(report->residuals.blamed);
+    g_free(report->used);
+    all_series_free(report->all);
+    g_array_unref(report->spells);
+    g_free(report);
+}
+
+/* What was suspected is not learned. */
+static void leave_out(NodesReport *report, const Spell *spell) {
+    const NodeGrid *grid = report->grid;
+    if (spell->node >= grid->n_nodes) return;
+    for (guint32 at = grid->by_node.start[spell->node]; at < grid->by_node.start[spell->node + 1]; at++) {
+        const guint32 i = grid->by_node.order[at];
+        const Observation *observation = grid_at(grid, i);
+        if (observation->window < spell->first || observation->window > spell->last) continue;
+        if (grid_class(grid, observation->job) == spell->class) report->used[i] = FALSE;
+    }
+}
+
+/* Judges the windows before 'end' by what was learned of those before 'until'. */
+static void judge(NodesReport *report, guint32 until, guint32 end, gboolean blamed) {
+    all_series_free(report->all);
+    report->all = all_series_new(report->grid, &report->residuals, blamed ? NULL : report->polish, end);
+    g_array_set_size(report->spells, 0);
+    for (guint i = 0; i < report->all->series->len; i++)
+        series_judge(report->all, &g_array_index(report->all->series, ClassSeries, i), until, blamed, report->spells);
+}
+
+static void learn(NodesReport *report, guint32 since) {
+    const NodeGrid *grid = report->grid;
+    guint32 until = MIN(MAX(since, LEARN_LEAST), grid->n_windows), end = 0;
+
+    do {
+        end = MIN(grid->n_windows, MAX(until + 1, (guint32)(until * LEARN_AGAIN)));
+        for (guint m = 0; m < MEASURES; m++) {
+            polish_fit(report->polish[m], grid, report->used, until);
+            /* Again of those that were judged before: what was learned since tells them better. */
+            polish_residuals(report->polish[m], grid, end, report->residuals.of[m], report->residuals.alone);
+        }
+
+        judge(report, until, end, FALSE);
+        memset(report->used, 1, grid_size(grid));
+        for (guint i = 0; i < report->spells->len; i++) leave_out(report, &g_array_index(report->spells, Spell, i));
+
+        report->learned = until;
+        until = end;
+    } while (end < grid->n_windows);
+}
+
+/* ---- what follows from what ---- */
+
+static gboolean overlap(const Spell *a, const Spell *b) { return a->first <= b->last && b->first <= a->last; }
+
+static gboolean is_of_server(const NodesReport *report, const Spell *spell) {
+    return spell->node < report->grid->n_nodes && !work_class_is_clients(spell->class) && !spell->busy;
+}
+
+static gboolean is_of_all(const NodesReport *report, const Spell *spell) {
+    return spell->node >= report->grid->n_nodes;
+}
+
+/* A processor that is short slows all work of its host. But where a disk or a link is slow by much, the little that is
+ * computed is slower, too: calls are few, and caches cold. */
+#define PROCESSOR_SHARE 0.5 /* of ln slowdown */
+
+static gboolean processor_is_short(const Spell *processor, const Spell *other) {
+    return log(MAX(processor->slowdown, 1)) >= PROCESSOR_SHARE * log(MAX(other->slowdown, 1));
+}
+
+/* On the same node. */
+static gboolean explains_class(const Spell *cause, const Spell *spell) {
+    const WorkClass class = cause->class, of = spell->class;
+    if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
+    if (class == WORK_PROCESSOR) return of != WORK_PROCESSOR && processor_is_short(cause, spell);
+    if (of == WORK_PROCESSOR) return !processor_is_short(spell, cause);
+    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK;
+    if (of == WORK_QUEUE) return class == WORK_LOCK || class == WORK_EDIT_LOG;
+    return FALSE;
+}
+
+static gboolean explains(const NodesReport *report, const Spell *cause, const Spell *spell) {
+    if (cause == spell || !overlap(cause, spell) || !is_of_server(report, cause)) return FALSE;
+    const gboolean waits = spell->class == WORK_CLIENT_NETWORK || is_of_all(report, spell);
+    if (waits) return TRUE;
+    return cause->node == spell->node && !work_class_is_clients(spell->class) && explains_class(cause, spell);
+}
+
+/* What follows on the same node is the cause's cost, too. */
+static void add_part(Spell *cause, const Spell *part) {
+    if (cause->node != part->node) return;
+    cause->lost_ns += part->lost_ns;
+    cause->lost_critical_ns += part->lost_critical_ns;
+}
+
+static void find_parts(NodesReport *report) {
+    for (guint i = 0; i < report->spells->len; i++) {
+        Spell *spell = &g_array_index(report->spells, Spell, i);
+        for (guint k = 0; k < report->spells->len && spell->part_of == WORK_NONE; k++) {
+            Spell *cause = &g_array_index(report->spells, Spell, k);
+            if (!explains(report, cause, spell)) continue;
+            spell->part_of = cause->class;
+            add_part(cause, spell);
+        }
+    }
+}
+
+/* Causes before what follows from them, and before what the own load explains; then by what they cost. */
+static gint by_cost(gconstpointer left, gconstpointer right) {
+    const Spell *a = left, *b = right;
+    const guint a_rank = (a->busy ? 2u : 0) + (a->part_of != WORK_NONE),
+                b_rank = (b->busy ? 2u : 0) + (b->part_of != WORK_NONE);
+    if (a_rank != b_rank) return a_rank < b_rank ? -1 : 1;
+    if (a->open != b->open) return a->open ? -1 : 1;
+    if (a->lost_critical_ns != b->lost_critical_ns) return a->lost_critical_ns > b->lost_critical_ns ? -1 : 1;
+    if (a->lost_ns != b->lost_ns) return a->lost_ns > b->lost_ns ? -1 : 1;
+    if (a->node != b->node) return a->node < b->node ? -1 : 1;
+    if (a->class != b->class) return a->class < b->class ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+/* ---- the whole ---- */
+
+NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since) {
+    NodesReport *report = report_new(grid);
+    learn(report, since);
+
+    if (method != NODES_OURS) {
+        report->residuals.blamed = g_malloc0(MAX(grid_size(grid), 1));
+        if (method == NODES_PAPER)
+            method_paper(grid, MIN(MAX(since, LEARN_LEAST), grid->n_windows), &report->residuals);
+        else
+            method_peers(grid, &report->residuals);
+        judge(report, report->learned, grid->n_windows, TRUE);
+    } else {
+        find_parts(report);
+    }
+
+    g_array_sort(report->spells, by_cost);
+    return report;
+}
+
+/* ---- constants ---- */
+
+static float calls_of(const NodeGrid *grid, guint32 cell) {
+    float calls = 0;
+    for (guint32 at = grid->by_cell.start[cell]; at < grid->by_cell.start[cell + 1]; at++)
+        calls += (float)grid_at(grid, grid->by_cell.order[at])->calls;
+    return calls;
+}
+
+/* What most nodes take for a job, ln. NAN: too few know it. */
+static double usual_constant(const NodesReport *report, guint32 job, float *scratch) {
+    const guint32 n_nodes = report->grid->n_nodes;
+    const float *of_job = report->polish[MEASURE_MEAN]->node + (gsize)job * n_nodes;
+    gsize n = 0;
+    for (guint32 node = 0; node < n_nodes; node++)
+        if (!isnan(of_job[node])) scratch[n++] = of_job[node];
+    return n >= POLISH_PEERS ? median_of(scratch, n) : NAN;
+}
+
+void node_constants(const NodesReport *report, WorkClass class, double *constants) {
+    const NodeGrid *grid = report->grid;
+    g_autofree float *scratch = g_new(float, MAX(grid->n_nodes, 1));
+    g_autofree double *usual = g_new(double, MAX(grid->n_jobs, 1));
+    g_autofree WeightedValue *values = g_new(WeightedValue, MAX(grid->n_jobs, 1));
+    for (guint32 job = 0; job < grid->n_jobs; job++)
+        usual[job] = grid_class(grid, job) == class ? usual_constant(report, job, scratch) : NAN;
+
+    for (guint32 node = 0; node < grid->n_nodes; node++) {
+        gsize n = 0;
+        for (guint32 job = 0; job < grid->n_jobs; job++) {
+            const guint32 cell = job * grid->n_nodes + node;
+            const float constant = report->polish[MEASURE_MEAN]->node[cell];
+            if (isnan(usual[job]) || isnan(constant)) continue;
+            values[n++] = (WeightedValue){(float)(constant - usual[job]), calls_of(grid, cell)};
+        }
+        constants[node] = exp(median_weighted(values, n));
+    }
+}

@@ -1,0 +1,92 @@
+#include "analyzer/diagnosis/nodes/work_class.h"
+
+#include <string.h>
+
+#include "analyzer/diagnosis/hdfs_calls.h"
+
+typedef struct Rule {
+    const char *name; /* a '*' at its end stands for any rest */
+    WorkClass class;
+} Rule;
+
+/* In each list the first that fits counts; what is not listed has the class that its kind of call says. */
+static const Rule server_rules[] = {
+    {"BlockSender#readLocal", WORK_DISK_READ},
+    {"BlockSender#readChecksum", WORK_DISK_READ},
+    {"BlockSender#new", WORK_DISK_READ},
+    {"FileIoProvider#transferToSocketFully", WORK_TRANSFER},
+    {"ReplicaOutputStreams#writeDataToDisk", WORK_DISK_WRITE},
+    {"BlockReceiver#flushOrSync", WORK_DISK_WRITE},
+    {"BlockReceiver#new", WORK_DISK_WRITE},
+    {"FileIoProvider#*", WORK_DISK_WRITE},
+    {"PacketResponder#finalizeBlock", WORK_DISK_WRITE},
+    {"FSEditLog#*", WORK_EDIT_LOG},
+    {"FSNamesystemLock#readLock", WORK_LOCK},
+    {"FSNamesystemLock#writeLock", WORK_LOCK},
+    {"RPC#queue", WORK_QUEUE},
+    {"PacketReceiver#receiveNextPacket", WORK_NETWORK},
+    {"PacketReceiver#mirrorPacketTo", WORK_NETWORK},
+    {"BlockSender#writeToSocket", WORK_NONE}, /* a header, into the socket's buffer: no link is slow enough to show */
+    /* They wait: for calls of the NameNode, for other DataNodes, for the next order of a client. */
+    {"BPServiceActor#*", WORK_NONE},
+    {"BPOfferService#*", WORK_NONE},
+    {"IncrementalBlockReportManager#*", WORK_NONE},
+    {"DatanodeProtocol#*", WORK_NONE},
+    {"Op*Proto", WORK_NONE},
+    {"DataTransfer#run", WORK_NONE},
+    {"BlockRecoveryWorker#*", WORK_NONE},
+    {"Striped*", WORK_NONE},
+    {"FSNamesystemLock#*", WORK_NONE}, /* held, not waited for: what is done meanwhile is counted itself */
+};
+
+static const Rule client_rules[] = {
+    {"BlockReaderLocal*", WORK_DISK_READ},
+    {"BlockReaderRemote2#readNextPacket", WORK_CLIENT_NETWORK},
+    {"DataStreamer#writeTo", WORK_CLIENT_NETWORK},
+    {"DFSOutputStream#write", WORK_CLIENT},
+    {"DFSStripedOutputStream#writeParityCells", WORK_CLIENT},
+    {"StripeReader#decode", WORK_CLIENT},
+    {SPARK_TASK_FUNCTION, WORK_SPARK},
+    {SPARK_OPERATION_PREFIX "*", WORK_SPARK},
+};
+
+/* One '*', anywhere. */
+static gboolean fits(const char *pattern, const char *name) {
+    const char *star = strchr(pattern, '*');
+    if (!star) return strcmp(pattern, name) == 0;
+    const gsize head = (gsize)(star - pattern), tail = strlen(star + 1), length = strlen(name);
+    return length >= head + tail && strncmp(pattern, name, head) == 0 && strcmp(name + length - tail, star + 1) == 0;
+}
+
+static gboolean find(const Rule *rules, gsize n, const char *name, WorkClass *class) {
+    for (gsize i = 0; i < n; i++) {
+        if (!fits(rules[i].name, name)) continue;
+        *class = rules[i].class;
+        return TRUE;
+    }
+    return FALSE;
+}
+
+WorkClass work_class(const char *name, Role role) {
+    WorkClass class = WORK_NONE;
+    if (role == ROLE_NAMENODE || role == ROLE_DATANODE || role == ROLE_JOURNALNODE) {
+        if (find(server_rules, G_N_ELEMENTS(server_rules), name, &class)) return class;
+        return hdfs_call_class(name, role) == CALL_WORK ? WORK_PROCESSOR : WORK_NONE;
+    }
+    find(client_rules, G_N_ELEMENTS(client_rules), name, &class);
+    return class;
+}
+
+const char *work_class_name(WorkClass class) {
+    static const char *const names[WORK_CLASSES] = {"none",     "disk-read", "disk-write",     "transfer",
+                                                    "network",  "processor", "queue",          "lock",
+                                                    "edit-log", "client",    "client-network", "spark"};
+    return names[class];
+}
+
+const char *work_class_layer(WorkClass class) {
+    static const char *const layers[WORK_CLASSES] = {"none",     "disk",      "disk",    "disk or network",
+                                                     "network",  "processor", "queue",   "NameNode lock",
+                                                     "edit log", "client",    "network", "processor"};
+    return layers[class];
+}

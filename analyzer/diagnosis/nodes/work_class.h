@@ -1,0 +1,32 @@
+/* Which resource of its host a function of HDFS needs when it runs by itself, told by the function's name. Only
+ * functions that tell something about the health of the host they run on have a class: those that wait for another
+ * process have none, but for a client's ends of its connections. */
+#pragma once
+
+#include "common/model/role.h"
+
+typedef enum {
+    WORK_NONE,
+    WORK_DISK_READ,
+    WORK_DISK_WRITE,
+    WORK_TRANSFER,  /* from disk to socket in one call: statistics cannot tell which of both it waited for */
+    WORK_NETWORK,   /* a server's ends of connections */
+    WORK_PROCESSOR, /* a server's other work */
+    WORK_QUEUE,     /* waits in a server's call queue */
+    WORK_LOCK,      /* waits for a lock of the NameNode */
+    WORK_EDIT_LOG,  /* the NameNode's journal, on its disk or on JournalNodes */
+    WORK_CLIENT,    /* a client's own work */
+    WORK_CLIENT_NETWORK,
+    WORK_SPARK, /* tasks and their operations, without the calls of HDFS below them */
+    WORK_CLASSES
+} WorkClass;
+
+/* 'name' is normalised (model/naming.h). */
+WorkClass work_class(const char *name, Role role);
+const char *work_class_name(WorkClass class); /* "disk-read", ... */
+/* What is short on the host, for people: "disk", "network", "processor", "NameNode lock", ... */
+const char *work_class_layer(WorkClass class);
+/* A client's time at its ends of connections grows with any slow server: it says nothing while one is slow. */
+static inline gboolean work_class_is_clients(WorkClass class) {
+    return class == WORK_CLIENT || class == WORK_CLIENT_NETWORK || class == WORK_SPARK;
+}

@@ -1,0 +1,397 @@
+/* Slow nodes in simulated clusters whose nodes differ by design. */
+#include "analyzer/diagnosis/nodes/nodes.h"
+
+#include <math.h>
+
+#include "analyzer/diagnosis/nodes/own_load.h"
+#include "tests/diagnosis/cluster.h"
+
+#define SEEDS 5u
+
+static const Spell *spell_at(const NodesReport *report, guint i) { return &g_array_index(report->spells, Spell, i); }
+
+static const Spell *spell_find(const NodesReport *report, guint32 node, WorkClass class) {
+    for (guint i = 0; i < report->spells->len; i++) {
+        const Spell *spell = spell_at(report, i);
+        if (spell->node == node && spell->class == class && !spell->busy) return spell;
+    }
+    return NULL;
+}
+
+static void assert_spell(const NodesReport *report, const SimulatedFault *fault) {
+    const Spell *spell = spell_find(report, fault->node, fault->class);
+    g_assert_nonnull(spell);
+    g_assert_cmpuint(spell->first, ==, fault->first);
+    g_assert_cmpfloat(spell->slowdown, >, fault->times * 0.75);
+    g_assert_cmpfloat(spell->slowdown, <, fault->times * 1.33);
+    g_assert_cmpfloat(spell->z, >=, Z_LEAST);
+}
+
+/* What other windows than the faults' are called bad; and all that were judged. */
+static guint false_windows(const NodesReport *report, const SimulatedFault *faults, guint n_faults, guint *judged) {
+    guint bad = 0;
+    for (guint i = 0; i < report->all->series->len; i++) {
+        const ClassSeries *series = &g_array_index(report->all->series, ClassSeries, i);
+        gboolean guilty = FALSE;
+        for (guint k = 0; k < n_faults; k++)
+            guilty = guilty || (faults[k].node == series->node && faults[k].class == series->class);
+        if (guilty) continue;
+        for (guint32 w = 0; w < series->n; w++) bad += series_windows(report->all, series)[w].bad;
+        *judged += series->n;
+    }
+    return bad;
+}
+
+/* The paper's 14 nodes: a process that writes again and again on node 10, an endless loop for each core on node 13. */
+static const SimulatedFault papers_faults[] = {{10, WORK_DISK_WRITE, 25, 39, 2.5}, {13, WORK_PROCESSOR, 28, 39, 2.0}};
+
+static void test_papers_nodes(void) {
+    for (guint32 seed = 1; seed <= SEEDS; seed++) {
+        Simulation simulation = simulation_of_14(seed);
+        simulation.faults = papers_faults;
+        simulation.n_faults = G_N_ELEMENTS(papers_faults);
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+
+        g_assert_cmpuint(report->spells->len, ==, 2);
+        for (guint i = 0; i < G_N_ELEMENTS(papers_faults); i++) {
+            assert_spell(report, &papers_faults[i]);
+            g_assert_true(spell_find(report, papers_faults[i].node, papers_faults[i].class)->open);
+        }
+    }
+}
+
+/* Its own method finds them, too: a call varies little enough, and the base was learned while all were well. */
+static void test_papers_method(void) {
+    Simulation simulation = simulation_of_14(1);
+    simulation.variation = 0.25;
+    simulation.faults = papers_faults;
+    simulation.n_faults = G_N_ELEMENTS(papers_faults);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_PAPER, 20);
+
+    g_assert_cmpuint(report->spells->len, ==, 2);
+    for (guint i = 0; i < G_N_ELEMENTS(papers_faults); i++)
+        g_assert_nonnull(spell_find(report, papers_faults[i].node, papers_faults[i].class));
+}
+
+/* A slowdown c is seen where a call varies by less than (c - 1) / 3.03 of its mean: not twice as slow with 0.5. */
+static void test_papers_limit(void) {
+    Simulation simulation = simulation_of_14(1);
+    simulation.variation = 0.5;
+    simulation.faults = &papers_faults[1];
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) paper = nodes_judge(grid, NODES_PAPER, 20);
+    g_autoptr(NodesReport) ours = nodes_judge(grid, NODES_OURS, 20);
+    g_assert_null(spell_find(paper, 13, WORK_PROCESSOR));
+    assert_spell(ours, &papers_faults[1]);
+}
+
+static void test_healthy(void) {
+    guint bad = 0, judged = 0, blamed = 0;
+    for (guint32 seed = 1; seed <= SEEDS; seed++) {
+        const Simulation simulation = simulation_of_14(seed);
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+        g_assert_cmpuint(report->spells->len, ==, 0);
+        bad += false_windows(report, NULL, 0, &judged);
+
+        g_autoptr(NodesReport) peers = nodes_judge(grid, NODES_PEERS, 0);
+        blamed += peers->spells->len;
+    }
+    g_assert_cmpuint(judged, >=, SEEDS * 14 * 2 * 30);
+    g_assert_cmpuint(bad * 200, <=, judged);
+    /* Comparing unequal nodes with each other blames the weak ones. */
+    g_assert_cmpuint(blamed, >, 0);
+}
+
+/* Ill for a while within its own history, and well again. */
+static void test_passing(void) {
+    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 60, 79, 3};
+    Simulation simulation = simulation_of_14(7);
+    simulation.n_windows = 120;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    assert_spell(report, &fault);
+    g_assert_false(spell_at(report, 0)->open);
+    g_assert_cmpuint(spell_at(report, 0)->last, ==, fault.last);
+    g_assert_cmpuint(spell_at(report, 0)->bad_windows, ==, 20);
+}
+
+/* An illness that lasts for most of the history is not learned as weak hardware. */
+static void test_lasting(void) {
+    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 20, 119, 3};
+    Simulation simulation = simulation_of_14(8);
+    simulation.n_windows = 120;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    assert_spell(report, &fault);
+    g_assert_true(spell_at(report, 0)->open);
+}
+
+static void test_nearly_half_ill(void) {
+    SimulatedFault faults[6];
+    for (guint32 i = 0; i < G_N_ELEMENTS(faults); i++) faults[i] = (SimulatedFault){2 * i, WORK_PROCESSOR, 25, 39, 4};
+    Simulation simulation = simulation_of_14(3);
+    simulation.faults = faults;
+    simulation.n_faults = G_N_ELEMENTS(faults);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(faults); i++) {
+        const Spell *spell = spell_find(report, faults[i].node, WORK_PROCESSOR);
+        g_assert_nonnull(spell);
+        g_assert_cmpuint(spell->first, ==, 25);
+        g_assert_cmpfloat(spell->slowdown, >, 2.5);
+    }
+    for (guint32 node = 1; node < 14; node += 2) g_assert_null(spell_find(report, node, WORK_PROCESSOR));
+}
+
+/* What begins for all at once is nobody's fault; it is said of all. */
+static void test_all_at_once(void) {
+    static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 3};
+    Simulation simulation = simulation_of_14(4);
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    g_assert_cmpuint(spell_at(report, 0)->node, ==, grid->n_nodes);
+    g_assert_cmpuint(spell_at(report, 0)->first, ==, 25);
+    g_assert_cmpfloat(spell_at(report, 0)->slowdown, >, 2.2);
+}
+
+static void test_missing(void) {
+    Simulation simulation = simulation_of_14(5);
+    simulation.missing = 0.4;
+    simulation.faults = papers_faults;
+    simulation.n_faults = G_N_ELEMENTS(papers_faults);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    guint judged = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(papers_faults); i++)
+        g_assert_nonnull(spell_find(report, papers_faults[i].node, papers_faults[i].class));
+    g_assert_cmpuint(false_windows(report, papers_faults, 2, &judged) * 200, <=, judged);
+}
+
+/* Three calls of three functions in a minute are put together until there are 20; then less can be told. */
+static void test_few_calls(void) {
+    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 4};
+    Simulation simulation = simulation_of_14(6);
+    simulation.n_windows = 120;
+    simulation.calls = 3;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+
+    for (guint i = 0; i < report->all->windows->len; i++) {
+        const ClassWindow *window = &g_array_index(report->all->windows, ClassWindow, i);
+        g_assert_cmpuint(window->calls, >=, CLASS_CALLS_LEAST);
+    }
+    const Spell *spell = spell_find(report, 6, WORK_PROCESSOR);
+    g_assert_nonnull(spell);
+    g_assert_cmpuint(spell->first, >=, 57);
+    g_assert_cmpuint(spell->first, <=, 63);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+}
+
+/* A call every minute of one function: no window of 15 minutes has enough to be judged. */
+static void test_too_few_calls(void) {
+    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 10};
+    Simulation simulation = simulation_of_14(6);
+    simulation.n_windows = 120;
+    simulation.calls = 1;
+    simulation.n_jobs = 1;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    for (guint i = 0; i < report->all->series->len; i++) /* but all nodes together */
+        g_assert_cmpuint(g_array_index(report->all->series, ClassSeries, i).node, ==, grid->n_nodes);
+    g_assert_cmpuint(report->spells->len, ==, 0);
+}
+
+/* A single NameNode has no peers: it is compared with its own past. */
+static void test_alone(void) {
+    static const SimulatedJob jobs[] = {{WORK_LOCK, 3e6}};
+    static const SimulatedFault fault = {0, WORK_LOCK, 30, 39, 8};
+    Simulation simulation = simulation_of_14(9);
+    simulation.n_nodes = 1;
+    simulation.jobs = jobs;
+    simulation.n_jobs = 1;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    g_assert_true(spell_at(report, 0)->alone);
+    g_assert_cmpuint(spell_at(report, 0)->first, ==, 30);
+}
+
+/* Nothing is judged before it is learned. */
+static void test_learning(void) {
+    static const SimulatedFault fault = {2, WORK_DISK_WRITE, 1, 3, 5};
+    Simulation simulation = simulation_of_14(10);
+    simulation.n_windows = 4;
+    simulation.faults = &fault;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 0);
+
+    g_autoptr(NodeGrid) empty = node_grid_new(NS_PER_MINUTE);
+    node_grid_index(empty);
+    g_autoptr(NodesReport) nothing = nodes_judge(empty, NODES_OURS, 0);
+    g_assert_cmpuint(nothing->spells->len, ==, 0);
+}
+
+/* Where a processor is short all is slow: one cause, named once. */
+static void test_signature(void) {
+    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 6}, {3, WORK_DISK_WRITE, 26, 39, 4}};
+    Simulation simulation = simulation_of_14(11);
+    simulation.faults = faults;
+    simulation.n_faults = G_N_ELEMENTS(faults);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 2);
+    g_assert_cmpint(spell_at(report, 0)->class, ==, WORK_PROCESSOR);
+    g_assert_cmpint(spell_at(report, 0)->part_of, ==, WORK_NONE);
+    g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_PROCESSOR);
+}
+
+/* Where a disk is slow by far, the little that is computed beside it is a bit slower: that is no short processor. */
+static void test_cold_processor(void) {
+    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 1.9}, {3, WORK_DISK_WRITE, 25, 39, 12}};
+    Simulation simulation = simulation_of_14(11);
+    simulation.faults = faults;
+    simulation.n_faults = G_N_ELEMENTS(faults);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 2);
+    g_assert_cmpint(spell_at(report, 0)->class, ==, WORK_DISK_WRITE);
+    g_assert_cmpint(spell_at(report, 0)->part_of, ==, WORK_NONE);
+    g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_DISK_WRITE);
+}
+
+/* Rank one: what node_constants() says is what the simulation made, within a quarter. */
+static void test_constants(void) {
+    Simulation simulation = simulation_of_14(12);
+    simulation.difference = 1;
+    static const SimulatedFault weak = {5, WORK_PROCESSOR, 0, 39, 3};
+    simulation.faults = &weak;
+    simulation.n_faults = 1;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 0); /* so it always was */
+    double constants[14];
+    node_constants(report, WORK_PROCESSOR, constants);
+    for (guint32 node = 0; node < 14; node++) {
+        const double expected = node == 5 ? 3 : 1;
+        g_assert_cmpfloat_with_epsilon(constants[node], expected, 0.25 * expected);
+    }
+    node_constants(report, WORK_LOCK, constants);
+    g_assert_true(isnan(constants[0]));
+}
+
+/* ---- own load ---- */
+
+static void test_theil_sen(void) {
+    float x[40], y[40];
+    for (guint i = 0; i < 40; i++) {
+        x[i] = (float)i / 10;
+        y[i] = i % 4 == 0 ? 50 : 0.75f * x[i] + 1; /* a quarter is wild */
+    }
+    g_assert_cmpfloat_with_epsilon(theil_sen(x, y, 40), 0.75, 0.05);
+    g_assert_cmpfloat(theil_sen(x, y, OWN_LOAD_POINTS - 1), ==, 0);
+    for (guint i = 0; i < 40; i++) x[i] = 1;
+    g_assert_cmpfloat(theil_sen(x, y, 40), ==, 0);
+}
+
+/* Ten times the load, and times that grow with it: busier than usual, not ill. */
+static void test_busy(void) {
+    Simulation simulation = simulation_of_14(13);
+    simulation.n_windows = 60;
+    simulation.load_slope = 0.9;
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    for (guint32 i = 0; i < grid_size(grid); i++) {
+        Observation *observation = &g_array_index(grid->observations, Observation, i);
+        if (observation->node != 2 || observation->window < 45) continue;
+        observation->bytes *= 10;
+        observation->mean += (float)(0.9 * log(10));
+        observation->tail += (float)(0.9 * log(10));
+    }
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    guint busy = 0;
+    for (guint i = 0; i < report->spells->len; i++) {
+        const Spell *spell = spell_at(report, i);
+        if (spell->node != 2) continue;
+        g_assert_true(spell->busy);
+        g_assert_cmpfloat(spell->load_share, >, 0.7);
+        busy++;
+    }
+    g_assert_cmpuint(busy, ==, 2);
+}
+
+/* ---- classes ---- */
+
+static void test_classes(void) {
+    static const struct {
+        const char *name;
+        Role role;
+        WorkClass class;
+    } tests[] = {
+        {"BlockSender#readLocal", ROLE_DATANODE, WORK_DISK_READ},
+        {"FileIoProvider#transferToSocketFully", ROLE_DATANODE, WORK_TRANSFER},
+        {"FileIoProvider#sync", ROLE_DATANODE, WORK_DISK_WRITE},
+        {"PacketReceiver#mirrorPacketTo", ROLE_DATANODE, WORK_NETWORK},
+        {"BlockSender#sendPacket", ROLE_DATANODE, WORK_PROCESSOR},
+        {"OpReadBlockProto", ROLE_DATANODE, WORK_NONE},
+        {"BPServiceActor#sendHeartBeat", ROLE_DATANODE, WORK_NONE},
+        {"RPC#queue", ROLE_NAMENODE, WORK_QUEUE},
+        {"FSNamesystemLock#readLock", ROLE_NAMENODE, WORK_LOCK},
+        {"FSNamesystemLock#readHeld", ROLE_NAMENODE, WORK_NONE},
+        {"FSEditLog#logSync", ROLE_NAMENODE, WORK_EDIT_LOG},
+        {"ClientProtocol#getFileInfo", ROLE_NAMENODE, WORK_PROCESSOR},
+        {"BlockReaderRemote2#readNextPacket", ROLE_CLIENT, WORK_CLIENT_NETWORK},
+        {"DFSInputStream#byteArrayRead", ROLE_CLIENT, WORK_NONE},
+        {"SparkTask", ROLE_CLIENT, WORK_SPARK},
+        {"RDD:map", ROLE_CLIENT, WORK_SPARK},
+        {"anything", ROLE_LOCAL, WORK_NONE},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(tests); i++) {
+        g_test_message("%s", tests[i].name);
+        g_assert_cmpint(work_class(tests[i].name, tests[i].role), ==, tests[i].class);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/diagnosis/nodes/papers-nodes", test_papers_nodes);
+    g_test_add_func("/diagnosis/nodes/papers-method", test_papers_method);
+    g_test_add_func("/diagnosis/nodes/papers-limit", test_papers_limit);
+    g_test_add_func("/diagnosis/nodes/healthy", test_healthy);
+    g_test_add_func("/diagnosis/nodes/passing", test_passing);
+    g_test_add_func("/diagnosis/nodes/lasting", test_lasting);
+    g_test_add_func("/diagnosis/nodes/nearly-half-ill", test_nearly_half_ill);
+    g_test_add_func("/diagnosis/nodes/all-at-once", test_all_at_once);
+    g_test_add_func("/diagnosis/nodes/missing", test_missing);
+    g_test_add_func("/diagnosis/nodes/few-calls", test_few_calls);
+    g_test_add_func("/diagnosis/nodes/too-few-calls", test_too_few_calls);
+    g_test_add_func("/diagnosis/nodes/alone", test_alone);
+    g_test_add_func("/diagnosis/nodes/learning", test_learning);
+    g_test_add_func("/diagnosis/nodes/signature", test_signature);
+    g_test_add_func("/diagnosis/nodes/cold-processor", test_cold_processor);
+    g_test_add_func("/diagnosis/nodes/constants", test_constants);
+    g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);
+    g_test_add_func("/diagnosis/nodes/busy", test_busy);
+    g_test_add_func("/diagnosis/nodes/classes", test_classes);
+    return g_test_run();
+}
