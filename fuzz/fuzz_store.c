@@ -64,6 +64,9 @@ static void ask_all(Archive *archive) {
                                             "stragglers?app=app-0",
                                             "why?app=app-0",
                                             "hosts",
+                                            "nodes",
+                                            "nodes?method=paper",
+                                            "slow",
                                             "operations?app=app-0"};
 
     for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "common/base/allowance.h"
@@ -39,6 +40,8 @@ static const Question questions[] = {
     {"why", answer_why,
      ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
            "window", "peers", "edge", "evidence", "limit")},
+    {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "limit")},
+    {"slow", answer_slow, ALLOW("since", "until", "limit")},
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
 };
 

@@ -11,6 +11,7 @@ plumb_test(test_export SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_export.c L
 plumb_test(test_query_threads SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query_threads.c LINK query_fixture LABELS threads)
 plumb_test(test_why SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why.c LINK query_fixture)
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
+plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)
 plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c LINK query_fixture)
 # GLib's own allocator hands memory from thread to thread unseen by the thread sanitizer.
 set_tests_properties(test_query_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)

@@ -26,6 +26,8 @@ void show_traces(const json_t *document, const ShowOptions *options, GString *ou
 void show_trace(const json_t *document, const ShowOptions *options, GString *out);
 void show_diff(const json_t *document, const ShowOptions *options, GString *out);
 void show_verify(const json_t *document, const ShowOptions *options, GString *out);
+void show_slow(const json_t *document, const ShowOptions *options, GString *out);
+void show_nodes(const json_t *document, const ShowOptions *options, GString *out);
 void show_hosts(const json_t *document, const ShowOptions *options, GString *out);
 void show_why(const json_t *document, const ShowOptions *options, GString *out);
 void show_why_trace(const json_t *document, const ShowOptions *options, GString *out);

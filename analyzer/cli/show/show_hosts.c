@@ -58,7 +58,10 @@ void show_hosts(const json_t *document, const ShowOptions *options, GString *out
     const json_t *hosts = field_list(document, "hosts"), *tasks = field_list(document, "tasks");
     g_autofree char *apps = show_count(field_number(document, "apps"), "application", "applications");
     if (json_array_size(hosts) == 0) {
-        g_string_append_printf(out, "No task was slow because of HDFS (%s looked at).\n", apps);
+        g_string_append_printf(out,
+                               "No task of Spark was slow because of HDFS (%s looked at).\n"
+                               "plumb slow says what is slow for all clients, without Spark too.\n",
+                               apps);
         return;
     }
     show_host_rows(hosts, &options->style, out);

@@ -1,0 +1,8 @@
+/* Text that is broken into lines. */
+#pragma once
+
+#include "analyzer/cli/format/style.h"
+
+/* Appends clean text, indented by so many blanks, broken at blanks to the style's width (where it has one), each line
+ * ended. */
+void paragraph_append(const Style *style, guint indent, const char *text, GString *out);

@@ -1,0 +1,15 @@
+/* What the documents of "nodes" and "slow" have in common. */
+#pragma once
+
+#include "analyzer/cli/show/show.h"
+
+/* A host that is slow: what, since when, what it costs, what shows it, what to look at next. number: 0: none. */
+void show_spell(const json_t *spell, guint number, const Style *style, GString *out);
+/* What can be done about it. */
+void show_advice(const json_t *spell, const Style *style, GString *out);
+/* One that is no suspicion, and why not. */
+void show_excused(const json_t *spell, const Style *style, GString *out);
+/* What was looked at, and how sure it is. */
+void show_looked_at(const json_t *document, const Style *style, GString *out);
+/* A minute, for --since. A new string. */
+char *spell_time(gint64 time_ns);

@@ -1,0 +1,54 @@
+#include "analyzer/query/nodes/advice.h"
+
+typedef struct Advice {
+    const char *text;
+    guint32 classes; /* bits 1 << WorkClass */
+    Role role;       /* ROLE_COUNT: any */
+} Advice;
+
+#define FOR(class) (1u << WORK_##class)
+#define DATANODES  (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(QUEUE))
+
+static const Advice all[] = {
+    {"Look at the disk: dmesg, smartctl -a, iostat -x 1; dfs.datanode.data.dir says which disks it has.",
+     FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER), ROLE_DATANODE},
+    {"Look at its link: ethtool (speed, errors), ip -s link, the switch's port.", FOR(NETWORK) | FOR(TRANSFER),
+     ROLE_DATANODE},
+    {"Look at what else runs there: top, the JVM's garbage collection log, limits of its control group.",
+     FOR(PROCESSOR) | FOR(QUEUE), ROLE_DATANODE},
+    {"New blocks can avoid it: dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled=true, with "
+     "dfs.datanode.peer.stats.enabled=true.",
+     FOR(DISK_WRITE) | FOR(NETWORK) | FOR(PROCESSOR), ROLE_DATANODE},
+    {"Readers can avoid it: hedged reads (dfs.client.hedged.read.threadpool.size=20, "
+     "dfs.client.hedged.read.threshold.millis=500).",
+     FOR(DISK_READ) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR), ROLE_DATANODE},
+    {"Take it out while it is repaired: a line with \"adminState\": \"IN_MAINTENANCE\" in the file of dfs.hosts, then "
+     "hdfs dfsadmin -refreshNodes.",
+     DATANODES, ROLE_DATANODE},
+    {"Look for what holds the lock: plumb functions --role namenode --sort self; dfs.namenode.read-lock-reporting-"
+     "threshold-ms and dfs.namenode.write-lock-reporting-threshold-ms log who held it for long.",
+     FOR(LOCK) | FOR(QUEUE), ROLE_NAMENODE},
+    {"Give the edit log a disk of its own (dfs.namenode.edits.dir), and look at the JournalNodes' disks.",
+     FOR(EDIT_LOG), ROLE_NAMENODE},
+    {"Fewer calls at once: fair call queue (ipc.8020.callqueue.impl=org.apache.hadoop.ipc.FairCallQueue), more "
+     "handlers "
+     "(dfs.namenode.handler.count).",
+     FOR(QUEUE) | FOR(PROCESSOR), ROLE_NAMENODE},
+    {"Look at the JournalNode's disk: iostat -x 1; dfs.journalnode.edits.dir on a disk of its own.",
+     FOR(DISK_WRITE) | FOR(PROCESSOR), ROLE_JOURNALNODE},
+    {"Look at this client's host: its link (ethtool, ip -s link) and what else runs there (top).",
+     FOR(CLIENT) | FOR(CLIENT_NETWORK) | FOR(DISK_READ), ROLE_CLIENT},
+    {"Keep tasks away from it: spark.excludeOnFailure.enabled=true, or stop its worker; spark.speculation=true runs "
+     "slow "
+     "tasks again elsewhere.",
+     FOR(SPARK) | FOR(CLIENT_NETWORK), ROLE_COUNT},
+};
+
+json_t *advice_json(WorkClass class, Role role) {
+    json_t *list = json_array();
+    for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
+        if (!(all[i].classes & 1u << class) || (all[i].role != ROLE_COUNT && all[i].role != role)) continue;
+        json_array_append_new(list, json_string(all[i].text));
+    }
+    return list;
+}

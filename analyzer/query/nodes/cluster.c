@@ -1,0 +1,251 @@
+#include "analyzer/query/nodes/cluster.h"
+
+#include <math.h>
+
+#include "analyzer/archive/read/period_stats.h"
+#include "analyzer/calltree/stats/call_figures.h"
+#include "analyzer/query/nodes/sample.h"
+#include "common/base/allowance.h"
+#include "common/base/clock.h"
+
+/* Tables have a place for each job on each host, and at each moment. */
+#define PLACES_MAX (16u << 20)
+/* Added to each time: calls of a microsecond and less tell nothing. */
+#define SHORTEST_NS 1000.0
+/* Of a function's time, that is its own when it calls no others. */
+#define LEAF_SHARE 0.95
+
+void cluster_free(Cluster *cluster) {
+    if (!cluster) return;
+    allowance_release(cluster->charged);
+    node_grid_free(cluster->grid);
+    g_array_unref(cluster->hosts);
+    g_array_unref(cluster->jobs);
+    g_free(cluster);
+}
+
+/* ---- reading ---- */
+
+typedef struct Reader {
+    Cluster *cluster;
+    GHashTable *classes; /* function and role -> WorkClass + 1 */
+    GHashTable *jobs;    /* function, role and size -> job + 1 */
+    GHashTable *nodes;   /* host -> node + 1 */
+    guint64 last;        /* function and role that were looked up last */
+    WorkClass last_class;
+    GArray *nested; /* gboolean of each job: its calls make others */
+    guint32 minute;
+    guint32 minutes; /* that are to be read */
+    gboolean failed; /* malformed rows */
+} Reader;
+
+static WorkClass class_of(Reader *reader, guint32 function, guint32 role) {
+    const guint64 key = (guint64)function << 3 | role;
+    if (key == reader->last) return reader->last_class;
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->classes, GSIZE_TO_POINTER((gsize)key)));
+    if (known == 0) {
+        const char *name = dict_text(archive_dict(reader->cluster->archive), function, NULL);
+        known = 1 + work_class(name, (Role)role);
+        g_hash_table_insert(reader->classes, GSIZE_TO_POINTER((gsize)key), GUINT_TO_POINTER(known));
+    }
+    reader->last = key;
+    reader->last_class = (WorkClass)(known - 1);
+    return reader->last_class;
+}
+
+static gboolean has_place(Reader *reader, guint32 jobs, guint32 nodes) {
+    const guint64 minutes = MAX(reader->minutes, 1);
+    if ((guint64)jobs * nodes <= PLACES_MAX && jobs * minutes <= PLACES_MAX) return TRUE;
+    reader->cluster->cut = TRUE;
+    return FALSE;
+}
+
+static gboolean find_node(Reader *reader, guint32 host, guint32 *node) {
+    Cluster *cluster = reader->cluster;
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->nodes, GUINT_TO_POINTER(host)));
+    if (known == 0) {
+        if (!has_place(reader, cluster->grid->n_jobs, cluster->grid->n_nodes + 1)) return FALSE;
+        known = 1 + node_grid_node(cluster->grid);
+        g_array_append_val(cluster->hosts, host);
+        g_hash_table_insert(reader->nodes, GUINT_TO_POINTER(host), GUINT_TO_POINTER(known));
+    }
+    *node = known - 1;
+    return TRUE;
+}
+
+static gboolean find_job(Reader *reader, const ClusterJob *job, guint32 *number) {
+    Cluster *cluster = reader->cluster;
+    const gsize key = ((gsize)job->function << 3 | job->role) << 7 | (gsize)(job->size_power + 1);
+    guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->jobs, GSIZE_TO_POINTER(key)));
+    if (known == 0) {
+        if (!has_place(reader, cluster->grid->n_jobs + 1, cluster->grid->n_nodes)) return FALSE;
+        known = 1 + node_grid_job(cluster->grid, class_of(reader, job->function, job->role));
+        g_array_append_vals(cluster->jobs, job, 1);
+        g_array_set_size(reader->nested, known);
+        g_hash_table_insert(reader->jobs, GSIZE_TO_POINTER(key), GUINT_TO_POINTER(known));
+    }
+    *number = known - 1;
+    return TRUE;
+}
+
+static Observation observation_of(const CallFigures *figures) {
+    const double calls = (double)figures->calls, mean = (double)figures->total_ns / calls;
+    const double variance = MAX(0, figures->squares_ns2 / calls - mean * mean);
+    const double self = MAX(0, (double)figures->self_ns / calls);
+    return (Observation){.calls = (guint32)MIN(figures->calls, G_MAXUINT32),
+                         .mean = (float)log(self + SHORTEST_NS),
+                         .tail = (float)log(figures->q95_ns + SHORTEST_NS),
+                         .spread = mean > 0 ? (float)(variance / (mean * mean)) : 0,
+                         .bytes = (float)figures->bytes,
+                         .self_ns = figures->self_ns,
+                         .critical_ns = figures->critical_ns};
+}
+
+static gint size_power(const CallFigures *figures) {
+    if (figures->byte_calls == 0) return -1;
+    const guint64 mean = figures->bytes / figures->byte_calls;
+    return mean == 0 ? 0 : 63 - __builtin_clzll(mean);
+}
+
+static void begin_minute(Reader *reader, guint32 minute) {
+    Cluster *cluster = reader->cluster;
+    const gint64 begin_ns = minute * NS_PER_MINUTE;
+    const guint32 window = node_grid_window(cluster->grid, begin_ns);
+    if (begin_ns < cluster->period.since_ns) cluster->since = window + 1;
+    reader->minute = minute;
+    allowance_hold(&cluster->charged, node_grid_bytes(cluster->grid));
+}
+
+static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
+    Reader *reader = arg;
+    Cluster *cluster = reader->cluster;
+    if (key->host == 0 || class_of(reader, key->object, key->role) == WORK_NONE) return TRUE;
+
+    CallFigures figures;
+    if (!stats_hosts_figures(hosts, &figures)) {
+        reader->failed = TRUE;
+        return FALSE;
+    }
+    if (figures.calls == 0) return TRUE;
+
+    const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
+    Observation observation = observation_of(&figures);
+    if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
+    if (!find_node(reader, key->host, &observation.node) || !find_job(reader, &job, &observation.job)) return TRUE;
+    if ((double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
+        g_array_index(reader->nested, gboolean, observation.job) = TRUE;
+    observation.window = cluster->grid->n_windows - 1;
+    node_grid_add(cluster->grid, &observation);
+    if (key->bucket * NS_PER_MINUTE >= cluster->period.since_ns) cluster->calls += figures.calls;
+    return TRUE;
+}
+
+/* Quantiles are known of whole calls only, with all that they call: they tell of the function itself when it calls
+ * nothing. */
+static void drop_tails(const Reader *reader) {
+    GArray *observations = reader->cluster->grid->observations;
+    for (guint i = 0; i < observations->len; i++) {
+        Observation *observation = &g_array_index(observations, Observation, i);
+        if (g_array_index(reader->nested, gboolean, observation->job)) observation->tail = observation->mean;
+    }
+}
+
+static gboolean count_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
+    guint32 *rows = arg;
+    (void)key;
+    (void)hosts;
+    ++*rows;
+    return *rows < OBSERVATIONS_MAX;
+}
+
+/* How many minutes may be read, told by the newest ones. */
+static gboolean minutes_most(Archive *archive, const MinuteSpan *span, guint32 *most, GError **error) {
+    enum { LOOKS = 3 };
+    guint32 busiest = 1;
+    for (guint i = 1; i <= LOOKS && span->until - i >= span->learn && span->until >= i; i++) {
+        const guint32 minute = span->until - i;
+        guint32 rows = 0;
+        if (!archive_stats_minutes(archive, &(StatsMinutes){&minute, 1}, count_row, &rows, error)) return FALSE;
+        busiest = MAX(busiest, rows);
+    }
+    *most = minutes_affordable(busiest);
+    return TRUE;
+}
+
+static gboolean read_minutes(Cluster *cluster, const MinuteSpan *span, GError **error) {
+    guint32 most;
+    if (!minutes_most(cluster->archive, span, &most, error)) return FALSE;
+    g_autoptr(GArray) minutes = minutes_choose(span, most);
+    cluster->minutes = span->until - span->since;
+    cluster->sampled = minutes->len < span->until - span->learn;
+
+    Reader reader = {.cluster = cluster, .last = G_MAXUINT64, .minutes = minutes->len};
+    reader.classes = g_hash_table_new(g_direct_hash, g_direct_equal);
+    reader.jobs = g_hash_table_new(g_direct_hash, g_direct_equal);
+    reader.nested = g_array_new(FALSE, TRUE, sizeof(gboolean));
+    reader.nodes = g_hash_table_new(g_direct_hash, g_direct_equal);
+    const StatsMinutes list = {&g_array_index(minutes, guint32, 0), minutes->len};
+    gboolean ok = archive_stats_minutes(cluster->archive, &list, read_row, &reader, error);
+    if (ok && reader.failed) ok = fail(error, PLUMB_ERROR_CORRUPT, "a stored statistics row is malformed");
+    drop_tails(&reader);
+    g_array_unref(reader.nested);
+    g_hash_table_unref(reader.classes);
+    g_hash_table_unref(reader.jobs);
+    g_hash_table_unref(reader.nodes);
+    return ok && allowance_check(error);
+}
+
+/* ---- the whole ---- */
+
+/* Open ends are those of what is stored: the last hour there is, also of a store that was put by. */
+static gboolean parse_span(const Asked *asked, Cluster *cluster, MinuteSpan *span, GError **error) {
+    Period period = {G_MININT64, G_MAXINT64};
+    if (!params_period(asked->params, asked->now_ns, &period, error)) return FALSE;
+    const ArchiveTotals totals = archive_totals(asked->archive);
+    const gint64 first_ns = MAX(totals.first_ns, 0), last_ns = MIN(totals.last_ns, asked->now_ns);
+
+    const gint64 until_ns = CLAMP(period.until_ns, 0, MAX(last_ns + 1, first_ns));
+    const gint64 since_ns = period.since_ns == G_MININT64 ? until_ns - CLUSTER_PERIOD_NS : period.since_ns;
+    span->until = stats_bucket(LEVEL_MINUTE, MAX(until_ns - 1, 0)) + (until_ns > 0);
+    span->since = MIN(stats_bucket(LEVEL_MINUTE, MAX(since_ns, first_ns)), span->until);
+    const guint32 first = MIN(stats_bucket(LEVEL_MINUTE, first_ns), span->since);
+    span->learn = MAX(first, span->since - MIN(span->since, (guint32)(CLUSTER_HISTORY_NS / NS_PER_MINUTE)));
+
+    cluster->period = (Period){span->since * NS_PER_MINUTE, span->until * NS_PER_MINUTE};
+    cluster->begin_ns = span->learn * NS_PER_MINUTE;
+    return TRUE;
+}
+
+Cluster *cluster_load(const Asked *asked, GError **error) {
+    g_autoptr(Cluster) cluster = g_new0(Cluster, 1);
+    cluster->asked = asked;
+    cluster->archive = asked->archive;
+    cluster->grid = node_grid_new(NS_PER_MINUTE);
+    cluster->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
+    cluster->jobs = g_array_new(FALSE, FALSE, sizeof(ClusterJob));
+
+    MinuteSpan span;
+    if (!parse_span(asked, cluster, &span, error) || !read_minutes(cluster, &span, error)) return NULL;
+    node_grid_index(cluster->grid);
+    return g_steal_pointer(&cluster);
+}
+
+json_t *json_ratio(double value) { return json_real(round(value * 1000) / 1000); }
+
+void cluster_json(const Cluster *cluster, const NodesReport *report, json_t *object) {
+    const NodeGrid *grid = cluster->grid;
+    const gint64 history_ns = cluster->period.until_ns - cluster->begin_ns;
+    const gboolean learning = history_ns < CLUSTER_HISTORY_NS;
+    json_object_set_new(object, "since_time_ns", json_integer(cluster->period.since_ns));
+    json_object_set_new(object, "until_time_ns", json_integer(cluster->period.until_ns));
+    json_object_set_new(object, "state", json_string(learning ? "learning" : "learned"));
+    json_object_set_new(object, "history_ns", json_integer(history_ns));
+    json_object_set_new(object, "minutes", json_count(cluster->minutes));
+    json_object_set_new(object, "minutes_read", json_count(grid->n_windows - MIN(cluster->since, grid->n_windows)));
+    json_object_set_new(object, "minutes_learned", json_count(report->learned));
+    json_object_set_new(object, "hosts", json_count(grid->n_nodes));
+    json_object_set_new(object, "jobs", json_count(grid->n_jobs));
+    json_object_set_new(object, "calls", json_count(cluster->calls));
+    if (cluster->sampled) json_object_set_new(object, "sampled", json_true());
+    if (cluster->cut) json_object_set_new(object, "cut", json_true());
+}

@@ -1,0 +1,12 @@
+/* What is known of hosts and of their jobs, as JSON. */
+#pragma once
+
+#include "analyzer/query/nodes/cluster.h"
+
+/* A row for each host and class of work: how it is now, and how it is at most times. Ill ones first, then the slowest.
+ * node: G_MAXUINT32: all. Appended to the list, up to 'most'; returns how many there are. */
+guint node_rows_json(const Cluster *cluster, const NodesReport *report, guint32 node, guint most, json_t *list);
+/* The functions of one host in the period: predicted, and seen. */
+json_t *node_functions_json(const Cluster *cluster, const NodesReport *report, guint32 node);
+/* For each class of one host, its windows in the period. */
+json_t *node_timeline_json(const Cluster *cluster, const NodesReport *report, guint32 node);

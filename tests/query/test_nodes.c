@@ -1,0 +1,239 @@
+/* Hosts that are slow, told from the statistics of stored spans: what "nodes" and "slow" answer. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/query/nodes/sample.h"
+#include "common/base/clock.h"
+#include "tests/query/fixture.h"
+
+#define NODES       4u
+#define READS       8u /* of each node in a minute */
+#define PACKETS     4u
+#define MINUTES     30u
+#define SLOW_NODE   2u
+#define SLOW_MINUTE 20u
+
+typedef struct Reads {
+    Fixture *fixture;
+    SpanBatch *batch;
+    GRand *rand;
+    guint64 trace, span;
+    double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
+    guint minutes;
+} Reads;
+
+static guint64 add_span(Reads *reads, SpanRow row) {
+    row.trace = reads->trace;
+    row.span = ++reads->span;
+    row_to_batch(&row, reads->batch);
+    return row.span;
+}
+
+/* Around a mean, a third more or less. */
+static gint64 around(Reads *reads, double mean_us) {
+    return (gint64)(mean_us * g_rand_double_range(reads->rand, 0.67, 1.33));
+}
+
+/* A packet of 64 KiB: node n's disk gives it in n ms. */
+static gint64 add_packet(Reads *reads, guint node, guint minute, SpanRow parent) {
+    const gboolean slow = node == SLOW_NODE && minute >= SLOW_MINUTE;
+    const gint64 disk_us = around(reads, 1000.0 * node * (slow ? reads->disk_times : 1));
+    const gint64 socket_us = around(reads, 100 * (slow ? reads->socket_times : 1));
+    g_autofree char *values = g_strdup_printf(
+        "bytes=65536;waitNanos=%" G_GINT64_FORMAT ";transferNanos=%" G_GINT64_FORMAT, socket_us * 1000, disk_us * 1000);
+    SpanRow packet = parent;
+    packet.name = "BlockSender#sendPacket";
+    packet.duration_us = disk_us + socket_us + around(reads, 40);
+    packet.annotations = "bytes=65536";
+    packet.parent = add_span(reads, packet);
+    packet.name = "FileIoProvider#transferToSocketFully";
+    packet.begin_us += 10;
+    packet.duration_us = disk_us + socket_us;
+    packet.annotations = values;
+    add_span(reads, packet);
+    return disk_us + socket_us + 60;
+}
+
+static void add_read(Reads *reads, guint node, guint minute, guint i) {
+    g_autofree char *tracer = g_strdup_printf("DataNode/dn%u/1", node);
+    const gint64 begin_us = (gint64)minute * 60000000 + (gint64)i * 5000000 + node * 1000000;
+    gint64 length_us = 0;
+    reads->trace++;
+    reads->span = 0;
+
+    /* The spans of one read: their lengths are known when its packets are. */
+    const SpanRow server = {.parent = 2, .tracer = tracer, .begin_us = begin_us + 500};
+    reads->span = 3;
+    SpanRow packet = server;
+    packet.parent = 3;
+    for (guint k = 0; k < PACKETS; k++) {
+        packet.begin_us = begin_us + 600 + length_us;
+        length_us += add_packet(reads, node, minute, packet);
+    }
+    const guint64 last = reads->span;
+
+    reads->span = 0;
+    const char *client = i % 2 ? "FSClient/c1/7" : "FSClient/c2/7";
+    add_span(reads, (SpanRow){.name = "DFSInputStream#byteArrayPread",
+                              .tracer = client,
+                              .begin_us = begin_us,
+                              .duration_us = length_us + 1400});
+    add_span(reads, (SpanRow){.parent = 1,
+                              .name = "BlockReaderRemote#new",
+                              .tracer = client,
+                              .begin_us = begin_us + 200,
+                              .duration_us = length_us + 1000});
+    SpanRow serve = server;
+    serve.name = "OpReadBlockProto";
+    serve.duration_us = length_us + 300;
+    add_span(reads, serve);
+    reads->span = last;
+}
+
+static void make_reads(Reads *reads) {
+    reads->rand = g_rand_new_with_seed(19);
+    for (guint minute = 0; minute < reads->minutes; minute++) {
+        reads->batch = batch_new();
+        for (guint node = 1; node <= NODES; node++)
+            for (guint i = 0; i < READS; i++) add_read(reads, node, minute, i);
+        fixture_store_batch(reads->fixture, reads->batch);
+        batch_free(reads->batch);
+    }
+    g_rand_free(reads->rand);
+}
+
+static gint64 minute_ns(guint minute) { return SAMPLE_BASE_NS + minute * NS_PER_MINUTE; }
+
+static double real_at(const json_t *object, const char *field) {
+    const json_t *value = json_object_get(object, field);
+    g_assert_true(json_is_real(value));
+    return json_real_value(value);
+}
+
+/* The host, its disk, since when, with a trace that shows it; the same document for the test of docs/api.md. */
+static void test_slow_disk(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 5, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "disk");
+    g_assert_cmpstr(text_at(row, "function"), ==, "FileIoProvider#transferToSocketFully");
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    g_assert_cmpint(number_at(row, "well_time_ns"), ==, minute_ns(SLOW_MINUTE - 1));
+    g_assert_cmpint(number_at(row, "calls"), ==, READS * PACKETS * (MINUTES - SLOW_MINUTE));
+    g_assert_cmpfloat_with_epsilon(real_at(row, "slowdown"), 4.8, 0.5);
+    /* Ten minutes, eight reads of four packets, each 8 ms longer than usual. */
+    g_assert_cmpfloat_with_epsilon((double)number_at(row, "lost_ns") / 1e9, 320 * 0.008, 0.3);
+    g_assert_cmpint(number_at(row, "transfer_ns"), >, 10 * number_at(row, "socket_ns"));
+
+    g_autofree char *asked = g_strdup_printf("id=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *trace = fixture_answer(&fixture, "trace", asked);
+    g_assert_nonnull(row_where(json_object_get(trace, "spans"), "host", "dn2"));
+    fixture_check_document("slow", answer);
+
+    json_auto_t *nodes = fixture_answer(&fixture, "nodes", "limit=5");
+    fixture_check_document("nodes", nodes);
+    json_auto_t *one = fixture_answer(&fixture, "nodes", "host=dn2&since=2020-11-21T11:10:00Z");
+    fixture_check_document("nodes-one", one);
+}
+
+/* The same times, but for the socket: then it is the network. */
+static void test_slow_socket(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 90, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow");
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(json_array_get(rows, 0), "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(json_array_get(rows, 0), "layer"), ==, "network");
+}
+
+/* Unequal nodes are not slow: each is as it always was. To compare them with each other blames the weakest. */
+static void test_healthy(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    g_assert_cmpuint(json_array_size(json_object_get(answer, "slow")), ==, 0);
+    g_assert_cmpint(number_at(answer, "minutes_read"), ==, MINUTES);
+    g_assert_cmpint(number_at(answer, "hosts"), ==, NODES);
+    g_assert_cmpstr(text_at(answer, "state"), ==, "learning");
+
+    json_auto_t *nodes = fixture_answer(&fixture, "nodes", "host=dn4");
+    const json_t *row = row_where(json_object_get(nodes, "nodes"), "class", "transfer");
+    g_assert_cmpfloat_with_epsilon(real_at(row, "slowdown"), 1, 0.2);
+    g_assert_cmpfloat_with_epsilon(real_at(row, "constant"), 4 / 2.5, 0.2);
+    g_assert_cmpstr(text_at(row, "state"), ==, "well");
+}
+
+/* A period: what was before it is learned from, what is after it is not looked at. */
+static void test_period(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 5, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *before = fixture_answer(&fixture, "slow", "until=2020-11-21T11:13:00Z");
+    g_assert_cmpuint(json_array_size(json_object_get(before, "slow")), ==, 0);
+    json_auto_t *five = fixture_answer(&fixture, "slow", "since=2020-11-21T11:10:00Z&until=2020-11-21T11:16:00Z");
+    const json_t *row = json_array_get(json_object_get(five, "slow"), 0);
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    g_assert_cmpint(number_at(five, "minutes"), ==, 6);
+    g_assert_cmpint(number_at(five, "minutes_learned"), ==, 17);
+}
+
+/* A sample: no minute twice, in order, the newest without a gap, half of them before the period. */
+static void test_sample(void) {
+    const MinuteSpan week = {1000, 1000 + 7 * 1440, 1000 + 7 * 1440 + 60};
+    g_autoptr(GArray) few = minutes_choose(&week, minutes_affordable(60000));
+    g_assert_cmpuint(few->len, ==, 30);
+    guint learned = 0;
+    for (guint i = 0; i < few->len; i++) {
+        const guint32 minute = g_array_index(few, guint32, i);
+        learned += minute < week.since;
+        if (i > 0) g_assert_cmpuint(minute, >, g_array_index(few, guint32, i - 1));
+        if (i + 12 >= few->len) g_assert_cmpuint(minute, ==, week.until - (few->len - i));
+    }
+    g_assert_cmpuint(learned, ==, 15);
+
+    g_autoptr(GArray) all = minutes_choose(&week, minutes_affordable(150));
+    g_assert_cmpuint(all->len, ==, 7 * 1440 + 60);
+    g_assert_cmpuint(minutes_affordable(OBSERVATIONS_MAX), ==, 24);
+
+    const MinuteSpan nothing = {5, 5, 5};
+    g_autoptr(GArray) none = minutes_choose(&nothing, 24);
+    g_assert_cmpuint(none->len, ==, 0);
+}
+
+static void test_nothing(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    json_auto_t *slow = fixture_answer(&fixture, "slow", "");
+    g_assert_cmpint(number_at(slow, "calls"), ==, 0);
+    json_auto_t *nodes = fixture_answer(&fixture, "nodes", "");
+    g_assert_cmpuint(json_array_size(json_object_get(nodes, "nodes")), ==, 0);
+
+    g_autoptr(GError) error = NULL;
+    json_t *unknown = fixture_ask(&fixture, "nodes", "host=nohost", &error);
+    g_assert_null(unknown);
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+    g_assert_nonnull(strstr(error->message, "nohost"));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
+    g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
+    g_test_add_func("/query/nodes/healthy", test_healthy);
+    g_test_add_func("/query/nodes/period", test_period);
+    g_test_add_func("/query/nodes/sample", test_sample);
+    g_test_add_func("/query/nodes/nothing", test_nothing);
+    return g_test_run();
+}
