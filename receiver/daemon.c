@@ -44,7 +44,7 @@ struct Daemon {
     guint n_shards;
     Recorder *recorder;
     AllowanceBudget questions;
-    ControlView wait;
+    ControlView view;
     StateSources state;
     Http *http;
     ResourceControl *control;
@@ -55,7 +55,7 @@ struct Daemon {
     Net *_Atomic net; /* NULL until spans are taken */
     FilePlan files;
     Shares *shares;
-    NameQuota *names;
+    NameQuota *quota;
 };
 
 /* ---- opening ---- */
@@ -174,11 +174,11 @@ static void set_state_sources(Daemon *daemon) {
         .counters = daemon->counters,
         .senders = daemon->senders,
         .shares = daemon->shares,
-        .names = daemon->names,
+        .quota = daemon->quota,
         .accounts = daemon->accounts,
         .journal = daemon->journal,
         .rate = daemon->rate,
-        .wait = &daemon->wait,
+        .view = &daemon->view,
         .sampling = &daemon->sampling,
         .space = &daemon->space,
         .recovery = &daemon->recovering,
@@ -226,10 +226,10 @@ static void start_resource_control(Daemon *daemon) {
         .users = journal_users(daemon),
         .admission = daemon->admission,
         .counters = daemon->counters,
-        .names = daemon->names,
+        .quota = daemon->quota,
         .space = &daemon->space,
         .rate = daemon->rate,
-        .wait = &daemon->wait,
+        .view = &daemon->view,
         .store_path = s->store_path,
         .journal_path = s->journal_path,
         .uses_journal = s->ack != ACK_MEMORY,
@@ -274,7 +274,7 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->senders = senders_new();
     daemon->accounts = accounts_new(daemon->archive);
     daemon->rate = rate_new();
-    daemon->names = name_quota_new(archive_dict(daemon->archive), &settings->names);
+    daemon->quota = name_quota_new(archive_dict(daemon->archive), &settings->names);
     recovery_view_init(&daemon->recovering, daemon->journal);
     admission_set(daemon->admission, ADMISSION_STARTING, "starting");
 
@@ -307,7 +307,7 @@ static void start_recovery(Daemon *daemon) {
     RecoveryOptions options = {
         .journal = daemon->journal,
         .intake = intake_options(daemon),
-        .limit = name_quota_of(daemon->names, "the journal"),
+        .limit = name_quota_of(daemon->quota, "the journal"),
         .counters = counter_set_add(daemon->counters),
         .view = &daemon->recovering,
     };
@@ -326,7 +326,7 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
                    .idle_timeout_ns = s->idle_timeout_ns},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
-        .names = daemon->names,
+        .quota = daemon->quota,
         .shares = daemon->shares,
     };
 
@@ -438,7 +438,7 @@ void daemon_free(Daemon *daemon) {
     for (guint i = 0; i < daemon->n_shards; i++) shard_free(daemon->shards[i]);
     g_free(daemon->shards);
     recorder_free(daemon->recorder);
-    name_quota_free(daemon->names);
+    name_quota_free(daemon->quota);
     accounts_free(daemon->accounts);
     archive_free(daemon->archive);
     store_close(daemon->store);

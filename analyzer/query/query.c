@@ -17,6 +17,7 @@ typedef struct Question {
 
 #define ALLOW(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* docs/recipes.md says what else a new question needs. */
 static const Question questions[] = {
     {"status", answer_status, (const char *const[]){NULL}},
     {"senders", answer_senders, (const char *const[]){NULL}},

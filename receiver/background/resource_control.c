@@ -70,7 +70,7 @@ static guint64 held_bytes(const JournalUsage *usage) { return usage->bytes - usa
 
 static void bound_journal(const ResourceControlOptions *options) {
     const JournalUsers *users = &options->users;
-    const guint64 limit_bytes = atomic_load(&options->wait->journal_limit_bytes);
+    const guint64 limit_bytes = atomic_load(&options->view->journal_limit_bytes);
     JournalUsage usage = journal_usage(users->journal);
     gboolean full = usage.bytes > 2 * limit_bytes;
     const char *why =
@@ -105,7 +105,7 @@ static void flush_store(const ResourceControlOptions *options, Flushing *flushin
     gboolean under_way = store_reached_mark(store) < flushing->asked && now_ns < flushing->again_ns;
     const JournalUsage usage = journal_usage(users->journal);
     const guint64 journal_bytes = held_bytes(&usage);
-    const guint64 journal_limit_bytes = atomic_load(&options->wait->journal_limit_bytes);
+    const guint64 journal_limit_bytes = atomic_load(&options->view->journal_limit_bytes);
     /* A flush makes a file in each family, however small: compactions pay for it. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
                            : journal_bytes > journal_limit_bytes / 2 ? RESOURCE_CONTROL_FLUSH_NS / 4
@@ -192,7 +192,7 @@ static void bound_disk(const ResourceControlOptions *options, const ResourceCont
         room.reserve_bytes = MAX(room.reserve_bytes, limits->thin_free_bytes);
     for (guint i = 0; i < users->n_shards; i++) room.used_bytes += shard_state(users->shards[i]).spill_file_bytes;
     if (space_is_wanted(&room)) journal_drop_spares(users->journal);
-    atomic_store(&options->wait->journal_limit_bytes, space_for_journal(&room));
+    atomic_store(&options->view->journal_limit_bytes, space_for_journal(&room));
 }
 
 /* ---- what senders are told ---- */
@@ -238,10 +238,10 @@ static IdleTimes idle_times_now(const ResourceControlOptions *options, const Res
                                  .max_age_ns = limits->max_age_ns,
                                  .spans_per_s = rate_per_s(options->rate),
                                  .journal_bytes = held_bytes(&usage),
-                                 .journal_limit_bytes = atomic_load(&options->wait->journal_limit_bytes)};
+                                 .journal_limit_bytes = atomic_load(&options->view->journal_limit_bytes)};
     const IdleTimes times = idle_times_of(&input);
-    atomic_store(&options->wait->idle_ns, times.idle_ns);
-    atomic_store(&options->wait->large_idle_ns, times.large_idle_ns);
+    atomic_store(&options->view->idle_ns, times.idle_ns);
+    atomic_store(&options->view->large_idle_ns, times.large_idle_ns);
     return times;
 }
 
@@ -256,7 +256,7 @@ static void share_out(const ResourceControlOptions *options, OtherMemory *others
     const IdleTimes times = idle_times_now(options, limits);
     const ShardShare share = {
         .memory_bytes = memory_for_traces(others, &use, limits->memory_bytes) / options->users.n_shards,
-        .disk_bytes = atomic_load(&options->wait->journal_limit_bytes) / options->users.n_shards,
+        .disk_bytes = atomic_load(&options->view->journal_limit_bytes) / options->users.n_shards,
         .idle_ns = times.idle_ns,
         .large_idle_ns = times.large_idle_ns,
     };
@@ -275,7 +275,7 @@ static ResourceControlLimits limits_now(ResourceControl *control) {
 /* What need not be looked at four times a second. */
 static void look_each_second(ResourceControl *control, const ResourceControlLimits *limits) {
     const ResourceControlOptions *options = &control->options;
-    name_quota_watch(options->names);
+    name_quota_watch(options->quota);
     advise(control, limits, &control->advising);
     rate_feed(options->rate, counter_set_sum(options->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
 }

@@ -31,10 +31,10 @@ typedef struct ResourceControlOptions {
     JournalUsers users;
     Admission *admission;
     CounterSet *counters;
-    NameQuota *names;
+    NameQuota *quota;
     const SpaceView *space;
     Rate *rate;        /* fed here */
-    ControlView *wait; /* said here */
+    ControlView *view; /* said here */
     const char *store_path, *journal_path;
     gboolean uses_journal;     /* ack is not memory */
     guint64 segment_bytes;     /* of the journal */

@@ -34,7 +34,7 @@ struct Http {
 static void answer_ready(Http *http, HttpExchange *exchange) {
     const StateSources *state = http->options.state;
     g_autofree char *shut = admission_describe(state->admission);
-    g_autofree char *why = shut ? g_steal_pointer(&shut) : name_quota_describe(state->names);
+    g_autofree char *why = shut ? g_steal_pointer(&shut) : name_quota_describe(state->quota);
     g_autofree char *text = why ? g_strconcat(why, "\n", NULL) : g_strdup("ready\n");
     http_send_text(exchange, why ? 503 : 200, text);
 }

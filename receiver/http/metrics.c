@@ -101,13 +101,13 @@ static void write_store(GString *out, const StoreUsage *usage) {
         write_labelled(out, "store_bytes", "family", store_family_name((StoreFamily)i), usage->family_bytes[i]);
 }
 
-static void write_wait(GString *out, const ControlView *wait) {
+static void write_limits(GString *out, const ControlView *view) {
     write_gauge(out, "journal_limit_bytes", "What the journal may have: journal.limit, or less on a small disk",
-                (double)atomic_load(&wait->journal_limit_bytes));
+                (double)atomic_load(&view->journal_limit_bytes));
     write_gauge(out, "trace_wait_seconds", "How long a trace with its root is waited for without a span",
-                (double)atomic_load(&wait->idle_ns) / 1e9);
+                (double)atomic_load(&view->idle_ns) / 1e9);
     write_gauge(out, "large_trace_wait_seconds", "The same, of a trace of 1,000 spans or more",
-                (double)atomic_load(&wait->large_idle_ns) / 1e9);
+                (double)atomic_load(&view->large_idle_ns) / 1e9);
 }
 
 void metrics_write(const StateSources *sources, GString *out) {
@@ -147,7 +147,7 @@ void metrics_write(const StateSources *sources, GString *out) {
     write_gauge(out, "lag_seconds", "Age of the oldest span not yet stored", (double)state.lag_ns / 1e9);
     write_gauge(out, "journal_bytes", "Size of the journal", (double)state.journal_bytes);
     write_gauge(out, "journal_segments", "Files of the journal", state.journal_segments);
-    write_wait(out, sources->wait);
+    write_limits(out, sources->view);
 
     write_gauge(out, "stored_traces", "Traces in the store", (double)totals.traces);
     write_gauge(out, "stored_spans", "Spans in the store", (double)totals.spans);

@@ -23,7 +23,7 @@ struct Connection {
     GList stall_link; /* in context->stalled, while 'stalled' */
     int fd;
     PeerPlace *place;
-    const PackLimit *names; /* what its peer may add to the dictionary */
+    const PackLimit *limit; /* what its peer may add to the dictionary */
     struct event *readable, *writable, *resume;
     guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
@@ -165,7 +165,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     }
     connection->stalled_since_ns = 0;
     touch(connection);
-    intake_set_limit(context->intake, connection->names);
+    intake_set_limit(context->intake, connection->limit);
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
@@ -375,7 +375,7 @@ void connection_open(NetContext *context, PeerPlace *place) {
     connection->context = context;
     connection->fd = fd;
     connection->place = place;
-    connection->names = name_quota_of(context->names, peer_place_name(place));
+    connection->limit = name_quota_of(context->quota, peer_place_name(place));
     connection->out = g_byte_array_new();
     note_traffic(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);

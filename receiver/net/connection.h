@@ -39,7 +39,7 @@ typedef struct NetContext {
     Intake *intake;
     Counters *counters;
     NetLimits limits;
-    NameQuota *names;
+    NameQuota *quota;
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */
     GQueue connections;    /* Connection */

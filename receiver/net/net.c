@@ -167,7 +167,7 @@ static void thread_init(Net *net, guint number) {
     context->counters = counter_set_add(net->options.counters);
     context->intake = intake_new(&net->options.intake, context->counters);
     context->limits = net->options.limits;
-    context->names = net->options.names;
+    context->quota = net->options.quota;
     connections_init(context);
 
     thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);

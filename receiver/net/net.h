@@ -11,7 +11,7 @@ typedef struct NetOptions {
     NetLimits limits;
     IntakeOptions intake;
     CounterSet *counters;
-    NameQuota *names;
+    NameQuota *quota;
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;
 

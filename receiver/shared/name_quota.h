@@ -24,10 +24,10 @@ typedef struct NameLimits {
 typedef struct NameQuota NameQuota;
 /* The dictionary must outlive it. */
 NameQuota *name_quota_new(Dict *dict, const NameLimits *limits);
-void name_quota_free(NameQuota *names);
+void name_quota_free(NameQuota *quota);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NameQuota, name_quota_free)
-/* What a peer may add; lives as long as 'names', as it must outlive the peer's connections. */
-const PackLimit *name_quota_of(NameQuota *names, const char *peer);
+/* What a peer may add; lives as long as 'quota', as it must outlive the peer's connections. */
+const PackLimit *name_quota_of(NameQuota *quota, const char *peer);
 
 typedef struct NameQuotaState {
     guint32 entries, limit; /* of the dictionary */
@@ -35,9 +35,9 @@ typedef struct NameQuotaState {
     guint64 folded;         /* spans' names and keys that came in another form, since the start; once for each batch */
     guint64 refused;        /* texts that a peer may not add, the same way */
 } NameQuotaState;
-NameQuotaState name_quota_state(NameQuota *names);
+NameQuotaState name_quota_state(NameQuota *quota);
 /* NULL, or what to do as the dictionary is full, to be freed. */
-char *name_quota_describe(NameQuota *names);
+char *name_quota_describe(NameQuota *quota);
 /* Now and then, by one thread: says in the log when the dictionary is a half, four fifths, nineteen twentieths full.
  * TRUE: it has said so now. */
-gboolean name_quota_watch(NameQuota *names);
+gboolean name_quota_watch(NameQuota *quota);

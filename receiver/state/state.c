@@ -45,9 +45,9 @@ void state_collect(State *state, const StateSources *sources) {
     state->uptime_ns = now_ns - sources->started_ns;
 
     state->reason = admission_describe(sources->admission);
-    if (!state->reason) state->reason = name_quota_describe(sources->names);
+    if (!state->reason) state->reason = name_quota_describe(sources->quota);
     state->ready = state->reason == NULL;
-    state->names = name_quota_state(sources->names);
+    state->names = name_quota_state(sources->quota);
     state->recovered = recovery_share(sources->recovery);
 
     Net *net = atomic_load(sources->net);

@@ -26,11 +26,11 @@ typedef struct StateSources {
     CounterSet *counters;
     Senders *senders;
     Shares *shares;
-    NameQuota *names;
+    NameQuota *quota;
     Accounts *accounts;
     Journal *journal;
     Rate *rate;
-    const ControlView *wait;
+    const ControlView *view;
     const SharedText *sampling;
     const SpaceView *space;
     const RecoveryView *recovery;

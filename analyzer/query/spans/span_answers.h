@@ -4,8 +4,7 @@
 
 #include "analyzer/query/shared/question.h"
 
-/* One per question (query_<name>.c): a new reference, or NULL with *error. query.c has the table of their
- * parameters. */
+/* A new reference, or NULL with *error. */
 json_t *answer_status(const Asked *asked, GError **error);
 json_t *answer_senders(const Asked *asked, GError **error);
 json_t *answer_functions(const Asked *asked, GError **error);
