@@ -60,7 +60,8 @@ Store *store_open_memory(const StoreOptions *options, GError **error);
 void store_close(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_close)
 
-/* *value is a new reference, or NULL when the key is absent (which is no error). */
+/* *value is a new reference, to be given back before store_close(), or NULL when the key is absent (which is no error).
+ */
 gboolean store_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error);
 
 /* A write batch: the order of calls is the order of effects. */

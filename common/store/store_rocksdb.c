@@ -24,6 +24,10 @@
  * its name and our opening it: it looks like damage, and is over at the next attempt. */
 #define OPEN_ATTEMPTS 5
 
+/* From here on a value stays where RocksDB has it, in its cache: a copy of a large trace's record is 20 to 30 MB. What
+ * is smaller is copied, since it would keep a whole block there. */
+#define PINNED_VALUE_BYTES ((gsize)256 * 1024)
+
 #define FORMAT_KEY "format"
 /* RocksDB's number, which c.h does not name: rewrite the lowest level too. */
 #define COMPACT_BOTTOMMOST_FORCE 2
@@ -280,6 +284,8 @@ static void rocks_close(Store *base) {
 
 /* ---- reading ---- */
 
+static void slice_free(void *slice) { rocksdb_pinnableslice_destroy(slice); }
+
 static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **value, GError **error) {
     RocksStore *store = (RocksStore *)base;
     char *text = NULL;
@@ -293,10 +299,14 @@ static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **v
     if (slice == NULL) return TRUE;
     size_t size;
     const char *data = rocksdb_pinnableslice_value(slice, &size);
-    gboolean ok = !store_value_is_bad(data, size) || store_fail_bad_value(family, error);
-    if (ok) *value = g_bytes_new(data, size);
-    rocksdb_pinnableslice_destroy(slice);
-    return ok;
+    if (store_value_is_bad(data, size)) {
+        rocksdb_pinnableslice_destroy(slice);
+        return store_fail_bad_value(family, error);
+    }
+    *value = size >= PINNED_VALUE_BYTES ? g_bytes_new_with_free_func(data, size, slice_free, slice)
+                                        : g_bytes_new(data, size);
+    if (size < PINNED_VALUE_BYTES) rocksdb_pinnableslice_destroy(slice);
+    return TRUE;
 }
 
 /* ---- writing ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/region.h"
 #include "common/store/store_rocksdb_internal.h"
 
 /* What a batch keeps for its next use: a large one is needed for moments only. */
@@ -138,17 +139,16 @@ void writes_drop_spare(RocksStore *store) {
  * that, but one that is made of bytes, which do not matter here, keeps their room when it is emptied. The pages of a
  * group are a tenth of what writing it costs, so the last one is used again. */
 static RocksWrites writes_new(RocksStore *store, RocksBatch *batch) {
-    const guint used = batch->bytes->len;
-    const gsize room = BATCH_HEAD_BYTES + used + batch->lent_bytes + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
-    if (room > G_MAXUINT32 / 2) return (RocksWrites){rocksdb_writebatch_create(), room};
+    const gsize room =
+        BATCH_HEAD_BYTES + batch->bytes->len + batch->lent_bytes + (gsize)batch->ops->len * WRITE_HEAD_BYTES;
     RocksWrites writes = spare_take(store, room);
     if (writes.batch != NULL) return writes;
     writes_drop_spare(store); /* this one takes its place */
     /* The next group may be a little larger. */
     writes.room = room < SPARE_MOST_BYTES ? MIN(room + room / 4, SPARE_MOST_BYTES) : room;
-    g_byte_array_set_size(batch->bytes, (guint)writes.room);
-    writes.batch = rocksdb_writebatch_create_from((const char *)batch->bytes->data, writes.room);
-    g_byte_array_set_size(batch->bytes, used);
+    char *none = large_new0(writes.room); /* a large one is never written to, and so takes no memory */
+    writes.batch = rocksdb_writebatch_create_from(none, writes.room);
+    large_free(none, writes.room);
     rocksdb_writebatch_clear(writes.batch);
     return writes;
 }
