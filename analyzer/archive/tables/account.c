@@ -5,6 +5,9 @@
 #include "common/base/error.h"
 
 #define KEY_BYTES (sizeof ACCOUNT_PREFIX - 1 + 6)
+/* A draft of more gives its blocks back: 64 of them are those of 4,096 processes, 256 KiB. Ever new processes would
+ * else have it grow as large as the tables. */
+#define DRAFT_BLOCKS_KEPT 64u
 
 typedef struct AccountBlock {
     _Atomic gint64 counts[ACCOUNT_BLOCK_TRACERS][ACCOUNT_FIELDS];
@@ -34,6 +37,12 @@ static AccountBlock *block_get(AccountTable *table, guint number) {
     block = g_new0(AccountBlock, 1);
     atomic_store_explicit(&table->blocks[number], block, memory_order_release);
     return block;
+}
+
+/* Of a table that nobody else reads. */
+static void block_drop(AccountTable *table, guint number) {
+    g_free(atomic_load_explicit(&table->blocks[number], memory_order_relaxed));
+    atomic_store_explicit(&table->blocks[number], NULL, memory_order_relaxed);
 }
 
 static gint64 count_of(const AccountBlock *block, guint at, guint field) {
@@ -153,9 +162,13 @@ void account_draft_apply(AccountDraft *draft, AccountTable *table) {
 }
 
 void account_draft_discard(AccountDraft *draft) {
+    const gboolean many = draft->blocks->len > DRAFT_BLOCKS_KEPT;
     for (guint i = 0; i < draft->blocks->len; i++) {
         guint number = g_array_index(draft->blocks, guint, i);
-        memset(block_find(draft->table, number), 0, sizeof(AccountBlock));
+        if (many)
+            block_drop(draft->table, number);
+        else
+            memset(block_find(draft->table, number), 0, sizeof(AccountBlock));
         draft->listed[number] = 0;
     }
     g_array_set_size(draft->blocks, 0);
