@@ -14,7 +14,7 @@ void allowance_begin(Allowance *allowance) {
     g_return_if_fail(current == NULL);
     allowance->deadline_ns =
         allowance->timeout_ns > 0 ? clock_monotonic_ns(clock_system()) + allowance->timeout_ns : G_MAXINT64;
-    allowance->held_bytes = 0;
+    allowance->held_bytes = allowance->peak_bytes = 0;
     allowance->looks = 0;
     allowance->state = ALLOWANCE_GOOD;
     current = allowance;
@@ -31,13 +31,27 @@ void allowance_end(void) {
     current = NULL;
 }
 
+/* Returns how much is used then. */
+static gsize use(AllowanceBudget *budget, gsize bytes) {
+    const gsize used = atomic_fetch_add(&budget->used_bytes, bytes) + bytes;
+    gsize most = atomic_load_explicit(&budget->most_bytes, memory_order_relaxed);
+    while (used > most && !atomic_compare_exchange_weak(&budget->most_bytes, &most, used)) continue;
+    return used;
+}
+
+void allowance_budget_add(AllowanceBudget *budget, gssize bytes) {
+    if (bytes >= 0)
+        use(budget, (gsize)bytes);
+    else
+        atomic_fetch_sub(&budget->used_bytes, (gsize)-bytes);
+}
+
 void allowance_charge(gsize bytes) {
     if (current == NULL) return;
-    const gsize used = atomic_fetch_add(&current->budget->used_bytes, bytes) + bytes;
+    const gsize used = use(current->budget, bytes);
     const gsize limit = atomic_load(&current->budget->limit_bytes);
-    gsize most = atomic_load_explicit(&current->budget->most_bytes, memory_order_relaxed);
-    while (used > most && !atomic_compare_exchange_weak(&current->budget->most_bytes, &most, used)) continue;
     current->held_bytes += bytes;
+    current->peak_bytes = MAX(current->peak_bytes, current->held_bytes);
     if (limit == 0 || used <= limit || current->state != ALLOWANCE_GOOD) return;
     /* With more than half of it a question is refused for its own sake: it would not fit beside another one either. */
     current->state = current->held_bytes > limit / 2 ? ALLOWANCE_OVER : ALLOWANCE_OTHERS;

@@ -25,10 +25,13 @@ typedef struct Allowance {
     void *arg;
     /* set by allowance_begin() */
     gint64 deadline_ns;
-    gsize held_bytes;
+    gsize held_bytes, peak_bytes;
     guint looks;
     AllowanceState state;
 } Allowance;
+
+/* What no question has any more but takes memory of the same budget: answers on their way. Less than 0: given back. */
+void allowance_budget_add(AllowanceBudget *budget, gssize bytes);
 
 /* The calling thread's, which has none yet, until allowance_end(), which gives back all that is held. */
 void allowance_begin(Allowance *allowance);

@@ -4,8 +4,8 @@
 
 /* Strings of a builder's batch are mostly short; blocks of this size keep the number of allocations low. */
 #define CHUNK_BYTES 16384
-/* A batch of 100,000 spans, and all that comes with it, stays below this in each array. */
-#define BATCH_KEPT_BYTES ((gsize)16 * 1024 * 1024)
+/* A batch of 10,000 spans, and all that comes with it, stays below this in each array. */
+#define BATCH_KEPT_BYTES ((gsize)4 * 1024 * 1024)
 
 static guint string_hash(gconstpointer key) {
     const BatchString *string = key;

@@ -265,6 +265,7 @@ Http *http_start(const HttpOptions *options) {
         .base = http->base,
         .shares = options->shares,
         .names = http->names,
+        .questions = options->backend.questions,
         .counters = options->counters,
         .timeout_ns = options->timeout_ns,
         .ask = on_request,

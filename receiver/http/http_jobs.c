@@ -11,12 +11,16 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/thread.h"
+#include "receiver/background/memory.h"
 #include "receiver/http/status.h"
 #include "receiver/http/status_accounts.h"
 
 /* Questions give way to spans: with all processors busy, a question gets a tenth of what a thread that takes spans in
  * gets. */
 #define QUERY_NICE 10
+/* A question that took so much gives it back at once, but not more often than that: it costs some milliseconds. */
+#define TRIM_QUESTION_BYTES ((gsize)8 * 1024 * 1024)
+#define TRIM_PAUSE_NS       (100 * NS_PER_MS)
 /* How often a job that waits for something else than a thread is looked at. */
 #define LOOK_NS (50 * NS_PER_MS)
 
@@ -210,6 +214,16 @@ static Allowance allowance_of(const HttpJobs *jobs, HttpJob *job, gboolean timed
     };
 }
 
+/* What a large question took lies free in the allocator, where the next one, on another thread, may not find it. */
+static void give_back(const Allowance *allowance) {
+    static _Atomic gint64 given_ns;
+    if (allowance->peak_bytes < TRIM_QUESTION_BYTES) return;
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    gint64 before_ns = atomic_load(&given_ns);
+    if (now_ns - before_ns < TRIM_PAUSE_NS || !atomic_compare_exchange_strong(&given_ns, &before_ns, now_ns)) return;
+    memory_trim();
+}
+
 /* The text of the answer, or NULL. */
 static char *make_text(const Query *query, const StateSources *state, gsize *size_bytes, GError **error) {
     g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
@@ -230,6 +244,7 @@ static void answer_query(HttpJobs *jobs, HttpJob *job) {
     allowance_begin(&allowance);
     char *text = make_text(&query, jobs->options.state, &size_bytes, &error);
     allowance_end();
+    give_back(&allowance);
     if (text)
         post_text(jobs, job, 200, text, size_bytes);
     else
@@ -295,6 +310,7 @@ static void answer_export(HttpJobs *jobs, HttpJob *job) {
     allowance_begin(&allowance);
     const gboolean good = query_export(jobs->options.backend.archive, job->params, now_ns, &sink, &error);
     allowance_end();
+    give_back(&allowance);
     if (good) {
         HttpAnswer end = {.job = job, .last = TRUE, .code = 200, .stream = TRUE};
         post(jobs, &end);

@@ -202,8 +202,7 @@ static void send_body(HttpConnection *connection, GBytes *body) {
     if (connection->silent) return;
     write_bytes(connection, body);
     connection->body = unsent_add(server->unsent, body, connection);
-    while (unsent_bytes(server->unsent) > HTTP_UNSENT_MAX_BYTES && unsent_oldest(server->unsent) != connection)
-        cut_longest_unsent(server);
+    while (unsent_is_over(server->unsent) && unsent_oldest(server->unsent) != connection) cut_longest_unsent(server);
 }
 
 static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
@@ -550,7 +549,7 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     HttpServer *server = g_new0(HttpServer, 1);
     server->options = *options;
     g_queue_init(&server->connections);
-    server->unsent = unsent_new();
+    server->unsent = unsent_new(options->questions);
     server->acceptable = event_new(options->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, server);
     event_add(server->acceptable, NULL);
     const gint64 every_ns = CLAMP(options->timeout_ns / 4, 10 * NS_PER_MS, NS_PER_SEC / 2);

@@ -9,19 +9,17 @@
  *   lingering  drops what still comes after a refusal, so that it is read before the connection ends: 2 s
  *
  * How many there may be, and who gives way, is in receiver/shared/shares.h. Whole answers that wait for their readers
- * are bounded for all together, see HTTP_UNSENT_MAX_BYTES. */
+ * are bounded for all together (receiver/http/unsent.h): past that the connection whose answer has waited longest is
+ * closed, and its reader sees that the answer is not whole. The newest answer waits in any case, however large. */
 #pragma once
 
 #include <event2/event.h>
 
+#include "common/base/allowance.h"
 #include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
 #include "receiver/shared/counters.h"
 #include "receiver/shared/shares.h"
-
-/* Past it the connection whose answer has waited longest is closed, and its reader sees that the answer is not whole.
- * The newest answer waits in any case, however large. */
-#define HTTP_UNSENT_MAX_BYTES (64u << 20)
 
 /* A request that is to be answered: by one http_send(), or by http_send_start(), any number of pieces, and
  * http_send_end() or http_cut(); each of these but the pieces gives it back. */
@@ -32,7 +30,8 @@ typedef struct HttpServerOptions {
     struct event_base *base;
     Shares *shares;
     const HttpNames *names;
-    Counters *counters; /* this thread's block */
+    AllowanceBudget *questions; /* whose memory answers on their way count to */
+    Counters *counters;         /* this thread's block */
     gint64 timeout_ns;
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;

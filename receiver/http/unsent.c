@@ -1,5 +1,7 @@
 #include "receiver/http/unsent.h"
 
+#include <stdatomic.h>
+
 struct UnsentBody {
     GBytes *body;
     void *owner;
@@ -7,13 +9,15 @@ struct UnsentBody {
 };
 
 struct Unsent {
+    AllowanceBudget *budget;
     GQueue waiting;      /* UnsentBody, oldest first */
     GHashTable *readers; /* GBytes -> how many wait for it */
     gsize size_bytes;    /* of these */
 };
 
-Unsent *unsent_new(void) {
+Unsent *unsent_new(AllowanceBudget *budget) {
     Unsent *unsent = g_new0(Unsent, 1);
+    unsent->budget = budget;
     unsent->readers = g_hash_table_new(NULL, NULL);
     g_queue_init(&unsent->waiting);
     return unsent;
@@ -25,14 +29,19 @@ void unsent_free(Unsent *unsent) {
     g_free(unsent);
 }
 
+static void count(Unsent *unsent, gssize bytes) {
+    unsent->size_bytes += (gsize)bytes;
+    allowance_budget_add(unsent->budget, bytes);
+}
+
 static void set_readers(Unsent *unsent, GBytes *body, int more) {
     const int n = GPOINTER_TO_INT(g_hash_table_lookup(unsent->readers, body)) + more;
     if (n == 0) {
         g_hash_table_remove(unsent->readers, body);
-        unsent->size_bytes -= g_bytes_get_size(body);
+        count(unsent, -(gssize)g_bytes_get_size(body));
         return;
     }
-    if (n == 1 && more > 0) unsent->size_bytes += g_bytes_get_size(body);
+    if (n == 1 && more > 0) count(unsent, (gssize)g_bytes_get_size(body));
     g_hash_table_replace(unsent->readers, body, GINT_TO_POINTER(n));
 }
 
@@ -55,6 +64,11 @@ void unsent_remove(Unsent *unsent, UnsentBody *body) {
 }
 
 gsize unsent_bytes(const Unsent *unsent) { return unsent->size_bytes; }
+
+gboolean unsent_is_over(const Unsent *unsent) {
+    const gsize limit = atomic_load(&unsent->budget->limit_bytes);
+    return unsent->size_bytes > (limit == 0 ? UNSENT_MAX_BYTES : MIN(limit / 2, UNSENT_MAX_BYTES));
+}
 
 void *unsent_oldest(const Unsent *unsent) {
     const UnsentBody *oldest = g_queue_peek_head((GQueue *)&unsent->waiting);

@@ -6,6 +6,9 @@
 #include "common/base/error.h"
 #include "receiver/shared/log.h"
 
+/* A larger frame's batch, which takes about as much, goes before its spans are handed on. */
+#define FRAME_LARGE_BYTES ((gsize)4 * 1024 * 1024)
+
 typedef struct PendingReply {
     GByteArray *out;
     WireHeader header;
@@ -265,7 +268,9 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     }
     if (!decoded) return answer_refused(intake, out, &header, error);
     if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
-    return take_batch(intake, frame, &header, out);
+    const IntakeResult result = take_batch(intake, frame, &header, out);
+    if (frame.size_bytes > FRAME_LARGE_BYTES) batch_clear(intake->batch);
+    return result;
 }
 
 /* ---- to the journal and the shards ---- */
@@ -284,12 +289,13 @@ static void hand_over(Intake *intake, JournalSegment *segment) {
     for (guint i = 0; i < intake->options.n_shards; i++) {
         GByteArray *fragments = intake->fragments[i];
         if (fragments->len == 0) continue;
-        shard_put_spans(intake->options.shards[i], (Bytes){fragments->data, fragments->len}, segment);
         if (fragments->len > FRAGMENTS_KEPT_BYTES) {
-            g_byte_array_unref(fragments);
+            shard_give_spans(intake->options.shards[i], fragments, segment);
             intake->fragments[i] = g_byte_array_new();
+            continue;
         }
-        g_byte_array_set_size(intake->fragments[i], 0);
+        shard_put_spans(intake->options.shards[i], (Bytes){fragments->data, fragments->len}, segment);
+        g_byte_array_set_size(fragments, 0);
     }
 
     hand_over_records(intake, segment);

@@ -43,7 +43,9 @@ typedef struct Message {
     OpenLimits limits;       /* LIMITS */
     Waiter *waiter;          /* FLUSH, TRACE, STOP */
     gsize fragments_bytes;   /* SPANS */
-    guint64 fragments[];     /* SPANS: FragmentHeads and bodies */
+    const guint8 *fragments; /* SPANS: FragmentHeads and bodies, in 'copy' or in 'taken' */
+    GByteArray *taken;       /* SPANS: NULL: none */
+    guint64 copy[];
 } Message;
 
 struct Shard {
@@ -326,6 +328,11 @@ static void store_due(Shard *shard) {
 
 /* ---- messages; on the shard's thread ---- */
 
+static void message_free(Message *message) {
+    if (message->taken != NULL) g_byte_array_unref(message->taken);
+    g_free(message);
+}
+
 static void take_fragment(Shard *shard, const FragmentHead *fragment, guint64 segment, gint64 now_ns) {
     OpenTrace *trace = open_traces_add(shard->traces, fragment, now_ns);
     if (segment < trace->oldest_segment) {
@@ -344,7 +351,7 @@ static gboolean is_replayed(const Shard *shard, const JournalSegment *segment) {
 static void take_spans(Shard *shard, Message *message) {
     guint64 segment = journal_segment_number(message->segment);
     gint64 now_ns = now_monotonic_ns();
-    const guint8 *at = (const guint8 *)message->fragments, *end = at + message->fragments_bytes;
+    const guint8 *at = message->fragments, *end = at + message->fragments_bytes;
     while (at < end) {
         const FragmentHead *fragments[OPEN_TRACES_EXPECTED];
         guint n = 0;
@@ -372,7 +379,9 @@ static void answer(Shard *shard, Waiter *waiter, gboolean good, guint64 amount) 
 static void take_trace_order(Shard *shard, const Message *message) {
     OpenTrace *trace = open_traces_find(shard->traces, message->number);
     guint before = open_traces_count(shard->traces);
-    gboolean good = !trace || (store_trace(shard, trace, COUNTER_TRACE_ASKED) && commit(shard));
+    const gboolean in_group = trace != NULL || archive_writer_has(shard->writer, message->number);
+    gboolean good = !trace || store_trace(shard, trace, COUNTER_TRACE_ASKED);
+    good = good && (!in_group || commit(shard));
     answer(shard, message->waiter, good, before - open_traces_count(shard->traces));
 }
 
@@ -450,7 +459,7 @@ static void *shard_main(void *arg) {
             gsize size_bytes = items->size_bytes;
             items = items->next;
             take_message(shard, message);
-            g_free(message);
+            message_free(message);
             if (!shard->stopping) store_due(shard);
             mailbox_done(shard->mailbox, size_bytes);
         }
@@ -525,14 +534,28 @@ void shard_free(Shard *shard) {
     g_free(shard);
 }
 
+static void put_spans(Shard *shard, Message *message) {
+    message->item.size_bytes = sizeof *message + message->fragments_bytes;
+    if (is_replayed(shard, message->segment)) atomic_fetch_add(&shard->replay_bytes, message->item.size_bytes);
+    journal_hold(message->segment);
+    mailbox_put(shard->mailbox, &message->item);
+}
+
 void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment) {
     Message *message = g_malloc(sizeof *message + fragments.size_bytes);
     *message = (Message){.kind = MESSAGE_SPANS, .segment = segment, .fragments_bytes = fragments.size_bytes};
-    message->item.size_bytes = sizeof *message + fragments.size_bytes;
-    memcpy(message->fragments, fragments.data, fragments.size_bytes);
-    if (is_replayed(shard, segment)) atomic_fetch_add(&shard->replay_bytes, message->item.size_bytes);
-    journal_hold(segment);
-    mailbox_put(shard->mailbox, &message->item);
+    message->fragments = (const guint8 *)message->copy;
+    memcpy(message->copy, fragments.data, fragments.size_bytes);
+    put_spans(shard, message);
+}
+
+void shard_give_spans(Shard *shard, GByteArray *fragments, JournalSegment *segment) {
+    Message *message = message_new(MESSAGE_SPANS, NULL);
+    message->segment = segment;
+    message->fragments = fragments->data;
+    message->fragments_bytes = fragments->len;
+    message->taken = fragments;
+    put_spans(shard, message);
 }
 
 gboolean shard_full(Shard *shard) { return mailbox_full(shard->mailbox); }

@@ -57,6 +57,8 @@ static inline guint shard_of(guint64 trace_id, guint n) { return (guint)((trace_
 /* Fragments (common/model/fragment.h), one behind the other; they are copied. segment (may be NULL) is where the
  * journal has them: the shard keeps a hold of its own until it has noted what it needs. */
 void shard_put_spans(Shard *shard, Bytes fragments, JournalSegment *segment);
+/* The same of what lies in an array, which is taken over: many are not to be in memory twice. */
+void shard_give_spans(Shard *shard, GByteArray *fragments, JournalSegment *segment);
 gboolean shard_full(Shard *shard);
 /* Does half of what may wait come from the replay of the journal? Whatever senders do, it has this much. */
 gboolean shard_replay_full(Shard *shard);

@@ -245,8 +245,14 @@ def is_whole(reader, begin):
     return left == 0
 
 
+def questions_bytes(plumbd):
+    text = plumbd.fetch("/metrics")[1].decode()
+    return int(re.search(r'^plumbd_memory_bytes\{part="questions"\} (\d+)$', text, re.M).group(1))
+
+
 def test_answers_that_nobody_reads_are_bounded(plumbd):
-    """Past 64 MiB the oldest are cut, those that came last are whole, and who reads at once sees nothing of it."""
+    """Past half of what questions may have the oldest are cut, those that came last are whole, and who reads at once
+    sees nothing of it. What waits is memory of questions, too."""
     with Sender(plumbd) as sender:
         for first in range(1, 401, 100):
             spans = [
@@ -254,6 +260,7 @@ def test_answers_that_nobody_reads_are_bounded(plumbd):
                 for k in range(first, first + 100)
             ]
             assert sender.deliver(spans).status == OK
+    plumbd.flush()  # joined in parts, as it stays
     path = "/api/v1/trace?id=0000000000000001&limit=0"
     answer_bytes = len(plumbd.fetch(path)[1])
     assert answer_bytes > 12_000_000
@@ -261,8 +268,10 @@ def test_answers_that_nobody_reads_are_bounded(plumbd):
     readers = list(unread_answers(plumbd, path, n))
     cut = plumbd.metrics()["plumbd_http_cut_total"]
     # What the kernel took of each does not wait.
-    assert n - (64 << 20) // (answer_bytes - (8 << 20)) <= cut <= n - (64 << 20) // answer_bytes
+    most = int(plumbd.metrics()["plumbd_question_memory_limit_bytes"]) // 2
+    assert n - most // (answer_bytes - (8 << 20)) <= cut <= n - most // answer_bytes
     assert plumbd.metrics()["plumbd_resident_bytes"] < n * answer_bytes
+    assert most - answer_bytes < questions_bytes(plumbd) <= most
     assert len(plumbd.fetch(path)[1]) == answer_bytes
     cut = int(plumbd.metrics()["plumbd_http_cut_total"])
     assert [is_whole(reader, begin) for reader, begin in readers] == [False] * cut + [True] * (n - cut)

@@ -83,20 +83,45 @@ static void test_max_spans(void) {
     g_assert_cmpuint(stored_spans(fixture), ==, 250);
 }
 
-/* The same by bytes: of two traces alike the one that comes under a lower limit is stored at once. */
+/* Ten spans, each with so much text. */
+static void give_texts(Fixture *fixture, guint64 trace, guint32 text_bytes) {
+    g_autoptr(GByteArray) records = g_byte_array_new();
+    g_autofree char *text = g_strnfill(text_bytes, 't');
+    for (guint64 i = 1; i <= 10; i++) {
+        const SpanRec head = {.id = {trace, i}, .begin_ns = 1000 + (gint64)i, .duration_ns = 10};
+        SpanBuilder builder = span_builder_begin(records, &head);
+        if (i > 1) span_builder_parent(&builder, (SpanId){trace, 1});
+        span_builder_note(&builder, 1000, text, text_bytes);
+        span_builder_end(&builder);
+    }
+    GByteArray *fragment = g_byte_array_new();
+    fragment_pack(fragment, records->data, records->len);
+    shard_give_spans(fixture->shards[0], fragment, NULL);
+}
+
+/* The same by bytes, beyond those of usual spans: of two traces with long texts the one that comes under a lower limit
+ * is stored at once, and one with short texts is not. */
 static void test_max_bytes(void) {
     g_autoptr(Fixture) fixture = fixture_new();
     fixture_start(fixture, 1);
-    put(fixture, 1, 1, 10);
+    give_texts(fixture, 1, 1000);
     WAIT_FOR(shard_state(fixture->shards[0]).spans == 10);
-    fixture->limits.max_bytes = 10;
+    fixture->limits.max_bytes = 5000;
     shard_set_limits(fixture->shards[0], &fixture->limits);
-    put(fixture, 2, 1, 10);
+    give_texts(fixture, 2, 20);
+    give_texts(fixture, 3, 1000);
     WAIT_FOR(fixture_count(fixture, COUNTER_TRACE_SIZE) == 1);
+
+    /* It waits in a group for others: who asks for it does not. */
+    Waiter *waiter = waiter_new(1);
+    shard_store_trace(fixture->shards[0], 3, waiter);
+    g_assert_true(waiter_wait(waiter, NULL, NULL));
+    g_assert_cmpuint(stored_spans(fixture), ==, 10);
+
     guint64 closed;
     g_assert_true(fixture_flush(fixture, &closed));
-    g_assert_cmpuint(closed, ==, 1);
-    g_assert_cmpuint(stored_spans(fixture), ==, 20);
+    g_assert_cmpuint(closed, ==, 2);
+    g_assert_cmpuint(stored_spans(fixture), ==, 30);
 }
 
 static void test_memory(void) {

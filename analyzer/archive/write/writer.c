@@ -169,7 +169,7 @@ static guint part_length(const Archive *archive, const GPtrArray *spans, guint f
     guint n = 0;
     while (n < most) {
         bytes += ((const SpanRec *)g_ptr_array_index(spans, from + n))->size_bytes;
-        if (n > 0 && bytes > archive->options.max_trace_bytes) break;
+        if (n > 0 && over_part_bytes(&archive->options, n + 1, bytes)) break;
         n++;
     }
     return n;
@@ -306,6 +306,10 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 }
 
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying) { writer->replaying = replaying; }
+
+gboolean archive_writer_has(const ArchiveWriter *writer, guint64 trace_id) {
+    return id_set_has(&writer->traces, trace_id);
+}
 
 guint64 archive_writer_pending_spans(const ArchiveWriter *writer) { return writer->pending_spans; }
 

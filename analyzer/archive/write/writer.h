@@ -20,6 +20,8 @@ gboolean archive_writer_add(ArchiveWriter *writer, guint64 trace_id, const guint
 void archive_writer_replaying(ArchiveWriter *writer, gboolean replaying);
 /* How much the group holds: commit at some tens of MiB. */
 gsize archive_writer_pending_bytes(const ArchiveWriter *writer);
+/* Is the trace new in the group, so that no reader finds it before the commit? */
+gboolean archive_writer_has(const ArchiveWriter *writer, guint64 trace_id);
 /* How many of the spans that were given are not written yet. */
 guint64 archive_writer_pending_spans(const ArchiveWriter *writer);
 /* Writes the group, whole or not at all. On error (NO_SPACE, IO) the group is kept: call again later. */
