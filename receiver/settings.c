@@ -28,8 +28,9 @@ const ConfigOption settings_table[] = {
      "idle one is closed for one of an address that has fewer, and more of its own are refused."},
     {"listen.frame-limit", CONFIG_SIZE, "32M", 1024, LIMIT_FRAME_BYTES, NULL, FALSE,
      "Largest Thrift frame; a sender that declares a larger one is disconnected before it is read."},
-    {"listen.buffer-limit", CONFIG_SIZE, "256M", MIB, 64 * GIB, NULL, FALSE,
-     "Memory for unfinished frames of all connections together. One address gets three quarters of it at most."},
+    {"listen.buffer-limit", CONFIG_SIZE, "0", 0, 64 * GIB, NULL, FALSE,
+     "Memory for unfinished frames of all connections together, 1M at least. One address gets three quarters of it at "
+     "most. 0: a quarter of memory.limit, and two of the largest frames at least."},
     {"listen.frame-timeout", CONFIG_DURATION, "30s", NS_PER_MS, DAY, NULL, FALSE,
      "A frame that was begun must be whole after so long, a reply read; otherwise the connection is closed."},
     {"listen.idle-timeout", CONFIG_DURATION, "10m", NS_PER_MS, DAY, NULL, FALSE,
@@ -71,9 +72,9 @@ const ConfigOption settings_table[] = {
      "Any trace is stored after so long, whether its root came or not. Later spans still join it."},
     {"trace.max-spans", CONFIG_INT, "100000", 1000, 4000000, NULL, TRUE,
      "A trace with so many spans is stored at once, and kept in parts of that size."},
-    {"trace.max-size", CONFIG_SIZE, "32M", MIB, 64 * GIB, NULL, TRUE,
-     "The same, however few spans it has, when they take so much memory: with parents and annotations by the thousand. "
-     "No more than an eighth of memory.limit counts."},
+    {"trace.max-size", CONFIG_SIZE, "4M", MIB, 64 * GIB, NULL, TRUE,
+     "The same, however few spans it has, when they take so much memory beyond 128 bytes each: with parents and "
+     "annotations by the thousand. No more than a 32nd of memory.limit counts."},
     {"trace.clock-tolerance", CONFIG_DURATION, "2ms", 0, 60 * NS_PER_SEC, NULL, FALSE,
      "A span outside of its parent by more than this is flagged."},
 
@@ -204,8 +205,15 @@ static gsize question_bytes(const Config *config) {
     return wanted > 0 ? wanted : MAX(config_size_bytes(config, "memory.limit") / 4, QUESTION_BYTES_LEAST);
 }
 
+/* However little memory plumbd has, the largest frame becomes whole. */
+static gsize buffer_bytes(const Config *config) {
+    const gsize wanted = config_size_bytes(config, "listen.buffer-limit");
+    if (wanted > 0) return MAX(wanted, MIB);
+    return MAX(config_size_bytes(config, "memory.limit") / 4, 2 * config_size_bytes(config, "listen.frame-limit"));
+}
+
 static gsize trace_bytes(const Config *config) {
-    return MIN(config_size_bytes(config, "trace.max-size"), config_size_bytes(config, "memory.limit") / 8);
+    return MIN(config_size_bytes(config, "trace.max-size"), config_size_bytes(config, "memory.limit") / 32);
 }
 
 Settings *settings_new(const Config *config, GError **error) {
@@ -216,7 +224,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->max_connections = (guint)config_int(config, "listen.max-connections");
     s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
-    s->buffer_bytes = config_size_bytes(config, "listen.buffer-limit");
+    s->buffer_bytes = buffer_bytes(config);
     s->frame_timeout_ns = config_duration_ns(config, "listen.frame-timeout");
     s->idle_timeout_ns = config_duration_ns(config, "listen.idle-timeout");
     s->net_threads = threads_or(config_int(config, "receiver.net-threads"), processors / 4);

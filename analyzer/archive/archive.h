@@ -16,11 +16,16 @@ typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
     guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
                                * 0: 1,000,000 */
-    gsize max_trace_bytes;     /* the same of bytes of spans in memory, however few; 0: 64 MiB */
+    gsize max_trace_bytes;     /* the same of bytes of spans in memory, however few, beyond ARCHIVE_SPAN_BYTES each;
+                                * 0: 64 MiB */
     guint32 pattern_nodes;     /* 0: PATTERN_NODES (patterns.h); the least makes all shapes rare that come once */
     KeptColumns keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */
 } ArchiveOptions;
+
+/* A span without parents by the dozen and long annotations takes no more in memory. It does not count for
+ * max_trace_bytes: what usual spans take, max_trace_spans bounds. */
+#define ARCHIVE_SPAN_BYTES 128u
 
 /* Of a store that was opened with archive_merge and must outlive the archive. Thread-safe but where said otherwise. */
 gboolean archive_merge(Bytes existing, const Bytes *operands, gsize n, GByteArray *out);

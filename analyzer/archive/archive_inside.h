@@ -87,6 +87,11 @@ void snapshot_clear(Snapshot *snapshot);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Snapshot, snapshot_clear)
 
 gboolean iter_finished(StoreIter *iter, GError **error); /* FALSE with *error when reading stopped for an error */
+/* Are so many spans of so many bytes more than a part may have? */
+static inline gboolean over_part_bytes(const ArchiveOptions *options, guint64 n_spans, guint64 bytes) {
+    return bytes > options->max_trace_bytes + n_spans * ARCHIVE_SPAN_BYTES;
+}
+
 static inline gboolean iter_seek_key(StoreIter *iter, LayoutKey key) { return store_iter_seek(iter, key_bytes(&key)); }
 gboolean iter_at_key(StoreIter *iter, const LayoutKey *key); /* is it at just this key? */
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/part.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/model/fragment.h"
 
@@ -76,17 +77,35 @@ static gboolean append_entry(guint64 trace_id, Bytes value, GByteArray *spans) {
     return late_spans(trace_id, value, spans, list);
 }
 
-gboolean late_collect(StoreIter *late, guint64 trace_id, GByteArray *spans, GError **error) {
-    LayoutKey from = late_key(&(LateKey){trace_id, 0});
-    guint before = spans->len;
-    for (gboolean more = store_iter_seek(late, key_bytes(&from)); more; more = store_iter_next(late)) {
+/* From the entry at hand on. FALSE: an entry is malformed, or there is no more allowance. */
+static gboolean collect_from(StoreIter *late, LateWanted *wanted, GByteArray *spans, GError **error) {
+    const guint before = spans->len;
+    gsize charged = 0;
+    gboolean good = TRUE;
+
+    for (gboolean more = TRUE; more && good; more = good && store_iter_next(late)) {
         LateKey key;
-        gboolean good = late_key_parse(store_iter_key(late), &key);
-        if (good && key.trace_id != trace_id) break;
-        if (good && append_entry(trace_id, store_iter_value(late), spans)) continue;
-        g_byte_array_set_size(spans, before);
-        return bad_entry(error);
+        good = late_key_parse(store_iter_key(late), &key) || bad_entry(error);
+        if (!good || key.trace_id != wanted->trace_id) break;
+        wanted->from = key.number;
+        wanted->more = wanted->most_bytes > 0 && spans->len - before >= wanted->most_bytes;
+        if (wanted->more) break;
+
+        good = append_entry(wanted->trace_id, store_iter_value(late), spans) || bad_entry(error);
+        allowance_hold(&charged, spans->len - before);
+        good = good && allowance_check(error);
     }
+
+    allowance_release(charged);
+    if (!good) g_byte_array_set_size(spans, before);
+    return good;
+}
+
+gboolean late_collect(StoreIter *late, LateWanted *wanted, GByteArray *spans, GError **error) {
+    wanted->more = FALSE;
+    if (iter_seek_key(late, late_key(&(LateKey){wanted->trace_id, wanted->from})) &&
+        !collect_from(late, wanted, spans, error))
+        return FALSE;
     return iter_finished(late, error);
 }
 

@@ -18,7 +18,14 @@ gboolean late_any(Archive *archive);
 gboolean late_unpack(guint64 trace_id, Bytes value, LateHead *head, GByteArray *spans);
 /* The same, pointed at, too. With FALSE both are of no use. */
 gboolean late_spans(guint64 trace_id, Bytes value, GByteArray *spans, GPtrArray *list);
-/* Appends what waits of a trace. */
-gboolean late_collect(StoreIter *late, guint64 trace_id, GByteArray *spans, GError **error);
+/* What is wanted of the spans that wait for a trace: millions may. */
+typedef struct LateWanted {
+    guint64 trace_id;
+    guint64 from;     /* number of the first entry; out: of the first that is left */
+    gsize most_bytes; /* no further entry is taken when there are so many; 0: all */
+    gboolean more;    /* out: some are left */
+} LateWanted;
+/* Appends them. Counts against the thread's allowance while it goes on; who keeps them charges them. */
+gboolean late_collect(StoreIter *late, LateWanted *wanted, GByteArray *spans, GError **error);
 /* Appends to 'spans' what of 'late' is not among those from 'from' on, each span once. */
 void late_add_unknown(GByteArray *spans, guint from, const GByteArray *late);

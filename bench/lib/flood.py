@@ -152,15 +152,19 @@ class Readers:
     def note(self, question, outcome, seconds):
         kind = question.split("?")[0] + ("?by=host" if "by=host" in question else "")
         with self.lock:
-            row = self.asked.setdefault(kind, {"answered": 0, "refused": 0, "busy": 0, "longest s": 0.0})
+            row = self.asked.setdefault(
+                kind, {"answered": 0, "refused": 0, "busy": 0, "not there": 0, "longest s": 0.0}
+            )
             status, body = outcome
             row["longest s"] = max(row["longest s"], seconds)
             if status == 200:
                 row["answered"] += 1
             elif status in (400, 503) and b"http.question-" in body:
                 row["refused" if status == 400 else "busy"] += 1
-            elif status == 503 or (status == 404 and kind == "trace"):
+            elif status == 503:
                 row["busy"] += 1
+            elif status == 404 and kind == "trace":
+                row["not there"] += 1
             elif status == 400 and b"parts" in body:
                 row["answered"] += 1
             else:

@@ -559,7 +559,8 @@ gsize open_trace_bytes(const OpenTrace *trace) {
 
 gboolean open_trace_full(const OpenTraces *traces, const OpenTrace *trace) {
     const gsize most = traces->limits.max_bytes > 0 ? traces->limits.max_bytes : OPEN_TRACE_BYTES_MAX;
-    return trace->n_spans >= traces->limits.max_spans || open_trace_bytes(trace) >= most;
+    return trace->n_spans >= traces->limits.max_spans ||
+           open_trace_bytes(trace) >= most + (guint64)trace->n_spans * OPEN_SPAN_BYTES;
 }
 
 static void drop_bodies(OpenTraces *traces, const OpenTrace *trace) {

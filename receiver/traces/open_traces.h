@@ -76,13 +76,14 @@ typedef struct OpenLimits {
     gint64 idle_ns;     /* a trace whose root has come closes after so long without a span; see set_idle() */
     gint64 max_age_ns;  /* any trace closes after so long */
     guint32 max_spans;  /* the caller looks at open_trace_full() after open_traces_add() */
-    gsize max_bytes;    /* the same, however few spans it has: opening them again must not need gigabytes. In the tight
-                         * form, which is up to four times smaller than SpanRecs. 0: OPEN_TRACE_BYTES_MAX */
+    gsize max_bytes;    /* the same of bytes in the tight form, up to a quarter of SpanRecs', beyond OPEN_SPAN_BYTES a
+                         * span: opening them again must not need gigabytes. 0: OPEN_TRACE_BYTES_MAX */
     gsize memory_bytes; /* past it, the coldest go to sleep or close until 15/16 of it are left */
     guint64 disk_bytes; /* for bodies that are not in memory */
 } OpenLimits;
 
 #define OPEN_TRACE_BYTES_MAX ((gsize)128 * 1024 * 1024)
+#define OPEN_SPAN_BYTES      64u /* a usual one has no more: it does not count for max_bytes */
 
 typedef enum { DUE_NOT, DUE_IDLE, DUE_AGE, DUE_MEMORY } DueReason;
 

@@ -2,7 +2,6 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/consolidation/join.h"
-#include "analyzer/archive/read/load.h"
 
 void case_open(Case *c, gboolean rocksdb, guint32 max_trace_spans) {
     case_open_with(c, rocksdb, &(ArchiveOptions){.clock_tolerance_ns = NS_PER_MS, .max_trace_spans = max_trace_spans});
@@ -49,7 +48,7 @@ void commit_and_join(Case *c) {
 guint loaded_spans(Case *c, guint64 trace) {
     g_autoptr(GByteArray) spans = g_byte_array_new();
     g_autoptr(GError) error = NULL;
-    archive_load(c->fixture.archive, trace, spans, &error);
+    fixture_load(c->fixture.archive, trace, spans, &error);
     g_assert_no_error(error);
     return span_count(spans);
 }

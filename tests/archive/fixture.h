@@ -33,5 +33,7 @@ void assert_same_dump(const GPtrArray *a, const GPtrArray *b);
 
 /* archive_stats() against a sum over all spans of 'traces' (GByteArray each, distinct spans). */
 void fixture_assert_stats(Fixture *fixture, const StatsFilter *filter, const GPtrArray *traces);
+/* All of a trace, late spans that wait included: archive_load_parts() without bounds. */
+gboolean fixture_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error);
 /* Every trace loads with exactly its spans. */
 void fixture_assert_traces(Fixture *fixture, const GPtrArray *traces);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/read/scan.h"
 #include "analyzer/archive/write/writer.h"
@@ -79,7 +78,7 @@ static void test_empty(void) {
 
     g_autoptr(GError) error = NULL;
     g_autoptr(GByteArray) spans = g_byte_array_new();
-    g_assert_false(archive_load(c.fixture.archive, 1, spans, &error));
+    g_assert_false(fixture_load(c.fixture.archive, 1, spans, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     g_clear_error(&error);
 

@@ -1,7 +1,6 @@
 /* What is past its age goes, with all that leads to it; everything else, and statistics, stay to the last call. */
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/archive/retention/expire.h"
@@ -98,7 +97,7 @@ static void test_traces(gconstpointer data) {
     fixture_assert_sound(&c.fixture);
     g_autoptr(GError) error = NULL;
     g_autoptr(GByteArray) spans = g_byte_array_new();
-    g_assert_false(archive_load(c.fixture.archive, 1, spans, &error));
+    g_assert_false(fixture_load(c.fixture.archive, 1, spans, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     g_assert_cmpuint(loaded_spans(&c, TRACES), >, 0);
 

@@ -4,7 +4,6 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/kept_ids.h"
-#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/write/writer.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
@@ -128,7 +127,7 @@ static void assert_columns(Case *c, const GByteArray *spans, const KeptColumns *
 static void load(Case *c, guint64 trace, GByteArray *spans) {
     g_autoptr(GError) error = NULL;
     g_byte_array_set_size(spans, 0);
-    archive_load(c->fixture.archive, trace, spans, &error);
+    fixture_load(c->fixture.archive, trace, spans, &error);
     g_assert_no_error(error);
 }
 

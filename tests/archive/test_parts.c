@@ -1,5 +1,6 @@
 /* A trace far larger than a part: every span of it comes back, once, a few parts in memory at a time. */
 #include "analyzer/archive/read/load.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "tests/archive/case.h"
 
@@ -160,14 +161,74 @@ static void test_bytes(gconstpointer rocksdb) {
         g_byte_array_set_size(spans, 0);
         archive_load_parts(c.fixture.archive, 7, &load, spans, &error);
         g_assert_no_error(error);
-        g_assert_cmpuint(spans->len, <=, WIDE_BYTES);
-        for (guint at = 0; at < spans->len; n++) at += ((const SpanRec *)(gconstpointer)(spans->data + at))->size_bytes;
+        const guint n_spans = span_count(spans);
+        g_assert_cmpuint(spans->len, <=, WIDE_BYTES + n_spans * ARCHIVE_SPAN_BYTES);
+        n += n_spans;
         parts = load.parts;
     }
 
     g_assert_cmpuint(n, ==, PIECE * PIECES);
     g_assert_cmpuint(parts, >=, PIECE * PIECES * WIDE_PARENTS * sizeof(SpanId) / WIDE_BYTES);
     fixture_assert_sound(&c.fixture);
+    case_close(&c);
+}
+
+#define WAITING_BYTES (20u << 20)
+
+/* A trace of one span, for which so much waits: 40 entries of late spans. */
+static void store_waiting(Case *c) {
+    enum { PIECE = 64, PIECES = WAITING_BYTES / (PIECE * WIDE_PARENTS * sizeof(SpanId)) };
+    fixture_add(c->writer, many_parents(c, 1, 1));
+    fixture_commit(c->writer);
+    for (guint i = 0; i < PIECES; i++) {
+        fixture_add(c->writer, many_parents(c, 2 + i * PIECE, 1 + (i + 1) * PIECE));
+        fixture_commit(c->writer);
+    }
+}
+
+/* What waits for a trace may be far more than is stored of it: so much is taken as there is room for, and who reads
+ * is told. */
+static void test_waiting(gconstpointer rocksdb) {
+    enum { MOST = 2u << 20 };
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    store_waiting(&c);
+
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    ArchiveLoad load = {.max_bytes = MOST};
+    archive_load_parts(c.fixture.archive, 7, &load, spans, &error);
+    g_assert_no_error(error);
+    g_assert_true(load.late_left);
+    g_assert_cmpuint(spans->len, >=, MOST);
+    g_assert_cmpuint(spans->len, <, MOST + (2u << 20)); /* an entry more */
+
+    load.max_bytes = 0;
+    g_byte_array_set_size(spans, 0);
+    archive_load_parts(c.fixture.archive, 7, &load, spans, &error);
+    g_assert_no_error(error);
+    g_assert_false(load.late_left);
+    g_assert_cmpuint(spans->len, >, WAITING_BYTES * 9 / 10);
+    case_close(&c);
+}
+
+/* Without a bound, it is the allowance that ends it, before all is in memory. */
+static void test_waiting_allowed(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    store_waiting(&c);
+
+    AllowanceBudget budget = {.limit_bytes = 4u << 20};
+    Allowance allowance = {.budget = &budget};
+    g_autoptr(GByteArray) spans = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    allowance_begin(&allowance);
+    g_assert_false(fixture_load(c.fixture.archive, 7, spans, &error));
+    allowance_end();
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_cmpuint(spans->len, ==, 0);
+    g_assert_cmpuint(budget.most_bytes, <, 6u << 20);
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
     case_close(&c);
 }
 
@@ -180,5 +241,9 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/parts/large/rocksdb", "rocksdb", test_large);
     g_test_add_data_func("/archive/parts/bytes/memory", NULL, test_bytes);
     g_test_add_data_func("/archive/parts/bytes/rocksdb", "rocksdb", test_bytes);
+    g_test_add_data_func("/archive/parts/waiting/memory", NULL, test_waiting);
+    g_test_add_data_func("/archive/parts/waiting/rocksdb", "rocksdb", test_waiting);
+    g_test_add_data_func("/archive/parts/waiting_allowed/memory", NULL, test_waiting_allowed);
+    g_test_add_data_func("/archive/parts/waiting_allowed/rocksdb", "rocksdb", test_waiting_allowed);
     return g_test_run();
 }

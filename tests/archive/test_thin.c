@@ -1,6 +1,5 @@
 /* Frequent traces are thinned; rare, slow, incomplete and flagged ones stay, and statistics know of all. */
 #include "analyzer/archive/archive_inside.h"
-#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/retention/expire.h"
 #include "analyzer/archive/retention/thin.h"
 #include "analyzer/archive/tables/account.h"
@@ -62,7 +61,7 @@ static guint there(Case *c, const Sort *sort, guint64 offset) {
     guint n = 0;
     for (guint k = 0; k < sort->n; k++) {
         g_autoptr(GByteArray) spans = g_byte_array_new();
-        if (archive_load(c->fixture.archive, offset + sort->first + k, spans, NULL)) n++;
+        if (fixture_load(c->fixture.archive, offset + sort->first + k, spans, NULL)) n++;
     }
     return n;
 }

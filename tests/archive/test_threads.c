@@ -5,7 +5,6 @@
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/consolidation/join.h"
 #include "analyzer/archive/consolidation/rollup.h"
-#include "analyzer/archive/read/load.h"
 #include "analyzer/archive/read/period_stats.h"
 #include "analyzer/archive/verify/verify.h"
 #include "analyzer/archive/write/writer.h"
@@ -110,7 +109,7 @@ static void *read_often(void *arg) {
         g_autoptr(GError) error = NULL;
         const GByteArray *trace = shared->traces->pdata[i % TRACES];
         g_byte_array_set_size(spans, 0);
-        if (!archive_load(shared->fixture.archive, ((const SpanRec *)(gconstpointer)trace->data)->id.trace, spans,
+        if (!fixture_load(shared->fixture.archive, ((const SpanRec *)(gconstpointer)trace->data)->id.trace, spans,
                           &error))
             g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
     }

@@ -55,7 +55,7 @@ void row_to_batch(const SpanRow *row, SpanBatch *batch) {
     }
 }
 
-void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
+void fixture_put_batch(Fixture *fixture, const SpanBatch *batch) {
     g_autoptr(GError) error = NULL;
     g_autoptr(GHashTable) traces =
         g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)g_byte_array_unref);
@@ -83,6 +83,11 @@ void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
 
     archive_writer_commit(fixture->writer, FALSE, &error);
     g_assert_no_error(error);
+}
+
+void fixture_store_batch(Fixture *fixture, const SpanBatch *batch) {
+    g_autoptr(GError) error = NULL;
+    fixture_put_batch(fixture, batch);
     archive_join(fixture->archive, &error);
     g_assert_no_error(error);
 }

@@ -37,6 +37,8 @@ typedef struct SpanRow {
 void row_to_batch(const SpanRow *row, SpanBatch *batch);
 /* Packs what is in the batch and stores it, traces whole. All spans must be taken. */
 void fixture_store_batch(Fixture *fixture, const SpanBatch *batch);
+/* The same, but spans of traces that are stored already wait. */
+void fixture_put_batch(Fixture *fixture, const SpanBatch *batch);
 void fixture_store(Fixture *fixture, const SpanRow *rows, gsize n);
 
 /* params: "name=value&name=value", nothing escaped. now is one hour after SAMPLE_BASE_NS. */

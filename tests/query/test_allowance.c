@@ -1,5 +1,6 @@
 /* Questions about more than fits into memory: exact where rows come one behind the other, refused where they do not,
  * and ended when they take too long or nobody waits for the answer. */
+#define _GNU_SOURCE /* memmem */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -170,6 +171,101 @@ static void test_gone(void) {
     g_assert_cmpuint(budget.gone, ==, 1);
 }
 
+/* ---- spans that wait for their trace ---- */
+
+#define WAITING     400u
+#define VALUE_BYTES 50000u
+
+/* Span i of trace 1, with a long text. */
+static void add_long(SpanBatch *batch, guint i) {
+    g_autofree char *value = g_strnfill(VALUE_BYTES, 'v');
+    const SpanRow row = {.trace = 1, .span = i, .parent = i > 1, .name = "f", .tracer = "T/h/1", .duration_us = 1};
+    row_to_batch(&row, batch);
+    batch_add_annotation(batch, batch_intern(batch, "k", 1), batch_copy(batch, value, VALUE_BYTES));
+}
+
+/* One span is stored, and 20 MB of others wait. */
+static void store_waiting(Fixture *fixture) {
+    fixture_init(fixture);
+    for (guint first = 1; first <= WAITING; first += first == 1 ? 9 : 10) {
+        g_autoptr(SpanBatch) batch = batch_new();
+        for (guint i = first; i < first + (first == 1 ? 1 : 10); i++) add_long(batch, i);
+        fixture_put_batch(fixture, batch);
+    }
+    g_assert_cmpuint(archive_totals(fixture->archive).late_waiting, >=, WAITING - 10);
+}
+
+/* As many of them are shown as there is room for, and no answer needs more than it may have. */
+static void test_waiting(void) {
+    g_auto(Fixture) fixture = {NULL};
+    store_waiting(&fixture);
+    AllowanceBudget budget = {.limit_bytes = 12u << 20};
+    Allowance allowance = {.budget = &budget};
+    g_autoptr(GError) error = NULL;
+
+    allowance_begin(&allowance);
+    json_auto_t *traces = fixture_ask(&fixture, "traces", "limit=20", &error);
+    g_assert_no_error(error);
+    json_auto_t *trace = fixture_ask(&fixture, "trace", "id=0000000000000001&limit=5", &error);
+    g_assert_no_error(error);
+
+    const json_t *row = json_array_get(json_object_get(traces, "traces"), 0);
+    g_assert_true(json_is_true(json_object_get(row, "more")));
+    g_assert_true(json_is_true(json_object_get(trace, "more")));
+    g_assert_cmpint(number_at(row, "spans"), <, WAITING / 2);
+    g_assert_cmpint(number_at(row, "spans"), >, 10);
+    g_assert_cmpint(number_at(trace, "spans_total"), <, WAITING / 2);
+    g_assert_cmpuint(budget.most_bytes, >, 3u << 20); /* what waits counts */
+    g_assert_cmpuint(budget.most_bytes, <=, 12u << 20);
+
+    json_decref(g_steal_pointer(&traces));
+    json_decref(g_steal_pointer(&trace));
+    allowance_end();
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
+}
+
+typedef struct Exported {
+    guint lines;
+    guint64 ids; /* sum */
+} Exported;
+
+static gboolean count_piece(void *arg, Bytes piece) {
+    static const char id[] = "\"a\":\"0000000000000001";
+    Exported *exported = arg;
+    const char *at = piece.data, *end = at + piece.size_bytes;
+    while ((at = memmem(at, (gsize)(end - at), id, sizeof id - 1)) != NULL) {
+        at += sizeof id - 1;
+        exported->ids += g_ascii_strtoull(at, NULL, 16);
+        exported->lines++;
+    }
+    return TRUE;
+}
+
+/* An export has all of them, each once, some at a time. */
+static void test_waiting_export(void) {
+    g_auto(Fixture) fixture = {NULL};
+    store_waiting(&fixture);
+    g_autoptr(SpanBatch) again = batch_new();
+    for (guint i = 95; i < 105; i++) add_long(again, i);
+    fixture_put_batch(&fixture, again);
+
+    AllowanceBudget budget = {.limit_bytes = 12u << 20};
+    Allowance allowance = {.budget = &budget};
+    Exported exported = {0};
+    const QuerySink sink = {count_piece, &exported};
+    g_autoptr(QueryParams) params = params_from_text("");
+    g_autoptr(GError) error = NULL;
+
+    allowance_begin(&allowance);
+    g_assert_true(query_export(fixture.archive, params, SAMPLE_BASE_NS, &sink, &error));
+    allowance_end();
+    g_assert_no_error(error);
+    const guint64 spans = 1 + archive_totals(fixture.archive).late_waiting - 10;
+    g_assert_cmpuint(exported.lines, ==, spans);
+    g_assert_cmpuint(exported.ids, ==, 1 + (10 + 9 + spans - 1) * (spans - 1) / 2);
+    g_assert_cmpuint(budget.most_bytes, <=, 12u << 20);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     json_memory_counted();
@@ -180,6 +276,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/allowance/nothing_left", test_nothing_left);
     g_test_add_func("/allowance/late", test_late);
     g_test_add_func("/allowance/gone", test_gone);
+    g_test_add_func("/allowance/waiting", test_waiting);
+    g_test_add_func("/allowance/waiting_export", test_waiting_export);
     const int failed = g_test_run();
     fixture_clear(&many);
     return failed;

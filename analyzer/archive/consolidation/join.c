@@ -297,8 +297,9 @@ static gboolean add_parts(ArchiveWriter *writer, StoredTrace *stored, gboolean *
 /* Has the last part room for the fresh spans? */
 static gboolean last_fits(const ArchiveWriter *writer, const StoredTrace *stored) {
     const ArchiveOptions *options = &writer->archive->options;
-    return (guint64)stored->last.n_spans + writer->fresh->len <= options->max_trace_spans &&
-           stored->part.spans->len + spans_bytes(writer->fresh) <= options->max_trace_bytes;
+    const guint64 n_spans = (guint64)stored->last.n_spans + writer->fresh->len;
+    return n_spans <= options->max_trace_spans &&
+           !over_part_bytes(options, n_spans, stored->part.spans->len + spans_bytes(writer->fresh));
 }
 
 /* The fresh spans, at least one, go into the last part, or into new ones when it is full. */
@@ -439,7 +440,7 @@ static gboolean batch_full(const Joiner *joiner, const LateKey *next) {
     const LateTrace *last = &g_array_index(joiner->traces, LateTrace, joiner->traces->len - 1);
     if (last->trace_id != next->trace_id) return joiner->bytes->len >= JOIN_BYTES;
     return last->n_spans >= joiner->archive->options.max_trace_spans ||
-           last->size_bytes >= joiner->archive->options.max_trace_bytes;
+           over_part_bytes(&joiner->archive->options, last->n_spans, last->size_bytes);
 }
 
 static LateTrace *batch_trace(Joiner *joiner, guint64 trace_id) {

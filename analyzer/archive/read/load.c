@@ -5,7 +5,7 @@
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 
-/* How often archive_load() looks again when a writer has moved a record between two of its reads. */
+/* How often archive_load_parts() looks again when a writer has moved a record between two of its reads. */
 #define LOAD_ATTEMPTS 100
 
 typedef struct LoadFrom {
@@ -46,23 +46,22 @@ static gboolean load_parts(Archive *archive, const LoadFrom *from, ArchiveLoad *
     return good;
 }
 
-/* What waits is read first: if it joins its trace meanwhile, it is there as well, and known. */
-static gboolean load_late(Archive *archive, guint64 trace_id, GByteArray *late, GError **error) {
-    if (!late_any(archive)) return TRUE;
-    g_autoptr(StoreIter) iter = store_iter_new(archive->store, FAMILY_LATE);
-    return late_collect(iter, trace_id, late, error);
-}
-
-gboolean archive_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error) {
-    ArchiveLoad all = {.first_part = 0};
-    return archive_load_parts(archive, trace_id, &all, spans, error);
+/* Comes with the last part, from a state of the store before its parts were read: what joins the trace meanwhile is
+ * there as well, and known. */
+static gboolean load_late(StoreIter *waiting, guint64 trace_id, ArchiveLoad *load, GByteArray *late, GError **error) {
+    if (waiting == NULL || load->first_part + load->loaded < load->parts) return TRUE;
+    LateWanted wanted = {.trace_id = trace_id, .most_bytes = load->max_bytes};
+    if (!late_collect(waiting, &wanted, late, error)) return FALSE;
+    load->late_left = wanted.more;
+    return TRUE;
 }
 
 gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *load, GByteArray *spans, GError **error) {
     g_autoptr(GBytes) seen = NULL;
     g_autoptr(GByteArray) late = g_byte_array_new();
+    g_autoptr(StoreIter) waiting = late_any(archive) ? store_iter_new(archive->store, FAMILY_LATE) : NULL;
     guint before = spans->len;
-    if (!load_late(archive, trace_id, late, error)) return FALSE;
+    load->late_left = FALSE;
 
     for (guint attempt = 0; attempt < LOAD_ATTEMPTS; attempt++) {
         g_autoptr(GBytes) index = NULL;
@@ -72,7 +71,11 @@ gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *loa
 
         const LoadFrom from = {trace_id, index};
         if (load_parts(archive, &from, load, spans, &local)) {
-            if (late->len > 0 && load->first_part + load->loaded == load->parts) late_add_unknown(spans, before, late);
+            if (!load_late(waiting, trace_id, load, late, error)) {
+                g_byte_array_set_size(spans, before);
+                return FALSE;
+            }
+            if (late->len > 0) late_add_unknown(spans, before, late);
             return TRUE;
         }
 

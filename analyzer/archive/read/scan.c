@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/archive/idset.h"
 #include "analyzer/archive/late.h"
 #include "analyzer/archive/part.h"
 #include "analyzer/archive/read/search.h"
@@ -44,6 +45,9 @@ struct ArchiveScan {
     gsize kept_most; /* bytes */
     gsize charged;   /* for both */
     const ScanEntry *current;
+    LateWanted wanted; /* of the current trace; most_bytes is for all of them */
+    IdSet given;       /* spans of it that were given, when not all are at once */
+    gsize given_charged;
 };
 
 ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns, gboolean newest_first) {
@@ -57,7 +61,10 @@ ArchiveScan *archive_scan_new(Archive *archive, gint64 since_ns, gint64 until_ns
     scan->last = scan->ended ? 0 : trace_second(until_ns - 1);
     scan->entries = g_array_new(FALSE, FALSE, sizeof(ScanEntry));
     scan->kept = g_byte_array_new();
-    scan->kept_most = MIN(KEPT_BYTES, allowance_left() / 4);
+    const gsize left = allowance_left();
+    scan->kept_most = MIN(KEPT_BYTES, left / 4);
+    scan->wanted.most_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1;
+    id_set_init(&scan->given);
     pthread_rwlock_wrlock(&archive->commit_lock);
     scan->iter = store_iter_new(archive->store, FAMILY_TRACE);
     scan->again = store_iter_new(archive->store, FAMILY_TRACE);
@@ -80,7 +87,8 @@ void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms) {
 
 void archive_scan_free(ArchiveScan *scan) {
     if (scan == NULL) return;
-    allowance_release(scan->charged);
+    allowance_release(scan->charged + scan->given_charged);
+    id_set_clear(&scan->given);
     search_plan_free(scan->plan);
     search_terms_free(scan->terms);
     store_iter_free(scan->iter);
@@ -226,6 +234,7 @@ static gboolean entry_summary(ArchiveScan *scan, const ScanEntry *entry, TraceSu
 
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error) {
     scan->current = NULL;
+    scan->wanted.more = FALSE;
     if (!allowance_check(error)) return FALSE;
 
     if (scan->next >= scan->entries->len) {
@@ -250,6 +259,14 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
     return TRUE;
 }
 
+/* What waits for the current trace, from the beginning. */
+static gboolean take_waiting(ArchiveScan *scan, GByteArray *late, GError **error) {
+    scan->wanted.trace_id = scan->current->key.trace_id;
+    scan->wanted.from = 0;
+    id_set_empty(&scan->given);
+    return late_collect(scan->late, &scan->wanted, late, error);
+}
+
 static gboolean visit_spans(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error) {
     g_autoptr(GByteArray) spans = g_byte_array_new();
     if (!archive_scan_spans(scan, spans, error)) return FALSE;
@@ -269,7 +286,7 @@ gboolean archive_scan_annotations(ArchiveScan *scan, RecordVisit visit, void *ar
     const TraceKey *key = &scan->current->key;
     if (scan->late != NULL && key->part == 0) {
         g_autoptr(GByteArray) late = g_byte_array_new();
-        if (!late_collect(scan->late, key->trace_id, late, error)) return FALSE;
+        if (!take_waiting(scan, late, error)) return FALSE;
         if (late->len > 0) return visit_spans(scan, visit, arg, error);
     }
     Bytes record;
@@ -296,10 +313,39 @@ gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error
     if (!part_decode(scan->archive, record, key->trace_id, spans, error)) return FALSE;
     if (scan->late == NULL || key->part != 0) return TRUE;
     g_autoptr(GByteArray) late = g_byte_array_new();
-    if (!late_collect(scan->late, key->trace_id, late, error)) {
+    if (!take_waiting(scan, late, error)) {
         g_byte_array_set_size(spans, before);
         return FALSE;
     }
     if (late->len > 0) late_add_unknown(spans, before, late);
+    return TRUE;
+}
+
+gboolean archive_scan_has_left(const ArchiveScan *scan) { return scan->wanted.more; }
+
+static gboolean note_given(ArchiveScan *scan, const GByteArray *spans, GError **error) {
+    for (gsize at = 0; at < spans->len;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(spans->data + at);
+        id_set_add(&scan->given, span->id.span);
+        at += span->size_bytes;
+    }
+    allowance_hold(&scan->given_charged, (scan->given.mask + 1) * sizeof *scan->given.slots);
+    return allowance_check(error);
+}
+
+gboolean archive_scan_spans_left(ArchiveScan *scan, GByteArray *spans, GError **error) {
+    g_return_val_if_fail(scan->wanted.more, FALSE);
+    if (!note_given(scan, spans, error)) return FALSE;
+
+    g_byte_array_set_size(spans, 0);
+    g_autoptr(GByteArray) late = g_byte_array_new();
+    if (!late_collect(scan->late, &scan->wanted, late, error)) return FALSE;
+
+    for (gsize at = 0; at < late->len;) {
+        const SpanRec *span = (const SpanRec *)(gconstpointer)(late->data + at);
+        if (!id_set_has(&scan->given, span->id.span)) g_byte_array_append(spans, late->data + at, span->size_bytes);
+        id_set_add(&scan->given, span->id.span);
+        at += span->size_bytes;
+    }
     return TRUE;
 }

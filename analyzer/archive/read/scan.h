@@ -15,8 +15,13 @@ void archive_scan_summaries_only(ArchiveScan *scan);
 void archive_scan_by_terms(ArchiveScan *scan, SearchTerms *terms);
 /* FALSE at the end or on error. */
 gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *summary, GError **error);
-/* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count. */
+/* Spans of the current record, appended; with part 0, late spans that wait, which the summary does not count: as many
+ * as a quarter of the thread's allowance has room for. */
 gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error);
+/* Are some left? Then the next call of archive_scan_spans_left() has 'spans', which must hold what the last call gave,
+ * hold the next ones instead. */
+gboolean archive_scan_has_left(const ArchiveScan *scan);
+gboolean archive_scan_spans_left(ArchiveScan *scan, GByteArray *spans, GError **error);
 /* Annotations of these, until visit returns FALSE: cheaper. The node is not told of spans that wait. */
 gboolean archive_scan_annotations(ArchiveScan *scan, RecordVisit visit, void *arg, GError **error);
 /* Shape of the current record: a new reference. */

@@ -17,7 +17,8 @@ static void add_row(Table *table, const Style *style, const json_t *row) {
     table_cell(table, show_text(style, row, "role"), COLOUR_NONE);
     table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
     table_cell(table, unit_in_column(unit_duration(style, field_number(row, "duration_ns"), resolution)), COLOUR_NONE);
-    table_cell(table, unit_count(field_number(row, "spans")), COLOUR_NONE);
+    g_autofree char *spans = unit_count(field_number(row, "spans"));
+    table_cell(table, g_strconcat(spans, field_true(row, "more") ? "+" : NULL, NULL), COLOUR_NONE);
     table_cell(table, unit_count(field_number(row, "orphans")), COLOUR_NONE);
     gboolean incomplete = field_true(row, "incomplete"), parts = field_true(row, "in_parts");
     table_cell(table,

@@ -44,14 +44,22 @@ TraceView *trace_view_load(Archive *archive, guint64 trace_id, GError **error) {
     return view_load(archive, trace_id, &load, error);
 }
 
-TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
+gsize trace_view_room(void) {
     const gsize left = allowance_left();
+    return left == G_MAXSIZE ? 0 : left / 4 + 1;
+}
+
+TraceView *trace_view_load_from(Archive *archive, guint64 trace_id, guint first_part, GError **error) {
     const ArchiveLoad load = {
         .first_part = first_part,
         .max_spans = TRACE_VIEW_SPANS,
-        .max_bytes = left == G_MAXSIZE ? 0 : left / 4 + 1,
+        .max_bytes = trace_view_room(),
     };
     return view_load(archive, trace_id, &load, error);
+}
+
+gboolean trace_view_has_all(const ArchiveLoad *load) {
+    return load->first_part == 0 && load->loaded == load->parts && !load->late_left;
 }
 
 void trace_view_free(TraceView *view) {

@@ -132,6 +132,10 @@ static gboolean export_traces(Export *export, Archive *archive, const Period *pe
             return FALSE;
         }
         export_spans(export, archive, spans, batch);
+        while (!export->stopped && archive_scan_has_left(scan)) {
+            if (!archive_scan_spans_left(scan, spans, error)) return FALSE;
+            export_spans(export, archive, spans, batch);
+        }
     }
     if (!failure) return TRUE;
     g_propagate_error(error, g_steal_pointer(&failure));

@@ -285,6 +285,11 @@ static void add_outcome(json_t *row, guint32 orphans, gboolean incomplete) {
     json_object_set_new(row, "incomplete", json_boolean(incomplete));
 }
 
+/* One trace that takes more than there is must not keep the others from being listed. */
+static void add_more(json_t *row, const ArchiveLoad *load) {
+    if (!trace_view_has_all(load)) json_object_set_new(row, "more", json_true());
+}
+
 /* ---- the search ---- */
 
 typedef enum { SORT_BEGIN, SORT_DURATION, SORT_SPANS } TraceSort;
@@ -370,9 +375,11 @@ static gboolean parse_search(const Asked *asked, Search *search, GError **error)
 /* A trace in one record: what the record's summary says holds. */
 static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **error) {
     g_autoptr(GByteArray) spans = g_byte_array_new();
-    if (!archive_load(archive, candidate->trace_id, spans, error)) return NULL;
+    ArchiveLoad load = {.max_bytes = trace_view_room()};
+    if (!archive_load_parts(archive, candidate->trace_id, &load, spans, error)) return NULL;
     RootFound found = find_root(spans);
     json_t *row = row_json(archive, candidate, &found);
+    add_more(row, &load);
     PatternId pattern;
     add_outcome(row, candidate->summary.orphans, candidate->summary.flags & TRACE_INCOMPLETE);
     if (archive_pattern_id(archive, candidate->summary.pattern, &pattern))
@@ -383,10 +390,11 @@ static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **
 
 /* A trace in parts: parents are often in another part, so only the whole tells what is missing. */
 static json_t *parts_row(Archive *archive, const Candidate *candidate, GError **error) {
-    g_autoptr(TraceView) view = trace_view_load(archive, candidate->trace_id, error);
+    g_autoptr(TraceView) view = trace_view_load_from(archive, candidate->trace_id, 0, error);
     if (!view) return NULL;
     RootFound found = find_root(view->bytes);
     json_t *row = row_json(archive, candidate, &found);
+    add_more(row, &view->load);
     add_outcome(row, view->tree->counts.orphans, tree_incomplete(view->tree));
     json_object_set_new(row, "in_parts", json_true());
     return row;
