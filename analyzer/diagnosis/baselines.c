@@ -49,7 +49,7 @@ static void pcc_group(Pcc *pcc, guint feature, const double *values, const Stage
     const double bound = order_quantile(pairs.values, pairs.n, pcc->options->lambda_cq);
     for (guint32 i = 0; i < group->n_stragglers; i++) {
         const guint32 straggler = group->first_straggler + i, task = pcc->stragglers->list[straggler].task;
-        if (!(values[task] > bound)) continue;
+        if (!order_above(values[task], bound)) continue;
         const double raw = task_feature(pcc->table, feature)->values[task];
         const Blame blame = {straggler, (gint16)feature, raw, values[task], bound, correlation};
         g_array_append_val(pcc->found, blame);
@@ -174,7 +174,7 @@ static void xue_feature(const TaskTable *table, const Stragglers *stragglers, gu
     const double mean = sum / (double)n;
     for (guint32 i = 0; i < stragglers->count; i++) {
         const guint32 task = stragglers->list[i].task;
-        if (!(values[task] > mean)) continue;
+        if (!order_above(values[task], mean)) continue;
         const double raw = task_feature(table, feature)->values[task];
         const Blame blame = {i, (gint16)feature, raw, values[task], mean, correlation};
         g_array_append_val(found, blame);

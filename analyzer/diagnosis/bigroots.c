@@ -34,7 +34,7 @@ static double peers_figure(const PeerFigures *peers, const BigRootsOptions *opti
 }
 
 static gboolean over_peers(double value, const PeerFigures *peers, const BigRootsOptions *options) {
-    return peers->n > 0 && value > peers_figure(peers, options) * options->lambda_p;
+    return peers->n > 0 && order_above(value, peers_figure(peers, options) * options->lambda_p);
 }
 
 static Verdict decide_locality(const Evidence *evidence) {
@@ -64,7 +64,7 @@ Verdict bigroots_decide(Evidence *evidence, FeatureKind kind, const BigRootsOpti
     evidence->over_others = over_peers(value, &evidence->others, options);
     evidence->over_same_host = over_peers(value, &evidence->same_host, options);
     if (kind == FEATURE_WAIT) return decide_wait(evidence, options);
-    if (!(value > evidence->quantile)) return VERDICT_QUANTILE;
+    if (!order_above(value, evidence->quantile)) return VERDICT_QUANTILE;
     if (kind == FEATURE_TIME && !(value > options->lambda_t)) return VERDICT_SHARE;
     if (evidence->others.n + evidence->same_host.n == 0) return VERDICT_NO_PEERS;
     if (!evidence->over_others && !evidence->over_same_host) return VERDICT_PEERS;
@@ -127,7 +127,7 @@ static void test_stage(Run *run, const StageTasks *stage) {
     for (guint32 i = 0; i < stage->n_stragglers; i++) {
         const guint32 straggler = stage->first_straggler + i, task = run->stragglers->list[straggler].task;
         const double value = run->values[task];
-        const gboolean low = run->kind == FEATURE_WAIT ? value <= 0 : !(value > run->quantile);
+        const gboolean low = run->kind == FEATURE_WAIT ? value <= 0 : !order_above(value, run->quantile);
         if (isnan(value) || (low && run->options->keep != KEEP_ALL)) continue;
         if (!loaded) peers_load(run->peers, stage, run->values);
         loaded = TRUE;

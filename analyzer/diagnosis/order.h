@@ -4,6 +4,12 @@
 
 #include <glib.h>
 
+/* Above, by more than rounding: values that are equal but for how they were computed are not above each other. */
+#define ORDER_ROUNDING 1e-9
+static inline gboolean order_above(double value, double bound) {
+    return value > bound + (bound < 0 ? -bound : bound) * ORDER_ROUNDING;
+}
+
 /* The value at rank q * (n - 1) of the sorted values, linear between the two neighbours of a rank that is no whole
  * number: quantile 0.5 is the median, the middle of the two middle values when n is even. 0 of nothing. */
 double order_quantile(const double *values, gsize n, double q);

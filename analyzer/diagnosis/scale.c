@@ -25,7 +25,7 @@ double *feature_scaled(const TaskTable *table, const Stragglers *stragglers, gui
     const Feature *column = task_feature(table, feature);
     double *values = g_new(double, table->count);
     for (guint32 i = 0; i < table->count; i++) {
-        values[i] = table->flags[i] != 0 ? column->values[i] : NAN;
+        values[i] = table->flags[i] & (ROW_COUNTED | ROW_JUDGED) ? column->values[i] : NAN;
         if (column->kind != FEATURE_TIME || isnan(values[i])) continue;
         const double duration_ms = task_duration_ms(table, i);
         values[i] = duration_ms > 0 ? values[i] / duration_ms : 0;

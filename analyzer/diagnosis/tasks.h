@@ -45,6 +45,7 @@ typedef struct Feature {
 enum {
     ROW_COUNTED = 1, /* ended well: counts in medians, quantiles and as a peer */
     ROW_JUDGED = 2,  /* may be found a straggler (a running task may, with its time so far) */
+    ROW_FIRST = 4,   /* of the first of its stage on its executor (executor_start.h) */
 };
 
 typedef struct TaskTable {

@@ -604,10 +604,16 @@ bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
     return good && (executor->id != nullptr || broken(json, "an executor without its id"));
 }
 
+/* The driver has a block manager, and runs no tasks; where it does (a local master), it is added as an executor too. */
+bool is_driver(const SparkExecutor *executor) {
+    return strcmp(executor->id, "driver") == 0 || strcmp(executor->id, "<driver>") == 0;
+}
+
 bool parse_executor_event(JsonEvents *json, EventKind kind, object &event) {
     SparkExecutor *executor = &json->record->as.executor;
     gint64 time_ms = -1;
     if (!parse_executor(json, event, &time_ms)) return false;
+    if (kind == EVENT_BLOCK_MANAGER_ADDED && is_driver(executor)) json->record->kind = SPARK_KIND_COUNT;
     if (kind == EVENT_EXECUTOR_ADDED) executor->added_ms = time_ms;
     if (kind == EVENT_EXECUTOR_REMOVED) executor->removed_ms = time_ms;
     return true;

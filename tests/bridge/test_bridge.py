@@ -144,6 +144,30 @@ def test_a_whole_history_folder(bridge, plumbd, tmp_path):
     assert all(log["unchanged"] for log in again["logs"]) and again["records_sent"] == 0
 
 
+def executors_of(path):
+    """Those that were added; the driver has a block manager like them, and is none."""
+    return {event["Executor ID"] for event in events_of(path) if event["Event"] == "SparkListenerExecutorAdded"}
+
+
+def test_the_driver_is_no_executor(bridge, plumbd):
+    paths = [path for path in sorted(RECORDED.glob("*/*.zstd"))]
+    for path in paths:
+        (log,) = report_of(bridge(*receiver(plumbd), "--json", path))["logs"]
+        assert apps(plumbd)[log["app"]]["executors"] == len(executors_of(path)), path
+
+
+def test_first_tasks_of_executors_are_slow_by_jvm_start(bridge, plumbd):
+    """The stragglers of these logs are all first tasks of executors that had just come; none is called large."""
+    for name in ("normal", "failed_tasks", "speculative", "executor_lost"):
+        (log,) = report_of(bridge(*receiver(plumbd), "--json", RECORDED / f"4.3.0/{name}.zstd"))["logs"]
+        plumbd.flush()
+        why = plumbd.ask(f"why?app={log['app']}&limit=0")
+        causes = [row.get("main_cause", {}).get("feature") for row in why["stragglers"]]
+        assert causes and set(causes) == {"executor_start"}, name
+        assert why["may_change"] == "recent" and why["final_in_ns"] <= 60e9
+        assert why["tasks_by_link"]["none"] == why["tasks"]
+
+
 def test_sending_again_changes_nothing(bridge, plumbd):
     path = RECORDED / "4.3.0/executor_lost.zstd"
     documents = []

@@ -42,6 +42,7 @@ CASES = {
     "diff_trace": ("diff_trace.json", ["diff", "4be1c2a09d3f5577", "90b3a5d1c07e6412"], {}),
     "why": ("why.json", ["why", "latest"], {}),
     "why_brief": ("why.json", ["why", "latest", "--brief"], {}),
+    "why_stage": ("why_stage.json", ["why", "latest"], {}),
     "why_trace": ("why_trace.json", ["why", "357064e08bea8799"], {}),
     "hosts_one": ("hosts_one.json", ["hosts", "d2"], {}),
     "slow": ("slow.json", ["slow"], {}),

@@ -208,6 +208,30 @@ static void test_edge_detection(void) {
     g_assert_cmpfloat(bigroots_options(TRUE).lambda_p, ==, 1.6);
 }
 
+/* Three tasks within the busy sample of host 0, one of them a straggler, nine on the idle host 1. All three saw one
+ * load: that a mean of one is above that of another in its last digit is no cause. */
+static void test_ties_by_rounding(void) {
+    enum { TASKS = 12 };
+    const BigRootsOptions options = bigroots_options(TRUE);
+    g_autoptr(UsageSeries) busy = usage_new(), idle = usage_new();
+    for (gint64 t = 0; t < 100; t++) {
+        usage_add(busy, t * 1000, t * 1000 + 1000, t == 50 ? 0.9 : 0.1 + (double)(t % 7) / 30);
+        usage_add(idle, t * 1000, t * 1000 + 1000, 0.05);
+    }
+    usage_seal(busy);
+    usage_seal(idle);
+
+    for (gint64 offset = 0; offset < 300; offset++) {
+        Row rows[TASKS] = {{0, 0, 50000 + offset, 300, 0}, {0, 0, 50600 - offset, 101, 0}, {0, 0, 50013, 103, 0}};
+        for (guint i = 3; i < TASKS; i++) rows[i] = (Row){0, 1, 50000, 100, 0};
+        g_autoptr(TaskTable) table = table_of(FEATURE_RESOURCE, rows, TASKS);
+        task_feature(table, 0)->series[0] = busy;
+        task_feature(table, 0)->series[1] = idle;
+        task_table_fill_resource(table, 0);
+        g_assert_cmpint(judge(table, options).verdict, ==, VERDICT_QUANTILE);
+    }
+}
+
 /* ---- locality: eq. 3.5 ---- */
 
 static void test_locality(void) {
@@ -319,6 +343,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/bigroots/wait", test_wait);
     g_test_add_func("/diagnosis/bigroots/time", test_time);
     g_test_add_func("/diagnosis/bigroots/edge-detection", test_edge_detection);
+    g_test_add_func("/diagnosis/bigroots/ties-by-rounding", test_ties_by_rounding);
     g_test_add_func("/diagnosis/bigroots/locality", test_locality);
     g_test_add_func("/diagnosis/bigroots/kept", test_kept);
     g_test_add_func("/diagnosis/peers", test_peers);

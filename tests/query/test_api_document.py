@@ -86,6 +86,9 @@ def test_no_field_is_described_in_vain():
         # of servers that have no like: tests/query/test_why.c
         "normal_before",
         "unknown",
+        # of applications that have just ended: tests/query/test_why.c
+        "recent",
+        "final_in_ns",
         # of traces that were removed: tests/receiver/test_retention.py
         "stored_traces",
         # of traces of rare shapes: tests/archive and tests/query/test_forest.c make them

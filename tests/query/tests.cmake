@@ -1,4 +1,5 @@
-add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${PROJECT_SOURCE_DIR}/tests/query/sample.c)
+add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${PROJECT_SOURCE_DIR}/tests/query/sample.c
+    ${PROJECT_SOURCE_DIR}/tests/query/spark_sample.c)
 target_link_libraries(query_fixture PUBLIC plumb_archive_consolidation plumb_archive_retention plumb_query PkgConfig::JANSSON)
 target_compile_definitions(query_fixture PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
@@ -9,6 +10,7 @@ plumb_test(test_path_filter SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_path_
 plumb_test(test_pack SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_pack.c LINK query_fixture)
 plumb_test(test_export SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_export.c LINK query_fixture)
 plumb_test(test_query_threads SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query_threads.c LINK query_fixture LABELS threads)
+plumb_test(test_links SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_links.c LINK query_fixture)
 plumb_test(test_why SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_why.c LINK query_fixture)
 plumb_test(test_diagnoses SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_diagnoses.c LINK query_fixture)
 plumb_test(test_nodes SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_nodes.c LINK query_fixture m)

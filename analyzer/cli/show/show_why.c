@@ -16,7 +16,96 @@ typedef struct Out {
 
 static char *duration(const Out *out, double ns) { return unit_duration(out->style, ns, 1); }
 
+/* ---- stages that are slow for everybody ---- */
+
+/* "Earlier runs (3) took 800 ms, this one 4.70 s." */
+static void show_earlier(const Out *out, const json_t *stage) {
+    const json_t *earlier = field_object(stage, "earlier");
+    if (!earlier) return;
+    g_autofree char *then = unit_duration(out->style, field_number(earlier, "median_ns"), EVENT_LOG_NS);
+    g_autofree char *now = unit_duration(out->style, field_number(stage, "median_ns"), EVENT_LOG_NS);
+    g_autofree char *runs = show_count(field_number(earlier, "runs"), "earlier run", "earlier runs");
+    g_string_append_printf(out->text, "  the median of its tasks is %s; in %s it was %s\n", now, runs, then);
+}
+
+static char *share_text(const json_t *stage, const char *field) {
+    return g_strdup_printf("%.0f %%", 100 * field_number(stage, field) / MAX(field_number(stage, "duration_ns"), 1));
+}
+
+/* What all of the stage wait for. A new string. */
+static char *stage_text(const Out *out, const json_t *stage) {
+    const json_t *suspect = field_object(stage, "suspect"), *earlier = field_object(stage, "earlier");
+    g_autofree char *hdfs = share_text(stage, "time_ns");
+    if (suspect) {
+        const double read = field_number(stage, "tasks_read"), waiting = field_number(stage, "tasks_waiting");
+        g_autofree char *who = why_whom(out->style, suspect), *function = show_text(out->style, suspect, "function");
+        g_autofree char *usual = why_times(suspect);
+        g_autofree char *tasks = waiting < read ? g_strdup_printf("%.0f of %.0f tasks looked at wait", waiting, read)
+                                                : g_strdup("all its tasks wait");
+        return g_strdup_printf("%s for %s: %.0f %% of their time (%s%s)", tasks, who,
+                               100 * field_number(suspect, "time_ns") / MAX(field_number(stage, "duration_ns"), 1),
+                               function, usual);
+    }
+    if (field_true(stage, "many_files")) {
+        const double files = field_number(stage, "files");
+        g_autofree char *count = unit_count(files / MAX(field_number(stage, "tasks_read"), 1));
+        g_autofree char *size = unit_bytes(field_number(stage, "bytes") / MAX(files, 1));
+        g_autofree char *namenode = share_text(stage, "namenode_ns");
+        return g_strdup_printf(
+            "small files: each task opened or made %s, of %s; the NameNode, which is asked for each, "
+            "has %s of their time",
+            count, size, namenode);
+    }
+    return g_strdup_printf("%.1f times slower than in earlier runs; HDFS is %s of its time",
+                           earlier ? field_number(earlier, "times") : 0, hdfs);
+}
+
+static void show_slow_stages(const Out *out, const json_t *stages) {
+    gsize i;
+    const json_t *stage;
+    json_array_foreach((json_t *)stages, i, stage) {
+        g_autofree char *what = stage_text(out, stage);
+        g_autofree char *line = g_strdup_printf("stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ": %s\n",
+                                                field_int(stage, "stage"), field_int(stage, "stage_attempt"), what);
+        style_append(out->style, COLOUR_RED, line, out->text);
+        show_earlier(out, stage);
+    }
+}
+
 /* ---- the application ---- */
+
+/* Tasks without traces are not explained, and it takes a setting to have them. */
+static void show_untraced(const Out *out, const json_t *document) {
+    const json_t *links = field_object(document, "tasks_by_link");
+    const double tasks = field_number(document, "tasks"), none = links ? field_number(links, "none") : 0;
+    if (none <= 0 || tasks <= 0) return;
+    g_autofree char *count = unit_count(none), *all = show_count(tasks, "task has", "tasks have");
+    if (none >= tasks) {
+        g_string_append(out->text, "No task has a trace: what HDFS did for them is not known. The agent must be in the "
+                                   "executors, and take tasks:\n"
+                                   "sampling = SparkTask=always; 1/s in its settings (docs/spark.md)\n");
+        return;
+    }
+    g_string_append_printf(
+        out->text,
+        "%s of %s no trace, as they were not sampled: what HDFS did for them is not known. To trace "
+        "all,\n"
+        "sampling = SparkTask=always; 1/s in the agents' settings, or senders.sampling in plumbd.conf\n",
+        count, all);
+}
+
+static void show_may_change(const Out *out, const json_t *document) {
+    const char *why = field_text(document, "may_change");
+    if (strcmp(why, "running") == 0) {
+        g_string_append(out->text, "It still runs: the answer will change.\n");
+    } else if (strcmp(why, "recent") == 0) {
+        g_autofree char *left = unit_age(field_number(document, "final_in_ns"));
+        g_string_append_printf(out->text,
+                               "Its last records have just come, and spans may follow: the answer may change for "
+                               "another %s.\n",
+                               left);
+    }
+}
 
 static void show_head(const Out *out, const json_t *document) {
     g_autofree char *app = show_text(out->style, document, "app"), *name = show_text(out->style, document, "name");
@@ -106,6 +195,8 @@ static const char *topic_text(const char *feature, const char *topic) {
         {"read_bytes", "it read more than its peers"},
         {"shuffle_read_bytes", "it fetched more of the shuffle than its peers: skewed keys"},
         {"shuffle_write_bytes", "it wrote more of the shuffle than its peers"},
+        {"executor_start", "JVM start: it was one of the first tasks of the stage on its executor, where classes "
+                           "are loaded and code is compiled"},
         {"jvm_gc_time", "garbage collection in its executor"},
         {"serialize_time", "serializing its result"},
         {"deserialize_time", "deserializing the task: its closure, or broadcast variables"},
@@ -177,6 +268,21 @@ static void show_hdfs(const Out *out, const json_t *row) {
     g_string_append_c(out->text, '\n');
 }
 
+/* The task that was asked for, and is no straggler. */
+static void show_ordinary(const Out *out, const json_t *row) {
+    if (!row) return;
+    const json_t *suspect = field_object(row, "suspect");
+    show_task(out, row);
+    g_string_append(out->text, "  no straggler: it took less than 1.5 times the median, or did not end well\n");
+    if (suspect) {
+        g_autofree char *who = why_whom(out->style, suspect), *usual = why_times(suspect);
+        g_autofree char *time = duration(out, field_number(suspect, "time_ns"));
+        g_string_append_printf(out->text, "  what it waited for most: %s, %s%s\n", who, time, usual);
+        show_suspect(out, suspect, field_object(row, "hdfs"));
+    }
+    show_hdfs(out, row);
+}
+
 /* A figure in the unit of its feature: of times a share of the task, of amounts multiples of the stage's mean. */
 static char *figure(const Out *out, const json_t *cause, double value) {
     const char *kind = field_text(cause, "kind"), *unit = field_text(cause, "unit");
@@ -232,7 +338,10 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     const Out out = {&options->style, text};
     gsize i;
     const json_t *row;
+    show_slow_stages(&out, field_list(document, "stages"));
     show_head(&out, document);
+    show_may_change(&out, document);
+    show_untraced(&out, document);
     show_sum(&out, field_object(document, "hdfs"));
     show_suspects(&out, field_list(document, "suspects"));
     json_array_foreach((json_t *)field_list(document, "stragglers"), i, row) {
@@ -241,6 +350,7 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
         show_hdfs(&out, row);
         if (!options->brief) show_causes(&out, row);
     }
+    show_ordinary(&out, field_object(document, "task"));
     if (field_true(document, "more"))
         g_string_append_printf(text, "\n%zu shown: --limit N shows more (0: all)\n",
                                json_array_size(field_list(document, "stragglers")));

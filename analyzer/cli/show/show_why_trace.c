@@ -46,22 +46,14 @@ static char *times_text(const json_t *wait) {
     return g_strdup_printf(times < 10 ? "%.1f" : "%.0f", times);
 }
 
-static char *usual_text(const json_t *wait) {
-    const char *text = field_text(wait, "compared_with");
-    return g_strdup(strcmp(text, "day before") == 0 ? "what it took there in the 24 hours before"
-                                                    : "what it takes on other hosts");
-}
-
 static char *reason_text(const Out *out, const json_t *wait) {
     g_autofree char *who = why_whom(out->style, wait), *function = show_text(out->style, wait, "function");
-    g_autofree char *usual = usual_text(wait), *times = times_text(wait),
-                    *calls = show_count(field_number(wait, "calls"), "call", "calls");
+    g_autofree char *times = why_times(wait), *calls = show_count(field_number(wait, "calls"), "call", "calls");
     g_autofree char *each = duration(out, field_number(wait, "calls_self_ns") / MAX(field_number(wait, "calls"), 1));
     g_autofree char *more = duration(out, field_number(wait, "more_ns"));
-    return g_strdup_printf("Slow because of %s: %s, %s, took %s each, %s times %s.\n"
+    return g_strdup_printf("Slow because of %s: %s, %s, took %s each%s.\n"
                            "That made it longer by %s, %.0f %% of its time.\n",
-                           who, calls, function, each, times, usual, more,
-                           share_of(out, field_number(wait, "more_ns")));
+                           who, calls, function, each, times, more, share_of(out, field_number(wait, "more_ns")));
 }
 
 static char *files_text(const Out *out, const json_t *hdfs) {

@@ -40,6 +40,14 @@ char *why_whom(const Style *style, const json_t *suspect) {
     return unknown_text(suspect);
 }
 
+char *why_times(const json_t *suspect) {
+    const double times = field_number(suspect, "times_normal");
+    if (!field_present(suspect, "times_normal")) return g_strdup("");
+    const gboolean before = strcmp(field_text(suspect, "compared_with"), "day before") == 0;
+    return g_strdup_printf(times < 10 ? ", %.1f times %s" : ", %.0f times %s", times,
+                           before ? "what it took there in the 24 hours before" : "what it takes on other hosts");
+}
+
 static void show_normal(const Style *style, const json_t *suspect, const char *field, const char *where, GString *out) {
     const json_t *normal = field_object(suspect, field);
     if (!normal) return;

@@ -5,6 +5,8 @@
 
 /* "the disk of DataNode d2": what was waited for, told from a suspect or a share. A new string. */
 char *why_whom(const Style *style, const json_t *suspect);
+/* ", 150 times what it takes on other hosts", "" where nothing is known to compare with. A new string. */
+char *why_times(const json_t *suspect);
 /* Lines that say what is normal for the suspect's function, and whether its calls were slower. */
 void why_normals(const Style *style, const json_t *suspect, GString *out);
 /* The calls down to the longest one. */

@@ -1,7 +1,18 @@
 #include "analyzer/query/spark/app_causes.h"
 
+#include <string.h>
+
 #include "analyzer/query/spark/diagnosis.h"
 #include "common/base/clock.h"
+
+/* Nothing that was measured explains most of the time, and the task is one of the first of its executor. That tasks are
+ * deserialized slowly then is a part of it: classes are loaded. */
+static gboolean starts_explain(const AppCauses *causes, guint32 row, const Evidence *main, double *explains_ms) {
+    const TaskTable *table = causes->tasks->table;
+    const gboolean other = main && strcmp(task_feature(table, main->feature)->name, "deserialize_time") != 0;
+    if (other && cause_explains_most(main, table, row, &causes->options)) return FALSE;
+    return executor_starts_explain(causes->starts, row, explains_ms);
+}
 
 static gboolean find_cause(AppCauses *causes, Archive *archive, guint32 straggler, GError **error) {
     const guint32 from = causes->first[straggler], n = causes->first[straggler + 1] - from;
@@ -11,7 +22,8 @@ static gboolean find_cause(AppCauses *causes, Archive *archive, guint32 straggle
     const guint32 row = cause_row(causes, &cause);
     if (!app_hdfs_task(causes->hdfs, row, &cause.hdfs, error)) return FALSE;
     const gint first = main_cause(evidence, n, table, &causes->options, row);
-    if (first >= 0) {
+    cause.start = starts_explain(causes, row, first >= 0 ? &evidence[first] : NULL, &cause.explains_ms);
+    if (first >= 0 && !cause.start) {
         cause.evidence = (gint)from + first;
         cause.explains_ms = cause_explains_ms(&evidence[first], table, row, &causes->options);
         cause.in_hdfs = task_feature(table, evidence[first].feature)->topic == TOPIC_HDFS && cause.hdfs &&
@@ -30,6 +42,7 @@ AppCauses *app_causes_load(const Asked *asked, const char *app, const BigRootsOp
     causes->stragglers = stragglers_find(causes->tasks->table, STRAGGLER_RATIO);
     causes->hdfs = app_hdfs_new(asked->archive, causes->tasks, error);
     if (!causes->hdfs || !app_hdfs_add_columns(causes->hdfs, causes->tasks, causes->stragglers, error)) return NULL;
+    causes->starts = executor_starts_new(causes->tasks->table, causes->stragglers);
     causes->evidence = bigroots_run(causes->tasks->table, causes->stragglers, options);
     causes->first = sort_by_straggler(causes->evidence, causes->stragglers->count);
     for (guint32 i = 0; i < causes->stragglers->count && i < HDFS_STRAGGLERS_MAX; i++)
@@ -42,6 +55,7 @@ void app_causes_free(AppCauses *causes) {
     if (causes->evidence) g_array_unref(causes->evidence);
     g_array_unref(causes->causes);
     g_free(causes->first);
+    executor_starts_free(causes->starts);
     app_hdfs_free(causes->hdfs);
     stragglers_free(causes->stragglers);
     app_tasks_free(causes->tasks);

@@ -1,6 +1,7 @@
 /* The stragglers of an application, the evidence on them, and the main cause of each. */
 #pragma once
 
+#include "analyzer/diagnosis/executor_start.h"
 #include "analyzer/diagnosis/main_cause.h"
 #include "analyzer/query/spark/suspects.h"
 #include "analyzer/query/spark/task_hdfs.h"
@@ -9,6 +10,7 @@ typedef struct StragglerCause {
     guint32 straggler;  /* index into the list */
     gint evidence;      /* of the main cause, index into AppCauses.evidence; -1: none was found */
     double explains_ms; /* of the excess */
+    gboolean start;     /* the start of its executor's JVM is the main cause; then there is no evidence */
     gboolean in_hdfs;   /* it is HDFS, and this is whom the task waited for: */
     Suspect suspect;
     const TaskHdfs *hdfs; /* NULL: no trace is linked to the task */
@@ -18,6 +20,7 @@ typedef struct AppCauses {
     AppTasks *tasks;
     Stragglers *stragglers;
     AppHdfs *hdfs;
+    ExecutorStarts *starts;
     BigRootsOptions options;
     GArray *evidence; /* Evidence, what belongs to one straggler together */
     guint32 *first;   /* of each straggler's; n_stragglers + 1 */
@@ -29,6 +32,7 @@ AppCauses *app_causes_load(const Asked *asked, const char *app, const BigRootsOp
 void app_causes_free(AppCauses *causes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppCauses, app_causes_free)
 
+static inline gboolean cause_known(const StragglerCause *cause) { return cause->evidence >= 0 || cause->start; }
 static inline guint32 cause_row(const AppCauses *causes, const StragglerCause *cause) {
     return causes->stragglers->list[cause->straggler].task;
 }

@@ -119,6 +119,47 @@ static gboolean take_task(void *arg, const void *record) {
     return TRUE;
 }
 
+/* The run of the tasks of a stage on an executor: the first begin, and the first end. */
+typedef struct FirstRun {
+    guint64 place; /* stage and executor */
+    gint64 begin_ms, end_ms;
+} FirstRun;
+
+static guint64 place_of(const Row *row) { return (guint64)row->stage << 32 | row->task.executor; }
+
+/* FirstRun by place. */
+static GHashTable *first_runs(const GArray *rows) {
+    GHashTable *runs = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+    for (guint32 i = 0; i < rows->len; i++) {
+        const Row *row = &g_array_index(rows, Row, i);
+        const guint64 place = place_of(row);
+        FirstRun *run = g_hash_table_lookup(runs, &place);
+        if (!run) {
+            run = g_new(FirstRun, 1);
+            *run = (FirstRun){place, row->begin_ms, G_MAXINT64};
+            g_hash_table_insert(runs, &run->place, run);
+        }
+        run->begin_ms = MIN(run->begin_ms, row->begin_ms);
+        if (row->task.status != TASK_RUNNING && row->end_ms >= 0) run->end_ms = MIN(run->end_ms, row->end_ms);
+    }
+    return runs;
+}
+
+/* Those that began before the first task of the stage on their executor was half done. Not before it ended: Spark gives
+ * an executor the next task some time before it notes the end of the last one. */
+static void flag_first(AppTasks *tasks, const GArray *rows) {
+    g_autoptr(GHashTable) runs = first_runs(rows);
+    for (guint32 i = 0; i < rows->len; i++) {
+        const Row *row = &g_array_index(rows, Row, i);
+        const guint64 place = place_of(row);
+        const FirstRun *run = g_hash_table_lookup(runs, &place);
+        const char *executor = g_ptr_array_index(tasks->executors, row->task.executor);
+        const gboolean first =
+            run->end_ms == G_MAXINT64 || row->begin_ms - run->begin_ms <= (run->end_ms - run->begin_ms) / 2;
+        if (executor[0] && first) tasks->table->flags[i] |= ROW_FIRST;
+    }
+}
+
 static void fill_table(AppTasks *tasks, const GArray *rows) {
     TaskTable *table = task_table_new(rows->len, tasks->stages->len, tasks->hosts->len);
     tasks->table = table;
@@ -148,6 +189,8 @@ static void fill_table(AppTasks *tasks, const GArray *rows) {
             if (row->values[k] >= 0) task_feature(table, columns[k])->values[i] = (double)row->values[k];
         if (row->distance >= 0) task_feature(table, locality)->values[i] = row->distance;
     }
+
+    flag_first(tasks, rows);
 }
 
 /* ---- samples of hosts ---- */

@@ -10,7 +10,7 @@
 #define LISTED 5u
 
 static gboolean add_owner(void *arg, const SparkOwner *owner) {
-    AppEntry entry = {.key = owner->name, .begin_ms = owner->written_ms};
+    AppEntry entry = {.key = owner->name, .begin_ms = owner->written_ms, .written_ms = owner->written_ms};
     memcpy(entry.records, owner->records, sizeof entry.records);
     g_array_append_val(arg, entry);
     return TRUE;

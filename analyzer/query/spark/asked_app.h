@@ -8,6 +8,7 @@ typedef struct AppEntry {
     const char *key;
     const SparkApp *app; /* NULL: nothing but other records of it came */
     gint64 begin_ms;     /* of the application, or when something of it was last written */
+    gint64 written_ms;   /* when something of it was last written, by the wall clock */
     guint64 records[SPARK_KIND_COUNT];
 } AppEntry;
 

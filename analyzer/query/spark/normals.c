@@ -14,46 +14,41 @@ void normals_clear(Normals *normals) {
     for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_clear(&normals->of[i]);
 }
 
-/* The hour, host by host. */
-static gboolean load_hour(Archive *archive, const FunctionFilter *filter, guint32 host, Normals *normals,
-                          GError **error) {
+/* Statistics of a period, host by host: those of 'host', and of all others. */
+static gboolean load_period(Archive *archive, const NormalAsk *ask, NodeStats *there, NodeStats *elsewhere,
+                            GError **error) {
+    const FunctionFilter filter = {
+        .period = ask->period, .roles = ALL_ROLES, .function = ask->function, .by_host = TRUE};
     g_autoptr(GArray) rows = function_rows_new();
-    if (!function_rows_load(archive, filter, rows, error)) return FALSE;
+    if (!function_rows_load(archive, &filter, rows, error)) return FALSE;
     for (guint i = 0; i < rows->len; i++) {
         const FunctionRow *row = &g_array_index(rows, FunctionRow, i);
-        node_stats_merge(&normals->of[NORMAL_ALL], &row->stats);
-        node_stats_merge(&normals->of[row->host == host ? NORMAL_THERE : NORMAL_ELSEWHERE], &row->stats);
+        node_stats_merge(row->host == ask->host ? there : elsewhere, &row->stats);
     }
     return TRUE;
 }
 
-static gboolean load_before(Archive *archive, FunctionFilter filter, guint32 host, Normals *normals, GError **error) {
-    g_autoptr(GArray) rows = function_rows_new();
-    filter.host = host;
-    filter.period = (Period){filter.period.since_ns - 24 * 60 * NS_PER_MINUTE, filter.period.since_ns};
-    if (!function_rows_load(archive, &filter, rows, error)) return FALSE;
-    for (guint i = 0; i < rows->len; i++)
-        node_stats_merge(&normals->of[NORMAL_BEFORE], &g_array_index(rows, FunctionRow, i).stats);
-    return TRUE;
+Period normal_hour(gint64 time_ns) {
+    const gint64 hour_ns = 60 * NS_PER_MINUTE, since_ns = time_ns - time_ns % hour_ns;
+    return (Period){since_ns, since_ns + hour_ns};
 }
 
 gboolean normals_load(Archive *archive, const NormalAsk *ask, Normals *normals, GError **error) {
-    const gint64 hour_ns = 60 * NS_PER_MINUTE, since_ns = ask->begin_ns - ask->begin_ns % hour_ns;
-    const guint32 host = ask->host;
-    const FunctionFilter filter = {
-        .period = {since_ns, since_ns + hour_ns},
-        .roles = ALL_ROLES,
-        .function = ask->function,
-        .by_host = TRUE,
-    };
-    g_auto(Normals) read = {.period = filter.period};
-    for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_init(&read.of[i]);
-    if (!load_hour(archive, &filter, host, &read, error)) return FALSE;
-    if (host && read.of[NORMAL_ELSEWHERE].duration.count == 0 && !load_before(archive, filter, host, &read, error))
+    const gint64 since_ns = ask->period.since_ns;
+    const NormalAsk before = {ask->function, ask->host, {since_ns - 24 * 60 * NS_PER_MINUTE, since_ns}};
+    g_auto(Normals) read = {.period = ask->period};
+    NodeStats *of = read.of;
+    for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_init(&of[i]);
+
+    if (!load_period(archive, ask, &of[NORMAL_THERE], &of[NORMAL_ELSEWHERE], error)) return FALSE;
+    if (of[NORMAL_ELSEWHERE].duration.count == 0 &&
+        !load_period(archive, &before, &of[NORMAL_BEFORE], &of[NORMAL_ELSEWHERE], error))
         return FALSE;
+    node_stats_merge(&of[NORMAL_ALL], &of[NORMAL_THERE]);
+    node_stats_merge(&of[NORMAL_ALL], &of[NORMAL_ELSEWHERE]);
 
     *normals = read;
-    for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_init(&read.of[i]); /* they are the caller's now */
+    for (guint i = 0; i < NORMAL_COUNT; i++) node_stats_init(&of[i]); /* they are the caller's now */
     return TRUE;
 }
 

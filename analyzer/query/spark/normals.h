@@ -1,7 +1,7 @@
 /* What is normal for a function, and whether calls were slower than that.
  *
- * A host is compared with the others in the same hour. Where no other host ran the function (there is one NameNode, or
- * one DataNode), it is compared with itself in the 24 hours before that hour. */
+ * A host is compared with the others in the same period; where no other ran the function then, with the others in the
+ * 24 hours before; where none did (there is one NameNode, or one DataNode), with itself in these 24 hours. */
 #pragma once
 
 #include "analyzer/calltree/stats/node_stats.h"
@@ -10,21 +10,24 @@
 typedef enum NormalOf { NORMAL_ALL, NORMAL_THERE, NORMAL_ELSEWHERE, NORMAL_BEFORE, NORMAL_COUNT } NormalOf;
 
 typedef struct Normals {
-    Period period; /* the hour */
+    Period period;
     NodeStats of[NORMAL_COUNT];
 } Normals;
 
+/* The hour in which it lies. */
+Period normal_hour(gint64 time_ns);
+
 typedef struct NormalAsk {
     guint32 function;
-    guint32 host;    /* 0: unknown; then all hosts are elsewhere */
-    gint64 begin_ns; /* the hour is the one in which it lies */
+    guint32 host; /* 0: unknown; then all hosts are elsewhere */
+    Period period;
 } NormalAsk;
 gboolean normals_load(Archive *archive, const NormalAsk *ask, Normals *normals, GError **error);
 void normals_clear(Normals *normals);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Normals, normals_clear)
 
 /* Adds "normal", "normal_on_host", "normal_elsewhere" and "normal_before" (measures, each only where there are calls)
- * and the hour. */
+ *  and the period. */
 void json_add_normals(json_t *object, Archive *archive, Normals *normals);
 
 typedef enum Pace { PACE_UNKNOWN, PACE_NORMAL, PACE_SLOW } Pace;

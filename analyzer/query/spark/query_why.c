@@ -6,13 +6,18 @@
 #include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/query_why_trace.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/straggler_rows.h"
+#include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
+#include "common/base/error.h"
 
 #define DEFAULT_LIMIT 20u
 
 typedef struct Why {
     const Asked *asked;
+    AppList *apps;
+    const AppEntry *entry;
     AppCauses *causes;
     Suspects *suspects;
     gint64 stage, attempt, task; /* -1: all */
@@ -22,10 +27,16 @@ typedef struct Why {
 static void why_clear(Why *why) {
     suspects_free(why->suspects);
     app_causes_free(why->causes);
+    if (why->apps) app_list_free(why->apps);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Why, why_clear)
 
 /* ---- one straggler ---- */
+
+static double excess_of(const AppCauses *causes, guint32 row) {
+    return task_duration_ms(causes->tasks->table, row) -
+           causes->stragglers->stages[causes->tasks->table->stage[row]].median_ms;
+}
 
 static json_t *hdfs_json(const Why *why, const TaskHdfs *hdfs) {
     json_t *object = json_object();
@@ -54,6 +65,16 @@ static json_t *main_json(const Why *why, const StragglerCause *cause, GError **e
     return g_steal_pointer(&object);
 }
 
+static json_t *start_json(const Why *why, const StragglerCause *cause) {
+    json_t *object = json_object();
+    json_object_set_new(object, "feature", json_string("executor_start"));
+    json_object_set_new(object, "topic", json_string(feature_topic_name(TOPIC_JVM)));
+    json_object_set_new(object, "explains_ns", json_integer((gint64)(cause->explains_ms * NS_PER_MS)));
+    json_object_set_new(object, "excess_ns",
+                        json_integer((gint64)(excess_of(why->causes, cause_row(why->causes, cause)) * NS_PER_MS)));
+    return object;
+}
+
 static gboolean add_straggler(const Why *why, const StragglerCause *cause, json_t *list, GError **error) {
     const AppCauses *causes = why->causes;
     json_t *object = straggler_json(causes->tasks, causes->stragglers, cause->straggler);
@@ -67,8 +88,8 @@ static gboolean add_straggler(const Why *why, const StragglerCause *cause, json_
     json_object_set_new(object, "causes", found);
     json_object_set_new(object, "near", near);
     if (cause->hdfs) json_object_set_new(object, "hdfs", hdfs_json(why, cause->hdfs));
-    if (cause->evidence < 0) return TRUE;
-    json_t *main = main_json(why, cause, error);
+    if (!cause_known(cause)) return TRUE;
+    json_t *main = cause->start ? start_json(why, cause) : main_json(why, cause, error);
     if (main) json_object_set_new(object, "main_cause", main);
     return main != NULL;
 }
@@ -82,11 +103,6 @@ static gboolean asked_for(const Why *why, guint32 row) {
     if (why->attempt >= 0 && stage->attempt != why->attempt) return FALSE;
     if (why->running && tasks->tasks[row].status != TASK_RUNNING) return FALSE;
     return why->task < 0 || tasks->tasks[row].task == why->task;
-}
-
-static double excess_of(const AppCauses *causes, guint32 row) {
-    return task_duration_ms(causes->tasks->table, row) -
-           causes->stragglers->stages[causes->tasks->table->stage[row]].median_ms;
 }
 
 /* Those that lost most time first. */
@@ -126,7 +142,8 @@ static void add_counts(const Why *why, const GPtrArray *list, json_t *answer) {
             const gboolean hdfs = task_feature(causes->tasks->table, evidence->feature)->topic == TOPIC_HDFS;
             if (evidence->verdict == VERDICT_CAUSE && !hdfs) other = TRUE;
         }
-        explained += cause->evidence >= 0;
+        explained += cause_known(cause);
+        other = other || cause->start;
         without += other;
     }
 
@@ -173,10 +190,68 @@ static gboolean load(Why *why, GError **error) {
         return FALSE;
     why->task = task > G_MAXINT64 ? -1 : (gint64)task;
     why->running = status == 0;
-    g_autofree char *app = asked_app(why->asked, error);
-    if (!app) return FALSE;
-    why->causes = app_causes_load(why->asked, app, &options, error);
+    why->apps = app_list_load(why->asked->archive, error);
+    why->entry = why->apps ? asked_app_entry(why->asked, why->apps, error) : NULL;
+    if (!why->entry) return FALSE;
+    why->causes = app_causes_load(why->asked, why->entry->key, &options, error);
     return why->causes != NULL;
+}
+
+/* Stages that are slow for everybody. Who only wants to know what runs asks every few seconds: not for these. */
+static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
+    if (why->running) return TRUE;
+    g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, error);
+    if (found) json_object_set_new(answer, "stages", stage_waits_json(why->asked->archive, why->causes, found));
+    return found != NULL;
+}
+
+/* ---- the one task that was asked for, and is no straggler ---- */
+
+static json_t *ordinary_json(const Why *why, guint32 row, GError **error) {
+    const AppCauses *causes = why->causes;
+    const TaskHdfs *hdfs;
+    Suspect suspect;
+    if (!app_hdfs_task(causes->hdfs, row, &hdfs, error)) return NULL;
+    json_auto_t *object = task_row_json(causes->tasks, causes->stragglers, row);
+    if (!hdfs) return g_steal_pointer(&object);
+
+    json_object_set_new(object, "hdfs", hdfs_json(why, hdfs));
+    if (!suspect_find(why->asked->archive, hdfs, &suspect)) return g_steal_pointer(&object);
+    g_autoptr(TraceView) view = trace_view_load(why->asked->archive, hdfs->trace, error);
+    json_t *found = suspect_json(why->asked->archive, &suspect);
+    json_object_set_new(object, "suspect", found);
+    if (!view || !suspect_add_evidence(why->asked, view, &suspect, found, error)) return NULL;
+    return g_steal_pointer(&object);
+}
+
+/* Adds "task": where its time went, for what it is worth: it took what its peers took. */
+static gboolean add_ordinary(const Why *why, const GPtrArray *stragglers, json_t *answer, GError **error) {
+    const AppTasks *tasks = why->causes->tasks;
+    if (why->task < 0 || stragglers->len > 0) return TRUE;
+    for (guint32 row = 0; row < tasks->table->count; row++) {
+        if (!asked_for(why, row)) continue;
+        json_t *object = ordinary_json(why, row, error);
+        if (object) json_object_set_new(answer, "task", object);
+        return object != NULL;
+    }
+    if (why->running || why->stage >= 0) return TRUE; /* it is of another stage, or has ended */
+    return fail(error, PLUMB_ERROR_NOT_FOUND,
+                "application %s has no task attempt %" G_GINT64_FORMAT ": plumb tasks %s lists them", tasks->app.app,
+                why->task, tasks->app.app);
+}
+
+/* ---- whether the answer will change ---- */
+
+/* Adds "may_change": its log still grows, or what was traced of its last tasks may not be here yet. */
+static void add_may_change(const Why *why, json_t *answer) {
+    const SparkApp *app = &why->causes->tasks->app;
+    const gint64 now_ms = why->asked->now_ns / NS_PER_MS, age_ms = now_ms - why->entry->written_ms;
+    if (app->end_ms < 0 && app->log_complete != 1 && app_silent_ms(app, now_ms) < 0) {
+        json_object_set_new(answer, "may_change", json_string("running"));
+    } else if (age_ms >= 0 && age_ms < LINKS_REST_MS) {
+        json_object_set_new(answer, "may_change", json_string("recent"));
+        json_object_set_new(answer, "final_in_ns", json_integer((LINKS_REST_MS - age_ms) * NS_PER_MS));
+    }
 }
 
 json_t *answer_why(const Asked *asked, GError **error) {
@@ -195,8 +270,11 @@ json_t *answer_why(const Asked *asked, GError **error) {
     const guint n = answer_rows(asked, limit, list->len, answer);
     for (guint i = 0; i < n; i++)
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
+    if (!add_stages(&why, answer, error)) return NULL;
     add_counts(&why, list, answer);
     json_object_set_new(answer, "suspects", suspects_json(asked->archive, why.suspects));
     json_object_set_new(answer, "hdfs", sum_json(&why));
+    if (!add_ordinary(&why, list, answer, error)) return NULL;
+    add_may_change(&why, answer);
     return g_steal_pointer(&answer);
 }

@@ -3,7 +3,6 @@
 #include "analyzer/query/spans/trace_tasks.h"
 #include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/hdfs_nodes.h"
-#include "analyzer/query/spark/normals.h"
 #include "analyzer/query/spark/suspects.h"
 
 #define DEFAULT_LIMIT 8u

@@ -3,8 +3,9 @@
 #include "analyzer/query/spark/diagnosis.h"
 #include "common/base/clock.h"
 
-/* A task attempt: "stage", "task", "host", times. */
-static json_t *task_row_json(const AppTasks *tasks, guint32 row) {
+json_t *task_row_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 row) {
+    const double median_ms = stragglers->stages[tasks->table->stage[row]].median_ms;
+    const double duration_ms = task_duration_ms(tasks->table, row);
     const AppTask *task = &tasks->tasks[row];
     const AppStage *stage = app_stage(tasks, tasks->table->stage[row]);
     const char *host = app_host(tasks, row), *executor = g_ptr_array_index(tasks->executors, task->executor);
@@ -19,17 +20,14 @@ static json_t *task_row_json(const AppTasks *tasks, guint32 row) {
     json_object_set_new(object, "status", json_string(task_status_name(task->status)));
     json_object_set_new(object, "locality", json_string(task_locality_name(task->locality)));
     json_object_set_new(object, "begin_time_ns", json_integer(tasks->table->begin_ms[row] * NS_PER_MS));
-    json_object_set_new(object, "duration_ns", json_integer((gint64)task_duration_ms(tasks->table, row) * NS_PER_MS));
+    json_object_set_new(object, "duration_ns", json_integer((gint64)duration_ms * NS_PER_MS));
+    json_object_set_new(object, "scale", json_real(median_ms > 0 ? duration_ms / median_ms : 0));
+    json_object_set_new(object, "stage_median_ns", json_integer((gint64)(median_ms * NS_PER_MS)));
     return object;
 }
 
 json_t *straggler_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 straggler) {
-    const Straggler *found = &stragglers->list[straggler];
-    const StageTasks *stage = &stragglers->stages[tasks->table->stage[found->task]];
-    json_t *object = task_row_json(tasks, found->task);
-    json_object_set_new(object, "scale", json_real(found->scale));
-    json_object_set_new(object, "stage_median_ns", json_integer((gint64)(stage->median_ms * NS_PER_MS)));
-    return object;
+    return task_row_json(tasks, stragglers, stragglers->list[straggler].task);
 }
 
 static json_t *peers_json(const PeerFigures *peers) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyzer/query/spark/diagnosis.h"
-#include "analyzer/query/spark/normals.h"
 #include "common/base/clock.h"
 
 /* ---- one task's ---- */
@@ -183,8 +182,7 @@ static void add_calls(const Asked *asked, const TraceView *view, const Calls *ca
     json_object_set_new(object, "path", path_json(asked->archive, view, calls->longest));
 }
 
-/* How much less it would have been at the usual pace. */
-static void add_pace(json_t *object, const Suspect *suspect, const PaceFound *found) {
+void suspect_add_pace(json_t *object, const Suspect *suspect, const PaceFound *found) {
     static const char *const bases[NORMAL_COUNT] = {[NORMAL_ELSEWHERE] = "other hosts", [NORMAL_BEFORE] = "day before"};
     json_object_set_new(object, "pace", json_string(pace_name(found->pace)));
     if (found->pace == PACE_UNKNOWN) return;
@@ -206,11 +204,11 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
     if (calls.longest) lookup->process(lookup->arg, view->tree->span[calls.longest]->tracer, &role, &host);
 
     g_auto(Normals) normals = {.period = {0}};
-    const NormalAsk ask = {suspect->name, host, view->tree->begin_ns};
+    const NormalAsk ask = {suspect->name, host, normal_hour(view->tree->begin_ns)};
     if (!normals_load(asked->archive, &ask, &normals, error)) return FALSE;
     json_add_normals(object, asked->archive, &normals);
     const PaceFound found = normals_pace(&normals, calls.n ? (double)calls.self_ns / (double)calls.n : 0, calls.n);
-    add_pace(object, suspect, &found);
+    suspect_add_pace(object, suspect, &found);
     return TRUE;
 }
 

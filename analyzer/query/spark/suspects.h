@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/query/shared/question.h"
+#include "analyzer/query/spark/normals.h"
 #include "analyzer/query/spark/task_hdfs.h"
 
 typedef struct Suspect {
@@ -23,6 +24,9 @@ GArray *suspects_of_shares(Archive *archive, const GArray *shares);
  * is normal for the function in that hour (normals.h), and whether the calls were slower than that. */
 gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const Suspect *suspect, json_t *object,
                               GError **error);
+
+/* Adds "pace", "compared_with", "times_normal", and "more_ns": how much less it would have been at the usual pace. */
+void suspect_add_pace(json_t *object, const Suspect *suspect, const PaceFound *found);
 
 /* ---- summed over tasks: by host, role and resource ---- */
 typedef struct Suspects Suspects;

@@ -1,0 +1,260 @@
+#include "analyzer/query/spark/stage_waits.h"
+
+#include <string.h>
+
+#include "analyzer/diagnosis/order.h"
+#include "analyzer/query/spark/diagnosis.h"
+#include "common/base/clock.h"
+
+/* Many small files: so many a task, and of the time in HDFS this share for the NameNode, which is asked for each. */
+#define FILES_OF_TASK  10u
+#define NAMENODE_SHARE 0.25
+
+/* ---- whom the tasks of a stage waited for ---- */
+
+/* A host and resource that tasks of the stage waited for. */
+typedef struct HostSum {
+    Suspect suspect;
+    gint64 task_ns; /* of the task at hand */
+    guint32 waiting;
+    gint64 most_ns; /* of one function of it, which then names it */
+} HostSum;
+
+static HostSum *host_sum(GArray *sums, const Suspect *suspect) {
+    for (guint i = 0; i < sums->len; i++) {
+        HostSum *sum = &g_array_index(sums, HostSum, i);
+        const Suspect *known = &sum->suspect;
+        if (known->host == suspect->host && known->role == suspect->role && known->resource == suspect->resource)
+            return sum;
+    }
+    HostSum fresh = {.suspect = *suspect};
+    fresh.suspect.ns = fresh.suspect.process_ns = 0;
+    g_array_append_val(sums, fresh);
+    return &g_array_index(sums, HostSum, sums->len - 1);
+}
+
+static void add_task(Archive *archive, const HdfsFacts *facts, gint64 duration_ns, GArray *sums) {
+    g_autoptr(GArray) suspects = suspects_of_shares(archive, facts->shares);
+    for (guint i = 0; i < sums->len; i++) g_array_index(sums, HostSum, i).task_ns = 0;
+    for (guint i = 0; i < suspects->len; i++) {
+        const Suspect *suspect = &g_array_index(suspects, Suspect, i);
+        if (suspect->role == ROLE_CLIENT || suspect->role == ROLE_LOCAL) continue; /* itself, or nobody */
+        HostSum *sum = host_sum(sums, suspect);
+        sum->suspect.ns += suspect->ns;
+        sum->suspect.process_ns += suspect->process_ns;
+        sum->task_ns += suspect->ns;
+        if (suspect->ns <= sum->most_ns) continue;
+        sum->most_ns = suspect->ns;
+        sum->suspect.name = suspect->name;
+        sum->suspect.tracer = suspect->tracer;
+    }
+    for (guint i = 0; i < sums->len; i++) {
+        HostSum *sum = &g_array_index(sums, HostSum, i);
+        if ((double)sum->task_ns >= STAGE_WAIT_SHARE * (double)duration_ns) sum->waiting++;
+    }
+}
+
+/* Rows of the stage, evenly. */
+static gboolean read_stage(const Asked *asked, AppCauses *causes, StageWait *wait, GArray *sums, GError **error) {
+    const StageTasks *stage = &causes->stragglers->stages[wait->stage];
+    const TaskTable *table = causes->tasks->table;
+    const guint32 n = MIN(stage->n, STAGE_TASKS_READ);
+    for (guint32 i = 0; i < n; i++) {
+        const guint32 row = causes->stragglers->order[stage->first + (guint32)((guint64)i * stage->n / n)];
+        const TaskHdfs *hdfs;
+        if (!(table->flags[row] & ROW_JUDGED)) continue;
+        if (!app_hdfs_task(causes->hdfs, row, &hdfs, error)) return FALSE;
+        if (!hdfs) continue;
+        const gint64 duration_ns = (gint64)task_duration_ms(table, row) * NS_PER_MS;
+        wait->read++;
+        wait->duration_ns += duration_ns;
+        wait->hdfs_ns += hdfs->facts.hdfs_ns;
+        wait->namenode_ns += hdfs->facts.namenode_ns;
+        wait->bytes += hdfs->facts.bytes;
+        wait->files += hdfs->facts.files;
+        add_task(asked->archive, &hdfs->facts, duration_ns, sums);
+    }
+    return TRUE;
+}
+
+static Period period_of(const AppCauses *causes, guint32 stage) {
+    const StageTasks *tasks = &causes->stragglers->stages[stage];
+    const TaskTable *table = causes->tasks->table;
+    gint64 first_ms = G_MAXINT64, last_ms = G_MININT64;
+    for (guint32 i = 0; i < tasks->n; i++) {
+        const guint32 row = causes->stragglers->order[tasks->first + i];
+        first_ms = MIN(first_ms, table->begin_ms[row]);
+        last_ms = MAX(last_ms, table->end_ms[row]);
+    }
+    return (Period){first_ms * NS_PER_MS, (last_ms + 1) * NS_PER_MS};
+}
+
+/* The network's calls are the clients': of no use for judging a server. */
+static gboolean judge(const Asked *asked, const AppCauses *causes, StageWait *wait, GError **error) {
+    if (wait->suspect.resource == HDFS_NETWORK) return TRUE;
+    g_auto(Normals) normals = {.period = {0}};
+    const NormalAsk ask = {wait->suspect.name, wait->suspect.host, period_of(causes, wait->stage)};
+    if (!normals_load(asked->archive, &ask, &normals, error)) return FALSE;
+    const NodeStats *there = &normals.of[NORMAL_THERE];
+    const guint64 calls = there->duration.count;
+    wait->pace = normals_pace(&normals, calls ? (double)there->self_ns / (double)calls : 0, calls);
+    return TRUE;
+}
+
+static gboolean find_host(const Asked *asked, AppCauses *causes, StageWait *wait, GError **error) {
+    g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(HostSum));
+    const HostSum *most = NULL;
+    if (!read_stage(asked, causes, wait, sums, error)) return FALSE;
+    for (guint i = 0; i < sums->len; i++) {
+        const HostSum *sum = &g_array_index(sums, HostSum, i);
+        if (!most || sum->suspect.ns > most->suspect.ns) most = sum;
+    }
+    if (!most || wait->read < STAGE_TASKS_LEAST) return TRUE;
+
+    wait->waits = (double)most->suspect.ns >= STAGE_WAIT_SHARE * (double)wait->duration_ns &&
+                  most->waiting >= STAGE_WAITING_SHARE * wait->read;
+    wait->waiting = most->waiting;
+    wait->suspect = most->suspect;
+    return !wait->waits || judge(asked, causes, wait, error);
+}
+
+/* ---- earlier runs ---- */
+
+typedef struct Runs {
+    GPtrArray *tasks, *stragglers; /* AppTasks, Stragglers of each run */
+} Runs;
+
+static void runs_clear(Runs *runs) {
+    g_ptr_array_unref(runs->tasks);
+    g_ptr_array_unref(runs->stragglers);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Runs, runs_clear)
+
+static gboolean is_earlier_run(const AppEntry *entry, const SparkApp *app) {
+    return entry->app && entry->app->name && app->name && strcmp(entry->app->name, app->name) == 0 &&
+           entry->app->start_ms < app->start_ms && entry->records[SPARK_TASK] > 0 &&
+           entry->records[SPARK_TASK] <= STAGE_RUN_TASKS;
+}
+
+/* The newest ones, whose list is sorted by that. */
+static gboolean load_runs(const Asked *asked, const AppList *list, const SparkApp *app, Runs *runs, GError **error) {
+    for (guint i = 0; i < list->entries->len && runs->tasks->len < STAGE_RUNS_MOST; i++) {
+        const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);
+        if (!is_earlier_run(entry, app)) continue;
+        AppTasks *tasks = app_tasks_load(asked->archive, entry->key, asked->now_ns / NS_PER_MS, error);
+        if (!tasks) return FALSE;
+        g_ptr_array_add(runs->tasks, tasks);
+        g_ptr_array_add(runs->stragglers, stragglers_find(tasks->table, STRAGGLER_RATIO));
+    }
+    return TRUE;
+}
+
+/* The median of the same stage in a run, of as many tasks; -1: it has none. */
+static double median_in(const AppTasks *tasks, const Stragglers *stragglers, const AppStage *like, guint32 n) {
+    for (guint32 s = 0; s < stragglers->n_stages; s++) {
+        const AppStage *stage = app_stage(tasks, s);
+        if (stage->stage != like->stage || stage->attempt != like->attempt) continue;
+        return stragglers->stages[s].n_counted == n ? stragglers->stages[s].median_ms : -1;
+    }
+    return -1;
+}
+
+static void compare_runs(const AppCauses *causes, const Runs *runs, StageWait *wait) {
+    double medians[STAGE_RUNS_MOST];
+    const StageTasks *stage = &causes->stragglers->stages[wait->stage];
+    for (guint i = 0; i < runs->tasks->len; i++) {
+        const double median_ms = median_in(runs->tasks->pdata[i], runs->stragglers->pdata[i],
+                                           app_stage(causes->tasks, wait->stage), stage->n_counted);
+        if (median_ms >= 0) medians[wait->earlier_runs++] = median_ms;
+    }
+    if (wait->earlier_runs == 0) return;
+    wait->earlier_ms = order_median(medians, wait->earlier_runs);
+    wait->times_earlier = stage->median_ms / MAX(wait->earlier_ms, 1);
+}
+
+/* ---- the stages ---- */
+
+static gboolean many_files(const StageWait *wait) {
+    return wait->read > 0 && wait->files >= (guint64)FILES_OF_TASK * wait->read &&
+           (double)wait->namenode_ns >= NAMENODE_SHARE * (double)wait->hdfs_ns &&
+           (double)wait->namenode_ns >= STAGE_WAIT_SHARE * (double)wait->duration_ns;
+}
+
+static gboolean worth_telling(const StageWait *wait) {
+    return (wait->waits && wait->pace.pace != PACE_NORMAL) || many_files(wait) ||
+           (wait->earlier_runs > 0 && wait->times_earlier >= STAGE_TIMES_EARLIER);
+}
+
+/* By the time that tasks took. */
+static gint most_first(gconstpointer a, gconstpointer b) {
+    const StageWait *x = a, *y = b;
+    if (x->duration_ns != y->duration_ns) return x->duration_ns > y->duration_ns ? -1 : 1;
+    return x->stage < y->stage ? -1 : 1;
+}
+
+GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, GError **error) {
+    g_autoptr(GArray) found = g_array_new(FALSE, TRUE, sizeof(StageWait));
+    g_auto(Runs) runs = {g_ptr_array_new_with_free_func((GDestroyNotify)app_tasks_free),
+                         g_ptr_array_new_with_free_func((GDestroyNotify)stragglers_free)};
+    if (!load_runs(asked, list, &causes->tasks->app, &runs, error)) return NULL;
+    gint64 stage, attempt;
+    guint32 read = 0;
+    if (!asked_stage(asked, &stage, &attempt, error)) return NULL;
+
+    for (guint32 s = 0; s < causes->stragglers->n_stages; s++) {
+        StageWait wait = {.stage = s};
+        const AppStage *known = app_stage(causes->tasks, s);
+        if ((stage >= 0 && known->stage != stage) || (attempt >= 0 && known->attempt != attempt)) continue;
+        if (causes->stragglers->stages[s].n_counted < STAGE_TASKS_LEAST) continue;
+        compare_runs(causes, &runs, &wait);
+        if (read < STAGE_TASKS_READ_ALL && !find_host(asked, causes, &wait, error)) return NULL;
+        read += wait.read;
+        if (worth_telling(&wait)) g_array_append_val(found, wait);
+    }
+
+    g_array_sort(found, most_first);
+    return g_steal_pointer(&found);
+}
+
+/* ---- JSON ---- */
+
+static json_t *earlier_json(const StageWait *wait) {
+    json_t *object = json_object();
+    json_object_set_new(object, "runs", json_count(wait->earlier_runs));
+    json_object_set_new(object, "median_ns", json_integer((gint64)(wait->earlier_ms * NS_PER_MS)));
+    json_set_number(object, "times", wait->times_earlier);
+    return object;
+}
+
+static json_t *stage_json(Archive *archive, const AppCauses *causes, const StageWait *wait) {
+    const AppStage *stage = app_stage(causes->tasks, wait->stage);
+    const StageTasks *tasks = &causes->stragglers->stages[wait->stage];
+    json_t *object = json_object();
+    json_object_set_new(object, "stage", json_integer(stage->stage));
+    json_object_set_new(object, "stage_attempt", json_integer(stage->attempt));
+    json_object_set_new(object, "tasks", json_integer(tasks->n_counted));
+    json_object_set_new(object, "median_ns", json_integer((gint64)(tasks->median_ms * NS_PER_MS)));
+
+    json_object_set_new(object, "tasks_read", json_integer(wait->read));
+    json_object_set_new(object, "duration_ns", json_integer(wait->duration_ns));
+    json_object_set_new(object, "time_ns", json_integer(wait->hdfs_ns));
+    json_object_set_new(object, "namenode_ns", json_integer(wait->namenode_ns));
+    json_object_set_new(object, "files", json_count(wait->files));
+    json_object_set_new(object, "bytes", json_integer(wait->bytes));
+    json_object_set_new(object, "many_files", json_boolean(many_files(wait)));
+    if (wait->earlier_runs > 0) json_object_set_new(object, "earlier", earlier_json(wait));
+
+    if (!wait->waits) return object;
+    json_t *suspect = suspect_json(archive, &wait->suspect);
+    json_object_set_new(object, "tasks_waiting", json_integer(wait->waiting));
+    suspect_add_pace(suspect, &wait->suspect, &wait->pace);
+    json_object_set_new(object, "suspect", suspect);
+    return object;
+}
+
+json_t *stage_waits_json(Archive *archive, const AppCauses *causes, const GArray *found) {
+    json_t *list = json_array();
+    for (guint i = 0; i < found->len; i++)
+        json_array_append_new(list, stage_json(archive, causes, &g_array_index(found, StageWait, i)));
+    return list;
+}
