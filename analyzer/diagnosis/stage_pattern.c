@@ -19,15 +19,24 @@
 
 /* ---- figures ---- */
 
-static void mean_and_deviation(const double *values, guint32 n, guint32 step, double *mean, double *deviation) {
+/* Of the values that are there (not NAN); how many these are. */
+static guint32 mean_and_deviation(const double *values, guint32 n, guint32 step, double *mean, double *deviation) {
     double sum = 0, squares = 0;
-    for (guint32 i = 0; i < n; i++) sum += values[(gsize)i * step];
-    *mean = sum / n;
+    guint32 known = 0;
+    for (guint32 i = 0; i < n; i++) {
+        const double value = values[(gsize)i * step];
+        if (isnan(value)) continue;
+        sum += value;
+        known++;
+    }
+
+    *mean = known > 0 ? sum / known : 0;
     for (guint32 i = 0; i < n; i++) {
         const double d = values[(gsize)i * step] - *mean;
-        squares += d * d;
+        if (!isnan(d)) squares += d * d;
     }
-    *deviation = sqrt(squares / n);
+    *deviation = known > 0 ? sqrt(squares / known) : 0;
+    return known;
 }
 
 static double cv_of(double mean, double deviation) { return mean > 0 ? deviation / mean : 0; }
@@ -35,7 +44,8 @@ static double cv_of(double mean, double deviation) { return mean > 0 ? deviation
 void stage_figures_derive(guint32 n_ops, OpFigures *ops, StageFigures *figures) {
     double sum = 0, variance = 0;
     for (guint32 j = 0; j < n_ops; j++) {
-        sum += ops[j].mean_ms;
+        if (ops[j].part <= 0) ops[j].part = 1;
+        sum += ops[j].mean_ms * ops[j].part;
         variance += ops[j].deviation_ms * ops[j].deviation_ms;
     }
     figures->n_ops = n_ops;
@@ -43,7 +53,7 @@ void stage_figures_derive(guint32 n_ops, OpFigures *ops, StageFigures *figures) 
     figures->dominant = -1;
     for (guint32 j = 0; j < n_ops; j++) {
         OpFigures *op = &ops[j];
-        op->share = sum > 0 ? op->mean_ms / sum : 0;
+        op->share = sum > 0 ? op->mean_ms * op->part / sum : 0;
         op->cv = cv_of(op->mean_ms, op->deviation_ms);
         op->variance_share = variance > 0 ? op->deviation_ms * op->deviation_ms / variance : 0;
         if (op->share > 0 && (figures->dominant < 0 || op->share > ops[figures->dominant].share))
@@ -58,7 +68,7 @@ static void proportions(const double *times_ms, guint32 n_pipelines, guint32 n_o
     for (guint32 i = 0; i < n_pipelines; i++) {
         const double *row = times_ms + (gsize)i * n_ops;
         double sum = 0;
-        for (guint32 j = 0; j < n_ops; j++) sum += row[j];
+        for (guint32 j = 0; j < n_ops; j++) sum += isnan(row[j]) ? 0 : row[j];
         if (sum <= 0) continue;
         for (guint32 j = 0; j < n_ops; j++) shares[(gsize)n * n_ops + j] = row[j] / sum;
         n++;
@@ -70,33 +80,48 @@ static void proportions(const double *times_ms, guint32 n_pipelines, guint32 n_o
     }
 }
 
-static void correlate(const double *times_ms, guint32 n_pipelines, guint32 n_ops, double *correlations) {
-    g_autofree double *columns = g_new(double, (gsize)n_pipelines *n_ops);
-    for (guint32 i = 0; i < n_pipelines; i++)
-        for (guint32 j = 0; j < n_ops; j++) columns[(gsize)j * n_pipelines + i] = times_ms[(gsize)i * n_ops + j];
-    for (guint32 a = 0; a < n_ops; a++)
-        for (guint32 b = 0; b < n_ops; b++)
-            correlations[(gsize)a * n_ops + b] =
-                order_pearson(columns + (gsize)a * n_pipelines, columns + (gsize)b * n_pipelines, n_pipelines);
+/* Of the pipelines that have both. */
+static double correlation_of(const double *times_ms, guint32 n_pipelines, guint32 n_ops, guint32 a, guint32 b) {
+    g_autofree double *x = g_new(double, n_pipelines), *y = g_new(double, n_pipelines);
+    gsize n = 0;
+    for (guint32 i = 0; i < n_pipelines; i++) {
+        const double *row = times_ms + (gsize)i * n_ops;
+        if (isnan(row[a]) || isnan(row[b])) continue;
+        x[n] = row[a];
+        y[n++] = row[b];
+    }
+    return n > 0 ? order_pearson(x, y, n) : NAN;
+}
+
+/* How the time of all but the dominant operation together varies. */
+static double others_cv(const double *times_ms, const StageFigures *figures) {
+    g_autofree double *others = g_new0(double, figures->n_pipelines);
+    for (guint32 i = 0; i < figures->n_pipelines; i++) {
+        const double *row = times_ms + (gsize)i * figures->n_ops;
+        for (guint32 j = 0; j < figures->n_ops; j++)
+            if ((gint)j != figures->dominant && !isnan(row[j])) others[i] += row[j];
+    }
+    double mean, deviation;
+    mean_and_deviation(others, figures->n_pipelines, 1, &mean, &deviation);
+    return cv_of(mean, deviation);
 }
 
 void stage_figures(const double *times_ms, guint32 n_pipelines, guint32 n_ops, OpFigures *ops, StageFigures *figures) {
     *figures = (StageFigures){.n_pipelines = n_pipelines, .ops = ops, .n_ops = n_ops, .dominant = -1};
     figures->correlations = g_new0(double, (gsize)n_ops *n_ops);
     if (n_pipelines == 0) return;
-    for (guint32 j = 0; j < n_ops; j++)
-        mean_and_deviation(times_ms + j, n_pipelines, n_ops, &ops[j].mean_ms, &ops[j].deviation_ms);
+    for (guint32 j = 0; j < n_ops; j++) {
+        OpFigures *op = &ops[j];
+        const guint32 n = mean_and_deviation(times_ms + j, n_pipelines, n_ops, &op->mean_ms, &op->deviation_ms);
+        op->part = (double)n / n_pipelines;
+    }
+
     stage_figures_derive(n_ops, ops, figures);
     proportions(times_ms, n_pipelines, n_ops, ops);
-    correlate(times_ms, n_pipelines, n_ops, figures->correlations);
-    if (figures->dominant < 0) return;
-    g_autofree double *others = g_new0(double, n_pipelines);
-    for (guint32 i = 0; i < n_pipelines; i++)
-        for (guint32 j = 0; j < n_ops; j++)
-            if ((gint)j != figures->dominant) others[i] += times_ms[(gsize)i * n_ops + j];
-    double mean, deviation;
-    mean_and_deviation(others, n_pipelines, 1, &mean, &deviation);
-    figures->others_cv = cv_of(mean, deviation);
+    for (guint32 a = 0; a < n_ops; a++)
+        for (guint32 b = 0; b < n_ops; b++)
+            figures->correlations[(gsize)a * n_ops + b] = correlation_of(times_ms, n_pipelines, n_ops, a, b);
+    if (figures->dominant >= 0) figures->others_cv = others_cv(times_ms, figures);
 }
 
 void stage_figures_clear(StageFigures *figures) {

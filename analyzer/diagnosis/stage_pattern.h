@@ -1,8 +1,9 @@
 /* What kind of slowness a stage shows: patterns A to G of its operations' times, by numeric rules.
  *
- * Operations stand in the order of the pipeline, parents first. Of each, over the stage's pipelines: mean and standard
- * deviation (of the population) of its time; share, of the sum of the means; cv = deviation / mean; share of
- * deviation, of the sum of the variances. Heavy: cv >= 3, single instances far above the others. The first that holds,
+ * Operations stand in the order of the pipeline, parents first. Of each, over the pipelines that have it: mean and
+ * standard deviation (of the population) of its time; cv = deviation / mean; share of deviation, of the sum of the
+ * variances; correlation with another one, over the pipelines that have both. Its share is of the time of all
+ * pipelines. Heavy: cv >= 3, single instances far above the others. The first that holds,
  * in this order:
  *   F  a heavy join-like operation, and cv >= 0.3 of every operation that takes any time
  *   E  one operation has >= 0.8 of the time, and another one is heavy
@@ -28,8 +29,9 @@ typedef enum StagePattern {
 } StagePattern;
 
 typedef struct OpFigures {
-    gboolean join_like; /* set by the caller: CoGroupedRDD, ZippedPartitionsRDD, CartesianRDD, ... */
-    double mean_ms, deviation_ms;
+    gboolean join_like;           /* set by the caller: CoGroupedRDD, ZippedPartitionsRDD, CartesianRDD, ... */
+    double mean_ms, deviation_ms; /* of the pipelines that have it: */
+    double part;                  /* this share of them; 0 where it is not known: all */
     double share, cv, variance_share;
     double share_cv; /* of its share of the pipeline */
 } OpFigures;
@@ -42,7 +44,7 @@ typedef struct StageFigures {
     double others_cv;     /* of all but the dominant one together */
 } StageFigures;
 
-/* times_ms: a row of n_ops for each pipeline, 0 where it has no such operation. ops: the caller's, join_like set; the
+/* times_ms: a row of n_ops for each pipeline, NAN where it has no such operation. ops: the caller's, join_like set; the
  * rest is filled in. *figures borrows ops; clear it. */
 void stage_figures(const double *times_ms, guint32 n_pipelines, guint32 n_ops, OpFigures *ops, StageFigures *figures);
 void stage_figures_clear(StageFigures *figures);

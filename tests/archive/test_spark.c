@@ -284,6 +284,33 @@ static void test_remove_old(gconstpointer rocksdb) {
     fixture_close(&fixture);
 }
 
+/* An old log that was read just now stays, and with it the samples of its time, a minute before and after included. */
+static void test_samples_stay_with_their_application(gconstpointer rocksdb) {
+    Fixture fixture;
+    fixture_open(&fixture, GPOINTER_TO_INT(rocksdb), &options);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    add_app(records, "app-1", 400000);
+    g_array_index(records->of[SPARK_APP], SparkApp, 0).start_ms = 300000;
+    for (gint64 ms = 0; ms < 1000000; ms += 10000) {
+        HostSample *sample = spark_add_sample(records);
+        sample->host = ms < 700000 ? "node-1" : "node-2", sample->time_ns = ms * 1000000;
+    }
+    put(&fixture, records, 5000000);
+
+    SparkRemoved removed = remove_old(&fixture, (SparkRemoval){.before_ms = 4000000});
+    SparkTotals totals;
+    g_assert_true(archive_spark_totals(fixture.archive, &totals, NULL));
+    g_assert_cmpuint(removed.apps, ==, 0);
+    g_assert_cmpuint(totals.records[SPARK_SAMPLE], ==, (460 - 240) / 10);
+    g_assert_cmpuint(totals.hosts, ==, 1);
+
+    removed = remove_old(&fixture, (SparkRemoval){.before_ms = 6000000});
+    g_assert_true(archive_spark_totals(fixture.archive, &totals, NULL));
+    g_assert_cmpuint(removed.apps, ==, 1);
+    g_assert_cmpuint(totals.records[SPARK_SAMPLE], ==, 0);
+    fixture_close(&fixture);
+}
+
 static void change(Fixture *fixture, const SparkKey *key, const char *value) {
     g_autoptr(StoreBatch) batch = store_batch_new(fixture->store);
     if (value != NULL)
@@ -372,6 +399,7 @@ int main(int argc, char **argv) {
     add_both("select", test_select);
     add_both("links", test_links);
     add_both("remove-old", test_remove_old);
+    add_both("samples-stay", test_samples_stay_with_their_application);
     g_test_add_func("/archive/spark/verify", test_verify);
     g_test_add_func("/archive/spark/damage", test_damage);
     return g_test_run();

@@ -229,6 +229,16 @@ static void test_pattern_figures(void) {
     g_assert_cmpint(stage_pattern(&figures), ==, STAGE_PATTERN_NONE);
     stage_figures_clear(&figures);
 
+    /* The second operation is in two of four tasks only, as in a stage that unites two inputs. */
+    const double parts[] = {10, NAN, 10, NAN, 10, 30, 10, 50};
+    stage_figures(parts, 4, 2, ops, &figures);
+    assert_near(ops[1].mean_ms, 40);
+    assert_near(ops[1].deviation_ms, 10);
+    assert_near(ops[1].cv, 0.25);
+    assert_near(ops[1].share, 80.0 / 120);
+    assert_near(figures.correlations[3], 1);
+    stage_figures_clear(&figures);
+
     g_assert_true(operation_is_join_like("org.apache.spark.rdd.CoGroupedRDD"));
     g_assert_true(operation_is_join_like("ZippedPartitionsRDD2"));
     g_assert_false(operation_is_join_like("org.apache.spark.rdd.MapPartitionsRDD"));

@@ -120,6 +120,42 @@ static void hosts(void) {
     json_decref(answer);
 }
 
+/* All wait 200 ms for the NameNode; task 5 waits 180 ms for a disk besides. It is the disk that made it slow. */
+static void hosts_by_cause(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records);
+
+    for (gint64 id = 0; id < 8; id++) {
+        const gint64 begin = id * 10000, disk = id == 5 ? 180000 : 1000;
+        const guint64 t = task_trace_id(APP, id);
+        const char *client = "FSClient/w1/7";
+        const SpanRow rows[] = {
+            {t, 1, 0, "SparkTask", client, begin, 299000 + disk, NULL, 0},
+            {t, 2, 1, "ClientNamenodeProtocol#getBlockLocations", client, begin + 1000, 200000, NULL, 0},
+            {t, 3, 2, "ClientProtocol#getBlockLocations", "NameNode/n1", begin + 2000, 1000, NULL, 0},
+            {t, 4, 1, "DFSInputStream#byteArrayRead", client, begin + 210000, disk + 3000, NULL, 0},
+            {t, 5, 4, "BlockReaderRemote2#readNextPacket", client, begin + 211000, disk + 1000, NULL, 0},
+            {t, 6, 4, "BlockSender#readLocal", "DataNode/d2", begin + 211000, disk, NULL, 0},
+        };
+        fixture_store(&fixture, rows, G_N_ELEMENTS(rows));
+        sample_task(records, id, "w1", id * 10, 299 + disk / 1000);
+    }
+
+    sample_put(&fixture, records);
+    json_t *answer = fixture_answer(&fixture, "hosts", "");
+    const json_t *hosts = json_object_get(answer, "hosts"), *first = json_array_get(hosts, 0);
+    g_assert_cmpuint(json_array_size(hosts), ==, 1);
+    g_assert_cmpstr(text_at(first, "host"), ==, "d2");
+    g_assert_cmpstr(text_at(first, "resource"), ==, "disk");
+    json_decref(answer);
+
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "hosts", "host=nohost", &error));
+    g_assert_nonnull(strstr(error->message, "no call of a host \"nohost\" is stored: plumb functions --by host"));
+}
+
 static void why_of_one(void) {
     g_auto(Fixture) fixture;
     fixture_init(&fixture);
@@ -495,6 +531,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/of-weaker-links", why_of_weaker_links);
     g_test_add_func("/why/names-the-disk", why_names_the_disk);
     g_test_add_func("/why/hosts", hosts);
+    g_test_add_func("/why/hosts-by-cause", hosts_by_cause);
     g_test_add_func("/why/of-one", why_of_one);
     g_test_add_func("/why/stage-waits-for-a-disk", stage_waits_for_a_disk);
     g_test_add_func("/why/ordinary-task", ordinary_task);

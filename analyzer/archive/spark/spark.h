@@ -62,8 +62,9 @@ gboolean archive_spark_links_of(Archive *archive, guint64 trace, SparkRecords *i
 gint64 spark_app_age_from_ms(const SparkApp *app, const SparkOwner *owner);
 
 typedef struct SparkRemoval {
-    gint64 before_ms; /* applications that ended, samples that were taken before go */
-    gboolean oldest;  /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
+    gint64
+        before_ms; /* applications that ended before go, and samples from before, but of the time of those that stay */
+    gboolean oldest; /* for room: at least the one application that ended first, if before 'oldest_before_ms' */
     gint64 oldest_before_ms;
 } SparkRemoval;
 typedef struct SparkRemoved {

@@ -1,4 +1,5 @@
-/* Records of Spark go by application, when it ended long ago; samples of hosts by their time. */
+/* Records of Spark go by application, when it ended long ago; samples of hosts by their time, but not while an
+ * application that ran then stays. */
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
@@ -16,12 +17,22 @@ typedef struct Candidate {
     const char *name;
     guint64 records;
     gint64 from_ms;
+    gint64 begin_ms, end_ms; /* of an application that says so; else -1, -1 */
 } Candidate;
+
+/* Times of which samples stay. */
+typedef struct Kept {
+    gint64 since_ms, until_ms;
+} Kept;
+
+/* What happened so long before and after an application's run tells of it, too: edge detection looks there. */
+#define AROUND_MS 60000
 
 typedef struct Candidates {
     Archive *archive;
     SparkRecords *texts;
     GArray *list; /* Candidate */
+    GArray *kept; /* Kept, by begin, apart from each other */
 } Candidates;
 
 static guint64 count_records(const SparkOwner *owner) {
@@ -32,7 +43,7 @@ static guint64 count_records(const SparkOwner *owner) {
 
 static gboolean add_owner(void *arg, const SparkOwner *owner) {
     Candidates *candidates = arg;
-    const Candidate candidate = {owner->name, count_records(owner), owner->written_ms};
+    const Candidate candidate = {owner->name, count_records(owner), owner->written_ms, -1, -1};
     g_array_append_val(candidates->list, candidate);
     return TRUE;
 }
@@ -45,8 +56,11 @@ static gboolean look_at_apps(Candidates *candidates, GError **error) {
         const guint before = candidates->texts->of[SPARK_APP]->len;
         if (!archive_spark_load(candidates->archive, &select, candidates->texts, error)) return FALSE;
         if (candidates->texts->of[SPARK_APP]->len == before) continue;
+        const SparkApp *app = spark_app(candidates->texts, before);
         const SparkOwner owner = {.written_ms = candidate->from_ms};
-        candidate->from_ms = spark_app_age_from_ms(spark_app(candidates->texts, before), &owner);
+        candidate->from_ms = spark_app_age_from_ms(app, &owner);
+        candidate->begin_ms = app->start_ms;
+        candidate->end_ms = app->end_ms >= 0 ? app->end_ms : MAX(app->last_event_ms, candidate->from_ms);
     }
     return TRUE;
 }
@@ -85,6 +99,31 @@ static int by_age(gconstpointer a, gconstpointer b) {
     return x < y ? -1 : x > y;
 }
 
+static int by_begin(gconstpointer a, gconstpointer b) {
+    const gint64 x = ((const Kept *)a)->since_ms, y = ((const Kept *)b)->since_ms;
+    return x < y ? -1 : x > y;
+}
+
+/* The runs of applications that stay, those that overlap as one. */
+static void keep_runs(Candidates *candidates, guint first, gint64 before_ms) {
+    g_autoptr(GArray) runs = g_array_new(FALSE, FALSE, sizeof(Kept));
+    for (guint i = first; i < candidates->list->len; i++) {
+        const Candidate *app = &g_array_index(candidates->list, Candidate, i);
+        const Kept run = {app->begin_ms - AROUND_MS, app->end_ms + AROUND_MS};
+        if (app->begin_ms >= 0 && run.since_ms < before_ms) g_array_append_val(runs, run);
+    }
+
+    g_array_sort(runs, by_begin);
+    for (guint i = 0; i < runs->len; i++) {
+        const Kept *run = &g_array_index(runs, Kept, i);
+        Kept *last = candidates->kept->len ? &g_array_index(candidates->kept, Kept, candidates->kept->len - 1) : NULL;
+        if (last && run->since_ms <= last->until_ms)
+            last->until_ms = MAX(last->until_ms, run->until_ms);
+        else
+            g_array_append_val(candidates->kept, *run);
+    }
+}
+
 static gboolean remove_apps(Candidates *candidates, const SparkRemoval *removal, SparkRemoved *removed,
                             GError **error) {
     if (!archive_spark_owners(candidates->archive, OWNER_APP, candidates->texts,
@@ -92,7 +131,8 @@ static gboolean remove_apps(Candidates *candidates, const SparkRemoval *removal,
         !look_at_apps(candidates, error))
         return FALSE;
     g_array_sort(candidates->list, by_age);
-    for (guint i = 0; i < candidates->list->len; i++) {
+    guint i = 0;
+    for (; i < candidates->list->len; i++) {
         const Candidate *candidate = &g_array_index(candidates->list, Candidate, i);
         const gboolean for_room = i == 0 && removal->oldest && candidate->from_ms < removal->oldest_before_ms;
         if (candidate->from_ms >= removal->before_ms && !for_room) break;
@@ -100,6 +140,7 @@ static gboolean remove_apps(Candidates *candidates, const SparkRemoval *removal,
         removed->apps++;
         removed->records += candidate->records;
     }
+    keep_runs(candidates, i, removal->before_ms);
     return TRUE;
 }
 
@@ -119,10 +160,12 @@ static gboolean host_get(Archive *archive, guint64 hash, SparkRecords *texts, Sp
     return fail(error, PLUMB_ERROR_CORRUPT, "the store's entry of a host is missing or malformed");
 }
 
-static gboolean remove_samples(Candidates *hosts, const char *host, gint64 before_ms, SparkRemoved *removed,
+/* Samples of one host in [since_ms, until_ms). */
+static gboolean remove_samples(Candidates *hosts, const char *host, const Kept *gone, SparkRemoved *removed,
                                GError **error) {
     SparkSelect select = SPARK_SELECT(SPARK_SAMPLE, host);
-    select.until_ns = before_ms * NS_PER_MS;
+    select.since_ns = gone->since_ms * NS_PER_MS;
+    select.until_ns = gone->until_ms * NS_PER_MS;
     guint64 n = 0;
     if (!archive_spark_visit(hosts->archive, &select, hosts->texts, (SparkVisitor){count_one, &n}, error)) return FALSE;
     if (n == 0) return TRUE;
@@ -136,14 +179,28 @@ static gboolean remove_samples(Candidates *hosts, const char *host, gint64 befor
 
     g_autoptr(StoreBatch) batch = store_batch_new(hosts->archive->store);
     g_autoptr(GByteArray) value = g_byte_array_new();
-    const SparkKey from = spark_prefix(SPARK_SAMPLE, hash), key = spark_owner_key(OWNER_HOST, hash);
-    SparkKey until = from;
+    const SparkKey key = spark_owner_key(OWNER_HOST, hash);
+    SparkKey from = spark_prefix(SPARK_SAMPLE, hash), until = from;
+    if (select.since_ns > 0) spark_key_u64(&from, select.since_ns);
     spark_key_u64(&until, select.until_ns);
 
     spark_owner_encode(&owner, value);
     store_batch_delete_range(batch, FAMILY_SPARK, spark_key_bytes(&from), spark_key_bytes(&until));
     store_batch_put(batch, FAMILY_SPARK, spark_key_bytes(&key), (Bytes){value->data, value->len});
     return store_write(hosts->archive->store, batch, FALSE, error);
+}
+
+/* All before the time, but for what is kept. */
+static gboolean remove_between(Candidates *hosts, const char *host, gint64 before_ms, SparkRemoved *removed,
+                               GError **error) {
+    gint64 since_ms = 0;
+    for (guint i = 0; i <= hosts->kept->len && since_ms < before_ms; i++) {
+        const Kept *kept = i < hosts->kept->len ? &g_array_index(hosts->kept, Kept, i) : NULL;
+        const Kept gone = {since_ms, MIN(before_ms, kept ? kept->since_ms : before_ms)};
+        if (gone.until_ms > gone.since_ms && !remove_samples(hosts, host, &gone, removed, error)) return FALSE;
+        if (kept) since_ms = MAX(since_ms, kept->until_ms);
+    }
+    return TRUE;
 }
 
 static gboolean remove_hosts(Candidates *hosts, const SparkRemoval *removal, SparkRemoved *removed, GError **error) {
@@ -153,7 +210,7 @@ static gboolean remove_hosts(Candidates *hosts, const SparkRemoval *removal, Spa
         return FALSE;
     for (guint i = 0; i < hosts->list->len; i++) {
         const char *host = g_array_index(hosts->list, Candidate, i).name;
-        if (!remove_samples(hosts, host, removal->before_ms, removed, error)) return FALSE;
+        if (!remove_between(hosts, host, removal->before_ms, removed, error)) return FALSE;
     }
     return TRUE;
 }
@@ -161,7 +218,8 @@ static gboolean remove_hosts(Candidates *hosts, const SparkRemoval *removal, Spa
 gboolean archive_spark_remove(Archive *archive, const SparkRemoval *removal, SparkRemoved *removed, GError **error) {
     g_autoptr(SparkRecords) texts = spark_records_new();
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Candidate));
-    Candidates candidates = {archive, texts, list};
+    g_autoptr(GArray) kept = g_array_new(FALSE, FALSE, sizeof(Kept));
+    Candidates candidates = {archive, texts, list, kept};
     *removed = (SparkRemoved){0};
     pthread_mutex_lock(&archive->spark_lock);
     const gboolean ok =

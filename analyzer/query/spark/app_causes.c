@@ -14,6 +14,23 @@ static gboolean starts_explain(const AppCauses *causes, guint32 row, const Evide
     return executor_starts_explain(causes->starts, row, explains_ms);
 }
 
+/* What of HDFS made it slow: of the resources whose time is a cause, the one that explains most. Whom a task waited for
+ * most altogether is another question: for the NameNode all wait, the slow task no longer than others. */
+static guint32 resources_of(const AppCauses *causes, const Evidence *evidence, guint n, guint32 row) {
+    guint32 resources = ALL_RESOURCES;
+    double most = 0;
+    for (guint i = 0; i < n; i++) {
+        const TaskTable *table = causes->tasks->table;
+        const guint32 of = hdfs_column_resources(task_feature(table, evidence[i].feature)->name);
+        if (evidence[i].verdict != VERDICT_CAUSE || of == 0) continue;
+        const double explained = cause_explains_ms(&evidence[i], table, row, &causes->options);
+        if (explained <= most) continue;
+        most = explained;
+        resources = of;
+    }
+    return resources;
+}
+
 static gboolean find_cause(AppCauses *causes, Archive *archive, guint32 straggler, GError **error) {
     const guint32 from = causes->first[straggler], n = causes->first[straggler + 1] - from;
     const Evidence *evidence = &g_array_index(causes->evidence, Evidence, from);
@@ -27,7 +44,7 @@ static gboolean find_cause(AppCauses *causes, Archive *archive, guint32 straggle
         cause.evidence = (gint)from + first;
         cause.explains_ms = cause_explains_ms(&evidence[first], table, row, &causes->options);
         cause.in_hdfs = task_feature(table, evidence[first].feature)->topic == TOPIC_HDFS && cause.hdfs &&
-                        suspect_find(archive, cause.hdfs, &cause.suspect);
+                        suspect_find(archive, cause.hdfs, resources_of(causes, evidence, n, row), &cause.suspect);
     }
     g_array_append_val(causes->causes, cause);
     return TRUE;

@@ -78,10 +78,14 @@ static void score(Scored *scored) {
     const StageOperations *stage = scored->stage;
     const guint32 n_pipelines = stage->pipelines->len, n_ops = stage->operations->len;
     g_autofree double *durations = g_new(double, n_pipelines + 1);
-    g_autofree double *times = g_new0(double, (gsize)n_pipelines *n_ops + 1);
+    const gsize n_times = (gsize)n_pipelines * n_ops;
+    g_autofree double *times = g_new(double, n_times + 1);
     for (guint32 i = 0; i < n_pipelines; i++) durations[i] = pipeline_at(stage, i)->duration_ms;
-    for (guint32 i = 0; i < stage->spans->len; i++)
-        times[(gsize)span_at(stage, i)->pipeline * n_ops + span_at(stage, i)->operation] += span_at(stage, i)->span_ms;
+    for (gsize i = 0; i < n_times; i++) times[i] = NAN; /* the pipeline has no such operation */
+    for (guint32 i = 0; i < stage->spans->len; i++) {
+        double *time = &times[(gsize)span_at(stage, i)->pipeline * n_ops + span_at(stage, i)->operation];
+        *time = (isnan(*time) ? 0 : *time) + span_at(stage, i)->span_ms;
+    }
     const StageOps ops = {durations,         n_pipelines,         n_ops, (const OpSpan *)stage->spans->data,
                           stage->spans->len, stage->resolution_ms};
     scored->scores = operation_scores(&ops);

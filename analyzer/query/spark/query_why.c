@@ -216,7 +216,7 @@ static json_t *ordinary_json(const Why *why, guint32 row, GError **error) {
     if (!hdfs) return g_steal_pointer(&object);
 
     json_object_set_new(object, "hdfs", hdfs_json(why, hdfs));
-    if (!suspect_find(why->asked->archive, hdfs, &suspect)) return g_steal_pointer(&object);
+    if (!suspect_find(why->asked->archive, hdfs, ALL_RESOURCES, &suspect)) return g_steal_pointer(&object);
     g_autoptr(TraceView) view = trace_view_load(why->asked->archive, hdfs->trace, error);
     json_t *found = suspect_json(why->asked->archive, &suspect);
     json_object_set_new(object, "suspect", found);

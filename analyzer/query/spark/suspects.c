@@ -56,7 +56,14 @@ static void complete(Archive *archive, const GArray *shares, Suspect *suspect) {
     if (suspect->tracer) lookup->process(lookup->arg, suspect->tracer, &suspect->role, &suspect->host);
 }
 
-gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) {
+static gint64 sum_of(const Sum *sum, guint32 resources) {
+    gint64 ns = 0;
+    for (guint i = 0; i < HDFS_RESOURCE_COUNT; i++)
+        if (resources & (1u << i)) ns += sum->of[i];
+    return ns;
+}
+
+gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, guint32 resources, Suspect *suspect) {
     const GArray *shares = hdfs->facts.shares;
     g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
     sum_shares(shares, sums);
@@ -64,12 +71,13 @@ gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect) 
     const Sum *most = NULL;
     for (guint i = 0; i < sums->len; i++) {
         const Sum *sum = &g_array_index(sums, Sum, i);
-        if (!most || sum->ns > most->ns) most = sum;
+        const gint64 ns = sum_of(sum, resources);
+        if (ns > 0 && (!most || ns > sum_of(most, resources))) most = sum;
     }
     if (!most) return FALSE;
 
     Suspect found = {.tracer = most->tracer, .process_ns = most->ns};
-    next_resource(most, 0, &found);
+    next_resource(most, ~resources, &found);
     complete(archive, shares, &found);
     *suspect = found;
     return TRUE;

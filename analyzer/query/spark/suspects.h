@@ -15,8 +15,10 @@ typedef struct Suspect {
     gint64 process_ns;     /* waited for the process */
 } Suspect;
 
-/* The process that the task waited for most, and what of it. FALSE: it waited for none. */
-gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, Suspect *suspect);
+/* The process that the task waited for most, and what of it, counting these resources only (1 << HdfsResource; network
+ * and socket are one). FALSE: it waited for none. */
+#define ALL_RESOURCES ((1u << HDFS_RESOURCE_COUNT) - 1)
+gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, guint32 resources, Suspect *suspect);
 json_t *suspect_json(Archive *archive, const Suspect *suspect);
 /* Everybody who was waited for, one for each process and resource, the greatest first. A new array of Suspect. */
 GArray *suspects_of_shares(Archive *archive, const GArray *shares);

@@ -253,19 +253,26 @@ static const struct {
     const char *name, *unit;
     FeatureKind kind;
     double (*value)(const HdfsFacts *facts);
+    guint32 resources;
 } columns[] = {
-    {"hdfs_time", "ms", FEATURE_WAIT, time_in_hdfs},
-    {"hdfs_datanode_time", "ms", FEATURE_WAIT, time_of_datanode},
-    {"hdfs_namenode_time", "ms", FEATURE_WAIT, time_of_namenode},
-    {"hdfs_disk_time", "ms", FEATURE_WAIT, time_of_disk},
-    {"hdfs_network_time", "ms", FEATURE_WAIT, time_of_network},
-    {"hdfs_lock_time", "ms", FEATURE_WAIT, time_of_lock},
-    {"hdfs_server_time", "ms", FEATURE_WAIT, time_of_server},
-    {"hdfs_client_time", "ms", FEATURE_WAIT, time_of_client},
-    {"hdfs_failures", "count", FEATURE_NUMERIC, failures},
-    {"hdfs_remote_bytes", "bytes", FEATURE_NUMERIC, remote_bytes},
+    {"hdfs_time", "ms", FEATURE_WAIT, time_in_hdfs, 0},
+    {"hdfs_datanode_time", "ms", FEATURE_WAIT, time_of_datanode, 0},
+    {"hdfs_namenode_time", "ms", FEATURE_WAIT, time_of_namenode, 0},
+    {"hdfs_disk_time", "ms", FEATURE_WAIT, time_of_disk, 1u << HDFS_DISK},
+    {"hdfs_network_time", "ms", FEATURE_WAIT, time_of_network, 1u << HDFS_NETWORK},
+    {"hdfs_lock_time", "ms", FEATURE_WAIT, time_of_lock, 1u << HDFS_LOCK | 1u << HDFS_QUEUE},
+    {"hdfs_server_time", "ms", FEATURE_WAIT, time_of_server, 1u << HDFS_SERVER},
+    {"hdfs_client_time", "ms", FEATURE_WAIT, time_of_client, 1u << HDFS_CLIENT},
+    {"hdfs_failures", "count", FEATURE_NUMERIC, failures, 0},
+    {"hdfs_remote_bytes", "bytes", FEATURE_NUMERIC, remote_bytes, 0},
 };
 #define N_COLUMNS G_N_ELEMENTS(columns)
+
+guint32 hdfs_column_resources(const char *name) {
+    for (guint i = 0; i < N_COLUMNS; i++)
+        if (strcmp(columns[i].name, name) == 0) return columns[i].resources;
+    return 0;
+}
 
 /* Rows to be read of a stage: its stragglers, and peers in even steps. */
 static GArray *rows_to_read(const AppTasks *tasks, const Stragglers *stragglers, const StageTasks *stage) {

@@ -50,4 +50,6 @@ AppHdfsSum app_hdfs_sum(const AppHdfs *hdfs, GArray *shares);
  * it waited for more bytes is the data's doing. */
 #define HDFS_PEERS_MAX      64u
 #define HDFS_STRAGGLERS_MAX 2000u
+/* The resources (1 << HdfsResource) that a column is about; 0 of one that is about a server, or none of these. */
+guint32 hdfs_column_resources(const char *name);
 gboolean app_hdfs_add_columns(AppHdfs *hdfs, AppTasks *tasks, const Stragglers *stragglers, GError **error);
