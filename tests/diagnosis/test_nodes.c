@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analyzer/diagnosis/nodes/consequences.h"
 #include "analyzer/diagnosis/nodes/own_load.h"
 #include "tests/diagnosis/cluster.h"
 
@@ -281,6 +282,33 @@ static void test_cold_processor(void) {
     g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_DISK_WRITE);
 }
 
+/* A slow link as it was seen: the processor explains the network by itself, the transfer the processor, the network the
+ * transfer. One of them must be the begin of it all, and has the costs of all once. */
+static void test_no_circle(void) {
+    static const struct {
+        WorkClass class;
+        double slowdown;
+    } seen[] = {{WORK_PROCESSOR, 1.75}, {WORK_TRANSFER, 12.6}, {WORK_NETWORK, 2.97}};
+    g_autoptr(GArray) spells = g_array_new(FALSE, TRUE, sizeof(Spell));
+    for (guint i = 0; i < G_N_ELEMENTS(seen); i++) {
+        const Spell spell = {
+            .class = seen[i].class, .node = 1, .first = 5, .last = 10, .slowdown = seen[i].slowdown, .lost_ns = 100};
+        g_array_append_val(spells, spell);
+    }
+    const Spell client = {.class = WORK_CLIENT_NETWORK, .node = 2, .first = 6, .last = 9, .slowdown = 3, .lost_ns = 7};
+    const Spell before = {.class = WORK_TRANSFER, .node = 1, .first = 1, .last = 3, .slowdown = 3, .lost_ns = 7};
+    g_array_append_val(spells, client);
+    g_array_append_val(spells, before);
+
+    consequences_find(spells, 3);
+    static const WorkClass expected[] = {WORK_NETWORK, WORK_NETWORK, WORK_NONE, WORK_NETWORK, WORK_NONE};
+    static const gint64 lost[] = {100, 100, 300, 7, 7};
+    for (guint i = 0; i < spells->len; i++) {
+        g_assert_cmpint(g_array_index(spells, Spell, i).part_of, ==, expected[i]);
+        g_assert_cmpint(g_array_index(spells, Spell, i).lost_ns, ==, lost[i]);
+    }
+}
+
 /* Rank one: what node_constants() says is what the simulation made, within a quarter. */
 static void test_constants(void) {
     Simulation simulation = simulation_of_14(12);
@@ -389,6 +417,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
     g_test_add_func("/diagnosis/nodes/signature", test_signature);
     g_test_add_func("/diagnosis/nodes/cold-processor", test_cold_processor);
+    g_test_add_func("/diagnosis/nodes/no-circle", test_no_circle);
     g_test_add_func("/diagnosis/nodes/constants", test_constants);
     g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);
     g_test_add_func("/diagnosis/nodes/busy", test_busy);

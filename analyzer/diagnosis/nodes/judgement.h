@@ -28,7 +28,7 @@ typedef struct Spell {
     double slowdown, z;  /* of the bad windows: medians */
     double load_share;   /* of ln slowdown, how much the node's own load explains */
     gboolean alone;      /* compared with its own past only */
-    WorkClass part_of;   /* not WORK_NONE: it follows from a spell of this class (nodes.h) */
+    WorkClass part_of;   /* not WORK_NONE: it follows from a spell of this class (consequences.h) */
     guint32 calls, bad_windows;
     gint64 self_ns, critical_ns, lost_ns, lost_critical_ns; /* of the bad windows */
 } Spell;

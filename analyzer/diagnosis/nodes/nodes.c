@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/diagnosis/nodes/consequences.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/other_methods.h"
 
@@ -84,62 +85,7 @@ static void learn(NodesReport *report, guint32 since) {
     } while (end < grid->n_windows);
 }
 
-/* ---- what follows from what ---- */
-
-static gboolean overlap(const Spell *a, const Spell *b) { return a->first <= b->last && b->first <= a->last; }
-
-static gboolean is_of_server(const NodesReport *report, const Spell *spell) {
-    return spell->node < report->grid->n_nodes && !work_class_is_clients(spell->class) && !spell->busy;
-}
-
-static gboolean is_of_all(const NodesReport *report, const Spell *spell) {
-    return spell->node >= report->grid->n_nodes;
-}
-
-/* A processor that is short slows all work of its host. But where a disk or a link is slow by much, the little that is
- * computed is slower, too: calls are few, and caches cold. */
-#define PROCESSOR_SHARE 0.5 /* of ln slowdown */
-
-static gboolean processor_is_short(const Spell *processor, const Spell *other) {
-    return log(MAX(processor->slowdown, 1)) >= PROCESSOR_SHARE * log(MAX(other->slowdown, 1));
-}
-
-/* On the same node. */
-static gboolean explains_class(const Spell *cause, const Spell *spell) {
-    const WorkClass class = cause->class, of = spell->class;
-    if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
-    if (class == WORK_PROCESSOR) return of != WORK_PROCESSOR && processor_is_short(cause, spell);
-    if (of == WORK_PROCESSOR) return !processor_is_short(spell, cause);
-    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK;
-    if (of == WORK_QUEUE) return class == WORK_LOCK || class == WORK_EDIT_LOG;
-    return FALSE;
-}
-
-static gboolean explains(const NodesReport *report, const Spell *cause, const Spell *spell) {
-    if (cause == spell || !overlap(cause, spell) || !is_of_server(report, cause)) return FALSE;
-    const gboolean waits = spell->class == WORK_CLIENT_NETWORK || is_of_all(report, spell);
-    if (waits) return TRUE;
-    return cause->node == spell->node && !work_class_is_clients(spell->class) && explains_class(cause, spell);
-}
-
-/* What follows on the same node is the cause's cost, too. */
-static void add_part(Spell *cause, const Spell *part) {
-    if (cause->node != part->node) return;
-    cause->lost_ns += part->lost_ns;
-    cause->lost_critical_ns += part->lost_critical_ns;
-}
-
-static void find_parts(NodesReport *report) {
-    for (guint i = 0; i < report->spells->len; i++) {
-        Spell *spell = &g_array_index(report->spells, Spell, i);
-        for (guint k = 0; k < report->spells->len && spell->part_of == WORK_NONE; k++) {
-            Spell *cause = &g_array_index(report->spells, Spell, k);
-            if (!explains(report, cause, spell)) continue;
-            spell->part_of = cause->class;
-            add_part(cause, spell);
-        }
-    }
-}
+/* ---- the whole ---- */
 
 /* Causes before what follows from them, and before what the own load explains; then by what they cost. */
 static gint by_cost(gconstpointer left, gconstpointer right) {
@@ -155,8 +101,6 @@ static gint by_cost(gconstpointer left, gconstpointer right) {
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* ---- the whole ---- */
-
 NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since) {
     NodesReport *report = report_new(grid);
     learn(report, since);
@@ -169,7 +113,7 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
             method_peers(grid, &report->residuals);
         judge(report, report->learned, grid->n_windows, TRUE);
     } else {
-        find_parts(report);
+        consequences_find(report->spells, grid->n_nodes);
     }
 
     g_array_sort(report->spells, by_cost);

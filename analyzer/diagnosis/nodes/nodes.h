@@ -25,12 +25,6 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
 void nodes_report_free(NodesReport *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodesReport, nodes_report_free)
 
-/* Spells that follow from others have 'part_of':
- * - where a server's processor is short, all that it does is slow;
- * - a transfer from disk to socket is slow for the disk, or for the socket, when that is seen elsewhere;
- * - calls wait in a NameNode's queue for whatever holds up those before them;
- * - clients' ends of connections, and all nodes' at once, wait for the server that is slow. */
-
 /* How many times as long as on most nodes a class of work takes on each node at most times. NAN: it has none, or too
  * few others have. constants: one for each node. */
 void node_constants(const NodesReport *report, WorkClass class, double *constants);

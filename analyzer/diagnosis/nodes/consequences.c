@@ -1,0 +1,83 @@
+#include "analyzer/diagnosis/nodes/consequences.h"
+
+#include <math.h>
+
+/* Of ln slowdown of the rest, what a processor that is short has at least. */
+#define PROCESSOR_SHARE 0.5
+
+typedef struct Causes {
+    GArray *spells;
+    guint32 n_nodes;
+    gint *of; /* of each spell: index of what it follows from; -1: nothing */
+} Causes;
+
+static Spell *spell_at(const Causes *causes, guint i) { return &g_array_index(causes->spells, Spell, i); }
+
+static gboolean overlap(const Spell *a, const Spell *b) { return a->first <= b->last && b->first <= a->last; }
+
+static double strength(const Spell *spell) { return log(MAX(spell->slowdown, 1)); }
+
+static gboolean is_of_server(const Causes *causes, const Spell *spell) {
+    return spell->node < causes->n_nodes && !work_class_is_clients(spell->class) && !spell->busy;
+}
+
+/* On the same node. */
+static gboolean explains_class(const Spell *cause, const Spell *spell) {
+    const WorkClass class = cause->class, of = spell->class;
+    if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
+    if (class == WORK_PROCESSOR) return strength(cause) >= PROCESSOR_SHARE * strength(spell);
+    if (of == WORK_PROCESSOR) return strength(spell) < PROCESSOR_SHARE * strength(cause);
+    if (of == WORK_TRANSFER) return class == WORK_DISK_READ || class == WORK_NETWORK;
+    if (of == WORK_QUEUE) return class == WORK_LOCK || class == WORK_EDIT_LOG;
+    return FALSE;
+}
+
+static gboolean explains(const Causes *causes, guint cause_at, guint spell_index) {
+    const Spell *cause = spell_at(causes, cause_at), *spell = spell_at(causes, spell_index);
+    if (cause_at == spell_index || !overlap(cause, spell) || !is_of_server(causes, cause)) return FALSE;
+    /* What follows from something is no cause of the rest: that is what it follows from itself. */
+    if (cause->class == WORK_PROCESSOR && causes->of[cause_at] >= 0) return FALSE;
+    if (spell->class == WORK_CLIENT_NETWORK || spell->node >= causes->n_nodes) return TRUE;
+    return cause->node == spell->node && cause->class != spell->class && !work_class_is_clients(spell->class) &&
+           explains_class(cause, spell);
+}
+
+/* The strongest of what explains it. */
+static void find_cause(Causes *causes, guint i) {
+    for (guint k = 0; k < causes->spells->len; k++) {
+        if (!explains(causes, k, i)) continue;
+        if (causes->of[i] < 0 || strength(spell_at(causes, k)) > strength(spell_at(causes, (guint)causes->of[i])))
+            causes->of[i] = (gint)k;
+    }
+}
+
+static void count_at_root(const Causes *causes, guint i, const Spell *part) {
+    guint root = (guint)causes->of[i];
+    while (causes->of[root] >= 0) root = (guint)causes->of[root];
+    Spell *cause = spell_at(causes, root);
+    spell_at(causes, i)->part_of = cause->class;
+    if (cause->node != part->node) return;
+    cause->lost_ns += part->lost_ns;
+    cause->lost_critical_ns += part->lost_critical_ns;
+}
+
+/* Processors come first: those that are not short themselves explain nothing. So there are no circles. */
+void consequences_find(GArray *spells, guint32 n_nodes) {
+    g_autofree gint *of = g_new(gint, MAX(spells->len, 1));
+    Causes causes = {spells, n_nodes, of};
+    for (guint i = 0; i < spells->len; i++) of[i] = -1;
+
+    for (guint pass = 0; pass < 2; pass++) {
+        for (guint i = 0; i < spells->len; i++) {
+            const gboolean processor =
+                is_of_server(&causes, spell_at(&causes, i)) && spell_at(&causes, i)->class == WORK_PROCESSOR;
+            if (processor == (pass == 0)) find_cause(&causes, i);
+        }
+    }
+
+    /* A part costs a root what it cost by itself: it is a root of nothing. */
+    for (guint i = 0; i < spells->len; i++) {
+        const Spell part = *spell_at(&causes, i);
+        if (of[i] >= 0) count_at_root(&causes, i, &part);
+    }
+}

@@ -1,0 +1,15 @@
+/* Which spells follow from others.
+ *
+ * - Where a server's processor is short, all that it does is slow.
+ * - Where a disk or a link is slow by far, the little that is computed beside it is slower, too: calls are few, and
+ *   caches cold. That is no short processor.
+ * - A transfer from disk to socket is slow for the disk, or for the socket, when that is seen elsewhere.
+ * - Calls wait in a NameNode's queue for whatever holds up those before them.
+ * - Clients' ends of connections, and all nodes at once, wait for the server that is slow. */
+#pragma once
+
+#include "analyzer/diagnosis/nodes/judgement.h"
+
+/* Sets part_of to the class of the spell that all begins with, which on the same node costs what they cost, too.
+ * n_nodes: of the cluster. */
+void consequences_find(GArray *spells, guint32 n_nodes);
