@@ -49,6 +49,7 @@ struct Daemon {
     Http *http;
     ResourceControl *control;
     Consolidation *consolidation;
+    SlowHosts *slow_hosts;
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
@@ -181,6 +182,7 @@ static void set_state_sources(Daemon *daemon) {
         .view = &daemon->view,
         .sampling = &daemon->sampling,
         .space = &daemon->space,
+        .slow_hosts = daemon->slow_hosts,
         .recovery = &daemon->recovering,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
@@ -247,13 +249,14 @@ static void start_resource_control(Daemon *daemon) {
 
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
+    daemon->slow_hosts = slow_hosts_new();
     set_state_sources(daemon);
     atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
     start_http(daemon);
     start_resource_control(daemon);
 
-    const ConsolidationOptions consolidation = {daemon->archive, daemon->journal, daemon->admission, &daemon->space,
-                                                s->ids_for_ns};
+    const ConsolidationOptions consolidation = {daemon->archive, daemon->journal,    daemon->admission,
+                                                &daemon->space,  daemon->slow_hosts, s->ids_for_ns};
     daemon->consolidation = consolidation_start(&consolidation);
     const RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->retention = retention_start(&retention, &s->retention);
@@ -452,6 +455,7 @@ void daemon_free(Daemon *daemon) {
 
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);
+    slow_hosts_free(daemon->slow_hosts);
     shares_free(daemon->shares);
     g_free(daemon->thrift);
     g_free(daemon->http_address);

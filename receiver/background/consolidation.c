@@ -8,6 +8,7 @@
 #include "analyzer/archive/fill_known.h"
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/removed_traces.h"
+#include "analyzer/query/nodes/slowdowns.h"
 #include "analyzer/query/spark/trace_linker.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -29,6 +30,8 @@ static const JoinWhen join_when = {
 };
 /* At once: some ten milliseconds. */
 #define FILL_TRACES 50000u
+/* From one look at how the hosts are to the next: it takes a second or two of a large cluster. */
+#define JUDGE_NS (5 * NS_PER_MINUTE)
 /* Passes without anything new until the store is told. */
 #define QUIET_PASSES 2u
 /* Until it is ready. */
@@ -81,6 +84,22 @@ static void link_tasks(TraceLinker *linker) {
     g_autoptr(GError) error = NULL;
     if (!trace_linker_run(linker, clock_wall_ns(clock_system()) / NS_PER_MS, &linked, &error))
         log_limited(&limit, LOG_LEVEL_WARNING, "links from tasks to traces wait: %s", error->message);
+}
+
+static void add_slow_host(void *arg, const char *host, const char *class, double slowdown) {
+    slow_hosts_add(arg, &(SlowHost){(char *)host, class, slowdown});
+}
+
+/* Not before 'from_ns' (monotonic), which it sets for the next time. */
+static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    if (clock_monotonic_ns(clock_system()) < *from_ns) return;
+    if (slowdowns_find(options->archive, clock_wall_ns(clock_system()), add_slow_host, options->slow_hosts, &error))
+        slow_hosts_publish(options->slow_hosts);
+    else
+        log_limited(&limit, LOG_LEVEL_WARNING, "which hosts are slow is not known: %s", error->message);
+    *from_ns = clock_monotonic_ns(clock_system()) + JUDGE_NS;
 }
 
 /* What was stored when it was last looked at, and for how many passes that has been all. */
@@ -185,7 +204,7 @@ struct Consolidation {
     Forgetting forgetting;
     RemovedNoted removed;
     Quiet quiet;
-    gint64 join_from_ns;
+    gint64 join_from_ns, judge_from_ns;
 };
 
 static gint64 consolidation_round(void *arg) {
@@ -199,6 +218,7 @@ static gint64 consolidation_round(void *arg) {
     forget_ids(options, &consolidation->forgetting);
     forget_removed(options, &consolidation->removed);
     link_tasks(consolidation->linker);
+    judge_hosts(options, &consolidation->judge_from_ns);
     look_for_quiet(options, &consolidation->quiet);
     return PASS_NS;
 }

@@ -1,11 +1,12 @@
 /* What becomes of spans after they are stored: late ones are joined to their traces, statistics are summed up by hours
- * and days, tasks of Spark are linked to their traces. A thread of its own, since a pass may take long and others must
- * not wait for it. */
+ * and days, tasks of Spark are linked to their traces, hosts are judged. A thread of its own, since a pass may take
+ * long and others must not wait for it. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
 #include "receiver/journal/journal.h"
 #include "receiver/shared/admission.h"
+#include "receiver/shared/slow_hosts.h"
 #include "receiver/shared/space.h"
 
 typedef struct ConsolidationOptions {
@@ -13,7 +14,8 @@ typedef struct ConsolidationOptions {
     Journal *journal;
     Admission *admission;
     const SpaceView *space;
-    gint64 ids_for_ns; /* how long ids lie beside records that are kept without */
+    SlowHosts *slow_hosts; /* kept up to date */
+    gint64 ids_for_ns;     /* how long ids lie beside records that are kept without */
 } ConsolidationOptions;
 
 typedef struct Consolidation Consolidation;

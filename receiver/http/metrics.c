@@ -52,6 +52,26 @@ static void write_sender_drops(void *arg, const SenderInfo *info) {
     }
 }
 
+static void write_slow_host(void *arg, const SlowHost *host) {
+    GString *out = arg;
+    g_string_append(out, "plumbd_node_slowdown{host=\"");
+    append_label(out, host->host);
+    g_string_append_printf(out, "\",class=\"%s\"} %.3f\n", host->class, host->slowdown);
+}
+
+static void write_space(GString *out, const SpaceView *space) {
+    const int level = atomic_load(&space->level);
+    write_gauge(out, "free_bytes", "Free on the store's file system", (double)atomic_load(&space->free_bytes));
+    write_gauge(out, "space_low", "1 when less than store.warn-free is free", level >= SPACE_LOW);
+    write_gauge(out, "space_thinning", "1 when less than store.thin-free is free", level >= SPACE_THIN);
+}
+
+static void write_slow_hosts(GString *out, SlowHosts *hosts) {
+    write_head(out, "node_slowdown", "gauge",
+               "Hosts that are suspected to be slow, by class of work: times as long as predicted");
+    slow_hosts_foreach(hosts, write_slow_host, out);
+}
+
 static void write_accounts(GString *out, const StateSources *sources) {
     AccountReport accounts = account_report_read(sources);
     const AccountSums *sums = &accounts.sums;
@@ -161,13 +181,12 @@ void metrics_write(const StateSources *sources, GString *out) {
     g_string_append_printf(out, "plumbd_late_spans_total %" G_GUINT64_FORMAT "\n", totals.late_spans);
     write_gauge(out, "late_spans_waiting", "Late spans that are stored, but not with their traces yet",
                 (double)totals.late_waiting);
-    int level = atomic_load(&sources->space->level);
-    write_gauge(out, "free_bytes", "Free on the store's file system", (double)atomic_load(&sources->space->free_bytes));
-    write_gauge(out, "space_low", "1 when less than store.warn-free is free", level >= SPACE_LOW);
-    write_gauge(out, "space_thinning", "1 when less than store.thin-free is free", level >= SPACE_THIN);
+    write_space(out, sources->space);
     write_gauge(out, "senders", "Senders heard of", state.senders);
     write_head(out, "sender_dropped_spans", "gauge", "Spans that a sender says it dropped");
     senders_foreach(sources->senders, write_sender_drops, out);
+
+    write_slow_hosts(out, sources->slow_hosts);
 
     write_head(out, "cpu_seconds_total", "counter", "Processor time used");
     g_string_append_printf(out, "plumbd_cpu_seconds_total %.6f\n", (double)state.cpu_ns / 1e9);

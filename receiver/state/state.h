@@ -12,6 +12,7 @@
 #include "receiver/shared/name_quota.h"
 #include "receiver/shared/senders.h"
 #include "receiver/shared/shares.h"
+#include "receiver/shared/slow_hosts.h"
 #include "receiver/shared/space.h"
 #include "receiver/state/control_view.h"
 #include "receiver/state/rate.h"
@@ -33,6 +34,7 @@ typedef struct StateSources {
     const ControlView *view;
     const SharedText *sampling;
     const SpaceView *space;
+    SlowHosts *slow_hosts;
     const RecoveryView *recovery;
     Shard *const *shards;
     guint n_shards;

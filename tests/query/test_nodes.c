@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/query/nodes/sample.h"
+#include "analyzer/query/nodes/slowdowns.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
 
@@ -142,6 +143,23 @@ static void test_slow_disk(void) {
     fixture_check_document("nodes-one", one);
 }
 
+static void append_slowdown(void *arg, const char *host, const char *class, double slowdown) {
+    g_string_append_printf(arg, "%s %s %.0f;", host, class, slowdown);
+}
+
+/* What plumbd's metrics have. */
+static void test_slowdowns(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 5, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    g_autoptr(GString) found = g_string_new(NULL);
+    g_autoptr(GError) error = NULL;
+    slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error);
+    g_assert_no_error(error);
+    g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
+}
+
 /* The same times, but for the socket: then it is the network. */
 static void test_slow_socket(void) {
     g_auto(Fixture) fixture = {0};
@@ -230,6 +248,7 @@ static void test_nothing(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
+    g_test_add_func("/query/nodes/slowdowns", test_slowdowns);
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
     g_test_add_func("/query/nodes/healthy", test_healthy);
     g_test_add_func("/query/nodes/period", test_period);

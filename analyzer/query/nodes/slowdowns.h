@@ -1,0 +1,9 @@
+/* The hosts that are suspected now, for those who watch all the time. */
+#pragma once
+
+#include "analyzer/archive/archive.h"
+
+/* host: as spans name it; class: of work. */
+typedef void (*SlowdownVisit)(void *arg, const char *host, const char *class, double slowdown);
+/* Of the last hour that is stored, the dearest first. */
+gboolean slowdowns_find(Archive *archive, gint64 now_ns, SlowdownVisit visit, void *arg, GError **error);
