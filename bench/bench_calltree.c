@@ -98,6 +98,7 @@ static Trace trace_new(guint n, guint shape, GRand *rand) {
 
 typedef struct Bench {
     Compressor *compressor;
+    WaitTable *waits;
     StatsGroup *group;
     GByteArray *out;
     guint32 *node_of;
@@ -162,7 +163,9 @@ static void close_trace(Bench *bench, const Trace *trace) {
     at = lap(bench, STEP_TREE, at);
     Pattern *pattern = compressor_tree(bench->compressor, tree, bench->node_of);
     at = lap(bench, STEP_PATTERN, at);
-    TreeTimes *times = times_compute(tree, bench->node_of);
+    const Measured measured = {tree, pattern, bench->node_of};
+    gboolean through;
+    TreeTimes *times = times_through_waits(&measured, bench->waits, &through);
     at = lap(bench, STEP_TIMES, at);
     guint32 number = number_of(bench, pattern);
     const StatsTrace stats = {tree, times, bench->node_of, number, NULL, NULL};
@@ -234,6 +237,7 @@ static void bench_size(guint n, double seconds, guint hosts) {
     GRand *rand = g_rand_new_with_seed(n);
     for (guint i = 0; i < SHAPES; i++) traces[i] = trace_new(n, i, rand);
     Bench bench = {.compressor = compressor_new(&lookup, 100000),
+                   .waits = wait_table_new(&lookup),
                    .group = stats_group_new(&lookup, TRUE),
                    .out = g_byte_array_new(),
                    .node_of = g_new(guint32, 2 * n + 1),
@@ -257,6 +261,7 @@ static void bench_size(guint n, double seconds, guint hosts) {
 
     g_hash_table_unref(bench.numbers);
     compressor_free(bench.compressor);
+    wait_table_free(bench.waits);
     stats_group_free(bench.group);
     g_byte_array_unref(bench.out);
     g_free(bench.node_of);

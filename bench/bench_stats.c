@@ -155,8 +155,9 @@ static void move_trace(Bench *bench) {
 
 static void make_trace(Bench *bench, guint i) {
     make_spans(bench, bench->spans[i]);
-    bench->versions[i] = version_make(bench->archive, bench->compressor,
-                                      (const SpanRec *const *)(gconstpointer)bench->list->pdata, bench->list->len);
+    bench->versions[i] =
+        version_make(bench->archive, bench->compressor, (const SpanRec *const *)(gconstpointer)bench->list->pdata,
+                     bench->list->len, TIMES_THROUGH_WAITS);
     bench->numbers[i] = pattern_table_number(bench->archive->patterns, bench->versions[i].pattern);
     move_trace(bench);
 }

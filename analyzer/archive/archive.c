@@ -22,6 +22,7 @@ Store *archive_store(Archive *archive) { return archive->store; }
 Dict *archive_dict(Archive *archive) { return archive->dict; }
 const Lookup *archive_lookup(Archive *archive) { return &archive->lookup; }
 void archive_namenode_hosts(Archive *archive, GArray *hosts) { process_table_namenodes(archive->processes, hosts); }
+WaitTable *archive_waits(Archive *archive) { return archive->waits; }
 gint64 archive_clock_tolerance_ns(Archive *archive) { return archive->options.clock_tolerance_ns; }
 
 const Pattern *archive_pattern(Archive *archive, guint32 number) {

@@ -9,6 +9,7 @@
 #include "analyzer/archive/tables/pattern_numbers.h"
 #include "analyzer/calltree/record/record.h"
 #include "analyzer/calltree/stats/stats_group.h"
+#include "analyzer/calltree/waits.h"
 #include "common/base/clock.h"
 #include "common/store/dict.h"
 
@@ -37,6 +38,7 @@ Store *archive_store(Archive *archive);
 Dict *archive_dict(Archive *archive);
 void archive_rest(Archive *archive); /* as dict_rest(): of all tables that grow with the store's age */
 const Lookup *archive_lookup(Archive *archive);
+WaitTable *archive_waits(Archive *archive);
 void archive_namenode_hosts(Archive *archive, GArray *hosts); /* appends those (guint32) that NameNodes run on */
 gint64 archive_clock_tolerance_ns(Archive *archive); /* spans may stick out so far; fixed when the store was made */
 

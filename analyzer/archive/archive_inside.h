@@ -43,6 +43,8 @@ struct Archive {
     PatternTable *patterns;
     MixedTable *mixed;
     Lookup lookup;
+    WaitTable *waits;
+    gboolean through_waits; /* how critical-path times of new records are counted; older programs did not */
     ArchiveOptions options;
     _Atomic guint32 bytes_key; /* 0: not in the dictionary yet */
     _Atomic gboolean tolerance_stored;

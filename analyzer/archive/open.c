@@ -96,6 +96,8 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     pthread_mutex_init(&archive->seal_lock, NULL);
     pthread_mutex_init(&archive->large_trace_lock, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
+    archive->waits = wait_table_new(&archive->lookup);
+    archive->through_waits = TRUE;
 
     archive->dict = dict_open(store, error);
     if (archive->dict == NULL) return NULL;
@@ -119,6 +121,7 @@ void archive_free(Archive *archive) {
     pattern_table_free(archive->patterns);
     mixed_table_free(archive->mixed);
     process_table_free(archive->processes);
+    wait_table_free(archive->waits);
     dict_free(archive->dict);
     g_array_unref(archive->slots);
     g_ptr_array_unref(archive->accounts);

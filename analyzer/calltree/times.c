@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/calltree/interval.h"
+#include "analyzer/calltree/times_inside.h"
 #include "common/base/region.h"
 
 /* A child of the node at hand, clipped to the node's window. */
@@ -22,6 +23,7 @@ typedef struct Children {
     gsize region;
     gboolean ordered; /* as by_end() wants it */
     const guint32 *node_of;
+    const TimesWatch *watch; /* NULL, in most trees */
 } Children;
 
 static void children_clear(Children *children) {
@@ -88,29 +90,40 @@ static gint64 self_time(const CallTree *tree, guint32 node, const TreeTimes *tim
         }
         const guint32 pattern_node = children->node_of != NULL ? children->node_of[c] : 0;
         const Child child = {MAX(from_ns, window_from), MIN(to_ns, window_to), from_ns, c, pattern_node};
-        if (child.begin_ns < child.end_ns) children_add(children, &child);
+        if (child.begin_ns >= child.end_ns) continue;
+        if (times_part(children->watch, children->node_of, c) & PART_ASIDE) continue;
+        children_add(children, &child);
     }
     return tree->to_ns[node] - tree->from_ns[node] - covered;
 }
 
+/* gaps: NULL, for most functions and in most trees. */
+static inline void gap_note(GArray *gaps, guint32 node, gint64 from_ns, gint64 to_ns) {
+    if (gaps == NULL || from_ns >= to_ns) return;
+    const TimesGap gap = {from_ns, to_ns, node};
+    g_array_append_val(gaps, gap);
+}
+
 /* Walks back from the window's end; hands each child that was waited for its window (in self_ns and critical_ns) and
  * returns the time that is the node's own. */
-static gint64 critical_time(guint32 node, TreeTimes *times, Children *children) {
+static gint64 critical_time(guint32 node, TreeTimes *times, Children *children, GArray *gaps) {
     gint64 begin_ns = times->self_ns[node], cursor = times->critical_ns[node], own = 0;
     children_order(children);
     for (gsize i = children->n; i-- > 0;) {
         const Child *child = &children->items[i];
         if (child->end_ns > cursor) continue;
         own += cursor - child->end_ns;
+        gap_note(gaps, node, child->end_ns, cursor);
         times->self_ns[child->node] = child->begin_ns;
         times->critical_ns[child->node] = child->end_ns;
         cursor = child->begin_ns;
     }
+    gap_note(gaps, node, begin_ns, cursor);
     return own + (cursor - begin_ns);
 }
 
 /* The same as self_time() and critical_time() for a node with one child, as every second one is that has any. */
-static void single_child(const CallTree *tree, guint32 node, TreeTimes *times) {
+static void single_child(const CallTree *tree, guint32 node, TreeTimes *times, GArray *gaps) {
     guint32 child = node + 1;
     gint64 window_from = times->self_ns[node], window_to = times->critical_ns[node];
     gint64 begin_ns = tree->from_ns[node], end_ns = tree->to_ns[node];
@@ -121,7 +134,10 @@ static void single_child(const CallTree *tree, guint32 node, TreeTimes *times) {
         own -= to - from;
         times->self_ns[child] = from;
         times->critical_ns[child] = to;
+        gap_note(gaps, node, to, window_to);
+        window_to = from;
     }
+    gap_note(gaps, node, window_from, window_to);
     times->critical_ns[node] = own;
     times->self_ns[node] = end_ns - begin_ns - (covered_from < covered_to ? covered_to - covered_from : 0);
 }
@@ -130,7 +146,7 @@ static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + 2 * n * sizeof(gi
 
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
  * empty: it was not. Parents come before their children. */
-TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
+TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const TimesWatch *watch) {
     gsize n = tree->n_nodes;
     TreeTimes *times = large_new0(times_bytes(n));
     times->n_nodes = tree->n_nodes;
@@ -139,6 +155,7 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
 
     Children children;
     children.node_of = node_of;
+    children.watch = watch;
     children.items = children.few;
     children.region = G_N_ELEMENTS(children.few);
 
@@ -149,23 +166,27 @@ TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) {
             times->critical_ns[node] = tree->to_ns[node];
         }
         gint64 window_ns = times->critical_ns[node] - times->self_ns[node];
+        GArray *gaps = window_ns != 0 && times_part(watch, node_of, node) & PART_WAIT ? watch->gaps : NULL;
         if (tree->end[node] == node + 1) {
+            gap_note(gaps, node, times->self_ns[node], times->critical_ns[node]);
             times->critical_ns[node] = window_ns;
             times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
             continue;
         }
-        if (tree->end[node + 1] == tree->end[node]) {
-            single_child(tree, node, times);
+        if (tree->end[node + 1] == tree->end[node] && !(times_part(watch, node_of, node + 1) & PART_ASIDE)) {
+            single_child(tree, node, times, gaps);
             continue;
         }
         gint64 self_ns = self_time(tree, node, times, &children);
-        times->critical_ns[node] = window_ns == 0 ? 0 : critical_time(node, times, &children);
+        times->critical_ns[node] = window_ns == 0 ? 0 : critical_time(node, times, &children, gaps);
         times->self_ns[node] = self_ns;
     }
 
     children_clear(&children);
     return times;
 }
+
+TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of) { return times_with_gaps(tree, node_of, NULL); }
 
 void times_free(TreeTimes *times) {
     if (times != NULL) large_free(times, times_bytes(times->n_nodes));

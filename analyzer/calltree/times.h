@@ -1,7 +1,8 @@
 /* Self time and critical-path time of every node of a call tree. */
 #pragma once
 
-#include "analyzer/calltree/tree.h"
+#include "analyzer/calltree/pattern.h"
+#include "analyzer/calltree/waits.h"
 
 typedef struct TreeTimes {
     guint32 n_nodes;
@@ -16,5 +17,15 @@ typedef struct TreeTimes {
  * begins and ends together is taken in the order of the pattern, which does not depend on ids. node_of: as of
  * compressor_tree(); NULL, where no statistics are taken: in the order of the tree. */
 TreeTimes *times_compute(const CallTree *tree, const guint32 *node_of);
+
+/* What is measured. */
+typedef struct Measured {
+    const CallTree *tree;
+    const Pattern *pattern; /* with node_of; or NULL both */
+    const guint32 *node_of;
+} Measured;
+/* The same; then what is left to functions that wait goes to those who work meanwhile (waits.h). What nobody is seen
+ * to work at stays with the one who waits. *through: may that have made a difference? */
+TreeTimes *times_through_waits(const Measured *measured, WaitTable *table, gboolean *through);
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

@@ -21,6 +21,7 @@ plumb_test(test_archive_rare SOURCES ${archive_tests}/test_rare.c LINK test_arch
 plumb_test(test_archive_keep SOURCES ${archive_tests}/test_keep.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_expire SECONDS 6 SOURCES ${archive_tests}/test_expire.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_thin SOURCES ${archive_tests}/test_thin.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
+plumb_test(test_archive_rules SOURCES ${archive_tests}/test_rules.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_account SOURCES ${archive_tests}/test_account.c LINK plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_spark SOURCES ${archive_tests}/test_spark.c ${PROJECT_SOURCE_DIR}/tests/model/records_random.c
     LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)

@@ -37,6 +37,7 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
 
     world->bytes_key = must_intern(dict, "bytes");
     world->path_key = must_intern(dict, "path");
+    world->stream_key = must_intern(dict, "stream");
 }
 
 void world_clear(TestWorld *world) { g_clear_pointer(&world->rand, g_rand_free); }
@@ -61,6 +62,7 @@ static void append_extras(TestWorld *world, SpanBuilder *builder) {
         int length = g_snprintf(text, sizeof text, "/user/%u/part", pick(world, 50));
         span_builder_annotation(builder, world->path_key, text, (guint32)length);
     }
+    if (pick(world, 6) == 0) span_builder_annotation(builder, world->stream_key, pick(world, 2) == 0 ? "1" : "2", 1);
     if (pick(world, 8) == 0) span_builder_note(builder, pick_ns(world, NS_PER_SEC), "waited", 6);
 }
 

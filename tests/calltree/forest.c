@@ -15,6 +15,8 @@ typedef struct Maker {
     guint n_ids;
     guint64 first_place;
     guint names; /* few names make many equal subtrees */
+    guint first_name;
+    gboolean streams; /* some spans say to which stream they belong */
     guint tracers;
 } Maker;
 
@@ -81,6 +83,13 @@ static void add_annotations(Maker *m, SpanBuilder *builder) {
     }
 }
 
+static void add_stream(Maker *m, SpanBuilder *builder) {
+    static const char *const values[] = {"1", "16386", ""};
+    if (!m->streams || !one_in(m, 3)) return;
+    const char *value = values[below(m, G_N_ELEMENTS(values))];
+    span_builder_annotation(builder, world_key(m->world, WORLD_STREAM), value, (guint32)strlen(value));
+}
+
 static void add_notes(Maker *m, SpanBuilder *builder, gboolean fine) {
     static const char *const messages[] = {"", "12", "Lost a packet", "0012"};
     while (one_in(m, 5)) {
@@ -99,12 +108,13 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
         .flags = forest->unit_ns == 1000000 && !one_in(m, 30) ? SPAN_MILLISECONDS : 0,
     };
     guint tracer = below(m, m->tracers);
-    head.name = world_name(m->world, below(m, m->names));
+    head.name = world_name(m->world, (m->first_name + below(m, m->names)) % WORLD_NAMES);
     head.tracer = world_tracer(m->world, tracer);
     if (wrong(m, 20)) head.duration_ns = -head.duration_ns;
     SpanBuilder builder = span_builder_begin(forest->bytes, &head);
     add_parents(m, &builder, i);
     if (annotated) add_annotations(m, &builder);
+    add_stream(m, &builder);
     if (annotated && one_in(m, 4)) add_notes(m, &builder, one_in(m, 10));
     span_builder_end(&builder);
 }
@@ -132,7 +142,7 @@ void spans_shuffle(GPtrArray *spans, guint32 seed) {
 
 Forest *forest_new(const World *world, guint32 seed, const ForestOptions *options) {
     Forest *forest = g_new0(Forest, 1);
-    Maker m = {forest, world, options, g_rand_new_with_seed(seed), {{0}}, 0, 0, 0, 0};
+    Maker m = {forest, world, options, g_rand_new_with_seed(seed), {{0}}, .n_ids = 0};
     g_assert(options->max_spans <= G_N_ELEMENTS(m.ids));
 
     forest->trace_id = one_in(&m, 10) ? 0 : g_rand_int(m.rand);
@@ -142,6 +152,8 @@ Forest *forest_new(const World *world, guint32 seed, const ForestOptions *option
 
     m.first_place = (guint64)g_rand_int(m.rand) << 32;
     m.names = 1 + below(&m, one_in(&m, 2) ? 3 : WORLD_NAMES);
+    m.first_name = one_in(&m, 2) ? 0 : below(&m, WORLD_NAMES);
+    m.streams = one_in(&m, 4);
     m.tracers = 1 + below(&m, one_in(&m, 2) ? 2 : WORLD_TRACERS);
     guint n = 1 + below(&m, one_in(&m, 3) ? options->max_spans : MIN(options->max_spans, 8u));
     gboolean annotated = one_in(&m, 2);

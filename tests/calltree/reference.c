@@ -147,6 +147,9 @@ void ref_tree_free(RefTree *tree) {
         RefNode *node = tree->all->pdata[i];
         g_ptr_array_unref(node->children);
         g_free(node->shape);
+        g_free(node->work);
+        g_free(node->work_scope);
+        g_free(node->wait_scope);
         g_free(node);
     }
     g_ptr_array_unref(tree->all);
@@ -177,12 +180,273 @@ static gboolean clip(const RefNode *child, gint64 from, gint64 to, gint64 *begin
     return *begin < *end;
 }
 
-static RefNode *last_to_end(RefNode *node, gint64 from, gint64 to, gint64 cursor) {
+/* ---- waits: who works, moment by moment ---- */
+
+typedef struct Waits {
+    const RefTree *tree;
+    const World *world;
+    gint64 unit_ns, from_ns, to_ns; /* of all spans */
+    gboolean meet;                  /* an application waits, and there is who works, of one chain */
+} Waits;
+
+static const char *name_of(const RefNode *node, const World *world) {
+    gsize length;
+    return node->span != NULL ? world->lookup.text(world->lookup.arg, node->span->name, &length) : "";
+}
+
+static gboolean is_one_of(const Waits *waits, const RefNode *node, const char *names) {
+    g_auto(GStrv) list = g_strsplit(names, " ", -1);
+    return node->span != NULL && g_strv_contains((const char *const *)list, name_of(node, waits->world));
+}
+
+static const char *const writers = "OpWriteBlockProto dataStreamer PacketReceiver#receiveNextPacket waitForAckedSeqno "
+                                   "PacketReceiver#mirrorPacketTo DataStreamer#writeTo PacketResponder#run";
+static const char *const readers = "OpReadBlockProto BlockReaderRemote2#readNextPacket";
+static const char *const callers = "ClientNamenodeProtocol#addBlock";
+
+static char chain_of_wait(const Waits *waits, const RefNode *node) {
+    return is_one_of(waits, node, writers) ? 'w' : is_one_of(waits, node, readers) ? 'r' : 'c';
+}
+
+static gboolean is_applications(const Waits *waits, const RefNode *node) {
+    return is_one_of(waits, node,
+                     "waitForAckedSeqno BlockReaderRemote2#readNextPacket ClientNamenodeProtocol#addBlock");
+}
+
+static gboolean is_wait(const Waits *waits, const RefNode *node) {
+    return is_one_of(waits, node, writers) || is_one_of(waits, node, readers) || is_one_of(waits, node, callers);
+}
+
+static const RefNode *station_of(const Waits *waits, const RefNode *node) {
+    while (node != NULL && !is_one_of(waits, node, "OpWriteBlockProto OpReadBlockProto FSEditLog#logSync"))
+        node = node->parent;
+    return node;
+}
+
+static char chain_of_station(const Waits *waits, const RefNode *station) {
+    return is_one_of(waits, station, "FSEditLog#logSync") ? 'c' : chain_of_wait(waits, station);
+}
+
+static char *stream_of(const Waits *waits, const RefNode *node) {
+    const guint32 key = world_key(waits->world, WORLD_STREAM);
+    for (; node != NULL; node = node->parent) {
+        if (!is_wait(waits, node)) continue;
+        SpanCursor cursor = span_cursor(node->span);
+        SpanAnnotation annotation;
+        while (span_next_annotation(&cursor, &annotation)) {
+            if (annotation.key == key) return g_strdup_printf("%.*s", (int)annotation.length, annotation.value);
+        }
+    }
+    return g_strdup("none");
+}
+
+/* What belongs together has one text. */
+static char *scope_of(const Waits *waits, const RefNode *node, char chain) {
+    const RefNode *top = node;
+    if (chain == 'c') {
+        while (top != NULL && !is_one_of(waits, top, callers)) top = top->parent;
+        return g_strdup_printf("call %p", (const void *)top);
+    }
+    while (top->parent->parent != NULL) top = top->parent;
+    g_autofree char *stream = stream_of(waits, node);
+    return g_strdup_printf("%c %p %s", chain, (const void *)top, stream);
+}
+
+static gboolean same_scope(const Waits *waits, const RefNode *a, char chain_a, const RefNode *b, char chain_b) {
+    g_autofree char *x = scope_of(waits, a, chain_a), *y = scope_of(waits, b, chain_b);
+    return strcmp(x, y) == 0;
+}
+
+static gint by_time(gconstpointer a, gconstpointer b) {
+    const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
+    if (x->span->begin_ns != y->span->begin_ns) return x->span->begin_ns < y->span->begin_ns ? -1 : 1;
+    if (end_of(x->span) != end_of(y->span)) return end_of(x->span) < end_of(y->span) ? -1 : 1;
+    if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* All sends that may have been meant for that station. */
+static GPtrArray *sends_to(const Waits *waits, const RefNode *station) {
+    GPtrArray *sends = g_ptr_array_new();
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (!is_one_of(waits, node, "DataStreamer#writeTo PacketReceiver#mirrorPacketTo")) continue;
+        if (station_of(waits, node) != station_of(waits, station->parent)) continue;
+        if (same_scope(waits, node, 'w', station, chain_of_station(waits, station))) g_ptr_array_add(sends, node);
+    }
+    g_ptr_array_sort(sends, by_time);
+    return sends;
+}
+
+static GPtrArray *sends_during(const GPtrArray *all, const RefNode *station) {
+    GPtrArray *sends = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++) {
+        const RefNode *send = all->pdata[i];
+        if (send->span->begin_ns >= station->span->begin_ns && send->span->begin_ns < end_of(station->span))
+            g_ptr_array_add(sends, (gpointer)send);
+    }
+    return sends;
+}
+
+static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
+    GPtrArray *receives = g_ptr_array_new();
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket") && station_of(waits, node) == station)
+            g_ptr_array_add(receives, node);
+    }
+    g_ptr_array_sort(receives, by_time);
+    return receives;
+}
+
+/* FALSE: nobody was seen to send the packet. */
+static gboolean sent_at(const Waits *waits, RefNode *receive, gint64 *sent_ns) {
+    const RefNode *station = station_of(waits, receive);
+    g_autoptr(GPtrArray) receives = receives_at(waits, station), all = sends_to(waits, station);
+    g_autoptr(GPtrArray) sends =
+        station_of(waits, station->parent) == NULL ? sends_during(all, station) : g_ptr_array_ref(all);
+    guint which;
+
+    if (sends->len == receives->len && g_ptr_array_find(receives, receive, &which)) {
+        *sent_ns = ((const RefNode *)sends->pdata[which])->span->begin_ns;
+        return TRUE;
+    }
+    for (guint i = 0; i < all->len; i++) {
+        const RefNode *send = all->pdata[i];
+        *sent_ns = send->span->begin_ns;
+        if (end_of(send->span) > receive->span->begin_ns) return TRUE;
+    }
+    return FALSE;
+}
+
+static gboolean runs_at(const RefNode *node, gint64 time) {
+    return node->span->begin_ns <= time && time < end_of(node->span);
+}
+
+static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
+    gint64 sent_ns;
+    if (node->span == NULL || !runs_at(node, time) || station_of(waits, node) == NULL) return FALSE;
+    if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket"))
+        return sent_at(waits, node, &sent_ns) && sent_ns <= time;
+    return !is_wait(waits, node) && !child_runs_at(node, time);
+}
+
+static guint moments(const Waits *waits) { return (guint)((waits->to_ns - waits->from_ns) / waits->unit_ns); }
+
+/* One character for each moment, 'x': it works. */
+static char *work_of(const Waits *waits, RefNode *node) {
+    GString *work = g_string_new(NULL);
+    for (gint64 time = waits->from_ns; time < waits->to_ns; time += waits->unit_ns)
+        g_string_append_c(work, works_at(waits, node, time) ? 'x' : '.');
+    return g_string_free(work, FALSE);
+}
+
+/* In how many moments does anything work there for the same? */
+static guint weight_of(const Waits *waits, const RefNode *worker) {
+    guint weight = 0;
+    for (guint moment = 0; moment < moments(waits); moment++) {
+        gboolean any = FALSE;
+        for (guint i = 0; i < waits->tree->in_order->len && !any; i++) {
+            const RefNode *node = waits->tree->in_order->pdata[i];
+            any = node->work[moment] == 'x' && node->station == worker->station &&
+                  strcmp(node->work_scope, worker->work_scope) == 0;
+        }
+        weight += any;
+    }
+    return weight;
+}
+
+static gboolean is_link(const Waits *waits, const RefNode *worker) {
+    guint receiving = 0;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->station != worker->station || strcmp(node->work_scope, worker->work_scope) != 0) continue;
+        if (!is_one_of(waits, node, "PacketReceiver#receiveNextPacket")) continue;
+        for (guint moment = 0; moment < moments(waits); moment++) receiving += node->work[moment] == 'x';
+    }
+    return receiving * waits->unit_ns > weight_of(waits, worker) * waits->unit_ns / 2;
+}
+
+static const RefNode *any_worker(const Waits *waits, const RefNode *station, const char *scope) {
+    for (guint i = 0; station != NULL && i < waits->tree->in_order->len; i++) {
+        const RefNode *node = waits->tree->in_order->pdata[i];
+        const gboolean works = node->station == station && strchr(node->work, 'x') != NULL;
+        if (works && strcmp(node->work_scope, scope) == 0) return node;
+    }
+    return NULL;
+}
+
+/* Of the worker's station; that of the station before it may count in its place. */
+static gint64 weight_in_chain(const Waits *waits, const RefNode *worker) {
+    const gint64 weight = weight_of(waits, worker) * waits->unit_ns / (is_link(waits, worker) ? 2 : 1);
+    const RefNode *before = any_worker(waits, station_of(waits, worker->station->parent), worker->work_scope);
+    if (before == NULL || !is_link(waits, worker) || !is_link(waits, before)) return weight;
+    const gint64 weight_before = weight_in_chain(waits, before);
+    return weight > weight_before + weight_before / 4 ? weight : MIN(weight, weight_before);
+}
+
+/* Whose time is it, of two who work? */
+static gboolean is_better(const RefNode *a, const RefNode *b) {
+    const RefNode *x = a->station, *y = b->station;
+    if (x != y) {
+        if (a->weight != b->weight) return a->weight > b->weight;
+        return x->pattern_node != y->pattern_node ? x->pattern_node < y->pattern_node : x->place < y->place;
+    }
+    if (a->span->begin_ns != b->span->begin_ns) return a->span->begin_ns > b->span->begin_ns;
+    return a->pattern_node != b->pattern_node ? a->pattern_node < b->pattern_node : a->place < b->place;
+}
+
+/* NULL: nobody. */
+static RefNode *who_works(const Waits *waits, const RefNode *waiter, gint64 time) {
+    const guint moment = (guint)((time - waits->from_ns) / waits->unit_ns);
+    RefNode *best = NULL;
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *node = waits->tree->in_order->pdata[i];
+        if (node->work[moment] != 'x' || strcmp(node->work_scope, waiter->wait_scope) != 0) continue;
+        if (best == NULL || is_better(node, best)) best = node;
+    }
+    return best;
+}
+
+static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
+    if (!waits->meet || node->wait_scope == NULL) {
+        node->critical_ns += to - from;
+        return;
+    }
+    for (gint64 time = from; time < to; time += waits->unit_ns) {
+        RefNode *worker = who_works(waits, node, time);
+        (worker != NULL ? worker : node)->critical_ns += waits->unit_ns;
+    }
+}
+
+static void find_workers(Waits *waits) {
+    const GPtrArray *nodes = waits->tree->in_order;
+    for (guint i = 0; i < nodes->len; i++) {
+        RefNode *node = nodes->pdata[i];
+        node->place = i;
+        node->station = station_of(waits, node);
+        node->work = work_of(waits, node);
+        if (node->station != NULL) node->work_scope = scope_of(waits, node, chain_of_station(waits, node->station));
+        if (is_wait(waits, node)) node->wait_scope = scope_of(waits, node, chain_of_wait(waits, node));
+    }
+    for (guint i = 0; i < nodes->len; i++) {
+        RefNode *node = nodes->pdata[i];
+        for (guint k = 0; k < nodes->len && node->station == node && node->span != NULL; k++) {
+            const RefNode *wait = nodes->pdata[k];
+            const char chain = chain_of_station(waits, node);
+            if (is_applications(waits, wait) && chain_of_wait(waits, wait) == chain) waits->meet = TRUE;
+        }
+        if (strchr(node->work, 'x') != NULL) node->weight = weight_in_chain(waits, node);
+    }
+}
+
+static RefNode *last_to_end(const Waits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
     RefNode *last = NULL;
     gint64 begin, end, last_begin = 0, last_end = 0;
     for (guint i = 0; i < node->children->len; i++) {
         RefNode *child = node->children->pdata[i];
         if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
+        if (waits->meet && is_one_of(waits, child, "dataStreamer")) continue; /* it goes on beside its caller */
         gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
         if (last != NULL && end == last_end && begin == last_begin && child->span->begin_ns == last->span->begin_ns)
             better = child->pattern_node < last->pattern_node; /* else the first in the tree */
@@ -194,24 +458,32 @@ static RefNode *last_to_end(RefNode *node, gint64 from, gint64 to, gint64 cursor
     return last;
 }
 
-static void critical_path(RefNode *node, gint64 from, gint64 to) {
+static void critical_path(const Waits *waits, RefNode *node, gint64 from, gint64 to) {
     gint64 cursor = to, begin, end;
     RefNode *child;
-    while ((child = last_to_end(node, from, to, cursor)) != NULL) {
+    while ((child = last_to_end(waits, node, from, to, cursor)) != NULL) {
         clip(child, from, to, &begin, &end);
-        node->critical_ns += cursor - end;
-        critical_path(child, begin, end);
+        own_time(waits, node, end, cursor);
+        critical_path(waits, child, begin, end);
         cursor = begin;
     }
-    node->critical_ns += cursor - from;
+    own_time(waits, node, from, cursor);
 }
 
-void ref_times(RefTree *tree, gint64 unit_ns) {
+void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
+    Waits waits = {tree, world, unit_ns, G_MAXINT64, G_MININT64, FALSE};
+    for (guint i = 0; i < tree->in_order->len; i++) {
+        const RefNode *node = tree->in_order->pdata[i];
+        if (node->span == NULL) continue;
+        waits.from_ns = MIN(waits.from_ns, node->span->begin_ns);
+        waits.to_ns = MAX(waits.to_ns, end_of(node->span));
+    }
+    find_workers(&waits);
     for (guint i = 0; i < tree->in_order->len; i++) {
         RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL) continue;
         self_time(node, unit_ns);
-        if (node->parent->span == NULL) critical_path(node, node->span->begin_ns, end_of(node->span));
+        if (node->parent->span == NULL) critical_path(&waits, node, node->span->begin_ns, end_of(node->span));
     }
 }
 
@@ -227,11 +499,6 @@ static Role role_of(const RefNode *node, const World *world) {
 }
 
 static char kind_of(const RefNode *node) { return node->span != NULL ? 'S' : node->parent == NULL ? 'T' : 'M'; }
-
-static const char *name_of(const RefNode *node, const World *world) {
-    gsize length;
-    return node->span != NULL ? world->lookup.text(world->lookup.arg, node->span->name, &length) : "";
-}
 
 static void name_shapes(RefNode *node, const World *world) {
     g_autoptr(GPtrArray) shapes = g_ptr_array_new();

@@ -16,6 +16,13 @@ struct RefNode {
     gint64 self_ns, critical_ns;
     char *shape; /* after ref_compress(): equal when and only when the subtrees are */
     guint pattern_node;
+    /* After ref_times(). */
+    guint place;            /* in pre-order */
+    const RefNode *station; /* at which it works; NULL: at none */
+    char *work;             /* each moment of the trace: 'x', or '.' */
+    char *work_scope;       /* for whom it works; NULL: for nobody */
+    char *wait_scope;       /* whom it waits for; NULL: its time is its own */
+    gint64 weight;          /* of its station, for the same */
 };
 
 typedef struct RefTree {
@@ -29,8 +36,9 @@ RefTree *ref_tree_new(GPtrArray *spans, gint64 tolerance_ns);
 void ref_tree_free(RefTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RefTree, ref_tree_free)
 
-/* Self and critical-path time; all times in the forest are a small multiple of unit_ns apart. */
-void ref_times(RefTree *tree, gint64 unit_ns);
+/* Self time, and critical-path time through waits; all times in the forest are a small multiple of unit_ns apart. After
+ * 'pattern_node' was set. */
+void ref_times(RefTree *tree, const World *world, gint64 unit_ns);
 
 typedef struct RefPattern RefPattern;
 struct RefPattern {

@@ -18,15 +18,32 @@ typedef struct Made {
     GByteArray *record;
 } Made;
 
-static Compressor *compressor_of_run;
+/* What remembers something from one tree to the next. */
+typedef struct Engine {
+    Compressor *compressor;
+    WaitTable *waits;
+} Engine;
+
+static Engine engine_of_run;
+
+static Engine engine_new(const Lookup *lookup, guint32 max_shapes) {
+    return (Engine){compressor_new(lookup, max_shapes), wait_table_new(lookup)};
+}
+
+static void engine_clear(Engine *engine) {
+    compressor_free(engine->compressor);
+    wait_table_free(engine->waits);
+}
 
 static const SpanRec *const *records_of(GPtrArray *spans) { return (const SpanRec *const *)(void *)spans->pdata; }
 
-static Made make(Compressor *compressor, GPtrArray *spans, gint64 tolerance_ns) {
+static Made make(const Engine *engine, GPtrArray *spans, gint64 tolerance_ns) {
     Made made = {.tree = tree_build(records_of(spans), spans->len, tolerance_ns)};
     made.node_of = g_new(guint32, made.tree->n_nodes);
-    made.pattern = compressor_tree(compressor, made.tree, made.node_of);
-    made.times = times_compute(made.tree, made.node_of);
+    made.pattern = compressor_tree(engine->compressor, made.tree, made.node_of);
+    const Measured measured = {made.tree, made.pattern, made.node_of};
+    gboolean through;
+    made.times = times_through_waits(&measured, engine->waits, &through);
     made.record = g_byte_array_new();
     const RecordHead head = {.pattern_number = 7, .flags = tree_incomplete(made.tree) ? TRACE_INCOMPLETE : 0};
     record_encode(made.tree, made.pattern, made.node_of, &head, made.record);
@@ -84,6 +101,20 @@ static void check_times(guint32 seed, const TreeTimes *times, const RefTree *ref
         const RefNode *node = ref->in_order->pdata[i];
         forest_check(seed, times->self_ns[i] == node->self_ns);
         forest_check(seed, times->critical_ns[i] == node->critical_ns);
+    }
+}
+
+/* What a root lasts is shared out below it; below a placeholder what its children last. */
+static void check_shares(guint32 seed, const Made *made) {
+    const CallTree *tree = made->tree;
+    for (guint32 top = 1; top < tree->n_nodes; top = tree->end[top]) {
+        gint64 lasts = tree->span[top] != NULL ? tree->to_ns[top] - tree->from_ns[top] : 0, shared = 0;
+        for (guint32 i = top; i < tree->end[top]; i++) {
+            shared += made->times->critical_ns[i];
+            forest_check(seed, made->times->critical_ns[i] >= 0);
+            if (tree->span[top] == NULL && tree->parent[i] == top) lasts += tree->to_ns[i] - tree->from_ns[i];
+        }
+        forest_check(seed, shared == lasts);
     }
 }
 
@@ -163,12 +194,12 @@ static void check_late_spans(guint32 seed, const Made *made, const Forest *fores
     g_autoptr(GPtrArray) early = g_ptr_array_new();
     guint cut = 1 + seed % forest->spans->len;
     for (guint i = 0; i < cut; i++) g_ptr_array_add(early, forest->spans->pdata[i]);
-    Made first = make(compressor_of_run, early, tolerance_ns);
+    Made first = make(&engine_of_run, early, tolerance_ns);
     g_autoptr(GByteArray) stored = check_record(seed, &first, forest->trace_id);
     g_autoptr(GPtrArray) joined = spans_in(stored);
     for (guint i = cut / 2; i < forest->spans->len; i++) g_ptr_array_add(joined, forest->spans->pdata[i]);
     spans_shuffle(joined, seed + 1);
-    Made second = make(compressor_of_run, joined, tolerance_ns);
+    Made second = make(&engine_of_run, joined, tolerance_ns);
     check_same(seed, made, &second);
     made_clear(&first);
     made_clear(&second);
@@ -192,7 +223,7 @@ static gboolean keep_all(void *arg, const PatternNode *node) {
 /* What is compressed already stays as it is. */
 static void check_compressed_again(guint32 seed, const Pattern *pattern) {
     g_autofree guint32 *map = g_new(guint32, pattern->n_nodes);
-    g_autoptr(Pattern) again = compressor_filter(compressor_of_run, pattern, keep_all, NULL, map);
+    g_autoptr(Pattern) again = compressor_filter(engine_of_run.compressor, pattern, keep_all, NULL, map);
     forest_check(seed, again->n_nodes == pattern->n_nodes);
     forest_check(seed, memcmp(&again->id, &pattern->id, sizeof again->id) == 0);
     forest_check(seed, memcmp(again->nodes, pattern->nodes, again->n_nodes * sizeof(PatternNode)) == 0);
@@ -204,17 +235,20 @@ static void check_compressed_again(guint32 seed, const Pattern *pattern) {
 static void check_elsewhere(guint32 seed, const Made *made, const ForestOptions *options, gint64 tolerance_ns) {
     World world;
     world_init(&world, 1 + seed % 5);
-    Compressor *compressor = compressor_new(&world.lookup, 3);
-    compressor->shapes.hash_mask = seed % 2;
+    Engine engine = engine_new(&world.lookup, 3);
+    engine.compressor->shapes.hash_mask = seed % 2;
     g_autoptr(Forest) forest = forest_new(&world, seed, options);
     spans_shuffle(forest->spans, seed + 2);
     for (guint round = 0; round < 2; round++) {
-        Made there = make(compressor, forest->spans, tolerance_ns);
+        Made there = make(&engine, forest->spans, tolerance_ns);
         forest_check(seed, memcmp(&there.pattern->id, &made->pattern->id, sizeof(PatternId)) == 0);
-        for (guint32 i = 0; i < made->tree->n_nodes; i++) forest_check(seed, there.node_of[i] == made->node_of[i]);
+        for (guint32 i = 0; i < made->tree->n_nodes; i++) {
+            forest_check(seed, there.node_of[i] == made->node_of[i]);
+            forest_check(seed, there.times->critical_ns[i] == made->times->critical_ns[i]);
+        }
         made_clear(&there);
     }
-    compressor_free(compressor);
+    engine_clear(&engine);
 }
 
 /* What statistics are made of. */
@@ -250,7 +284,7 @@ static void check_without_ids(guint32 seed, const Made *made, guint64 trace_id, 
 
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, seed);
-    Made again = make(compressor_of_run, spans, tolerance_ns);
+    Made again = make(&engine_of_run, spans, tolerance_ns);
 
     g_autoptr(GArray) before = counted_of(made);
     g_autoptr(GArray) after = counted_of(&again);
@@ -273,20 +307,21 @@ static void check_without_ids(guint32 seed, const Made *made, guint64 trace_id, 
 static void test_forests(gconstpointer clean) {
     World world;
     world_init(&world, 0);
-    compressor_of_run = compressor_new(&world.lookup, 2000);
+    engine_of_run = engine_new(&world.lookup, 2000);
     const ForestOptions options = {40, clean != NULL};
     guint32 base = run_seed();
 
     for (guint32 seed = base; seed != base + FORESTS / 2; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         gint64 tolerance_ns = (seed % 3) * 5 * forest->unit_ns;
-        Made made = make(compressor_of_run, forest->spans, tolerance_ns);
+        Made made = make(&engine_of_run, forest->spans, tolerance_ns);
         g_autoptr(RefTree) ref = ref_tree_new(forest->spans, tolerance_ns);
 
         check_tree(seed, made.tree, ref);
         check_pattern(seed, &made, &world, ref);
-        ref_times(ref, forest->unit_ns);
+        ref_times(ref, &world, forest->unit_ns);
         check_times(seed, made.times, ref);
+        check_shares(seed, &made);
         check_without_ids(seed, &made, forest->trace_id, tolerance_ns);
         g_autoptr(GByteArray) back = check_record(seed, &made, forest->trace_id);
         check_late_spans(seed, &made, forest, tolerance_ns);
@@ -295,7 +330,7 @@ static void test_forests(gconstpointer clean) {
         if (!forest->conflicts) check_elsewhere(seed, &made, &options, tolerance_ns);
         made_clear(&made);
     }
-    compressor_free(compressor_of_run);
+    engine_clear(&engine_of_run);
 }
 
 int main(int argc, char **argv) {

@@ -23,3 +23,6 @@ plumb_test(test_calltree_tree_again
 plumb_test(test_calltree_figures
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_figures.c
     LINK plumb_calltree_stats plumb_calltree plumb_model plumb_base m)
+plumb_test(test_calltree_waits
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_waits.c ${CALLTREE_HELP}
+    LINK plumb_calltree plumb_model plumb_base)

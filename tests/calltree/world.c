@@ -15,12 +15,24 @@ static const char *const texts[] = {
     "sendBlock",
     "\xc3\xa4rger",
     "z",
+    "OpReadBlockProto",
+    "BlockReaderRemote2#readNextPacket",
+    "PacketReceiver#receiveNextPacket",
+    "PacketReceiver#mirrorPacketTo",
+    "waitForAckedSeqno",
+    "ClientNamenodeProtocol#addBlock",
+    "FSEditLog#logSync",
+    "DataStreamer#writeTo",
+    "ReplicaOutputStreams#writeDataToDisk",
+    "PacketResponder#run",
+    "BlockReceiver#receivePacket",
     /* WORLD_NAMES; then keys */
     "bytes",
     "path",
     "key with blanks",
     "k",
     "BlockReaderLocal#fillBuffer({n})",
+    "stream",
 };
 
 #define TEXTS         ((guint32)G_N_ELEMENTS(texts))
@@ -54,7 +66,7 @@ static guint32 bytes_key(void *arg) { return world_bytes_key(arg); }
 
 void world_init(World *world, guint32 number) {
     static const guint32 strides[] = {1, 3, 5, 7, 11, 13};
-    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 17); /* a prime: every stride will do */
+    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 29); /* a prime: every stride will do */
     world->first = 1 + number * 40;
     world->stride = strides[number % G_N_ELEMENTS(strides)];
     world->first_tracer = 0;

@@ -4,8 +4,9 @@
 
 #include "analyzer/calltree/lookup.h"
 
-#define WORLD_NAMES   12u
+#define WORLD_NAMES   23u
 #define WORLD_TRACERS 10u
+#define WORLD_STREAM  4u /* of world_key() */
 
 typedef struct World {
     Lookup lookup;
@@ -21,7 +22,7 @@ const char *world_name_text(guint i);
 guint32 world_name(const World *world, guint i);
 guint32 world_tracer(const World *world, guint i);
 guint32 world_bytes_key(const World *world);
-guint32 world_key(const World *world, guint i); /* other annotation keys; i < 4 */
+guint32 world_key(const World *world, guint i); /* other annotation keys; i < 4, or WORLD_STREAM */
 
 Role world_role(guint tracer);    /* of the i-th tracer */
 guint32 world_host(guint tracer); /* dictionary id, the same in all worlds */

@@ -215,12 +215,13 @@ static void places_end(const PartTree *part) {
 static gboolean version_stored(ArchiveWriter *writer, const StoredTrace *stored, TraceVersion *version,
                                GError **error) {
     const PartTree *part = &stored->part;
-    const gboolean restored = part->pattern != NULL && version_restore(writer->archive, part, version);
+    const TimesRule rule = times_rule_of(stored->last.flags);
+    const gboolean restored = part->pattern != NULL && version_restore(writer->archive, part, rule, version);
     places_end(part);
     if (restored) return TRUE;
     g_autoptr(GPtrArray) list = g_ptr_array_new();
     if (!spans_point(stored->trace_id, (Bytes){part->spans->data, part->spans->len}, list, error)) return FALSE;
-    *version = version_make(writer->archive, writer->compressor, list_spans(list, 0), list->len);
+    *version = version_make(writer->archive, writer->compressor, list_spans(list, 0), list->len, rule);
     return TRUE;
 }
 
@@ -231,7 +232,8 @@ static TraceVersion version_joined(ArchiveWriter *writer, const TraceVersion *ol
     for (guint32 i = 1; i < old->tree->n_nodes; i++) {
         if (old->tree->span[i] != NULL) g_ptr_array_add(writer->fresh, (gpointer)old->tree->span[i]);
     }
-    return version_make(writer->archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len);
+    return version_make(writer->archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len,
+                        times_rule_now(writer->archive));
 }
 
 /* Replaces the record of the last part by one that has the fresh spans too; clears 'old', for a record that is encoded

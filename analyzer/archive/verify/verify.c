@@ -233,7 +233,7 @@ static gboolean check_record(Verify *verify, const TraceKey *key, Bytes record, 
 
     g_auto(TraceVersion) version =
         version_make(verify->archive, verify->compressor, (const SpanRec *const *)(gconstpointer)verify->list->pdata,
-                     verify->list->len);
+                     verify->list->len, times_rule_of(summary.flags));
     guint32 dropped;
     if (!archive_dropped(verify->archive, key->trace_id, &summary, &dropped, error)) return FALSE;
 

@@ -1,25 +1,35 @@
 #include "analyzer/archive/write/trace_version.h"
 
-static void version_measure(TraceVersion *version, Compressor *compressor) {
-    version->node_of = g_new(guint32, version->tree->n_nodes);
-    version->pattern = compressor_tree(compressor, version->tree, version->node_of);
-    version->times = times_compute(version->tree, version->node_of);
+/* Pattern and node_of are there. */
+static void version_measure(Archive *archive, TraceVersion *version, TimesRule rule) {
+    const Measured measured = {version->tree, version->pattern, version->node_of};
+    if (rule == TIMES_THROUGH_WAITS)
+        version->times = times_through_waits(&measured, archive->waits, &version->through_waits);
+    else
+        version->times = times_compute(version->tree, version->node_of);
 }
 
-TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n) {
+static void version_compress(TraceVersion *version, Compressor *compressor) {
+    version->node_of = g_new(guint32, version->tree->n_nodes);
+    version->pattern = compressor_tree(compressor, version->tree, version->node_of);
+}
+
+TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n,
+                          TimesRule rule) {
     TraceVersion version = {.tree = tree_build(spans, n, archive->options.clock_tolerance_ns)};
-    version_measure(&version, compressor);
+    version_compress(&version, compressor);
+    version_measure(archive, &version, rule);
     return version;
 }
 
-gboolean version_restore(Archive *archive, const PartTree *part, TraceVersion *version) {
+gboolean version_restore(Archive *archive, const PartTree *part, TimesRule rule, TraceVersion *version) {
     g_autofree guint32 *node_of = g_new(guint32, part->places->len);
     CallTree *tree = tree_restore((const TreePlace *)(gconstpointer)part->places->data, part->places->len,
                                   part->spans->data, archive->options.clock_tolerance_ns, node_of);
     if (tree == NULL) return FALSE;
-    *version = (TraceVersion){.tree = tree, .times = times_compute(tree, node_of)};
-    version->node_of = g_steal_pointer(&node_of);
+    *version = (TraceVersion){.tree = tree, .node_of = g_steal_pointer(&node_of)};
     version->pattern = pattern_ref(part->pattern);
+    version_measure(archive, version, rule);
     return TRUE;
 }
 
@@ -30,7 +40,8 @@ gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersi
                    archive->options.clock_tolerance_ns, &growth))
         return FALSE;
     *version = (TraceVersion){.tree = growth.tree, .was = growth.was};
-    version_measure(version, compressor);
+    version_compress(version, compressor);
+    version_measure(archive, version, times_rule_now(archive));
     return TRUE;
 }
 

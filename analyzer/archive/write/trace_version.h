@@ -4,20 +4,33 @@
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/part.h"
 
+/* How critical-path times are computed. Records say by which rule theirs were counted (TRACE_THROUGH_WAITS), so that
+ * what an older program counted is taken away, and verified, as it was. */
+typedef enum { TIMES_BY_PARENT, TIMES_THROUGH_WAITS } TimesRule;
+static inline TimesRule times_rule_of(guint32 trace_flags) {
+    return trace_flags & TRACE_THROUGH_WAITS ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
+}
+static inline TimesRule times_rule_now(const Archive *archive) {
+    return archive->through_waits ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
+}
+
 /* The spans of one record, assembled and measured. */
 typedef struct TraceVersion {
     CallTree *tree;
     TreeTimes *times;
+    gboolean through_waits; /* its times were: the trace has both who waits and who works */
     guint32 *node_of;
     Pattern *pattern;
     guint32 *was;    /* version_grow(): nodes of the other version, 0: not there; NULL: not known */
     guint32 *row_of; /* version_count_in(); NULL: rows have the pattern's nodes */
     guint8 *shared;  /* versions_compare(); NULL: there is no other version */
 } TraceVersion;
-TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n);
+TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n,
+                          TimesRule rule);
 /* What version_make() makes of the spans of a record, whose places say who hangs below whom. FALSE: they do not. */
-gboolean version_restore(Archive *archive, const PartTree *part, TraceVersion *version);
-/* What version_make() makes of the spans of 'old' and of these. FALSE: tree_grow() does not know how. */
+gboolean version_restore(Archive *archive, const PartTree *part, TimesRule rule, TraceVersion *version);
+/* What version_make() makes of the spans of 'old' and of these, by the rule of now. FALSE: tree_grow() does not know
+ * how. */
 gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersion *old, const GPtrArray *fresh,
                       TraceVersion *version);
 void version_clear(TraceVersion *version);

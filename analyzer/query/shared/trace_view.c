@@ -35,7 +35,9 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
     view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
-    view->times = times_compute(view->tree, NULL);
+    const Measured measured = {.tree = view->tree};
+    gboolean through;
+    view->times = times_through_waits(&measured, archive_waits(archive), &through);
     return g_steal_pointer(&view);
 }
 

@@ -1,0 +1,234 @@
+/* The critical path through waits: docs/call-trees.md, "Through waits".
+ *
+ * For each scope (waits_work.h) it is found out who works at each moment: of all who do, one of the station with the
+ * most work. Then each stretch of waiting gives what of it somebody works in to them. A sum of intervals is computed
+ * from sorted ends alone, so it takes no longer where many waits lie over many stretches of work. */
+#include <string.h>
+
+#include "analyzer/calltree/waits_work.h"
+
+/* Intervals: their begins and ends, each ascending, with the sums up to each. Sums wrap. */
+typedef struct Ends {
+    guint n;
+    gint64 *at_ns;
+    guint64 *sums; /* of those before; n + 1 of them */
+} Ends;
+
+typedef struct Cover {
+    Ends from, to;
+} Cover;
+
+static int by_time(const void *a, const void *b) {
+    const gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void ends_init(Ends *ends, guint n) { *ends = (Ends){n, g_new(gint64, n + 1), g_new(guint64, n + 1)}; }
+
+static void ends_finish(Ends *ends) {
+    gboolean ordered = TRUE;
+    for (guint i = 1; i < ends->n; i++) ordered = ordered && ends->at_ns[i - 1] <= ends->at_ns[i];
+    if (!ordered) qsort(ends->at_ns, ends->n, sizeof *ends->at_ns, by_time);
+    ends->sums[0] = 0;
+    for (guint i = 0; i < ends->n; i++) ends->sums[i + 1] = ends->sums[i] + (guint64)ends->at_ns[i];
+}
+
+static void cover_clear(Cover *cover) {
+    g_free(cover->from.at_ns);
+    g_free(cover->from.sums);
+    g_free(cover->to.at_ns);
+    g_free(cover->to.sums);
+}
+
+/* The sum of (time - end) over all ends before the time. */
+static guint64 passed_since(const Ends *ends, gint64 time_ns) {
+    guint low = 0, high = ends->n;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (ends->at_ns[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low * (guint64)time_ns - ends->sums[low];
+}
+
+/* How much of the intervals lies in [from, to), those that overlap as often as they are there. */
+static gint64 cover_within(const Cover *cover, gint64 from_ns, gint64 to_ns) {
+    const guint64 begun = passed_since(&cover->from, to_ns) - passed_since(&cover->from, from_ns);
+    const guint64 ended = passed_since(&cover->to, to_ns) - passed_since(&cover->to, from_ns);
+    return (gint64)(begun - ended);
+}
+
+/* ---- who works at a moment ---- */
+
+typedef struct Sweep {
+    const Measured *measured;
+    const Work *work; /* of one scope, by begin */
+    guint n;
+    guint *heap; /* of those under way: the one that comes first in works_before() is on top */
+    guint n_heap;
+    GArray *busy; /* Stretch: one at a time, by begin */
+} Sweep;
+
+static guint32 pattern_node(const Measured *measured, guint32 node) {
+    return measured->node_of != NULL ? measured->node_of[node] : 0;
+}
+
+/* Of two who work at the same time, whose time is it? */
+static gboolean works_before(const Measured *measured, const Work *a, const Work *b) {
+    const gint64 *from_ns = measured->tree->from_ns;
+    if (a->weight != b->weight) return a->weight > b->weight;
+    if (a->station != b->station) {
+        const guint32 x = pattern_node(measured, a->station), y = pattern_node(measured, b->station);
+        return x != y ? x < y : a->station < b->station;
+    }
+    const guint32 i = a->stretch.node, j = b->stretch.node;
+    if (from_ns[i] != from_ns[j]) return from_ns[i] > from_ns[j];
+    const guint32 x = pattern_node(measured, i), y = pattern_node(measured, j);
+    return x != y ? x < y : i < j;
+}
+
+static gboolean heap_before(const Sweep *sweep, guint i, guint j) {
+    return works_before(sweep->measured, &sweep->work[sweep->heap[i]], &sweep->work[sweep->heap[j]]);
+}
+
+static void heap_swap(Sweep *sweep, guint i, guint j) {
+    const guint swap = sweep->heap[i];
+    sweep->heap[i] = sweep->heap[j];
+    sweep->heap[j] = swap;
+}
+
+static void heap_push(Sweep *sweep, guint work) {
+    guint i = sweep->n_heap++;
+    sweep->heap[i] = work;
+    for (; i > 0 && heap_before(sweep, i, (i - 1) / 2); i = (i - 1) / 2) heap_swap(sweep, i, (i - 1) / 2);
+}
+
+static void heap_pop(Sweep *sweep) {
+    sweep->heap[0] = sweep->heap[--sweep->n_heap];
+    for (guint i = 0;;) {
+        guint least = i;
+        for (guint child = 2 * i + 1; child <= 2 * i + 2; child++) {
+            if (child < sweep->n_heap && heap_before(sweep, child, least)) least = child;
+        }
+        if (least == i) return;
+        heap_swap(sweep, i, least);
+        i = least;
+    }
+}
+
+/* From one begin or end to the next. */
+static void find_busy(Sweep *sweep) {
+    guint next = 0;
+    gint64 at_ns = 0;
+    while (next < sweep->n || sweep->n_heap > 0) {
+        if (sweep->n_heap == 0) at_ns = sweep->work[next].stretch.from_ns;
+        while (next < sweep->n && sweep->work[next].stretch.from_ns <= at_ns) heap_push(sweep, next++);
+        while (sweep->n_heap > 0 && sweep->work[sweep->heap[0]].stretch.to_ns <= at_ns) heap_pop(sweep);
+        if (sweep->n_heap == 0) continue;
+
+        const Stretch *first = &sweep->work[sweep->heap[0]].stretch;
+        gint64 until_ns = first->to_ns;
+        if (next < sweep->n) until_ns = MIN(until_ns, sweep->work[next].stretch.from_ns);
+        const Stretch busy = {first->scope, at_ns, until_ns, first->node};
+        g_array_append_val(sweep->busy, busy);
+        at_ns = until_ns;
+    }
+}
+
+/* ---- one scope ---- */
+
+static Cover cover_of(const Stretch *stretches, guint n) {
+    Cover cover;
+    ends_init(&cover.from, n);
+    ends_init(&cover.to, n);
+    for (guint i = 0; i < n; i++) {
+        cover.from.at_ns[i] = stretches[i].from_ns;
+        cover.to.at_ns[i] = stretches[i].to_ns;
+    }
+    ends_finish(&cover.from);
+    ends_finish(&cover.to);
+    return cover;
+}
+
+static void move_time(TreeTimes *times, const Stretch *waits, guint n_waits, const GArray *busy) {
+    const Stretch *works = (const Stretch *)(gconstpointer)busy->data;
+    Cover waiting = cover_of(waits, n_waits), working = cover_of(works, busy->len);
+    for (guint i = 0; i < n_waits; i++) {
+        times->critical_ns[waits[i].node] -= cover_within(&working, waits[i].from_ns, waits[i].to_ns);
+    }
+    for (guint i = 0; i < busy->len; i++) {
+        times->critical_ns[works[i].node] += cover_within(&waiting, works[i].from_ns, works[i].to_ns);
+    }
+    cover_clear(&waiting);
+    cover_clear(&working);
+}
+
+/* Both lists are in the order of scopes. */
+static void follow_scopes(const Measured *measured, const WaitsAndWork *both, TreeTimes *times) {
+    const Stretch *waits = (const Stretch *)(gconstpointer)both->waits->data;
+    const Work *work = (const Work *)(gconstpointer)both->work->data;
+    const guint n_waits = both->waits->len, n_work = both->work->len;
+    g_autofree guint *heap = g_new(guint, n_work + 1);
+    g_autoptr(GArray) busy = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), n_work);
+
+    for (guint i = 0, at = 0; i < n_waits && at < n_work;) {
+        const WaitScope *scope = &waits[i].scope;
+        guint n = 1, n_here = 0;
+        while (i + n < n_waits && wait_scope_compare(&waits[i + n].scope, scope) == 0) n++;
+        while (at < n_work && wait_scope_compare(&work[at].stretch.scope, scope) < 0) at++;
+        while (at + n_here < n_work && wait_scope_compare(&work[at + n_here].stretch.scope, scope) == 0) n_here++;
+
+        if (n_here > 0) {
+            Sweep sweep = {measured, work + at, n_here, heap, 0, busy};
+            g_array_set_size(busy, 0);
+            find_busy(&sweep);
+            move_time(times, waits + i, n, busy);
+        }
+        i += n;
+        at += n_here;
+    }
+}
+
+/* ---- the parts of a tree's functions ---- */
+
+/* Is there a chain in which an application waits and somebody works? */
+static gboolean parts_meet(const WaitPart *parts, guint32 n) {
+    guint waits = 0, stations = 0;
+    for (guint32 i = 0; i < n; i++) {
+        if (parts[i] == 0) continue;
+        if (parts[i] & PART_BLOCKS) waits |= 1u << part_chain(parts[i]);
+        if (parts[i] & PART_STATION) stations |= 1u << part_chain(parts[i]);
+    }
+    return (waits & stations) != 0;
+}
+
+static void find_parts(const Measured *measured, WaitTable *table, WaitPart *parts) {
+    const Pattern *pattern = measured->pattern;
+    const CallTree *tree = measured->tree;
+    for (guint32 i = 0; pattern != NULL && i < pattern->n_nodes; i++)
+        parts[i] = wait_table_part(table, pattern->nodes[i].name);
+    for (guint32 i = 0; pattern == NULL && i < tree->n_nodes; i++)
+        parts[i] = tree->span[i] != NULL ? wait_table_part(table, tree->span[i]->name) : 0;
+}
+
+TreeTimes *times_through_waits(const Measured *measured, WaitTable *table, gboolean *through) {
+    enum { ON_STACK = 1024 };
+    WaitPart few[ON_STACK];
+    const guint32 n = measured->pattern != NULL ? measured->pattern->n_nodes : measured->tree->n_nodes;
+    g_autofree WaitPart *many = n > ON_STACK ? g_new(WaitPart, n) : NULL;
+    WaitPart *parts = many != NULL ? many : few;
+    find_parts(measured, table, parts);
+    *through = parts_meet(parts, n);
+    if (!*through) return times_compute(measured->tree, measured->node_of);
+
+    g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(TimesGap));
+    const TimesWatch watch = {parts, gaps};
+    TreeTimes *times = times_with_gaps(measured->tree, measured->node_of, &watch);
+    if (gaps->len == 0) return times;
+    WaitsAndWork both = waits_and_work(measured, parts, table, gaps);
+    follow_scopes(measured, &both, times);
+    waits_and_work_clear(&both);
+    return times;
+}

@@ -1,0 +1,363 @@
+#include "analyzer/calltree/waits_work.h"
+
+#include <stdlib.h>
+
+#include "common/base/region.h"
+
+/* How much a station has to do. */
+typedef struct Load {
+    guint64 weight; /* the time in which anything works there; half of it for a link */
+    gboolean link;  /* more than half of it is receiving */
+} Load;
+
+/* Where a node is. */
+typedef struct Context {
+    guint64 stream;    /* its own, or that of the nearest above it that has one */
+    guint32 top;       /* child of the trace */
+    guint32 call;      /* of the NameNode; 0: none */
+    guint32 station;   /* nearest; 0: none */
+    guint32 chain;     /* of the station */
+    guint32 loaded_in; /* of a station: number of the last scope in which it works; 0: in none */
+    Load load;         /* there */
+} Context;
+
+/* A packet on its way from one station to the next: how the sender saw it, and how the receiver did. */
+typedef struct Send {
+    WaitScope scope;
+    guint32 station; /* 0: the client */
+    gint64 from_ns, to_ns;
+    gint64 most_ns; /* the greatest end of all up to this one, of this sender */
+} Send;
+
+typedef struct Receive {
+    guint32 station, pattern_node, node;
+    gint64 from_ns, to_ns;
+} Receive;
+
+typedef struct Collector {
+    const CallTree *tree;
+    const guint32 *node_of;
+    const WaitPart *parts;
+    WaitTable *table;
+    Context *contexts;
+    GArray *waits, *work, *sends, *receives;
+} Collector;
+
+static guint32 pattern_node(const Collector *c, guint32 node) { return c->node_of != NULL ? c->node_of[node] : 0; }
+static WaitPart part_at(const Collector *c, guint32 node) { return c->parts[c->node_of ? c->node_of[node] : node]; }
+
+int wait_scope_compare(const WaitScope *a, const WaitScope *b) {
+    if (a->chain != b->chain) return a->chain < b->chain ? -1 : 1;
+    if (a->anchor != b->anchor) return a->anchor < b->anchor ? -1 : 1;
+    return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+static WaitScope scope_in(const Context *context, guint32 chain) {
+    const gboolean below = chain == CHAIN_RPC;
+    return (WaitScope){below ? 0 : context->stream, below ? context->call : context->top, chain};
+}
+
+/* FNV-1a of the text, never 0. */
+static guint64 hash_of(const SpanAnnotation *annotation) {
+    guint64 hash = G_GUINT64_CONSTANT(14695981039346656037);
+    for (guint32 i = 0; i < annotation->length; i++)
+        hash = (hash ^ (guint8)annotation->value[i]) * G_GUINT64_CONSTANT(1099511628211);
+    return hash != 0 ? hash : 1;
+}
+
+static guint64 stream_of(const Collector *c, const SpanRec *span, guint64 above) {
+    SpanCursor cursor = span_cursor(span);
+    SpanAnnotation annotation;
+    while (span_next_annotation(&cursor, &annotation)) {
+        if (wait_table_is_stream(c->table, annotation.key)) return hash_of(&annotation);
+    }
+    return above;
+}
+
+static int by_scope(const void *a, const void *b) {
+    const Stretch *x = a, *y = b; /* a Work begins with one */
+    const int order = wait_scope_compare(&x->scope, &y->scope);
+    if (order != 0) return order;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+static gboolean has_waits(const Collector *c, const WaitScope *scope) {
+    guint low = 0, high = c->waits->len;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (wait_scope_compare(&g_array_index(c->waits, Stretch, middle).scope, scope) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->waits->len && wait_scope_compare(&g_array_index(c->waits, Stretch, low).scope, scope) == 0;
+}
+
+/* Parents come before their children. */
+static void find_contexts(Collector *c) {
+    const CallTree *tree = c->tree;
+    c->contexts[0] = (Context){.stream = 0};
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        Context *context = &c->contexts[i];
+        const WaitPart part = part_at(c, i);
+        *context = c->contexts[tree->parent[i]];
+        if (tree->parent[i] == 0) context->top = i;
+        if (tree->span[i] == NULL || part == 0) continue;
+        if (part & PART_WAIT) context->stream = stream_of(c, tree->span[i], context->stream);
+        if (part & PART_BELOW) context->call = i;
+        if (part & PART_STATION) {
+            context->station = i;
+            context->chain = part_chain(part);
+        }
+    }
+}
+
+static void list_waits(Collector *c, const GArray *gaps) {
+    for (guint i = 0; i < gaps->len; i++) {
+        const TimesGap *gap = &g_array_index(gaps, TimesGap, i);
+        const guint32 chain = part_chain(part_at(c, gap->node));
+        const Stretch wait = {scope_in(&c->contexts[gap->node], chain), gap->from_ns, gap->to_ns, gap->node};
+        g_array_append_val(c->waits, wait);
+    }
+    g_array_sort(c->waits, by_scope);
+}
+
+/* ---- work ---- */
+
+static void add_work(Collector *c, guint32 node, gint64 from_ns, gint64 to_ns) {
+    if (from_ns >= to_ns) return;
+    const Context *context = &c->contexts[node];
+    const Stretch stretch = {scope_in(context, context->chain), from_ns, to_ns, node};
+    const Work work = {stretch, context->station, (part_at(c, node) & PART_RECEIVE) != 0, 0};
+    g_array_append_val(c->work, work);
+}
+
+/* What its children do not cover: they come in order of begin. */
+static void add_own_time(Collector *c, guint32 node) {
+    const CallTree *tree = c->tree;
+    gint64 at = tree->from_ns[node];
+    const gint64 end_ns = tree->to_ns[node];
+    for (guint32 child = node + 1; child < tree->end[node] && at < end_ns; child = tree->end[child]) {
+        add_work(c, node, at, MIN(tree->from_ns[child], end_ns));
+        at = MAX(at, tree->to_ns[child]);
+    }
+    add_work(c, node, at, end_ns);
+}
+
+static void add_packet(Collector *c, guint32 node, WaitPart part) {
+    const Context *context = &c->contexts[node];
+    const gint64 from_ns = c->tree->from_ns[node], to_ns = c->tree->to_ns[node];
+    if (part & PART_SEND) {
+        const Send send = {scope_in(context, part_chain(part)), context->station, from_ns, to_ns, 0};
+        g_array_append_val(c->sends, send);
+    }
+    if (part & PART_RECEIVE && context->station != 0) {
+        const Receive receive = {context->station, pattern_node(c, node), node, from_ns, to_ns};
+        g_array_append_val(c->receives, receive);
+    }
+}
+
+/* Of stations whose scope has waits. */
+static void list_work(Collector *c) {
+    const CallTree *tree = c->tree;
+    WaitScope last = {0, 0, CHAIN_NONE};
+    gboolean wanted = FALSE;
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        if (tree->span[i] == NULL) continue;
+        const WaitPart part = part_at(c, i);
+        const Context *context = &c->contexts[i];
+        if (part & (PART_SEND | PART_RECEIVE)) add_packet(c, i, part);
+        if (context->station == 0 || (part & PART_WAIT)) continue;
+
+        const WaitScope scope = scope_in(context, context->chain);
+        if (wait_scope_compare(&scope, &last) != 0) {
+            wanted = has_waits(c, &scope);
+            last = scope;
+        }
+        if (wanted) add_own_time(c, i);
+    }
+}
+
+/* ---- packets on their way ---- */
+
+static int by_sender(const void *a, const void *b) {
+    const Send *x = a, *y = b;
+    if (x->station != y->station) return x->station < y->station ? -1 : 1;
+    const int order = wait_scope_compare(&x->scope, &y->scope);
+    if (order != 0) return order;
+    if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
+    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+static int by_receiver(const void *a, const void *b) {
+    const Receive *x = a, *y = b;
+    if (x->station != y->station) return x->station < y->station ? -1 : 1;
+    if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
+    if (x->to_ns != y->to_ns) return x->to_ns < y->to_ns ? -1 : 1;
+    if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* The first that comes not before such a one in by_sender(). */
+static guint first_send(const Collector *c, const Send *like) {
+    guint low = 0, high = c->sends->len;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (by_sender(&g_array_index(c->sends, Send, middle), like) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* When the sender was first seen sending after that moment. */
+static gint64 first_sending(const Collector *c, guint first, guint end, gint64 after_ns) {
+    guint low = first, high = end;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (g_array_index(c->sends, Send, middle).most_ns <= after_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end ? g_array_index(c->sends, Send, low).from_ns : G_MAXINT64;
+}
+
+static void order_sends(Collector *c) {
+    g_array_sort(c->sends, by_sender);
+    for (guint i = 0; i < c->sends->len; i++) {
+        Send *send = &g_array_index(c->sends, Send, i), *before = send - 1;
+        const gboolean same =
+            i > 0 && before->station == send->station && wait_scope_compare(&before->scope, &send->scope) == 0;
+        send->most_ns = same ? MAX(before->most_ns, send->to_ns) : send->to_ns;
+    }
+}
+
+/* A receive works from the moment at which its packet was being sent. Packets keep their order: with as many sent as
+ * received the n-th is the n-th. Else it is the first that the sender is seen sending meanwhile. */
+static void join_packets(Collector *c, const Receive *receives, guint n) {
+    const CallTree *tree = c->tree;
+    const guint32 station = receives->station;
+    const Context *context = &c->contexts[station];
+    Send like = {scope_in(context, context->chain), c->contexts[tree->parent[station]].station, G_MININT64, G_MININT64,
+                 0};
+    const guint all_first = first_send(c, &like);
+    guint first = all_first;
+
+    if (like.station == 0) { /* the client sends one block after the other */
+        like.from_ns = tree->from_ns[station];
+        first = first_send(c, &like);
+        like.from_ns = tree->to_ns[station];
+    } else {
+        like.from_ns = like.to_ns = G_MAXINT64;
+    }
+    const guint end = first_send(c, &like);
+    like.from_ns = like.to_ns = G_MAXINT64;
+    const guint all_end = first_send(c, &like);
+
+    for (guint i = 0; i < n; i++) {
+        const Receive *receive = &receives[i];
+        const gint64 sent_ns = end - first == n ? g_array_index(c->sends, Send, first + i).from_ns
+                                                : first_sending(c, all_first, all_end, receive->from_ns);
+        add_work(c, receive->node, MAX(receive->from_ns, sent_ns), receive->to_ns);
+    }
+}
+
+static void list_receives(Collector *c) {
+    order_sends(c);
+    g_array_sort(c->receives, by_receiver);
+    const Receive *all = (const Receive *)(gconstpointer)c->receives->data;
+    for (guint i = 0; i < c->receives->len;) {
+        guint n = 1;
+        while (i + n < c->receives->len && all[i + n].station == all[i].station) n++;
+        join_packets(c, &all[i], n);
+        i += n;
+    }
+}
+
+/* ---- stations ---- */
+
+static int by_station(const void *a, const void *b) {
+    const Work *x = a, *y = b;
+    const int order = wait_scope_compare(&x->stretch.scope, &y->stretch.scope);
+    if (order != 0) return order;
+    if (x->station != y->station) return x->station < y->station ? -1 : 1;
+    return x->stretch.from_ns < y->stretch.from_ns ? -1 : x->stretch.from_ns > y->stretch.from_ns;
+}
+
+static gboolean same_station(const Work *a, const Work *b) {
+    return a->station == b->station && wait_scope_compare(&a->stretch.scope, &b->stretch.scope) == 0;
+}
+
+/* Of the station of the first, for its scope. Whether a packet was on its way is told by two clocks, so a station that
+ * mostly receives counts half. *n: of how many pieces of work. */
+static Load load_of(const Work *all, guint left, guint *n) {
+    Load load = {0, FALSE};
+    guint64 receiving = 0;
+    gint64 covered_to = G_MININT64;
+    guint i = 0;
+    for (; i < left && same_station(&all[i], &all[0]); i++) {
+        const Stretch *stretch = &all[i].stretch;
+        const gint64 from = MAX(stretch->from_ns, covered_to), to = stretch->to_ns;
+        if (all[i].receiving) receiving += (guint64)to - (guint64)stretch->from_ns;
+        if (to <= from) continue;
+        load.weight += (guint64)to - (guint64)from;
+        covered_to = to;
+    }
+    load.link = receiving > load.weight / 2;
+    if (load.link) load.weight /= 2;
+    *n = i;
+    return load;
+}
+
+/* What comes slowly into a station goes slowly out of it: of two whose links keep them busy, the second counts as the
+ * busier when it is so by more than a quarter. */
+static Load load_after(Load load, const Load *before) {
+    const gboolean busier = load.weight > before->weight && load.weight - before->weight > before->weight / 4;
+    if (load.link && before->link && !busier) load.weight = MIN(load.weight, before->weight);
+    return load;
+}
+
+/* Stations come before those below them. */
+static void weigh_stations(Collector *c) {
+    g_array_sort(c->work, by_station);
+    Work *all = (Work *)(gpointer)c->work->data;
+    guint32 scope = 0;
+    for (guint i = 0, n; i < c->work->len; i += n) {
+        if (i == 0 || wait_scope_compare(&all[i - 1].stretch.scope, &all[i].stretch.scope) != 0) scope++;
+        Context *station = &c->contexts[all[i].station];
+        const Context *before = &c->contexts[c->contexts[c->tree->parent[all[i].station]].station];
+        station->load = load_of(&all[i], c->work->len - i, &n);
+        station->loaded_in = scope;
+        if (before->loaded_in == scope) station->load = load_after(station->load, &before->load);
+        for (guint k = 0; k < n; k++) all[i + k].weight = station->load.weight;
+    }
+}
+
+WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps) {
+    const gsize bytes = measured->tree->n_nodes * sizeof(Context);
+    Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table};
+    c.contexts = large_new(bytes);
+    c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);
+    c.work = g_array_new(FALSE, FALSE, sizeof(Work));
+    c.sends = g_array_new(FALSE, FALSE, sizeof(Send));
+    c.receives = g_array_new(FALSE, FALSE, sizeof(Receive));
+
+    find_contexts(&c);
+    list_waits(&c, gaps);
+    list_work(&c);
+    list_receives(&c);
+    weigh_stations(&c);
+    g_array_sort(c.work, by_scope);
+
+    g_array_unref(c.sends);
+    g_array_unref(c.receives);
+    large_free(c.contexts, bytes);
+    return (WaitsAndWork){c.waits, c.work};
+}
+
+void waits_and_work_clear(WaitsAndWork *both) {
+    g_array_unref(both->waits);
+    g_array_unref(both->work);
+}

@@ -1,0 +1,37 @@
+/* Who worked when, for whom: the work of all stations of a tree, each piece in the scope whose waits it can explain. */
+#pragma once
+
+#include "analyzer/calltree/times_inside.h"
+
+/* Waits and work of one scope belong together: of one chain, in the subtree of one child of the trace (of one call of
+ * the NameNode), of one stream or of none. */
+typedef struct WaitScope {
+    guint64 stream; /* of the annotation's text; 0: none */
+    guint32 anchor; /* node */
+    guint32 chain;  /* WaitChain */
+} WaitScope;
+int wait_scope_compare(const WaitScope *a, const WaitScope *b);
+
+/* Time of a node that waits, or works. */
+typedef struct Stretch {
+    WaitScope scope;
+    gint64 from_ns, to_ns;
+    guint32 node;
+} Stretch;
+
+/* Own time of a call below a station, in which it works. */
+typedef struct Work {
+    Stretch stretch;
+    guint32 station;
+    gboolean receiving;
+    guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
+} Work;
+
+typedef struct WaitsAndWork {
+    GArray *waits; /* Stretch, by scope, then begin */
+    GArray *work;  /* Work, by scope, then begin; only of scopes that have waits */
+} WaitsAndWork;
+
+/* gaps: TimesGap of functions that wait. */
+WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps);
+void waits_and_work_clear(WaitsAndWork *both);

@@ -1,0 +1,83 @@
+/* Critical-path times that an older program counted by parents alone, beside those that are counted through waits. */
+#include <string.h>
+
+#include "analyzer/archive/archive_inside.h"
+#include "tests/archive/case.h"
+
+#define TRACES 40u
+
+enum { WAIT = 9, STREAMER = 8, OP = 5, WORK = 7 }; /* of TestWorld.names */
+
+/* A root that waits all the time, and a DataNode that works for half of it. */
+static void add_trace(Case *c, guint64 trace, gboolean late) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, NS_PER_MS},
+        {trace, 4, 3, names[OP], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 5, 4, names[WORK], tracers[3], begin_ns, half_ns},
+    };
+    const TestSpan later = {trace, 6, 4, names[WORK], tracers[3], begin_ns + half_ns, half_ns / 2};
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans) && !late; i++) test_span_append(c->spans, &spans[i]);
+    if (late) test_span_append(c->spans, &later);
+    fixture_add(c->writer, c->spans);
+}
+
+static void add_traces(Case *c, guint64 first, guint64 end, gboolean late) {
+    for (guint64 trace = first; trace < end; trace++) add_trace(c, trace, late);
+    commit_and_join(c);
+}
+
+static void sum_critical(void *arg, const StatsKey *key, StatsRow *row) {
+    guint32 node;
+    (void)key;
+    for (guint i = 0; i < stats_row_size(row); i++) *(gint64 *)arg += stats_row_at(row, i, &node)->critical_ns;
+}
+
+/* Of a function, on all hosts. */
+static gint64 critical_ns(Case *c, guint name) {
+    const StatsFilter filter = {.kind = STATS_FUNCTION,
+                                .object = c->world.names[name],
+                                .role = -1,
+                                .since_ns = BASE_NS,
+                                .until_ns = BASE_NS + 60 * NS_PER_MINUTE};
+    g_autoptr(GError) error = NULL;
+    gint64 sum = 0;
+    archive_stats(c->fixture.archive, &filter, sum_critical, &sum, &error);
+    g_assert_no_error(error);
+    return sum;
+}
+
+static void test_older_store(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    c.fixture.archive->through_waits = FALSE;
+    add_traces(&c, 1, TRACES + 1, FALSE);
+    g_assert_cmpint(critical_ns(&c, WAIT), ==, TRACES * NS_PER_SEC);
+    g_assert_cmpint(critical_ns(&c, WORK), ==, 0);
+
+    /* What is there is sound to a program of today, and stays as it is. */
+    c.fixture.archive->through_waits = TRUE;
+    fixture_assert_sound(&c.fixture);
+    add_traces(&c, TRACES + 1, 2 * TRACES + 1, FALSE);
+    fixture_assert_sound(&c.fixture);
+    g_assert_cmpint(critical_ns(&c, WAIT), ==, TRACES * NS_PER_SEC + TRACES * NS_PER_SEC / 2);
+    g_assert_cmpint(critical_ns(&c, WORK), ==, TRACES * NS_PER_SEC / 2);
+
+    /* A late span has its trace counted anew. */
+    add_traces(&c, 1, 2 * TRACES + 1, TRUE);
+    fixture_assert_sound(&c.fixture);
+    g_assert_cmpint(critical_ns(&c, WAIT), ==, 2 * TRACES * NS_PER_SEC / 4);
+    g_assert_cmpint(critical_ns(&c, WORK), ==, 2 * TRACES * NS_PER_SEC * 3 / 4);
+    case_close(&c);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
+    g_test_add_data_func("/archive/rules/rocksdb", "rocksdb", test_older_store);
+    return g_test_run();
+}

@@ -1,0 +1,300 @@
+/* The critical path through waits: small cases by hand, and simulated pipelines whose bottleneck is known. */
+#include <string.h>
+
+#include "analyzer/calltree/times.h"
+#include "tests/calltree/forest.h"
+
+#define TRACE 7u
+
+static guint32 name_of(const World *world, const char *text) {
+    for (guint i = 0; i < WORLD_NAMES; i++) {
+        if (strcmp(world_name_text(i), text) == 0) return world_name(world, i);
+    }
+    g_error("the world has no '%s'", text);
+}
+
+/* ---- cases ---- */
+
+typedef struct Row {
+    guint id, parent; /* 0: none */
+    const char *name; /* "function" or "function @stream" */
+    gint64 begin, end;
+    gint64 critical;
+} Row;
+
+typedef struct Case {
+    const char *name;
+    Row rows[12];
+} Case;
+
+#define WAIT "waitForAckedSeqno"
+#define DISK "ReplicaOutputStreams#writeDataToDisk"
+#define OP   "OpWriteBlockProto"
+
+static const Case cases[] = {
+    {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
+    {"the disk of the second DataNode",
+     {{1, 0, "a", 0, 20, 3},
+      {2, 1, "dataStreamer", 1, 3, 0},
+      {3, 2, OP, 2, 40, 0},
+      {4, 3, OP, 2, 39, 0},
+      {5, 3, DISK, 3, 5, 2},
+      {6, 4, DISK, 5, 14, 9},
+      {7, 1, WAIT, 2, 19, 6}}},
+    {"the busier of two, where both work",
+     {{1, 0, "a", 0, 20, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 20, 0},
+      {4, 3, OP, 0, 20, 0},
+      {5, 3, DISK, 0, 6, 2},
+      {6, 4, DISK, 2, 16, 14},
+      {7, 1, WAIT, 0, 20, 4}}},
+    {"two streams know nothing of each other",
+     {{1, 0, "a", 0, 20, 0},
+      {2, 1, "dataStreamer @1", 0, 1, 0},
+      {3, 2, OP, 0, 20, 0},
+      {4, 3, DISK, 5, 15, 0},
+      {5, 1, "dataStreamer @2", 0, 1, 0},
+      {6, 5, OP, 0, 20, 0},
+      {7, 6, DISK, 12, 18, 6},
+      {8, 1, WAIT " @2", 0, 20, 14}}},
+    {"two roots neither",
+     {{1, 0, "a", 0, 20, 0},
+      {2, 1, OP, 0, 0, 0},
+      {3, 2, DISK, 5, 15, 0},
+      {4, 0, WAIT, 0, 20, 20},
+      {5, 1, "b", 0, 20, 20}}},
+    {"a packet that is on its way, and one that is not sent yet",
+     {{1, 0, "a", 0, 20, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 20, 0},
+      {4, 2, "DataStreamer#writeTo", 6, 7, 0},
+      {5, 3, "PacketReceiver#receiveNextPacket", 1, 12, 6},
+      {6, 1, WAIT, 0, 20, 14}}},
+    {"the packet of a read",
+     {{1, 0, "DFSInputStream#byteArrayRead", 0, 10, 0},
+      {2, 1, "BlockReaderRemote2#readNextPacket", 0, 10, 3},
+      {3, 1, "OpReadBlockProto", 0, 0, 0},
+      {4, 3, "sendBlock", 2, 9, 7}}},
+    {"the edit log outlives the call",
+     {{1, 0, "ClientNamenodeProtocol#addBlock", 0, 10, 3},
+      {2, 1, "getFileInfo", 1, 3, 1},
+      {3, 2, "FSEditLog#logSync", 2, 8, 6}}},
+};
+
+static void add_row(const World *world, GByteArray *bytes, const Row *row) {
+    g_auto(GStrv) words = g_strsplit(row->name, " @", 2);
+    const SpanRec head = {.id = {TRACE, row->id},
+                          .begin_ns = row->begin,
+                          .duration_ns = row->end - row->begin,
+                          .name = name_of(world, words[0]),
+                          .tracer = world_tracer(world, 0)};
+    SpanBuilder builder = span_builder_begin(bytes, &head);
+    if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
+    if (words[1] != NULL)
+        span_builder_annotation(&builder, world_key(world, WORLD_STREAM), words[1], (guint32)strlen(words[1]));
+    span_builder_end(&builder);
+}
+
+static void test_case(gconstpointer data) {
+    const Case *c = data;
+    World world;
+    world_init(&world, 0);
+    g_autoptr(WaitTable) table = wait_table_new(&world.lookup);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (guint i = 0; i < G_N_ELEMENTS(c->rows) && c->rows[i].id != 0; i++) add_row(&world, bytes, &c->rows[i]);
+
+    for (guint32 order = 0; order < 4; order++) {
+        g_autoptr(GPtrArray) spans = spans_in(bytes);
+        spans_shuffle(spans, order);
+        g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+        const Measured measured = {.tree = tree};
+        gboolean through;
+        g_autoptr(TreeTimes) times = times_through_waits(&measured, table, &through);
+        for (guint32 i = 1; i < tree->n_nodes; i++) {
+            const Row *row = &c->rows[tree->span[i]->id.span - 1];
+            if (times->critical_ns[i] != row->critical)
+                g_error("%s: span %u has %" G_GINT64_FORMAT, c->name, row->id, times->critical_ns[i]);
+        }
+    }
+}
+
+/* ---- pipelines ---- */
+
+#define STAGES_MAX 5u
+#define PACKETS    400u
+#define US         G_GINT64_CONSTANT(1000)
+
+/* One block written through some DataNodes, each with a link before it and a disk. Packets are taken one after the
+ * other; so many of them may be on their way unacknowledged, and so many lie between two neighbours. */
+typedef struct Pipeline {
+    guint stages, window, buffer, slow; /* slow: the stage with the bottleneck */
+    gboolean slow_link;                 /* else its disk */
+    gint64 slow_us, usual_us;           /* on average, of the bottleneck and of all others */
+    gint64 skew_ns[STAGES_MAX];         /* what a DataNode's clock is ahead of the client's */
+    /* What happens to each packet, in the client's time. */
+    gint64 queued[PACKETS], send_from[PACKETS], send_to[PACKETS], acked[PACKETS];
+    gint64 arrive[STAGES_MAX][PACKETS];
+    gint64 receive_from[STAGES_MAX][PACKETS], receive_to[STAGES_MAX][PACKETS];
+    gint64 mirrored[STAGES_MAX][PACKETS], done[STAGES_MAX][PACKETS];
+} Pipeline;
+
+/* From half to one and a half of the average. */
+static gint64 service_ns(GRand *rand, gint64 mean_us) {
+    return (gint64)(g_rand_double_range(rand, 0.5, 1.5) * (double)(mean_us * US));
+}
+
+static gint64 before(const gint64 *times, guint packet, guint by) { return packet >= by ? times[packet - by] : 0; }
+
+static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint64 sent_ns) {
+    const gboolean slow = stage == p->slow;
+    const gint64 link_ns = service_ns(rand, slow && p->slow_link ? p->slow_us : p->usual_us);
+    const gint64 disk_ns = service_ns(rand, slow && !p->slow_link ? p->slow_us : p->usual_us);
+    p->arrive[stage][packet] = MAX(sent_ns, before(p->arrive[stage], packet, 1)) + link_ns;
+    p->receive_from[stage][packet] = before(p->done[stage], packet, 1);
+    p->receive_to[stage][packet] = MAX(p->receive_from[stage][packet], p->arrive[stage][packet]) + 5 * US;
+    gint64 room_ns = stage + 1 < p->stages ? before(p->receive_to[stage + 1], packet, p->buffer) : 0;
+    p->mirrored[stage][packet] = MAX(p->receive_to[stage][packet] + 5 * US, room_ns);
+    p->done[stage][packet] = p->mirrored[stage][packet] + disk_ns;
+}
+
+static void pipeline_run(Pipeline *p, GRand *rand) {
+    for (guint packet = 0; packet < PACKETS; packet++) {
+        p->queued[packet] = MAX(before(p->queued, packet, 1) + 20 * US, before(p->acked, packet, p->window));
+        gint64 sent_ns = p->send_from[packet] = MAX(p->queued[packet], before(p->send_to, packet, 1));
+        p->send_to[packet] = MAX(sent_ns + 5 * US, before(p->receive_to[0], packet, p->buffer));
+        for (guint stage = 0; stage < p->stages; stage++) {
+            pass_stage(p, rand, stage, packet, sent_ns);
+            sent_ns = p->receive_to[stage][packet];
+        }
+        gint64 acked_ns = 0;
+        for (guint stage = p->stages; stage-- > 0;) acked_ns = MAX(acked_ns, p->done[stage][packet]) + 10 * US;
+        p->acked[packet] = acked_ns;
+    }
+}
+
+typedef struct Maker {
+    const World *world;
+    GByteArray *bytes;
+    guint last_id;
+    guint tracer;
+    gint64 skew_ns;
+} Maker;
+
+static guint add_call(Maker *m, const char *name, guint parent, gint64 from_ns, gint64 to_ns) {
+    const SpanRec head = {.id = {TRACE, ++m->last_id},
+                          .begin_ns = from_ns + m->skew_ns,
+                          .duration_ns = to_ns - from_ns,
+                          .name = name_of(m->world, name),
+                          .tracer = world_tracer(m->world, m->tracer)};
+    SpanBuilder builder = span_builder_begin(m->bytes, &head);
+    if (parent != 0) span_builder_parent(&builder, (SpanId){TRACE, parent});
+    span_builder_end(&builder);
+    return m->last_id;
+}
+
+static void add_stage(Maker *m, const Pipeline *p, guint stage, guint op) {
+    m->tracer = 1 + stage;
+    m->skew_ns = p->skew_ns[stage];
+    add_call(m, "PacketResponder#run", op, p->receive_from[stage][0], p->acked[PACKETS - 1]);
+    for (guint i = 0; i < PACKETS; i++) {
+        const gint64 from = p->receive_from[stage][i], received = p->receive_to[stage][i];
+        const guint packet = add_call(m, "BlockReceiver#receivePacket", op, from, p->done[stage][i]);
+        add_call(m, "PacketReceiver#receiveNextPacket", packet, from, received);
+        if (stage + 1 < p->stages)
+            add_call(m, "PacketReceiver#mirrorPacketTo", packet, received, p->mirrored[stage][i]);
+        add_call(m, DISK, packet, p->mirrored[stage][i], p->done[stage][i]);
+    }
+}
+
+/* The client: a root that does nothing but wait where it must. */
+static GByteArray *pipeline_spans(const Pipeline *p, const World *world) {
+    Maker m = {.world = world, .bytes = g_byte_array_new()};
+    const gint64 end_ns = p->acked[PACKETS - 1];
+    const guint root = add_call(&m, "a", 0, 0, end_ns);
+    guint op = 0;
+    for (guint i = 0; i < PACKETS; i++) {
+        const gint64 ready_ns = before(p->queued, i, 1) + 20 * US;
+        if (p->queued[i] > ready_ns) add_call(&m, WAIT, root, ready_ns, p->queued[i]);
+        const guint streamer = add_call(&m, "dataStreamer", root, p->send_from[i], p->acked[i]);
+        add_call(&m, "DataStreamer#writeTo", streamer, p->send_from[i], p->send_to[i]);
+        if (i == 0) op = streamer;
+    }
+    add_call(&m, WAIT, root, p->queued[PACKETS - 1], end_ns);
+
+    for (guint stage = 0; stage < p->stages; stage++) {
+        m.tracer = 1 + stage;
+        m.skew_ns = p->skew_ns[stage];
+        op = add_call(&m, OP, op, 0, end_ns);
+        add_stage(&m, p, stage, op);
+    }
+    return m.bytes;
+}
+
+/* The shares, in percent of what the root lost, of each stage: of its link or its disk where that is slow. */
+static void measure(const World *world, const GByteArray *bytes, double shares[STAGES_MAX]) {
+    g_autoptr(WaitTable) table = wait_table_new(&world->lookup);
+    g_autoptr(GPtrArray) spans = spans_in(bytes);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    const Measured measured = {.tree = tree};
+    gboolean through;
+    g_autoptr(TreeTimes) times = times_through_waits(&measured, table, &through);
+    const double lost_ns = (double)(tree->to_ns[1] - tree->from_ns[1]);
+    gint64 all_ns = 0;
+
+    for (guint32 i = 1; i < tree->n_nodes; i++) {
+        all_ns += times->critical_ns[i];
+        for (guint stage = 0; stage < STAGES_MAX; stage++) {
+            if (tree->span[i]->tracer != world_tracer(world, 1 + stage)) continue;
+            shares[stage] += 100 * (double)times->critical_ns[i] / lost_ns;
+        }
+    }
+    g_assert_true(through);
+    g_assert_cmpint(all_ns, ==, tree->to_ns[1] - tree->from_ns[1]);
+}
+
+static void check_pipeline(guint32 seed, gboolean skewed) {
+    World world;
+    world_init(&world, 0);
+    GRand *rand = g_rand_new_with_seed(seed);
+    g_autofree Pipeline *p = g_new0(Pipeline, 1);
+    p->stages = (guint)g_rand_int_range(rand, 1, STAGES_MAX + 1);
+    p->slow = (guint)g_rand_int_range(rand, 0, (gint32)p->stages);
+    p->slow_link = !skewed && g_rand_boolean(rand);
+    p->window = (guint)g_rand_int_range(rand, 16, 81);
+    p->buffer = (guint)g_rand_int_range(rand, 1, 17);
+    p->usual_us = 200;
+    p->slow_us = g_rand_int_range(rand, 1200, 8000);
+    for (guint i = 0; skewed && i < p->stages; i++) p->skew_ns[i] = g_rand_int_range(rand, -1000, 1000) * US;
+    pipeline_run(p, rand);
+    g_rand_free(rand);
+
+    g_autoptr(GByteArray) bytes = pipeline_spans(p, &world);
+    double shares[STAGES_MAX] = {0};
+    measure(&world, bytes, shares);
+    for (guint stage = 0; stage < p->stages; stage++) {
+        const gboolean good = stage == p->slow ? shares[stage] >= 80 : shares[stage] <= 5;
+        if (!good)
+            g_printerr("stage %u of %u has %.1f %%, slow is the %s of %u (%" G_GINT64_FORMAT
+                       " us), window %u, buffer %u\n",
+                       stage, p->stages, shares[stage], p->slow_link ? "link" : "disk", p->slow, p->slow_us, p->window,
+                       p->buffer);
+        forest_check(seed, good);
+    }
+}
+
+static void test_pipelines(gconstpointer skewed) {
+    const guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + 100; seed++) check_pipeline(seed, skewed != NULL);
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *path = g_strdup_printf("/calltree/waits/%s", cases[i].name);
+        g_test_add_data_func(path, &cases[i], test_case);
+    }
+    g_test_add_data_func("/calltree/waits/pipelines", NULL, test_pipelines);
+    g_test_add_data_func("/calltree/waits/pipelines, clocks apart", "skewed", test_pipelines);
+    return g_test_run();
+}
