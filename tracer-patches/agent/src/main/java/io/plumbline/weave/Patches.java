@@ -2,9 +2,11 @@ package io.plumbline.weave;
 
 import io.plumbline.weave.classes.Patch;
 import io.plumbline.weave.hadoop.CallerContexts;
+import io.plumbline.weave.hadoop.OutputStreams;
 import io.plumbline.weave.hadoop.OwnScopes;
 import io.plumbline.weave.hadoop.Packets;
 import io.plumbline.weave.hadoop.PropagationSwitch;
+import io.plumbline.weave.hadoop.SentPackets;
 import io.plumbline.weave.hadoop.TraceInfoMessages;
 import io.plumbline.weave.hadoop.TracingClasses;
 import io.plumbline.weave.htrace.HTracePatches;
@@ -27,6 +29,8 @@ public final class Patches {
         patches.add(new TraceInfoMessages());
         patches.add(new PropagationSwitch());
         patches.add(new Packets());
+        patches.add(new OutputStreams());
+        patches.add(new SentPackets());
         patches.add(new CallerContexts());
         patches.addAll(HTracePatches.ALL);
         patches.addAll(SparkPatches.ALL);

@@ -42,4 +42,26 @@ public abstract class Engine {
      * @param values strings, Longs and Integers for the point's enterKeys; null entries are left out
      */
     public abstract void leaf(SpanRef parent, Point point, long beginNanos, long endNanos, Object... values);
+
+    /**
+     * The output stream that a call of a {@link Point#STREAM} opens in this thread, for the object that it is; null
+     * when that is no trace of its own. Once for each call.
+     *
+     * @param number of the file
+     */
+    public Object openedStream(long number) {
+        return null;
+    }
+
+    /** Roots of Hadoop's that begin in this thread belong to that stream. @param stream null: no more */
+    public void within(Object stream) {
+    }
+
+    /** The stream was closed: its span ends. Any thread; once counts. @param thrown what closing threw, or null */
+    public void closedStream(Object stream, Throwable thrown) {
+    }
+
+    /** For the current span of this thread, if there is one. */
+    public void annotateCurrent(String key, long value) {
+    }
 }

@@ -17,6 +17,8 @@ public final class Point {
     public static final int BACKGROUND = 2;
     /** Not recorded when nothing was traced below it: what it did is then in the span around it. */
     public static final int UNLESS_LEAF = 4;
+    /** Opens an output stream, which is a trace of its own when none is going on: {@link StreamHooks}. */
+    public static final int STREAM = 8;
 
     /** The span's name, without any number in it. */
     public final String name;
@@ -61,6 +63,10 @@ public final class Point {
 
     public boolean background() {
         return (flags & BACKGROUND) != 0;
+    }
+
+    public boolean opensStream() {
+        return (flags & STREAM) != 0;
     }
 
     public boolean unlessLeaf() {

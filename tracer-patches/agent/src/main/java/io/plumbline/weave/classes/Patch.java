@@ -1,10 +1,9 @@
 package io.plumbline.weave.classes;
 
-import io.plumbline.weave.Patches;
 import java.util.Set;
 
 /**
- * A change to classes of Hadoop or HTrace that is more than a traced function. Registered in {@link Patches}; the agent
+ * A change to classes of Hadoop or HTrace that is more than a traced function. Registered in {@code Patches}; the agent
  * and the jar weaver apply the same ones. Holds no state; any thread.
  */
 public interface Patch {

@@ -42,6 +42,7 @@ final class TracerPatch extends HTracePatch {
         edit.in("newScopeImpl", null,
                 Code.atCall("org/apache/htrace/core/MilliSpan$Builder", "build", MilliSpanPatch::begun))
                 .in("newScope", null, Code.atCall(TRACER, "sample", TracerPatch::sample))
+                .in("newScope", "(Ljava/lang/String;)L" + SCOPE + ";", Code.first(TracerPatch::ofStream))
                 .in("closeScope", scopeOnly, Code.first(TracerPatch::surface))
                 .in("detachScope", scopeOnly, Code.first(TracerPatch::surface));
     }
@@ -147,6 +148,21 @@ final class TracerPatch extends HTracePatch {
     private static void sample(MethodVisitor code, Runnable original) {
         load(code, 1);
         call(code, HOOKS, "sample", "(L" + OBJECT + ";Ljava/lang/String;)Z");
+    }
+
+    /** Object scope = HTraceHooks.ofStream(this, description); if (scope != null) return (TraceScope) scope; */
+    private static void ofStream(MethodVisitor code) {
+        Label usual = new Label();
+        load(code, 0);
+        load(code, 1);
+        call(code, HOOKS, "ofStream", "(L" + OBJECT + ";Ljava/lang/String;)L" + OBJECT + ";");
+        code.visitInsn(Opcodes.DUP);
+        code.visitJumpInsn(Opcodes.IFNULL, usual);
+        code.visitTypeInsn(Opcodes.CHECKCAST, SCOPE);
+        code.visitInsn(Opcodes.ARETURN);
+        code.visitLabel(usual);
+        code.visitFrame(Opcodes.F_SAME1, 0, null, 1, new Object[] {OBJECT});
+        code.visitInsn(Opcodes.POP);
     }
 
     private static void surface(MethodVisitor code) {

@@ -12,11 +12,12 @@ import java.util.regex.Pattern;
 
 /** Reads a line below a section's head. */
 final class LineParser {
-    private static final List<String> WORDS = Arrays.asList("root", "background", "unless-traced", "unless-leaf");
+    private static final List<String> WORDS =
+            Arrays.asList("root", "background", "unless-traced", "unless-leaf", "stream");
     private static final Pattern DIFFERENCE = Pattern.compile("([^'-]+)-([^'+-]+)(?:\\+([0-9]{1,9}))?");
     private static final Pattern KEY = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
     private static final String ALLOWED =
-            "allowed are root, background, unless-traced, unless-leaf, key=value (recorded at "
+            "allowed are root, background, unless-traced, unless-leaf, stream, key=value (recorded at "
                     + "the call) and key:=value (recorded at the return)";
 
     private final Function.Builder builder;
@@ -124,6 +125,8 @@ final class LineParser {
             builder.unlessTraced = true;
         } else if (word.equals("unless-leaf")) {
             builder.flags |= Point.UNLESS_LEAF;
+        } else if (word.equals("stream")) {
+            builder.flags |= Point.STREAM;
         } else {
             throw new IllegalArgumentException("\"" + word + "\": " + ALLOWED + Hint.of(word, WORDS));
         }
@@ -188,6 +191,9 @@ final class LineParser {
         }
         if ((builder.flags & Point.UNLESS_LEAF) != 0) {
             checkUnlessLeaf();
+        }
+        if ((builder.flags & Point.STREAM) != 0 && (builder.flags & Point.ROOT) == 0) {
+            throw new IllegalArgumentException("only a root can open a stream: root stream");
         }
         boolean mayBeRoot = builder.kind == Function.Kind.CALL || builder.kind == Function.Kind.CARRY
                 || builder.kind == Function.Kind.WITHIN;

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.TestFactory;
 /** Runs each public method of the Cases classes with each HTrace, patched, in a class loader of its own. */
 class HTracePatchesTest {
     private static final List<String> CASES =
-            Arrays.asList("ScopeCases", "StrictnessCases", "SamplingCases", "TimeCases",
-                    "ReceiverCases");
+            Arrays.asList("ScopeCases", "StrictnessCases", "SamplingCases", "TimeCases", "ReceiverCases",
+                    "StreamCases");
 
     @TestFactory
     Stream<DynamicNode> cases() throws Exception {

@@ -157,6 +157,29 @@ public final class HTraceEngine extends Engine {
         }
     }
 
+    @Override
+    public Object openedStream(long number) {
+        return HTraceStream.opened(number);
+    }
+
+    @Override
+    public void within(Object stream) {
+        HTraceStream.within(stream);
+    }
+
+    @Override
+    public void closedStream(Object stream, Throwable thrown) {
+        ((HTraceStream) stream).end(thrown);
+    }
+
+    @Override
+    public void annotateCurrent(String key, long value) {
+        Span span = Tracer.getCurrentSpan();
+        if (span != null) {
+            span.addKVAnnotation(key, Long.toString(value));
+        }
+    }
+
     /** A span that is over; not delivered yet. */
     static MilliSpan leaf(Tracer tracer, SpanId parent, String name, long beginNanos, long endNanos) {
         MilliSpan span = new MilliSpan.Builder()

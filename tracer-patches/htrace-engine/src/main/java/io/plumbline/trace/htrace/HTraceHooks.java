@@ -41,6 +41,16 @@ public final class HTraceHooks {
         return Roots.sample((Tracer) tracer, description);
     }
 
+    /** In Tracer.newScope(String), before anything else. Null: go on. */
+    public static Object ofStream(Object tracer, String description) {
+        try {
+            return Roots.ofStream((Tracer) tracer, description);
+        } catch (Throwable e) {
+            Trouble.count(Trouble.Kind.ENGINE, e);
+            return null;
+        }
+    }
+
     /** In Tracer.closeScope() and detachScope(), before anything else. */
     public static void surface(Object tracer, Object scope) {
         try {

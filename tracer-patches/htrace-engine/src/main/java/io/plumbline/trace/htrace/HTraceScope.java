@@ -73,6 +73,14 @@ final class HTraceScope extends OpenScope {
         }
     }
 
+    /** Takes it from the thread; its span goes on. Of a patched tracer. */
+    void leaveOpen() {
+        if (!closed) {
+            closed = true;
+            leave((PatchedTracer) tracer, scope);
+        }
+    }
+
     private static void leave(PatchedTracer tracer, TraceScope closing) {
         if (!ScopeChain.remove(tracer, closing)) {
             Trouble.count(Trouble.Kind.SCOPE, NOT_CURRENT);

@@ -38,10 +38,15 @@ final class Roots {
         if (!patched.plumbTopLevel() || belowDeclined(patched)) {
             return null;
         }
-        if (unset ? own(tracer) : sampling.sample(point)) {
+        boolean stream = point.opensStream();
+        if (unset ? own(tracer) : sampling.sample(stream ? HTraceStream.POINT : point)) {
+            if (stream) {
+                return HTraceStream.open(tracer, (TraceScope) patched.plumbRoot(HTraceStream.POINT.name), point);
+            }
             HTraceScope open = new HTraceScope();
             return open.opened(tracer, (TraceScope) patched.plumbRoot(point.name));
         }
+        HTraceStream.declined(stream);
         return decline(tracer);
     }
 
@@ -57,6 +62,7 @@ final class Roots {
 
     /** The end of a root that was not sampled. */
     static void leave(Object token) {
+        HTraceStream.left();
         if (token instanceof PatchedTracer) {
             PatchedTracer tracer = (PatchedTracer) token;
             if (!tracer.plumbTopLevel()) {
@@ -77,6 +83,10 @@ final class Roots {
     static boolean sample(Tracer tracer, String description) {
         try {
             PatchedTracer patched = (PatchedTracer) tracer;
+            if (HTraceStream.declines()) {
+                DECLINED.set(patched);
+                return false;
+            }
             Sampling sampling = Sampling.current();
             if (!Switch.on() || sampling.unset() || Tracers.server(patched.plumbName())) {
                 return own(tracer);
@@ -93,6 +103,13 @@ final class Roots {
             Trouble.count(Trouble.Kind.ENGINE, e);
             return own(tracer);
         }
+    }
+
+    /** In the place of a root of Hadoop's own: a scope below the stream whose call it is. Null: as always. */
+    static TraceScope ofStream(Tracer tracer, String description) {
+        PatchedTracer patched = (PatchedTracer) tracer;
+        return Tracer.getCurrentSpan() == null && Switch.on() && patched.plumbTopLevel() && !belowDeclined(patched)
+                ? HTraceStream.scope(tracer, description) : null;
     }
 
     private static boolean belowDeclined(PatchedTracer tracer) {

@@ -45,11 +45,43 @@ public final class OwnEngine extends Engine {
         if (sampling.never() || !wanted(point)) {
             return null;
         }
-        if (!sampling.sample(point)) {
+        if (!sampling.sample(point.opensStream() ? OwnStream.POINT : point)) {
             state.unsampled = true;
+            state.opening = point.opensStream() ? OwnStream.UNSAMPLED : null;
             return state.unsampledRoot;
         }
+        if (point.opensStream()) {
+            OwnScope stream = OwnScope.begun(state, OwnStream.POINT.name, Tracers.of(point), state.newId());
+            stream.shareSpan();
+            return new OpeningScope(state, stream.entered(state), point);
+        }
         return OwnScope.begun(state, point.name, Tracers.of(point), state.newId()).entered(state);
+    }
+
+    @Override
+    public Object openedStream(long number) {
+        ThreadState state = ThreadState.get();
+        OwnStream opening = state.opening;
+        state.opening = null;
+        return opening == null ? null : opening.take(number);
+    }
+
+    @Override
+    public void within(Object stream) {
+        ThreadState.get().within = (OwnStream) stream;
+    }
+
+    @Override
+    public void closedStream(Object stream, Throwable thrown) {
+        ((OwnStream) stream).end(thrown);
+    }
+
+    @Override
+    public void annotateCurrent(String key, long value) {
+        OwnScope current = ThreadState.get().current();
+        if (current != null) {
+            current.annotate(key, value);
+        }
     }
 
     @Override

@@ -91,6 +91,9 @@ public final class OwnTracer {
         if (state.unsampled() || sampling.never() || description.startsWith(SEND_BLOCK)) {
             return null;
         }
+        if (state.within != null) {
+            return state.within.begin(state, description, id());
+        }
         if (!sampling.sample(description)) {
             state.unsampled = true;
             return state.unsampledRoot;

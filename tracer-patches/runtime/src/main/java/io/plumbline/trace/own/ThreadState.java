@@ -14,6 +14,10 @@ public final class ThreadState {
     final UnsampledRoot unsampledRoot = new UnsampledRoot(this);
     /** Below a root that was not sampled. */
     boolean unsampled;
+    /** The output stream that a root in this thread is opening, until the stream itself takes it. */
+    OwnStream opening;
+    /** The output stream that roots of Hadoop's belong to; null: none. */
+    OwnStream within;
     /** The operation of Spark that runs in this thread, by its number in {@link #inside}; 0: none. No reference: it is
      * written at each passage of a record, and collectors want to be told of references. */
     private int running;

@@ -13,5 +13,6 @@ public final class UnsampledRoot {
     /** Its end: the next call may be a root again. Any thread, and more than once. */
     public void leave() {
         state.unsampled = false;
+        state.opening = null;
     }
 }
