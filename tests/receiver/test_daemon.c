@@ -56,6 +56,30 @@ static void setup_clear(Setup *setup) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Setup, setup_clear)
 
+#define MIB ((gsize)1 << 20)
+
+/* What takes memory beside open traces follows from memory.limit, unless it is set. */
+static void test_parts_of_memory(void) {
+    static const struct {
+        const char *limit;
+        gsize buffers, questions, trace;
+    } cases[] = {
+        {"1G", 256 * MIB, 256 * MIB, 4 * MIB},
+        {"368M", 92 * MIB, 92 * MIB, 4 * MIB},
+        {"64M", 64 * MIB, 16 * MIB, 2 * MIB}, /* two of the largest frames, small questions */
+    };
+    g_auto(Setup) setup = setup_new();
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        override(&setup, "memory.limit", cases[i].limit, NULL);
+        g_assert_cmpuint(setup.settings->buffer_bytes, ==, cases[i].buffers);
+        g_assert_cmpuint(setup.settings->question_bytes, ==, cases[i].questions);
+        g_assert_cmpuint(setup.settings->trace_bytes, ==, cases[i].trace);
+    }
+
+    override(&setup, "listen.buffer-limit", "100M", NULL);
+    g_assert_cmpuint(setup.settings->buffer_bytes, ==, 100 * MIB);
+}
+
 static Daemon *started(Setup *setup) {
     g_autoptr(GError) error = NULL;
     Daemon *daemon = daemon_open(setup->settings, &error);
@@ -159,6 +183,7 @@ int main(int argc, char **argv) {
     g_autoptr(GError) first = g_error_new_literal(PLUMB_ERROR, PLUMB_ERROR_INPUT, "before there are threads");
     log_set_level(LOG_LEVEL_ERROR);
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/daemon/parts_of_memory", test_parts_of_memory);
     g_test_add_func("/daemon/life", test_life);
     g_test_add_func("/daemon/stop-without-start", test_stop_without_start);
     g_test_add_func("/daemon/newer-store", test_store_of_a_newer_version);
