@@ -211,7 +211,7 @@ static void test_waiting(void) {
 
     const json_t *row = json_array_get(json_object_get(traces, "traces"), 0);
     g_assert_true(json_is_true(json_object_get(row, "more")));
-    g_assert_true(json_is_true(json_object_get(trace, "more")));
+    g_assert_true(json_is_true(json_object_get(trace, "waiting")));
     g_assert_cmpint(number_at(row, "spans"), <, WAITING / 2);
     g_assert_cmpint(number_at(row, "spans"), >, 10);
     g_assert_cmpint(number_at(trace, "spans_total"), <, WAITING / 2);

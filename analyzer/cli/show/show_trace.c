@@ -303,10 +303,10 @@ void show_trace(const json_t *document, const ShowOptions *options, GString *out
     }
 
     table_print(table, out);
-    const gsize shown = json_array_size(field_list(document, "spans"));
-    if (field_true(document, "more") && (double)shown < field_number(document, "spans_total"))
-        g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n", shown);
-    else if (field_true(document, "more"))
+    if (field_true(document, "more"))
+        g_string_append_printf(out, "%zu shown: --limit N shows more (0: all)\n",
+                               json_array_size(field_list(document, "spans")));
+    if (field_true(document, "waiting"))
         g_string_append(out, "more spans came late and wait to join the trace: ask again in a minute\n");
     append_skew(document, style, out);
 }

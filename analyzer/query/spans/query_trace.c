@@ -133,7 +133,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
         json_object_set_new(answer, "parts_shown", json_count(view->load.loaded));
     }
 
-    if (view->load.late_left) json_object_set_new(answer, "more", json_true());
+    if (view->load.late_left) json_object_set_new(answer, "waiting", json_true());
     if (dropped != 0) json_object_set_new(answer, "dropped", json_dropped(dropped));
     if (!add_spans(answer, asked, view, limit, error)) return NULL;
     json_object_set_new(answer, "skew", skew_json(skew));
