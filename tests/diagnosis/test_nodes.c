@@ -282,6 +282,27 @@ static void test_cold_processor(void) {
     g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_DISK_WRITE);
 }
 
+/* Without processor a process stands still in few calls: here those of the job with fewest calls, by a thousand times. */
+static void test_standstill(void) {
+    static const SimulatedFault fault = {3, WORK_PROCESSOR, 25, 39, 1};
+    const Simulation simulation = simulation_of_14(14);
+    g_autoptr(NodeGrid) grid = simulate(&simulation);
+    for (guint32 i = 0; i < grid_size(grid); i++) {
+        Observation *observation = &g_array_index(grid->observations, Observation, i);
+        if (observation->node != fault.node || observation->window < fault.first || observation->job != 2) continue;
+        observation->calls /= 4;
+        observation->mean += (float)log(1000);
+        observation->self_ns *= 250;
+    }
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    const Spell *spell = spell_find(report, fault.node, WORK_PROCESSOR);
+    g_assert_nonnull(spell);
+    g_assert_cmpuint(spell->first, ==, fault.first);
+    g_assert_cmpint(spell->measure, ==, MEASURE_TAIL);
+    g_assert_cmpfloat(spell->slowdown, >, 8);
+}
+
 /* A slow link as it was seen: the processor explains the network by itself, the transfer the processor, the network the
  * transfer. One of them must be the begin of it all, and has the costs of all once. */
 static void test_no_circle(void) {
@@ -417,6 +438,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
     g_test_add_func("/diagnosis/nodes/signature", test_signature);
     g_test_add_func("/diagnosis/nodes/cold-processor", test_cold_processor);
+    g_test_add_func("/diagnosis/nodes/standstill", test_standstill);
     g_test_add_func("/diagnosis/nodes/no-circle", test_no_circle);
     g_test_add_func("/diagnosis/nodes/constants", test_constants);
     g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);

@@ -56,7 +56,7 @@ static void add_evidence(const Style *style, const json_t *spell, GString *text)
     g_autofree char *minutes = show_count(field_number(spell, "bad_minutes"), "minute", "minutes");
     if (*function) g_string_append_printf(text, "%s (%s), ", function, role);
     g_string_append_printf(text, "%s in %s", calls, minutes);
-    if (is(spell, "measure", "tail")) g_string_append(text, ", only the slowest 5 % of them");
+    if (is(spell, "measure", "tail")) g_string_append(text, ", few of them slow by much");
     g_string_append_printf(text, "; %.1f times what it usually varies by, compared with %s", field_number(spell, "z"),
                            is(spell, "compared", "itself") ? "its own past only" : "its own past and the other hosts");
     if (field_number(spell, "load_share") > 0.05)

@@ -15,6 +15,7 @@ void all_series_free(AllSeries *all) {
 typedef struct Votes {
     WeightedValue *of[MEASURES];
     gsize n, room;
+    double predicted_ns; /* of the self time */
     ClassWindow sum;
 } Votes;
 
@@ -65,6 +66,8 @@ static void votes_count(Builder *builder, WorkClass class) {
     if (votes->n == 0) return;
 
     for (guint m = 0; m < MEASURES; m++) window->residual[m] = (float)median_weighted(votes->of[m], votes->n);
+    if (class == WORK_PROCESSOR && window->self_ns > 0 && votes->predicted_ns > 0)
+        window->residual[MEASURE_TAIL] = (float)log((double)window->self_ns / votes->predicted_ns);
     const float calls = (float)window->calls;
     window->variance /= calls * calls; /* so far the sum of calls times spread */
     window->blamed /= calls;
@@ -81,6 +84,7 @@ static void votes_count(Builder *builder, WorkClass class) {
     }
 
     votes->n = 0;
+    votes->predicted_ns = 0;
     votes->sum = (ClassWindow){.calls = 0};
 }
 
@@ -109,6 +113,7 @@ static void add_observation(Builder *builder, guint32 i) {
     sum->critical_ns += observation->critical_ns;
     sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
     sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
+    votes->predicted_ns += (double)observation->self_ns * exp(-(double)value[MEASURE_MEAN]);
     votes_add(votes, value, calls);
 }
 
@@ -163,6 +168,7 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
         sum->critical_ns += observation->critical_ns;
         sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
         sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
+        votes->predicted_ns += (double)observation->self_ns * exp(-(double)value[MEASURE_MEAN]);
     }
     votes_add(votes, value, calls);
 }

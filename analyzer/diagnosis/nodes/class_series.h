@@ -1,5 +1,9 @@
 /* How a node did in one class of work, window by window: what its jobs of the class say together.
  *
+ * Of the processor the second measure is the time of all jobs together over what was predicted: a process that gets no
+ * processor stands still for long, in few calls of whichever function, so that neither most jobs nor most calls show
+ * it.
+ *
  * Windows with few calls are put together until there are CLASS_CALLS_LEAST; what comes too seldom for that is not
  * judged. One more node, number n_nodes, stands for all nodes at once: its windows say how the moments were, which all
  * nodes share. */
