@@ -50,6 +50,8 @@ static void verify(Archive *archive) {
 static void ask_all(Archive *archive) {
     static const char *const questions[] = {"status",
                                             "functions?by=host",
+                                            "series?by=host",
+                                            "distribution",
                                             "forest",
                                             "forest?level=tree",
                                             "traces",

@@ -110,6 +110,25 @@ static void check_figures(guint32 seed, Dist *dist, guint64 *values, gsize n) {
     }
 }
 
+typedef struct Told {
+    guint64 count;
+    double sum;
+} Told;
+
+static void count_told(void *arg, guint64 value, guint64 count) {
+    Told *told = arg;
+    told->count += count;
+    told->sum += (double)value * (double)count;
+}
+
+/* Each value is told, and is off by no more than its bucket. */
+static void check_each(guint32 seed, const Dist *dist) {
+    Told told = {0, 0};
+    dist_each(dist, count_told, &told);
+    forest_check(seed, told.count == dist->count);
+    forest_check(seed, fabs(told.sum - (double)dist->sum) <= DIST_RELATIVE_ERROR * (double)dist->sum);
+}
+
 static void check_same_bytes(guint32 seed, Dist *a, Dist *b) {
     g_autofree char *hex_a = hex_of(a);
     g_autofree char *hex_b = hex_of(b);
@@ -169,6 +188,7 @@ static void test_random(void) {
         check_merging(seed, &whole, values, n, rand);
         check_figures(seed, &whole, values, n);
         check_told(seed, &whole, rand);
+        check_each(seed, &whole);
 
         /* What was asked in between changes nothing: now with the values in order. */
         Dist sorted = dist_of(values, n);

@@ -361,6 +361,16 @@ static guint64 rank_of(const Dist *dist, double q) {
     return rank >= (double)dist->count ? dist->count : (guint64)rank;
 }
 
+void dist_each(const Dist *dist, DistVisit visit, void *arg) {
+    const struct DistValues *values = dist->values;
+    if (dist->count == 0 || values == NULL) return;
+    for (guint i = 0; i < values->n_pending; i++) visit(arg, values->pending[i], 1);
+    for (guint i = 0; i < values->n_buckets; i++) {
+        const Bucket *bucket = &values->buckets[i];
+        visit(arg, CLAMP(bucket_middle(bucket->number), dist->min, dist->max), bucket->count);
+    }
+}
+
 double dist_quantile(Dist *dist, double q) {
     if (dist->count == 0 || dist_is_summary(dist)) return 0;
     struct DistValues *values = dist->values;

@@ -47,6 +47,11 @@ double dist_stddev(const Dist *dist); /* of the population */
  * [min, max]. */
 double dist_quantile(Dist *dist, double q);
 
+/* Every value with its number, in no order: exact, or the middle of its bucket kept inside [min, max]. Nothing of a
+ * summary. */
+typedef void (*DistVisit)(void *arg, guint64 value, guint64 count);
+void dist_each(const Dist *dist, DistVisit visit, void *arg);
+
 void dist_encode(Dist *dist, GByteArray *out);
 /* Adds an encoded distribution to *into. FALSE: malformed. */
 gboolean dist_merge_encoded(Dist *into, ByteReader *reader); /* for tests */

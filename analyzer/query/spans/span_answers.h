@@ -8,6 +8,8 @@
 json_t *answer_status(const Asked *asked, GError **error);
 json_t *answer_senders(const Asked *asked, GError **error);
 json_t *answer_functions(const Asked *asked, GError **error);
+json_t *answer_series(const Asked *asked, GError **error);
+json_t *answer_distribution(const Asked *asked, GError **error);
 json_t *answer_forest(const Asked *asked, GError **error);
 json_t *answer_traces(const Asked *asked, GError **error);
 json_t *answer_trace(const Asked *asked, GError **error);
