@@ -10,6 +10,7 @@ from tests.receiver.sender import OK, Sender, span
 from tests.ui import load
 from tests.ui.conftest import SCREENSHOTS
 
+SLOW_HOST = load.host_of(load.SLOW)
 AXE = ROOT / "ui/node_modules/axe-core/axe.min.js"
 
 
@@ -24,7 +25,13 @@ def longest_trace(cluster, ask_plumb):
 
 def addresses(cluster, ask_plumb):
     """Every view, as a reader comes to it."""
+    app = ask_plumb(cluster, "apps")["apps"][0]["app"]
     return {
+        "overview": ("overview", {}),
+        "overview-cell": ("overview", {"sel": f"{SLOW_HOST}@50"}),
+        "apps": ("apps", {}),
+        "app": (f"app/{app}", {}),
+        "stage": (f"stage/{app}", {"stage": "0.0", "sel": "1"}),
         "functions": ("functions", {}),
         "functions-hosts": ("functions", {"by": "host", "show": "rate", "role": "datanode"}),
         "forest": ("forest", {}),
@@ -34,7 +41,19 @@ def addresses(cluster, ask_plumb):
     }
 
 
-NAMES = ["functions", "functions-hosts", "forest", "traces", "trace", "status"]
+NAMES = [
+    "overview",
+    "overview-cell",
+    "functions",
+    "functions-hosts",
+    "forest",
+    "traces",
+    "trace",
+    "apps",
+    "app",
+    "stage",
+    "status",
+]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -51,6 +70,54 @@ def test_every_view_is_accessible(name, theme, cluster, ask_plumb, open_page):
     found = page.page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", tags)
     assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found["violations"]] == []
     assert len(found["passes"]) > 10
+
+
+def test_the_overview_names_the_slow_host(cluster, open_page):
+    page = open_page(cluster)
+    page.open("overview")
+    said = page.text(".sentence")
+    assert said.startswith(f"{SLOW_HOST} is slow at BlockReceiver#flushOrSync")
+    answer = cluster.ask("series?since=1h&by=host&role=datanode&function=BlockReceiver%23flushOrSync&sort=ratio")
+    assert answer["series"][0]["host"] == SLOW_HOST
+    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.locator(".histogram").wait_for()
+    assert page.text(".panel h2") == SLOW_HOST
+    at = int(re.search(r"sel=[^&]*?(?:%40|@)(\d+)", page.page.url).group(1))
+    calls = answer["series"][0]["calls"][answer["series"][0]["at"].index(at)]
+    assert f"{SLOW_HOST} ({calls})" in page.text(".histogram figcaption")
+
+
+def test_three_clicks_from_the_map_to_the_call(cluster, open_page):
+    """Slow host, its slowest traces, one of them: the call that held it is named."""
+    page = open_page(cluster)
+    page.open("overview")
+    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.get_by_role("link", name="Slowest traces here").click()
+    page.settle()
+    page.page.locator("tbody a").first.click()
+    page.page.get_by_role("listbox").wait_for()
+    assert f"BlockReceiver#flushOrSync on {SLOW_HOST}" in page.text(".sentence")
+
+
+def test_spark_agrees_with_plumb(cluster, ask_plumb, open_page):
+    app = ask_plumb(cluster, "apps")["apps"][0]
+    stages = ask_plumb(cluster, "stages", app["app"])["stages"]
+    page = open_page(cluster)
+    page.open("apps")
+    page.page.get_by_role("link", name=app["name"]).click()
+    page.page.locator("h1", has_text=app["app"]).wait_for()
+    page.settle()
+    shown = page.cells("Stages")
+    assert [cells[0].split()[0] for cells in shown] == [f"{row['stage']}.{row['attempt']}" for row in stages]
+    assert [digits(cells[3]) for cells in shown] == [row["tasks"] for row in stages]
+
+    page.page.locator(".lane-bar").first.click()
+    page.page.locator("h1", has_text="Stage").wait_for()
+    page.settle()
+    tasks = ask_plumb(cluster, "tasks", app["app"], "--stage", f"{stages[0]['stage']}.{stages[0]['attempt']}")["tasks"]
+    assert [int(cells[0]) for cells in page.cells("Tasks")] == [task["task"] for task in tasks]
+    page.page.locator(".lane-bar").first.click()
+    assert page.text(".panel h2").startswith("Task ")
 
 
 def test_functions_agree_with_plumb(cluster, ask_plumb, open_page):
@@ -151,7 +218,13 @@ def test_a_copied_address_shows_the_same(cluster, ask_plumb, open_page):
 def test_keys_lead_everywhere(cluster, open_page):
     page = open_page(cluster)
     page.open("functions")
-    for keys, title in (("gc", "Forest"), ("gt", "Traces"), ("gs", "Status"), ("gf", "Functions")):
+    for keys, title in (
+        ("go", "Overview"),
+        ("gc", "Forest"),
+        ("ga", "Applications"),
+        ("gs", "Status"),
+        ("gf", "Functions"),
+    ):
         for key in keys:
             page.page.keyboard.press(key)
         page.page.get_by_role("heading", level=1, name=title).wait_for()
@@ -160,6 +233,7 @@ def test_keys_lead_everywhere(cluster, open_page):
     page.page.keyboard.press("Escape")
     page.page.get_by_role("heading", name="Keys").wait_for(state="detached")
     page.page.keyboard.press("/")
+    page.page.locator("#search:focus").wait_for()
     page.page.keyboard.type("flushOrSync")
     page.page.keyboard.press("Enter")
     page.page.wait_for_url(re.compile("find=flushOrSync"))
@@ -169,9 +243,11 @@ def test_keys_lead_everywhere(cluster, open_page):
 
 def test_an_empty_store_says_what_helps(plumbd, open_page):
     page = open_page(plumbd)
-    for view in ("functions", "forest", "traces"):
+    for view in ("overview", "functions", "forest", "traces"):
         page.open(view)
         assert page.text(".empty h2") == "Nothing is stored yet"
+    page.open("apps")
+    assert page.text(".empty h2") == "No application of Spark is stored"
     page.open("status")
     assert "Nothing is lost" in page.text(".sentence")
 

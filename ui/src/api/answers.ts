@@ -231,3 +231,28 @@ export interface TraceAnswer {
   more?: boolean
   skew?: { from: string; to: string; offset_ns: number; uncertainty_ns: number; samples: number }[]
 }
+
+export interface SeriesRow {
+  function: string
+  role: string
+  host?: string
+  ratio?: number
+  at: number[]
+  values: number[]
+  calls: number[]
+}
+
+export interface SeriesAnswer extends Period {
+  step_ns?: number
+  field: string
+  series: SeriesRow[]
+  more?: boolean
+  peers?: { function: string; role: string; at: number[]; medians: number[]; hosts: number[] }[]
+}
+
+export interface DistributionAnswer extends Period {
+  step_ns?: number
+  of: 'duration' | 'bytes' | 'rate'
+  edges: number[]
+  columns: { begin_time_ns: bigint; calls: number; at: number[]; counts: number[] }[]
+}

@@ -1,8 +1,12 @@
 // The views, in the order of the menu. What is not there is not in it.
 
 import type { VNode } from 'preact'
+import { AppView } from './app/view.tsx'
+import { AppsView } from './apps/view.tsx'
 import { ForestView } from './forest/view.tsx'
 import { FunctionsView } from './functions/view.tsx'
+import { OverviewView } from './overview/view.tsx'
+import { StageView } from './stage/view.tsx'
 import { StatusView } from './status/view.tsx'
 import { TraceView } from './trace/view.tsx'
 import { TracesView } from './traces/view.tsx'
@@ -19,9 +23,13 @@ export interface ViewOf {
 }
 
 export const VIEWS: readonly ViewOf[] = [
+  { name: 'overview', title: 'Overview', key: 'o', draw: OverviewView },
   { name: 'functions', title: 'Functions', key: 'f', draw: FunctionsView },
   { name: 'forest', title: 'Forest', key: 'c', draw: ForestView },
   { name: 'traces', title: 'Traces', key: 't', draw: TracesView },
   { name: 'trace', title: 'Trace', key: '', draw: TraceView, hidden: true, withoutPeriod: true },
+  { name: 'apps', title: 'Applications', key: 'a', draw: AppsView, withoutPeriod: true },
+  { name: 'app', title: 'Application', key: '', draw: AppView, hidden: true, withoutPeriod: true },
+  { name: 'stage', title: 'Stage', key: '', draw: StageView, hidden: true, withoutPeriod: true },
   { name: 'status', title: 'Status', key: 's', draw: StatusView, withoutPeriod: true },
 ]

@@ -1,0 +1,139 @@
+// The answers about Spark of docs/api.md, as far as the page reads them.
+
+export interface AppRow {
+  app: string
+  id: string
+  name?: string
+  user?: string
+  spark_version?: string
+  state: string
+  begin_time_ns?: bigint
+  end_time_ns?: bigint
+  last_event_time_ns?: bigint
+  duration_ns?: number
+  executors: number
+  jobs: number
+  stages: number
+  tasks: number
+}
+
+export interface AppsAnswer {
+  apps: AppRow[]
+  more?: boolean
+}
+
+export interface StageRow {
+  stage: number
+  attempt: number
+  state: string
+  name?: string
+  failure?: string
+  begin_time_ns?: bigint
+  duration_ns?: number
+  tasks: number
+  task_states: Record<string, number>
+  median_ns?: number
+  p95_ns?: number
+  max_ns?: number
+  stragglers?: number
+  input_bytes?: number
+  shuffle_read_bytes?: number
+  shuffle_write_bytes?: number
+}
+
+export interface StagesAnswer {
+  app: string
+  id: string
+  name?: string
+  state: string
+  user?: string
+  spark_version?: string
+  begin_time_ns?: bigint
+  end_time_ns?: bigint
+  last_event_time_ns?: bigint
+  duration_ns?: number
+  stages: StageRow[]
+  more?: boolean
+}
+
+export interface TaskRow {
+  task: number
+  stage: number
+  stage_attempt: number
+  partition: number
+  attempt: number
+  status: string
+  host?: string
+  executor?: string
+  locality?: string
+  speculative?: boolean
+  begin_time_ns?: bigint
+  duration_ns?: number
+  times_median?: number
+  trace?: string
+  reason?: string
+  metrics?: Record<string, number>
+}
+
+export interface TasksAnswer {
+  app: string
+  name?: string
+  fitting_tasks: number
+  tasks: TaskRow[]
+  more?: boolean
+}
+
+export interface Evidence {
+  feature: string
+  topic: string
+  unit: string
+  verdict: string
+  measured?: number
+  value?: number
+  other_hosts?: { tasks: number; mean: number; median: number }
+  same_host?: { tasks: number; mean: number; median: number }
+}
+
+export interface Suspect {
+  host?: string
+  process?: string
+  role: string
+  resource: string
+  function?: string
+  tasks?: number
+  explains_ns?: number
+  since_time_ns?: bigint
+}
+
+export interface Straggler {
+  stage: number
+  stage_attempt: number
+  task: number
+  host?: string
+  executor?: string
+  begin_time_ns?: bigint
+  duration_ns: number
+  scale: number
+  stage_median_ns: number
+  main_cause?: {
+    feature: string
+    topic: string
+    explains_ns?: number
+    excess_ns?: number
+    suspect?: Suspect & { path?: { function: string; role: string; host?: string; duration_ns: number }[] }
+  }
+  causes: Evidence[]
+  near: Evidence[]
+  hdfs?: { trace?: string; time_ns: number; datanode_ns: number; slowest_datanode?: string }
+}
+
+export interface WhyAnswer {
+  app: string
+  name?: string
+  tasks: number
+  stragglers_total: number
+  explained: number
+  suspects: Suspect[]
+  stragglers: Straggler[]
+  more?: boolean
+}

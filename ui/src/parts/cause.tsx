@@ -1,0 +1,50 @@
+// The main cause of a slow task, as a sentence.
+
+import type { VNode } from 'preact'
+import type { Straggler, Suspect } from '../api/spark.ts'
+import { linkTo } from '../app/address.ts'
+import { duration } from '../text/units.ts'
+import { visible } from '../text/visible.ts'
+
+export function suspectText(suspect: Suspect): string {
+  const where = [suspect.process, suspect.host].filter((part) => part !== undefined && part !== '')[0] ?? suspect.role
+  return `${suspect.resource} of ${visible(where)}`
+}
+
+export function Cause({ straggler }: { straggler: Straggler }): VNode {
+  const cause = straggler.main_cause
+  if (cause === undefined) return <span class="quiet-text">no cause found</span>
+  const explains = cause.explains_ns === undefined ? '' : `, explains ${duration(cause.explains_ns)}`
+  const excess = cause.excess_ns === undefined ? '' : ` of ${duration(cause.excess_ns)} over the median`
+  return (
+    <span>
+      <b>{cause.suspect === undefined ? visible(cause.feature) : suspectText(cause.suspect)}</b> ({cause.topic}
+      {explains}
+      {excess})
+    </span>
+  )
+}
+
+export function Suspects({ suspects }: { suspects: readonly Suspect[] }): VNode {
+  if (suspects.length === 0) return <></>
+  return (
+    <ul class="suspects">
+      {suspects.map((suspect) => (
+        <li key={suspectText(suspect) + (suspect.function ?? '')}>
+          <b>{suspectText(suspect)}</b>
+          {suspect.tasks !== undefined && `: ${suspect.tasks} tasks`}
+          {suspect.explains_ns !== undefined && ` slower by ${duration(suspect.explains_ns)} in all`}
+          {suspect.function !== undefined && (
+            <>
+              {' '}
+              in{' '}
+              <a href={linkTo('overview', '', { function: suspect.function, role: suspect.role })}>
+                {visible(suspect.function)}
+              </a>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,79 @@
+// Bars over time in lanes, by group: stages of an application, tasks of executors. Elements, so that keys reach them.
+
+import type { VNode } from 'preact'
+import { zone } from '../app/choices.ts'
+import { axisTime, ticks } from '../text/times.ts'
+import { layLanes } from '../timeline/lanes.ts'
+
+const LANE_PX = 18
+
+export interface LaneBar {
+  readonly key: string
+  readonly begin: bigint
+  readonly end: bigint
+  readonly label: string
+  /** In the bar, where there is room. */
+  readonly text: string
+  readonly className: string
+  readonly href: string
+  readonly chosen: boolean
+}
+
+export interface Group {
+  readonly name: string
+  readonly bars: readonly LaneBar[]
+}
+
+function Bars({ group, since, length }: { group: Group; since: bigint; length: number }): VNode {
+  const bars = group.bars.map((bar) => ({ begin: Number(bar.begin - since), end: Number(bar.end - since) }))
+  const { lanes, count } = layLanes(bars)
+  return (
+    <div class="lane-group">
+      <div class="lane-name">{group.name}</div>
+      <div class="lane-bars" style={{ height: `${Math.max(1, count) * LANE_PX}px` }}>
+        {group.bars.map((bar, i) => (
+          <a
+            key={bar.key}
+            href={bar.href}
+            class={`lane-bar ${bar.className} ${bar.chosen ? 'chosen' : ''}`}
+            title={bar.label}
+            aria-label={bar.label}
+            style={{
+              left: `${((100 * bars[i]!.begin) / length).toFixed(3)}%`,
+              width: `max(3px, ${((100 * (bars[i]!.end - bars[i]!.begin)) / length).toFixed(3)}%)`,
+              top: `${lanes[i]! * LANE_PX}px`,
+            }}
+          >
+            {bars[i]!.end - bars[i]!.begin > length / 25 && bar.text}
+          </a>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+export function Lanes({ groups, label }: { groups: readonly Group[]; label: string }): VNode {
+  const bars = groups.flatMap((group) => group.bars)
+  if (bars.length === 0) return <></>
+  const since = bars.reduce((least, bar) => (bar.begin < least ? bar.begin : least), bars[0]!.begin)
+  const until = bars.reduce((most, bar) => (bar.end > most ? bar.end : most), bars[0]!.end)
+  const length = Math.max(1, Number(until - since))
+  const { at, step } = ticks(since, until > since ? until : since + 1n, 8)
+  return (
+    <section class="card lanes" aria-label={label}>
+      {groups.map((group) => (
+        <Bars key={group.name} group={group} since={since} length={length} />
+      ))}
+      <div class="lane-group">
+        <div class="lane-name" />
+        <div class="axis">
+          {at.map((ns) => (
+            <span key={String(ns)} style={{ left: `${(100 * Number(ns - since)) / length}%` }}>
+              {axisTime(ns, zone.value, step)}
+            </span>
+          ))}
+        </div>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,156 @@
+// What ran in one application, and what held it?
+
+import type { VNode } from 'preact'
+import type { StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
+import { linkTo, route } from '../../app/address.ts'
+import { zone, zoneName } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Bar } from '../../parts/bits.tsx'
+import { Cause, Suspects } from '../../parts/cause.tsx'
+import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { View } from '../../parts/view.tsx'
+import { dayTime } from '../../text/times.ts'
+import { bytes, count, duration, share } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+const STRAGGLERS = '50'
+const STATES: Readonly<Record<string, string>> = {
+  running: 'is running',
+  silent: 'is silent: its log has no end, and nothing new',
+  ended: 'has ended',
+  'cut off': 'was cut off',
+  unknown: 'left records, but no log',
+}
+
+const stageKey = (row: { stage: number; attempt: number }): string => `${row.stage}.${row.attempt}`
+const stageLink = (app: string, row: StageRow): string => linkTo('stage', app, { stage: stageKey(row) })
+
+function barsOf(answer: StagesAnswer): LaneBar[] {
+  return answer.stages.flatMap((row): LaneBar[] => {
+    if (row.begin_time_ns === undefined || row.duration_ns === undefined) return []
+    const stragglers = row.stragglers ?? 0
+    const text = `${stageKey(row)}${stragglers > 0 ? ` · ${stragglers} slow` : ''}`
+    return [
+      {
+        key: stageKey(row),
+        begin: row.begin_time_ns,
+        end: row.begin_time_ns + BigInt(Math.round(row.duration_ns)),
+        label: `stage ${text}: ${row.state}, ${duration(row.duration_ns)}, ${row.tasks} tasks`,
+        text,
+        className: row.state === 'failed' ? 'failed' : stragglers > 0 ? 'slow-bar' : 'fine',
+        href: stageLink(answer.app, row),
+        chosen: false,
+      },
+    ]
+  })
+}
+
+function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
+  const longest = Math.max(1, ...answer.stages.map((row) => row.duration_ns ?? 0))
+  const time = (ns: number | undefined): string => (ns === undefined ? '-' : duration(ns))
+  return [
+    {
+      key: 'stage',
+      head: 'stage',
+      text: true,
+      cell: (row) => (
+        <a href={stageLink(answer.app, row)}>
+          {stageKey(row)} {visible(row.name ?? '')}
+        </a>
+      ),
+    },
+    { key: 'state', head: 'state', text: true, cell: (row) => row.state },
+    {
+      key: 'duration',
+      head: 'duration',
+      cell: (row) => (
+        <Bar part={row.duration_ns ?? 0} whole={longest}>
+          {time(row.duration_ns)}
+        </Bar>
+      ),
+    },
+    { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
+    { key: 'median', head: 'median', cell: (row) => time(row.median_ns) },
+    { key: 'p95', head: '95 %', cell: (row) => time(row.p95_ns) },
+    { key: 'max', head: 'most', cell: (row) => time(row.max_ns) },
+    { key: 'stragglers', head: 'stragglers', cell: (row) => count(row.stragglers ?? 0) },
+    { key: 'input', head: 'input', cell: (row) => bytes(row.input_bytes ?? 0) },
+    {
+      key: 'shuffle',
+      head: 'shuffle',
+      cell: (row) => bytes((row.shuffle_read_bytes ?? 0) + (row.shuffle_write_bytes ?? 0)),
+    },
+  ]
+}
+
+function Why({ answer }: { answer: WhyAnswer }): VNode {
+  if (answer.stragglers_total === 0) return <p>No task took 1.5 times the median of its stage or more.</p>
+  return (
+    <>
+      <p>
+        {count(answer.stragglers_total)} of {count(answer.tasks)} tasks were slow,{' '}
+        {share(answer.explained, answer.stragglers_total)} of them with a cause.
+      </p>
+      <Suspects suspects={answer.suspects} />
+      <ul class="suspects">
+        {answer.stragglers.map((one) => (
+          <li key={one.task}>
+            <a
+              href={linkTo('stage', answer.app, { stage: `${one.stage}.${one.stage_attempt}`, sel: String(one.task) })}
+            >
+              stage {one.stage}.{one.stage_attempt}, task {one.task}
+            </a>
+            : {duration(one.duration_ns)}, {one.scale.toFixed(1)} times the median. <Cause straggler={one} />
+          </li>
+        ))}
+      </ul>
+      {answer.more === true && <p class="more">The {count(answer.stragglers.length)} that lost most time.</p>}
+    </>
+  )
+}
+
+function sentence(answer: StagesAnswer | undefined): VNode | undefined {
+  if (answer === undefined) return undefined
+  return (
+    <>
+      <b>{visible(answer.name ?? answer.id)}</b> {STATES[answer.state] ?? answer.state}
+      {answer.duration_ns !== undefined && `, took ${duration(answer.duration_ns)}`}
+      {answer.begin_time_ns !== undefined && ` from ${dayTime(answer.begin_time_ns, zone.value)} ${zoneName()}`}, in{' '}
+      {count(answer.stages.length)} stages
+      {answer.spark_version !== undefined && ` on Spark ${visible(answer.spark_version)}`}.
+    </>
+  )
+}
+
+export function AppView(): VNode {
+  const app = route.value.id
+  const stages = useQuestion<StagesAnswer>('stages', { app })
+  const whyAsked = { app, limit: STRAGGLERS }
+  const why = useQuestion<WhyAnswer>('why', whyAsked)
+  return (
+    <View
+      title={`Application ${app}`}
+      question="What ran, and what held it?"
+      sentence={sentence(stages.data)}
+      asked={[
+        { question: 'stages', parameters: { app } },
+        { question: 'why', parameters: whyAsked },
+      ]}
+    >
+      <Shown answer={stages} lines={10}>
+        {(data) => (
+          <>
+            <Lanes label="Stages over time" groups={[{ name: 'stages', bars: barsOf(data) }]} />
+            <Table label="Stages" columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
+          </>
+        )}
+      </Shown>
+      <h2>What held it</h2>
+      <Shown answer={why} lines={4}>
+        {(data) => <Why answer={data} />}
+      </Shown>
+    </View>
+  )
+}

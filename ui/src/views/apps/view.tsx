@@ -1,0 +1,72 @@
+// What ran on Spark?
+
+import type { VNode } from 'preact'
+import type { AppRow, AppsAnswer } from '../../api/spark.ts'
+import { linkTo, value } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { View } from '../../parts/view.tsx'
+import { dayTime } from '../../text/times.ts'
+import { count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+const LIMIT = '100'
+
+const COLUMNS: readonly Column<AppRow>[] = [
+  {
+    key: 'name',
+    head: 'application',
+    text: true,
+    cell: (row) => <a href={linkTo('app', row.app)}>{visible(row.name ?? row.id)}</a>,
+  },
+  { key: 'app', head: 'id', text: true, cell: (row) => <code>{visible(row.app)}</code> },
+  { key: 'state', head: 'state', text: true, cell: (row) => <span class={`state-of ${row.state}`}>{row.state}</span> },
+  { key: 'user', head: 'user', text: true, cell: (row) => visible(row.user ?? '') },
+  {
+    key: 'begin',
+    head: 'begin',
+    cell: (row) => (row.begin_time_ns === undefined ? '-' : dayTime(row.begin_time_ns, zone.value)),
+  },
+  {
+    key: 'duration',
+    head: 'duration',
+    cell: (row) => (row.duration_ns === undefined ? '-' : duration(row.duration_ns)),
+  },
+  { key: 'stages', head: 'stages', cell: (row) => count(row.stages) },
+  { key: 'tasks', head: 'tasks', cell: (row) => count(row.tasks) },
+  { key: 'executors', head: 'executors', cell: (row) => count(row.executors) },
+]
+
+function NoApps(): VNode {
+  return (
+    <div class="empty">
+      <h2>No application of Spark is stored</h2>
+      <p>
+        <code>plumb-bridge</code> sends the records of event logs to plumbd (<code>docs/spark.md</code>).
+      </p>
+    </div>
+  )
+}
+
+export function AppsView(): VNode {
+  const parameters = { limit: value('limit') ?? LIMIT }
+  const answer = useQuestion<AppsAnswer>('apps', parameters)
+  return (
+    <View title="Applications" question="What ran on Spark?" asked={[{ question: 'apps', parameters }]}>
+      <Shown answer={answer} lines={10}>
+        {(data) =>
+          data.apps.length === 0 ? (
+            <NoApps />
+          ) : (
+            <>
+              <Table label="Applications" columns={COLUMNS} rows={data.apps} rowKey={(row) => row.app} />
+              {data.more === true && <p class="more">The newest {count(data.apps.length)}.</p>}
+            </>
+          )
+        }
+      </Shown>
+    </View>
+  )
+}

@@ -1,0 +1,17 @@
+// What a cell of the map shows, and how it is written.
+
+import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
+
+export const FIELDS = [
+  ['mean_ns', 'mean'],
+  ['q95_ns', '95 %'],
+  ['calls', 'calls'],
+  ['total_ns', 'total'],
+  ['rate.mean_bytes_per_s', 'bytes/s'],
+] as const
+
+export function writeValue(field: string, value: number): string {
+  if (field.endsWith('_ns')) return duration(value)
+  if (field.endsWith('_bytes_per_s')) return bytesPerS(value)
+  return field.endsWith('_bytes') ? bytes(value) : count(value)
+}

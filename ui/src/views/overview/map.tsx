@@ -1,0 +1,194 @@
+// DataNodes x time. A line for each host, a cell for each step; a click chooses one, arrow keys move.
+
+import type { VNode } from 'preact'
+import { useCallback, useState } from 'preact/hooks'
+import type { SeriesAnswer, SeriesRow } from '../../api/answers.ts'
+import { refine, value } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
+import { axisTime, clockTime, ticks } from '../../text/times.ts'
+import { count } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { palette, type Scheme } from './colours.ts'
+import { writeValue } from './fields.ts'
+import { peerShare } from './slow.ts'
+
+const LEFT = 190
+const RIGHT = 70
+const BOTTOM = 24
+const ROW_PX = 20
+const THIN_ROW_PX = 3
+
+export interface Cell {
+  readonly row: number
+  readonly step: number
+}
+
+interface Layout {
+  readonly rows: readonly SeriesRow[]
+  readonly steps: number
+  readonly rowPx: number
+  readonly medians: ReadonlyMap<number, number>
+  readonly most: number
+}
+
+export function layoutOf(answer: SeriesAnswer): Layout {
+  const since = answer.since_time_ns ?? 0n
+  const until = answer.until_time_ns ?? 0n
+  const steps = Math.max(1, Math.round(Number(until - since) / (answer.step_ns ?? 1)))
+  const peers = answer.peers?.[0]
+  return {
+    rows: answer.series,
+    steps,
+    rowPx: answer.series.length > 60 ? THIN_ROW_PX : ROW_PX,
+    medians: new Map(peers?.at.map((step, i) => [step, peers.medians[i]!])),
+    most: Math.max(1, ...answer.series.flatMap((row) => row.values)),
+  }
+}
+
+export function cellValue(row: SeriesRow, step: number): { value: number; calls: number } | undefined {
+  const i = row.at.indexOf(step)
+  return i < 0 ? undefined : { value: row.values[i]!, calls: row.calls[i]! }
+}
+
+function shareOf(layout: Layout, scheme: Scheme, step: number, of: number): number {
+  if (scheme === 'absolute') return Math.log1p(of) / Math.log1p(layout.most)
+  return peerShare(of / Math.max(layout.medians.get(step) ?? of, 1))
+}
+
+function paintRow(
+  context: CanvasRenderingContext2D,
+  layout: Layout,
+  number: number,
+  width: number,
+  scheme: Scheme,
+): void {
+  const row = layout.rows[number]!
+  const colours = palette()
+  const cell = (width - LEFT - RIGHT) / layout.steps
+  const top = number * layout.rowPx
+  row.at.forEach((step, i) => {
+    context.fillStyle = colours(scheme, shareOf(layout, scheme, step, row.values[i]!))
+    context.fillRect(LEFT + step * cell, top + 0.5, Math.max(1, cell - 0.6), layout.rowPx - 1)
+  })
+  if (layout.rowPx < ROW_PX) return
+  context.fillStyle = colour('text')
+  context.textAlign = 'right'
+  context.fillText(fitted(context, visible(row.host ?? ''), LEFT - 16), LEFT - 8, top + 14)
+  context.textAlign = 'left'
+  context.fillStyle = colour((row.ratio ?? 0) >= 1.5 ? 'slower' : 'text-soft')
+  if (row.ratio !== undefined) context.fillText(`× ${row.ratio.toFixed(2)}`, width - RIGHT + 8, top + 14)
+}
+
+function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
+  let shown = text
+  while (shown.length > 4 && context.measureText(shown).width > width) shown = `${shown.slice(0, -2)}…`
+  return shown
+}
+
+function paintAxis(context: CanvasRenderingContext2D, answer: SeriesAnswer, width: number, height: number): void {
+  const [since, until] = [answer.since_time_ns!, answer.until_time_ns!]
+  const { at, step } = ticks(since, until, Math.max(2, Math.floor((width - LEFT) / 100)))
+  context.fillStyle = colour('text-soft')
+  context.textAlign = 'center'
+  for (const ns of at) {
+    const x = LEFT + (Number(ns - since) / Number(until - since)) * (width - LEFT - RIGHT)
+    context.fillRect(x, height - BOTTOM, 1, 4)
+    context.fillText(axisTime(ns, zone.value, step), x, height - 6)
+  }
+}
+
+function within(event: MouseEvent, layout: Layout): Cell | undefined {
+  const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
+  const step = Math.floor(((event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT)) * layout.steps)
+  const row = Math.floor((event.clientY - box.top) / layout.rowPx)
+  if (row < 0 || row >= layout.rows.length) return undefined
+  return { row, step: Math.min(layout.steps - 1, Math.max(0, step)) }
+}
+
+export function chosenCell(answer: SeriesAnswer): Cell | undefined {
+  const [host, step] = (value('sel') ?? '').split('@')
+  const row = answer.series.findIndex((one) => one.host === host)
+  return row < 0 ? undefined : { row, step: Number(step ?? 0) }
+}
+
+function describe(answer: SeriesAnswer, layout: Layout, cell: Cell): string {
+  const row = layout.rows[cell.row]!
+  const at = cellValue(row, cell.step)
+  const time = clockTime(answer.since_time_ns! + BigInt(cell.step) * BigInt(answer.step_ns!), zone.value)
+  const median = layout.medians.get(cell.step)
+  if (at === undefined) return `${visible(row.host ?? '')} at ${time}: no calls`
+  const usual = median === undefined ? '' : `; median of hosts ${writeValue(answer.field, median)}`
+  return `${visible(row.host ?? '')} at ${time}: ${writeValue(answer.field, at.value)}, ${count(at.calls)} calls${usual}`
+}
+
+const MOVES: Readonly<Record<string, readonly [rows: number, steps: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+}
+
+export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Scheme }): VNode {
+  const [over, setOver] = useState<Cell>()
+  const layout = layoutOf(answer)
+  const chosen = chosenCell(answer)
+  const height = layout.rows.length * layout.rowPx + BOTTOM
+  const shownZone = zone.value
+  const paint = useCallback<Painter>(
+    (context, width, high) => {
+      context.font = `12px ${getComputedStyle(document.body).fontFamily}`
+      for (let row = 0; row < layout.rows.length; row++) paintRow(context, layout, row, width, scheme)
+      paintAxis(context, answer, width, high)
+      const cell = (width - LEFT - RIGHT) / layout.steps
+      for (const [frame, name] of [
+        [over, 'line-strong'],
+        [chosen, 'text'],
+      ] as const) {
+        if (frame === undefined) continue
+        context.strokeStyle = colour(name)
+        context.lineWidth = 2
+        context.strokeRect(
+          LEFT + frame.step * cell,
+          frame.row * layout.rowPx + 1,
+          Math.max(3, cell - 1),
+          layout.rowPx - 2,
+        )
+      }
+    },
+    [answer, scheme, over?.row, over?.step, chosen?.row, chosen?.step, shownZone],
+  )
+
+  const choose = (cell: Cell | undefined): void => {
+    if (cell) refine({ sel: `${layout.rows[cell.row]!.host ?? ''}@${cell.step}` })
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key]
+    if (move === undefined) return
+    event.preventDefault()
+    const from = chosen ?? { row: 0, step: layout.steps - 1 }
+    choose({
+      row: Math.min(layout.rows.length - 1, Math.max(0, from.row + move[0])),
+      step: Math.min(layout.steps - 1, Math.max(0, from.step + move[1])),
+    })
+  }
+  const told = over ?? chosen
+  return (
+    <figure class="chart">
+      <Canvas
+        height={height}
+        paint={paint}
+        tabIndex={0}
+        role="application"
+        aria-label="Map of hosts and time: arrow keys move, the line below tells the cell"
+        onMouseMove={(event) => setOver(within(event, layout))}
+        onMouseLeave={() => setOver(undefined)}
+        onClick={(event) => choose(within(event, layout))}
+        onKeyDown={onKeyDown}
+      />
+      <figcaption class="quiet-text" aria-live="polite">
+        {told === undefined ? 'A click on a cell tells more.' : describe(answer, layout, told)}
+      </figcaption>
+    </figure>
+  )
+}

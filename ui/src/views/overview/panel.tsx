@@ -1,0 +1,104 @@
+// One cell of the map: what it is, how it is spread here and among all, and where to go on.
+
+import type { VNode } from 'preact'
+import type { DistributionAnswer, SeriesAnswer } from '../../api/answers.ts'
+import { linkTo } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Histogram, type Layer } from '../../marks/histogram.tsx'
+import { Facts } from '../../parts/measure.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { clockTime } from '../../text/times.ts'
+import { count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { writeValue } from './fields.ts'
+import { cellValue, layoutOf, type Cell } from './map.tsx'
+
+interface Shares {
+  readonly calls: number
+  readonly byEdge: ReadonlyMap<number, number>
+}
+
+function sharesOf(answer: DistributionAnswer): Shares {
+  const byEdge = new Map<number, number>()
+  let calls = 0
+  for (const column of answer.columns) {
+    calls += column.calls
+    column.at.forEach((bin, i) => {
+      const edge = answer.edges[bin]!
+      byEdge.set(edge, (byEdge.get(edge) ?? 0) + column.counts[i]!)
+    })
+  }
+  return { calls, byEdge }
+}
+
+function layer(label: string, className: string, edges: readonly number[], shares: Shares): Layer {
+  return {
+    label: `${label} (${count(shares.calls)})`,
+    className,
+    shares: edges.slice(0, -1).map((edge) => (shares.byEdge.get(edge) ?? 0) / Math.max(shares.calls, 1)),
+  }
+}
+
+function Spread({ all, host, name }: { all: DistributionAnswer; host: DistributionAnswer; name: string }): VNode {
+  const layers = [
+    layer('all hosts', 'layer-all', all.edges, sharesOf(all)),
+    layer(name, 'layer-one', all.edges, sharesOf(host)),
+  ]
+  return (
+    <Histogram
+      edges={all.edges}
+      layers={layers}
+      write={(ns) => duration(ns).replace(/\.\d+/, '')}
+      label={`Durations of calls on ${name} and on all hosts`}
+    />
+  )
+}
+
+export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: string; role: string }): VNode {
+  const { answer, cell, role } = props
+  const row = answer.series[cell.row]!
+  const host = row.host ?? ''
+  const step = BigInt(answer.step_ns!)
+  const since = answer.since_time_ns! + BigInt(cell.step) * step
+  const period = { since: String(since), until: String(since + step) }
+  const asked = { ...period, function: props.function, role }
+  const all = useQuestion<DistributionAnswer>('distribution', asked)
+  const here = useQuestion<DistributionAnswer>('distribution', { ...asked, host })
+  const at = cellValue(row, cell.step)
+  const median = layoutOf(answer).medians.get(cell.step)
+  const facts: [string, string][] = [
+    ['here', at === undefined ? 'no calls' : writeValue(answer.field, at.value)],
+    ['median of hosts', median === undefined ? '-' : writeValue(answer.field, median)],
+    ['calls', count(at?.calls ?? 0)],
+    ['times the peers', row.ratio === undefined ? '-' : `${row.ratio.toFixed(2)} in all`],
+  ]
+  return (
+    <section class="panel" aria-label="The cell that is chosen">
+      <h2>{visible(host)}</h2>
+      <p class="quiet-text">
+        {visible(props.function)}, {clockTime(since, zone.value)} to {clockTime(since + step, zone.value)}
+      </p>
+      <Facts facts={facts} />
+      <Shown answer={all} lines={4}>
+        {(everywhere) =>
+          here.data === undefined ? null : <Spread all={everywhere} host={here.data} name={visible(host)} />
+        }
+      </Shown>
+      <p class="buttons">
+        <a
+          class="button"
+          href={linkTo('traces', '', { ...period, function: props.function, role, host, sort: 'duration_ns' })}
+        >
+          Slowest traces here
+        </a>
+        <a class="button" href={linkTo('functions', '', { host })}>
+          All calls of this host
+        </a>
+        <a class="button" href={linkTo('forest', '', { host, ...period })}>
+          Call trees
+        </a>
+      </p>
+    </section>
+  )
+}

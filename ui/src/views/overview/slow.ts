@@ -1,0 +1,66 @@
+// Which hosts are slow, and since when: at twice their peers for three steps, to the end or not.
+
+import type { SeriesAnswer } from '../../api/answers.ts'
+
+const TIMES = 2
+const STEPS = 3
+
+export interface Slow {
+  readonly host: string
+  /** The step with which it began. */
+  readonly since: number
+  readonly until: number
+  /** To the median of the hosts, over these steps. */
+  readonly ratio: number
+  /** Still so in the last step that has calls of it. */
+  readonly now: boolean
+}
+
+/** The longest run of steps, steps without calls being neither. */
+function longestRun(at: readonly number[], ratios: readonly number[]): { first: number; last: number } | undefined {
+  let best: { first: number; last: number } | undefined
+  let first = -1
+  ratios.forEach((ratio, i) => {
+    if (ratio < TIMES) {
+      first = -1
+      return
+    }
+    if (first < 0) first = i
+    if (i - first + 1 >= STEPS && (best === undefined || i - first > best.last - best.first)) best = { first, last: i }
+  })
+  return at.length === 0 ? undefined : best
+}
+
+export function slowHosts(answer: SeriesAnswer): Slow[] {
+  const peers = answer.peers?.[0]
+  if (peers === undefined) return []
+  const medians = new Map(peers.at.map((step, i) => [step, peers.hosts[i]! >= 3 ? peers.medians[i]! : undefined]))
+  const found = answer.series.flatMap((row): Slow[] => {
+    const ratios = row.at.map((step, i) => {
+      const median = medians.get(step)
+      return median === undefined || median <= 0 ? 0 : row.values[i]! / median
+    })
+    const run = longestRun(row.at, ratios)
+    if (run === undefined) return []
+    const within = ratios.slice(run.first, run.last + 1)
+    return [
+      {
+        host: row.host ?? '',
+        since: row.at[run.first]!,
+        until: row.at[run.last]!,
+        ratio: within.reduce((sum, ratio) => sum + ratio, 0) / within.length,
+        now: run.last >= ratios.length - 2,
+      },
+    ]
+  })
+  return found.sort((a, b) => Number(b.now) - Number(a.now) || b.ratio - a.ratio)
+}
+
+/** Doublings at which a colour is full. */
+const FULL_DOUBLINGS = 2
+
+/** ratio: to the median of the peers. */
+export function peerShare(ratio: number): number {
+  if (ratio <= 0) return -1
+  return Math.max(-1, Math.min(1, Math.log2(ratio) / FULL_DOUBLINGS))
+}

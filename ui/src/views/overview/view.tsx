@@ -1,0 +1,196 @@
+// What is slow now?
+
+import type { VNode } from 'preact'
+import type { FunctionRow, FunctionsAnswer, SeriesAnswer } from '../../api/answers.ts'
+import { go, linkWith, refine, value } from '../../app/address.ts'
+import { zone, zoneName } from '../../app/choices.ts'
+import { askedPeriod } from '../../app/period.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Choice, ROLES } from '../../parts/bits.tsx'
+import { Empty, Shown } from '../../parts/states.tsx'
+import { View } from '../../parts/view.tsx'
+import { clockTime } from '../../text/times.ts'
+import { count } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import type { Scheme } from './colours.ts'
+import { FIELDS } from './fields.ts'
+import { HostMap, chosenCell } from './map.tsx'
+import { CellPanel } from './panel.tsx'
+import { slowHosts, type Slow } from './slow.ts'
+
+const HOSTS = '60'
+const FUNCTIONS = '12'
+const DEFAULT_ROLE = 'datanode'
+
+function timeOf(answer: SeriesAnswer, step: number): string {
+  return clockTime(answer.since_time_ns! + BigInt(step) * BigInt(answer.step_ns!), zone.value)
+}
+
+function Sentence({ answer, name }: { answer: SeriesAnswer; name: string }): VNode {
+  const slow = slowHosts(answer)
+  const worst = slow[0]
+  if (worst === undefined)
+    return (
+      <>
+        No host is at twice its peers for three steps in a row, in <b>{visible(name)}</b>.
+      </>
+    )
+  return (
+    <>
+      <a href={linkWith({ sel: `${worst.host}@${worst.until}` })}>{visible(worst.host)}</a> {worst.now ? 'is' : 'was'}{' '}
+      slow at <b>{visible(name)}</b>: {worst.ratio.toFixed(1)} times its peers {worst.now ? 'since' : 'from'}{' '}
+      {timeOf(answer, worst.since)}
+      {!worst.now && ` to ${timeOf(answer, worst.until)}`} {zoneName()}.
+      {slow.length > 1 &&
+        ` So ${slow.length === 2 ? 'was one other host' : `were ${count(slow.length - 1)} others`}, listed below.`}
+    </>
+  )
+}
+
+function SlowList({ answer, slow }: { answer: SeriesAnswer; slow: readonly Slow[] }): VNode {
+  if (slow.length < 2) return <></>
+  return (
+    <section>
+      <h2>At twice their peers for three steps or more</h2>
+      <ul class="slow">
+        {slow.slice(0, 20).map((one) => (
+          <li key={one.host}>
+            <button type="button" class="plain" onClick={() => refine({ sel: `${one.host}@${one.until}` })}>
+              <b>{visible(one.host)}</b> × {one.ratio.toFixed(1)}, {timeOf(answer, one.since)} to{' '}
+              {one.now ? 'now' : timeOf(answer, one.until)}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {slow.length > 20 && <p class="more">{count(slow.length - 20)} more are marked in the map.</p>}
+    </section>
+  )
+}
+
+function Mapped(props: { answer: SeriesAnswer; name: string; role: string }): VNode {
+  const { answer } = props
+  const scheme: Scheme = value('as') === 'absolute' ? 'absolute' : 'peers'
+  if (answer.series.length === 0)
+    return <Empty what="No calls" filters={['function', 'role'].filter((name) => value(name))} />
+  const chosen = chosenCell(answer)
+  return (
+    <>
+      <p class="legend-line quiet-text">
+        {scheme === 'peers' ? (
+          <>
+            <span class="ramp peers" aria-hidden="true" /> a quarter of the median of hosts, the median (white or grey),
+            four times
+          </>
+        ) : (
+          <>
+            <span class="ramp absolute" aria-hidden="true" /> least to most
+          </>
+        )}
+        {' · worst first, × in all'}
+      </p>
+      <div class={chosen === undefined ? '' : 'beside'}>
+        <div>
+          <HostMap answer={answer} scheme={scheme} />
+          {answer.more === true && (
+            <p class="more">
+              The worst {count(answer.series.length)} hosts.{' '}
+              <button type="button" onClick={() => go({ limit: '0' })}>
+                Show all, as thin lines
+              </button>
+            </p>
+          )}
+          <SlowList answer={answer} slow={slowHosts(answer)} />
+        </div>
+        {chosen !== undefined && <CellPanel answer={answer} cell={chosen} function={props.name} role={props.role} />}
+      </div>
+    </>
+  )
+}
+
+function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; chosen: string }): VNode {
+  const names = [...new Set([chosen, ...functions.map((row) => row.function)])].filter((name) => name !== '')
+  const role = value('role') ?? DEFAULT_ROLE
+  return (
+    <>
+      <label>
+        <span class="label">function</span>
+        <select value={chosen} onChange={(event) => go({ function: event.currentTarget.value, sel: undefined })}>
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {visible(name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span class="label">of</span>
+        <select
+          value={role}
+          onChange={(event) => go({ role: event.currentTarget.value, function: undefined, sel: undefined })}
+        >
+          {ROLES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+      <Choice name="field" label="" options={FIELDS} />
+      <Choice
+        name="as"
+        label=""
+        options={[
+          ['peers', 'against peers'],
+          ['absolute', 'absolute'],
+        ]}
+      />
+    </>
+  )
+}
+
+export function OverviewView(): VNode {
+  const role = value('role') ?? DEFAULT_ROLE
+  const functions = useQuestion<FunctionsAnswer>('functions', {
+    ...askedPeriod(),
+    role,
+    sort: 'self_ns',
+    limit: FUNCTIONS,
+  })
+  const name = value('function') ?? functions.data?.functions[0]?.function
+  const parameters = {
+    ...askedPeriod(),
+    by: 'host',
+    role,
+    function: name,
+    field: value('field') ?? FIELDS[0][0],
+    step: value('step'),
+    sort: 'ratio',
+    limit: value('limit') ?? HOSTS,
+  }
+  const answer = useQuestion<SeriesAnswer>('series', name === undefined ? null : parameters)
+  const nothing = name === undefined && functions.data !== undefined
+  return (
+    <View
+      title="Overview"
+      question="What is slow now?"
+      {...(answer.data === undefined || name === undefined || answer.data.series.length === 0
+        ? {}
+        : { sentence: <Sentence answer={answer.data} name={name} /> })}
+      asked={name === undefined ? [] : [{ question: 'series', parameters, command: false }]}
+      tools={<Chooser functions={functions.data?.functions ?? []} chosen={name ?? ''} />}
+    >
+      {nothing ? (
+        <Empty
+          what={`No calls of ${role === 'datanode' ? 'DataNodes' : role}`}
+          filters={value('role') ? ['role'] : []}
+        />
+      ) : functions.data === undefined ? (
+        <Shown answer={functions} lines={14}>
+          {() => null}
+        </Shown>
+      ) : (
+        <Shown answer={answer} lines={14}>
+          {(data) => <Mapped answer={data} name={name ?? ''} role={role} />}
+        </Shown>
+      )}
+    </View>
+  )
+}

@@ -1,0 +1,90 @@
+// One task: its numbers, why it was slow, and the call that held it.
+
+import type { VNode } from 'preact'
+import type { Evidence, Straggler, TaskRow } from '../../api/spark.ts'
+import { linkTo } from '../../app/address.ts'
+import { Name } from '../../parts/bits.tsx'
+import { Cause } from '../../parts/cause.tsx'
+import { Facts } from '../../parts/measure.tsx'
+import { bytes, count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+function amount(evidence: Evidence, value: number): string {
+  if (evidence.unit === 'ns') return duration(value)
+  if (evidence.unit === 'ms') return duration(value * 1e6, 1e6)
+  if (evidence.unit === 'bytes' || evidence.unit === 'B') return bytes(value)
+  return `${Number(value.toPrecision(3))} ${evidence.unit}`.trim()
+}
+
+function EvidenceList({ title, list }: { title: string; list: readonly Evidence[] }): VNode {
+  if (list.length === 0) return <></>
+  return (
+    <>
+      <h4>{title}</h4>
+      <ul class="annotations">
+        {list.map((one) => (
+          <li key={one.feature}>
+            <b>{visible(one.feature)}</b>
+            {one.measured !== undefined && ` ${amount(one, one.measured)}`}
+            {one.verdict !== 'cause' && ` (${one.verdict})`}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Path({ straggler }: { straggler: Straggler }): VNode {
+  const path = straggler.main_cause?.suspect?.path ?? []
+  if (path.length === 0) return <></>
+  return (
+    <>
+      <h4>To the longest call</h4>
+      <ol class="path">
+        {path.map((call, i) => (
+          <li key={i}>
+            <Name text={call.function} role={call.role} /> {duration(call.duration_ns)}
+            {call.host !== undefined && <span class="quiet-text"> {visible(call.host)}</span>}
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+export function TaskPanel({ task, straggler }: { task: TaskRow; straggler: Straggler | undefined }): VNode {
+  const facts: [string, string][] = [
+    ['status', task.status],
+    ['duration', task.duration_ns === undefined ? '-' : duration(task.duration_ns)],
+    ['of the median', task.times_median === undefined ? '-' : `× ${task.times_median.toFixed(2)}`],
+    ['host', visible(task.host ?? '-')],
+    ['executor', visible(task.executor ?? '-')],
+    ['partition', count(task.partition)],
+  ]
+  const trace = straggler?.hdfs?.trace ?? task.trace
+  return (
+    <section class="panel" aria-label="The task that is chosen">
+      <h2>Task {task.task}</h2>
+      <Facts facts={facts} />
+      {task.reason !== undefined && <p class="bad-text">{visible(task.reason)}</p>}
+      {straggler !== undefined && (
+        <>
+          <h4>Why it was slow</h4>
+          <p>
+            <Cause straggler={straggler} />
+          </p>
+          <Path straggler={straggler} />
+          <EvidenceList title="Causes" list={straggler.causes} />
+          <EvidenceList title="Near" list={straggler.near} />
+        </>
+      )}
+      {trace !== undefined && (
+        <p class="buttons">
+          <a class="button" href={linkTo('trace', trace)}>
+            {straggler?.hdfs?.trace === undefined ? 'Its calls, if its executor had the agent' : 'Its calls'}
+          </a>
+        </p>
+      )}
+    </section>
+  )
+}
