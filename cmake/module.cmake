@@ -10,6 +10,7 @@ function(plumb_module name)
 
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
     set_property(TARGET ${name} PROPERTY PLUMB_FOLDER ${folder})
+    set_property(GLOBAL APPEND PROPERTY PLUMB_MODULES ${name})
     set(allowed "")
     foreach(module IN LISTS ARG_MAY_USE)
         get_property(used TARGET ${module} PROPERTY PLUMB_FOLDER)

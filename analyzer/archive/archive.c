@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 gboolean archive_merge(Bytes existing, const Bytes *operands, gsize n, GByteArray *out) {
@@ -31,9 +32,12 @@ const Pattern *archive_pattern(Archive *archive, guint32 number) {
 Pattern *archive_pattern_of_rows(Archive *archive, guint32 number, guint32 **node_of, guint32 *n) {
     *node_of = NULL;
     *n = 0;
-    if (pattern_is_mixed(number)) return mixed_table_pattern(archive->mixed, number, node_of, n);
-    const Pattern *pattern = pattern_table_get(archive->patterns, number);
-    return pattern != NULL ? pattern_ref(pattern) : NULL;
+    const Pattern *known = pattern_is_mixed(number) ? NULL : pattern_table_get(archive->patterns, number);
+    Pattern *pattern = known != NULL ? pattern_ref(known) : NULL;
+    if (pattern_is_mixed(number)) pattern = mixed_table_pattern(archive->mixed, number, node_of, n);
+    /* Who asks for it looks at its nodes. */
+    if (pattern != NULL) allowance_goes_on_with(pattern->n_nodes * sizeof(PatternNode));
+    return pattern;
 }
 
 guint32 archive_pattern_find(Archive *archive, PatternId id) {

@@ -39,6 +39,7 @@ Pattern *record_pattern(Archive *archive, Bytes record, const TraceSummary *summ
 /* The allowance must have so much before a record is decoded: a whole one is made at once. */
 static gboolean may_decode(Bytes record, GError **error) {
     allowance_charge(record.size_bytes);
+    allowance_goes_on_with(record.size_bytes);
     const gboolean good = allowance_check(error);
     allowance_release(record.size_bytes);
     return good;

@@ -5,6 +5,7 @@
 #include "analyzer/diagnosis/order.h"
 #include "analyzer/diagnosis/peers.h"
 #include "analyzer/diagnosis/scale.h"
+#include "common/base/allowance.h"
 
 BigRootsOptions bigroots_options(gboolean edge_detection) {
     return (BigRootsOptions){
@@ -124,7 +125,7 @@ static Evidence evidence_on(const Run *run, guint32 straggler) {
 
 static void test_stage(Run *run, const StageTasks *stage) {
     gboolean loaded = FALSE;
-    for (guint32 i = 0; i < stage->n_stragglers; i++) {
+    for (guint32 i = 0; i < stage->n_stragglers && allowance_goes_on(); i++) {
         const guint32 straggler = stage->first_straggler + i, task = run->stragglers->list[straggler].task;
         const double value = run->values[task];
         const gboolean low = run->kind == FEATURE_WAIT ? value <= 0 : !order_above(value, run->quantile);
@@ -170,7 +171,7 @@ GArray *bigroots_run(const TaskTable *table, const Stragglers *stragglers, const
     Run run = {table, stragglers, options, g_array_new(FALSE, FALSE, sizeof(Evidence)), NULL, 0, 0, NULL, 0};
     g_autoptr(Peers) peers = run.peers = peers_new(table, stragglers);
 
-    for (guint f = 0; f < table->features->len; f++) {
+    for (guint f = 0; f < table->features->len && allowance_goes_on_with(table->count * sizeof(double)); f++) {
         g_autofree double *values = feature_scaled(table, stragglers, f);
         run.feature = f;
         run.kind = task_feature(table, f)->kind;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/interval.h"
+#include "common/base/allowance.h"
 
 /* Lists of calls that run now and have none of their side (clients, servers) below them: servers' by who is waited for
  * first, the last of these lists first; and those of the task's thread in the client. */
@@ -146,7 +147,7 @@ static guint32 next_in_pipeline(const Sweep *sweep, guint32 node) {
     guint32 own = node;
     while (tree->parent[own] != 0 && tree->span[tree->parent[own]] && tree->span[tree->parent[own]]->tracer == tracer)
         own = tree->parent[own];
-    for (guint32 c = own + 1; c < tree->end[own]; c = tree->end[c]) {
+    for (guint32 c = own + 1; c < tree->end[own] && allowance_goes_on(); c = tree->end[c]) {
         if (tree->span[c] && tree->span[c]->tracer != tracer && sweep->nodes[c].role == ROLE_DATANODE) return c;
     }
     return 0;
@@ -188,7 +189,7 @@ static void blame_server(Sweep *sweep, guint32 node, gint64 ns) {
 /* The server on the other side of a client's call that waits while nobody is seen to work. 0: unknown. */
 static guint32 other_side(const Sweep *sweep, guint32 node) {
     const CallTree *tree = sweep->tree;
-    for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
+    for (guint32 c = node + 1; c < tree->end[node] && allowance_goes_on(); c = tree->end[c]) {
         if (tree->span[c] && side_of(&sweep->nodes[c]) == SIDE_SERVER) return c;
     }
     if (sweep->nodes[node].class == CALL_RPC) return 0;
@@ -300,7 +301,7 @@ static GArray *find_events(const Sweep *sweep, guint32 root) {
 static void add_counts(Sweep *sweep, guint32 root) {
     const CallTree *tree = sweep->tree;
     g_autofree gboolean *failed_below = g_new0(gboolean, tree->n_nodes);
-    for (guint32 i = tree->end[root]; i-- > root;) {
+    for (guint32 i = tree->end[root]; i-- > root && allowance_goes_on();) {
         const FactsNode *node = &sweep->nodes[i];
         if (i > root && (node->failed || failed_below[i])) failed_below[tree->parent[i]] = TRUE;
         if (!tree->span[i] || node->class == CALL_APPLICATION || side_of(node) == SIDE_SERVER) continue;
@@ -337,7 +338,7 @@ void hdfs_facts_add(HdfsFacts *facts, const CallTree *tree, const FactsNode *nod
     g_autoptr(GArray) events = find_events(&sweep, root);
     gint64 now = 0;
 
-    for (guint i = 0; i < events->len; i++) {
+    for (guint i = 0; i < events->len && allowance_goes_on(); i++) {
         const Event *event = &g_array_index(events, Event, i);
         if (sweep.tops > 0 && event->time_ns > now) blame(&sweep, event->time_ns - now);
         now = event->time_ns;
@@ -369,7 +370,7 @@ static void blame_client(Sweep *sweep, guint32 node, gint64 ns) {
 void hdfs_facts_add_path(HdfsFacts *facts, const CallTree *tree, const FactsNode *nodes, const gint64 *critical_ns) {
     Sweep sweep;
     sweep_init(&sweep, facts, tree, nodes);
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i++) {
         if (!tree->span[i] || critical_ns[i] <= 0 || nodes[i].class == CALL_APPLICATION) continue;
         if (side_of(&nodes[i]) == SIDE_CLIENT) {
             blame_client(&sweep, i, critical_ns[i]);

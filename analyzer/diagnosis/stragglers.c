@@ -1,6 +1,7 @@
 #include "analyzer/diagnosis/stragglers.h"
 
 #include "analyzer/diagnosis/order.h"
+#include "common/base/allowance.h"
 
 /* A stable counting sort of rows[0..count) into sorted by keys[row]. */
 static void sort_by(const guint32 *keys, guint32 n_keys, const guint32 *rows, guint32 count, guint32 *sorted) {
@@ -55,7 +56,7 @@ Stragglers *stragglers_find(const TaskTable *table, double ratio) {
     result->order = g_new0(guint32, table->count);
     order_tasks(table, result);
     GArray *found = g_array_new(FALSE, FALSE, sizeof(Straggler));
-    for (guint32 i = 0; i < table->n_stages; i++)
+    for (guint32 i = 0; i < table->n_stages && allowance_goes_on_with(result->stages[i].n * sizeof(double)); i++)
         find_in_stage(table, &result->stages[i], result->order + result->stages[i].first, ratio, found);
     result->count = found->len;
     result->list = (Straggler *)g_array_free(found, FALSE);

@@ -49,6 +49,8 @@ static const Question questions[] = {
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
 };
 
+const char *question_name(guint i) { return i < G_N_ELEMENTS(questions) ? questions[i].name : NULL; }
+
 static const Question *question_find(const char *name, GError **error) {
     const char *names[G_N_ELEMENTS(questions) + 1] = {NULL};
     if (!g_utf8_validate(name, -1, NULL)) {
@@ -71,11 +73,13 @@ static const Question *question_find(const char *name, GError **error) {
 json_t *question_answer(const char *question, const Asked *asked, GError **error) {
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
-    GError *failure = NULL;
+    g_autoptr(GError) failure = NULL;
     json_auto_t *answer = found->answer(asked, &failure);
-    /* Past the allowance documents lack values (json_memory.h), or are not there at all, and no error says so. */
-    if (failure == NULL && allowance_check(&failure)) return g_steal_pointer(&answer);
-    g_propagate_error(error, failure);
+    /* Past the allowance documents lack values (json_memory.h), or what was read ended early, and no error says so, or
+     * one that is only its consequence. */
+    if (!allowance_check(error)) return NULL;
+    if (failure == NULL) return g_steal_pointer(&answer);
+    g_propagate_error(error, g_steal_pointer(&failure));
     return NULL;
 }
 

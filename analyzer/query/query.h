@@ -29,3 +29,4 @@ json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error);
 
 /* As query_run(), with another rows_max: for tests. */
 json_t *question_answer(const char *question, const Asked *asked, GError **error); /* for tests */
+const char *question_name(guint i); /* of the table, from 0; NULL: there are no more; for tests */

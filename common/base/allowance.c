@@ -5,8 +5,10 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
-/* Clock and asker are looked at with every so many checks: a check is for a few microseconds of work. */
-#define LOOK_CHECKS 64u
+/* Clock and asker are looked at after so many steps: a step is for a microsecond or a few of work. */
+#define LOOK_STEPS 64u
+/* Of stored bytes, which take a few ns each to be decoded and added up. */
+#define STEP_BYTES 256u
 
 static _Thread_local Allowance *current;
 
@@ -15,7 +17,7 @@ void allowance_begin(Allowance *allowance) {
     allowance->deadline_ns =
         allowance->timeout_ns > 0 ? clock_monotonic_ns(clock_system()) + allowance->timeout_ns : G_MAXINT64;
     allowance->held_bytes = allowance->peak_bytes = 0;
-    allowance->looks = 0;
+    allowance->steps = LOOK_STEPS; /* the first one looks */
     allowance->state = ALLOWANCE_GOOD;
     current = allowance;
 }
@@ -83,18 +85,42 @@ gboolean allowance_over(void) {
 }
 
 static void look(Allowance *allowance) {
-    if (allowance->looks++ % LOOK_CHECKS != 0 || allowance->state != ALLOWANCE_GOOD) return;
+    allowance->steps = 0;
+    if (allowance->state != ALLOWANCE_GOOD) return;
     if (allowance->gone != NULL && allowance->gone(allowance->arg))
         allowance->state = ALLOWANCE_GONE;
     else if (clock_monotonic_ns(clock_system()) > allowance->deadline_ns)
         allowance->state = ALLOWANCE_LATE;
 }
 
+gboolean allowance_goes_on_with(gsize bytes) {
+    if (current == NULL) return TRUE;
+    current->steps += 1 + bytes / STEP_BYTES;
+    if (current->steps > LOOK_STEPS) look(current);
+    return current->state == ALLOWANCE_GOOD;
+}
+
+gboolean allowance_goes_on(void) { return allowance_goes_on_with(0); }
+
+typedef struct Sorting {
+    GCompareDataFunc compare;
+    gpointer arg;
+} Sorting;
+
+static gint compare_going_on(gconstpointer a, gconstpointer b, gpointer arg) {
+    const Sorting *sorting = arg;
+    return allowance_goes_on() ? sorting->compare(a, b, sorting->arg) : 0;
+}
+
+void allowance_sort(gpointer items, gsize n, gsize item_bytes, GCompareDataFunc compare, gpointer arg) {
+    Sorting sorting = {compare, arg};
+    if (n > 1) g_qsort_with_data(items, (gint)n, item_bytes, compare_going_on, &sorting);
+}
+
 #define NARROW "ask for less: a shorter period (since, until), one function, host, role or pattern, a lower limit"
 
 gboolean allowance_check(GError **error) {
-    if (current == NULL) return TRUE;
-    look(current);
+    if (allowance_goes_on()) return TRUE;
 
     switch (current->state) {
     case ALLOWANCE_GOOD: return TRUE;

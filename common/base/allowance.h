@@ -2,9 +2,13 @@
  * asker is there.
  *
  * A question is answered by one thread from begin to end. Whatever works for it charges the thread's allowance with the
- * memory that grows with what is stored, and asks allowance_check() at each step of a loop; threads without an
+ * memory that grows with what is stored, and asks at each step of a loop whether it may go on; threads without an
  * allowance (those that store, `plumb --store`) are never refused. A charge never fails: what is taken between two
- * checks is little. Once one has failed, all that follow fail. */
+ * steps is little. Once one has failed, all that follow fail.
+ *
+ * What reads the store need not ask: its iterators (store.h) do, with each step, and end. Loops over what is in memory
+ * already have allowance_goes_on() in their condition, and whoever gave them their work asks allowance_check() in the
+ * end. tests/query/test_steps.c counts what is done between two looks at clock and asker. */
 #pragma once
 
 #include <glib.h>
@@ -26,7 +30,7 @@ typedef struct Allowance {
     /* set by allowance_begin() */
     gint64 deadline_ns;
     gsize held_bytes, peak_bytes;
-    guint looks;
+    gsize steps;
     AllowanceState state;
 } Allowance;
 
@@ -43,8 +47,14 @@ void allowance_release(gsize bytes);
 void allowance_hold(gsize *held, gsize bytes);
 /* How much may still be charged; G_MAXSIZE without an allowance. */
 gsize allowance_left(void);
-/* FALSE: stop. LIMIT: it needs too much memory or time by itself; BUSY: others have the memory; PEER: the asker left.
- */
+/* A step of a loop. FALSE: stop; allowance_check() says why. */
+gboolean allowance_goes_on(void);
+/* The same of a step that looks at so many bytes: as many steps as they take time. */
+gboolean allowance_goes_on_with(gsize bytes);
+/* g_qsort_with_data() of which each comparison is a step; in no order when they may not go on. */
+void allowance_sort(gpointer items, gsize n, gsize item_bytes, GCompareDataFunc compare, gpointer arg);
+/* The same as allowance_goes_on(), with the error. FALSE: stop. LIMIT: it needs too much memory or time by itself; BUSY:
+ * others have the memory; PEER: the asker left. */
 gboolean allowance_check(GError **error);
 /* Has too much been charged already? Cheaper, and looks at nothing else. */
 gboolean allowance_over(void);

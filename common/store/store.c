@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
 
@@ -46,7 +47,10 @@ void store_close(Store *store) {
 const char *store_folder(const Store *store) { return store->folder; }
 
 gboolean store_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error) {
-    return store->ops->get(store, family, key, value, error);
+    if (!allowance_check(error)) return FALSE;
+    if (!store->ops->get(store, family, key, value, error)) return FALSE;
+    if (*value != NULL) allowance_goes_on_with(g_bytes_get_size(*value)); /* whoever goes on in vain hears it next */
+    return TRUE;
 }
 
 StoreBatch *store_batch_new(Store *store) { return store->ops->batch_new(store); }
@@ -139,13 +143,15 @@ void store_iter_free(StoreIter *iter) {
     if (iter != NULL) iter->ops->iter_free(iter);
 }
 
-/* A value that could not be merged ends the iteration, as any other read error does. */
+/* A value that could not be merged ends the iteration, as any other read error does; and so does the allowance of the
+ * question that it reads for. */
 static gboolean settle(StoreIter *iter, gboolean valid) {
     iter->valid = valid;
     if (!valid) return FALSE;
     Bytes value = iter->ops->iter_value(iter);
     iter->bad = store_value_is_bad(value.data, value.size_bytes);
-    iter->valid = !iter->bad;
+    iter->refused = !allowance_goes_on_with(value.size_bytes);
+    iter->valid = !iter->bad && !iter->refused;
     return iter->valid;
 }
 
@@ -167,5 +173,6 @@ Bytes store_iter_value(const StoreIter *iter) {
 
 gboolean store_iter_error(StoreIter *iter, GError **error) {
     if (!iter->ops->iter_error(iter, error)) return FALSE;
-    return !iter->bad || store_fail_bad_value(FAMILY_STATS, error);
+    if (iter->bad) return store_fail_bad_value(FAMILY_STATS, error);
+    return !iter->refused || allowance_check(error);
 }

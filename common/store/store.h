@@ -3,7 +3,8 @@
  *
  * Keys sort as unsigned bytes. A batch is written whole or not at all and survives kill -9 from the moment
  * store_write() returned; with sync, a power cut too (without a log, when a later mark is reached). All functions may
- * be called from any thread; a StoreIter belongs to one thread and sees the store as it was when it was made. */
+ * be called from any thread; a StoreIter belongs to one thread and sees the store as it was when it was made. Reads end
+ * with an error when the thread's allowance (common/base/allowance.h) does. */
 #pragma once
 
 #include <glib.h>
@@ -101,7 +102,8 @@ gboolean store_iter_previous(StoreIter *iter);
 /* Views valid until the iterator moves. */
 Bytes store_iter_key(const StoreIter *iter);
 Bytes store_iter_value(const StoreIter *iter);
-/* FALSE with *error (CORRUPT, IO) when a read failed; TRUE when the iteration simply ended. */
+/* FALSE with *error (CORRUPT, IO; those of allowance_check()) when a read failed; TRUE when the iteration simply
+ * ended. */
 gboolean store_iter_error(StoreIter *iter, GError **error);
 
 typedef struct StoreUsage {

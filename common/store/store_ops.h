@@ -56,7 +56,8 @@ struct StoreBatch {
 struct StoreIter {
     const StoreOps *ops;
     gboolean valid;
-    gboolean bad; /* the current value could not be merged: iteration has stopped here */
+    gboolean bad;     /* the current value could not be merged: iteration has stopped here */
+    gboolean refused; /* and here, since the allowance is used up */
 };
 
 /* The value of a key whose merge failed. A failed merge must not fail the compaction that met it: the engine would

@@ -18,3 +18,22 @@ plumb_test(test_forest SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_forest.c L
 # GLib's own allocator hands memory from thread to thread unseen by the thread sanitizer.
 set_tests_properties(test_query_threads PROPERTIES ENVIRONMENT G_SLICE=always-malloc)
 plumb_test(test_allowance SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_allowance.c LINK query_fixture)
+
+# Counts what questions do: their modules once more, with a call at each branch of the code. What is listed here is linked before
+# the libraries with the same functions.
+set(counted_files "")
+get_property(modules GLOBAL PROPERTY PLUMB_MODULES)
+foreach(module IN LISTS modules)
+    get_target_property(folder ${module} PLUMB_FOLDER)
+    if(folder MATCHES "^analyzer/(archive|calltree|diagnosis|query)|^common/(model|pack)")
+        get_target_property(files ${module} SOURCES)
+        list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/${folder}/)
+        list(APPEND counted_files ${files})
+    endif()
+endforeach()
+add_library(query_counted OBJECT ${counted_files})
+target_include_directories(query_counted PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(query_counted PRIVATE -fsanitize-coverage=trace-pc)
+target_compile_definitions(query_counted PRIVATE PLUMB_VERSION="${PROJECT_VERSION}")
+target_link_libraries(query_counted PRIVATE plumb_query PkgConfig::JANSSON PkgConfig::XXHASH PkgConfig::GLIB)
+plumb_test(test_steps SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_steps.c LINK query_counted query_fixture SECONDS 15)

@@ -230,7 +230,7 @@ static gboolean add_host_row(Reading *reading, const StatsKey *key, const StatsH
 static gboolean visit_hosts(Reading *reading, const StatsKey *key, Bytes value, GError **error) {
     StatsHosts hosts;
     stats_hosts_begin(&hosts, value);
-    while (!reading->stopped && stats_hosts_next(&hosts)) {
+    while (!reading->stopped && stats_hosts_next(&hosts) && allowance_goes_on_with(hosts.row.size_bytes)) {
         if (reading->filter->host != 0 && hosts.host != reading->filter->host) continue;
         StatsKey as = {.kind = key->kind, .object = key->object, .role = key->role, .host = hosts.host};
         if (reading->slice.on) as.cell = key->cell;
@@ -396,7 +396,7 @@ gboolean archive_stats(Archive *archive, const StatsFilter *filter, StatsRowVisi
     StatsRow *row = NULL;
     for (gboolean more = row_map_seek(rows, &key, &key, &row); more; more = row_map_next(rows, &key, &row))
         visit(arg, &key, row);
-    return TRUE;
+    return allowance_check(error);
 }
 
 static void visit_slice(const Reading *reading, StatsRowVisit visit, void *arg) {

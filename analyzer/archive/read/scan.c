@@ -107,14 +107,17 @@ static gboolean scan_start(ArchiveScan *scan) {
     return store_iter_seek_before(scan->iter, key_bytes(&end));
 }
 
-static int compare_entries(gconstpointer a, gconstpointer b) {
+static int compare_entries(gconstpointer a, gconstpointer b, gpointer unused) {
+    (void)unused;
     const ScanEntry *x = a, *y = b;
     if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
     if (x->key.trace_id != y->key.trace_id) return x->key.trace_id < y->key.trace_id ? -1 : 1;
     return (int)x->key.part - (int)y->key.part;
 }
 
-static int compare_entries_newest(gconstpointer a, gconstpointer b) { return compare_entries(b, a); }
+static int compare_entries_newest(gconstpointer a, gconstpointer b, gpointer unused) {
+    return compare_entries(b, a, unused);
+}
 
 static gboolean scan_collect(ArchiveScan *scan, const TraceKey *key, GError **error) {
     TraceSummary summary;
@@ -244,7 +247,8 @@ gboolean archive_scan_next(ArchiveScan *scan, guint64 *trace_id, TraceSummary *s
             g_array_set_size(scan->entries, 0);
             return FALSE;
         }
-        g_array_sort(scan->entries, scan->newest_first ? compare_entries_newest : compare_entries);
+        allowance_sort(scan->entries->data, scan->entries->len, sizeof(ScanEntry),
+                       scan->newest_first ? compare_entries_newest : compare_entries, NULL);
         if (scan->entries->len == 0) return FALSE;
     }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 #define KEY_BYTES (sizeof ACCOUNT_PREFIX - 1 + 6)
@@ -95,7 +96,7 @@ void account_sum(const AccountTable *table, gint64 fields[ACCOUNT_FIELDS]) {
 void account_foreach(const AccountTable *table, AccountVisit visit, void *arg) {
     for (guint i = 0; i < ACCOUNT_BLOCKS; i++) {
         const AccountBlock *block = block_find(table, i);
-        for (guint at = 0; block != NULL && at < ACCOUNT_BLOCK_TRACERS; at++) {
+        for (guint at = 0; block != NULL && at < ACCOUNT_BLOCK_TRACERS && allowance_goes_on(); at++) {
             gint64 fields[ACCOUNT_FIELDS];
             gboolean any = FALSE;
             for (guint field = 0; field < ACCOUNT_FIELDS; field++) {

@@ -56,12 +56,12 @@ static gboolean node_out(GTreeNode *node, StatsKey *key, StatsRow **row) {
 }
 
 gboolean row_map_seek(RowMap *map, const StatsKey *from, StatsKey *key, StatsRow **row) {
-    return node_out(g_tree_lower_bound(map->rows, from), key, row);
+    return allowance_goes_on() && node_out(g_tree_lower_bound(map->rows, from), key, row);
 }
 
 gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row) {
     StatsKey last = *key;
-    return node_out(g_tree_upper_bound(map->rows, &last), key, row);
+    return allowance_goes_on() && node_out(g_tree_upper_bound(map->rows, &last), key, row);
 }
 
 void row_map_remove(RowMap *map, const StatsKey *key) {

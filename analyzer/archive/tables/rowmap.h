@@ -14,7 +14,8 @@ gsize row_map_bytes(const RowMap *map);
 void row_map_changed(RowMap *map, const StatsRow *row, gsize bytes_before);
 /* Made when missing. */
 StatsRow *row_map_get(RowMap *map, const StatsKey *key);
-/* The first entry with a key >= *from; FALSE when there is none. *key and *row may be used until the map changes. */
+/* The first entry with a key >= *from; FALSE when there is none, or when the thread's allowance is used up. *key and
+ * *row may be used until the map changes. */
 gboolean row_map_seek(RowMap *map, const StatsKey *from, StatsKey *key, StatsRow **row);
 gboolean row_map_next(RowMap *map, StatsKey *key, StatsRow **row); /* *key: the last one seen */
 void row_map_remove(RowMap *map, const StatsKey *key);

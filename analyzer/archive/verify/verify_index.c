@@ -1,9 +1,9 @@
 #include "analyzer/archive/verify/verify_index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/archive/index/postings.h"
+#include "common/base/allowance.h"
 
 /* What the records of an hour must be found by is gathered as numbers of 8 bytes, sorted, and marked while the index's
  * entries of that hour are read, which are in the same order: bucket by bucket, term by term. Nothing is looked up. An
@@ -169,7 +169,7 @@ static gboolean anything_read(IndexCheck *check, Anything *anything, GError **er
 static gboolean count_lost(IndexCheck *check, GError **error) {
     const guint64 *list = wanted_list(check);
     Anything anything = {.points = NULL};
-    for (guint i = 0; i < check->wanted->len; i++) {
+    for (guint i = 0; i < check->wanted->len && allowance_goes_on(); i++) {
         if (list[i] & FOUND) continue;
         if (anything.points == NULL) {
             anything.points = g_hash_table_new(NULL, NULL);
@@ -222,7 +222,8 @@ static gboolean read_hours(IndexCheck *check, guint32 from, guint64 until, GErro
     return iter_finished(check->index, error);
 }
 
-static int by_number(const void *a, const void *b) {
+static gint by_number(gconstpointer a, gconstpointer b, gpointer unused) {
+    (void)unused;
     const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
     return (x > y) - (x < y);
 }
@@ -230,7 +231,7 @@ static int by_number(const void *a, const void *b) {
 /* Looks for what is wanted, and forgets it. */
 static gboolean look_up(IndexCheck *check, GError **error) {
     if (check->wanted->len == 0) return TRUE;
-    qsort(check->wanted->data, check->wanted->len, sizeof(guint64), by_number);
+    allowance_sort(check->wanted->data, check->wanted->len, sizeof(guint64), by_number, NULL);
     if (!read_hours(check, MIN(check->read_below, check->hour), (guint64)check->hour + 1, error) ||
         !count_lost(check, error))
         return FALSE;

@@ -28,7 +28,8 @@ gboolean candidates_first_part(Candidates *candidates, guint64 trace_id, const T
     return first;
 }
 
-static gint compare(gconstpointer left, gconstpointer right) {
+static gint compare(gconstpointer left, gconstpointer right, gpointer unused) {
+    (void)unused;
     const Candidate *a = left, *b = right;
     if (a->key != b->key) return a->key > b->key ? -1 : 1;
     if (a->summary.begin_ns != b->summary.begin_ns) return a->summary.begin_ns > b->summary.begin_ns ? -1 : 1;
@@ -37,7 +38,7 @@ static gint compare(gconstpointer left, gconstpointer right) {
 }
 
 void candidates_finish(Candidates *candidates) {
-    g_array_sort(candidates->list, compare);
+    allowance_sort(candidates->list->data, candidates->list->len, sizeof(Candidate), compare, NULL);
     if (candidates->limit && candidates->list->len > candidates->limit)
         g_array_set_size(candidates->list, candidates->limit);
 }

@@ -62,7 +62,7 @@ static void put_escaped(JsonText *text, guint8 c) {
 
 void json_put_string(JsonText *text, const char *string, gsize length) {
     const char *from = string, *at = string, *end = string + length;
-    if (allowance_over()) return; /* nobody will read it */
+    if (!allowance_goes_on_with(length)) return; /* nobody will read it */
     put_char(text, '"');
 
     while (at < end) {
@@ -122,6 +122,7 @@ static void put_array(JsonText *text, json_t *array) {
 }
 
 void json_put_value(JsonText *text, json_t *value) {
+    if (!allowance_goes_on()) return; /* nobody will read it */
     switch (json_typeof(value)) {
     case JSON_OBJECT: put_object(text, value, NULL); break;
     case JSON_ARRAY: put_array(text, value); break;

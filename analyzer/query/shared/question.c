@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/read/period_stats.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 guint answer_rows(const Asked *asked, guint64 limit, guint available, json_t *answer) {
@@ -89,7 +90,7 @@ void json_add_period(json_t *object, Archive *archive, Period period, gboolean m
 /* Looks through all patterns for the one whose id begins so. */
 static gboolean find_by_prefix(Archive *archive, const char *prefix, guint32 *number, GError **error) {
     guint32 found = 0, n = archive_pattern_count(archive), mixed = archive_mixed_count(archive);
-    for (guint32 i = 1; i <= n + mixed; i++) {
+    for (guint32 i = 1; i <= n + mixed && allowance_goes_on(); i++) {
         guint32 candidate = i <= n ? i : MIXED_NUMBER + i - n;
         PatternId id;
         char text[PATTERN_ID_TEXT_BYTES];
@@ -101,7 +102,7 @@ static gboolean find_by_prefix(Archive *archive, const char *prefix, guint32 *nu
     }
     if (!found) return fail(error, PLUMB_ERROR_NOT_FOUND, "there is no pattern \"%s\"", prefix);
     *number = found;
-    return TRUE;
+    return allowance_check(error);
 }
 
 gboolean asked_pattern(const Asked *asked, const char *name, guint32 *number, GError **error) {

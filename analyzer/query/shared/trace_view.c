@@ -19,7 +19,7 @@ const SpanRec *spans_next(const GByteArray *bytes, gsize *at) {
 static gboolean may_assemble(TraceView *view, GError **error) {
     const SpanRec *span;
     gsize n = 0;
-    for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) n++;
+    for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL && allowance_goes_on();) n++;
     allowance_hold(&view->charged, view->bytes->len + n * NODE_BYTES);
     return allowance_check(error);
 }
@@ -35,6 +35,7 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
     view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
+    if (!allowance_check(error)) return NULL;
     const Measured measured = {.tree = view->tree};
     gboolean through;
     view->times = times_through_waits(&measured, archive_waits(archive), &through);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/query/shared/measure.h"
+#include "common/base/allowance.h"
 
 /* Squared standard error of a mean. */
 static double squared_error(const NodeStats *stats) {
@@ -90,5 +91,5 @@ static gint compare(gconstpointer left, gconstpointer right, gpointer arg) {
 
 void change_sort(Archive *archive, GArray *rows, guint sort) {
     Sorting sorting = {archive, sort};
-    g_array_sort_with_data(rows, compare, &sorting);
+    allowance_sort(rows->data, rows->len, sizeof(ChangeRow), compare, &sorting);
 }

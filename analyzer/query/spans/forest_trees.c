@@ -3,6 +3,7 @@
 #include "analyzer/query/shared/candidates.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/forest.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 typedef struct TreeScan {
@@ -55,6 +56,7 @@ static gboolean scan(TreeScan *trees, Candidates *found, GError **error) {
 static json_t *tree_json(const TreeScan *trees, Compressor *compressor, const TraceView *view) {
     const CallTree *tree = view->tree;
     g_autofree guint32 *map = NULL;
+    if (!allowance_goes_on()) return NULL;
     g_autoptr(PatternSum) whole = pattern_sum_of_trace(trees->archive, compressor, tree, view->times);
     g_autoptr(Pattern) left = forest_filter_apply(trees->filter, compressor, whole->pattern, &map);
     if (left->n_nodes < 2) return NULL;
@@ -116,7 +118,7 @@ gboolean forest_trees(const Asked *asked, const ForestFilter *filter, const Fore
     guint n = 0;
     for (; n < found->list->len && nodes < asked->rows_max; n++) {
         guint64 trace_id = g_array_index(found->list, Candidate, n).trace_id;
-        if (!append_tree(&trees, compressor, trace_id, list, error)) return FALSE;
+        if (!allowance_check(error) || !append_tree(&trees, compressor, trace_id, list, error)) return FALSE;
         const json_t *last = json_array_get(list, json_array_size(list) - 1);
         nodes += json_array_size(json_object_get(last, "nodes"));
     }

@@ -153,19 +153,21 @@ static void find_least(FunctionTop *top, guint64 n) {
     if (top->everything) return;
     g_autofree double *all = g_new(double, top->all);
     guint used = 0;
-    for (guint f = 0; f < top->values->len; f++) {
+    for (guint f = 0; f < top->values->len && allowance_goes_on(); f++) {
         const GPtrArray *values = top->values->pdata[f];
+        allowance_goes_on_with(values->len * PAGE_HOSTS * sizeof(gint64));
         for (guint h = 0; h < values->len * PAGE_HOSTS; h++) {
             gint64 value = value_at(values, h);
             if (value != ABSENT) all[used++] = (double)value;
         }
     }
-    top->least = nth_greatest(all, used, (guint)n - 1);
+    if (allowance_goes_on()) top->least = nth_greatest(all, used, (guint)n - 1);
 }
 
 static void find_places(FunctionTop *top) {
-    for (guint f = 0; f < top->values->len; f++) {
+    for (guint f = 0; f < top->values->len && allowance_goes_on(); f++) {
         const GPtrArray *values = top->values->pdata[f];
+        allowance_goes_on_with(values->len * PAGE_HOSTS * sizeof(gint64));
         const guint32 *function = top->functions.keys[f];
         guint32 last = 0;
         for (guint h = 0; h < values->len * PAGE_HOSTS; h++) {
@@ -193,6 +195,7 @@ gboolean function_top_choose(Archive *archive, const FunctionFilter *filter, Fun
     if (!archive_stats_weigh(archive, &stored, add_weight, chosen, error)) return FALSE;
     if (chosen->given_up) return TRUE;
     find_least(chosen, rank.n);
+    if (!allowance_check(error)) return FALSE;
     if (!chosen->everything) find_places(chosen);
     *top = g_steal_pointer(&chosen);
     return TRUE;

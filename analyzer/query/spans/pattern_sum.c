@@ -40,7 +40,7 @@ static gboolean is_virtual(const Pattern *pattern, guint32 node) {
 }
 
 void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolean virtual_only) {
-    for (guint i = 0; i < stats_row_size(row); i++) {
+    for (guint i = 0; i < stats_row_size(row) && allowance_goes_on(); i++) {
         guint32 number;
         NodeStats *stats = stats_row_at(row, i, &number);
         number = node_map_get(map, number);
@@ -52,7 +52,7 @@ void pattern_sum_add(PatternSum *sum, const NodeMap *map, StatsRow *row, gboolea
 }
 
 void pattern_sum_add_host(PatternSum *sum, const NodeMap *map, guint32 host, StatsRow *row) {
-    for (guint i = 0; i < stats_row_size(row); i++) {
+    for (guint i = 0; i < stats_row_size(row) && allowance_goes_on(); i++) {
         guint32 number;
         const NodeStats *stats = stats_row_at(row, i, &number);
         number = node_map_get(map, number);
@@ -125,7 +125,7 @@ static json_t *hosts_json(const NodeSum *node, Archive *archive) {
 json_t *pattern_sum_json(PatternSum *sum, Archive *archive) {
     g_autofree guint32 *depths = pattern_depths(sum->pattern);
     json_t *list = json_array();
-    for (guint32 i = 1; i < sum->pattern->n_nodes; i++) {
+    for (guint32 i = 1; i < sum->pattern->n_nodes && allowance_goes_on(); i++) {
         const PatternNode *node = &sum->pattern->nodes[i];
         const char *name = node_text(archive, node->name);
         json_t *row = json_object();

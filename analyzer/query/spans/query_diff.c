@@ -8,6 +8,7 @@
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spans/tree_union.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 #define PATTERN_LIMIT       20u /* new and gone patterns listed unless 'limit' says otherwise */
@@ -41,7 +42,7 @@ static void write_rows(Diff *diff, json_t *answer) {
     guint n = answer_rows(diff->asked, diff->limit, diff->rows->len, answer);
     json_t *list = json_array();
     json_object_set_new(answer, "rows", list);
-    for (guint i = 0; i < n; i++)
+    for (guint i = 0; i < n && allowance_goes_on(); i++)
         json_array_append_new(list, change_json(diff->archive, &g_array_index(diff->rows, ChangeRow, i), trees));
 }
 
@@ -55,7 +56,7 @@ static gint compare_keys(const FunctionRow *a, const FunctionRow *b) {
 /* Both are sorted by (function, role). */
 static void join_functions(Diff *diff, GArray *a, GArray *b) {
     guint i = 0, j = 0;
-    while (i < a->len || j < b->len) {
+    while ((i < a->len || j < b->len) && allowance_goes_on()) {
         FunctionRow *left = i < a->len ? &g_array_index(a, FunctionRow, i) : NULL;
         FunctionRow *right = j < b->len ? &g_array_index(b, FunctionRow, j) : NULL;
         gint order = !left ? 1 : !right ? -1 : compare_keys(left, right);
@@ -140,18 +141,18 @@ static gboolean compare_patterns(Diff *diff, const Period periods[2], json_t *an
     GHashTableIter iter;
     gpointer data;
     g_hash_table_iter_init(&iter, by_number);
-    while (g_hash_table_iter_next(&iter, NULL, &data)) {
+    while (allowance_goes_on() && g_hash_table_iter_next(&iter, NULL, &data)) {
         const PatternCount *count = data;
         if ((count->traces[0] == 0) != (count->traces[1] == 0)) g_ptr_array_add(list, data);
     }
 
-    g_ptr_array_sort_with_data(list, compare_counts, diff->archive);
+    allowance_sort(list->pdata, list->len, sizeof(gpointer), compare_counts, diff->archive);
     guint64 limit = diff->limited ? diff->limit : PATTERN_LIMIT;
     guint n = answer_rows(diff->asked, limit, list->len, answer);
     json_t *rows = json_array();
     json_object_set_new(answer, "patterns", rows);
 
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n && allowance_goes_on(); i++) {
         const PatternCount *count = list->pdata[i];
         NodeMap map;
         g_autoptr(Pattern) pattern = archive_pattern_of_rows(diff->archive, count->number, &map.node, &map.n);
@@ -220,7 +221,9 @@ static gboolean add_trace(Diff *diff, const char *name, TreeUnion *tree, GError 
     g_autoptr(TraceView) view = trace_view_load(diff->archive, id.trace, error);
     if (!view) return FALSE;
     g_autoptr(Compressor) compressor = compressor_new(archive_lookup(diff->archive), QUERY_SHAPES);
+    if (!allowance_check(error)) return FALSE;
     g_autoptr(PatternSum) sum = pattern_sum_of_trace(diff->archive, compressor, view->tree, view->times);
+    if (!allowance_check(error)) return FALSE;
     tree_union_add(tree, strcmp(name, "b") == 0, sum);
     return TRUE;
 }

@@ -11,6 +11,7 @@
 #include "analyzer/archive/retention/removed_counts.h"
 #include "analyzer/query/spans/forest.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 /* Of thousands of hosts: after so many rows that name no other, nothing new is expected of the rest. */
@@ -206,6 +207,7 @@ static gboolean find_hosts(Forest *forest, const StatsFilter *all, GError **erro
     g_hash_table_iter_init(&iter, forest->members);
     while (g_hash_table_iter_next(&iter, &number, &data)) {
         const Member *member = data;
+        if (!allowance_check(error)) return FALSE;
         if (!member->shown || !member->shown->listed || pattern_sum_hosts_full(member->shown->sum)) continue;
         filter.object = GPOINTER_TO_UINT(number);
         HostNote note = {.member = member};
@@ -277,7 +279,7 @@ static json_t *shown_json(const Forest *forest, const Shown *shown) {
  * owned by 'list' behind its visible part. */
 static guint count_visible(Forest *forest) {
     guint visible = 0;
-    for (guint i = 0; i < forest->list->len; i++) {
+    for (guint i = 0; i < forest->list->len && allowance_goes_on(); i++) {
         Shown *shown = forest->list->pdata[i];
         if (forest->filter->host != 0 ? shown->weight.spans == 0 : shown->weight.traces == 0) continue;
         forest->list->pdata[i] = forest->list->pdata[visible];
@@ -299,7 +301,7 @@ static json_t *weight_json(guint patterns, const Weight *weight) {
 static guint sum_weights(const Forest *forest, guint from, guint visible, gboolean mixed, Weight *sum) {
     guint n = 0;
     *sum = (Weight){0};
-    for (guint i = from; i < visible; i++) {
+    for (guint i = from; i < visible && allowance_goes_on(); i++) {
         const Shown *shown = forest->list->pdata[i];
         if (mixed && !shown->mixed) continue;
         sum->traces += shown->weight.traces;
@@ -348,7 +350,7 @@ static gboolean weigh_all(Forest *forest, const StatsFilter *all, GError **error
 static void note_removed(void *arg, guint32 minute, const RemovedMinute *removed) {
     (void)minute;
     const Forest *forest = arg;
-    for (guint i = 0; i < removed->patterns->len; i++) {
+    for (guint i = 0; i < removed->patterns->len && allowance_goes_on(); i++) {
         const RemovedPattern *pattern = &g_array_index(removed->patterns, RemovedPattern, i);
         Member *member = g_hash_table_lookup(forest->members, GUINT_TO_POINTER(pattern->pattern));
         if (member && member->shown) member->shown->removed += pattern->traces;
@@ -367,7 +369,7 @@ static void count_members(Forest *forest) {
     GHashTableIter iter;
     gpointer data;
     g_hash_table_iter_init(&iter, forest->members);
-    while (g_hash_table_iter_next(&iter, NULL, &data)) {
+    while (allowance_goes_on() && g_hash_table_iter_next(&iter, NULL, &data)) {
         const Member *member = data;
         if (!member->shown || member->traces == 0) continue;
         member->shown->members++;
@@ -382,7 +384,7 @@ static GArray *listed_places(const Forest *forest) {
     GHashTableIter iter;
     gpointer number, data;
     g_hash_table_iter_init(&iter, forest->members);
-    while (g_hash_table_iter_next(&iter, &number, &data)) {
+    while (allowance_goes_on() && g_hash_table_iter_next(&iter, &number, &data)) {
         const Member *member = data;
         const StatsPlace place = {.object = GPOINTER_TO_UINT(number)};
         if (member->shown && member->shown->listed) g_array_append_val(places, place);
@@ -417,10 +419,10 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
     if (!none && !(weigh_all(forest, &stored, error) && find_removed(forest, error))) return FALSE;
     count_members(forest);
     guint visible = count_visible(forest);
-    g_qsort_with_data(forest->list->pdata, (gint)visible, sizeof(gpointer), compare_shown, &order->sort);
+    allowance_sort(forest->list->pdata, visible, sizeof(gpointer), compare_shown, &order->sort);
 
     guint n = count_listed(forest, asked, visible, order->limit);
-    for (guint i = 0; i < n; i++) {
+    for (guint i = 0; i < n && allowance_goes_on(); i++) {
         Shown *shown = forest->list->pdata[i];
         shown->listed = TRUE;
         shown->sum = pattern_sum_new(shown->pattern);
@@ -431,8 +433,9 @@ static gboolean forest_patterns(Forest *forest, const Asked *asked, ForestOrder 
     if (n < visible) json_object_set_new(answer, "more", json_true());
     json_t *list = json_array();
     json_object_set_new(answer, "patterns", list);
-    for (guint i = 0; i < n; i++) json_array_append_new(list, shown_json(forest, forest->list->pdata[i]));
-    return TRUE;
+    for (guint i = 0; i < n && allowance_check(error); i++)
+        json_array_append_new(list, shown_json(forest, forest->list->pdata[i]));
+    return allowance_check(error);
 }
 
 json_t *answer_forest(const Asked *asked, GError **error) {

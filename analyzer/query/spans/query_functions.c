@@ -162,7 +162,7 @@ static void best_clear(Best *best) { g_clear_pointer(&best->rows, g_ptr_array_un
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Best, best_clear)
 
 static void best_sort(Best *best) {
-    g_ptr_array_sort_with_data(best->rows, compare_rows, &best->sorting);
+    allowance_sort(best->rows->pdata, best->rows->len, sizeof(gpointer), compare_rows, &best->sorting);
     best->full = best->rows->len >= best->most;
     if (best->full) g_ptr_array_set_size(best->rows, (gint)best->most);
 }
@@ -231,7 +231,7 @@ json_t *answer_functions(const Asked *asked, GError **error) {
     guint available = top ? MAX(function_top_all(top), best.all) : best.all;
     guint n = MIN(answer_rows(asked, limit, available, answer), best.rows->len);
     json_object_set_new(answer, "functions", list);
-    for (guint i = 0; i < n; i++)
+    for (guint i = 0; i < n && allowance_goes_on(); i++)
         json_array_append_new(list, row_json(asked->archive, best.rows->pdata[i], filter.by_host));
     return answer;
 }

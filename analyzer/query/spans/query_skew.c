@@ -4,11 +4,13 @@
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/skew.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "common/base/allowance.h"
 
 static gboolean add_spans(Skew *skew, Archive *archive, const GByteArray *bytes) {
     g_autoptr(GPtrArray) records = g_ptr_array_new();
     const SpanRec *span;
-    for (gsize at = 0; (span = spans_next(bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
+    for (gsize at = 0; (span = spans_next(bytes, &at)) != NULL && allowance_goes_on();)
+        g_ptr_array_add(records, (gpointer)span);
     if (records->len == 0) return FALSE;
     g_autoptr(CallTree) tree =
         tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));

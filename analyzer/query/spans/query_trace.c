@@ -43,7 +43,8 @@ static void add_nodes(json_t *answer, const Asked *asked, const TraceView *view,
     guint shown = 0;
     trace_rows_begin(&rows);
 
-    for (guint32 i = 1; i < tree->n_nodes && shown < most && !allowance_over(); i++) {
+    for (guint32 i = 1; i < tree->n_nodes && shown < most; i++) {
+        if (!allowance_goes_on_with(tree->span[i] ? tree->span[i]->size_bytes : 0)) break;
         depths[i] = depths[tree->parent[i]] + 1;
         if (tree->span[i]) {
             trace_rows_add(&rows, i, depths[i]);
@@ -92,7 +93,7 @@ static void add_head(json_t *answer, Archive *archive, const TraceView *view) {
 }
 
 static gboolean has_span(const CallTree *tree, SpanId id) {
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i++) {
         if (tree->span[i] && span_id_equal(tree->span[i]->id, id)) return TRUE;
     }
     return FALSE;
@@ -126,7 +127,7 @@ json_t *answer_trace(const Asked *asked, GError **error) {
 
     json_auto_t *answer = json_object();
     add_head(answer, asked->archive, view);
-    if (!trace_tasks_add(answer, asked, view, error)) return NULL;
+    if (!allowance_check(error) || !trace_tasks_add(answer, asked, view, error)) return NULL;
     if (view->load.parts > 1) {
         json_object_set_new(answer, "parts", json_count(view->load.parts));
         json_object_set_new(answer, "first_part", json_count(part));

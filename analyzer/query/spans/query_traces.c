@@ -11,6 +11,7 @@
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -170,7 +171,7 @@ static gboolean meet(void *arg, guint32 node, const SpanAnnotation *annotation) 
 
 static gboolean host_fits(const TraceFilter *filter, const GByteArray *spans) {
     const SpanRec *span;
-    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL;)
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL && allowance_goes_on();)
         if (process_fits(filter, span)) return TRUE;
     return FALSE;
 }
@@ -202,7 +203,7 @@ static void pattern_terms(TraceFilter *filter, SearchTerms *terms) {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(guint32));
     guint32 n = archive_pattern_count(filter->archive), mixed = archive_mixed_count(filter->archive);
     if (filter->function == 0 && filter->roles == ALL_ROLES && filter->pattern == 0) return;
-    for (guint32 i = 1; i <= n + mixed; i++) {
+    for (guint32 i = 1; i <= n + mixed && allowance_goes_on(); i++) {
         guint32 number = i <= n ? i : MIXED_NUMBER + i - n;
         if (pattern_fits(filter, number)) g_array_append_val(numbers, number);
     }
@@ -250,7 +251,7 @@ typedef struct RootFound {
 static RootFound find_root(const GByteArray *spans) {
     RootFound found = {NULL, G_MAXINT64, G_MININT64, 0};
     const SpanRec *span;
-    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL; found.n_spans++) {
+    for (gsize at = 0; (span = spans_next(spans, &at)) != NULL && allowance_goes_on(); found.n_spans++) {
         const SpanRec *best = found.span;
         gboolean better = !best || (span->n_parents == 0) > (best->n_parents == 0);
         if (!better && (span->n_parents == 0) == (best->n_parents == 0))
@@ -378,6 +379,7 @@ static json_t *whole_row(Archive *archive, const Candidate *candidate, GError **
     ArchiveLoad load = {.max_bytes = trace_view_room()};
     if (!archive_load_parts(archive, candidate->trace_id, &load, spans, error)) return NULL;
     RootFound found = find_root(spans);
+    if (!allowance_check(error)) return NULL;
     json_t *row = row_json(archive, candidate, &found);
     add_more(row, &load);
     PatternId pattern;
@@ -393,6 +395,7 @@ static json_t *parts_row(Archive *archive, const Candidate *candidate, GError **
     g_autoptr(TraceView) view = trace_view_load_from(archive, candidate->trace_id, 0, error);
     if (!view) return NULL;
     RootFound found = find_root(view->bytes);
+    if (!allowance_check(error)) return NULL;
     json_t *row = row_json(archive, candidate, &found);
     add_more(row, &view->load);
     add_outcome(row, view->tree->counts.orphans, tree_incomplete(view->tree));
@@ -432,7 +435,8 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     json_object_set_new(answer, "more", json_boolean(search.more));
     json_object_set_new(answer, "traces", list);
     for (guint i = 0; i < found->list->len; i++) {
-        if (!append_row(&filter, &g_array_index(found->list, Candidate, i), list, error)) return NULL;
+        if (!allowance_check(error) || !append_row(&filter, &g_array_index(found->list, Candidate, i), list, error))
+            return NULL;
     }
     return g_steal_pointer(&answer);
 }

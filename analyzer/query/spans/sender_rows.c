@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/allowance.h"
+
 #define OTHERS "(others)"
 
 /* "DataNode/10.0.0.7/4242@1605956000123" -> "10.0.0.7/4242". */
@@ -58,7 +60,8 @@ static const char *name_of(const json_t *row) {
     return name ? name : "";
 }
 
-static int compare_rows(gconstpointer a, gconstpointer b) {
+static gint compare_rows(gconstpointer a, gconstpointer b, gpointer unused) {
+    (void)unused;
     const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
     gint64 m = json_integer_value(json_object_get(x, "received"));
     gint64 n = json_integer_value(json_object_get(y, "received"));
@@ -70,7 +73,7 @@ void sender_rows_finish(json_t *rows, json_t *document) {
     const char *process;
     json_t *row;
     json_object_foreach(rows, process, row) g_ptr_array_add(list, row);
-    g_ptr_array_sort(list, compare_rows);
+    allowance_sort(list->pdata, list->len, sizeof(gpointer), compare_rows, NULL);
     json_t *senders = json_array();
     for (guint i = 0; i < list->len; i++) json_array_append(senders, g_ptr_array_index(list, i));
     json_object_set_new(document, "senders", senders);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/query/shared/question.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 
 typedef struct Pair {
@@ -71,7 +72,7 @@ static guint32 host_of(const Skew *skew, const SpanRec *span) {
 }
 
 void skew_add_tree(Skew *skew, const CallTree *tree) {
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i++) {
         const SpanRec *child = tree->span[i], *parent = tree->span[tree->parent[i]];
         if (!child || !parent || child->duration_ns < 0) continue;
         gint64 delay_ns = parent->duration_ns - child->duration_ns;
@@ -91,7 +92,8 @@ typedef struct NamedPair {
     const Pair *pair;
 } NamedPair;
 
-static gint compare_pairs(gconstpointer left, gconstpointer right) {
+static gint compare_pairs(gconstpointer left, gconstpointer right, gpointer unused) {
+    (void)unused;
     const NamedPair *a = left, *b = right;
     gint order = strcmp(a->from, b->from);
     return order ? order : strcmp(a->to, b->to);
@@ -104,15 +106,15 @@ json_t *skew_json(const Skew *skew) {
     GHashTableIter iter;
     gpointer data;
     g_hash_table_iter_init(&iter, skew->pairs);
-    while (g_hash_table_iter_next(&iter, &data, NULL)) {
+    while (allowance_goes_on() && g_hash_table_iter_next(&iter, &data, NULL)) {
         const Pair *pair = data;
         NamedPair row = {dict_text(dict, pair->from, NULL), dict_text(dict, pair->to, NULL), pair};
         g_array_append_val(named, row);
     }
-    g_array_sort(named, compare_pairs);
+    allowance_sort(named->data, named->len, sizeof(NamedPair), compare_pairs, NULL);
 
     json_t *list = json_array();
-    for (guint i = 0; i < named->len; i++) {
+    for (guint i = 0; i < named->len && allowance_goes_on(); i++) {
         const NamedPair *row = &g_array_index(named, NamedPair, i);
         json_t *object = json_object();
         json_object_set_new(object, "from", json_text(row->from, strlen(row->from)));

@@ -1,5 +1,7 @@
 #include "analyzer/query/spans/tree_union.h"
 
+#include "common/base/allowance.h"
+
 typedef struct PathKey {
     guint32 parent, function, role;
     guint32 node;
@@ -70,7 +72,7 @@ static guint32 child_of(TreeUnion *tree, guint32 parent, const PatternNode *node
 void tree_union_add(TreeUnion *tree, guint side, PatternSum *sum) {
     const Pattern *pattern = sum->pattern;
     g_autofree guint32 *map = g_new0(guint32, pattern->n_nodes);
-    for (guint32 i = 1; i < pattern->n_nodes; i++) {
+    for (guint32 i = 1; i < pattern->n_nodes && allowance_goes_on(); i++) {
         map[i] = child_of(tree, map[pattern->nodes[i].parent], &pattern->nodes[i]);
         node_stats_merge(&node_at(tree, map[i])->side[side], &sum->nodes[i].stats);
     }
@@ -78,7 +80,7 @@ void tree_union_add(TreeUnion *tree, guint side, PatternSum *sum) {
 
 void tree_union_walk(TreeUnion *tree, TreeUnionVisit visit, void *arg) {
     guint32 at = node_at(tree, 0)->first_child;
-    while (at) {
+    while (at && allowance_goes_on()) {
         visit(arg, node_at(tree, at));
         if (node_at(tree, at)->first_child) {
             at = node_at(tree, at)->first_child;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/base/allowance.h"
+
 struct HdfsReader {
     Archive *archive;
     GHashTable *classes;                               /* name << 3 | role -> CallClass + 1 */
@@ -76,7 +78,7 @@ static void read_values(const HdfsReader *reader, const SpanRec *span, FactsNode
 static FactsNode *hdfs_reader_nodes(HdfsReader *reader, const CallTree *tree) {
     const Lookup *lookup = archive_lookup(reader->archive);
     FactsNode *nodes = g_new0(FactsNode, tree->n_nodes);
-    for (guint32 i = 1; i < tree->n_nodes; i++) {
+    for (guint32 i = 1; i < tree->n_nodes && allowance_goes_on(); i++) {
         const SpanRec *span = tree->span[i];
         if (!span) continue;
         lookup->process(lookup->arg, span->tracer, &nodes[i].role, &nodes[i].host);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/query/spark/diagnosis.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 
 /* ---- one task's ---- */
@@ -14,22 +15,28 @@ static HdfsResource resource_of(const HdfsShare *share) {
 typedef struct Sum {
     guint32 tracer;
     gint64 ns, of[HDFS_RESOURCE_COUNT];
+    guint32 most[HDFS_RESOURCE_COUNT]; /* names of the functions that took most of each */
 } Sum;
 
-/* What a task computed in its own client is nobody's; a network without a known end still is the network. */
+/* What a task computed in its own client is nobody's; a network without a known end still is the network. Shares are
+ * sorted: the first of a process and resource took most. */
 static void sum_shares(const GArray *shares, GArray *sums) {
-    for (guint i = 0; i < shares->len; i++) {
+    g_autoptr(GHashTable) places = g_hash_table_new(NULL, NULL); /* tracer -> place in sums, from 1 */
+    for (guint i = 0; i < shares->len && allowance_goes_on(); i++) {
         const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
-        Sum *sum = NULL;
-        for (guint k = 0; !sum && k < sums->len; k++)
-            if (g_array_index(sums, Sum, k).tracer == share->tracer) sum = &g_array_index(sums, Sum, k);
-        if (!sum) {
+        guint place = GPOINTER_TO_UINT(g_hash_table_lookup(places, GUINT_TO_POINTER(share->tracer)));
+        if (place == 0) {
             const Sum fresh = {.tracer = share->tracer};
             g_array_append_val(sums, fresh);
-            sum = &g_array_index(sums, Sum, sums->len - 1);
+            place = sums->len;
+            g_hash_table_insert(places, GUINT_TO_POINTER(share->tracer), GUINT_TO_POINTER(place));
         }
+
+        Sum *sum = &g_array_index(sums, Sum, place - 1);
+        const HdfsResource resource = resource_of(share);
         sum->ns += share->ns;
-        sum->of[resource_of(share)] += share->ns;
+        sum->of[resource] += share->ns;
+        if (sum->most[resource] == 0) sum->most[resource] = share->name;
     }
 }
 
@@ -44,14 +51,9 @@ static gboolean next_resource(const Sum *sum, guint32 told, Suspect *suspect) {
     return suspect->ns > 0;
 }
 
-/* Shares are sorted: the first that fits took most. */
-static void complete(Archive *archive, const GArray *shares, Suspect *suspect) {
+static void complete(Archive *archive, const Sum *sum, Suspect *suspect) {
     const Lookup *lookup = archive_lookup(archive);
-    suspect->name = 0;
-    for (guint i = 0; i < shares->len && suspect->name == 0; i++) {
-        const HdfsShare *share = &g_array_index(shares, HdfsShare, i);
-        if (share->tracer == suspect->tracer && resource_of(share) == suspect->resource) suspect->name = share->name;
-    }
+    suspect->name = sum->most[suspect->resource];
     suspect->role = ROLE_LOCAL;
     if (suspect->tracer) lookup->process(lookup->arg, suspect->tracer, &suspect->role, &suspect->host);
 }
@@ -64,9 +66,8 @@ static gint64 sum_of(const Sum *sum, guint32 resources) {
 }
 
 gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, guint32 resources, Suspect *suspect) {
-    const GArray *shares = hdfs->facts.shares;
     g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
-    sum_shares(shares, sums);
+    sum_shares(hdfs->facts.shares, sums);
 
     const Sum *most = NULL;
     for (guint i = 0; i < sums->len; i++) {
@@ -78,12 +79,13 @@ gboolean suspect_find(Archive *archive, const TaskHdfs *hdfs, guint32 resources,
 
     Suspect found = {.tracer = most->tracer, .process_ns = most->ns};
     next_resource(most, ~resources, &found);
-    complete(archive, shares, &found);
+    complete(archive, most, &found);
     *suspect = found;
     return TRUE;
 }
 
-static gint by_time(gconstpointer a, gconstpointer b) {
+static gint by_time(gconstpointer a, gconstpointer b, gpointer unused) {
+    (void)unused;
     const Suspect *x = a, *y = b;
     if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
     if (x->tracer != y->tracer) return x->tracer < y->tracer ? -1 : 1;
@@ -95,16 +97,16 @@ GArray *suspects_of_shares(Archive *archive, const GArray *shares) {
     g_autoptr(GArray) sums = g_array_new(FALSE, FALSE, sizeof(Sum));
     sum_shares(shares, sums);
 
-    for (guint i = 0; i < sums->len; i++) {
+    for (guint i = 0; i < sums->len && allowance_goes_on(); i++) {
         const Sum *sum = &g_array_index(sums, Sum, i);
         Suspect found = {.tracer = sum->tracer, .process_ns = sum->ns};
         for (guint32 told = 0; next_resource(sum, told, &found); told |= 1u << found.resource) {
-            complete(archive, shares, &found);
+            complete(archive, sum, &found);
             g_array_append_val(list, found);
         }
     }
 
-    g_array_sort(list, by_time);
+    allowance_sort(list->data, list->len, sizeof(Suspect), by_time, NULL);
     return list;
 }
 
