@@ -53,8 +53,8 @@ gboolean allowance_goes_on(void);
 gboolean allowance_goes_on_with(gsize bytes);
 /* g_qsort_with_data() of which each comparison is a step; in no order when they may not go on. */
 void allowance_sort(gpointer items, gsize n, gsize item_bytes, GCompareDataFunc compare, gpointer arg);
-/* The same as allowance_goes_on(), with the error. FALSE: stop. LIMIT: it needs too much memory or time by itself; BUSY:
- * others have the memory; PEER: the asker left. */
+/* The same as allowance_goes_on(), with the error. FALSE: stop. LIMIT: it needs too much memory or time by itself;
+ * BUSY: others have the memory; PEER: the asker left. */
 gboolean allowance_check(GError **error);
 /* Has too much been charged already? Cheaper, and looks at nothing else. */
 gboolean allowance_over(void);

@@ -2,9 +2,9 @@
  *
  * Ids count from 1 and never change; id 0 is the empty string. A new entry is in memory first. It goes to the store
  * together with the records that refer to it, or before: whoever writes records puts what waits into the same batch
- * (dict_put()). So no record can refer to an id that a crash has lost, and an id that was lost is given again to another
- * string. Key in FAMILY_DICT: the id, u32 big-endian; value: the bytes. All functions may be called from any thread;
- * lookups of known strings take a shared lock only.
+ * (dict_put()). So no record can refer to an id that a crash has lost, and an id that was lost is given again to
+ * another string. Key in FAMILY_DICT: the id, u32 big-endian; value: the bytes. All functions may be called from any
+ * thread; lookups of known strings take a shared lock only.
  *
  * All entries are at hand, but what is not used lies in files without a name beside the store (base/mapped.h), for most
  * are tracer ids of processes that have ended long ago. */

@@ -18,6 +18,9 @@
  * size allow. */
 #define STEPS_OF_TRACE (3 * STEPS_MAX)
 #define STEPS_OF_GROUP (80 * STEPS_MAX)
+/* A table of hosts, jobs and minutes is made and gone through without a look: as large as PLACES_MAX of
+ * analyzer/query/nodes/cluster.c lets it be. */
+#define STEPS_OF_GRID (2000 * (guint64)STEPS_MAX)
 
 static guint64 steps, watched; /* watched: where too many will have been done since the last look */
 
@@ -251,6 +254,8 @@ static const struct {
     {"why", "app=app-1", 0},
     {"why", "trace=1000000000000001", 0},
     {"why", "trace=2000000000000003", 0},
+    {"nodes", "", STEPS_OF_GRID},
+    {"slow", "", STEPS_OF_GRID},
     {"hosts", "", 0},
     {"hosts", "host=host00001", 0},
 };
