@@ -21,7 +21,8 @@ typedef struct Question {
 static const Question questions[] = {
     {"status", answer_status, (const char *const[]){NULL}},
     {"senders", answer_senders, (const char *const[]){NULL}},
-    {"functions", answer_functions, ALLOW("since", "until", "host", "role", "function", "by", "sort", "limit")},
+    {"functions", answer_functions,
+     ALLOW("since", "until", "host", "role", "function", "exclude", "by", "sort", "limit")},
     {"series", answer_series,
      ALLOW("since", "until", "host", "role", "function", "by", "field", "step", "sort", "limit")},
     {"distribution", answer_distribution, ALLOW("since", "until", "host", "role", "function", "of", "step")},
@@ -31,7 +32,7 @@ static const Question questions[] = {
      ALLOW("since", "until", "host", "role", "function", "path", "annotation", "min_duration", "max_duration",
            "incomplete", "pattern", "sort", "limit")},
     {"trace", answer_trace, ALLOW("id", "limit", "part")},
-    {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "sort", "limit")},
+    {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "by", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
     {"verify", answer_verify, (const char *const[]){NULL}},
     {"stragglers", answer_stragglers,

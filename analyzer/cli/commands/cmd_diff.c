@@ -14,6 +14,7 @@ static const Option options[] = {
     OPTION_PERIOD,
     OPTION_HOST,
     OPTION_ROLE,
+    {"by", OPTION_CHOICE, "host", "by", "of periods: a row for each host", NULL},
     {"sort", OPTION_CHOICE, "total=total_change_ns|mean=mean_change_ns|percent=mean_change_percent|z", "sort",
      "column to sort by", NULL},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N rows (0: all)", NULL},
@@ -31,6 +32,7 @@ const Command command_diff = {
         "Compares two periods (SINCE..UNTIL; an open end is left out, as in 1h..), two patterns or two traces. slower\n"
         "and faster are said when the means differ by at least 5 % and by 3 standard errors (z).",
     .example = "  plumb diff 2h..1h 1h..\n"
+               "  plumb diff 2h..1h 1h.. --by host --role datanode --sort z\n"
                "  plumb diff 2026-11-20T10:00:00Z..2026-11-20T11:00:00Z 2026-11-21T10:00:00Z..2026-11-21T11:00:00Z\n"
                "  plumb diff 4be1c2a09d3f5577 90b3a5d1c07e6412\n",
     .options = options,

@@ -109,7 +109,8 @@ const Command command_export = {
     .about =
         "Writes every stored span as an HTrace 4 JSON line, to standard output or to a file, which appears under its\n"
         "name only when it is whole. After them come the records of Spark of that time, lines that begin with\n"
-        "{\"spark\":. 'plumb import' of it gives the same forest and the same applications.",
+        "{\"spark\":. 'plumb import' of it gives the same applications and the same forest, but for which shapes are\n"
+        "rare once there are more than 32,768 nodes of patterns: what comes first then gets a pattern of its own.",
     .example = "  plumb export --since 1h | head\n"
                "  plumb export --output spans.json.zst\n"
                "  plumb export --store /var/lib/plumbline --output spans.json.gz\n",

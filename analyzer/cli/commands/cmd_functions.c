@@ -13,14 +13,16 @@ static const Option options[] = {
     OPTION_HOST,
     OPTION_ROLE,
     {"function", OPTION_TEXT, "NAME", "function", "only this function", NULL},
-    {"by", OPTION_CHOICE, "host", "by", "a row for each host", NULL},
+    {"exclude", OPTION_LIST, "FUNCTION", "exclude", "without this function; may be repeated", NULL},
+    {"by", OPTION_CHOICE, "host|minute|host,minute", "by", "a row for each host, minute, or both", NULL},
     {"bytes", OPTION_FLAG, NULL, NULL, "bytes and bytes per second instead of times", NULL},
     {"sort", OPTION_CHOICE,
-     "function|role|host|mean=mean_ns|std=std_ns|min=min_ns|max=max_ns|q25=q25_ns|q50=q50_ns|q75=q75_ns|q95=q95_ns|"
+     "function|role|host|minute=since_time_ns|"
+     "mean=mean_ns|std=std_ns|min=min_ns|max=max_ns|q25=q25_ns|q50=q50_ns|q75=q75_ns|q95=q95_ns|"
      "q99=q99_ns|calls|total=total_ns|self=self_ns|critical=critical_ns|bytes=bytes.total_bytes|rate=rate.mean_bytes_"
      "per_s|"
      "empty=bytes.zero_calls|small=bytes.small_calls",
-     "sort", "column to sort by", "total"},
+     "sort", "column to sort by (default: total; by minute: minute)", NULL},
     {"limit", OPTION_NUMBER, "N", "limit", "at most N rows (0: all)", "0"},
     OPTION_THE_END,
 };
@@ -34,6 +36,8 @@ const Command command_functions = {
              "that the root of the trace really waited for). '~' marks quantiles from a sketch, within 0.8 %.",
     .example = "  plumb functions --since 1h --role datanode --sort self\n"
                "  plumb functions --by host --function OpWriteBlockProto\n"
+               "  plumb functions --since 30m --by host,minute --function BlockReceiver#flushOrSync\n"
+               "  plumb functions --since 1h --sort self --exclude PacketReceiver#receiveNextPacket\n"
                "  plumb functions --bytes --limit 10\n",
     .options = options,
     .run = functions_run,

@@ -138,10 +138,13 @@ const Command command_watch = {
     .name = "watch",
     .arguments = "",
     .summary = "name the stragglers of running applications while they run",
-    .about = "Looks at the running applications of Spark every few "
-             "seconds, and names each task that already takes at least\n"
-             "1.5 times the median of its stage; again once a cause is seen. Needs a plumb-bridge --follow that sends\n"
-             "the growing event logs. With --json each straggler is one line.",
+    .about =
+        "Looks at the running applications of Spark every few "
+        "seconds, and names each task that already takes at least\n"
+        "1.5 times the median of its stage; again once a cause is seen. Needs a plumb-bridge --follow that sends\n"
+        "the growing event logs. Spark 4 compresses them, and writes a block only when it is full: set\n"
+        "spark.eventLog.compress=false and spark.eventLog.buffer.kb=1 for the application, or it shows late. With\n"
+        "--json each straggler is one line.",
     .example = "  plumb watch\n"
                "  plumb watch --app app-20260101120000-0001 --json\n",
     .options = options,

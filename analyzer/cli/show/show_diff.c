@@ -6,10 +6,12 @@
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 
+#define HOST_COLUMN 3u /* only where rows have hosts */
+
 static const TableColumn columns[] = {
-    {"", TRUE, 0, 0},          {"function", TRUE, 24, 0},     {"role", TRUE, 0, 6},    {"calls A", FALSE, 0, 3},
-    {"calls B", FALSE, 0, 3},  {"mean A", FALSE, 0, 0},       {"mean B", FALSE, 0, 0}, {"change", FALSE, 0, 2},
-    {"change %", FALSE, 0, 0}, {"total change", FALSE, 0, 0}, {"z", FALSE, 0, 5},
+    {"", TRUE, 0, 0},         {"function", TRUE, 24, 0}, {"role", TRUE, 0, 6},          {"host", TRUE, 0, 0},
+    {"calls A", FALSE, 0, 3}, {"calls B", FALSE, 0, 3},  {"mean A", FALSE, 0, 0},       {"mean B", FALSE, 0, 0},
+    {"change", FALSE, 0, 2},  {"change %", FALSE, 0, 0}, {"total change", FALSE, 0, 0}, {"z", FALSE, 0, 5},
 };
 
 static Colour state_colour(const char *state) {
@@ -37,6 +39,10 @@ static char *change_text(const Style *style, const json_t *row, const char *fiel
     return unit_in_column(unit_duration_signed(style, field_number(row, field), resolution));
 }
 
+static gboolean any_host(const json_t *rows) {
+    return json_array_size(rows) > 0 && field_present(json_array_get(rows, 0), "host");
+}
+
 static void add_row(Table *table, const Style *style, const json_t *row, char *prefix) {
     const json_t *a = field_object(row, "a"), *b = field_object(row, "b");
     gint64 resolution = MAX(field_int(a, "resolution_ns"), field_int(b, "resolution_ns"));
@@ -44,6 +50,7 @@ static void add_row(Table *table, const Style *style, const json_t *row, char *p
     table_cell(table, text_clean(style, strcmp(state, "same") == 0 ? "" : state), state_colour(state));
     table_cell_tree(table, prefix, show_text(style, row, "function"), measure_role_colour(style, row));
     table_cell(table, show_text(style, row, "role"), COLOUR_NONE);
+    if (field_present(row, "host")) table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
     table_cell(table, calls_text(a), COLOUR_NONE);
     table_cell(table, calls_text(b), COLOUR_NONE);
     table_cell(table, mean_text(style, a), COLOUR_NONE);
@@ -116,7 +123,11 @@ void show_diff(const json_t *document, const ShowOptions *options, GString *out)
         g_string_append(out, "Nothing to compare: neither has calls.\n");
         return;
     }
-    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    TableColumn shown[G_N_ELEMENTS(columns)];
+    guint n = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+        if (i != HOST_COLUMN || any_host(rows)) shown[n++] = columns[i];
+    g_autoptr(Table) table = table_new(style, shown, n);
     add_rows(table, style, rows);
     table_print(table, out);
     append_patterns(field_list(document, "patterns"), style, out);

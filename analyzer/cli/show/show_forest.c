@@ -19,6 +19,21 @@ static char *hosts_text(const Style *style, const json_t *node) {
     return text_clean(style, joined);
 }
 
+/* The nodes to show: with a host, those that ran there and what leads to them. Free the list, not the nodes. */
+static json_t *shown_nodes(const json_t *nodes) {
+    const gsize n = json_array_size(nodes);
+    json_t *shown = json_array();
+    for (gsize i = 0; i < n; i++) {
+        json_t *node = json_array_get(nodes, i);
+        const gint64 depth = field_int(node, "depth");
+        gboolean runs = field_int(node, "calls") > 0;
+        for (gsize k = i + 1; !runs && k < n && field_int(json_array_get(nodes, k), "depth") > depth; k++)
+            runs = field_int(json_array_get(nodes, k), "calls") > 0;
+        if (runs) json_array_append(shown, node);
+    }
+    return shown;
+}
+
 static TreeLines *lines_of(const Style *style, const json_t *nodes) {
     gsize n = json_array_size(nodes);
     g_autofree guint32 *depths = g_new(guint32, n);
@@ -76,11 +91,11 @@ static void add_pattern(Table *table, const ShowOptions *options, const json_t *
     const Style *style = &options->style;
     if (rank > 1) table_line(table, g_strdup(""), COLOUR_NONE);
     add_title(table, style, pattern, rank);
-    const json_t *nodes = field_list(pattern, "nodes");
+    json_auto_t *nodes = shown_nodes(field_list(pattern, "nodes"));
     g_autoptr(TreeLines) lines = lines_of(style, nodes);
     gsize i;
     const json_t *node;
-    json_array_foreach((json_t *)nodes, i, node) {
+    json_array_foreach(nodes, i, node) {
         table_cell_tree(table, tree_lines_next(lines), show_text(style, node, "function"),
                         measure_role_colour(style, node));
         measure_cells(table, style, options->set, node);

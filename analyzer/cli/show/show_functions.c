@@ -1,6 +1,7 @@
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
+#include "common/base/clock.h"
 
 static gboolean any_row_has(const json_t *rows, const char *field) {
     gsize i;
@@ -14,13 +15,18 @@ static gboolean any_notes(const json_t *rows) {
            any_row_has(rows, "outside_parent_calls");
 }
 
-static void add_row(Table *table, const ShowOptions *options, const json_t *row, gboolean by_host, gboolean notes) {
+typedef struct Split {
+    gboolean minute, host, notes; /* which columns there are */
+} Split;
+
+static void add_row(Table *table, const ShowOptions *options, const json_t *row, const Split *split) {
     const Style *style = &options->style;
+    if (split->minute) table_cell(table, unit_time(field_int(row, "since_time_ns"), NS_PER_SEC), COLOUR_NONE);
     table_cell(table, show_text(style, row, "function"), measure_role_colour(style, row));
     table_cell(table, show_text(style, row, "role"), COLOUR_NONE);
-    if (by_host) table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
+    if (split->host) table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
     measure_cells(table, style, options->set, row);
-    if (notes) table_cell(table, measure_notes(row), COLOUR_NONE);
+    if (split->notes) table_cell(table, measure_notes(row), COLOUR_NONE);
 }
 
 void show_functions(const json_t *document, const ShowOptions *options, GString *out) {
@@ -31,20 +37,21 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
         return;
     }
 
-    gboolean by_host = any_row_has(rows, "host"), notes = any_notes(rows);
+    const Split split = {any_row_has(rows, "since_time_ns"), any_row_has(rows, "host"), any_notes(rows)};
 
-    TableColumn columns[4 + MEASURE_MAX_COLUMNS];
+    TableColumn columns[5 + MEASURE_MAX_COLUMNS];
     guint n = 0;
+    if (split.minute) columns[n++] = (TableColumn){"minute", TRUE, 0, 0};
     columns[n++] = (TableColumn){"function", TRUE, 20, 0};
     columns[n++] = (TableColumn){"role", TRUE, 0, 8};
-    if (by_host) columns[n++] = (TableColumn){"host", TRUE, 0, 0};
+    if (split.host) columns[n++] = (TableColumn){"host", TRUE, 0, 0};
     n += measure_columns(options->set, columns + n);
-    if (notes) columns[n++] = (TableColumn){"notes", TRUE, 0, 9};
+    if (split.notes) columns[n++] = (TableColumn){"notes", TRUE, 0, 9};
 
     g_autoptr(Table) table = table_new(&options->style, columns, n);
     gsize i;
     const json_t *row;
-    json_array_foreach((json_t *)rows, i, row) add_row(table, options, row, by_host, notes);
+    json_array_foreach((json_t *)rows, i, row) add_row(table, options, row, &split);
 
     table_print(table, out);
     if (options->set == MEASURE_BYTES && !any_row_has(rows, "bytes"))

@@ -53,6 +53,7 @@ json_t *change_json(Archive *archive, const ChangeRow *row, gboolean with_depth)
     if (with_depth) json_object_set_new(object, "depth", json_integer(row->depth));
     json_object_set_new(object, "function", json_text(name, strlen(name)));
     json_object_set_new(object, "role", json_string(role_name(row->role)));
+    if (row->host) json_object_set_new(object, "host", json_name(archive, row->host));
     json_object_set_new(object, "state", json_string(change_state(row)));
     if (row->a) json_object_set_new(object, "a", measure_json(row->a));
     if (row->b) json_object_set_new(object, "b", measure_json(row->b));
@@ -86,7 +87,10 @@ static gint compare(gconstpointer left, gconstpointer right, gpointer arg) {
     double x = sort_value(a, sorting->sort), y = sort_value(b, sorting->sort);
     if (x != y) return x > y ? -1 : 1;
     gint order = strcmp(node_text(sorting->archive, a->function), node_text(sorting->archive, b->function));
-    return order ? order : (gint)a->role - (gint)b->role;
+    if (order == 0) order = (gint)a->role - (gint)b->role;
+    return order || a->host == b->host ? order
+                                       : strcmp(dict_text(archive_dict(sorting->archive), a->host, NULL),
+                                                dict_text(archive_dict(sorting->archive), b->host, NULL));
 }
 
 void change_sort(Archive *archive, GArray *rows, guint sort) {

@@ -13,6 +13,7 @@
 typedef struct ChangeRow {
     guint32 function; /* dictionary id, or NAME_MISSING */
     guint32 role;
+    guint32 host;  /* dictionary id; 0: of all hosts together */
     guint32 depth; /* of tree nodes */
     NodeStats *a, *b;
     double mean_change_ns, percent, z;

@@ -21,6 +21,7 @@ typedef struct Diff {
     Archive *archive;
     guint kind; /* DiffKind */
     guint32 roles, host;
+    gboolean by_host; /* of periods: a row for each host */
     guint sort;
     gboolean sorted; /* asked for; else trees stay trees */
     gboolean limited;
@@ -50,10 +51,13 @@ static void write_rows(Diff *diff, json_t *answer) {
 
 static gint compare_keys(const FunctionRow *a, const FunctionRow *b) {
     if (a->function != b->function) return a->function < b->function ? -1 : 1;
-    return (gint)a->role - (gint)b->role;
+    if (a->role != b->role) return (gint)a->role - (gint)b->role;
+    return a->host < b->host ? -1 : a->host > b->host;
 }
 
-/* Both are sorted by (function, role). */
+static gint by_key(gconstpointer a, gconstpointer b) { return compare_keys(a, b); }
+
+/* Both are sorted by (function, role, host). */
 static void join_functions(Diff *diff, GArray *a, GArray *b) {
     guint i = 0, j = 0;
     while ((i < a->len || j < b->len) && allowance_goes_on()) {
@@ -61,7 +65,7 @@ static void join_functions(Diff *diff, GArray *a, GArray *b) {
         FunctionRow *right = j < b->len ? &g_array_index(b, FunctionRow, j) : NULL;
         gint order = !left ? 1 : !right ? -1 : compare_keys(left, right);
         const FunctionRow *which = order <= 0 ? left : right;
-        ChangeRow row = {.function = which->function, .role = which->role};
+        ChangeRow row = {.function = which->function, .role = which->role, .host = which->host};
         if (order <= 0) row.a = &left->stats, i++;
         if (order >= 0) row.b = &right->stats, j++;
         add_row(diff, row);
@@ -170,11 +174,13 @@ static gboolean diff_periods(Diff *diff, json_t *answer, GError **error) {
     if (!params_range(asked->params, "a", asked->now_ns, &periods[0], error) ||
         !params_range(asked->params, "b", asked->now_ns, &periods[1], error))
         return FALSE;
-    FunctionFilter filter = {.roles = diff->roles, .host = diff->host};
+    FunctionFilter filter = {.roles = diff->roles, .host = diff->host, .by_host = diff->by_host};
     filter.period = periods[0];
     if (!function_rows_load(diff->archive, &filter, a, error)) return FALSE;
     filter.period = periods[1];
     if (!function_rows_load(diff->archive, &filter, b, error)) return FALSE;
+    g_array_sort(a, by_key); /* of hosts, blocks of them come one after the other */
+    g_array_sort(b, by_key);
     join_functions(diff, a, b);
     write_rows(diff, answer);
     return compare_patterns(diff, periods, answer, error);
@@ -240,6 +246,8 @@ static gboolean diff_trees(Diff *diff, json_t *answer, GError **error) {
     g_autoptr(TreeUnion) tree = tree_union_new();
     Period period;
     if (!params_period(diff->asked->params, diff->asked->now_ns, &period, error)) return FALSE;
+    if (diff->by_host)
+        return fail(error, PLUMB_ERROR_INPUT, "by=host goes with periods: trees have their hosts in them");
     if (diff->kind == KIND_TRACE && diff->host)
         return fail(error, PLUMB_ERROR_INPUT, "host goes with periods and patterns, not with traces");
     for (guint side = 0; side < 2; side++) {
@@ -264,7 +272,8 @@ static guint guess_kind(const char *value) {
 
 static gboolean diff_parse(const Asked *asked, Diff *diff, GError **error) {
     static const char *const sorts[] = {"total_change_ns", "mean_change_ns", "mean_change_percent", "z", NULL};
-    static const char *const kinds[] = {"period", "pattern", "trace", NULL};
+    static const char *const kinds[] = {"period", "pattern", "trace", NULL}, *const splits[] = {"host", NULL};
+    guint split = 1;
     const QueryParams *params = asked->params;
     const char *a = params_text(params, "a");
     if (!a || !params_text(params, "b"))
@@ -277,6 +286,8 @@ static gboolean diff_parse(const Asked *asked, Diff *diff, GError **error) {
     diff->kind = guess_kind(a);
     diff->sorted = params_text(params, "sort") != NULL;
     diff->limited = params_text(params, "limit") != NULL;
+    if (!params_choice(params, "by", splits, &split, error)) return FALSE;
+    diff->by_host = split == 0;
     return params_choice(params, "kind", kinds, &diff->kind, error) && params_roles(params, &diff->roles, error) &&
            params_choice(params, "sort", sorts, &diff->sort, error) &&
            params_count(params, "limit", &diff->limit, error);

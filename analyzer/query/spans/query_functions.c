@@ -7,6 +7,7 @@
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "common/base/allowance.h"
+#include "common/base/clock.h"
 #include "common/base/error.h"
 
 static void row_clear(gpointer data) {
@@ -78,9 +79,14 @@ gboolean function_rows_load(Archive *archive, const FunctionFilter *filter, GArr
     return visit_rows(archive, filter, collect, &collector, error);
 }
 
+/* What is a row of its own beside each function and role. */
+typedef struct Split {
+    gboolean by_host, by_minute;
+} Split;
+
 /* ---- order ---- */
 
-typedef enum { BY_FUNCTION, BY_ROLE, BY_HOST, BY_MEASURE } Order;
+typedef enum { BY_FUNCTION, BY_ROLE, BY_HOST, BY_TIME, BY_MEASURE } Order;
 
 typedef struct Sorting {
     Archive *archive;
@@ -106,26 +112,30 @@ static gint compare_rows(gconstpointer left, gconstpointer right, gpointer arg) 
     } else if (sorting->order == BY_HOST) {
         order = compare_ids(sorting->archive, a->host, b->host);
     }
+    if (order == 0 && sorting->order == BY_TIME) order = a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
     if (order == 0) order = compare_ids(sorting->archive, a->function, b->function);
     if (order == 0) order = (gint)a->role - (gint)b->role;
     if (order == 0) order = compare_ids(sorting->archive, a->host, b->host);
-    return order;
+    return order ? order : a->since_ns < b->since_ns ? -1 : a->since_ns > b->since_ns;
 }
 
-static gboolean parse_sorting(const Asked *asked, gboolean by_host, Sorting *sorting, GError **error) {
+static gboolean parse_sorting(const Asked *asked, const Split *split, Sorting *sorting, GError **error) {
     const char *text = params_text(asked->params, "sort");
-    if (!text) text = "total_ns";
+    if (!text) text = split->by_minute ? "since_time_ns" : "total_ns";
     Sorting result = {asked->archive, BY_MEASURE, measure_field(text)};
     if (strcmp(text, "function") == 0)
         result.order = BY_FUNCTION;
     else if (strcmp(text, "role") == 0)
         result.order = BY_ROLE;
-    else if (strcmp(text, "host") == 0 && by_host)
+    else if (strcmp(text, "host") == 0 && split->by_host)
         result.order = BY_HOST;
+    else if (strcmp(text, "since_time_ns") == 0 && split->by_minute)
+        result.order = BY_TIME;
     else if (!result.field)
         return fail(error, PLUMB_ERROR_INPUT,
                     "sort \"%s\" is no field of the rows: use calls, total_ns, mean_ns, self_ns, critical_ns, "
-                    "max_ns, q95_ns, bytes.total_bytes, function, role, host (with by=host), ...",
+                    "max_ns, q95_ns, bytes.total_bytes, function, role, host (with by=host), since_time_ns (with "
+                    "by=minute), ...",
                     text);
     *sorting = result;
     return TRUE;
@@ -141,6 +151,8 @@ typedef struct Best {
     Sorting sorting;
     guint32 roles;
     gboolean by_host;
+    gint64 since_ns;       /* of the minute that is read; 0: not by minute */
+    const GArray *exclude; /* guint32: functions that are left out */
     guint most;
     guint all;       /* how many came */
     GPtrArray *rows; /* FunctionRow */
@@ -154,8 +166,13 @@ static void row_free(gpointer data) {
     g_free(row);
 }
 
-static Best best_new(const Sorting *sorting, const FunctionFilter *filter, guint most) {
-    return (Best){*sorting, filter->roles, filter->by_host, most, 0, g_ptr_array_new_with_free_func(row_free), FALSE};
+static Best best_new(const Sorting *sorting, const FunctionFilter *filter, const GArray *exclude, guint most) {
+    return (Best){.sorting = *sorting,
+                  .roles = filter->roles,
+                  .by_host = filter->by_host,
+                  .exclude = exclude,
+                  .most = most,
+                  .rows = g_ptr_array_new_with_free_func(row_free)};
 }
 
 static void best_clear(Best *best) { g_clear_pointer(&best->rows, g_ptr_array_unref); }
@@ -171,11 +188,17 @@ static gboolean is_behind(Best *best, FunctionRow *row) {
     return best->full && compare_rows(&row, &best->rows->pdata[best->most - 1], &best->sorting) > 0;
 }
 
+static gboolean is_excluded(const Best *best, guint32 function) {
+    for (guint i = 0; i < best->exclude->len; i++)
+        if (g_array_index(best->exclude, guint32, i) == function) return TRUE;
+    return FALSE;
+}
+
 static void best_add(void *arg, const StatsKey *key, StatsRow *stored) {
     Best *best = arg;
-    if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0) return;
+    if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0 || is_excluded(best, key->object)) return;
     NodeStats *stats = stats_row_first(stored);
-    FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, *stats};
+    FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, best->since_ns, *stats};
     best->all++;
     if (is_behind(best, &seen)) return;
     FunctionRow *row = g_new(FunctionRow, 1);
@@ -194,36 +217,80 @@ static json_t *row_json(Archive *archive, FunctionRow *row, gboolean by_host) {
     json_object_set_new(object, "function", json_name(archive, row->function));
     json_object_set_new(object, "role", json_string(role_name(row->role)));
     if (by_host) json_object_set_new(object, "host", json_name(archive, row->host));
+    if (row->since_ns) json_object_set_new(object, "since_time_ns", json_integer(row->since_ns));
     measure_add(object, &row->stats);
     return object;
 }
 
-static gboolean parse_filter(const Asked *asked, FunctionFilter *filter, GError **error) {
-    static const char *const splits[] = {"host", NULL};
-    guint split = 1;
+static gboolean parse_filter(const Asked *asked, FunctionFilter *filter, Split *split, GError **error) {
+    static const char *const splits[] = {"host", "minute", "host,minute", NULL};
+    guint by = G_N_ELEMENTS(splits);
     filter->function = asked_name(asked, "function");
     filter->host = asked_name(asked, "host");
-    if (!params_choice(asked->params, "by", splits, &split, error)) return FALSE;
-    filter->by_host = split == 0;
+    if (!params_choice(asked->params, "by", splits, &by, error)) return FALSE;
+    *split = (Split){.by_host = by == 0 || by == 2, .by_minute = by == 1 || by == 2};
+    filter->by_host = split->by_host;
     return params_period(asked->params, asked->now_ns, &filter->period, error) &&
            params_roles(asked->params, &filter->roles, error);
 }
 
+/* Names that nothing stored has exclude nothing. */
+static GArray *asked_excludes(const Asked *asked) {
+    GArray *exclude = g_array_new(FALSE, FALSE, sizeof(guint32));
+    const char *text;
+    for (guint i = 0; (text = params_nth(asked->params, "exclude", i)) != NULL; i++) {
+        const guint32 id = dict_find(archive_dict(asked->archive), text, strlen(text));
+        if (id) g_array_append_val(exclude, id);
+    }
+    return exclude;
+}
+
+/* ---- minute by minute ---- */
+
+/* Of so many minutes the answer is still one that somebody can read. */
+#define MINUTES_MOST (24 * 60)
+
+/* Where finer rows have expired, a step is an hour or a day. */
+static gboolean visit_minutes(Archive *archive, const FunctionFilter *asked, Best *best, GError **error) {
+    const ArchiveTotals totals = archive_totals(archive);
+    FunctionFilter filter = *asked;
+    if (totals.traces == 0) return TRUE;
+    gint64 at_ns = MAX(asked->period.since_ns, totals.first_ns - totals.first_ns % NS_PER_MINUTE);
+    const gint64 until_ns = MIN(asked->period.until_ns, totals.last_ns + 1);
+    if (until_ns - at_ns > MINUTES_MOST * NS_PER_MINUTE)
+        return fail(error, PLUMB_ERROR_INPUT,
+                    "by minute: the period has more than a day of minutes; give since and until closer together");
+
+    while (at_ns < until_ns) {
+        filter.period = (Period){at_ns, at_ns + 1};
+        archive_stats_period(archive, &filter.period.since_ns, &filter.period.until_ns);
+        best->since_ns = filter.period.since_ns;
+        if (!visit_rows(archive, &filter, best_add, best, error)) return FALSE;
+        at_ns = MAX(filter.period.until_ns, at_ns + 1);
+    }
+    return TRUE;
+}
+
 json_t *answer_functions(const Asked *asked, GError **error) {
     FunctionFilter filter = {.roles = ALL_ROLES};
+    Split split;
     Sorting sorting;
     guint64 limit = 0;
-    if (!parse_filter(asked, &filter, error) || !parse_sorting(asked, filter.by_host, &sorting, error) ||
+    if (!parse_filter(asked, &filter, &split, error) || !parse_sorting(asked, &split, &sorting, error) ||
         !params_count(asked->params, "limit", &limit, error))
         return NULL;
+
+    g_autoptr(GArray) exclude = asked_excludes(asked);
     g_autoptr(FunctionTop) top = NULL;
     guint64 most = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
-    if (filter.by_host && sorting.order == BY_MEASURE &&
-        !function_top_choose(asked->archive, &filter, (FunctionRank){sorting.field, most}, &top, error))
+    const gboolean choose = split.by_host && !split.by_minute && exclude->len == 0 && sorting.order == BY_MEASURE;
+    if (choose && !function_top_choose(asked->archive, &filter, (FunctionRank){sorting.field, most}, &top, error))
         return NULL;
     filter.top = top;
-    g_auto(Best) best = best_new(&sorting, &filter, (guint)most);
-    if (!visit_rows(asked->archive, &filter, best_add, &best, error)) return NULL;
+    g_auto(Best) best = best_new(&sorting, &filter, exclude, (guint)most);
+    const gboolean visited = split.by_minute ? visit_minutes(asked->archive, &filter, &best, error)
+                                             : visit_rows(asked->archive, &filter, best_add, &best, error);
+    if (!visited) return NULL;
     best_sort(&best);
 
     json_t *answer = json_object(), *list = json_array();
