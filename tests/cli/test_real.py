@@ -33,6 +33,23 @@ def trace_ids():
     return sorted({span["a"][:16] for span in SPANS})
 
 
+def test_open_traces_are_told(tmp_path):
+    """What plumbd holds open is in no statistics: whoever asks in the first seconds is told so."""
+    (tmp_path / "spans.json").write_text(json_lines(make_spans(3, seed=5)))
+    daemon = Plumbd(tmp_path, trace__idle="1h", trace__max_age="1h")
+    try:
+        assert daemon.plumb("import", "--no-flush", tmp_path / "spans.json").returncode == 0
+        daemon.wait_for("open_traces", 3)
+        for command in ("functions", "forest"):
+            done = daemon.plumb(command)
+            assert done.returncode == 0 and "3 traces are still open" in done.stdout, done.stdout + done.stderr
+            assert "still open" not in daemon.plumb(command, "--json").stdout
+        daemon.flush()
+        assert "still open" not in daemon.plumb("functions").stdout
+    finally:
+        daemon.clean_up()
+
+
 QUESTIONS = {
     "functions": ["functions"],
     "functions by host": ["functions", "--by", "host", "--sort", "calls"],

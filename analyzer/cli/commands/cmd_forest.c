@@ -2,6 +2,7 @@
 
 #include "analyzer/cli/commands/analysis.h"
 #include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/commands/open_traces.h"
 #include "analyzer/cli/commands/option_sets.h"
 
 static void add_excludes(const Invocation *invocation, const Analysis *analysis, Ask *ask) {
@@ -42,7 +43,7 @@ static CliExit run_with(Invocation *invocation, const Analysis *analysis) {
     options.set = option_flag(invocation, "bytes") ? MEASURE_BYTES : MEASURE_TIMES;
     exit_code = invocation_print(invocation, document, show_forest, &options);
     json_decref(document);
-    return exit_code;
+    return exit_code == CLI_OK ? say_open_traces(invocation) : exit_code;
 }
 
 static CliExit forest_run(Invocation *invocation) {

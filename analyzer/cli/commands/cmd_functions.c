@@ -1,11 +1,13 @@
 #include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/commands/open_traces.h"
 #include "analyzer/cli/commands/option_sets.h"
 
 static CliExit functions_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "functions");
     ShowOptions options = invocation_show_options(invocation);
     options.set = option_flag(invocation, "bytes") ? MEASURE_BYTES : MEASURE_TIMES;
-    return invocation_show(invocation, ask, "summing up functions", show_functions, &options);
+    const CliExit shown = invocation_show(invocation, ask, "summing up functions", show_functions, &options);
+    return shown == CLI_OK ? say_open_traces(invocation) : shown;
 }
 
 static const Option options[] = {
