@@ -201,8 +201,8 @@ function sentence(answer: FunctionsAnswer | undefined): VNode | undefined {
   return (
     <>
       Most time is in <a href={linkTo('traces', '', { function: most.function })}>{visible(most.function)}</a> (
-      {most.role}): {duration(most.self_ns, most.resolution_ns)} of its own in {count(most.calls)} calls,{' '}
-      {share(most.self_ns, all)} of the self time of what is listed.
+      {most.role}){most.host !== undefined && ` on ${visible(most.host)}`}: {duration(most.self_ns, most.resolution_ns)}{' '}
+      of its own in {count(most.calls)} calls, {share(most.self_ns, all)} of the self time of what is listed.
     </>
   )
 }
@@ -235,7 +235,11 @@ function Tools(): VNode {
 function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
   const find = (value('find') ?? '').toLowerCase()
   const kind = (value('show') ?? 'times') as Kind
-  const rows = answer.functions.filter((row) => `${row.function} ${row.host ?? ''}`.toLowerCase().includes(find))
+  const fits = (row: FunctionRow): boolean =>
+    `${row.function} ${row.host ?? ''}`.toLowerCase().includes(find) && (kind === 'times' || row.bytes !== undefined)
+  const rows = answer.functions.filter(fits)
+  if (rows.length === 0 && kind !== 'times')
+    return <Empty what="None of these calls recorded bytes" filters={['show']} />
   if (rows.length === 0) return <Empty what="No calls" filters={FILTERS.filter((name) => value(name))} />
   return (
     <>
