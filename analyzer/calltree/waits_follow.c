@@ -193,17 +193,6 @@ static void follow_scopes(const Measured *measured, const WaitsAndWork *both, Tr
 
 /* ---- the parts of a tree's functions ---- */
 
-/* Is there a chain in which an application waits and somebody works? */
-static gboolean parts_meet(const WaitPart *parts, guint32 n) {
-    guint waits = 0, stations = 0;
-    for (guint32 i = 0; i < n; i++) {
-        if (parts[i] == 0) continue;
-        if (parts[i] & PART_BLOCKS) waits |= 1u << part_chain(parts[i]);
-        if (parts[i] & PART_STATION) stations |= 1u << part_chain(parts[i]);
-    }
-    return (waits & stations) != 0;
-}
-
 static void find_parts(const Measured *measured, WaitTable *table, WaitPart *parts) {
     const Pattern *pattern = measured->pattern;
     const CallTree *tree = measured->tree;
@@ -213,14 +202,34 @@ static void find_parts(const Measured *measured, WaitTable *table, WaitPart *par
         parts[i] = tree->span[i] != NULL ? wait_table_part(table, tree->span[i]->name) : 0;
 }
 
+static guint32 parent_of(const Measured *measured, guint32 node) {
+    return measured->pattern != NULL ? measured->pattern->nodes[node].parent : measured->tree->parent[node];
+}
+
+/* Is there a chain in which an application waits, and a station of it at which anything may work? stations: scratch,
+ * for each node the chain of its station as a bit. */
+static gboolean parts_meet(const Measured *measured, const WaitPart *parts, guint8 *stations, guint32 n) {
+    guint waits = 0, work = 0;
+    stations[0] = 0;
+    for (guint32 i = 1; i < n; i++) {
+        const WaitPart part = parts[i];
+        if (part & PART_BLOCKS) waits |= 1u << part_chain(part);
+        stations[i] = part & PART_STATION ? (guint8)(1u << part_chain(part)) : stations[parent_of(measured, i)];
+        if (!(part & PART_WAIT) || part & PART_RECEIVE) work |= stations[i];
+    }
+    return (waits & work) != 0;
+}
+
 TreeTimes *times_through_waits(const Measured *measured, WaitTable *table, gboolean *through) {
     enum { ON_STACK = 1024 };
     WaitPart few[ON_STACK];
+    guint8 few_stations[ON_STACK];
     const guint32 n = measured->pattern != NULL ? measured->pattern->n_nodes : measured->tree->n_nodes;
     g_autofree WaitPart *many = n > ON_STACK ? g_new(WaitPart, n) : NULL;
     WaitPart *parts = many != NULL ? many : few;
+    g_autofree guint8 *many_stations = n > ON_STACK ? g_new(guint8, n) : NULL;
     find_parts(measured, table, parts);
-    *through = parts_meet(parts, n);
+    *through = parts_meet(measured, parts, many_stations != NULL ? many_stations : few_stations, n);
     if (!*through) return times_compute(measured->tree, measured->node_of);
 
     g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(TimesGap));

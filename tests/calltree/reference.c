@@ -431,9 +431,11 @@ static void find_workers(Waits *waits) {
     }
     for (guint i = 0; i < nodes->len; i++) {
         RefNode *node = nodes->pdata[i];
-        for (guint k = 0; k < nodes->len && node->station == node && node->span != NULL; k++) {
+        const gboolean may_work = node->station != NULL &&
+                                  (!is_wait(waits, node) || is_one_of(waits, node, "PacketReceiver#receiveNextPacket"));
+        for (guint k = 0; k < nodes->len && may_work; k++) {
             const RefNode *wait = nodes->pdata[k];
-            const char chain = chain_of_station(waits, node);
+            const char chain = chain_of_station(waits, node->station);
             if (is_applications(waits, wait) && chain_of_wait(waits, wait) == chain) waits->meet = TRUE;
         }
         if (strchr(node->work, 'x') != NULL) node->weight = weight_in_chain(waits, node);
