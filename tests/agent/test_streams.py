@@ -1,5 +1,5 @@
-"""Where no span is going on when a file is opened for writing, the output stream itself is the trace: one for each file,
-with all that was written, waited for and done on the DataNodes."""
+"""Where no span is going on when a file is opened for writing, the output stream itself is the trace: one for each
+file, with all that was written, waited for and done on the DataNodes."""
 
 import pytest
 

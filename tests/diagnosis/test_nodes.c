@@ -282,7 +282,7 @@ static void test_cold_processor(void) {
     g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_DISK_WRITE);
 }
 
-/* Without processor a process stands still in few calls: here those of the job with fewest calls, by a thousand times. */
+/* Without processor a process stands still in few calls: here in those of the job with fewest, a thousand times. */
 static void test_standstill(void) {
     static const SimulatedFault fault = {3, WORK_PROCESSOR, 25, 39, 1};
     const Simulation simulation = simulation_of_14(14);
