@@ -30,7 +30,6 @@ struct Dict {
     guint64 n_slots;            /* a power of two */
     _Atomic guint64 text_bytes; /* written under 'interning' */
     _Atomic guint32 next;       /* id */
-    _Atomic guint32 unstored;   /* the first id that may not be in the store yet */
 };
 
 static guint32 hash_of(const char *data, gsize length) { return (guint32)XXH3_64bits(data, length); }
@@ -163,7 +162,6 @@ static gboolean load(Dict *dict, GError **error) {
     for (gboolean more = store_iter_seek(iter, (Bytes){"", 0}); more; more = store_iter_next(iter)) {
         if (!load_entry(dict, store_iter_key(iter), store_iter_value(iter), error)) return FALSE;
     }
-    dict->unstored = dict->next;
     dict_rest(dict);
     return store_iter_error(iter, error);
 }
@@ -201,33 +199,11 @@ void dict_free(Dict *dict) {
     g_free(dict);
 }
 
-/* Every batch begins where those that were written end: there is never a gap in the store. */
-guint32 dict_put(const Dict *dict, StoreBatch *batch) {
-    const guint32 next = atomic_load_explicit(&dict->next, memory_order_acquire);
-    for (guint32 id = atomic_load(&dict->unstored); id < next; id++) {
-        const guint8 key[4] = {(guint8)(id >> 24), (guint8)(id >> 16), (guint8)(id >> 8), (guint8)id};
-        guint32 length;
-        const char *text = text_at(dict, id, &length);
-        store_batch_put(batch, FAMILY_DICT, (Bytes){key, sizeof key}, (Bytes){text, length});
-    }
-    return next;
-}
-
-void dict_stored(Dict *dict, guint32 upto) {
-    guint32 known = atomic_load(&dict->unstored);
-    while (known < upto && !atomic_compare_exchange_weak(&dict->unstored, &known, upto)) continue;
-}
-
-/* Under 'interning'. */
-static gboolean write_waiting(Dict *dict, GError **error) {
-    const guint32 first = atomic_load(&dict->unstored);
-    if (first == dict->next) return TRUE;
-    if (dict->text_bytes - ((const guint64 *)mapped_data(dict->places))[first] < DICT_WAITING_BYTES) return TRUE;
+static gboolean write_entry(Dict *dict, guint32 id, const char *data, gsize length, GError **error) {
+    const guint8 key[4] = {(guint8)(id >> 24), (guint8)(id >> 16), (guint8)(id >> 8), (guint8)id};
     g_autoptr(StoreBatch) batch = store_batch_new(dict->store);
-    const guint32 upto = dict_put(dict, batch);
-    if (!store_write(dict->store, batch, FALSE, error)) return FALSE;
-    dict_stored(dict, upto);
-    return TRUE;
+    store_batch_put(batch, FAMILY_DICT, (Bytes){key, sizeof key}, (Bytes){data, length});
+    return store_write(dict->store, batch, FALSE, error);
 }
 
 static gboolean check_full(const Dict *dict, gsize length, GError **error) {
@@ -253,7 +229,7 @@ static gboolean intern_new(Dict *dict, const char *data, gsize length, guint32 *
         g_prefix_error(error, "dictionary: ");
         return FALSE;
     }
-    if (!write_waiting(dict, error)) return FALSE;
+    if (!write_entry(dict, next, data, length, error)) return FALSE;
     publish(dict, data, length);
     *id = next;
     return TRUE;

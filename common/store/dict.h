@@ -1,10 +1,8 @@
 /* The dictionary of a store: function names, tracer ids and annotation keys as numbers.
  *
- * Ids count from 1 and never change; id 0 is the empty string. A new entry is in memory first. It goes to the store
- * together with the records that refer to it, or before: whoever writes records puts what waits into the same batch
- * (dict_put()). So no record can refer to an id that a crash has lost, and an id that was lost is given again to
- * another string. Key in FAMILY_DICT: the id, u32 big-endian; value: the bytes. All functions may be called from any
- * thread; lookups of known strings take a shared lock only.
+ * Ids count from 1 and never change; id 0 is the empty string. A new entry is in the store before dict_intern()
+ * returns, so that no record can refer to an id that a crash has lost. Key in FAMILY_DICT: the id, u32 big-endian;
+ * value: the bytes. All functions may be called from any thread; lookups of known strings take a shared lock only.
  *
  * All entries are at hand, but what is not used lies in files without a name beside the store (base/mapped.h), for most
  * are tracer ids of processes that have ended long ago. */
@@ -19,9 +17,6 @@ Dict *dict_open(Store *store, GError **error);
 void dict_free(Dict *dict);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dict, dict_free)
 
-/* What may wait for its records; more is written at once, so that the batch of the records stays small. */
-#define DICT_WAITING_BYTES (1u << 20)
-
 /* Id of the string, made when new. Errors: LIMIT (LIMIT_DICTIONARY_..., LIMIT_NAME_BYTES), NO_SPACE, IO; on a
  * read-only store an unknown string is NOT_FOUND. */
 gboolean dict_intern(Dict *dict, const char *data, gsize length, guint32 *id, GError **error);
@@ -31,11 +26,6 @@ guint32 dict_find(Dict *dict, const char *data, gsize length);
  * length may be NULL. */
 const char *dict_text(Dict *dict, guint32 id, gsize *length);
 guint32 dict_size(Dict *dict);
-
-/* Puts all that is not in the store yet into the batch. When that is written, dict_stored() has to be told what this
- * returned; when it is not, the next batch has the same again. */
-guint32 dict_put(const Dict *dict, StoreBatch *batch);
-void dict_stored(Dict *dict, guint32 upto);
 
 /* How much there is, and may be. */
 typedef struct DictUsage {

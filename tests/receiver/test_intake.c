@@ -6,7 +6,6 @@
 
 #include "analyzer/archive/consolidation/join.h"
 #include "common/base/error.h"
-#include "common/base/limits.h"
 #include "receiver/background/recovery.h"
 
 typedef struct Setup {
@@ -159,39 +158,10 @@ static void test_journal_fails(void) {
     g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
 }
 
-/* New names are acknowledged without a write of the store: they go there with the spans. */
-static void test_new_names_need_no_store(void) {
-    g_auto(Setup) setup = setup_new(2);
-    g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
-    fixture_store_fails(TRUE);
-    g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_TAKEN);
-    g_assert_true(intake_commit(setup.intake));
-    intake_finish(setup.intake);
-    g_assert_cmpint(reply_at(&setup, 0).status, ==, REPLY_OK);
-    fixture_store_fails(FALSE);
-    g_assert_true(fixture_flush(setup.fixture, NULL));
-    g_autoptr(Dict) stored = dict_open(setup.fixture->store, NULL);
-    g_assert_cmpuint(dict_find(stored, "op", 2), !=, 0);
-    g_assert_cmpuint(dict_find(stored, "Client/h", 8), !=, 0);
-}
-
-/* As many names wait for their spans as may: the next one is written before. */
-static void fill_waiting_names(Dict *dict) {
-    char name[LIMIT_NAME_BYTES];
-    guint32 id;
-    memset(name, 'n', sizeof name);
-    const guint64 before = dict_usage(dict).bytes;
-    for (guint i = 0; dict_usage(dict).bytes - before < DICT_WAITING_BYTES; i++) {
-        memcpy(name, &i, sizeof i);
-        g_assert_true(dict_intern(dict, name, sizeof name, &id, NULL));
-    }
-}
-
 /* The dictionary cannot take a new name: nothing of the batch is kept, the others of the round are. */
 static void test_dictionary_fails(void) {
     g_auto(Setup) setup = setup_new(2);
     g_autoptr(GByteArray) frame = fixture_frame(1, 1, 10);
-    fill_waiting_names(archive_dict(setup.fixture->archive));
     fixture_store_fails(TRUE);
     g_assert_cmpint(intake_frame(setup.intake, view(frame), setup.out), ==, INTAKE_LATER);
     g_assert_cmpuint(intake_pending_bytes(setup.intake), ==, 0);
@@ -296,7 +266,6 @@ static void assert_stored_once(Recovering *recovering, guint64 traces, guint64 s
 static void test_recovery(void) {
     g_auto(Recovering) recovering = recovering_new(1 << 20);
     g_assert_cmpfloat(recovery_share(&recovering.view), ==, 0);
-    fill_waiting_names(archive_dict(recovering.setup.fixture->archive));
     fixture_store_fails(TRUE); /* not even a name can be noted: it waits */
     g_autoptr(Recovery) first = recovering_start(&recovering);
     WAIT_FOR(admission_is_shut_for(recovering.setup.fixture->admission, ADMISSION_STORE_FAILS));
@@ -370,7 +339,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/intake/not-a-call", test_not_a_call);
     g_test_add_func("/intake/gate", test_gate_is_shut);
     g_test_add_func("/intake/journal-fails", test_journal_fails);
-    g_test_add_func("/intake/new-names-need-no-store", test_new_names_need_no_store);
     g_test_add_func("/intake/dictionary-fails", test_dictionary_fails);
     g_test_add_func("/intake/recovery", test_recovery);
     g_test_add_func("/intake/recovery-beside-new-spans", test_recovery_beside_new_spans);

@@ -6,21 +6,6 @@
 #include "common/store/dict.h"
 #include "tests/store/fixture.h"
 
-/* The linker leads these calls here (tests.cmake). */
-gboolean __real_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
-gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error);
-
-static guint writes, failing_writes;
-
-gboolean __wrap_store_write(Store *store, StoreBatch *batch, gboolean sync, GError **error) {
-    if (failing_writes > 0) {
-        failing_writes--;
-        return fail(error, PLUMB_ERROR_NO_SPACE, "disk full");
-    }
-    writes++;
-    return __real_store_write(store, batch, sync, error);
-}
-
 static const struct {
     const char *name;
     StoreOpen open;
@@ -41,14 +26,6 @@ static guint32 intern(Dict *dict, const char *name) {
     dict_intern(dict, name, strlen(name), &id, &error);
     g_assert_no_error(error);
     return id;
-}
-
-/* As whoever writes records does. */
-static void store_waiting(Store *store, Dict *dict) {
-    g_autoptr(StoreBatch) batch = store_batch_new(store);
-    const guint32 upto = dict_put(dict, batch);
-    g_assert_true(store_write(store, batch, FALSE, NULL));
-    dict_stored(dict, upto);
 }
 
 static void test_ids(gconstpointer data) {
@@ -88,8 +65,7 @@ static void test_ids(gconstpointer data) {
     g_assert_cmpuint(dict_find(dict, longest, LIMIT_NAME_BYTES + 1), ==, 0);
     g_assert_cmpuint(dict_size(dict), ==, 4);
 
-    /* What was put with records is in the store, whoever opens it next. */
-    store_waiting(store, dict);
+    /* What was interned is in the store, whoever opens it next. */
     g_autoptr(Dict) again = dict_open(store, NULL);
     for (guint32 i = 0; i <= 5; i++) {
         gsize first, second;
@@ -108,7 +84,6 @@ static void test_read_only(void) {
     Store *store = open_in(rocksdb, folder, FALSE);
     Dict *dict = dict_open(store, NULL);
     intern(dict, "known");
-    store_waiting(store, dict);
     Store *beside = open_in(rocksdb, folder, TRUE);
     Dict *reading = dict_open(beside, NULL);
     g_assert_cmpuint(intern(reading, "known"), ==, 1);
@@ -152,84 +127,6 @@ static void test_damage(gconstpointer data) {
         store_close(store);
         folder_remove(folder);
     }
-}
-
-/* New entries wait for the records that refer to them: a name costs no write of its own. What no record refers to may
- * be lost in a crash, and its id is another's then. */
-static void test_waiting(gconstpointer data) {
-    char *folder = folder_new();
-    Store *store = open_in(data, folder, FALSE);
-    Dict *dict = dict_open(store, NULL);
-    const guint before = writes;
-    g_assert_cmpuint(intern(dict, "first"), ==, 1);
-    g_assert_cmpuint(intern(dict, "second"), ==, 2);
-    g_assert_cmpuint(writes, ==, before);
-
-    /* A batch that could not be written is made again, with what came since. */
-    g_autoptr(StoreBatch) failed = store_batch_new(store);
-    dict_put(dict, failed);
-    failing_writes = 1;
-    g_assert_false(store_write(store, failed, FALSE, NULL));
-    g_assert_cmpuint(intern(dict, "third"), ==, 3);
-    store_waiting(store, dict);
-
-    /* The older batch may still come: it takes nothing back. */
-    g_assert_true(store_write(store, failed, FALSE, NULL));
-    dict_stored(dict, 3);
-    g_autoptr(StoreBatch) nothing = store_batch_new(store);
-    g_assert_cmpuint(dict_put(dict, nothing), ==, 4);
-    g_assert_cmpuint(store_batch_size_bytes(nothing), ==, 0);
-    g_assert_cmpuint(intern(dict, "lost"), ==, 4);
-
-    dict_free(dict);
-    dict = dict_open(store, NULL);
-    g_assert_cmpuint(dict_size(dict), ==, 3);
-    g_assert_cmpuint(dict_find(dict, "third", 5), ==, 3);
-    g_assert_cmpuint(intern(dict, "another"), ==, 4);
-    dict_free(dict);
-    store_close(store);
-    folder_remove(folder);
-}
-
-/* Many are written before, so that the batch of the records stays small. */
-static void test_many_waiting(gconstpointer data) {
-    char *folder = folder_new(), name[LIMIT_NAME_BYTES];
-    Store *store = open_in(data, folder, FALSE);
-    g_autoptr(Dict) dict = dict_open(store, NULL);
-    const guint before = writes, n = 3 * DICT_WAITING_BYTES / LIMIT_NAME_BYTES;
-    guint32 id;
-    memset(name, 'n', sizeof name);
-
-    for (guint i = 0; i < n; i++) {
-        memcpy(name, &i, sizeof i);
-        g_assert_true(dict_intern(dict, name, sizeof name, &id, NULL));
-        g_autoptr(StoreBatch) batch = store_batch_new(store);
-        if (i % 64 != 0) continue;
-        dict_put(dict, batch);
-        g_assert_cmpuint(store_batch_size_bytes(batch), <, DICT_WAITING_BYTES + 2 * LIMIT_NAME_BYTES);
-    }
-    g_assert_cmpuint(writes - before, >=, 2);
-    g_assert_cmpuint(writes - before, <=, 3);
-
-    /* When that cannot be written, nothing is added, and nothing is lost. */
-    g_autoptr(GError) error = NULL;
-    const guint32 size = dict_size(dict);
-    failing_writes = G_MAXUINT;
-    guint added = 0;
-    for (; added < n; added++) {
-        const guint number = n + added;
-        memcpy(name, &number, sizeof number);
-        if (!dict_intern(dict, name, sizeof name, &id, &error)) break;
-    }
-    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NO_SPACE);
-    g_assert_cmpuint(dict_size(dict), ==, size + added);
-    failing_writes = 0;
-    g_assert_true(dict_intern(dict, name, sizeof name, &id, NULL));
-    g_assert_cmpuint(id, ==, size + added + 1);
-
-    g_clear_pointer(&dict, dict_free);
-    store_close(store);
-    folder_remove(folder);
 }
 
 /* More than its tables begin with, and than it keeps in memory at a time. */
@@ -314,7 +211,6 @@ static void test_threads(gconstpointer data) {
         for (guint i = 1; i < THREADS; i++) g_assert_cmpuint(workers[i].ids[n], ==, workers[0].ids[n]);
     }
 
-    store_waiting(store, dict);
     dict_free(dict);
     dict = dict_open(store, NULL);
     g_assert_cmpuint(dict_size(dict), ==, NAMES);
@@ -358,10 +254,6 @@ int main(int argc, char **argv) {
         const char *name = implementations[i].name;
         g_autofree char *ids = g_strdup_printf("/dict/%s/ids", name);
         g_autofree char *damage = g_strdup_printf("/dict/%s/damage", name);
-        g_autofree char *waiting = g_strdup_printf("/dict/%s/waiting", name);
-        g_autofree char *many_waiting = g_strdup_printf("/dict/%s/many_waiting", name);
-        g_test_add_data_func(waiting, GUINT_TO_POINTER(i), test_waiting);
-        g_test_add_data_func(many_waiting, GUINT_TO_POINTER(i), test_many_waiting);
         g_autofree char *threads = g_strdup_printf("/dict/%s/threads", name);
         g_test_add_data_func(ids, GUINT_TO_POINTER(i), test_ids);
         g_autofree char *many = g_strdup_printf("/dict/%s/many", name);

@@ -235,10 +235,6 @@ static void intern_on_a_full_disk(const Run *run) {
     Dict *dict = dict_open(store, NULL);
     guint32 id = 0;
     g_assert_true(dict_intern(dict, "create", 6, &id, NULL));
-    StoreBatch *batch = store_batch_new(store);
-    dict_put(dict, batch);
-    g_assert_true(store_write(store, batch, FALSE, NULL));
-    store_batch_free(batch);
     dict_free(dict);
     faults_set(run->folder, FAULT_NO_SPACE, 1, 0);
     dict = dict_open(store, &error);

@@ -1,7 +1,6 @@
 set(store_tests ${PROJECT_SOURCE_DIR}/tests/store)
 plumb_test(test_store SECONDS 8 SOURCES ${store_tests}/test_store.c ${store_tests}/fixture.c LINK plumb_store LABELS threads)
 plumb_test(test_dict SOURCES ${store_tests}/test_dict.c ${store_tests}/fixture.c LINK plumb_store LABELS threads)
-target_link_options(test_dict PRIVATE -Wl,--wrap=store_write)
 plumb_test(test_store_rocksdb SECONDS 10 SOURCES ${store_tests}/test_store_rocksdb.c ${store_tests}/fixture.c LINK plumb_store)
 target_link_libraries(test_store_rocksdb PRIVATE ${ROCKSDB_LIBRARY})
 plumb_test(test_store_damage SECONDS 6 SOURCES ${store_tests}/test_store_damage.c ${store_tests}/fixture.c LINK plumb_store)

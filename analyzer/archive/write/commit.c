@@ -67,7 +67,6 @@ static void group_seal(ArchiveWriter *writer) {
     seal_stats(writer);
     pattern_table_put(writer->archive->patterns, writer->max_pattern, writer->batch);
     writer->mixed_upto = mixed_table_put(writer->archive->mixed, writer->batch);
-    writer->names_upto = dict_put(writer->archive->dict, writer->batch);
     seal_tolerance(writer);
     StoredTotals totals = slot_totals(writer);
     g_autoptr(GByteArray) value = g_byte_array_new();
@@ -121,7 +120,6 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     if (!written) return FALSE;
     pattern_table_stored(writer->archive->patterns, writer->max_pattern);
     mixed_table_stored(writer->archive->mixed, writer->mixed_upto);
-    dict_stored(writer->archive->dict, writer->names_upto);
     atomic_store_explicit(&writer->archive->tolerance_stored, TRUE, memory_order_relaxed);
     distinct_set_add(&writer->archive->distinct, writer->functions, writer->hosts);
     group_clear(writer);

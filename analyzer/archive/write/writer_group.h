@@ -21,7 +21,6 @@ struct ArchiveWriter {
     StoredTotals change; /* of the totals */
     guint32 max_pattern; /* greatest number used */
     guint64 mixed_upto;  /* what the batch has of nodes of mixed patterns */
-    guint32 names_upto;  /* and of the dictionary */
     gboolean any;        /* the group holds something */
     gboolean unwritten;  /* it was sealed and could not be written: no roll-up begins before it is */
     /* Sealing moves statistics, records and index entries into the batch; after a failed write the group stays sealed
