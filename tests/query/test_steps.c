@@ -18,6 +18,8 @@
  * size allow. */
 #define STEPS_OF_TRACE (3 * STEPS_MAX)
 #define STEPS_OF_GROUP (80 * STEPS_MAX)
+/* A row for each host of each function: all are given back at once. */
+#define STEPS_OF_SERIES (4 * STEPS_MAX)
 /* A table of hosts, jobs and minutes is made and gone through without a look: as large as PLACES_MAX of
  * analyzer/query/nodes/cluster.c lets it be. */
 #define STEPS_OF_GRID (2000 * (guint64)STEPS_MAX)
@@ -221,6 +223,11 @@ static const struct {
     {"functions", "limit=20&by=host", 0},
     {"functions", "by=host&sort=q95_ns&limit=20", 0},
     {"functions", "by=host&sort=host&limit=20", 0},
+    {"series", "", 0},
+    {"series", "by=host&sort=ratio", STEPS_OF_SERIES},
+    {"series", "by=host&field=q95_ns&sort=host&limit=0", STEPS_OF_SERIES},
+    {"distribution", "", 0},
+    {"distribution", "of=bytes", 0},
     {"forest", "limit=20", 0},
     {"forest", "", 0},
     {"forest", "function=w7", 0},

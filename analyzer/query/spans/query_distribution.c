@@ -37,7 +37,7 @@ static void count_value(void *arg, guint64 value, guint64 calls) {
 }
 
 static void add_rows(Spreading *spreading, GArray *rows) {
-    for (guint i = 0; i < rows->len; i++) {
+    for (guint i = 0; i < rows->len && allowance_goes_on(); i++) {
         const NodeStats *stats = &g_array_index(rows, FunctionRow, i).stats;
         dist_each((const Dist *)((const char *)stats + spreading->dist), count_value, spreading->column);
     }

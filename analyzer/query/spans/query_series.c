@@ -89,7 +89,8 @@ static gboolean gather(const Asked *asked, FunctionFilter *filter, const Steps *
         filter->period = steps_period(steps, i);
         gathering->step = i;
         if (!function_rows_load(asked->archive, filter, rows, error)) return FALSE;
-        for (guint j = 0; j < rows->len; j++) gather_row(gathering, &g_array_index(rows, FunctionRow, j));
+        for (guint j = 0; j < rows->len && allowance_goes_on(); j++)
+            gather_row(gathering, &g_array_index(rows, FunctionRow, j));
         if (!allowance_check(error)) return FALSE;
     }
     return TRUE;
@@ -97,19 +98,21 @@ static gboolean gather(const Asked *asked, FunctionFilter *filter, const Steps *
 
 /* ---- peers ---- */
 
-static gint compare_values(gconstpointer left, gconstpointer right) {
+static gint compare_values(gconstpointer left, gconstpointer right, gpointer arg) {
+    (void)arg;
     const gint64 a = *(const gint64 *)left, b = *(const gint64 *)right;
     return (a > b) - (a < b);
 }
 
 static gint64 median_of(GArray *values) {
-    g_array_sort(values, compare_values);
+    allowance_sort(values->data, values->len, sizeof(gint64), compare_values, NULL);
     const gint64 low = g_array_index(values, gint64, (values->len - 1) / 2);
     const gint64 high = g_array_index(values, gint64, values->len / 2);
     return low + (high - low) / 2;
 }
 
-static gint compare_functions(gconstpointer left, gconstpointer right) {
+static gint compare_functions(gconstpointer left, gconstpointer right, gpointer arg) {
+    (void)arg;
     const Series *a = *(Series *const *)left, *b = *(Series *const *)right;
     if (a->function != b->function) return a->function < b->function ? -1 : 1;
     if (a->role != b->role) return a->role < b->role ? -1 : 1;
@@ -125,6 +128,7 @@ static Peers *peers_of(GPtrArray *all, guint first, guint end, guint n_steps) {
 
     for (guint i = first; i < end; i++) {
         const Series *series = all->pdata[i];
+        if (!allowance_goes_on_with(series->points->len * sizeof(Point))) break;
         for (guint j = 0; j < series->points->len; j++) {
             const Point *point = &g_array_index(series->points, Point, j);
             if (values[point->step] == NULL) values[point->step] = g_array_new(FALSE, FALSE, sizeof(gint64));
@@ -157,15 +161,15 @@ static void compare_with_peers(Series *series, const Peers *peers) {
 
 static GPtrArray *find_peers(GPtrArray *all, guint n_steps) {
     GPtrArray *found = g_ptr_array_new_with_free_func(peers_free);
-    g_ptr_array_sort(all, compare_functions);
-    for (guint first = 0, end; first < all->len; first = end) {
+    allowance_sort(all->pdata, all->len, sizeof(gpointer), compare_functions, NULL);
+    for (guint first = 0, end; first < all->len && allowance_goes_on(); first = end) {
         const Series *one = all->pdata[first];
-        for (end = first + 1; end < all->len; end++) {
+        for (end = first + 1; end < all->len && allowance_goes_on(); end++) {
             const Series *other = all->pdata[end];
             if (other->function != one->function || other->role != one->role) break;
         }
         Peers *peers = peers_of(all, first, end, n_steps);
-        for (guint i = first; i < end; i++) compare_with_peers(all->pdata[i], peers);
+        for (guint i = first; i < end && allowance_goes_on(); i++) compare_with_peers(all->pdata[i], peers);
         g_ptr_array_add(found, peers);
     }
     return found;
@@ -276,7 +280,7 @@ static GPtrArray *all_series(GHashTable *found) {
     GHashTableIter iter;
     gpointer series;
     g_hash_table_iter_init(&iter, found);
-    while (g_hash_table_iter_next(&iter, &series, NULL)) g_ptr_array_add(all, series);
+    while (allowance_goes_on() && g_hash_table_iter_next(&iter, &series, NULL)) g_ptr_array_add(all, series);
     return all;
 }
 
@@ -290,19 +294,21 @@ json_t *answer_series(const Asked *asked, GError **error) {
     g_autoptr(GPtrArray) all = all_series(found);
     g_autoptr(GPtrArray) peers = series.filter.by_host ? find_peers(all, series.steps.n) : NULL;
     SeriesSorting sorting = {asked->archive, series.order};
-    g_ptr_array_sort_with_data(all, compare_series, &sorting);
+    allowance_sort(all->pdata, all->len, sizeof(gpointer), compare_series, &sorting);
+    if (!allowance_check(error)) return NULL;
 
     json_t *answer = json_object(), *list = json_array();
     json_add_steps(answer, &series.steps);
     json_object_set_new(answer, "field", json_string(series.field_name));
     const guint n = answer_rows(asked, series.limit, all->len, answer);
     json_object_set_new(answer, "series", list);
-    for (guint i = 0; i < n; i++)
+    for (guint i = 0; i < n && allowance_goes_on(); i++)
         json_array_append_new(list, series_json(asked->archive, all->pdata[i], series.filter.by_host));
 
     if (peers == NULL) return answer;
     json_t *usual = json_array();
     json_object_set_new(answer, "peers", usual);
-    for (guint i = 0; i < peers->len; i++) json_array_append_new(usual, peers_json(asked->archive, peers->pdata[i]));
+    for (guint i = 0; i < peers->len && allowance_goes_on(); i++)
+        json_array_append_new(usual, peers_json(asked->archive, peers->pdata[i]));
     return answer;
 }
