@@ -88,7 +88,7 @@ def test_store_and_server_agree(name, filled):
 def test_every_sort_of_every_command_is_known(filled):
     """What --sort offers is what the questions understand."""
     for command, more in (
-        ("functions", ["--by", "host"]),
+        ("functions", ["--by", "host,minute"]),
         ("forest", []),
         ("traces", []),
         ("diff", ["..2020-11-22", "2020-11-22.."]),
@@ -193,8 +193,8 @@ def test_records_of_spark_come_along(tmp_path):
 
 
 def without_now(document):
-    """How long an application has been silent depends on when one asks."""
-    return re.sub(r'"silent_ns": ?\d+', "", document)
+    """How long an application has been silent, and when an answer is final, depends on when one asks."""
+    return re.sub(r'"(silent|final_in)_ns": ?\d+', "", document)
 
 
 def test_export_of_a_period(filled):
