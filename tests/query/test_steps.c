@@ -19,7 +19,7 @@
 #define STEPS_OF_TRACE (3 * STEPS_MAX)
 #define STEPS_OF_GROUP (80 * STEPS_MAX)
 /* A row for each host of each function: all are given back at once. */
-#define STEPS_OF_SERIES (4 * STEPS_MAX)
+#define STEPS_OF_SERIES (8 * STEPS_MAX)
 /* A table of hosts, jobs and minutes is made and gone through without a look: as large as PLACES_MAX of
  * analyzer/query/nodes/cluster.c lets it be. */
 #define STEPS_OF_GRID (2000 * (guint64)STEPS_MAX)
