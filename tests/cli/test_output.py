@@ -52,6 +52,7 @@ CASES = {
     "slow_80": ("slow.json", ["slow"], {"COLUMNS": "80"}),
     "slow_120": ("slow.json", ["slow"], {"COLUMNS": "120"}),
     "slow_none": ("slow_none.json", ["slow"], {}),
+    "slow_weak": ("slow_weak.json", ["slow"], {}),
     "nodes": ("nodes.json", ["nodes"], {}),
     "nodes_80": ("nodes.json", ["nodes", "--brief"], {"COLUMNS": "80"}),
     "nodes_one_80": ("nodes_one.json", ["nodes", "dn2"], {"COLUMNS": "80"}),

@@ -44,7 +44,10 @@ void show_slow(const json_t *document, const ShowOptions *options, GString *out)
 
     gsize i;
     const json_t *row;
-    if (json_array_size(rows) == 0) g_string_append(out, "Nothing is slow.\n");
+    const gboolean weak = json_array_size(field_list(document, "weak")) > 0;
+    if (json_array_size(rows) == 0)
+        g_string_append(out,
+                        weak ? "Nothing became slow; what was slow from the start is below.\n" : "Nothing is slow.\n");
     json_array_foreach((json_t *)rows, i, row) show_spell(row, (guint)i + 1, style, out);
     if (field_true(document, "more")) g_string_append(out, "there are more: --limit N shows more (0: all)\n");
 
