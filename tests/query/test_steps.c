@@ -13,7 +13,11 @@
 #include "tests/query/fixture.h"
 
 /* Some milliseconds. What the store holds is many times as much for each loop over it. */
+#ifdef __SANITIZE_ADDRESS__
+#define STEPS_MAX 2000000u /* its checks are branches, too */
+#else
 #define STEPS_MAX 1000000u
+#endif
 /* Statistics are made of one trace, of a group of traces (GROUP_BYTES of verify.c), at once: as much as limits of their
  * size allow. */
 #define STEPS_OF_TRACE (3 * STEPS_MAX)

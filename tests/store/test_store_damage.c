@@ -383,7 +383,7 @@ static void test_damage(void) {
 }
 
 /* The list of tables, cut at every place: only at the ends of its records does RocksDB itself not notice. */
-static void test_cut_manifest(void) {
+static void test_changed_manifest(void) {
     char *folder = folder_new();
     g_autofree char *store_folder = g_build_filename(folder, "store", NULL);
     const StoreOptions options = small_options(store_folder);
@@ -404,6 +404,16 @@ static void test_cut_manifest(void) {
 
     for (gsize cut = 0; cut < size; cut++) {
         file_write(manifest, content, cut);
+        g_autoptr(GError) error = NULL;
+        g_assert_null(store_open_rocksdb(&reading, &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
+    }
+
+    /* And any bit of it: one in a record's length makes RocksDB take that for the end. */
+    for (gsize at = 0; at < size; at++) {
+        content[at] = (char)(content[at] ^ 1 << at % 8);
+        file_write(manifest, content, size);
+        content[at] = (char)(content[at] ^ 1 << at % 8);
         g_autoptr(GError) error = NULL;
         g_assert_null(store_open_rocksdb(&reading, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_CORRUPT);
@@ -490,7 +500,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/full-disk/fills-alone", NULL, test_fills_alone);
     g_test_add_data_func("/full-disk/fills-alone-without-log", "no log", test_fills_alone);
     g_test_add_func("/damage/missing-files", test_missing_files);
-    g_test_add_func("/damage/cut-manifest", test_cut_manifest);
+    g_test_add_func("/damage/changed-manifest", test_changed_manifest);
     g_test_add_func("/damage/cut-manifest-after-kill", test_cut_manifest_after_kill);
     g_test_add_func("/damage/random", test_damage);
 
