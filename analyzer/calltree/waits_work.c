@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/fnv.h"
 #include "common/base/region.h"
 
 /* How much a station has to do. */
@@ -57,11 +58,9 @@ static WaitScope scope_in(const Context *context, guint32 chain) {
     return (WaitScope){below ? 0 : context->stream, below ? context->call : context->top, chain};
 }
 
-/* FNV-1a of the text, never 0. */
+/* Of the text, never 0. */
 static guint64 hash_of(const SpanAnnotation *annotation) {
-    guint64 hash = G_GUINT64_CONSTANT(14695981039346656037);
-    for (guint32 i = 0; i < annotation->length; i++)
-        hash = (hash ^ (guint8)annotation->value[i]) * G_GUINT64_CONSTANT(1099511628211);
+    const guint64 hash = fnv64(FNV64_BASIS, annotation->value, annotation->length);
     return hash != 0 ? hash : 1;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/fnv.h"
 #include "common/base/mix64.h"
 
 static const char *name_of(const char *const *names, guint count, guint value) {
@@ -107,15 +108,10 @@ char *spark_app_key(const char *id, const char *attempt) {
     return g_strdup_printf("%s_%s", id, attempt);
 }
 
-static guint64 fnv1a(guint64 hash, const char *data, gsize length) {
-    for (gsize i = 0; i < length; i++) hash = (hash ^ (guint8)data[i]) * 0x100000001b3u;
-    return hash;
-}
-
 guint64 task_trace_id(const char *app_id, gint64 task) {
     char digits[24];
     const int n = snprintf(digits, sizeof digits, "/%" G_GINT64_FORMAT, task);
-    guint64 z = fnv1a(fnv1a(0xcbf29ce484222325u, app_id, strlen(app_id)), digits, (gsize)n);
+    guint64 z = fnv64(fnv64(FNV64_BASIS, app_id, strlen(app_id)), digits, (gsize)n);
     z = mix64(z);
     return z == 0 ? 1 : z;
 }

@@ -28,6 +28,14 @@ static void assert_spell(const NodesReport *report, const SimulatedFault *fault)
     g_assert_cmpfloat(spell->z, >=, Z_LEAST);
 }
 
+/* 14 nodes with these faults. */
+static Simulation simulation_with(guint32 seed, const SimulatedFault *faults, guint n_faults) {
+    Simulation simulation = simulation_of_14(seed);
+    simulation.faults = faults;
+    simulation.n_faults = n_faults;
+    return simulation;
+}
+
 /* What other windows than the faults' are called bad; and all that were judged. */
 static guint false_windows(const NodesReport *report, const SimulatedFault *faults, guint n_faults, guint *judged) {
     guint bad = 0;
@@ -48,9 +56,7 @@ static const SimulatedFault papers_faults[] = {{10, WORK_DISK_WRITE, 25, 39, 2.5
 
 static void test_papers_nodes(void) {
     for (guint32 seed = 1; seed <= SEEDS; seed++) {
-        Simulation simulation = simulation_of_14(seed);
-        simulation.faults = papers_faults;
-        simulation.n_faults = G_N_ELEMENTS(papers_faults);
+        const Simulation simulation = simulation_with(seed, papers_faults, G_N_ELEMENTS(papers_faults));
         g_autoptr(NodeGrid) grid = simulate(&simulation);
         g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
 
@@ -64,10 +70,8 @@ static void test_papers_nodes(void) {
 
 /* Its own method finds them, too: a call varies little enough, and the base was learned while all were well. */
 static void test_papers_method(void) {
-    Simulation simulation = simulation_of_14(1);
+    Simulation simulation = simulation_with(1, papers_faults, G_N_ELEMENTS(papers_faults));
     simulation.variation = 0.25;
-    simulation.faults = papers_faults;
-    simulation.n_faults = G_N_ELEMENTS(papers_faults);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_PAPER, 20);
 
@@ -110,10 +114,8 @@ static void test_healthy(void) {
 /* Ill for a while within its own history, and well again. */
 static void test_passing(void) {
     static const SimulatedFault fault = {4, WORK_DISK_WRITE, 60, 79, 3};
-    Simulation simulation = simulation_of_14(7);
+    Simulation simulation = simulation_with(7, &fault, 1);
     simulation.n_windows = 120;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
 
@@ -127,10 +129,8 @@ static void test_passing(void) {
 /* An illness that lasts for most of the history is not learned as weak hardware. */
 static void test_lasting(void) {
     static const SimulatedFault fault = {4, WORK_DISK_WRITE, 20, 119, 3};
-    Simulation simulation = simulation_of_14(8);
+    Simulation simulation = simulation_with(8, &fault, 1);
     simulation.n_windows = 120;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 1);
@@ -141,9 +141,7 @@ static void test_lasting(void) {
 static void test_nearly_half_ill(void) {
     SimulatedFault faults[6];
     for (guint32 i = 0; i < G_N_ELEMENTS(faults); i++) faults[i] = (SimulatedFault){2 * i, WORK_PROCESSOR, 25, 39, 4};
-    Simulation simulation = simulation_of_14(3);
-    simulation.faults = faults;
-    simulation.n_faults = G_N_ELEMENTS(faults);
+    const Simulation simulation = simulation_with(3, faults, G_N_ELEMENTS(faults));
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     for (guint i = 0; i < G_N_ELEMENTS(faults); i++) {
@@ -158,9 +156,7 @@ static void test_nearly_half_ill(void) {
 /* What begins for all at once is nobody's fault; it is said of all. */
 static void test_all_at_once(void) {
     static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 3};
-    Simulation simulation = simulation_of_14(4);
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
+    const Simulation simulation = simulation_with(4, &fault, 1);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 1);
@@ -170,10 +166,8 @@ static void test_all_at_once(void) {
 }
 
 static void test_missing(void) {
-    Simulation simulation = simulation_of_14(5);
+    Simulation simulation = simulation_with(5, papers_faults, G_N_ELEMENTS(papers_faults));
     simulation.missing = 0.4;
-    simulation.faults = papers_faults;
-    simulation.n_faults = G_N_ELEMENTS(papers_faults);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     guint judged = 0;
@@ -185,11 +179,9 @@ static void test_missing(void) {
 /* Three calls of three functions in a minute are put together until there are 20; then less can be told. */
 static void test_few_calls(void) {
     static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 4};
-    Simulation simulation = simulation_of_14(6);
+    Simulation simulation = simulation_with(6, &fault, 1);
     simulation.n_windows = 120;
     simulation.calls = 3;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
 
@@ -207,12 +199,10 @@ static void test_few_calls(void) {
 /* A call every minute of one function: no window of 15 minutes has enough to be judged. */
 static void test_too_few_calls(void) {
     static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 10};
-    Simulation simulation = simulation_of_14(6);
+    Simulation simulation = simulation_with(6, &fault, 1);
     simulation.n_windows = 120;
     simulation.calls = 1;
     simulation.n_jobs = 1;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     for (guint i = 0; i < report->all->series->len; i++) /* but all nodes together */
@@ -224,12 +214,10 @@ static void test_too_few_calls(void) {
 static void test_alone(void) {
     static const SimulatedJob jobs[] = {{WORK_LOCK, 3e6}};
     static const SimulatedFault fault = {0, WORK_LOCK, 30, 39, 8};
-    Simulation simulation = simulation_of_14(9);
+    Simulation simulation = simulation_with(9, &fault, 1);
     simulation.n_nodes = 1;
     simulation.jobs = jobs;
     simulation.n_jobs = 1;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 1);
@@ -240,10 +228,8 @@ static void test_alone(void) {
 /* Nothing is judged before it is learned. */
 static void test_learning(void) {
     static const SimulatedFault fault = {2, WORK_DISK_WRITE, 1, 3, 5};
-    Simulation simulation = simulation_of_14(10);
+    Simulation simulation = simulation_with(10, &fault, 1);
     simulation.n_windows = 4;
-    simulation.faults = &fault;
-    simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 0);
@@ -254,32 +240,28 @@ static void test_learning(void) {
     g_assert_cmpuint(nothing->spells->len, ==, 0);
 }
 
-/* Where a processor is short all is slow: one cause, named once. */
-static void test_signature(void) {
-    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 6}, {3, WORK_DISK_WRITE, 26, 39, 4}};
-    Simulation simulation = simulation_of_14(11);
-    simulation.faults = faults;
-    simulation.n_faults = G_N_ELEMENTS(faults);
+/* Two spells: this one by itself, and that one as a part of it. */
+static void assert_follows(guint32 seed, const SimulatedFault faults[2], WorkClass cause, WorkClass part) {
+    const Simulation simulation = simulation_with(seed, faults, 2);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 2);
-    g_assert_cmpint(spell_at(report, 0)->class, ==, WORK_PROCESSOR);
+    g_assert_cmpint(spell_at(report, 0)->class, ==, cause);
     g_assert_cmpint(spell_at(report, 0)->part_of, ==, WORK_NONE);
-    g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_PROCESSOR);
+    g_assert_cmpint(spell_at(report, 1)->class, ==, part);
+    g_assert_cmpint(spell_at(report, 1)->part_of, ==, cause);
+}
+
+/* Where a processor is short all is slow: one cause, named once. */
+static void test_signature(void) {
+    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 6}, {3, WORK_DISK_WRITE, 26, 39, 4}};
+    assert_follows(11, faults, WORK_PROCESSOR, WORK_DISK_WRITE);
 }
 
 /* Where a disk is slow by far, the little that is computed beside it is a bit slower: that is no short processor. */
 static void test_cold_processor(void) {
     static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 1.9}, {3, WORK_DISK_WRITE, 25, 39, 12}};
-    Simulation simulation = simulation_of_14(11);
-    simulation.faults = faults;
-    simulation.n_faults = G_N_ELEMENTS(faults);
-    g_autoptr(NodeGrid) grid = simulate(&simulation);
-    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
-    g_assert_cmpuint(report->spells->len, ==, 2);
-    g_assert_cmpint(spell_at(report, 0)->class, ==, WORK_DISK_WRITE);
-    g_assert_cmpint(spell_at(report, 0)->part_of, ==, WORK_NONE);
-    g_assert_cmpint(spell_at(report, 1)->part_of, ==, WORK_DISK_WRITE);
+    assert_follows(11, faults, WORK_DISK_WRITE, WORK_PROCESSOR);
 }
 
 /* Without processor a process stands still in few calls: here in those of the job with fewest, a thousand times. */

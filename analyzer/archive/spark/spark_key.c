@@ -2,34 +2,26 @@
 
 #include <string.h>
 
+#include "common/base/fnv.h"
 #include "common/base/mix64.h"
 
-#define FNV_BASIS 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
-
-static guint64 fnv(guint64 hash, const void *data, gsize size_bytes) {
-    const guint8 *bytes = data;
-    for (gsize i = 0; i < size_bytes; i++) hash = (hash ^ bytes[i]) * FNV_PRIME;
-    return hash;
-}
-
-guint64 spark_hash_text(const char *text) { return mix64(fnv(FNV_BASIS, text, strlen(text))); }
+guint64 spark_hash_text(const char *text) { return mix64(fnv64(FNV64_BASIS, text, strlen(text))); }
 
 /* Of all fields that tell the record apart but its owner, so that it does not matter which of them the key has too. */
 static guint64 hash_rest(SparkKind kind, const void *record) {
     const SparkForm *form = spark_form(kind);
-    guint64 hash = FNV_BASIS;
+    guint64 hash = FNV64_BASIS;
     for (guint i = 1; i < form->n_fields; i++) {
         const SparkField *field = &form->fields[i];
         const void *value = (const guint8 *)record + field->offset;
         if (!field->key) continue;
         if (field->type == FIELD_TEXT) {
             const char *text = *(const char *const *)value;
-            hash = fnv(hash, text != NULL ? text : "\xff", text != NULL ? strlen(text) + 1 : 1);
+            hash = fnv64(hash, text != NULL ? text : "\xff", text != NULL ? strlen(text) + 1 : 1);
         } else {
             const gint64 number = field->type == FIELD_I64 ? *(const gint64 *)value : *(const gint32 *)value;
             const guint64 bytes = GUINT64_TO_LE((guint64)number);
-            hash = fnv(hash, &bytes, sizeof bytes);
+            hash = fnv64(hash, &bytes, sizeof bytes);
         }
     }
     return mix64(hash);

@@ -92,6 +92,20 @@ static void count_all(Builder *builder) {
     for (guint class = 0; class < WORK_CLASSES; class ++) votes_count(builder, (WorkClass) class);
 }
 
+/* What sums have of an observation of which so much of the time was predicted. */
+static void votes_sum(Votes *votes, const Observation *observation, double predicted_share) {
+    ClassWindow *sum = &votes->sum;
+    const double lost = MAX(0, 1 - predicted_share);
+    sum->calls += observation->calls;
+    sum->variance += (float)observation->calls * observation->spread;
+    sum->bytes += observation->bytes;
+    sum->self_ns += observation->self_ns;
+    sum->critical_ns += observation->critical_ns;
+    sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
+    sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
+    votes->predicted_ns += (double)observation->self_ns * predicted_share;
+}
+
 static void add_observation(Builder *builder, guint32 i) {
     const Observation *observation = grid_at(builder->grid, i);
     Votes *votes = &builder->votes[grid_class(builder->grid, observation->job)];
@@ -100,20 +114,12 @@ static void add_observation(Builder *builder, guint32 i) {
     if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
 
     const float calls = (float)observation->calls;
-    const double lost = value[MEASURE_MEAN] > 0 ? 1 - exp(-(double)value[MEASURE_MEAN]) : 0;
     ClassWindow *sum = &votes->sum;
     sum->first = sum->last = observation->window;
-    sum->calls += observation->calls;
-    sum->variance += calls * observation->spread;
+    votes_sum(votes, observation, exp(-(double)value[MEASURE_MEAN]));
     sum->alone += residuals->alone[i] ? calls : 0;
     sum->unused += residuals->used[i] ? 0 : calls;
     sum->blamed += residuals->blamed && residuals->blamed[i] ? calls : 0;
-    sum->bytes += observation->bytes;
-    sum->self_ns += observation->self_ns;
-    sum->critical_ns += observation->critical_ns;
-    sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
-    sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
-    votes->predicted_ns += (double)observation->self_ns * exp(-(double)value[MEASURE_MEAN]);
     votes_add(votes, value, calls);
 }
 
@@ -153,22 +159,14 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
     if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
 
     Votes *votes = &builder->votes[grid_class(grid, job)];
-    ClassWindow *sum = &votes->sum;
-    const double lost = value[MEASURE_MEAN] > 0 ? 1 - exp(-(double)value[MEASURE_MEAN]) : 0;
+    const double predicted_share = exp(-(double)value[MEASURE_MEAN]);
     float calls = 0;
 
-    sum->first = sum->last = window;
+    votes->sum.first = votes->sum.last = window;
     for (guint32 at = grid->by_moment.start[key]; at < grid->by_moment.start[key + 1]; at++) {
         const Observation *observation = grid_at(grid, grid->by_moment.order[at]);
         calls += (float)observation->calls;
-        sum->calls += observation->calls;
-        sum->variance += (float)observation->calls * observation->spread;
-        sum->bytes += observation->bytes;
-        sum->self_ns += observation->self_ns;
-        sum->critical_ns += observation->critical_ns;
-        sum->lost_ns += (gint64)(lost * (double)observation->self_ns);
-        sum->lost_critical_ns += (gint64)(lost * (double)observation->critical_ns);
-        votes->predicted_ns += (double)observation->self_ns * exp(-(double)value[MEASURE_MEAN]);
+        votes_sum(votes, observation, predicted_share);
     }
     votes_add(votes, value, calls);
 }

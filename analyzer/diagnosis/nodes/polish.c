@@ -56,6 +56,14 @@ static float moment_at(const Polish *polish, const NodeGrid *grid, const Observa
     return isnan(moment) ? polish->level[observation->job] : moment;
 }
 
+/* Those of the values that are known, in scratch; returns how many. */
+static gsize known_values(Fit *fit, const float *values, guint32 n_values) {
+    gsize n = 0;
+    for (guint32 i = 0; i < n_values; i++)
+        if (!isnan(values[i])) fit->scratch[n++] = values[i];
+    return n;
+}
+
 static void fit_nodes(Fit *fit, guint32 job, double *change) {
     const NodeGrid *grid = fit->grid;
     for (guint32 node = 0; node < grid->n_nodes; node++) {
@@ -92,9 +100,7 @@ static void fit_moments(Fit *fit, guint32 job) {
         moments[window] = n >= POLISH_PEERS ? (float)median_of(fit->scratch, n) : NAN;
     }
 
-    gsize n = 0;
-    for (guint32 window = 0; window < fit->until; window++)
-        if (!isnan(moments[window])) fit->scratch[n++] = moments[window];
+    const gsize n = known_values(fit, moments, fit->until);
     fit->polish->level[job] = n > 0 ? (float)median_of(fit->scratch, n) : 0;
 }
 
@@ -102,9 +108,7 @@ static void fit_moments(Fit *fit, guint32 job) {
 static void fit_shrink(Fit *fit, guint32 job) {
     const NodeGrid *grid = fit->grid;
     float *constants = fit->polish->node + (gsize)job * grid->n_nodes;
-    gsize n = 0;
-    for (guint32 node = 0; node < grid->n_nodes; node++)
-        if (!isnan(constants[node])) fit->scratch[n++] = constants[node];
+    const gsize n = known_values(fit, constants, grid->n_nodes);
     if (n < POLISH_PEERS) return;
     const double others = median_of(fit->scratch, n);
 

@@ -71,6 +71,12 @@ json_t *json_dropped(guint32 dropped) {
     return list;
 }
 
+gint compare_ids(Archive *archive, guint32 a, guint32 b) {
+    if (a == b) return 0;
+    Dict *dict = archive_dict(archive);
+    return strcmp(dict_text(dict, a, NULL), dict_text(dict, b, NULL));
+}
+
 const char *node_text(Archive *archive, guint32 name) {
     if (name == NAME_MISSING) return "(missing parent)";
     return name == NAME_OTHERS ? "(other calls)" : dict_text(archive_dict(archive), name, NULL);
@@ -126,6 +132,22 @@ guint32 asked_name(const Asked *asked, const char *name) {
     if (!text) return 0;
     guint32 id = dict_find(archive_dict(asked->archive), text, strlen(text));
     return id ? id : G_MAXUINT32;
+}
+
+GArray *asked_excludes(const Asked *asked) {
+    GArray *exclude = g_array_new(FALSE, FALSE, sizeof(guint32));
+    const char *text;
+    for (guint i = 0; (text = params_nth(asked->params, "exclude", i)) != NULL; i++) {
+        const guint32 id = dict_find(archive_dict(asked->archive), text, strlen(text));
+        if (id) g_array_append_val(exclude, id);
+    }
+    return exclude;
+}
+
+gboolean is_excluded(const GArray *exclude, guint32 function) {
+    for (guint i = 0; i < exclude->len; i++)
+        if (g_array_index(exclude, guint32, i) == function) return TRUE;
+    return FALSE;
 }
 
 gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error) {

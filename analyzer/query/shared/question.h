@@ -36,6 +36,9 @@ json_t *json_pattern_id(PatternId id);
 /* Names of DroppedColumns, as a list. */
 json_t *json_dropped(guint32 dropped);
 
+/* Order of two dictionary ids by their texts. */
+gint compare_ids(Archive *archive, guint32 a, guint32 b);
+
 /* The name of a pattern's node; "(missing parent)" for placeholders. */
 const char *node_text(Archive *archive, guint32 name);
 
@@ -50,3 +53,6 @@ gboolean asked_pattern(const Asked *asked, const char *name, guint32 *number, GE
 gboolean asked_trace(const Asked *asked, const char *name, SpanId *id, gboolean *one_span, GError **error);
 /* The dictionary id of a text parameter: 0 when it was not given, G_MAXUINT32 when nothing stored has that name. */
 guint32 asked_name(const Asked *asked, const char *name);
+/* The functions of all "exclude" (guint32, dictionary ids): names that nothing stored has exclude nothing. */
+GArray *asked_excludes(const Asked *asked);
+gboolean is_excluded(const GArray *exclude, guint32 function);

@@ -88,9 +88,7 @@ static gint compare(gconstpointer left, gconstpointer right, gpointer arg) {
     if (x != y) return x > y ? -1 : 1;
     gint order = strcmp(node_text(sorting->archive, a->function), node_text(sorting->archive, b->function));
     if (order == 0) order = (gint)a->role - (gint)b->role;
-    return order || a->host == b->host ? order
-                                       : strcmp(dict_text(archive_dict(sorting->archive), a->host, NULL),
-                                                dict_text(archive_dict(sorting->archive), b->host, NULL));
+    return order ? order : compare_ids(sorting->archive, a->host, b->host);
 }
 
 void change_sort(Archive *archive, GArray *rows, guint sort) {

@@ -1,18 +1,11 @@
-#include <string.h>
-
 #include "analyzer/query/spans/forest.h"
 #include "common/base/error.h"
 
 gboolean forest_filter_parse(const Asked *asked, ForestFilter *filter, GError **error) {
-    const char *text;
     filter->roles = ALL_ROLES;
     filter->function = asked_name(asked, "function");
     filter->host = asked_name(asked, "host");
-    filter->exclude = g_array_new(FALSE, FALSE, sizeof(guint32));
-    for (guint i = 0; (text = params_nth(asked->params, "exclude", i)) != NULL; i++) {
-        guint32 id = dict_find(archive_dict(asked->archive), text, strlen(text));
-        if (id) g_array_append_val(filter->exclude, id);
-    }
+    filter->exclude = asked_excludes(asked);
     return params_period(asked->params, asked->now_ns, &filter->period, error) &&
            params_roles(asked->params, &filter->roles, error) &&
            asked_pattern(asked, "pattern", &filter->pattern, error);
@@ -36,11 +29,7 @@ gboolean forest_filter_wants(const ForestFilter *filter, const Pattern *pattern)
 static gboolean keep(void *arg, const PatternNode *node) {
     const ForestFilter *filter = arg;
     if (node->name == NAME_MISSING) return filter->roles == ALL_ROLES;
-    if (!(filter->roles & (1u << node->role))) return FALSE;
-    for (guint i = 0; i < filter->exclude->len; i++) {
-        if (g_array_index(filter->exclude, guint32, i) == node->name) return FALSE;
-    }
-    return TRUE;
+    return filter->roles & (1u << node->role) && !is_excluded(filter->exclude, node->name);
 }
 
 Pattern *forest_filter_apply(const ForestFilter *filter, Compressor *compressor, const Pattern *pattern,

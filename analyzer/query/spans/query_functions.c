@@ -94,12 +94,6 @@ typedef struct Sorting {
     const MeasureField *field;
 } Sorting;
 
-static gint compare_ids(Archive *archive, guint32 a, guint32 b) {
-    if (a == b) return 0;
-    Dict *dict = archive_dict(archive);
-    return strcmp(dict_text(dict, a, NULL), dict_text(dict, b, NULL));
-}
-
 static gint compare_rows(gconstpointer left, gconstpointer right, gpointer arg) {
     FunctionRow *a = *(FunctionRow *const *)left, *b = *(FunctionRow *const *)right;
     const Sorting *sorting = arg;
@@ -188,15 +182,10 @@ static gboolean is_behind(Best *best, FunctionRow *row) {
     return best->full && compare_rows(&row, &best->rows->pdata[best->most - 1], &best->sorting) > 0;
 }
 
-static gboolean is_excluded(const Best *best, guint32 function) {
-    for (guint i = 0; i < best->exclude->len; i++)
-        if (g_array_index(best->exclude, guint32, i) == function) return TRUE;
-    return FALSE;
-}
-
 static void best_add(void *arg, const StatsKey *key, StatsRow *stored) {
     Best *best = arg;
-    if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0 || is_excluded(best, key->object)) return;
+    if (!(best->roles & (1u << key->role)) || stats_row_size(stored) == 0 || is_excluded(best->exclude, key->object))
+        return;
     NodeStats *stats = stats_row_first(stored);
     FunctionRow seen = {key->object, key->role, best->by_host ? key->host : 0, best->since_ns, *stats};
     best->all++;
@@ -232,17 +221,6 @@ static gboolean parse_filter(const Asked *asked, FunctionFilter *filter, Split *
     filter->by_host = split->by_host;
     return params_period(asked->params, asked->now_ns, &filter->period, error) &&
            params_roles(asked->params, &filter->roles, error);
-}
-
-/* Names that nothing stored has exclude nothing. */
-static GArray *asked_excludes(const Asked *asked) {
-    GArray *exclude = g_array_new(FALSE, FALSE, sizeof(guint32));
-    const char *text;
-    for (guint i = 0; (text = params_nth(asked->params, "exclude", i)) != NULL; i++) {
-        const guint32 id = dict_find(archive_dict(asked->archive), text, strlen(text));
-        if (id) g_array_append_val(exclude, id);
-    }
-    return exclude;
 }
 
 /* ---- minute by minute ---- */

@@ -2,7 +2,6 @@
  * hosts. */
 
 #include <math.h>
-#include <string.h>
 
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spans/span_answers.h"
@@ -184,11 +183,6 @@ typedef struct SeriesSorting {
     SeriesOrder order;
 } SeriesSorting;
 
-static gint compare_texts(Archive *archive, guint32 a, guint32 b) {
-    Dict *dict = archive_dict(archive);
-    return a == b ? 0 : strcmp(dict_text(dict, a, NULL), dict_text(dict, b, NULL));
-}
-
 static gint compare_series(gconstpointer left, gconstpointer right, gpointer arg) {
     const Series *a = *(Series *const *)left, *b = *(Series *const *)right;
     const SeriesSorting *sorting = arg;
@@ -197,8 +191,8 @@ static gint compare_series(gconstpointer left, gconstpointer right, gpointer arg
         order = (a->ratio < b->ratio) - (a->ratio > b->ratio);
     else if (sorting->order == BY_TOTAL)
         order = (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
-    if (order == 0 && a->host != 0 && b->host != 0) order = compare_texts(sorting->archive, a->host, b->host);
-    if (order == 0) order = compare_texts(sorting->archive, a->function, b->function);
+    if (order == 0 && a->host != 0 && b->host != 0) order = compare_ids(sorting->archive, a->host, b->host);
+    if (order == 0) order = compare_ids(sorting->archive, a->function, b->function);
     return order != 0 ? order : (gint)a->role - (gint)b->role;
 }
 
