@@ -63,17 +63,37 @@ export function Chips({ names }: { names: readonly (readonly [string, string])[]
   )
 }
 
-export function RoleChoice(): VNode {
+/** One of many. */
+export function Select(props: {
+  label: string
+  value: string
+  options: readonly (readonly [string, string])[]
+  choose: (key: string) => void
+}): VNode {
   return (
     <label>
-      <span class="label">role</span>
-      <select value={value('role') ?? ''} onChange={(event) => go({ role: event.currentTarget.value })}>
-        <option value="">all</option>
-        {ROLES.map((role) => (
-          <option key={role}>{role}</option>
+      <span class="label">{props.label}</span>
+      <select value={props.value} onChange={(event) => props.choose(event.currentTarget.value)}>
+        {props.options.map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
         ))}
       </select>
     </label>
+  )
+}
+
+export const ROLE_OPTIONS = ROLES.map((role) => [role, role] as const)
+
+export function RoleChoice(): VNode {
+  return (
+    <Select
+      label="role"
+      value={value('role') ?? ''}
+      options={[['', 'all'], ...ROLE_OPTIONS]}
+      choose={(role) => go({ role })}
+    />
   )
 }
 

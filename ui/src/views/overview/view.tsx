@@ -6,7 +6,7 @@ import { go, linkWith, refine, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Choice, ROLES } from '../../parts/bits.tsx'
+import { Choice, ROLE_OPTIONS, Select } from '../../parts/bits.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { clockTime } from '../../text/times.ts'
@@ -112,27 +112,18 @@ function Chooser({ functions, chosen }: { functions: readonly FunctionRow[]; cho
   const role = value('role') ?? DEFAULT_ROLE
   return (
     <>
-      <label>
-        <span class="label">function</span>
-        <select value={chosen} onChange={(event) => go({ function: event.currentTarget.value, sel: undefined })}>
-          {names.map((name) => (
-            <option key={name} value={name}>
-              {visible(name)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span class="label">of</span>
-        <select
-          value={role}
-          onChange={(event) => go({ role: event.currentTarget.value, function: undefined, sel: undefined })}
-        >
-          {ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="function"
+        value={chosen}
+        options={names.map((name) => [name, visible(name)] as const)}
+        choose={(name) => go({ function: name, sel: undefined })}
+      />
+      <Select
+        label="of"
+        value={role}
+        options={ROLE_OPTIONS}
+        choose={(one) => go({ role: one, function: undefined, sel: undefined })}
+      />
       <Choice name="field" label="" options={FIELDS} />
       <Choice
         name="as"

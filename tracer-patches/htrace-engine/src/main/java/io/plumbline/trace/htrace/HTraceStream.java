@@ -35,8 +35,8 @@ final class HTraceStream {
     static void declined(boolean opens) {
         if (opens) {
             OPENING.set(UNSAMPLED);
-        } else if (OPENING.get() != null) {
-            OPENING.remove();
+        } else {
+            left();
         }
     }
 
