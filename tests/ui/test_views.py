@@ -257,7 +257,7 @@ def test_an_empty_period_leads_to_what_is_stored(cluster, open_page):
     page.open("functions", since="2001-01-01", until="2001-01-02")
     assert page.text(".empty h2") == "No calls"
     page.page.get_by_role("button", name="Everything that is stored").click()
-    page.page.get_by_role("table", name="Functions").wait_for()
+    page.settle()
     assert len(page.cells("Functions")) == len(load.FUNCTIONS)
 
 

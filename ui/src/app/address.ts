@@ -28,9 +28,11 @@ export function linkTo(view: string, id = '', changes: Changes = {}): string {
 
 export const linkWith = (changes: Changes): string => formatRoute(changeRoute(route.value, changes))
 
-/** A new entry of the history. */
+/** A new entry of the history. The page follows at once, not only when the browser has told of the new address. */
 export function go(changes: Changes): void {
-  location.hash = linkWith(changes)
+  const next = changeRoute(route.value, changes)
+  location.hash = formatRoute(next)
+  route.value = next
 }
 
 let waiting: ReturnType<typeof setTimeout> | undefined

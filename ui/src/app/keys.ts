@@ -11,8 +11,11 @@ export interface Key {
 let known: readonly Key[] = []
 let begun: string | undefined
 
+/** What takes keys itself. A checkbox does not: in a dialog that is just closing it may still have the focus. */
+const TAKES_KEYS = 'dialog[open], input:not([type=checkbox]), select, textarea, [contenteditable]'
+
 const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable]') !== null
+  target instanceof HTMLElement && target.closest(TAKES_KEYS) !== null
 
 function onKey(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target)) return

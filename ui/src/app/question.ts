@@ -77,5 +77,5 @@ export function useQuestion<T>(question: string, parameters: Parameters | null):
     void askUntilAnswered<T>(path, abort.signal, setAnswer)
     return () => abort.abort()
   }, [path, again])
-  return answer
+  return { ...answer, loading: answer.loading || answer.path !== path }
 }
