@@ -11,6 +11,7 @@
 #include "common/base/thread.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/page.h"
+#include "receiver/http/route.h"
 #include "receiver/http/server.h"
 
 #define API "/api/v1/"
@@ -31,7 +32,14 @@ struct Http {
 
 /* ---- what this thread answers itself ---- */
 
-static void answer_ready(Http *http, HttpExchange *exchange) {
+static void answer_alive(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)arg, (void)rest;
+    http_send_text(exchange, 200, "ok\n");
+}
+
+static void answer_ready(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const Http *http = arg;
     const StateSources *state = http->options.state;
     g_autofree char *shut = admission_describe(state->admission);
     g_autofree char *why = shut ? g_steal_pointer(&shut) : name_quota_describe(state->quota);
@@ -39,25 +47,29 @@ static void answer_ready(Http *http, HttpExchange *exchange) {
     http_send_text(exchange, why ? 503 : 200, text);
 }
 
-static void answer_metrics(Http *http, HttpExchange *exchange) {
+static void answer_metrics(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const Http *http = arg;
     g_autoptr(GString) text = g_string_new(NULL);
     metrics_write(http->options.state, text);
     g_autoptr(GBytes) body = g_string_free_to_bytes(g_steal_pointer(&text));
     http_send(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", body);
 }
 
-static void answer_page(HttpExchange *exchange) {
-    const HttpRequest *request = http_exchange_request(exchange);
+static void answer_none(HttpExchange *exchange) {
+    http_send_error(exchange, 404, "no such page: see docs/api.md; questions are under " API);
+}
+
+static void answer_page(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)arg;
     g_auto(PageFile) file = {0};
-    if (!page_find(request->path, &file))
-        http_send_error(exchange, 404,
-                        strcmp(request->path, "/") == 0
-                            ? "this plumbd was built without its page (PLUMB_UI=OFF); questions are under " API
-                            : "no such page: see docs/api.md; questions are under " API);
-    else if (request->method == HTTP_POST)
-        http_send_error(exchange, 405, "a page is read: use GET");
-    else
+    if (page_find(http_exchange_request(exchange)->path, &file))
         http_send_page_file(exchange, file.type, file.lasting, file.gzipped);
+    else if (rest[0] == '\0')
+        http_send_error(exchange, 404,
+                        "this plumbd was built without its page (PLUMB_UI=OFF); questions are under " API);
+    else
+        answer_none(exchange);
 }
 
 /* ---- what query threads answer ---- */
@@ -164,12 +176,6 @@ static gboolean parse_trace(const char *text, guint64 *trace_id) {
     return TRUE;
 }
 
-static const char *refuse_method(const HttpRequest *request, gboolean flush) {
-    const gboolean post = request->method == HTTP_POST;
-    if (post == flush) return NULL;
-    return flush ? "flush changes things: use POST" : "questions only: use GET";
-}
-
 static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const char *question,
                          Parameters *parameters) {
     HttpJob *job = http_job_new(kind, question, g_steal_pointer(&parameters->params), exchange);
@@ -187,18 +193,10 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     http_exchange_on_gone(exchange, on_gone, job);
 }
 
-static void ask_question(Http *http, HttpExchange *exchange, const char *question) {
-    const HttpRequest *request = http_exchange_request(exchange);
-    const gboolean flush = strcmp(question, "flush") == 0;
-    const char *why = refuse_method(request, flush);
-    if (why) {
-        http_send_error(exchange, 405, why);
-        return;
-    }
-
+static void ask(Http *http, HttpExchange *exchange, JobKind kind, const char *question) {
+    const char *why;
     Parameters parameters = {query_params_new(), NULL};
-    if (http_query_parse(request->query, add_param, &parameters, &why)) {
-        JobKind kind = flush ? JOB_FLUSH : strcmp(question, "export") == 0 ? JOB_EXPORT : JOB_QUERY;
+    if (http_query_parse(http_exchange_request(exchange)->query, add_param, &parameters, &why)) {
         put_question(http, exchange, kind, question, &parameters);
     } else {
         g_autofree char *message = g_strdup_printf("malformed parameters: %s", why);
@@ -208,21 +206,50 @@ static void ask_question(Http *http, HttpExchange *exchange, const char *questio
     g_free(parameters.id);
 }
 
+static void ask_question(void *arg, HttpExchange *exchange, const char *rest) { ask(arg, exchange, JOB_QUERY, rest); }
+
+static void ask_export(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    ask(arg, exchange, JOB_EXPORT, "export");
+}
+
+static void ask_flush(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    ask(arg, exchange, JOB_FLUSH, "flush");
+}
+
+/* ---- what there is, and who may ask for it ---- */
+
+#define FLUSH_USE    "flush changes things: use POST"
+#define QUESTION_USE "questions only: use GET"
+#define PAGE_USE     "a page is read: use GET"
+
+/* The first that fits. docs/security.md has the same table for people. */
+static const Route routes[] = {
+    {"/healthz", ACCESS_ANYBODY, FALSE, NULL, answer_alive},
+    {"/readyz", ACCESS_ANYBODY, FALSE, NULL, answer_ready},
+    {"/metrics", ACCESS_METRICS, FALSE, NULL, answer_metrics},
+    {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
+    {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
+    {API "*", ACCESS_READ, FALSE, QUESTION_USE, ask_question}, /* any of analyzer/query/query.c */
+    {"/", ACCESS_READ, FALSE, PAGE_USE, answer_page},
+    {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, answer_page},
+    {0},
+};
+
 static void on_request(void *arg, HttpExchange *exchange) {
-    Http *http = arg;
-    const char *path = http_exchange_request(exchange)->path;
-    const gboolean question =
-        g_str_has_prefix(path, API) && path[strlen(API)] != '\0' && !strchr(path + strlen(API), '/');
-    if (question)
-        ask_question(http, exchange, path + strlen(API));
-    else if (strcmp(path, "/healthz") == 0)
-        http_send_text(exchange, 200, "ok\n");
-    else if (strcmp(path, "/readyz") == 0)
-        answer_ready(http, exchange);
-    else if (strcmp(path, "/metrics") == 0)
-        answer_metrics(http, exchange);
+    const HttpRequest *request = http_exchange_request(exchange);
+    const char *rest;
+    const Route *route = route_find(routes, request->path, &rest);
+    const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
+    if (!access_suffices(http_exchange_roles(exchange), needed))
+        http_send_error(exchange, 403, "this needs a role that you do not have: see docs/security.md");
+    else if (route == NULL)
+        answer_none(exchange);
+    else if (!route_takes(route, request->method))
+        http_send_error(exchange, 405, route->use);
     else
-        answer_page(exchange);
+        route->answer(arg, exchange, rest);
 }
 
 /* ---- life ---- */
@@ -268,6 +295,7 @@ Http *http_start(const HttpOptions *options) {
         .questions = options->backend.questions,
         .counters = options->counters,
         .timeout_ns = options->timeout_ns,
+        .anybody = ACCESS_ALL,
         .ask = on_request,
         .arg = http,
     };

@@ -47,6 +47,7 @@ struct HttpExchange {
     HttpConnection *connection; /* NULL: it is closed */
     HttpRequest request;
     char peer[PEER_NAME_BYTES];
+    guint roles;
     void (*gone)(void *arg);
     void *gone_arg;
     void (*drained)(void *arg);
@@ -288,6 +289,8 @@ void http_cut(HttpExchange *exchange) {
 
 const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return &exchange->request; }
 
+guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
+
 const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }
 
 gboolean http_exchange_is_gone(const HttpExchange *exchange) {
@@ -341,6 +344,7 @@ static void begin_body(HttpConnection *connection) {
     const HttpRequest *request = &exchange->request;
     exchange->connection = connection;
     g_strlcpy(exchange->peer, peer_place_name(connection->place), sizeof exchange->peer);
+    exchange->roles = connection->server->options.anybody;
     connection->keep_alive = request->keep_alive && connection->shut_ns == 0;
     connection->chunks = request->chunks;
     connection->silent = request->method == HTTP_HEAD;

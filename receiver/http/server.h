@@ -18,6 +18,7 @@
 #include "common/base/allowance.h"
 #include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
+#include "receiver/secure/access.h"
 #include "receiver/shared/counters.h"
 #include "receiver/shared/shares.h"
 
@@ -33,6 +34,7 @@ typedef struct HttpServerOptions {
     AllowanceBudget *questions; /* whose memory answers on their way count to */
     Counters *counters;         /* this thread's block */
     gint64 timeout_ns;
+    guint anybody; /* AccessRole: what one may do who has not logged in */
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;
 } HttpServerOptions;
@@ -46,6 +48,8 @@ void http_server_free(HttpServer *server);
 const HttpRequest *http_exchange_request(const HttpExchange *exchange);
 /* The name of the peer (receiver/shared/shares.h). */
 const char *http_exchange_peer(const HttpExchange *exchange);
+/* AccessRole: what one may do who asks. */
+guint http_exchange_roles(const HttpExchange *exchange);
 /* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered
  * then goes where it can. NULL: nobody is told any more. */
 void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void *arg);

@@ -1,0 +1,27 @@
+/* What one may do who asks or sends: five roles, of which one may have any. A path of the HTTP port names the role that
+ * it needs (receiver/http/route.h); calls of the span port need ACCESS_WRITE.
+ *
+ *   write    send spans and records
+ *   read     ask questions, export, see the page; metrics, too
+ *   metrics  read /metrics
+ *   peer     answer and be answered in parts, among several plumbd
+ *   admin    all of the above, and flush */
+#pragma once
+
+#include <glib.h>
+
+typedef enum {
+    ACCESS_WRITE = 1 << 0,
+    ACCESS_READ = 1 << 1,
+    ACCESS_METRICS = 1 << 2,
+    ACCESS_PEER = 1 << 3,
+    ACCESS_ADMIN = 1 << 4,
+} AccessRole;
+
+#define ACCESS_ROLES 5u
+/* Needed of nobody: probes of what watches plumbd. */
+#define ACCESS_ANYBODY 0u
+#define ACCESS_ALL     ((1u << ACCESS_ROLES) - 1)
+
+/* roles: of AccessRole, what somebody has. needed: one of them, or ACCESS_ANYBODY. */
+gboolean access_suffices(guint roles, guint needed);
