@@ -12,6 +12,7 @@
 #include "receiver/background/resource_control.h"
 #include "receiver/http/http.h"
 #include "receiver/net/listener.h"
+#include "receiver/secure/port.h"
 #include "receiver/shared/files.h"
 #include "receiver/watchdog.h"
 
@@ -27,7 +28,7 @@
 struct Daemon {
     const Settings *settings;
     int thrift_fd, http_fd; /* -1: handed on, or not bound */
-    char *thrift, *http_address;
+    PortInfo ports[PORTS];
     Store *store;
     Archive *archive;
     Journal *journal;
@@ -72,11 +73,24 @@ static gboolean plan_files(Daemon *daemon, GError **error) {
     return TRUE;
 }
 
+static gboolean open_port(Daemon *daemon, PortInfo *port, const char *address, int *fd, GError **error) {
+    if (!listener_bind(address, port->key, fd, &port->address, error)) return FALSE;
+    port->loopback = port_is_loopback(*fd);
+    port->insecure = !port->loopback && daemon->settings->insecure;
+    if (!port_check(port, error)) return FALSE;
+    g_autofree char *text = port_describe(port);
+    log_message(port->insecure ? LOG_LEVEL_WARNING : LOG_LEVEL_NOTICE, "%s: %s", port->name, text);
+    return TRUE;
+}
+
 static gboolean open_ports(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
-    return listener_bind(s->listen_thrift, "listen.thrift", &daemon->thrift_fd, &daemon->thrift, error) &&
-           listener_bind(s->listen_http, "listen.http", &daemon->http_fd, &daemon->http_address, error) &&
-           listener_listen(daemon->http_fd, daemon->http_address, "listen.http", error);
+    PortInfo *thrift = &daemon->ports[PORT_THRIFT], *http = &daemon->ports[PORT_HTTP];
+    *thrift = (PortInfo){.name = "thrift", .key = "listen.thrift"};
+    *http = (PortInfo){.name = "http", .key = "listen.http"};
+    return open_port(daemon, thrift, s->listen_thrift, &daemon->thrift_fd, error) &&
+           open_port(daemon, http, s->listen_http, &daemon->http_fd, error) &&
+           listener_listen(daemon->http_fd, http->address, http->key, error);
 }
 
 static gboolean open_store(Daemon *daemon, GError **error) {
@@ -189,6 +203,7 @@ static void set_state_sources(Daemon *daemon) {
         .recorder = daemon->recorder,
         .questions = &daemon->questions,
         .net = &daemon->net,
+        .ports = daemon->ports,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
 }
@@ -319,7 +334,7 @@ static void start_recovery(Daemon *daemon) {
 
 gboolean daemon_start(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
-    if (!listener_listen(daemon->thrift_fd, daemon->thrift, "listen.thrift", error)) return FALSE;
+    if (!listener_listen(daemon->thrift_fd, daemon_thrift(daemon), "listen.thrift", error)) return FALSE;
 
     NetOptions options = {
         .listen_fd = daemon->thrift_fd,
@@ -343,8 +358,8 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
     return TRUE;
 }
 
-const char *daemon_thrift(const Daemon *daemon) { return daemon->thrift; }
-const char *daemon_http(const Daemon *daemon) { return daemon->http_address; }
+const char *daemon_thrift(const Daemon *daemon) { return daemon->ports[PORT_THRIFT].address; }
+const char *daemon_http(const Daemon *daemon) { return daemon->ports[PORT_HTTP].address; }
 
 void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
@@ -457,7 +472,6 @@ void daemon_free(Daemon *daemon) {
     if (daemon->http_fd >= 0) close(daemon->http_fd);
     slow_hosts_free(daemon->slow_hosts);
     shares_free(daemon->shares);
-    g_free(daemon->thrift);
-    g_free(daemon->http_address);
+    for (guint i = 0; i < PORTS; i++) port_clear(&daemon->ports[i]);
     g_free(daemon);
 }

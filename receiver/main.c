@@ -31,7 +31,7 @@ static gboolean parse(int argc, char **argv, GError **error) {
     g_option_context_set_summary(context, "Takes spans over Thrift, keeps them by trace as compressed call trees, and "
                                           "answers questions over HTTP.");
     g_option_context_set_description(context, "Example:\n  plumbd --config /etc/plumbline/plumbd.conf --set "
-                                              "listen.thrift=0.0.0.0:9410\n\ndocs/plumbd.md says more.\n");
+                                              "listen.thrift=127.0.0.1:9411\n\ndocs/plumbd.md says more.\n");
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, error)) return FALSE;
     if (argc > 1) {

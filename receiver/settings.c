@@ -20,9 +20,12 @@
 const ConfigOption settings_table[] = {
     {"listen.thrift", CONFIG_STRING, "127.0.0.1:9410", 0, 0, NULL, FALSE,
      "Address and port for spans over Thrift: host:port or [v6]:port. Port 0 takes any free one; the line printed when "
-     "plumbd is ready names it. There is no authentication yet: open it to other hosts only in a network you trust."},
+     "plumbd is ready names it. An address that other hosts reach needs listen.insecure."},
     {"listen.http", CONFIG_STRING, "127.0.0.1:9096", 0, 0, NULL, FALSE,
      "Address and port for HTTP: the JSON API, /metrics, /healthz, /readyz."},
+    {"listen.insecure", CONFIG_BOOL, "no", 0, 0, NULL, FALSE,
+     "plumbd may listen at addresses that other hosts reach without TLS and a way to log in: anybody there can send "
+     "spans, and read file names, queries and users. Only where the network keeps strangers out."},
     {"listen.max-connections", CONFIG_INT, "4096", 1, 1000000, NULL, FALSE,
      "Connections of senders at one time. When there are as many, the address with most of them gives way: its longest "
      "idle one is closed for one of an address that has fewer, and more of its own are refused."},
@@ -222,6 +225,7 @@ Settings *settings_new(const Config *config, GError **error) {
 
     s->listen_thrift = g_strdup(config_string(config, "listen.thrift"));
     s->listen_http = g_strdup(config_string(config, "listen.http"));
+    s->insecure = config_bool(config, "listen.insecure");
     s->max_connections = (guint)config_int(config, "listen.max-connections");
     s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
     s->buffer_bytes = buffer_bytes(config);

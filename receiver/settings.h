@@ -14,6 +14,7 @@ typedef enum { ACK_JOURNAL, ACK_FSYNC, ACK_MEMORY } AckMode; /* in the order of 
 
 typedef struct Settings {
     char *listen_thrift, *listen_http;
+    gboolean insecure;
     guint max_connections;
     gsize frame_bytes, buffer_bytes;
     gint64 frame_timeout_ns, idle_timeout_ns;

@@ -55,7 +55,7 @@ SUITES = {
         "tests/cli/test_import.py",
     ],
     "idl": ["tests/receiver/test_versions.py"],
-    "receiver": ["tests/receiver"],
+    "receiver": ["tests/receiver", "tests/secure"],
     "ui": ["tests/ui/test_serving.py", "tests/ui/test_views.py"],
     "spark-bridge": ["tests/bridge/test_bridge.py", "tests/spark/test_side_logs.py"],
 }

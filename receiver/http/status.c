@@ -65,6 +65,19 @@ static json_t *names_of_state(const NameQuotaState *names) {
     return object;
 }
 
+static json_t *ports_of(const PortInfo *ports) {
+    json_t *rows = json_array();
+    for (guint i = 0; i < PORTS; i++) {
+        json_t *logins = json_array();
+        if (ports[i].certificates) json_array_append_new(logins, json_string("certificate"));
+        if (ports[i].tokens) json_array_append_new(logins, json_string("token"));
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:o, s:b}", "port", ports[i].name, "address",
+                                              ports[i].address, "loopback", ports[i].loopback, "tls", ports[i].tls,
+                                              "logins", logins, "insecure", ports[i].insecure));
+    }
+    return rows;
+}
+
 json_t *status_receiver(const StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -74,6 +87,7 @@ json_t *status_receiver(const StateSources *sources) {
     json_object_set_new(object, "ready", json_boolean(state.ready));
     if (state.reason) json_object_set_new(object, "reason", json_string(state.reason));
     if (state.recovered < 1) json_object_set_new(object, "recovering", json_real(state.recovered));
+    json_object_set_new(object, "ports", ports_of(sources->ports));
     json_object_set_new(object, "names", names_of_state(&state.names));
 
     set_integer(object, "connections", state.connections);

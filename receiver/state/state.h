@@ -6,6 +6,7 @@
 #include "receiver/journal/journal.h"
 #include "receiver/journal/recovery_view.h"
 #include "receiver/net/net.h"
+#include "receiver/secure/port.h"
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
 #include "receiver/shared/counters.h"
@@ -41,6 +42,7 @@ typedef struct StateSources {
     Recorder *recorder;
     const AllowanceBudget *questions; /* memory of those that are being answered */
     Net *_Atomic const *net;          /* NULL until spans are taken */
+    const PortInfo *ports;            /* PORTS */
     gint64 started_ns;                /* monotonic */
 } StateSources;
 

@@ -146,6 +146,8 @@ class Bed:
             "--set",
             f"listen.thrift={self.thrift}",
             "--set",
+            "listen.insecure=yes",
+            "--set",
             "listen.http=127.0.0.1:0",
             "--set",
             f"store.path={folder}/store",

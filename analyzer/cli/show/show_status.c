@@ -63,6 +63,40 @@ static void append_closed(const json_t *receiver, const Style *style, GString *o
     line(out, "closed", g_strdup_printf("%s%s%s early", why, *why != '\0' ? "; " : "", early));
 }
 
+/* "127.0.0.1:9410, this machine only, no TLS, no login" */
+static char *port_text(const Style *style, const json_t *port) {
+    const gboolean insecure = field_true(port, "insecure");
+    GString *text = g_string_new(NULL);
+    char *address = show_text(style, port, "address");
+    g_string_append_printf(text, "%s, ", address);
+    g_free(address);
+    if (insecure)
+        style_append(style, COLOUR_RED, "INSECURE: open to other hosts (listen.insecure)", text);
+    else
+        g_string_append(text, field_true(port, "loopback") ? "this machine only" : "open to other hosts");
+    g_string_append(text, field_true(port, "tls") ? ", TLS, " : ", no TLS, ");
+
+    const json_t *logins = field_list(port, "logins");
+    gsize i;
+    const json_t *login;
+    json_array_foreach((json_t *)logins, i, login) {
+        g_autofree char *clean = text_clean(style, json_string_value(login));
+        g_string_append_printf(text, "%s%s", i > 0 ? " or " : "login by ", clean);
+    }
+    if (json_array_size(logins) == 0) g_string_append(text, "no login");
+    return g_string_free(text, FALSE);
+}
+
+static void append_ports(const json_t *receiver, const Style *style, GString *out) {
+    gsize i;
+    const json_t *port;
+    json_array_foreach((json_t *)field_list(receiver, "ports"), i, port) {
+        g_autofree char *name = show_text(style, port, "port");
+        g_autofree char *label = g_strdup_printf("port %s", name);
+        line(out, label, port_text(style, port));
+    }
+}
+
 static void append_flow(const json_t *receiver, const ShowOptions *options, GString *out) {
     const Style *style = &options->style;
     g_autofree char *received = count_of(receiver, "spans_received");
@@ -196,6 +230,7 @@ static void append_receiver(const json_t *receiver, const ShowOptions *options, 
              g_strdup_printf("%u %% of what the journal held at the start; answers lack the rest",
                              (guint)(100 * field_number(receiver, "recovering"))));
 
+    append_ports(receiver, style, out);
     append_flow(receiver, options, out);
     append_losses(receiver, options, out);
     char *sampling = show_text(style, receiver, "sampling");

@@ -1,0 +1,48 @@
+#include "receiver/secure/port.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "common/base/error.h"
+
+gboolean port_is_loopback(int fd) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0) return FALSE;
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
+    if (address.ss_family == AF_INET) return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (address.ss_family != AF_INET6) return FALSE;
+    if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) return v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+static gboolean has_login(const PortInfo *port) { return port->certificates || port->tokens; }
+
+gboolean port_is_open(const PortInfo *port) { return port->loopback || port->insecure; }
+
+gboolean port_check(const PortInfo *port, GError **error) {
+    if (port_is_open(port) || (port->tls && has_login(port))) return TRUE;
+    return fail(error, PLUMB_ERROR_CONFIG,
+                "%s: other hosts reach %s, where there is no TLS and nobody logs in: listen on loopback "
+                "(127.0.0.1:PORT); where the network keeps strangers out, set listen.insecure = yes",
+                port->key, port->address);
+}
+
+char *port_describe(const PortInfo *port) {
+    const char *logins = port->certificates && port->tokens ? "login by certificate or token"
+                         : port->certificates               ? "login by certificate"
+                         : port->tokens                     ? "login by token"
+                                                            : "no login";
+    return g_strdup_printf("%s, %s, %s, %s", port->address,
+                           port->loopback   ? "this machine only"
+                           : port->insecure ? "INSECURE: open to other hosts (listen.insecure)"
+                                            : "open to other hosts",
+                           port->tls ? "TLS" : "no TLS", logins);
+}
+
+void port_clear(PortInfo *port) {
+    g_free(port->address);
+    *port = (PortInfo){0};
+}
