@@ -164,8 +164,8 @@ static void close_trace(Bench *bench, const Trace *trace) {
     Pattern *pattern = compressor_tree(bench->compressor, tree, bench->node_of);
     at = lap(bench, STEP_PATTERN, at);
     const Measured measured = {tree, pattern, bench->node_of};
-    gboolean through;
-    TreeTimes *times = times_through_waits(&measured, bench->waits, &through);
+    gboolean differs;
+    TreeTimes *times = times_by_rule(&measured, bench->waits, TIMES_BY_TURNS, &differs);
     at = lap(bench, STEP_TIMES, at);
     guint32 number = number_of(bench, pattern);
     const StatsTrace stats = {tree, times, bench->node_of, number, NULL, NULL};

@@ -44,7 +44,7 @@ struct Archive {
     MixedTable *mixed;
     Lookup lookup;
     WaitTable *waits;
-    gboolean through_waits; /* how critical-path times of new records are counted; older programs did not */
+    TimesRule times_rule; /* of new records: the last, but in tests of what older programs stored */
     ArchiveOptions options;
     _Atomic guint32 bytes_key; /* 0: not in the dictionary yet */
     _Atomic gboolean tolerance_stored;

@@ -6,6 +6,10 @@
 #include "analyzer/calltree/times_inside.h"
 #include "common/base/region.h"
 
+typedef struct Window {
+    gint64 from_ns, to_ns;
+} Window;
+
 /* A child of the node at hand, clipped to the node's window. */
 typedef struct Child {
     gint64 begin_ns;
@@ -24,6 +28,7 @@ typedef struct Children {
     gboolean ordered; /* as by_end() wants it */
     const guint32 *node_of;
     const TimesWatch *watch; /* NULL, in most trees */
+    GArray *turns;           /* Turn: the node's operations; NULL, in most trees */
 } Children;
 
 static void children_clear(Children *children) {
@@ -74,13 +79,10 @@ static void children_order(Children *children) {
     }
 }
 
-/* One sweep over the children, which come in order of begin: collects what of them lies in the node's window, and
- * returns what is left of its own time when the union of theirs is taken away. */
-static gint64 self_time(const CallTree *tree, guint32 node, const TreeTimes *times, Children *children) {
-    gint64 window_from = times->self_ns[node], window_to = times->critical_ns[node];
+/* One sweep over the children, which come in order of begin: adds what of them lies in the window, and returns what is
+ * left of the node's own time when the union of theirs is taken away. */
+static gint64 self_time(const CallTree *tree, guint32 node, Window window, Children *children) {
     gint64 end_ns = tree->to_ns[node], covered_to = tree->from_ns[node], covered = 0;
-    children->n = 0;
-    children->ordered = TRUE;
     for (guint32 c = node + 1; c < tree->end[node]; c = tree->end[c]) {
         gint64 from_ns = tree->from_ns[c], to_ns = tree->to_ns[c];
         gint64 from = MAX(from_ns, covered_to), to = MIN(to_ns, end_ns);
@@ -89,7 +91,12 @@ static gint64 self_time(const CallTree *tree, guint32 node, const TreeTimes *tim
             covered_to = to;
         }
         const guint32 pattern_node = children->node_of != NULL ? children->node_of[c] : 0;
-        const Child child = {MAX(from_ns, window_from), MIN(to_ns, window_to), from_ns, c, pattern_node};
+        const Child child = {MAX(from_ns, window.from_ns), MIN(to_ns, window.to_ns), from_ns, c, pattern_node};
+        if (children->turns != NULL && times_turn(children->watch, tree, children->node_of, c)) {
+            const Turn turn = {.node = c, .pattern_node = pattern_node};
+            g_array_append_val(children->turns, turn);
+            continue;
+        }
         if (child.begin_ns >= child.end_ns) continue;
         if (times_part(children->watch, children->node_of, c) & PART_ASIDE) continue;
         children_add(children, &child);
@@ -142,6 +149,31 @@ static void single_child(const CallTree *tree, guint32 node, TreeTimes *times, G
     times->self_ns[node] = end_ns - begin_ns - (covered_from < covered_to ? covered_to - covered_from : 0);
 }
 
+/* Of the node's operations the calls count as its own: they were made in the same thread, one after the other. */
+static void add_turns(const CallTree *tree, Window window, TreeTimes *times, Children *children) {
+    for (guint i = 0; i < children->turns->len; i++) {
+        Turn *turn = &g_array_index(children->turns, Turn, i);
+        const guint32 pattern_node = turn->pattern_node;
+        times->self_ns[turn->node] = self_time(tree, turn->node, window, children);
+        *turn = turn_of(tree, turn->node, times->self_ns[turn->node], children->watch->table);
+        turn->pattern_node = pattern_node;
+    }
+}
+
+static void measure_node(const CallTree *tree, guint32 node, TreeTimes *times, Children *children, GArray *gaps) {
+    const Window window = {times->self_ns[node], times->critical_ns[node]};
+    children->n = 0;
+    children->ordered = TRUE;
+    if (children->turns != NULL) g_array_set_size(children->turns, 0);
+    const gint64 self_ns = self_time(tree, node, window, children);
+    if (children->turns != NULL) add_turns(tree, window, times, children);
+
+    gint64 own_ns = window.from_ns == window.to_ns ? 0 : critical_time(node, times, children, gaps);
+    if (children->turns != NULL) own_ns = turns_share(children->turns, own_ns, times);
+    times->critical_ns[node] = own_ns;
+    times->self_ns[node] = self_ns;
+}
+
 static gsize times_bytes(gsize n) { return sizeof(TreeTimes) + 2 * n * sizeof(gint64); }
 
 /* Until a node is reached, self_ns and critical_ns hold the begin and end of the window in which it was waited for;
@@ -158,9 +190,12 @@ TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const T
     children.watch = watch;
     children.items = children.few;
     children.region = G_N_ELEMENTS(children.few);
+    g_autoptr(GArray) turns = watch != NULL ? g_array_new(FALSE, FALSE, sizeof(Turn)) : NULL;
+    children.turns = turns;
 
     for (guint32 node = 1; node < n; node++) {
         if (tree->span[node] == NULL) continue;
+        if (times_turn(watch, tree, node_of, node)) continue; /* measured with its caller */
         if (tree->span[tree->parent[node]] == NULL) {
             times->self_ns[node] = tree->from_ns[node];
             times->critical_ns[node] = tree->to_ns[node];
@@ -173,13 +208,11 @@ TreeTimes *times_with_gaps(const CallTree *tree, const guint32 *node_of, const T
             times->self_ns[node] = tree->to_ns[node] - tree->from_ns[node];
             continue;
         }
-        if (tree->end[node + 1] == tree->end[node] && !(times_part(watch, node_of, node + 1) & PART_ASIDE)) {
+        const WaitPart first_child = times_part(watch, node_of, node + 1);
+        if (tree->end[node + 1] == tree->end[node] && !(first_child & (PART_ASIDE | PART_TURNS)))
             single_child(tree, node, times, gaps);
-            continue;
-        }
-        gint64 self_ns = self_time(tree, node, times, &children);
-        times->critical_ns[node] = window_ns == 0 ? 0 : critical_time(node, times, &children, gaps);
-        times->self_ns[node] = self_ns;
+        else
+            measure_node(tree, node, times, &children, gaps);
     }
 
     children_clear(&children);

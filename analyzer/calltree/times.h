@@ -24,8 +24,16 @@ typedef struct Measured {
     const Pattern *pattern; /* with node_of; or NULL both */
     const guint32 *node_of;
 } Measured;
-/* The same; then what is left to functions that wait goes to those who work meanwhile (waits.h). What nobody is seen
- * to work at stays with the one who waits. *through: may that have made a difference? */
-TreeTimes *times_through_waits(const Measured *measured, WaitTable *table, gboolean *through);
+
+/* How critical-path times are computed, each with what the one before it does. New records are counted by the last. */
+typedef enum {
+    TIMES_BY_PARENT, /* times_compute() */
+    /* What is left to functions that wait goes to those who work meanwhile (waits.h). What nobody is seen to work at
+     * stays with the one who waits. */
+    TIMES_THROUGH_WAITS,
+    TIMES_BY_TURNS, /* operations of Spark share the time of their task (times_turns.c) */
+} TimesRule;
+/* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
+TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);
 void times_free(TreeTimes *times);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeTimes, times_free)

@@ -40,8 +40,10 @@ static const WaitRow rows[] = {
      * and only then the client has its answer. */
     {"ClientNamenodeProtocol#*", CHAIN_RPC, PART_WAIT | PART_BLOCKS | PART_BELOW},
     {"FSEditLog#logSync", CHAIN_RPC, PART_STATION},
+    {"RDD:*", CHAIN_NONE, PART_TURNS},
     /* Keys of annotations have numbers of the same dictionary. */
-    {STREAM_ANNOTATION, CHAIN_NONE, PART_KEY},
+    {STREAM_ANNOTATION, CHAIN_NONE, PART_STREAM},
+    {COMPUTED_ANNOTATION, CHAIN_NONE, PART_COMPUTED},
 };
 
 /* An entry: id and, in the lower 16 bits, its part. Id 0 is the empty text, and has none. */

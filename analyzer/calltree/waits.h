@@ -18,11 +18,13 @@ typedef enum {
     PART_SEND = 1 << 2,    /* hands a packet to the next station */
     PART_RECEIVE = 1 << 3, /* takes a packet: waits until it is sent, and works while it comes */
     PART_BELOW = 1 << 4,   /* what it waits for hangs below it */
-    PART_KEY = 1 << 5,     /* no function: the annotation "stream" */
+    PART_STREAM = 1 << 5,  /* no function: the annotation "stream" */
     PART_ASIDE = 1 << 6,   /* goes on beside its caller, who does not wait for it */
     PART_BLOCKS = 1 << 7,  /* the application's thread waits there */
+    PART_TURNS = 1 << 8,   /* an operation of Spark: runs by turns with the others of its task (times_turns.c) */
+    PART_COMPUTED = 1 << 9 /* no function: the annotation "exclusiveNs" */
 } WaitFlags;
-#define PART_CHAIN_SHIFT 8u /* the chain lies above the flags */
+#define PART_CHAIN_SHIFT 12u /* the chain lies above the flags */
 
 /* Flags and chain of a function; 0: it has no part. */
 typedef guint16 WaitPart;
@@ -30,6 +32,8 @@ static inline WaitChain part_chain(WaitPart part) { return (WaitChain)(part >> P
 
 /* Annotation of what belongs to one stream of an application: its waits, and what it waits for. */
 #define STREAM_ANNOTATION "stream"
+/* Of an operation of Spark: for how long its code ran, with all that it called but other operations. */
+#define COMPUTED_ANNOTATION "exclusiveNs"
 
 /* Parts of the names seen last. Any thread may ask. */
 typedef struct WaitTable WaitTable;
@@ -40,5 +44,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WaitTable, wait_table_free)
 /* Of a dictionary id. */
 WaitPart wait_table_part(WaitTable *table, guint32 name);
 static inline gboolean wait_table_is_stream(WaitTable *table, guint32 key) {
-    return wait_table_part(table, key) & PART_KEY;
+    return (wait_table_part(table, key) & PART_STREAM) != 0;
+}
+static inline gboolean wait_table_is_computed(WaitTable *table, guint32 key) {
+    return (wait_table_part(table, key) & PART_COMPUTED) != 0;
+}
+/* Are times computed from it? */
+static inline gboolean wait_table_needs(WaitTable *table, guint32 key) {
+    return (wait_table_part(table, key) & (PART_STREAM | PART_COMPUTED)) != 0;
 }

@@ -220,20 +220,34 @@ static gboolean parts_meet(const Measured *measured, const WaitPart *parts, guin
     return (waits & work) != 0;
 }
 
-TreeTimes *times_through_waits(const Measured *measured, WaitTable *table, gboolean *through) {
+/* Leaves in the parts what the rule knows of. FALSE: nothing is special. */
+static gboolean keep_parts(const Measured *measured, TimesRule rule, WaitPart *parts, guint8 *stations, guint32 n) {
+    gboolean turns = FALSE;
+    for (guint32 i = 0; i < n; i++) turns = turns || parts[i] & PART_TURNS;
+    turns = turns && rule >= TIMES_BY_TURNS;
+    const gboolean meet = parts_meet(measured, parts, stations, n);
+    const guint keep = (meet ? ~(guint)PART_TURNS : 0) | (turns ? PART_TURNS : 0);
+    for (guint32 i = 0; i < n; i++) parts[i] = (WaitPart)(parts[i] & keep);
+    return meet || turns;
+}
+
+TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs) {
     enum { ON_STACK = 1024 };
     WaitPart few[ON_STACK];
     guint8 few_stations[ON_STACK];
     const guint32 n = measured->pattern != NULL ? measured->pattern->n_nodes : measured->tree->n_nodes;
+    *differs = FALSE;
+    if (rule == TIMES_BY_PARENT) return times_compute(measured->tree, measured->node_of);
+
     g_autofree WaitPart *many = n > ON_STACK ? g_new(WaitPart, n) : NULL;
     WaitPart *parts = many != NULL ? many : few;
     g_autofree guint8 *many_stations = n > ON_STACK ? g_new(guint8, n) : NULL;
     find_parts(measured, table, parts);
-    *through = parts_meet(measured, parts, many_stations != NULL ? many_stations : few_stations, n);
-    if (!*through) return times_compute(measured->tree, measured->node_of);
+    *differs = keep_parts(measured, rule, parts, many_stations != NULL ? many_stations : few_stations, n);
+    if (!*differs) return times_compute(measured->tree, measured->node_of);
 
     g_autoptr(GArray) gaps = g_array_new(FALSE, FALSE, sizeof(TimesGap));
-    const TimesWatch watch = {parts, gaps};
+    const TimesWatch watch = {parts, gaps, table};
     TreeTimes *times = times_with_gaps(measured->tree, measured->node_of, &watch);
     if (gaps->len == 0) return times;
     WaitsAndWork both = waits_and_work(measured, parts, table, gaps);

@@ -110,6 +110,20 @@ void span_builder_end(SpanBuilder *builder) {
     head_of(builder)->size_bytes = out->len - builder->start;
 }
 
+gboolean span_annotation_number(const SpanAnnotation *annotation, guint64 *number) {
+    guint64 value = 0;
+    if (annotation->length == 0) return FALSE;
+    for (guint32 i = 0; i < annotation->length; i++) {
+        guint digit = (guint)(guint8)annotation->value[i] - '0';
+        if (digit > 9) return FALSE;
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value)) {
+            value = G_MAXUINT64 / 10; /* stays too large, whatever follows */
+        }
+    }
+    *number = value;
+    return TRUE;
+}
+
 static int order(gint64 a, gint64 b) { return (a > b) - (a < b); }
 
 int span_rec_compare(const SpanRec *a, const SpanRec *b) {

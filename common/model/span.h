@@ -103,6 +103,10 @@ static inline gboolean span_next_annotation(SpanCursor *cursor, SpanAnnotation *
     return TRUE;
 }
 
+/* Its value, where that is decimal digits and nothing else; what does not fit 64 bits is the greatest that does, or
+ * nearly. */
+gboolean span_annotation_number(const SpanAnnotation *annotation, guint64 *number);
+
 /* Skips what is left of the annotations first. */
 gboolean span_next_note(SpanCursor *cursor, SpanNote *note);
 

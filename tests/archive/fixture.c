@@ -213,7 +213,7 @@ static void plain_sum(Fixture *fixture, const GPtrArray *traces, Expectation *ex
         g_assert_true(spans_point(trace_id, (Bytes){spans->data, spans->len}, list, NULL));
         g_auto(TraceVersion) version =
             version_make(fixture->archive, compressor, (const SpanRec *const *)(gconstpointer)list->pdata, list->len,
-                         TIMES_THROUGH_WAITS);
+                         TIMES_BY_TURNS);
         guint32 number = archive_pattern_find(fixture->archive, version.pattern->id);
         g_assert_true(number != 0 || expectation->filter->kind == STATS_FUNCTION);
         const StatsTrace trace = version_stats(&version, number);

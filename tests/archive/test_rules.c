@@ -1,4 +1,4 @@
-/* Critical-path times that an older program counted by parents alone, beside those that are counted through waits. */
+/* Critical-path times that older programs counted by their rules, beside those that are counted by that of today. */
 #include <string.h>
 
 #include "analyzer/archive/archive_inside.h"
@@ -6,7 +6,7 @@
 
 #define TRACES 40u
 
-enum { WAIT = 9, STREAMER = 8, OP = 5, WORK = 7 }; /* of TestWorld.names */
+enum { WAIT = 9, STREAMER = 8, OP = 5, WORK = 7, OPERATION = 11, READ = 2 }; /* of TestWorld.names */
 
 /* A root that waits all the time, and a DataNode that works for half of it. */
 static void add_trace(Case *c, guint64 trace, gboolean late) {
@@ -51,16 +51,37 @@ static gint64 critical_ns(Case *c, guint name) {
     return sum;
 }
 
+/* A task: an operation lies over all of it, and a read beside it over a half. */
+static void add_task(Case *c, guint64 trace, gboolean late) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, quarter_ns = NS_PER_SEC / 4;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[OPERATION], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[READ], tracers[0], begin_ns + quarter_ns, 2 * quarter_ns},
+    };
+    const TestSpan later = {trace, 4, 2, names[READ], tracers[0], begin_ns + 3 * quarter_ns, quarter_ns};
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans) && !late; i++) test_span_append(c->spans, &spans[i]);
+    if (late) test_span_append(c->spans, &later);
+    fixture_add(c->writer, c->spans);
+}
+
+static void add_tasks(Case *c, guint64 first, guint64 end, gboolean late) {
+    for (guint64 trace = first; trace < end; trace++) add_task(c, trace, late);
+    commit_and_join(c);
+}
+
 static void test_older_store(gconstpointer rocksdb) {
     Case c;
     case_open(&c, rocksdb != NULL, 0);
-    c.fixture.archive->through_waits = FALSE;
+    c.fixture.archive->times_rule = TIMES_BY_PARENT;
     add_traces(&c, 1, TRACES + 1, FALSE);
     g_assert_cmpint(critical_ns(&c, WAIT), ==, TRACES * NS_PER_SEC);
     g_assert_cmpint(critical_ns(&c, WORK), ==, 0);
 
     /* What is there is sound to a program of today, and stays as it is. */
-    c.fixture.archive->through_waits = TRUE;
+    c.fixture.archive->times_rule = TIMES_BY_TURNS;
     fixture_assert_sound(&c.fixture);
     add_traces(&c, TRACES + 1, 2 * TRACES + 1, FALSE);
     fixture_assert_sound(&c.fixture);
@@ -75,9 +96,38 @@ static void test_older_store(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* Counted through waits, an operation had all of its task's time. */
+static void test_operations(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    c.fixture.archive->times_rule = TIMES_THROUGH_WAITS;
+    add_tasks(&c, 1, TRACES + 1, FALSE);
+    add_traces(&c, 10 * TRACES, 11 * TRACES, FALSE);
+    g_assert_cmpint(critical_ns(&c, OPERATION), ==, TRACES * NS_PER_SEC);
+    g_assert_cmpint(critical_ns(&c, READ), ==, 0);
+    const gint64 through_waits_ns = critical_ns(&c, WORK);
+
+    c.fixture.archive->times_rule = TIMES_BY_TURNS;
+    fixture_assert_sound(&c.fixture);
+    add_tasks(&c, TRACES + 1, 2 * TRACES + 1, FALSE);
+    add_traces(&c, 12 * TRACES, 13 * TRACES, FALSE);
+    fixture_assert_sound(&c.fixture);
+    g_assert_cmpint(critical_ns(&c, OPERATION), ==, TRACES * NS_PER_SEC + TRACES * NS_PER_SEC / 2);
+    g_assert_cmpint(critical_ns(&c, READ), ==, TRACES * NS_PER_SEC / 2);
+    g_assert_cmpint(critical_ns(&c, WORK), ==, 2 * through_waits_ns);
+
+    add_tasks(&c, 1, 2 * TRACES + 1, TRUE);
+    fixture_assert_sound(&c.fixture);
+    g_assert_cmpint(critical_ns(&c, OPERATION), ==, 2 * TRACES * NS_PER_SEC / 4);
+    g_assert_cmpint(critical_ns(&c, READ), ==, 2 * TRACES * NS_PER_SEC * 3 / 4);
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
     g_test_add_data_func("/archive/rules/rocksdb", "rocksdb", test_older_store);
+    g_test_add_data_func("/archive/rules/operations, memory", NULL, test_operations);
+    g_test_add_data_func("/archive/rules/operations, rocksdb", "rocksdb", test_operations);
     return g_test_run();
 }

@@ -24,7 +24,7 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
                                                                   "dataStreamer",
                                                                   "waitForAckedSeqno",
                                                                   "BlockReceiver#receiveBlock",
-                                                                  "getBlockLocations"};
+                                                                  "RDD:HadoopRDD"};
     static const char *const tracers[G_N_ELEMENTS(world->tracers)] = {
         "FSClient/10.0.0.5/11", "FSClient/10.0.0.6/12", "NameNode/10.0.0.1", "DataNode/10.0.0.2",
         "DataNode/10.0.0.3",    "DataNode/10.0.0.4/77", "odd process",       "JournalNode/10.0.0.1"};
@@ -38,6 +38,7 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
     world->bytes_key = must_intern(dict, "bytes");
     world->path_key = must_intern(dict, "path");
     world->stream_key = must_intern(dict, "stream");
+    world->computed_key = must_intern(dict, "exclusiveNs");
 }
 
 void world_clear(TestWorld *world) { g_clear_pointer(&world->rand, g_rand_free); }
@@ -63,6 +64,10 @@ static void append_extras(TestWorld *world, SpanBuilder *builder) {
         span_builder_annotation(builder, world->path_key, text, (guint32)length);
     }
     if (pick(world, 6) == 0) span_builder_annotation(builder, world->stream_key, pick(world, 2) == 0 ? "1" : "2", 1);
+    if (pick(world, 6) == 0) {
+        int length = g_snprintf(text, sizeof text, "%u", pick(world, 2 * NS_PER_MS));
+        span_builder_annotation(builder, world->computed_key, text, (guint32)length);
+    }
     if (pick(world, 8) == 0) span_builder_note(builder, pick_ns(world, NS_PER_SEC), "waited", 6);
 }
 

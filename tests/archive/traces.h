@@ -7,7 +7,7 @@ typedef struct TestWorld {
     GRand *rand;
     guint32 names[12];
     guint32 tracers[8];
-    guint32 bytes_key, path_key, stream_key;
+    guint32 bytes_key, path_key, stream_key, computed_key;
 } TestWorld;
 
 /* Interns every string that the traces can use, in a fixed order: two stores made so have the same dictionary. */

@@ -90,6 +90,15 @@ static void add_stream(Maker *m, SpanBuilder *builder) {
     span_builder_annotation(builder, world_key(m->world, WORLD_STREAM), value, (guint32)strlen(value));
 }
 
+/* Also of spans that are no operations: they do not mean it so. */
+static void add_computed(Maker *m, SpanBuilder *builder) {
+    static const char *const more[] = {"", "x7", "-1", "18446744073709551616"};
+    if (one_in(m, 2)) return;
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, m->forest->unit_ns * below(m, 30));
+    const char *value = one_in(m, 8) ? more[below(m, G_N_ELEMENTS(more))] : text;
+    span_builder_annotation(builder, world_key(m->world, WORLD_COMPUTED), value, (guint32)strlen(value));
+}
+
 static void add_notes(Maker *m, SpanBuilder *builder, gboolean fine) {
     static const char *const messages[] = {"", "12", "Lost a packet", "0012"};
     while (one_in(m, 5)) {
@@ -115,6 +124,7 @@ static void add_span(Maker *m, guint i, gboolean annotated) {
     add_parents(m, &builder, i);
     if (annotated) add_annotations(m, &builder);
     add_stream(m, &builder);
+    add_computed(m, &builder);
     if (annotated && one_in(m, 4)) add_notes(m, &builder, one_in(m, 10));
     span_builder_end(&builder);
 }

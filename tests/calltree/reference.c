@@ -442,11 +442,86 @@ static void find_workers(Waits *waits) {
     }
 }
 
-static RefNode *last_to_end(const Waits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
-    RefNode *last = NULL;
-    gint64 begin, end, last_begin = 0, last_end = 0;
+/* ---- operations that take turns ---- */
+
+static gboolean is_operation(const Waits *waits, const RefNode *node) {
+    return is_one_of(waits, node, "RDD:HadoopRDD");
+}
+
+static gboolean takes_turns(const Waits *waits, const RefNode *node) {
+    const RefNode *caller = node->parent;
+    return is_operation(waits, node) && caller->span != NULL && !is_operation(waits, caller) &&
+           !(waits->meet && is_wait(waits, caller));
+}
+
+static void add_calls(const Waits *waits, GPtrArray *calls, const RefNode *node, gboolean of_operation) {
     for (guint i = 0; i < node->children->len; i++) {
         RefNode *child = node->children->pdata[i];
+        if (!of_operation && takes_turns(waits, child))
+            add_calls(waits, calls, child, TRUE);
+        else
+            g_ptr_array_add(calls, child);
+    }
+}
+
+static gint by_begin(gconstpointer a, gconstpointer b) {
+    const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
+    if (x->span->begin_ns != y->span->begin_ns) return x->span->begin_ns < y->span->begin_ns ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* With those of its operations. */
+static GPtrArray *calls_of(const Waits *waits, const RefNode *node) {
+    GPtrArray *calls = g_ptr_array_new();
+    add_calls(waits, calls, node, FALSE);
+    g_ptr_array_sort(calls, by_begin);
+    return calls;
+}
+
+static guint64 computed_ns(const Waits *waits, const RefNode *operation) {
+    const guint64 covered = (guint64)(end_of(operation->span) - operation->span->begin_ns - operation->self_ns);
+    SpanCursor cursor = span_cursor(operation->span);
+    SpanAnnotation annotation;
+    while (span_next_annotation(&cursor, &annotation)) {
+        if (annotation.key != world_key(waits->world, WORLD_COMPUTED)) continue;
+        g_autofree char *text = g_strndup(annotation.value, annotation.length);
+        if (text[0] == 0 || strspn(text, "0123456789") != annotation.length) break;
+        const guint64 ran = g_ascii_strtoull(text, NULL, 10);
+        return ran > covered ? ran - covered : 0;
+    }
+    return (guint64)operation->self_ns;
+}
+
+static gint last_begun_first(gconstpointer a, gconstpointer b) {
+    const RefNode *x = *(RefNode *const *)a, *y = *(RefNode *const *)b;
+    if (x->span->begin_ns != y->span->begin_ns) return x->span->begin_ns > y->span->begin_ns ? -1 : 1;
+    if (x->pattern_node != y->pattern_node) return x->pattern_node < y->pattern_node ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* Of what is the caller's own, operations take what they computed. */
+static void share_with_operations(const Waits *waits, RefNode *node) {
+    g_autoptr(GPtrArray) operations = g_ptr_array_new();
+    for (guint i = 0; i < node->children->len; i++) {
+        if (takes_turns(waits, node->children->pdata[i])) g_ptr_array_add(operations, node->children->pdata[i]);
+    }
+    g_ptr_array_sort(operations, last_begun_first);
+    for (guint i = 0; i < operations->len; i++) {
+        RefNode *operation = operations->pdata[i];
+        const guint64 computed = computed_ns(waits, operation);
+        operation->critical_ns = computed < (guint64)node->critical_ns ? (gint64)computed : node->critical_ns;
+        node->critical_ns -= operation->critical_ns;
+    }
+}
+
+/* ---- the critical path ---- */
+
+static RefNode *last_to_end(const Waits *waits, RefNode *node, gint64 from, gint64 to, gint64 cursor) {
+    g_autoptr(GPtrArray) calls = calls_of(waits, node);
+    RefNode *last = NULL;
+    gint64 begin, end, last_begin = 0, last_end = 0;
+    for (guint i = 0; i < calls->len; i++) {
+        RefNode *child = calls->pdata[i];
         if (!clip(child, from, to, &begin, &end) || end > cursor) continue;
         if (waits->meet && is_one_of(waits, child, "dataStreamer")) continue; /* it goes on beside its caller */
         gboolean better = last == NULL || end > last_end || (end == last_end && begin < last_begin);
@@ -470,6 +545,7 @@ static void critical_path(const Waits *waits, RefNode *node, gint64 from, gint64
         cursor = begin;
     }
     own_time(waits, node, from, cursor);
+    share_with_operations(waits, node);
 }
 
 void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
@@ -485,7 +561,11 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
         RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL) continue;
         self_time(node, unit_ns);
-        if (node->parent->span == NULL) critical_path(&waits, node, node->span->begin_ns, end_of(node->span));
+    }
+    for (guint i = 0; i < tree->in_order->len; i++) {
+        RefNode *node = tree->in_order->pdata[i];
+        if (node->span == NULL || node->parent->span != NULL) continue;
+        critical_path(&waits, node, node->span->begin_ns, end_of(node->span));
     }
 }
 

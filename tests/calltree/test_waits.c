@@ -17,7 +17,7 @@ static guint32 name_of(const World *world, const char *text) {
 
 typedef struct Row {
     guint id, parent; /* 0: none */
-    const char *name; /* "function" or "function @stream" */
+    const char *name; /* "function", "function @stream" or "function =exclusiveNs" */
     gint64 begin, end;
     gint64 critical;
 } Row;
@@ -27,9 +27,10 @@ typedef struct Case {
     Row rows[12];
 } Case;
 
-#define WAIT "waitForAckedSeqno"
-#define DISK "ReplicaOutputStreams#writeDataToDisk"
-#define OP   "OpWriteBlockProto"
+#define WAIT  "waitForAckedSeqno"
+#define DISK  "ReplicaOutputStreams#writeDataToDisk"
+#define OP    "OpWriteBlockProto"
+#define SPARK "RDD:HadoopRDD"
 
 static const Case cases[] = {
     {"nobody works", {{1, 0, "a", 0, 10, 2}, {2, 1, WAIT, 1, 9, 8}}},
@@ -80,10 +81,28 @@ static const Case cases[] = {
      {{1, 0, "ClientNamenodeProtocol#addBlock", 0, 10, 3},
       {2, 1, "getFileInfo", 1, 3, 1},
       {3, 2, "FSEditLog#logSync", 2, 8, 6}}},
+    {"an operation lies over the call of another",
+     {{1, 0, "a", 0, 20, 3},
+      {2, 1, SPARK " =2", 1, 19, 2},
+      {3, 1, SPARK " =15", 2, 18, 3},
+      {4, 3, "DFSInputStream#byteArrayRead", 4, 16, 0},
+      {5, 4, "BlockReaderRemote2#readNextPacket", 4, 16, 3},
+      {6, 4, "OpReadBlockProto", 4, 4, 0},
+      {7, 6, "sendBlock", 6, 15, 9}}},
+    {"an operation lies over a call of its task",
+     {{1, 0, "a", 0, 20, 8}, {2, 1, SPARK " =5", 0, 20, 5}, {3, 1, "DFSOutputStream#write", 10, 17, 7}}},
+    {"operations that say more than there is, and one that says nothing",
+     {{1, 0, "a", 0, 20, 0}, {2, 1, SPARK " =50", 0, 20, 5}, {3, 1, SPARK, 2, 17, 15}}},
+    {"an operation below an operation, and one without a task, are calls as all others",
+     {{1, 0, "a", 0, 20, 6},
+      {2, 1, SPARK " =14", 0, 20, 4},
+      {3, 2, SPARK " =3", 5, 15, 8},
+      {4, 3, "b", 6, 8, 2},
+      {5, 0, SPARK " =1", 0, 9, 9}}},
 };
 
 static void add_row(const World *world, GByteArray *bytes, const Row *row) {
-    g_auto(GStrv) words = g_strsplit(row->name, " @", 2);
+    g_auto(GStrv) words = g_strsplit_set(row->name, " ", 2);
     const SpanRec head = {.id = {TRACE, row->id},
                           .begin_ns = row->begin,
                           .duration_ns = row->end - row->begin,
@@ -91,8 +110,10 @@ static void add_row(const World *world, GByteArray *bytes, const Row *row) {
                           .tracer = world_tracer(world, 0)};
     SpanBuilder builder = span_builder_begin(bytes, &head);
     if (row->parent != 0) span_builder_parent(&builder, (SpanId){TRACE, row->parent});
-    if (words[1] != NULL)
-        span_builder_annotation(&builder, world_key(world, WORLD_STREAM), words[1], (guint32)strlen(words[1]));
+    if (words[1] != NULL) {
+        const guint32 key = world_key(world, words[1][0] == '@' ? WORLD_STREAM : WORLD_COMPUTED);
+        span_builder_annotation(&builder, key, words[1] + 1, (guint32)strlen(words[1] + 1));
+    }
     span_builder_end(&builder);
 }
 
@@ -109,8 +130,8 @@ static void test_case(gconstpointer data) {
         spans_shuffle(spans, order);
         g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
         const Measured measured = {.tree = tree};
-        gboolean through;
-        g_autoptr(TreeTimes) times = times_through_waits(&measured, table, &through);
+        gboolean differs;
+        g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             const Row *row = &c->rows[tree->span[i]->id.span - 1];
             if (times->critical_ns[i] != row->critical)
@@ -237,8 +258,8 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
     const Measured measured = {.tree = tree};
-    gboolean through;
-    g_autoptr(TreeTimes) times = times_through_waits(&measured, table, &through);
+    gboolean differs;
+    g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);
     const double lost_ns = (double)(tree->to_ns[1] - tree->from_ns[1]);
     gint64 all_ns = 0;
 
@@ -249,7 +270,7 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
             shares[stage] += 100 * (double)times->critical_ns[i] / lost_ns;
         }
     }
-    g_assert_true(through);
+    g_assert_true(differs);
     g_assert_cmpint(all_ns, ==, tree->to_ns[1] - tree->from_ns[1]);
 }
 

@@ -26,6 +26,7 @@ static const char *const texts[] = {
     "ReplicaOutputStreams#writeDataToDisk",
     "PacketResponder#run",
     "BlockReceiver#receivePacket",
+    "RDD:HadoopRDD",
     /* WORLD_NAMES; then keys */
     "bytes",
     "path",
@@ -33,6 +34,7 @@ static const char *const texts[] = {
     "k",
     "BlockReaderLocal#fillBuffer({n})",
     "stream",
+    "exclusiveNs",
 };
 
 #define TEXTS         ((guint32)G_N_ELEMENTS(texts))
@@ -66,7 +68,7 @@ static guint32 bytes_key(void *arg) { return world_bytes_key(arg); }
 
 void world_init(World *world, guint32 number) {
     static const guint32 strides[] = {1, 3, 5, 7, 11, 13};
-    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 29); /* a prime: every stride will do */
+    G_STATIC_ASSERT(G_N_ELEMENTS(texts) == 31); /* a prime: every stride will do */
     world->first = 1 + number * 40;
     world->stride = strides[number % G_N_ELEMENTS(strides)];
     world->first_tracer = 0;

@@ -4,9 +4,10 @@
 
 #include "analyzer/calltree/lookup.h"
 
-#define WORLD_NAMES   23u
-#define WORLD_TRACERS 10u
-#define WORLD_STREAM  4u /* of world_key() */
+#define WORLD_NAMES    24u
+#define WORLD_TRACERS  10u
+#define WORLD_STREAM   4u /* of world_key() */
+#define WORLD_COMPUTED 5u
 
 typedef struct World {
     Lookup lookup;
@@ -22,7 +23,7 @@ const char *world_name_text(guint i);
 guint32 world_name(const World *world, guint i);
 guint32 world_tracer(const World *world, guint i);
 guint32 world_bytes_key(const World *world);
-guint32 world_key(const World *world, guint i); /* other annotation keys; i < 4, or WORLD_STREAM */
+guint32 world_key(const World *world, guint i); /* other annotation keys; i < 4, or WORLD_STREAM, WORLD_COMPUTED */
 
 Role world_role(guint tracer);    /* of the i-th tracer */
 guint32 world_host(guint tracer); /* dictionary id, the same in all worlds */

@@ -233,7 +233,7 @@ static TraceVersion version_joined(ArchiveWriter *writer, const TraceVersion *ol
         if (old->tree->span[i] != NULL) g_ptr_array_add(writer->fresh, (gpointer)old->tree->span[i]);
     }
     return version_make(writer->archive, writer->compressor, list_spans(writer->fresh, 0), writer->fresh->len,
-                        times_rule_now(writer->archive));
+                        writer->archive->times_rule);
 }
 
 /* Replaces the record of the last part by one that has the fresh spans too; clears 'old', for a record that is encoded

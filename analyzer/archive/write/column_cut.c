@@ -5,7 +5,7 @@
 static gboolean key_stays(Archive *archive, guint32 key) {
     const KeptColumns *keep = &archive->options.keep;
     if (!(keep->dropped & DROPPED_ANNOTATIONS) || key == archive->lookup.bytes_key(archive)) return TRUE;
-    if (wait_table_is_stream(archive->waits, key)) return TRUE;
+    if (wait_table_needs(archive->waits, key)) return TRUE;
     const char *text = dict_text(archive->dict, key, NULL);
     return keep->keys != NULL && g_strv_contains((const char *const *)keep->keys, text);
 }

@@ -3,10 +3,9 @@
 /* Pattern and node_of are there. */
 static void version_measure(Archive *archive, TraceVersion *version, TimesRule rule) {
     const Measured measured = {version->tree, version->pattern, version->node_of};
-    if (rule == TIMES_THROUGH_WAITS)
-        version->times = times_through_waits(&measured, archive->waits, &version->through_waits);
-    else
-        version->times = times_compute(version->tree, version->node_of);
+    gboolean differs;
+    version->times = times_by_rule(&measured, archive->waits, rule, &differs);
+    version->rule = differs ? rule : TIMES_BY_PARENT;
 }
 
 static void version_compress(TraceVersion *version, Compressor *compressor) {
@@ -41,7 +40,7 @@ gboolean version_grow(Archive *archive, Compressor *compressor, const TraceVersi
         return FALSE;
     *version = (TraceVersion){.tree = growth.tree, .was = growth.was};
     version_compress(version, compressor);
-    version_measure(archive, version, times_rule_now(archive));
+    version_measure(archive, version, archive->times_rule);
     return TRUE;
 }
 

@@ -4,21 +4,22 @@
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/part.h"
 
-/* How critical-path times are computed. Records say by which rule theirs were counted (TRACE_THROUGH_WAITS), so that
- * what an older program counted is taken away, and verified, as it was. */
-typedef enum { TIMES_BY_PARENT, TIMES_THROUGH_WAITS } TimesRule;
+/* Records say by which rule their critical-path times were counted, so that what an older program counted is taken
+ * away, and verified, as it was. */
 static inline TimesRule times_rule_of(guint32 trace_flags) {
+    if (trace_flags & TRACE_BY_TURNS) return TIMES_BY_TURNS;
     return trace_flags & TRACE_THROUGH_WAITS ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
 }
-static inline TimesRule times_rule_now(const Archive *archive) {
-    return archive->through_waits ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
+/* TraceFlags of a record counted so. */
+static inline guint32 times_rule_flags(TimesRule rule) {
+    return rule == TIMES_BY_TURNS ? TRACE_BY_TURNS : rule == TIMES_THROUGH_WAITS ? TRACE_THROUGH_WAITS : 0;
 }
 
 /* The spans of one record, assembled and measured. */
 typedef struct TraceVersion {
     CallTree *tree;
     TreeTimes *times;
-    gboolean through_waits; /* its times were: the trace has both who waits and who works */
+    TimesRule rule; /* of its times; by parents, where that makes no difference */
     guint32 *node_of;
     Pattern *pattern;
     guint32 *was;    /* version_grow(): nodes of the other version, 0: not there; NULL: not known */

@@ -140,7 +140,7 @@ void group_put_record(ArchiveWriter *writer, const PartPlace *place, const Trace
     RecordHead head = {.pattern_number = number,
                        .with_shape = pattern_is_mixed(number),
                        .flags = place->flags | (tree_incomplete(version->tree) ? TRACE_INCOMPLETE : 0) |
-                                (version->through_waits ? TRACE_THROUGH_WAITS : 0),
+                                times_rule_flags(version->rule),
                        .part = place->part};
     record_append(writer, place, version, &head);
     TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
@@ -182,8 +182,8 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
     for (guint at = 0; at < spans->len; place.part++) {
         const gboolean last = place.part + 1 == TRACE_MAX_PARTS;
         const guint n = last ? spans->len - at : part_length(writer->archive, spans, at);
-        g_auto(TraceVersion) version = version_make(writer->archive, writer->compressor, list_spans(spans, at), n,
-                                                    times_rule_now(writer->archive));
+        g_auto(TraceVersion) version =
+            version_make(writer->archive, writer->compressor, list_spans(spans, at), n, writer->archive->times_rule);
         guint32 number = group_count_in(writer, &version);
         group_put_record(writer, &place, &version, number);
         const StatsTrace trace = version_stats(&version, number);

@@ -10,8 +10,10 @@
 typedef enum {
     TRACE_INCOMPLETE = 1 << 0, /* orphans, cut cycles or no root */
     TRACE_PART = 1 << 1,       /* closed in parts: this is one of several records of the trace */
-    /* Its critical-path times were counted by times_through_waits(); else by parents alone, or that is the same. */
+    /* By which rule its critical-path times were counted (TimesRule); without any: by parents alone, or all are the
+     * same. */
     TRACE_THROUGH_WAITS = 1 << 2,
+    TRACE_BY_TURNS = 1 << 3,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */

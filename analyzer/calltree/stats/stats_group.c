@@ -109,27 +109,12 @@ static guint32 pattern_row(StatsGroup *group, guint32 minute, guint32 pattern) {
 
 /* ---- what a span adds ---- */
 
-/* Decimal digits and nothing else; what does not fit 64 bits is the greatest that does. */
-static gboolean parse_bytes(const SpanAnnotation *annotation, guint64 *bytes) {
-    guint64 value = 0;
-    if (annotation->length == 0) return FALSE;
-    for (guint32 i = 0; i < annotation->length; i++) {
-        guint digit = (guint)(guint8)annotation->value[i] - '0';
-        if (digit > 9) return FALSE;
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value)) {
-            value = G_MAXUINT64 / 10; /* stays too large, whatever follows */
-        }
-    }
-    *bytes = value;
-    return TRUE;
-}
-
 static gboolean bytes_of(const SpanRec *span, guint32 key, guint64 *bytes) {
     if (key == 0 || span->n_annotations == 0) return FALSE;
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
     while (span_next_annotation(&cursor, &annotation)) {
-        if (annotation.key == key) return parse_bytes(&annotation, bytes);
+        if (annotation.key == key) return span_annotation_number(&annotation, bytes);
     }
     return FALSE;
 }

@@ -37,8 +37,8 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
     if (!allowance_check(error)) return NULL;
     const Measured measured = {.tree = view->tree};
-    gboolean through;
-    view->times = times_through_waits(&measured, archive_waits(archive), &through);
+    gboolean differs;
+    view->times = times_by_rule(&measured, archive_waits(archive), TIMES_BY_TURNS, &differs);
     return g_steal_pointer(&view);
 }
 
