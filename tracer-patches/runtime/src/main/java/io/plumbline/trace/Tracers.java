@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * What processes call themselves in spans: tracer ids as HTrace forms them ({@code tracer.id}, by default
- * {@code %{tname}/%{ip}}), with the pid. Any thread.
+ * {@code %{tname}/%{host}}), with the pid. Any thread.
  */
 public final class Tracers {
     /** A process has one or two. */

@@ -1,9 +1,13 @@
 package io.plumbline.trace.htrace;
 
 import io.plumbline.trace.settings.Settings;
+import io.plumbline.trace.settings.TracerIdFormat;
 import org.apache.htrace.core.HTraceConfiguration;
 
-/** Hadoop's configuration, but for the tracer id where the agent's own configuration names one. */
+/**
+ * Hadoop's configuration, but for the tracer id: where the agent's own configuration names one, that; where Hadoop's
+ * does not either, the agent's default, for HTrace's would be an address.
+ */
 final class NamedByAgent extends HTraceConfiguration {
     private static final String KEY = "tracer.id";
 
@@ -17,7 +21,10 @@ final class NamedByAgent extends HTraceConfiguration {
 
     static HTraceConfiguration wrap(HTraceConfiguration given) {
         String tracerId = Settings.current().own(KEY);
-        return tracerId == null ? given : new NamedByAgent(given, tracerId);
+        if (tracerId == null) {
+            tracerId = given.get(KEY, TracerIdFormat.USUAL);
+        }
+        return new NamedByAgent(given, TracerIdFormat.forHTrace(tracerId));
     }
 
     @Override

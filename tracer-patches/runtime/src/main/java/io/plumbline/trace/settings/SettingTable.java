@@ -40,9 +40,10 @@ public final class SettingTable {
                     "Trace what no user asked for as well: heartbeats and block reports, with the commands they carry."),
             Setting.onOff("propagation", "on",
                     "Pass the current span on to other processes. Hadoop 3.3.2 and later; 'off' for peers that fail on it."),
-            Setting.text("tracer.id", "%{tname}/%{ip}", "text",
+            Setting.text("tracer.id", TracerIdFormat.USUAL, "text",
                     "The process's name in spans; its number is added to names of the form name/host. %{tname} is the "
-                            + "tracer's name, %{pname} the process's, %{ip} the address, %{pid} the number.")
+                            + "tracer's name, %{pname} the process's, %{host} the host's, %{ip} its address, "
+                            + "%{pid} the number.")
                     .hadoop("tracer.id"),
             Setting.text("report", null, "a file name",
                     "What was woven and what was not found is written there; %{pid} in the name keeps processes apart."),

@@ -11,10 +11,10 @@ import java.util.regex.Pattern;
 
 /**
  * HTrace's form of a tracer id: %{tname} (the tracer), %{pname} (the main class), %{ip}, %{pid}; \ before what is meant
- * as it is.
+ * as it is. And %{host}, which HTrace does not know.
  */
 public final class TracerIdFormat {
-    public static final String USUAL = "%{tname}/%{ip}";
+    public static final String USUAL = "%{tname}/%{host}";
     private static final Pattern PIECE = Pattern.compile("\\\\(.)|%\\{([a-z]*)\\}");
     private static final String NO_ADDRESS = "127.0.0.1";
 
@@ -32,6 +32,11 @@ public final class TracerIdFormat {
         return piece.appendTail(id).toString();
     }
 
+    /** The same for HTrace to expand: with the host's name instead of what it does not know. */
+    public static String forHTrace(String format) {
+        return format.replace("%{host}", HostName.get());
+    }
+
     /** Unknown ones are empty, as in HTrace. */
     private static String value(String variable, String tracer) {
         switch (variable) {
@@ -39,6 +44,8 @@ public final class TracerIdFormat {
                 return tracer;
             case "pname":
                 return processName();
+            case "host":
+                return HostName.get();
             case "ip":
                 return address();
             case "pid":

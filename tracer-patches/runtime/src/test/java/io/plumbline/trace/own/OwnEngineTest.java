@@ -15,6 +15,7 @@ import io.plumbline.trace.PointBootstrap;
 import io.plumbline.trace.Sampling;
 import io.plumbline.trace.SpanRef;
 import io.plumbline.trace.settings.Switch;
+import io.plumbline.trace.settings.HostName;
 import io.plumbline.trace.settings.TracerIdFormat;
 import java.lang.management.ManagementFactory;
 import java.util.HashSet;
@@ -398,8 +399,9 @@ class OwnEngineTest {
     @Test
     void tracers_are_named_after_the_role_with_the_pid() {
         open(ROOT).close(null);
-        assertEquals("FSClient/" + TracerIdFormat.address() + "/" + ProcessHandle.current().pid(),
+        assertEquals("FSClient/" + HostName.get() + "/" + ProcessHandle.current().pid(),
                 caught.one("Root").tracer);
+        assertEquals("DataNode/" + TracerIdFormat.address(), TracerIdFormat.expand("%{tname}/%{ip}", "DataNode"));
         assertEquals("x %{tname} a%b NameNode", TracerIdFormat.expand("x \\%{tname} a%b%{no} %{tname}", "NameNode"));
     }
 
