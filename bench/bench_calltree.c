@@ -159,7 +159,7 @@ static void seal_group(Bench *bench) {
 static void close_trace(Bench *bench, const Trace *trace) {
     move_trace(bench, trace);
     double at = bench->stepwise ? cpu_ns() : 0;
-    CallTree *tree = tree_build((const SpanRec *const *)(void *)trace->spans->pdata, trace->spans->len, 1000000);
+    CallTree *tree = tree_build((const SpanRec *const *)(void *)trace->spans->pdata, trace->spans->len, 1000000, NULL);
     at = lap(bench, STEP_TREE, at);
     Pattern *pattern = compressor_tree(bench->compressor, tree, bench->node_of);
     at = lap(bench, STEP_PATTERN, at);

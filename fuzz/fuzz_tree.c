@@ -85,7 +85,7 @@ static void grow(const CallTree *old, gboolean is_true, const GByteArray *bytes,
     g_assert_cmpuint(growth.tree->n_spans, ==, old->n_spans + late->len);
     for (guint32 i = 0; i < growth.tree->n_nodes; i++) g_assert_cmpuint(growth.was[i], <, old->n_nodes);
     g_ptr_array_extend(all, late, NULL, NULL);
-    g_autoptr(CallTree) built = tree_build((Spans)(gconstpointer)all->pdata, all->len, TOLERANCE_NS);
+    g_autoptr(CallTree) built = tree_build((Spans)(gconstpointer)all->pdata, all->len, TOLERANCE_NS, NULL);
     g_assert_true(!is_true || is_same(growth.tree, built));
     tree_free(growth.tree);
     g_free(growth.was);
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_tree(tree);
     for (guint32 i = 0; i < tree->n_nodes; i++) g_assert_cmpuint(node_of[i], <, pattern->n_nodes);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) built = tree_build((Spans)(gconstpointer)spans->pdata, spans->len, TOLERANCE_NS);
+    g_autoptr(CallTree) built = tree_build((Spans)(gconstpointer)spans->pdata, spans->len, TOLERANCE_NS, NULL);
     grow(tree, is_same(tree, built), bytes, rest);
     return 0;
 }

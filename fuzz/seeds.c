@@ -171,7 +171,8 @@ static void seed_trace(guint32 seed) {
     world_init(&world, 0);
     const ForestOptions options = {.max_spans = 12, .clean = seed % 2 == 0};
     g_autoptr(Forest) forest = forest_new(&world, seed, &options);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0);
+    g_autoptr(CallTree) tree =
+        tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0, NULL);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);

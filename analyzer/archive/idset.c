@@ -57,10 +57,10 @@ void id_set_add(IdSet *set, guint64 id) {
     if (2 * set->used > set->mask) id_set_grow(set);
 }
 
-void span_table_init(SpanTable *table, gsize n) {
+void span_table_init(SpanTable *table, gsize n, SpanTexts texts) {
     gsize size = 16;
     while (size < 2 * n) size *= 2;
-    *table = (SpanTable){.slots = g_new0(const SpanRec *, size), .mask = size - 1};
+    *table = (SpanTable){.slots = g_new0(const SpanRec *, size), .mask = size - 1, .texts = texts};
 }
 
 void span_table_clear(SpanTable *table) { g_clear_pointer(&table->slots, g_free); }
@@ -76,7 +76,7 @@ void span_table_add(SpanTable *table, const SpanRec *span) {
     if (table->slots[at] == NULL) {
         table->slots[at] = span;
         table->used++;
-    } else if (span_rec_compare(span, table->slots[at]) < 0) {
+    } else if (span_rec_compare(span, table->slots[at], &table->texts) < 0) {
         table->slots[at] = span;
     }
 }

@@ -26,10 +26,11 @@ typedef struct SpanTable {
     const SpanRec **slots; /* NULL: free */
     gsize mask;
     gsize used;
+    SpanTexts texts;
 } SpanTable;
 
-/* Room for n spans. */
-void span_table_init(SpanTable *table, gsize n);
+/* Room for n spans. texts: as of span_rec_compare(). */
+void span_table_init(SpanTable *table, gsize n, SpanTexts texts);
 void span_table_clear(SpanTable *table);
 void span_table_add(SpanTable *table, const SpanRec *span);
 gboolean span_table_remove(SpanTable *table, SpanId id); /* FALSE: was not there */

@@ -109,9 +109,9 @@ gboolean late_collect(StoreIter *late, LateWanted *wanted, GByteArray *spans, GE
     return iter_finished(late, error);
 }
 
-void late_add_unknown(GByteArray *spans, guint from, const GByteArray *late) {
+void late_add_unknown(Archive *archive, GByteArray *spans, guint from, const GByteArray *late) {
     SpanTable fresh;
-    span_table_init(&fresh, late->len / sizeof(SpanRec));
+    span_table_init(&fresh, late->len / sizeof(SpanRec), lookup_texts(&archive->lookup));
 
     for (guint at = 0; at < late->len;) {
         const SpanRec *span = (const SpanRec *)(gconstpointer)(late->data + at);

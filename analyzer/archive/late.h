@@ -27,5 +27,6 @@ typedef struct LateWanted {
 } LateWanted;
 /* Appends them. Counts against the thread's allowance while it goes on; who keeps them charges them. */
 gboolean late_collect(StoreIter *late, LateWanted *wanted, GByteArray *spans, GError **error);
-/* Appends to 'spans' what of 'late' is not among those from 'from' on, each span once. */
-void late_add_unknown(GByteArray *spans, guint from, const GByteArray *late);
+/* Appends to 'spans' what of 'late' is not among those from 'from' on, each span once: of several with one id the first
+ * by span_rec_compare(). */
+void late_add_unknown(Archive *archive, GByteArray *spans, guint from, const GByteArray *late);

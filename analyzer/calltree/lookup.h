@@ -15,6 +15,8 @@ typedef struct Lookup {
     void *arg;
 } Lookup;
 
+static inline SpanTexts lookup_texts(const Lookup *lookup) { return (SpanTexts){lookup->text, lookup->arg}; }
+
 /* Names of the nodes that stand for no span. They are no dictionary ids. */
 #define NAME_TRACE   0u          /* node 0: the trace itself, above its roots */
 #define NAME_MISSING 0xffffffffu /* placeholder for a parent that never came */

@@ -40,6 +40,7 @@ typedef struct Builder {
     guint32 n_unordered; /* slots with children out of order */
     TreeCounts counts;
     GPtrArray *dropped; /* NULL: none yet */
+    const SpanTexts *texts;
 } Builder;
 
 /* Up to this many spans the scratch arrays lie on the C stack: most traces are small, and malloc would be most of
@@ -95,7 +96,7 @@ static inline guint32 add_slot(Builder *b, SpanId id, const SpanRec *span) {
 
 /* Returns the one that is kept. */
 static const SpanRec *drop_one(Builder *b, const SpanRec *kept, const SpanRec *again) {
-    gboolean less = span_rec_compare(again, kept) < 0;
+    gboolean less = span_rec_compare(again, kept, b->texts) < 0;
     if (b->dropped == NULL) b->dropped = g_ptr_array_new();
     g_ptr_array_add(b->dropped, (gpointer)(less ? kept : again));
     return less ? again : kept;
@@ -115,7 +116,8 @@ static void keep_spans(Builder *b, const SpanRec *const *spans, gsize n) {
     b->n_spans = b->n_slots - 1;
     for (guint i = 0; b->dropped != NULL && i < b->dropped->len; i++) {
         const SpanRec *span = g_ptr_array_index(b->dropped, i);
-        gboolean same = span_rec_compare(b->slots[*table_place(b, span->id, secret)].span, span) == 0;
+        const SpanRec *kept = b->slots[*table_place(b, span->id, secret)].span;
+        gboolean same = span_rec_compare(kept, span, b->texts) == 0;
         *(same ? &b->counts.duplicates : &b->counts.conflicts) += 1;
     }
 }
@@ -396,11 +398,12 @@ void tree_compare_times(CallTree *tree, gint64 tolerance_ns) {
     tree->end_ns = begin_ns <= end_ns ? end_ns : 0;
 }
 
-CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns) {
+CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns, const SpanTexts *texts) {
     _Alignas(Slot) guint8 on_stack[STACK_SCRATCH_BYTES];
     Builder b;
 
     builder_init(&b, on_stack, n);
+    b.texts = texts;
     keep_spans(&b, spans, n);
     find_parents(&b);
     builder_drop_table(&b, n);

@@ -48,8 +48,9 @@ typedef struct CallTree {
     gint64 end_ns;
 } CallTree;
 
-/* spans: n >= 1 records of one trace, which must outlive the tree. Any content is accepted. */
-CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns);
+/* spans: n >= 1 records of one trace, which must outlive the tree. Any content is accepted. texts: as of
+ * span_rec_compare(), asked only of records with one id and different content. */
+CallTree *tree_build(const SpanRec *const *spans, gsize n, gint64 clock_tolerance_ns, const SpanTexts *texts);
 void tree_free(CallTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallTree, tree_free)
 

@@ -125,6 +125,14 @@ void span_builder_annotation(SpanBuilder *builder, guint32 key, const char *valu
 void span_builder_note(SpanBuilder *builder, gint64 time_ns, const char *message, guint32 length);
 void span_builder_end(SpanBuilder *builder);
 
-/* A total order over records, by id, then by all content: with it the first of several records of one id is the same
- * whatever order they came in. */
-int span_rec_compare(const SpanRec *a, const SpanRec *b);
+/* What the numbers in records stand for. "" and 0 for an id that is not known. */
+typedef struct SpanTexts {
+    const char *(*text)(void *arg, guint32 id, gsize *length);
+    void *arg;
+} SpanTexts;
+
+/* A total order over records, by id, then by all content: begin, duration, name, tracer id, flags, how many parents,
+ * annotations and notes, then these one by one. Names, tracer ids and keys are compared as texts, byte by byte, since
+ * their numbers follow from what came first. So the first of several records of one id is the same whatever order they
+ * came in. texts NULL: by numbers, where all have the same dictionary and order does not matter. */
+int span_rec_compare(const SpanRec *a, const SpanRec *b, const SpanTexts *texts);

@@ -297,7 +297,7 @@ static GPtrArray *sorted_spans(const GByteArray *spans) {
 }
 
 static int compare_spans(gconstpointer a, gconstpointer b) {
-    return span_rec_compare(*(const SpanRec *const *)a, *(const SpanRec *const *)b);
+    return span_rec_compare(*(const SpanRec *const *)a, *(const SpanRec *const *)b, NULL);
 }
 
 gboolean fixture_load(Archive *archive, guint64 trace_id, GByteArray *spans, GError **error) {

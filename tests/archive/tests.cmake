@@ -8,6 +8,7 @@ plumb_test(test_archive SOURCES ${archive_tests}/test_archive.c LINK test_archiv
 target_link_options(test_archive PRIVATE -Wl,--wrap=store_write -Wl,--wrap=dict_intern)
 plumb_test(test_archive_late SOURCES ${archive_tests}/test_late.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 target_link_options(test_archive_late PRIVATE -Wl,--wrap=store_write)
+plumb_test(test_archive_conflicts SOURCES ${archive_tests}/test_conflicts.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_verify SOURCES ${archive_tests}/test_verify.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 plumb_test(test_archive_threads SOURCES ${archive_tests}/test_threads.c LINK test_archive_fixture plumb_archive_verify plumb_archive_spark plumb_archive)
 # Blocks that GLib's slices pass from thread to thread look like races to ThreadSanitizer.

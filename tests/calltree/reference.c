@@ -36,7 +36,7 @@ static void keep_one_of_each_id(RefTree *tree, GPtrArray *spans) {
         for (guint j = 0; j < spans->len; j++) {
             const SpanRec *other = spans->pdata[j];
             if (!span_id_equal(span->id, other->id)) continue;
-            int order = span_rec_compare(other, span);
+            int order = span_rec_compare(other, span, NULL);
             if (order < 0) is_least = FALSE;
             if (order == 0 && j < i) same_before = TRUE;
         }

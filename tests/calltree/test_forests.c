@@ -38,7 +38,7 @@ static void engine_clear(Engine *engine) {
 static const SpanRec *const *records_of(GPtrArray *spans) { return (const SpanRec *const *)(void *)spans->pdata; }
 
 static Made make(const Engine *engine, GPtrArray *spans, gint64 tolerance_ns) {
-    Made made = {.tree = tree_build(records_of(spans), spans->len, tolerance_ns)};
+    Made made = {.tree = tree_build(records_of(spans), spans->len, tolerance_ns, NULL)};
     made.node_of = g_new(guint32, made.tree->n_nodes);
     made.pattern = compressor_tree(engine->compressor, made.tree, made.node_of);
     const Measured measured = {made.tree, made.pattern, made.node_of};
@@ -69,7 +69,7 @@ static void check_dropped(guint32 seed, const CallTree *tree, const RefTree *ref
         guint32 i = 1;
         while (i < tree->n_nodes && (tree->span[i] == NULL || !span_id_equal(tree->span[i]->id, dropped->id))) i++;
         forest_check(seed, i < tree->n_nodes);
-        int order = span_rec_compare(tree->span[i], dropped);
+        int order = span_rec_compare(tree->span[i], dropped, NULL);
         forest_check(seed, order <= 0);
         n_same += order == 0;
     }
@@ -86,7 +86,7 @@ static void check_tree(guint32 seed, const CallTree *tree, const RefTree *ref) {
     forest_check(seed, counts->reversed == ref->reversed && counts->outside_parent == ref->outside);
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const RefNode *node = ref->in_order->pdata[i];
-        forest_check(seed, tree->span[i] == node->span || span_rec_compare(tree->span[i], node->span) == 0);
+        forest_check(seed, tree->span[i] == node->span || span_rec_compare(tree->span[i], node->span, NULL) == 0);
         forest_check(seed, ref->in_order->pdata[tree->parent[i]] == node->parent);
         forest_check(seed, span_id_equal(tree->missing[i], node->missing));
         guint flags = (node->orphan ? NODE_ORPHAN : 0) | (node->cut ? NODE_CYCLE_CUT : 0) |
@@ -151,7 +151,7 @@ static void check_pattern(guint32 seed, const Made *made, const World *world, Re
 /* ---- what must hold ---- */
 
 static gint compare_records(gconstpointer a, gconstpointer b) {
-    return span_rec_compare(*(const SpanRec *const *)a, *(const SpanRec *const *)b);
+    return span_rec_compare(*(const SpanRec *const *)a, *(const SpanRec *const *)b, NULL);
 }
 
 /* The record gives back every span that was kept, byte for byte. */

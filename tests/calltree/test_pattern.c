@@ -28,7 +28,7 @@ static void add_words(GByteArray *bytes, const World *world, const Word *words, 
 
 static Pattern *pattern_of(Compressor *compressor, const GByteArray *bytes) {
     g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     return compressor_tree(compressor, tree, node_of);
 }
@@ -179,7 +179,7 @@ static void test_filter_random(void) {
     for (guint32 seed = base; seed != base + 2000; seed++) {
         g_autoptr(Forest) forest = forest_new(&world, seed, &options);
         g_autoptr(CallTree) tree =
-            tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0);
+            tree_build((const SpanRec *const *)(void *)forest->spans->pdata, forest->spans->len, 0, NULL);
         g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
         g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);
         g_autofree guint32 *map = g_new(guint32, pattern->n_nodes);
@@ -303,7 +303,7 @@ static void test_long_read(void) {
 
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, 1);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     g_autofree guint32 *node_of = g_new(guint32, tree->n_nodes);
     g_autoptr(Compressor) compressor = compressor_new(&world.lookup, 100);
     g_autoptr(Pattern) pattern = compressor_tree(compressor, tree, node_of);

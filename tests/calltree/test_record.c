@@ -17,7 +17,7 @@ typedef struct Made {
 static Made make_with(const World *world, const GByteArray *bytes, const RecordHead *head) {
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     g_autoptr(Compressor) compressor = compressor_new(&world->lookup, 100);
-    Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0)};
+    Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL)};
     g_autofree guint32 *node_of = g_new(guint32, made.tree->n_nodes);
     made.pattern = compressor_tree(compressor, made.tree, node_of);
     made.record = g_byte_array_new();
@@ -53,7 +53,7 @@ static void assert_loss_free(const World *world, const GByteArray *bytes, guint6
     g_autoptr(GPtrArray) b = spans_in(back);
     for (guint i = 0; i < a->len; i++) {
         gboolean found = FALSE;
-        for (guint j = 0; j < b->len && !found; j++) found = span_rec_compare(a->pdata[i], b->pdata[j]) == 0;
+        for (guint j = 0; j < b->len && !found; j++) found = span_rec_compare(a->pdata[i], b->pdata[j], NULL) == 0;
         g_assert_true(found);
     }
     made_clear(&made);

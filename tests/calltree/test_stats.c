@@ -15,7 +15,7 @@ typedef struct Made {
 } Made;
 
 static Made make(Compressor *compressor, GPtrArray *spans, gint64 tolerance_ns) {
-    Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, tolerance_ns)};
+    Made made = {.tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, tolerance_ns, NULL)};
     made.node_of = g_new(guint32, made.tree->n_nodes);
     made.pattern = compressor_tree(compressor, made.tree, made.node_of);
     made.times = times_compute(made.tree, made.node_of);

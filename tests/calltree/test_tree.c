@@ -108,7 +108,7 @@ static void test_case(gconstpointer data) {
     for (guint32 order = 0; order < 10; order++) {
         g_autoptr(GPtrArray) spans = spans_in(bytes);
         spans_shuffle(spans, order);
-        g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+        g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
         g_autoptr(TreeTimes) times = times_compute(tree, NULL);
         g_autofree char *text = tree_text(tree, NULL);
         g_assert_cmpstr(text, ==, c->tree);
@@ -147,7 +147,7 @@ static void test_times(gconstpointer data) {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     for (guint i = 0; i < G_N_ELEMENTS(c->rows) && c->rows[i].id != 0; i++) add_row(bytes, &c->rows[i]);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     g_autoptr(TreeTimes) times = times_compute(tree, NULL);
     g_autofree char *text = tree_text(tree, times);
     g_assert_cmpstr(text, ==, c->times);
@@ -163,7 +163,7 @@ static void test_zero_ids(void) {
         span_builder_end(&builder);
     }
     g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     g_assert_cmpuint(tree->n_spans, ==, 1);
     g_assert_cmpuint(tree->counts.conflicts, ==, 2);
 }
@@ -217,7 +217,7 @@ static gpointer run_extreme(gpointer data) {
     g_autoptr(GByteArray) bytes = extreme_spans(extreme);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
     spans_shuffle(spans, 1);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     g_assert_cmpuint(tree->n_spans, ==, extreme->n);
     g_assert_cmpuint(tree->counts.cycles, ==, extreme->cycles);
     g_assert_cmpuint(tree->counts.orphans, ==, extreme->orphans);

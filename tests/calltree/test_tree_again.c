@@ -23,7 +23,7 @@ static void check_same(guint32 seed, const CallTree *is, const CallTree *expecte
         forest_check(seed, is->from_ns[i] == expected->from_ns[i] && is->to_ns[i] == expected->to_ns[i]);
         forest_check(seed, span_id_equal(is->missing[i], expected->missing[i]));
         forest_check(seed, (is->span[i] == NULL) == (expected->span[i] == NULL));
-        if (is->span[i] != NULL) forest_check(seed, span_rec_compare(is->span[i], expected->span[i]) == 0);
+        if (is->span[i] != NULL) forest_check(seed, span_rec_compare(is->span[i], expected->span[i], NULL) == 0);
     }
 }
 
@@ -62,7 +62,7 @@ static void check_was(guint32 seed, const CallTree *old, const TreeGrowth *growt
 /* Distinct spans, of each only the first parent when 'single': what tree_grow() knows how to do. */
 static GPtrArray *some_forest(const World *world, guint32 seed, gboolean single, GByteArray *bytes) {
     g_autoptr(Forest) forest = forest_new(world, seed, &(ForestOptions){.max_spans = 60});
-    g_autoptr(CallTree) tree = tree_build(spans_of(forest->spans), forest->spans->len, TOLERANCE_NS);
+    g_autoptr(CallTree) tree = tree_build(spans_of(forest->spans), forest->spans->len, TOLERANCE_NS, NULL);
     for (guint32 i = 1; i < tree->n_nodes; i++) {
         const SpanRec *span = tree->span[i];
         if (span == NULL) continue;
@@ -81,14 +81,14 @@ static gboolean check_forest(const World *world, guint32 seed, gboolean single) 
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GByteArray) old_bytes = g_byte_array_new();
     g_autoptr(GPtrArray) spans = some_forest(world, seed, single, bytes);
-    g_autoptr(CallTree) whole = tree_build(spans_of(spans), spans->len, TOLERANCE_NS);
+    g_autoptr(CallTree) whole = tree_build(spans_of(spans), spans->len, TOLERANCE_NS, NULL);
     g_autoptr(CallTree) whole_back = restored(world, seed, whole, old_bytes);
     check_same(seed, whole_back, whole);
     if (spans->len < 2) return FALSE;
 
     guint n_late = seed % 3 == 0 ? 1 : 1 + seed / 3 % (spans->len - 1);
     g_byte_array_set_size(old_bytes, 0);
-    g_autoptr(CallTree) first = tree_build(spans_of(spans) + n_late, spans->len - n_late, TOLERANCE_NS);
+    g_autoptr(CallTree) first = tree_build(spans_of(spans) + n_late, spans->len - n_late, TOLERANCE_NS, NULL);
     g_autoptr(CallTree) old = restored(world, seed, first, old_bytes);
     check_same(seed, old, first);
     TreeGrowth growth;

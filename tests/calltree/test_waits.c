@@ -128,7 +128,7 @@ static void test_case(gconstpointer data) {
     for (guint32 order = 0; order < 4; order++) {
         g_autoptr(GPtrArray) spans = spans_in(bytes);
         spans_shuffle(spans, order);
-        g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+        g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
         const Measured measured = {.tree = tree};
         gboolean differs;
         g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);
@@ -256,7 +256,7 @@ static GByteArray *pipeline_spans(const Pipeline *p, const World *world) {
 static void measure(const World *world, const GByteArray *bytes, double shares[STAGES_MAX]) {
     g_autoptr(WaitTable) table = wait_table_new(&world->lookup);
     g_autoptr(GPtrArray) spans = spans_in(bytes);
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     const Measured measured = {.tree = tree};
     gboolean differs;
     g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);

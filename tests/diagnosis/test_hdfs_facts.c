@@ -47,7 +47,7 @@ static void compute(const Call *calls, guint n, HdfsFacts *facts) {
     }
     for (guint i = 0; i < n; i++) g_ptr_array_add(spans, bytes->data + at[i]);
 
-    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)spans->pdata, n, 0);
+    g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)spans->pdata, n, 0, NULL);
     g_autofree FactsNode *nodes = g_new0(FactsNode, tree->n_nodes);
     for (guint32 node = 1; node < tree->n_nodes; node++) {
         for (guint i = 0; tree->span[node] && i < n; i++) {

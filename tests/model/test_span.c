@@ -151,13 +151,13 @@ static void test_order_is_total(void) {
 
     for (guint i = 0; i < all->len; i++) {
         for (guint j = 0; j < all->len; j++) {
-            int there = span_rec_compare(all->pdata[i], all->pdata[j]),
-                back = span_rec_compare(all->pdata[j], all->pdata[i]);
+            int there = span_rec_compare(all->pdata[i], all->pdata[j], NULL),
+                back = span_rec_compare(all->pdata[j], all->pdata[i], NULL);
             g_assert_cmpint((there > 0) - (there < 0), ==, (back < 0) - (back > 0));
             g_assert_cmpint(there == 0, ==, i == j);
             for (guint k = 0; k < all->len; k++) {
-                if (there < 0 && span_rec_compare(all->pdata[j], all->pdata[k]) < 0)
-                    g_assert_cmpint(span_rec_compare(all->pdata[i], all->pdata[k]), <, 0);
+                if (there < 0 && span_rec_compare(all->pdata[j], all->pdata[k], NULL) < 0)
+                    g_assert_cmpint(span_rec_compare(all->pdata[i], all->pdata[k], NULL), <, 0);
             }
         }
     }

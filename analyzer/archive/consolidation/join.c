@@ -379,7 +379,7 @@ static gboolean join_spans(Joiner *joiner, const LateTrace *late, GError **error
     StoredTrace *stored = &joiner->stored;
     stored_begin(stored, late->trace_id);
     SpanTable fresh;
-    span_table_init(&fresh, writer->given->len);
+    span_table_init(&fresh, writer->given->len, lookup_texts(&joiner->archive->lookup));
     for (guint i = 0; i < writer->given->len; i++) span_table_add(&fresh, g_ptr_array_index(writer->given, i));
 
     gboolean ok = stored_find(joiner, late, stored, &fresh, error);

@@ -75,7 +75,7 @@ gboolean archive_load_parts(Archive *archive, guint64 trace_id, ArchiveLoad *loa
                 g_byte_array_set_size(spans, before);
                 return FALSE;
             }
-            if (late->len > 0) late_add_unknown(spans, before, late);
+            if (late->len > 0) late_add_unknown(archive, spans, before, late);
             return TRUE;
         }
 

@@ -321,7 +321,7 @@ gboolean archive_scan_spans(ArchiveScan *scan, GByteArray *spans, GError **error
         g_byte_array_set_size(spans, before);
         return FALSE;
     }
-    if (late->len > 0) late_add_unknown(spans, before, late);
+    if (late->len > 0) late_add_unknown(scan->archive, spans, before, late);
     return TRUE;
 }
 

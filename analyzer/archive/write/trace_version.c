@@ -15,7 +15,8 @@ static void version_compress(TraceVersion *version, Compressor *compressor) {
 
 TraceVersion version_make(Archive *archive, Compressor *compressor, const SpanRec *const *spans, gsize n,
                           TimesRule rule) {
-    TraceVersion version = {.tree = tree_build(spans, n, archive->options.clock_tolerance_ns)};
+    const SpanTexts texts = lookup_texts(&archive->lookup);
+    TraceVersion version = {.tree = tree_build(spans, n, archive->options.clock_tolerance_ns, &texts)};
     version_compress(&version, compressor);
     version_measure(archive, &version, rule);
     return version;

@@ -218,7 +218,7 @@ void count_given(ArchiveWriter *writer, const GPtrArray *kept, AccountField agai
 /* The distinct ones of the spans that were given, appended to 'list' in an order that does not depend on arrival. */
 static void list_distinct(const ArchiveWriter *writer, GPtrArray *list) {
     SpanTable distinct;
-    span_table_init(&distinct, writer->given->len);
+    span_table_init(&distinct, writer->given->len, lookup_texts(&writer->archive->lookup));
     for (guint i = 0; i < writer->given->len; i++) span_table_add(&distinct, g_ptr_array_index(writer->given, i));
     span_table_list(&distinct, list);
     span_table_clear(&distinct);

@@ -34,7 +34,9 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     g_autoptr(GPtrArray) records = g_ptr_array_new();
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL;) g_ptr_array_add(records, (gpointer)span);
-    view->tree = tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
+    const SpanTexts texts = lookup_texts(archive_lookup(archive));
+    view->tree =
+        tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive), &texts);
     if (!allowance_check(error)) return NULL;
     const Measured measured = {.tree = view->tree};
     gboolean differs;

@@ -12,8 +12,9 @@ static gboolean add_spans(Skew *skew, Archive *archive, const GByteArray *bytes)
     for (gsize at = 0; (span = spans_next(bytes, &at)) != NULL && allowance_goes_on();)
         g_ptr_array_add(records, (gpointer)span);
     if (records->len == 0) return FALSE;
+    const SpanTexts texts = lookup_texts(archive_lookup(archive));
     g_autoptr(CallTree) tree =
-        tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive));
+        tree_build((const SpanRec *const *)records->pdata, records->len, archive_clock_tolerance_ns(archive), &texts);
     skew_add_tree(skew, tree);
     return TRUE;
 }
