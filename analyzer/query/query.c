@@ -42,6 +42,7 @@ static const Question questions[] = {
     {"apps", answer_apps, ALLOW("limit")},
     {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
     {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
+    {"runs", answer_runs, ALLOW("a", "b", "stage", "limit")},
     {"why", answer_why,
      ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
            "window", "peers", "edge", "evidence", "limit")},

@@ -42,6 +42,8 @@ CASES = {
     "functions_no_bytes": ("functions_by_host.json", ["functions", "--bytes"], {}),
     "trace_dot": ("trace.json", ["trace", "4be1c2a09d3f5577", "--dot"], {}),
     "diff_period": ("diff_period.json", ["diff", "2h..1h", "1h.."], {}),
+    "diff_runs": ("diff_runs.json", ["diff", "app-1", "app-2"], {}),
+    "diff_runs_80": ("diff_runs.json", ["diff", "earlier", "latest"], {"COLUMNS": "80"}),
     "diff_trace": ("diff_trace.json", ["diff", "4be1c2a09d3f5577", "90b3a5d1c07e6412"], {}),
     "why": ("why.json", ["why", "latest"], {}),
     "why_brief": ("why.json", ["why", "latest", "--brief"], {}),

@@ -262,6 +262,7 @@ static const struct {
     {"stages", "app=app-1", 0},
     {"tasks", "app=app-1", 0},
     {"tasks", "app=app-1&limit=0&sort=duration", 0},
+    {"runs", "a=other-1&b=app-1", 0},
     {"why", "app=app-1", 0},
     {"why", "trace=1000000000000001", 0},
     {"why", "trace=2000000000000003", 0},

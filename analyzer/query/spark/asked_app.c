@@ -110,9 +110,7 @@ static void fail_unknown(const AppList *list, const char *text, GError **error) 
              text, newest->str);
 }
 
-/* 'text' is "latest" (the newest), a key, a name (of several of one name the newest is meant), or the beginning of just
- * one key. NULL with INPUT or NOT_FOUND, whose messages say what there is. */
-static const AppEntry *app_list_find(const AppList *list, const char *text, GError **error) {
+const AppEntry *app_list_find(const AppList *list, const char *text, GError **error) {
     if (strcmp(text, "latest") == 0 && list->entries->len > 0) return &g_array_index(list->entries, AppEntry, 0);
     for (guint i = 0; i < list->entries->len; i++) {
         const AppEntry *entry = &g_array_index(list->entries, AppEntry, i);

@@ -22,6 +22,9 @@ AppList *app_list_load(Archive *archive, GError **error);
 void app_list_free(AppList *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AppList, app_list_free)
 
+/* 'text' is "latest" (the newest), a key, a name (of several of one name the newest is meant), or the beginning of just
+ * one key. NULL with INPUT or NOT_FOUND, whose messages say what there is. */
+const AppEntry *app_list_find(const AppList *list, const char *text, GError **error);
 /* The one in the parameter "app". INPUT when it is not given. */
 const AppEntry *asked_app_entry(const Asked *asked, const AppList *list, GError **error);
 /* Its key alone. Free with g_free(). */
