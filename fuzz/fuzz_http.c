@@ -15,7 +15,9 @@ static void look_at(const HttpRequest *request) {
     const char *why = NULL;
     gsize bytes = 0;
     g_assert_cmpuint(request->path[0], ==, '/');
-    g_assert_cmpuint(request->body_bytes, <=, HTTP_BODY_MAX_BYTES);
+    g_assert_cmpuint(request->body_bytes, <=,
+                     request->spans != HTTP_NO_SPANS ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES);
+    g_assert_true(!request->in_chunks || (request->spans != HTTP_NO_SPANS && request->body_bytes == 0));
     g_assert_true(request->host != NULL || !request->chunks);
     if (!http_query_parse(request->query, add_pair, &bytes, &why)) g_assert_nonnull(why);
     g_assert_cmpuint(bytes, <=, request->query == NULL ? 0 : strlen(request->query));

@@ -7,12 +7,14 @@
 #include "analyzer/calltree/record/record.h"
 #include "common/wire/json/span_json.h"
 #include "common/wire/message.h"
+#include "common/wire/otlp/otlp.h"
 #include "fuzz/sound_store.h"
 #include "tests/bridge/packed.h"
 #include "tests/calltree/forest.h"
 #include "tests/model/records_random.h"
 #include "tests/wire/batches.h"
 #include "tests/wire/newer.h"
+#include "tests/wire/otlp_bodies.h"
 #include "tests/wire/packs.h"
 
 static const char *folder;
@@ -284,6 +286,26 @@ static void seed_store(void) {
     }
 }
 
+static void seed_otlp(void) {
+    static const char json[] =
+        "\1{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":"
+        "{\"stringValue\":\"shop\"}}]},\"scopeSpans\":[{\"scope\":{\"name\":\"lib\",\"version\":\"1\"},\"spans\":["
+        "{\"traceId\":\"5b8efff798038103d269b633813fc60c\",\"spanId\":\"eee19b7ec3c1b174\",\"name\":\"a\",\"kind\":2,"
+        "\"startTimeUnixNano\":\"1790000000000000001\",\"endTimeUnixNano\":1790000000500000002,\"attributes\":["
+        "{\"key\":\"l\",\"value\":{\"arrayValue\":{\"values\":[{\"intValue\":\"-1\"},{\"doubleValue\":1.5}]}}}],"
+        "\"events\":[{\"timeUnixNano\":\"1\",\"name\":\"e\"}],\"links\":[{\"traceId\":\"\",\"spanId\":\"\"}],"
+        "\"status\":{\"code\":2,\"message\":\"m\"}}]}]}]}";
+    g_autoptr(GByteArray) body = otlp_body(1, 3), out = g_byte_array_new();
+    append_u8(out, OTLP_PROTOBUF);
+    append_bytes(out, body->data, body->len);
+    write_seed("otlp", "protobuf", out->data, out->len);
+    write_seed("otlp", "json", json, sizeof json - 1);
+
+    static const char chunks[] = "\1\3005\r\nhello\r\n00a\r\n0123456789\r\n0\r\n\r\nGET";
+    write_seed("body", "chunks", chunks, sizeof chunks - 1);
+    write_seed("body", "length", "\024\002hello, next", 13);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
@@ -299,6 +321,7 @@ int main(int argc, char **argv) {
     seed_journal();
     seed_event_logs();
     seed_config();
+    seed_otlp();
     seed_store();
     for (guint32 seed = 1; seed <= 8; seed++) seed_trace(seed);
     return 0;

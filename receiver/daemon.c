@@ -208,6 +208,23 @@ static void set_state_sources(Daemon *daemon) {
     };
 }
 
+static IntakeOptions intake_options(const Daemon *daemon) {
+    AckMode ack = daemon->settings->ack;
+    return (IntakeOptions){
+        .rules = daemon->rules,
+        .dict = archive_dict(daemon->archive),
+        .shards = daemon->shards,
+        .n_shards = daemon->n_shards,
+        .recorder = daemon->recorder,
+        .journal = ack == ACK_MEMORY ? NULL : daemon->journal,
+        .sync = ack == ACK_FSYNC,
+        .admission = daemon->admission,
+        .senders = daemon->senders,
+        .accounts = daemon->accounts,
+        .sampling = &daemon->sampling,
+    };
+}
+
 static void start_http(Daemon *daemon) {
     const Settings *s = daemon->settings;
     HttpOptions http = {
@@ -228,6 +245,9 @@ static void start_http(Daemon *daemon) {
         .state = &daemon->state,
         .shares = daemon->shares,
         .counters = counter_set_add(daemon->counters),
+        .intake = intake_options(daemon),
+        .posts_counters = counter_set_add(daemon->counters),
+        .quota = daemon->quota,
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;
@@ -303,23 +323,6 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
 }
 
 /* ---- running ---- */
-
-static IntakeOptions intake_options(const Daemon *daemon) {
-    AckMode ack = daemon->settings->ack;
-    return (IntakeOptions){
-        .rules = daemon->rules,
-        .dict = archive_dict(daemon->archive),
-        .shards = daemon->shards,
-        .n_shards = daemon->n_shards,
-        .recorder = daemon->recorder,
-        .journal = ack == ACK_MEMORY ? NULL : daemon->journal,
-        .sync = ack == ACK_FSYNC,
-        .admission = daemon->admission,
-        .senders = daemon->senders,
-        .accounts = daemon->accounts,
-        .sampling = &daemon->sampling,
-    };
-}
 
 static void start_recovery(Daemon *daemon) {
     RecoveryOptions options = {
@@ -413,6 +416,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
     if (daemon->settings->ack != ACK_MEMORY) shards_stop_by(daemon->shards, daemon->n_shards, until_ns);
     g_clear_pointer(&daemon->watchdog, watchdog_stop);
     if (daemon->net) net_stop(daemon->net);
+    http_stop_taking(daemon->http);
     g_clear_pointer(&daemon->recovery, recovery_stop);
 
     g_autoptr(GError) problem = NULL;

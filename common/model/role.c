@@ -43,6 +43,10 @@ static Role role_of_process(const char *process, gsize length, Role otherwise) {
     return otherwise;
 }
 
+gboolean process_is_hdfs(const char *process, gsize length) {
+    return role_of_process(process, length, ROLE_COUNT) != ROLE_COUNT;
+}
+
 /* -1 when text is no process number. */
 static gint64 parse_pid(const char *text, gsize length) {
     if (length == 0 || length > 10) return -1; /* kernels stop at 2^22; Windows at 2^32 */

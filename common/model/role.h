@@ -31,3 +31,8 @@ typedef struct TracerId {
  * is no server's but that come from Hadoop's client or shell (FSClient, FsShell, ...) are clients; so are processes
  * unknown to us with a host, since only servers have fixed names. */
 TracerId tracer_id_parse(const char *text, gsize length);
+
+/* Is it the name of one of HDFS's own processes? */
+gboolean process_is_hdfs(const char *process, gsize length);
+/* Between a service that is none and its span's name, in a function's name: "checkout: GET /cart". */
+#define SERVICE_NAME_END ": "

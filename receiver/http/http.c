@@ -24,6 +24,7 @@ struct Http {
     struct event *wake;
     int wake_fd;
     HttpJobs *jobs;
+    HttpPosts *posts;
     GHashTable *open; /* HttpJob whose exchange is unanswered -> has its first piece been sent? */
     pthread_t thread;
     atomic_bool stopping;
@@ -70,6 +71,57 @@ static void answer_page(void *arg, HttpExchange *exchange, const char *rest) {
                         "this plumbd was built without its page (PLUMB_UI=OFF); questions are under " API);
     else
         answer_none(exchange);
+}
+
+/* ---- spans ---- */
+
+static void send_posted(HttpPost *post) {
+    HttpExchange *exchange = post->owner;
+    if (post->retry_after_s > 0) http_retry_after(exchange, post->retry_after_s);
+    http_send(exchange, post->code, otlp_content_type(post->form), post->answer);
+    http_post_free(post);
+}
+
+static void send_all_posted(Http *http) {
+    for (HttpPost *post = http_posts_take(http->posts), *next; post; post = next) {
+        next = post->next;
+        send_posted(post);
+    }
+}
+
+/* The type without its parameters: "application/json; charset=utf-8". */
+static gboolean type_is(const char *type, const char *wanted) {
+    const gsize length = strlen(wanted);
+    return type && g_ascii_strncasecmp(type, wanted, length) == 0 && strchr("; \t", type[length]) != NULL;
+}
+
+static gboolean form_of(const HttpRequest *request, OtlpForm *form) {
+    const gboolean json = type_is(request->content_type, "application/json");
+    *form = json ? OTLP_JSON : OTLP_PROTOBUF;
+    return json || type_is(request->content_type, "application/x-protobuf");
+}
+
+/* FALSE: packed in a way that is not known here. */
+static gboolean packing_of(const HttpRequest *request, gboolean *gzip) {
+    const char *encoding = request->content_encoding;
+    *gzip = encoding && g_ascii_strcasecmp(encoding, "gzip") == 0;
+    return !encoding || *gzip || g_ascii_strcasecmp(encoding, "identity") == 0;
+}
+
+static void take_spans(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    Http *http = arg;
+    const HttpRequest *request = http_exchange_request(exchange);
+    OtlpForm form;
+    gboolean gzip;
+    if (!form_of(request, &form) || !packing_of(request, &gzip)) {
+        http_send_error(exchange, 415,
+                        "spans come as application/x-protobuf or application/json, plain or packed with gzip");
+        return;
+    }
+    HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
+    post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
+    if (!http_posts_put(http->posts, post)) send_posted(post);
 }
 
 /* ---- what query threads answer ---- */
@@ -223,12 +275,14 @@ static void ask_flush(void *arg, HttpExchange *exchange, const char *rest) {
 #define FLUSH_USE    "flush changes things: use POST"
 #define QUESTION_USE "questions only: use GET"
 #define PAGE_USE     "a page is read: use GET"
+#define SPANS_USE    "spans are sent: use POST; questions are under " API
 
 /* The first that fits. docs/security.md has the same table for people. */
 static const Route routes[] = {
     {"/healthz", ACCESS_ANYBODY, FALSE, NULL, answer_alive},
     {"/readyz", ACCESS_ANYBODY, FALSE, NULL, answer_ready},
     {"/metrics", ACCESS_METRICS, FALSE, NULL, answer_metrics},
+    {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_spans},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, ask_question}, /* any of analyzer/query/query.c */
@@ -268,6 +322,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg) {
     (void)!read(fd, &count, sizeof count);
     atomic_store(&http->seen_ns, clock_monotonic_ns(clock_system()));
     send_answers(http);
+    send_all_posted(http);
     if (atomic_load(&http->stopping)) event_base_loopbreak(http->base);
 }
 
@@ -314,6 +369,8 @@ Http *http_start(const HttpOptions *options) {
         .arg = http,
     };
     http->jobs = http_jobs_start(&jobs);
+    const HttpPostsOptions posts = {options->intake, options->posts_counters, wake, http};
+    http->posts = http_posts_start(&posts);
 
     thread_start(&http->thread, "http", http_main, http);
     return http;
@@ -331,6 +388,8 @@ gint64 http_seen_ns(Http *http) {
     return atomic_load(&http->seen_ns);
 }
 
+void http_stop_taking(Http *http) { http_posts_stop(http->posts); }
+
 void http_leave_shards(Http *http) { http_jobs_leave_shards(http->jobs); }
 
 void http_stop(Http *http) {
@@ -338,6 +397,9 @@ void http_stop(Http *http) {
     atomic_store(&http->stopping, TRUE);
     wake(http);
     pthread_join(http->thread, NULL);
+    http_posts_stop(http->posts);
+    send_all_posted(http);
+    http_posts_free(http->posts);
     cancel_open(http);
     http_jobs_stop(http->jobs);
     send_answers(http);

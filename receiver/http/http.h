@@ -1,8 +1,10 @@
-/* The HTTP port. One thread owns the connections and answers /healthz, /readyz and /metrics itself; questions about the
- * stored traces (/api/v1/) go to query threads (http_jobs.h), so that probes never wait for a long answer. */
+/* The HTTP port. One thread owns the connections and answers /healthz, /readyz and /metrics itself; questions about
+ * the stored traces (/api/v1/) go to query threads (http_jobs.h), and spans (/v1/traces) to a thread of theirs
+ * (posts.h), so that probes never wait for a long answer. */
 #pragma once
 
 #include "receiver/http/http_jobs.h"
+#include "receiver/http/posts.h"
 
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
@@ -15,13 +17,18 @@ typedef struct HttpOptions {
     HttpBackend backend;
     const StateSources *state; /* of status, metrics and readiness */
     Shares *shares;
-    Counters *counters; /* the HTTP thread's block */
+    Counters *counters;       /* the HTTP thread's block */
+    IntakeOptions intake;     /* of spans that come over HTTP */
+    Counters *posts_counters; /* the block of the thread that takes them */
+    NameQuota *quota;
 } HttpOptions;
 
 typedef struct Http Http;
 Http *http_start(const HttpOptions *options);
 /* Any thread: when its thread last went through its loop (monotonic), which it is asked to do again now. */
 gint64 http_seen_ns(Http *http);
+/* Before shards stop: spans are taken no more. */
+void http_stop_taking(Http *http);
 /* Before shards stop: see http_jobs_leave_shards(). Probes and questions are still answered. */
 void http_leave_shards(Http *http);
 /* Ends the threads; answers that are being made are finished first, but not sent. */

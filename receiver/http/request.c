@@ -80,29 +80,47 @@ static gboolean parse_target(Text target, HttpRequest *request, int *code, GErro
     return TRUE;
 }
 
+static HttpSpans spans_of(const HttpRequest *request) {
+    return request->method == HTTP_POST && strcmp(request->path, "/v1/traces") == 0 ? HTTP_OTLP : HTTP_NO_SPANS;
+}
+
 static gboolean parse_first(Text line, HttpRequest *request, int *code, GError **error) {
     Text method, target;
     if (!cut_at(&line, ' ', &method) || !cut_at(&line, ' ', &target) || memchr(line.at, ' ', line.length) != NULL)
         return refuse(code, 400, error, "the first line must be a method, an address and HTTP/1.1");
-    return parse_method(method, request, code, error) && parse_version(line, request, code, error) &&
-           parse_target(target, request, code, error);
+    if (!parse_method(method, request, code, error) || !parse_version(line, request, code, error) ||
+        !parse_target(target, request, code, error))
+        return FALSE;
+    request->spans = spans_of(request);
+    return TRUE;
 }
 
 /* ---- the other lines ---- */
 
 typedef struct Seen {
-    gboolean host, length, origin;
+    gboolean host, length, origin, type, encoding;
 } Seen;
 
 static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *code, GError **error) {
     if (seen->length) return refuse(code, 400, error, "two Content-Length");
     seen->length = TRUE;
+    const gsize most = request->spans != HTTP_NO_SPANS ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES;
+    if (request->in_chunks) return refuse(code, 400, error, "Content-Length beside Transfer-Encoding");
     if (value.length == 0) return refuse(code, 400, error, "Content-Length must be a number");
     for (gsize i = 0; i < value.length; i++) {
         if (!g_ascii_isdigit(value.at[i])) return refuse(code, 400, error, "Content-Length must be a number");
         request->body_bytes = request->body_bytes * 10 + (gsize)(value.at[i] - '0');
-        if (request->body_bytes > HTTP_BODY_MAX_BYTES) return refuse(code, 413, error, "the body is too large");
+        if (request->body_bytes > most) return refuse(code, 413, error, "the body is too large");
     }
+    return TRUE;
+}
+
+static gboolean parse_coding(Text value, const Seen *seen, HttpRequest *request, int *code, GError **error) {
+    if (request->spans == HTTP_NO_SPANS || !text_is(value, "chunked") || !request->chunks)
+        return refuse(code, 501, error, "Transfer-Encoding: send the body with its Content-Length");
+    if (seen->length || request->in_chunks)
+        return refuse(code, 400, error, "Transfer-Encoding beside Content-Length, or twice");
+    request->in_chunks = TRUE;
     return TRUE;
 }
 
@@ -141,8 +159,11 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
     if (text_is(name, "Origin") && !set_once(&request->origin, &seen->origin, value))
         return refuse(code, 400, error, "two Origin");
     if (text_is(name, "Content-Length")) return parse_length(value, seen, request, code, error);
-    if (text_is(name, "Transfer-Encoding"))
-        return refuse(code, 501, error, "Transfer-Encoding: send the body with its Content-Length");
+    if (text_is(name, "Transfer-Encoding")) return parse_coding(value, seen, request, code, error);
+    if (text_is(name, "Content-Type") && !set_once(&request->content_type, &seen->type, value))
+        return refuse(code, 400, error, "two Content-Type");
+    if (text_is(name, "Content-Encoding") && !set_once(&request->content_encoding, &seen->encoding, value))
+        return refuse(code, 400, error, "two Content-Encoding");
     if (text_is(name, "Connection")) parse_connection(value, request);
     if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;
     return TRUE;
@@ -186,6 +207,8 @@ gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError 
 }
 
 void http_request_clear(HttpRequest *request) {
+    g_free(request->content_type);
+    g_free(request->content_encoding);
     g_free(request->path);
     g_free(request->query);
     g_free(request->host);

@@ -4,23 +4,31 @@
 #pragma once
 
 #include "common/base/bytes.h"
+#include "common/base/limits.h"
 
-/* Requests have no body to speak of; headers are a browser's. */
-#define HTTP_HEAD_MAX_BYTES (16u * 1024)
-#define HTTP_BODY_MAX_BYTES (64u * 1024)
+/* Requests have no body to speak of, but those that bring spans; headers are a browser's. */
+#define HTTP_HEAD_MAX_BYTES  (16u * 1024)
+#define HTTP_BODY_MAX_BYTES  (64u * 1024)
+#define HTTP_SPANS_MAX_BYTES LIMIT_FRAME_BYTES
 
 typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
 
+/* What a request brings, by method and path. */
+typedef enum { HTTP_NO_SPANS, HTTP_OTLP } HttpSpans;
+
 typedef struct HttpRequest {
     HttpMethod method;
+    HttpSpans spans;     /* HTTP_NO_SPANS: the body is dropped */
     gboolean chunks;     /* the peer understands them: HTTP/1.1 */
     gboolean keep_alive; /* more may come on the connection */
     gboolean continues;  /* waits for "100 Continue" before it sends the body */
+    gboolean in_chunks;  /* the body comes in chunks: only of one that brings spans */
     gsize body_bytes;
-    char *path;   /* as it came, without the query */
-    char *query;  /* as it came; NULL: none */
-    char *host;   /* with the port, if there is one; NULL: HTTP/1.0 without */
-    char *origin; /* NULL: none */
+    char *content_type, *content_encoding; /* NULL: none */
+    char *path;                            /* as it came, without the query */
+    char *query;                           /* as it came; NULL: none */
+    char *host;                            /* with the port, if there is one; NULL: HTTP/1.0 without */
+    char *origin;                          /* NULL: none */
 } HttpRequest;
 
 /* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */

@@ -12,6 +12,7 @@
 
 #include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
+#include "receiver/http/body.h"
 #include "receiver/http/unsent.h"
 #include "receiver/shared/log.h"
 
@@ -23,6 +24,10 @@
 #define ACCEPT_MAX 64
 /* Of one connection, no more is read than this before it is dealt with. */
 #define INPUT_BYTES (HTTP_HEAD_MAX_BYTES * 2)
+/* And of one that brings spans: fewer system calls. */
+#define SPANS_INPUT_BYTES (256u * 1024)
+/* Steps in which memory for a body counts to its peer's share: the least; then it doubles, as the memory does. */
+#define BODY_SHARE_BYTES ((gsize)16 * 1024)
 
 typedef enum { PHASE_IDLE, PHASE_HEAD, PHASE_BODY, PHASE_ANSWERING, PHASE_PIECES, PHASE_SENDING, PHASE_LINGER } Phase;
 
@@ -35,6 +40,9 @@ typedef struct HttpConnection {
     gint64 since_ns; /* when the phase began, or when it last got on */
     gsize output_bytes;
     gsize body_left;
+    HttpBody spans;    /* of a request that brings some */
+    gsize spans_share; /* what of the peer's memory it has, until it is answered */
+    guint retry_after_s;
     HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
     gboolean keep_alive, linger;
     gboolean chunks;  /* pieces are framed */
@@ -77,6 +85,12 @@ static void exchange_free(HttpExchange *exchange) {
     g_free(exchange);
 }
 
+static void drop_spans(HttpConnection *connection) {
+    http_body_clear(&connection->spans);
+    peer_buffer(connection->place, connection->spans_share, 0);
+    connection->spans_share = 0;
+}
+
 static void tell_gone(HttpExchange *exchange) {
     void (*gone)(void *arg) = exchange->gone;
     exchange->gone = NULL;
@@ -89,6 +103,7 @@ static void connection_free(HttpConnection *connection) {
     const gboolean asked = connection->phase >= PHASE_ANSWERING;
     g_queue_unlink(&server->connections, &connection->link);
     unsent_remove(server->unsent, g_steal_pointer(&connection->body));
+    drop_spans(connection);
     peer_place_free(connection->place);
     bufferevent_free(connection->stream);
     g_free(connection);
@@ -126,7 +141,9 @@ static const char *reason_of(int code) {
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
     case 413: return "Content Too Large";
+    case 415: return "Unsupported Media Type";
     case 421: return "Misdirected Request";
+    case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 501: return "Not Implemented";
     case 503: return "Service Unavailable";
@@ -164,6 +181,8 @@ static void write_head(HttpConnection *connection, int code, const char *type, c
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
     evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, reason_of(code), date, type,
                         lines);
+    if (connection->retry_after_s > 0) evbuffer_add_printf(out, "Retry-After: %u\r\n", connection->retry_after_s);
+    connection->retry_after_s = 0;
     if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
     if (length >= 0)
         evbuffer_add_printf(out, "Content-Length: %zd\r\n", length);
@@ -214,7 +233,10 @@ static void send_whole(HttpConnection *connection, int code, const char *type, G
 /* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. */
 static HttpConnection *let_go(HttpExchange *exchange) {
     HttpConnection *connection = exchange->connection;
-    if (connection != NULL) connection->exchange = NULL;
+    if (connection != NULL) {
+        connection->exchange = NULL;
+        drop_spans(connection);
+    }
     exchange_free(exchange);
     return connection;
 }
@@ -246,6 +268,10 @@ static GBytes *error_body(const char *message) {
 void http_send_error(HttpExchange *exchange, int code, const char *message) {
     g_autoptr(GBytes) body = error_body(message);
     http_send(exchange, code, "application/json", body);
+}
+
+void http_retry_after(HttpExchange *exchange, guint seconds) {
+    if (exchange->connection != NULL) exchange->connection->retry_after_s = seconds;
 }
 
 void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg) {
@@ -291,6 +317,11 @@ const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return 
 
 guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
 
+GByteArray *http_exchange_take_body(HttpExchange *exchange) {
+    HttpConnection *connection = exchange->connection;
+    return connection != NULL ? g_steal_pointer(&connection->spans.bytes) : g_byte_array_new();
+}
+
 const char *http_exchange_peer(const HttpExchange *exchange) { return exchange->peer; }
 
 gboolean http_exchange_is_gone(const HttpExchange *exchange) {
@@ -310,6 +341,7 @@ static void refuse_connection(HttpConnection *connection, int code, const char *
     g_autoptr(GBytes) body = error_body(why);
     counter_add(connection->server->options.counters, COUNTER_HTTP_MALFORMED, 1);
     if (connection->exchange != NULL) exchange_free(g_steal_pointer(&connection->exchange));
+    drop_spans(connection);
     connection->keep_alive = connection->silent = FALSE;
     connection->linger = TRUE;
     send_whole(connection, code, "application/json", body);
@@ -339,6 +371,12 @@ static void ask(HttpConnection *connection) {
     if (may_ask(server, exchange)) server->options.ask(server->options.arg, exchange);
 }
 
+static void begin_spans(HttpConnection *connection) {
+    http_body_init(&connection->spans, &connection->exchange->request);
+    bufferevent_setwatermark(connection->stream, EV_READ, 0, SPANS_INPUT_BYTES);
+    bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
+}
+
 static void begin_body(HttpConnection *connection) {
     HttpExchange *exchange = connection->exchange;
     const HttpRequest *request = &exchange->request;
@@ -350,8 +388,10 @@ static void begin_body(HttpConnection *connection) {
     connection->silent = request->method == HTTP_HEAD;
     connection->body_left = request->body_bytes;
     connection->phase = PHASE_BODY; /* the time of the head goes on */
+    if (request->spans != HTTP_NO_SPANS) begin_spans(connection);
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (request->continues && request->body_bytes > 0) bufferevent_write(connection->stream, go_on, sizeof go_on - 1);
+    if (request->continues && (request->body_bytes > 0 || request->in_chunks))
+        bufferevent_write(connection->stream, go_on, sizeof go_on - 1);
 }
 
 /* FALSE: it is not whole yet, or was refused. */
@@ -390,12 +430,49 @@ static gboolean drop_body(HttpConnection *connection) {
     return connection->body_left == 0;
 }
 
+/* FALSE: more than the peer's share. */
+static gboolean share_spans(HttpConnection *connection) {
+    gsize share = MAX(connection->spans_share, BODY_SHARE_BYTES);
+    while (share < connection->spans.bytes->len) share *= 2;
+    if (!peer_buffer(connection->place, connection->spans_share, share)) return FALSE;
+    connection->spans_share = share;
+    return TRUE;
+}
+
+/* TRUE: all of it is there. */
+static gboolean keep_body(HttpConnection *connection) {
+    struct evbuffer *input = bufferevent_get_input(connection->stream);
+    BodyState state = BODY_MORE;
+    do {
+        gsize taken = 0;
+        const gsize n = evbuffer_get_contiguous_space(input);
+        const guint8 *data = n > 0 ? evbuffer_pullup(input, (ssize_t)n) : NULL;
+        state = http_body_feed(&connection->spans, (Bytes){data, n}, &taken);
+        evbuffer_drain(input, taken);
+        if (state <= BODY_WHOLE && !share_spans(connection)) {
+            counter_add(connection->server->options.counters, COUNTER_HTTP_BUFFERS, 1);
+            connection->retry_after_s = 1;
+            refuse_connection(connection, 503, "bodies of this peer, or of all, take too much memory: send it later");
+            return FALSE;
+        }
+    } while (state == BODY_MORE && evbuffer_get_length(input) > 0);
+
+    if (state == BODY_BROKEN) refuse_connection(connection, 400, "the chunks of the body are malformed");
+    if (state == BODY_TOO_LARGE)
+        refuse_connection(connection, 413, "the body is too large: send fewer spans at a time");
+    return state == BODY_WHOLE;
+}
+
+static gboolean take_body(HttpConnection *connection) {
+    return connection->spans.bytes != NULL ? keep_body(connection) : drop_body(connection);
+}
+
 static void read_request(HttpConnection *connection) {
     struct evbuffer *input = bufferevent_get_input(connection->stream);
     if (connection->phase == PHASE_LINGER) evbuffer_drain(input, evbuffer_get_length(input));
     if (connection->phase == PHASE_IDLE && evbuffer_get_length(input) > 0) set_phase(connection, PHASE_HEAD);
     if (connection->phase == PHASE_HEAD && !read_head(connection)) return;
-    if (connection->phase == PHASE_BODY && drop_body(connection)) ask(connection);
+    if (connection->phase == PHASE_BODY && take_body(connection)) ask(connection);
 }
 
 static void on_readable(struct bufferevent *stream, void *connection) {

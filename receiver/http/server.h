@@ -56,10 +56,15 @@ void http_exchange_on_gone(HttpExchange *exchange, void (*gone)(void *arg), void
 /* Has the connection ended, or its reader shut its side? */
 gboolean http_exchange_is_gone(const HttpExchange *exchange);
 
+/* The body of a request that brings spans (HttpRequest.spans); it is the caller's from then on. */
+GByteArray *http_exchange_take_body(HttpExchange *exchange);
+
 /* The bytes are not copied. */
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body);
 void http_send_text(HttpExchange *exchange, int code, const char *text);
 void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */
+/* What is sent next says when to ask again. */
+void http_retry_after(HttpExchange *exchange, guint seconds);
 
 /* A file of our own page, gzipped. lasting: the reader may keep it. */
 void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped);

@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/error.h"
+#include "common/base/limits.h"
 #include "receiver/shared/log.h"
 
 /* A larger frame's batch, which takes about as much, goes before its spans are handed on. */
@@ -11,6 +12,7 @@
 
 typedef struct PendingReply {
     GByteArray *out;
+    WireReply *into; /* of a batch that came without a frame: 'out' is NULL, and nothing is written */
     WireHeader header;
     WireReply reply;
     gboolean exception;  /* reply.message says what */
@@ -30,6 +32,7 @@ struct Intake {
     SparkRecords *spare; /* what the next batch of records is decoded into; NULL: none yet */
     GPtrArray *records;  /* SparkRecords, not yet handed over */
     GArray *frames;      /* JournalRecord, not yet written */
+    GByteArray *made;    /* the frame of a batch that came without one */
     GArray *replies;     /* PendingReply */
     guint n_committed;   /* of replies */
     GArray *runs;        /* PackRun: whose spans were packed since the last commit */
@@ -48,6 +51,7 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
     intake->marks = g_new0(gsize, options->n_shards);
     intake->records = g_ptr_array_new_with_free_func((GDestroyNotify)spark_records_free);
+    intake->made = g_byte_array_new();
     intake->frames = g_array_new(FALSE, FALSE, sizeof(JournalRecord));
     intake->replies = g_array_new(FALSE, FALSE, sizeof(PendingReply));
     intake->runs = g_array_new(FALSE, FALSE, sizeof(PackRun));
@@ -63,6 +67,7 @@ void intake_free(Intake *intake) {
     spark_records_free(intake->spare);
     g_ptr_array_unref(intake->records);
     g_array_unref(intake->frames);
+    g_byte_array_unref(intake->made);
     g_array_unref(intake->replies);
     g_array_unref(intake->runs);
     packer_free(intake->packer);
@@ -146,8 +151,7 @@ static void update_pending(Intake *intake) {
 
 /* Packs the decoded batch into the shards' arrays. *refused counts by reason. On error (the dictionary cannot be
  * written) nothing was packed. */
-static gboolean pack_batch(Intake *intake, guint32 refused[PACK_RESULT_COUNT], GError **error) {
-    const SpanBatch *batch = intake->batch;
+static gboolean pack_batch(Intake *intake, const SpanBatch *batch, guint32 refused[PACK_RESULT_COUNT], GError **error) {
     for (guint i = 0; i < intake->options.n_shards; i++) intake->marks[i] = intake->fragments[i]->len;
     packer_begin_batch(intake->packer, batch);
     const guint n_traces = packer_group(intake->packer, batch);
@@ -182,11 +186,12 @@ static void describe_refused(const guint32 refused[PACK_RESULT_COUNT], WireReply
     g_strlcpy(reply->message, text->str, sizeof reply->message);
 }
 
-static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *header, GByteArray *out) {
+static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes frame, const WireHeader *header,
+                               GByteArray *out) {
     guint32 refused[PACK_RESULT_COUNT] = {0};
     g_autoptr(GError) error = NULL;
 
-    if (!pack_batch(intake, refused, &error)) {
+    if (!pack_batch(intake, batch, refused, &error)) {
         static LogLimit limit;
         log_limited(&limit, LOG_LEVEL_ERROR, "%s; senders are asked to wait", error->message);
         WireReply reply = reply_later(INTAKE_WAIT_SHUT_MS, error->message);
@@ -197,7 +202,7 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
 
     WireReply reply = reply_make(REPLY_OK, "");
     describe_refused(refused, &reply);
-    reply.accepted = (gint32)intake->batch->spans->len - reply.refused;
+    reply.accepted = (gint32)batch->spans->len - reply.refused;
     if (reply.accepted > 0 && intake->options.journal) {
         JournalRecord record = journal_record(frame);
         g_array_append_val(intake->frames, record);
@@ -206,7 +211,7 @@ static IntakeResult take_batch(Intake *intake, Bytes frame, const WireHeader *he
     queue_reply(intake, out, header, &reply);
     PendingReply *pending = &g_array_index(intake->replies, PendingReply, intake->replies->len - 1);
     memcpy(pending->refused, refused, sizeof refused);
-    pending->sender = senders_note(intake->options.senders, &intake->batch->sender, clock_wall_ns(clock_system()));
+    pending->sender = senders_note(intake->options.senders, &batch->sender, clock_wall_ns(clock_system()));
     return INTAKE_TAKEN;
 }
 
@@ -268,8 +273,53 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     }
     if (!decoded) return answer_refused(intake, out, &header, error);
     if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
-    const IntakeResult result = take_batch(intake, frame, &header, out);
+    const IntakeResult result = take_batch(intake, intake->batch, frame, &header, out);
     if (frame.size_bytes > FRAME_LARGE_BYTES) batch_clear(intake->batch);
+    return result;
+}
+
+/* ---- batches without a frame ---- */
+
+/* The bytes of such a frame that are kept for the next one. */
+#define MADE_KEPT_BYTES (1024u * 1024)
+
+/* What the journal has of the batch. Without a journal nobody needs it. */
+static Bytes make_frame(Intake *intake, const SpanBatch *batch) {
+    g_byte_array_set_size(intake->made, 0);
+    if (!intake->options.journal) return (Bytes){NULL, 0};
+    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, intake->made);
+    return (Bytes){intake->made->data + FRAME_HEADER_BYTES, intake->made->len - FRAME_HEADER_BYTES};
+}
+
+static void drop_frame(Intake *intake) {
+    if (intake->made->len <= MADE_KEPT_BYTES) return;
+    g_byte_array_unref(intake->made);
+    intake->made = g_byte_array_new();
+}
+
+IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply) {
+    const WireHeader header = {.call = CALL_SUBMIT};
+    const Pressure pressure = intake_pressure(intake);
+    IntakeResult result;
+    counter_add(intake->counters, COUNTER_FRAMES, 1);
+
+    if (pressure != PRESSURE_NONE) {
+        result = answer_later(intake, NULL, &header, pressure);
+    } else {
+        const Bytes frame = make_frame(intake, batch);
+        if (frame.size_bytes > LIMIT_FRAME_BYTES) {
+            g_autoptr(GError) error = NULL;
+            fail(&error, PLUMB_ERROR_LIMIT, "the batch takes more than %u bytes: send fewer spans at a time",
+                 LIMIT_FRAME_BYTES);
+            result = answer_refused(intake, NULL, &header, error);
+        } else {
+            result = take_batch(intake, batch, frame, &header, NULL);
+        }
+    }
+
+    g_array_index(intake->replies, PendingReply, intake->replies->len - 1).into = reply;
+    intake_commit(intake);
+    drop_frame(intake);
     return result;
 }
 
@@ -373,6 +423,10 @@ gboolean intake_commit(Intake *intake) {
 }
 
 static void write_reply(const Intake *intake, const PendingReply *pending) {
+    if (pending->into != NULL) {
+        *pending->into = pending->reply;
+        return;
+    }
     if (pending->exception) {
         wire_exception_encode(&pending->header, pending->reply.message, pending->out);
         return;
@@ -418,7 +472,7 @@ gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, gui
     if (!wire_header_decode(frame, &header, error)) return FALSE;
     if (!call_known(intake, &header)) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
     if (header.call == CALL_SUBMIT_RECORDS) return replay_records(intake, &header, segment, spans, error);
-    if (!decode(intake, &header, &versions, error) || !pack_batch(intake, refused, error)) return FALSE;
+    if (!decode(intake, &header, &versions, error) || !pack_batch(intake, intake->batch, refused, error)) return FALSE;
     WireReply reply = {0};
     describe_refused(refused, &reply);
     *spans = intake->batch->spans->len - (guint32)reply.refused;

@@ -59,6 +59,9 @@ typedef enum {
 void intake_set_limit(Intake *intake, const PackLimit *limit);
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);
+/* The same for a batch that came in another form than a frame (OTLP): the journal gets it as a frame, and it is
+ * committed at once. Its answer is in *reply after intake_finish(). LATER or TAKEN. */
+IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply);
 /* Bytes packed and not yet committed: commit early when they grow large. */
 gsize intake_pending_bytes(const Intake *intake);
 /* FALSE: the journal could not be written; what was taken since the last commit will be answered TRY_LATER. */

@@ -71,6 +71,10 @@ static const CounterInfo table[COUNTER_COUNT] = {
     [COUNTER_HTTP_MALFORMED] = {"http_rejected", NULL, GROUP_HTTP, "malformed"},
     [COUNTER_HTTP_HOST] = {"http_rejected", NULL, GROUP_HTTP, "unknown Host"},
     [COUNTER_HTTP_ORIGIN] = {"http_rejected", NULL, GROUP_HTTP, "foreign Origin"},
+    [COUNTER_HTTP_BUFFERS] = {"http_rejected", NULL, GROUP_HTTP, "buffers full"},
+    [COUNTER_POSTS] = {"http_bodies", "Bodies with spans received over HTTP", GROUP_NONE, NULL},
+    [COUNTER_TEXTS_CUT] = {"texts_cut", "Texts of spans over HTTP that were too long or no UTF-8, and were mended",
+                           GROUP_NONE, NULL},
 };
 
 CounterInfo counter_info(Counter counter) {

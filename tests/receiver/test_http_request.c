@@ -1,6 +1,7 @@
 /* Heads of requests, queries, and whom requests may come from. */
 #include <string.h>
 
+#include "receiver/http/body.h"
 #include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
 
@@ -25,6 +26,57 @@ static void test_good(void) {
     g_assert_cmpuint(request.body_bytes, ==, 7);
     g_assert_true(request.continues && request.chunks);
     g_assert_false(request.keep_alive);
+}
+
+static void test_spans(void) {
+    g_auto(HttpRequest) request = {0};
+    int code = 0;
+    g_assert_true(parse("POST /v1/traces?a HTTP/1.1\r\nHost: x\r\nContent-Length: 33554432\r\n"
+                        "Content-Type: application/json\r\nContent-Encoding: gzip",
+                        &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_OTLP);
+    g_assert_cmpuint(request.body_bytes, ==, HTTP_SPANS_MAX_BYTES);
+    g_assert_cmpstr(request.content_type, ==, "application/json");
+    g_assert_cmpstr(request.content_encoding, ==, "gzip");
+    http_request_clear(&request);
+    g_assert_true(parse("POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked", &request, &code));
+    g_assert_true(request.in_chunks);
+    http_request_clear(&request);
+    g_assert_true(parse("GET /v1/traces HTTP/1.1\r\nHost: x", &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_NO_SPANS);
+}
+
+static void test_body(void) {
+    static const struct {
+        const char *stream;
+        BodyState state;
+        const char *body, *rest;
+    } cases[] = {
+        {"3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\nnext", BODY_WHOLE, "abc0123456789", "next"},
+        {"0\r\n\r\n", BODY_WHOLE, "", ""},
+        {"3\r\nab", BODY_MORE, "ab", ""},
+        {"3\r\nabcd", BODY_BROKEN, "abc", ""},
+        {"3;x=y\r\nabc", BODY_BROKEN, "", "x=y\r\nabc"},
+        {"\r\n", BODY_BROKEN, "", "\n"},
+        {"-3\r\nabc", BODY_BROKEN, "", "3\r\nabc"},
+        {"3\nabc", BODY_BROKEN, "", "abc"},
+        {"000000003\r\nabc", BODY_BROKEN, "", "\r\nabc"},
+        {"0\r\nTrailer: x\r\n\r\n", BODY_BROKEN, "", "railer: x\r\n\r\n"},
+        {"2000001\r\n", BODY_TOO_LARGE, "", "\n"},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const HttpRequest request = {.in_chunks = TRUE};
+        HttpBody body;
+        gsize taken;
+        http_body_init(&body, &request);
+        g_test_message("%s", cases[i].stream);
+        g_assert_cmpint(http_body_feed(&body, (Bytes){cases[i].stream, strlen(cases[i].stream)}, &taken), ==,
+                        cases[i].state);
+        g_assert_cmpmem(body.bytes->data, body.bytes->len, cases[i].body, strlen(cases[i].body));
+        g_assert_cmpstr(cases[i].stream + taken, ==, cases[i].rest);
+        http_body_clear(&body);
+    }
 }
 
 static void test_old_version(void) {
@@ -75,6 +127,14 @@ static void test_bad(void) {
         {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999999", 413},
         {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked", 501},
         {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: identity", 501},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 1", 400},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked", 400},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked", 501},
+        {"POST /v1/traces HTTP/1.0\r\nTransfer-Encoding: chunked", 501},
+        {"GET /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked", 501},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: 33554433", 413},
+        {"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: a\r\nContent-Type: a", 400},
         {"PUT / HTTP/1.1\r\nHost: x", 501},
         {"get / HTTP/1.1\r\nHost: x", 501},
         {"GET / HTTP/2.0\r\nHost: x", 505},
@@ -183,6 +243,8 @@ static void test_origins(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/http/request/good", test_good);
+    g_test_add_func("/http/request/spans", test_spans);
+    g_test_add_func("/http/request/body", test_body);
     g_test_add_func("/http/request/old", test_old_version);
     g_test_add_func("/http/request/whole_address", test_whole_address);
     g_test_add_func("/http/request/bad", test_bad);

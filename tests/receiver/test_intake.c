@@ -175,6 +175,33 @@ static void test_dictionary_fails(void) {
     g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
 }
 
+/* A batch that came in another form: journaled as a frame, so a start takes it in as any other. */
+static void test_without_a_frame(void) {
+    g_auto(Setup) setup = setup_new(2);
+    g_autoptr(SpanBatch) batch = batch_new();
+    g_autoptr(GByteArray) frame = fixture_frame(7, 1, 10);
+    WireHeader header;
+    WireVersions versions;
+    WireReply later = {0}, taken = {0};
+    g_assert_true(wire_header_decode(view(frame), &header, NULL));
+    g_assert_true(wire_batch_decode(&header, batch, &versions, NULL));
+
+    admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, "make room");
+    g_assert_cmpint(intake_batch(setup.intake, batch, &later), ==, INTAKE_LATER);
+    admission_set(setup.fixture->admission, ADMISSION_STORE_SPACE, NULL);
+    g_assert_cmpint(intake_batch(setup.intake, batch, &taken), ==, INTAKE_TAKEN);
+    intake_finish(setup.intake);
+    g_assert_cmpint(later.status, ==, REPLY_TRY_LATER);
+    g_assert_cmpstr(later.message, ==, "make room");
+    g_assert_cmpint(taken.status, ==, REPLY_OK);
+    g_assert_cmpint(taken.accepted, ==, 10);
+
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_SPANS), ==, 10);
+    g_assert_cmpuint(fixture_count(setup.fixture, COUNTER_JOURNAL_BYTES), >, 100);
+    g_assert_true(fixture_flush(setup.fixture, NULL));
+    g_assert_cmpuint(archive_totals(setup.fixture->archive).spans, ==, 10);
+}
+
 /* ---- recovery ---- */
 
 #define RECOVERED_TRACES 30
@@ -340,6 +367,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/intake/gate", test_gate_is_shut);
     g_test_add_func("/intake/journal-fails", test_journal_fails);
     g_test_add_func("/intake/dictionary-fails", test_dictionary_fails);
+    g_test_add_func("/intake/without-a-frame", test_without_a_frame);
     g_test_add_func("/intake/recovery", test_recovery);
     g_test_add_func("/intake/recovery-beside-new-spans", test_recovery_beside_new_spans);
     g_test_add_func("/intake/recovery-shares", test_recovery_shares);
