@@ -165,7 +165,7 @@ static void close_trace(Bench *bench, const Trace *trace) {
     at = lap(bench, STEP_PATTERN, at);
     const Measured measured = {tree, pattern, bench->node_of};
     gboolean differs;
-    TreeTimes *times = times_by_rule(&measured, bench->waits, TIMES_BY_TURNS, &differs);
+    TreeTimes *times = times_by_rule(&measured, bench->waits, TIMES_NOW, &differs);
     at = lap(bench, STEP_TIMES, at);
     guint32 number = number_of(bench, pattern);
     const StatsTrace stats = {tree, times, bench->node_of, number, NULL, NULL};

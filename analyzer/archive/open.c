@@ -97,7 +97,7 @@ Archive *archive_open(Store *store, const ArchiveOptions *options, GError **erro
     pthread_mutex_init(&archive->large_trace_lock, NULL);
     archive->lookup = (Lookup){lookup_text, lookup_process, lookup_bytes_key, archive};
     archive->waits = wait_table_new(&archive->lookup);
-    archive->times_rule = TIMES_BY_TURNS;
+    archive->times_rule = TIMES_NOW;
 
     archive->dict = dict_open(store, error);
     if (archive->dict == NULL) return NULL;

@@ -32,6 +32,8 @@ typedef enum {
      * stays with the one who waits. */
     TIMES_THROUGH_WAITS,
     TIMES_BY_TURNS, /* operations of Spark share the time of their task (times_turns.c) */
+    TIMES_STANDING, /* a station that stands still works (waits_work.c) */
+    TIMES_NOW = TIMES_STANDING
 } TimesRule;
 /* *differs: may the rule have made a difference to TIMES_BY_PARENT? */
 TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule rule, gboolean *differs);

@@ -250,7 +250,7 @@ TreeTimes *times_by_rule(const Measured *measured, WaitTable *table, TimesRule r
     const TimesWatch watch = {parts, gaps, table};
     TreeTimes *times = times_with_gaps(measured->tree, measured->node_of, &watch);
     if (gaps->len == 0) return times;
-    WaitsAndWork both = waits_and_work(measured, parts, table, gaps);
+    WaitsAndWork both = waits_and_work(measured, parts, table, gaps, rule);
     follow_scopes(measured, &both, times);
     waits_and_work_clear(&both);
     return times;

@@ -20,6 +20,9 @@ typedef struct Context {
     guint32 chain;     /* of the station */
     guint32 loaded_in; /* of a station: number of the last scope in which it works; 0: in none */
     Load load;         /* there */
+    /* Of a station: for how long it was seen to stand still, and for how long packets had been sent to it already that
+     * it did not take. */
+    guint64 still_ns, late_ns;
 } Context;
 
 /* A packet on its way from one station to the next: how the sender saw it, and how the receiver did. */
@@ -29,6 +32,13 @@ typedef struct Send {
     gint64 from_ns, to_ns;
     gint64 most_ns; /* the greatest end of all up to this one, of this sender */
 } Send;
+
+/* All sends of one station, or of the client while the receiver worked. */
+typedef struct Sends {
+    guint32 station;
+    guint first, end;         /* of all */
+    guint paired, paired_end; /* that were received one by one, if as many were */
+} Sends;
 
 typedef struct Receive {
     guint32 station, pattern_node, node;
@@ -40,6 +50,7 @@ typedef struct Collector {
     const guint32 *node_of;
     const WaitPart *parts;
     WaitTable *table;
+    gboolean standing; /* is it looked for stations that stand still? */
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
 } Collector;
@@ -123,12 +134,16 @@ static void list_waits(Collector *c, const GArray *gaps) {
 
 /* ---- work ---- */
 
-static void add_work(Collector *c, guint32 node, gint64 from_ns, gint64 to_ns) {
+static void add_work_of(Collector *c, guint32 node, WorkKind kind, gint64 from_ns, gint64 to_ns) {
     if (from_ns >= to_ns) return;
     const Context *context = &c->contexts[node];
     const Stretch stretch = {scope_in(context, context->chain), from_ns, to_ns, node};
-    const Work work = {stretch, context->station, (part_at(c, node) & PART_RECEIVE) != 0, 0};
+    const Work work = {stretch, context->station, kind, 0};
     g_array_append_val(c->work, work);
+}
+
+static void add_work(Collector *c, guint32 node, gint64 from_ns, gint64 to_ns) {
+    add_work_of(c, node, WORK_OWN, from_ns, to_ns);
 }
 
 /* What its children do not cover: they come in order of begin. */
@@ -233,33 +248,96 @@ static void order_sends(Collector *c) {
     }
 }
 
-/* A receive works from the moment at which its packet was being sent. Packets keep their order: with as many sent as
- * received the n-th is the n-th. Else it is the first that the sender is seen sending meanwhile. */
-static void join_packets(Collector *c, const Receive *receives, guint n) {
+/* Who sent to that station. */
+static Sends sends_to(const Collector *c, guint32 station) {
     const CallTree *tree = c->tree;
-    const guint32 station = receives->station;
     const Context *context = &c->contexts[station];
     Send like = {scope_in(context, context->chain), c->contexts[tree->parent[station]].station, G_MININT64, G_MININT64,
                  0};
-    const guint all_first = first_send(c, &like);
-    guint first = all_first;
+    Sends sends = {.station = like.station, .first = first_send(c, &like)};
+    sends.paired = sends.first;
 
     if (like.station == 0) { /* the client sends one block after the other */
         like.from_ns = tree->from_ns[station];
-        first = first_send(c, &like);
+        sends.paired = first_send(c, &like);
         like.from_ns = tree->to_ns[station];
     } else {
         like.from_ns = like.to_ns = G_MAXINT64;
     }
-    const guint end = first_send(c, &like);
+    sends.paired_end = first_send(c, &like);
     like.from_ns = like.to_ns = G_MAXINT64;
-    const guint all_end = first_send(c, &like);
+    sends.end = first_send(c, &like);
+    return sends;
+}
 
+static void add_still(Collector *c, guint32 station, gint64 from_ns, gint64 to_ns) {
+    if (!c->standing || from_ns >= to_ns) return;
+    add_work(c, station, from_ns, to_ns);
+    c->contexts[station].still_ns += (guint64)to_ns - (guint64)from_ns;
+}
+
+/* What has arrived is not being sent any more. */
+static void add_packet_of(Collector *c, const Sends *sends, const Receive *receive, const Send *send) {
+    const gint64 from_ns = MAX(receive->from_ns, send->from_ns);
+    const gint64 sent_ns = c->standing ? CLAMP(send->to_ns, from_ns, MAX(from_ns, receive->to_ns)) : receive->to_ns;
+    add_work_of(c, receive->node, WORK_RECEIVING, from_ns, sent_ns);
+    if (sent_ns < receive->to_ns && from_ns < receive->to_ns) {
+        add_work_of(c, receive->node, WORK_LATE, sent_ns, receive->to_ns);
+        c->contexts[receive->station].late_ns += (guint64)receive->to_ns - (guint64)sent_ns;
+    }
+    if (sends->station != 0) add_still(c, sends->station, MAX(receive->to_ns, send->from_ns), send->to_ns);
+}
+
+/* A receive works from the moment at which its packet was being sent. Packets keep their order: with as many sent as
+ * received the n-th is the n-th. Else it is the first that the sender is seen sending meanwhile. */
+static void join_packets(Collector *c, const Receive *receives, guint n) {
+    const Sends sends = sends_to(c, receives->station);
+    const gboolean paired = sends.paired_end - sends.paired == n;
     for (guint i = 0; i < n; i++) {
         const Receive *receive = &receives[i];
-        const gint64 sent_ns = end - first == n ? g_array_index(c->sends, Send, first + i).from_ns
-                                                : first_sending(c, all_first, all_end, receive->from_ns);
-        add_work(c, receive->node, MAX(receive->from_ns, sent_ns), receive->to_ns);
+        if (paired) {
+            add_packet_of(c, &sends, receive, &g_array_index(c->sends, Send, sends.paired + i));
+            continue;
+        }
+        const gint64 sent_ns = first_sending(c, sends.first, sends.end, receive->from_ns);
+        add_work_of(c, receive->node, WORK_RECEIVING, MAX(receive->from_ns, sent_ns), receive->to_ns);
+    }
+}
+
+/* Between two packets there is nothing to wait for: whoever handles them waits while he receives. */
+static void join_handling(Collector *c, const Receive *receives, guint n) {
+    const CallTree *tree = c->tree;
+    for (guint i = 1; i < n; i++) {
+        const guint32 before = tree->parent[receives[i - 1].node], now = tree->parent[receives[i].node];
+        const guint32 station = receives[i].station;
+        if (before == now || before == station || now == station || tree->parent[before] != tree->parent[now]) continue;
+        add_still(c, station, tree->to_ns[before], tree->from_ns[now]);
+    }
+}
+
+/* A station that is asked: from when its caller has done all else until it begins. */
+static void list_asked(Collector *c) {
+    const CallTree *tree = c->tree;
+    for (guint32 i = 1; i < tree->n_nodes && c->standing; i++) {
+        const guint32 caller = tree->parent[i];
+        if (tree->span[i] == NULL || tree->span[caller] == NULL) continue;
+        const WaitPart part = part_at(c, i);
+        if (!(part & PART_STATION) || part_chain(part) != CHAIN_WRITE || !(part_at(c, caller) & PART_WAIT)) continue;
+        gint64 ready_ns = tree->from_ns[caller];
+        for (guint32 before = caller + 1; before < i; before = tree->end[before])
+            ready_ns = MAX(ready_ns, tree->to_ns[before]);
+        add_work(c, i, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
+    }
+}
+
+/* Where a station stands still for longer than packets are late, they are late for that reason. */
+static void blame_stations(Collector *c) {
+    for (guint i = 0; i < c->work->len; i++) {
+        Work *work = &g_array_index(c->work, Work, i);
+        if (work->kind != WORK_LATE) continue;
+        const Context *station = &c->contexts[work->station];
+        work->kind = station->still_ns > station->late_ns ? WORK_OWN : WORK_RECEIVING;
+        if (work->kind == WORK_OWN) work->stretch.node = work->station;
     }
 }
 
@@ -271,8 +349,10 @@ static void list_receives(Collector *c) {
         guint n = 1;
         while (i + n < c->receives->len && all[i + n].station == all[i].station) n++;
         join_packets(c, &all[i], n);
+        join_handling(c, &all[i], n);
         i += n;
     }
+    blame_stations(c);
 }
 
 /* ---- stations ---- */
@@ -299,7 +379,7 @@ static Load load_of(const Work *all, guint left, guint *n) {
     for (; i < left && same_station(&all[i], &all[0]); i++) {
         const Stretch *stretch = &all[i].stretch;
         const gint64 from = MAX(stretch->from_ns, covered_to), to = stretch->to_ns;
-        if (all[i].receiving) receiving += (guint64)to - (guint64)stretch->from_ns;
+        if (all[i].kind == WORK_RECEIVING) receiving += (guint64)to - (guint64)stretch->from_ns;
         if (to <= from) continue;
         load.weight += (guint64)to - (guint64)from;
         covered_to = to;
@@ -334,9 +414,11 @@ static void weigh_stations(Collector *c) {
     }
 }
 
-WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps) {
+WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
+                            TimesRule rule) {
     const gsize bytes = measured->tree->n_nodes * sizeof(Context);
     Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table};
+    c.standing = rule >= TIMES_STANDING;
     c.contexts = large_new(bytes);
     c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);
     c.work = g_array_new(FALSE, FALSE, sizeof(Work));
@@ -347,6 +429,7 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
     list_waits(&c, gaps);
     list_work(&c);
     list_receives(&c);
+    list_asked(&c);
     weigh_stations(&c);
     g_array_sort(c.work, by_scope);
 

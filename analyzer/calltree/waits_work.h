@@ -19,11 +19,17 @@ typedef struct Stretch {
     guint32 node;
 } Stretch;
 
-/* Own time of a call below a station, in which it works. */
+typedef enum {
+    WORK_OWN,
+    WORK_RECEIVING,
+    WORK_LATE, /* receiving what was sent already: the one or the other */
+} WorkKind;
+
+/* Own time of a call below a station, or of the station itself, in which it works. */
 typedef struct Work {
     Stretch stretch;
     guint32 station;
-    gboolean receiving;
+    WorkKind kind;
     guint64 weight; /* of the station: the time in which anything works there, as waits_work.c compares it */
 } Work;
 
@@ -33,5 +39,6 @@ typedef struct WaitsAndWork {
 } WaitsAndWork;
 
 /* gaps: TimesGap of functions that wait. */
-WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps);
+WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, WaitTable *table, const GArray *gaps,
+                            TimesRule rule);
 void waits_and_work_clear(WaitsAndWork *both);

@@ -211,9 +211,8 @@ static void plain_sum(Fixture *fixture, const GPtrArray *traces, Expectation *ex
         guint64 trace_id = ((const SpanRec *)(gconstpointer)spans->data)->id.trace;
         g_ptr_array_set_size(list, 0);
         g_assert_true(spans_point(trace_id, (Bytes){spans->data, spans->len}, list, NULL));
-        g_auto(TraceVersion) version =
-            version_make(fixture->archive, compressor, (const SpanRec *const *)(gconstpointer)list->pdata, list->len,
-                         TIMES_BY_TURNS);
+        g_auto(TraceVersion) version = version_make(
+            fixture->archive, compressor, (const SpanRec *const *)(gconstpointer)list->pdata, list->len, TIMES_NOW);
         guint32 number = archive_pattern_find(fixture->archive, version.pattern->id);
         g_assert_true(number != 0 || expectation->filter->kind == STATS_FUNCTION);
         const StatsTrace trace = version_stats(&version, number);

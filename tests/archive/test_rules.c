@@ -123,11 +123,47 @@ static void test_operations(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A root waits for a DataNode that does nothing between two packets. */
+static void add_pause(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const guint32 receive = c->world.receive;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, NS_PER_MS},
+        {trace, 4, 3, names[OP], tracers[3], begin_ns, NS_PER_SEC},
+        {trace, 5, 4, names[READ], tracers[3], begin_ns, 2},
+        {trace, 6, 5, receive, tracers[3], begin_ns, 1},
+        {trace, 7, 4, names[READ], tracers[3], begin_ns + half_ns + 2, 2},
+        {trace, 8, 7, receive, tracers[3], begin_ns + half_ns + 2, 1},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_standing(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    static const TimesRule rules[] = {TIMES_THROUGH_WAITS, TIMES_BY_TURNS, TIMES_STANDING};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_pause(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_ns(&c, OP), ==, rules[i] == TIMES_STANDING ? TRACES * NS_PER_SEC / 2 : 0);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
     g_test_add_data_func("/archive/rules/rocksdb", "rocksdb", test_older_store);
     g_test_add_data_func("/archive/rules/operations, memory", NULL, test_operations);
     g_test_add_data_func("/archive/rules/operations, rocksdb", "rocksdb", test_operations);
+    g_test_add_data_func("/archive/rules/standing, memory", NULL, test_standing);
+    g_test_add_data_func("/archive/rules/standing, rocksdb", "rocksdb", test_standing);
     return g_test_run();
 }

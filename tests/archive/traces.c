@@ -35,6 +35,7 @@ void world_init(TestWorld *world, guint32 seed, Dict *dict) {
     for (guint i = 0; i < G_N_ELEMENTS(tracers); i++) world->tracers[i] = must_intern(dict, tracers[i]);
     for (guint i = 0; i < G_N_ELEMENTS(hosts); i++) must_intern(dict, hosts[i]);
 
+    world->receive = must_intern(dict, "PacketReceiver#receiveNextPacket");
     world->bytes_key = must_intern(dict, "bytes");
     world->path_key = must_intern(dict, "path");
     world->stream_key = must_intern(dict, "stream");

@@ -299,22 +299,89 @@ static GPtrArray *receives_at(const Waits *waits, const RefNode *station) {
     return receives;
 }
 
-/* FALSE: nobody was seen to send the packet. */
-static gboolean sent_at(const Waits *waits, RefNode *receive, gint64 *sent_ns) {
+/* The one that sent what that one received; NULL: that is not known. */
+static const RefNode *send_of(const Waits *waits, RefNode *receive) {
     const RefNode *station = station_of(waits, receive);
     g_autoptr(GPtrArray) receives = receives_at(waits, station), all = sends_to(waits, station);
     g_autoptr(GPtrArray) sends =
         station_of(waits, station->parent) == NULL ? sends_during(all, station) : g_ptr_array_ref(all);
     guint which;
+    return sends->len == receives->len && g_ptr_array_find(receives, receive, &which) ? sends->pdata[which] : NULL;
+}
 
-    if (sends->len == receives->len && g_ptr_array_find(receives, receive, &which)) {
-        *sent_ns = ((const RefNode *)sends->pdata[which])->span->begin_ns;
+/* FALSE: nobody was seen to send the packet. */
+static gboolean sent_at(const Waits *waits, RefNode *receive, gint64 *sent_ns) {
+    g_autoptr(GPtrArray) all = sends_to(waits, station_of(waits, receive));
+    const RefNode *send = send_of(waits, receive);
+    if (send != NULL) {
+        *sent_ns = send->span->begin_ns;
         return TRUE;
     }
     for (guint i = 0; i < all->len; i++) {
-        const RefNode *send = all->pdata[i];
+        send = all->pdata[i];
         *sent_ns = send->span->begin_ns;
         if (end_of(send->span) > receive->span->begin_ns) return TRUE;
+    }
+    return FALSE;
+}
+
+/* ---- stations that stand still ---- */
+
+typedef struct Piece {
+    gint64 from, to;
+} Piece;
+
+static gint64 piece_ns(Piece piece) { return piece.to > piece.from ? piece.to - piece.from : 0; }
+static gboolean piece_has(Piece piece, gint64 time) { return piece.from <= time && time < piece.to; }
+
+/* It was sent, and is not received yet. */
+static Piece lateness_of(const Waits *waits, RefNode *receive) {
+    const RefNode *send = send_of(waits, receive);
+    if (send == NULL) return (Piece){0, 0};
+    const gint64 from = MAX(receive->span->begin_ns, send->span->begin_ns);
+    return (Piece){MAX(from, end_of(send->span)), end_of(receive->span)};
+}
+
+/* Pieces in which the station stood still; those of one packet after the other. */
+static GArray *standstills_of(const Waits *waits, const RefNode *station) {
+    GArray *pieces = g_array_new(FALSE, FALSE, sizeof(Piece));
+    g_autoptr(GPtrArray) own = receives_at(waits, station);
+    for (guint i = 1; i < own->len; i++) {
+        const RefNode *before = ((RefNode *)own->pdata[i - 1])->parent, *now = ((RefNode *)own->pdata[i])->parent;
+        if (before == now || before == station || now == station || before->parent != now->parent) continue;
+        const Piece piece = {end_of(before->span), now->span->begin_ns};
+        g_array_append_val(pieces, piece);
+    }
+    for (guint i = 0; i < waits->tree->in_order->len; i++) {
+        RefNode *receive = waits->tree->in_order->pdata[i];
+        if (!is_one_of(waits, receive, "PacketReceiver#receiveNextPacket")) continue;
+        const RefNode *receiver = station_of(waits, receive);
+        if (receiver == NULL || station_of(waits, receiver->parent) != station) continue;
+        const RefNode *send = send_of(waits, receive);
+        if (send == NULL) continue;
+        const Piece piece = {MAX(end_of(receive->span), send->span->begin_ns), end_of(send->span)};
+        g_array_append_val(pieces, piece);
+    }
+    return pieces;
+}
+
+static gboolean stands_still(const Waits *waits, const RefNode *station) {
+    g_autoptr(GArray) pieces = standstills_of(waits, station);
+    g_autoptr(GPtrArray) receives = receives_at(waits, station);
+    gint64 still = 0, late = 0;
+    for (guint i = 0; i < pieces->len; i++) still += piece_ns(g_array_index(pieces, Piece, i));
+    for (guint i = 0; i < receives->len; i++) late += piece_ns(lateness_of(waits, receives->pdata[i]));
+    return still > late;
+}
+
+static gboolean stands_still_at(const Waits *waits, const RefNode *station, gint64 time) {
+    g_autoptr(GArray) pieces = standstills_of(waits, station);
+    g_autoptr(GPtrArray) receives = receives_at(waits, station);
+    for (guint i = 0; i < pieces->len; i++) {
+        if (piece_has(g_array_index(pieces, Piece, i), time)) return TRUE;
+    }
+    for (guint i = 0; i < receives->len && station->stands_still; i++) {
+        if (piece_has(lateness_of(waits, receives->pdata[i]), time)) return TRUE;
     }
     return FALSE;
 }
@@ -323,11 +390,26 @@ static gboolean runs_at(const RefNode *node, gint64 time) {
     return node->span->begin_ns <= time && time < end_of(node->span);
 }
 
+/* It was asked, and has not begun: its caller has done all else. */
+static Piece asking_of(const Waits *waits, const RefNode *station) {
+    const RefNode *caller = station->parent;
+    if (chain_of_station(waits, station) != 'w' || !is_wait(waits, caller)) return (Piece){0, 0};
+    Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, end_of(caller->span))};
+    for (guint i = 0; caller->children->pdata[i] != station; i++)
+        piece.from = MAX(piece.from, end_of(((RefNode *)caller->children->pdata[i])->span));
+    return piece;
+}
+
 static gboolean works_at(const Waits *waits, RefNode *node, gint64 time) {
     gint64 sent_ns;
-    if (node->span == NULL || !runs_at(node, time) || station_of(waits, node) == NULL) return FALSE;
-    if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket"))
+    if (node->span == NULL || node->station == NULL) return FALSE;
+    if (node->station == node && (stands_still_at(waits, node, time) || piece_has(asking_of(waits, node), time)))
+        return TRUE;
+    if (!runs_at(node, time)) return FALSE;
+    if (is_one_of(waits, node, "PacketReceiver#receiveNextPacket")) {
+        if (node->station->stands_still && piece_has(lateness_of(waits, node), time)) return FALSE;
         return sent_at(waits, node, &sent_ns) && sent_ns <= time;
+    }
     return !is_wait(waits, node) && !child_runs_at(node, time);
 }
 
@@ -425,6 +507,13 @@ static void find_workers(Waits *waits) {
         RefNode *node = nodes->pdata[i];
         node->place = i;
         node->station = station_of(waits, node);
+    }
+    for (guint i = 0; i < nodes->len; i++) {
+        RefNode *node = nodes->pdata[i];
+        if (node->station == node) node->stands_still = stands_still(waits, node);
+    }
+    for (guint i = 0; i < nodes->len; i++) {
+        RefNode *node = nodes->pdata[i];
         node->work = work_of(waits, node);
         if (node->station != NULL) node->work_scope = scope_of(waits, node, chain_of_station(waits, node->station));
         if (is_wait(waits, node)) node->wait_scope = scope_of(waits, node, chain_of_wait(waits, node));

@@ -19,6 +19,7 @@ struct RefNode {
     /* After ref_times(). */
     guint place;            /* in pre-order */
     const RefNode *station; /* at which it works; NULL: at none */
+    gboolean stands_still;  /* of a station: for longer than packets are late */
     char *work;             /* each moment of the trace: 'x', or '.' */
     char *work_scope;       /* for whom it works; NULL: for nobody */
     char *wait_scope;       /* whom it waits for; NULL: its time is its own */

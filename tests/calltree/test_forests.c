@@ -43,7 +43,7 @@ static Made make(const Engine *engine, GPtrArray *spans, gint64 tolerance_ns) {
     made.pattern = compressor_tree(engine->compressor, made.tree, made.node_of);
     const Measured measured = {made.tree, made.pattern, made.node_of};
     gboolean differs;
-    made.times = times_by_rule(&measured, engine->waits, TIMES_BY_TURNS, &differs);
+    made.times = times_by_rule(&measured, engine->waits, TIMES_NOW, &differs);
     made.record = g_byte_array_new();
     const RecordHead head = {.pattern_number = 7, .flags = tree_incomplete(made.tree) ? TRACE_INCOMPLETE : 0};
     record_encode(made.tree, made.pattern, made.node_of, &head, made.record);

@@ -72,6 +72,24 @@ static const Case cases[] = {
       {4, 2, "DataStreamer#writeTo", 6, 7, 0},
       {5, 3, "PacketReceiver#receiveNextPacket", 1, 12, 6},
       {6, 1, WAIT, 0, 20, 14}}},
+    {"a packet has arrived, and its sender is still sending",
+     {{1, 0, "a", 0, 30, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 30, 8},
+      {4, 3, OP, 0, 30, 0},
+      {5, 3, "BlockReceiver#receivePacket", 1, 12, 1},
+      {6, 5, "PacketReceiver#mirrorPacketTo", 2, 12, 0},
+      {7, 4, "PacketReceiver#receiveNextPacket", 1, 4, 2},
+      {8, 1, WAIT, 0, 30, 19}}},
+    {"between two packets a DataNode has nothing to wait for",
+     {{1, 0, "a", 0, 30, 0},
+      {2, 1, "dataStreamer", 0, 1, 0},
+      {3, 2, OP, 0, 30, 14},
+      {4, 3, "BlockReceiver#receivePacket", 1, 3, 1},
+      {5, 4, "PacketReceiver#receiveNextPacket", 1, 2, 0},
+      {6, 3, "BlockReceiver#receivePacket", 17, 19, 1},
+      {7, 6, "PacketReceiver#receiveNextPacket", 17, 18, 0},
+      {8, 1, WAIT, 0, 30, 14}}},
     {"the packet of a read",
      {{1, 0, "DFSInputStream#byteArrayRead", 0, 10, 0},
       {2, 1, "BlockReaderRemote2#readNextPacket", 0, 10, 3},
@@ -131,7 +149,7 @@ static void test_case(gconstpointer data) {
         g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
         const Measured measured = {.tree = tree};
         gboolean differs;
-        g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);
+        g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_NOW, &differs);
         for (guint32 i = 1; i < tree->n_nodes; i++) {
             const Row *row = &c->rows[tree->span[i]->id.span - 1];
             if (times->critical_ns[i] != row->critical)
@@ -151,6 +169,7 @@ static void test_case(gconstpointer data) {
 typedef struct Pipeline {
     guint stages, window, buffer, slow; /* slow: the stage with the bottleneck */
     gboolean slow_link;                 /* else its disk */
+    gint64 stop_every_ns, stopped_ns;   /* the slow stage's process stands still for so long, again and again */
     gint64 slow_us, usual_us;           /* on average, of the bottleneck and of all others */
     gint64 skew_ns[STAGES_MAX];         /* what a DataNode's clock is ahead of the client's */
     /* What happens to each packet, in the client's time. */
@@ -167,16 +186,24 @@ static gint64 service_ns(GRand *rand, gint64 mean_us) {
 
 static gint64 before(const gint64 *times, guint packet, guint by) { return packet >= by ? times[packet - by] : 0; }
 
+/* When a process is through that would be through then, did it never stop. */
+static gint64 ready_at(const Pipeline *p, guint stage, gint64 time) {
+    if (stage != p->slow || p->stop_every_ns == 0) return time;
+    const gint64 into_ns = time % p->stop_every_ns;
+    return into_ns < p->stopped_ns ? time - into_ns + p->stopped_ns : time;
+}
+
 static void pass_stage(Pipeline *p, GRand *rand, guint stage, guint packet, gint64 sent_ns) {
     const gboolean slow = stage == p->slow;
     const gint64 link_ns = service_ns(rand, slow && p->slow_link ? p->slow_us : p->usual_us);
     const gint64 disk_ns = service_ns(rand, slow && !p->slow_link ? p->slow_us : p->usual_us);
     p->arrive[stage][packet] = MAX(sent_ns, before(p->arrive[stage], packet, 1)) + link_ns;
     p->receive_from[stage][packet] = before(p->done[stage], packet, 1);
-    p->receive_to[stage][packet] = MAX(p->receive_from[stage][packet], p->arrive[stage][packet]) + 5 * US;
+    p->receive_to[stage][packet] =
+        ready_at(p, stage, MAX(p->receive_from[stage][packet], p->arrive[stage][packet]) + 5 * US);
     gint64 room_ns = stage + 1 < p->stages ? before(p->receive_to[stage + 1], packet, p->buffer) : 0;
-    p->mirrored[stage][packet] = MAX(p->receive_to[stage][packet] + 5 * US, room_ns);
-    p->done[stage][packet] = p->mirrored[stage][packet] + disk_ns;
+    p->mirrored[stage][packet] = ready_at(p, stage, MAX(p->receive_to[stage][packet] + 5 * US, room_ns));
+    p->done[stage][packet] = ready_at(p, stage, p->mirrored[stage][packet] + disk_ns);
 }
 
 static void pipeline_run(Pipeline *p, GRand *rand) {
@@ -259,7 +286,7 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
     g_autoptr(CallTree) tree = tree_build((const SpanRec *const *)(void *)spans->pdata, spans->len, 0, NULL);
     const Measured measured = {.tree = tree};
     gboolean differs;
-    g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_BY_TURNS, &differs);
+    g_autoptr(TreeTimes) times = times_by_rule(&measured, table, TIMES_NOW, &differs);
     const double lost_ns = (double)(tree->to_ns[1] - tree->from_ns[1]);
     gint64 all_ns = 0;
 
@@ -272,6 +299,21 @@ static void measure(const World *world, const GByteArray *bytes, double shares[S
     }
     g_assert_true(differs);
     g_assert_cmpint(all_ns, ==, tree->to_ns[1] - tree->from_ns[1]);
+}
+
+static void check_shares(guint32 seed, const World *world, const Pipeline *p) {
+    const char *what = p->stop_every_ns > 0 ? "processor" : p->slow_link ? "link" : "disk";
+    g_autoptr(GByteArray) bytes = pipeline_spans(p, world);
+    double shares[STAGES_MAX] = {0};
+    measure(world, bytes, shares);
+    for (guint stage = 0; stage < p->stages; stage++) {
+        const gboolean good = stage == p->slow ? shares[stage] >= 80 : shares[stage] <= 5;
+        if (!good)
+            g_printerr("stage %u of %u has %.1f %%, slow is the %s of %u (%" G_GINT64_FORMAT
+                       " us), window %u, buffer %u\n",
+                       stage, p->stages, shares[stage], what, p->slow, p->slow_us, p->window, p->buffer);
+        forest_check(seed, good);
+    }
 }
 
 static void check_pipeline(guint32 seed, gboolean skewed) {
@@ -290,23 +332,35 @@ static void check_pipeline(guint32 seed, gboolean skewed) {
     pipeline_run(p, rand);
     g_rand_free(rand);
 
-    g_autoptr(GByteArray) bytes = pipeline_spans(p, &world);
-    double shares[STAGES_MAX] = {0};
-    measure(&world, bytes, shares);
-    for (guint stage = 0; stage < p->stages; stage++) {
-        const gboolean good = stage == p->slow ? shares[stage] >= 80 : shares[stage] <= 5;
-        if (!good)
-            g_printerr("stage %u of %u has %.1f %%, slow is the %s of %u (%" G_GINT64_FORMAT
-                       " us), window %u, buffer %u\n",
-                       stage, p->stages, shares[stage], p->slow_link ? "link" : "disk", p->slow, p->slow_us, p->window,
-                       p->buffer);
-        forest_check(seed, good);
-    }
+    check_shares(seed, &world, p);
 }
 
 static void test_pipelines(gconstpointer skewed) {
     const guint32 base = run_seed();
     for (guint32 seed = base; seed != base + 100; seed++) check_pipeline(seed, skewed != NULL);
+}
+
+/* Each packet takes hardly any time, but all threads of one DataNode stand still for most of it. */
+static void check_standing(guint32 seed) {
+    World world;
+    world_init(&world, 0);
+    GRand *rand = g_rand_new_with_seed(seed);
+    g_autofree Pipeline *p = g_new0(Pipeline, 1);
+    p->stages = (guint)g_rand_int_range(rand, 1, STAGES_MAX + 1);
+    p->slow = (guint)g_rand_int_range(rand, 0, (gint32)p->stages);
+    p->window = (guint)g_rand_int_range(rand, 16, 81);
+    p->buffer = (guint)g_rand_int_range(rand, 1, 17);
+    p->usual_us = 20;
+    p->stop_every_ns = 100000 * US;
+    p->stopped_ns = g_rand_int_range(rand, 90, 97) * 1000 * US;
+    pipeline_run(p, rand);
+    g_rand_free(rand);
+    check_shares(seed, &world, p);
+}
+
+static void test_standing(void) {
+    const guint32 base = run_seed();
+    for (guint32 seed = base; seed != base + 100; seed++) check_standing(seed);
 }
 
 int main(int argc, char **argv) {
@@ -317,5 +371,6 @@ int main(int argc, char **argv) {
     }
     g_test_add_data_func("/calltree/waits/pipelines", NULL, test_pipelines);
     g_test_add_data_func("/calltree/waits/pipelines, clocks apart", "skewed", test_pipelines);
+    g_test_add_func("/calltree/waits/pipelines, one stands still", test_standing);
     return g_test_run();
 }

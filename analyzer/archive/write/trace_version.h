@@ -7,12 +7,14 @@
 /* Records say by which rule their critical-path times were counted, so that what an older program counted is taken
  * away, and verified, as it was. */
 static inline TimesRule times_rule_of(guint32 trace_flags) {
+    if (trace_flags & TRACE_STANDING) return TIMES_STANDING;
     if (trace_flags & TRACE_BY_TURNS) return TIMES_BY_TURNS;
     return trace_flags & TRACE_THROUGH_WAITS ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
 }
 /* TraceFlags of a record counted so. */
 static inline guint32 times_rule_flags(TimesRule rule) {
-    return rule == TIMES_BY_TURNS ? TRACE_BY_TURNS : rule == TIMES_THROUGH_WAITS ? TRACE_THROUGH_WAITS : 0;
+    static const guint32 flags[TIMES_NOW + 1] = {0, TRACE_THROUGH_WAITS, TRACE_BY_TURNS, TRACE_STANDING};
+    return flags[rule];
 }
 
 /* The spans of one record, assembled and measured. */

@@ -14,6 +14,7 @@ typedef enum {
      * same. */
     TRACE_THROUGH_WAITS = 1 << 2,
     TRACE_BY_TURNS = 1 << 3,
+    TRACE_STANDING = 1 << 4,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */

@@ -40,7 +40,7 @@ static TraceView *view_load(Archive *archive, guint64 trace_id, const ArchiveLoa
     if (!allowance_check(error)) return NULL;
     const Measured measured = {.tree = view->tree};
     gboolean differs;
-    view->times = times_by_rule(&measured, archive_waits(archive), TIMES_BY_TURNS, &differs);
+    view->times = times_by_rule(&measured, archive_waits(archive), TIMES_NOW, &differs);
     return g_steal_pointer(&view);
 }
 
