@@ -285,6 +285,25 @@ static void test_standstill(void) {
     g_assert_cmpfloat(spell->slowdown, >, 8);
 }
 
+/* Of two at one node: the first is the cause of the second. */
+static void assert_cause(WorkClass cause, double cause_slowdown, WorkClass part, double part_slowdown) {
+    const Spell both[] = {{.class = part, .node = 1, .first = 5, .last = 10, .slowdown = part_slowdown},
+                          {.class = cause, .node = 1, .first = 5, .last = 10, .slowdown = cause_slowdown}};
+    g_autoptr(GArray) spells = g_array_new(FALSE, FALSE, sizeof(Spell));
+    g_array_append_vals(spells, both, G_N_ELEMENTS(both));
+    consequences_find(spells, 3);
+    g_assert_cmpint(g_array_index(spells, Spell, 0).part_of, ==, cause);
+    g_assert_cmpint(g_array_index(spells, Spell, 1).part_of, ==, WORK_NONE);
+}
+
+/* A server that stops is slow at all else; where it is slower at that, it stands still for that. */
+static void test_stops(void) {
+    assert_cause(WORK_STANDSTILL, 33, WORK_DISK_WRITE, 3);
+    assert_cause(WORK_STANDSTILL, 33, WORK_PROCESSOR, 20);
+    assert_cause(WORK_NETWORK, 9, WORK_STANDSTILL, 2);
+    assert_cause(WORK_PROCESSOR, 9, WORK_STANDSTILL, 2);
+}
+
 /* A slow link as it was seen: the processor explains the network by itself, the transfer the processor, the network the
  * transfer. One of them must be the begin of it all, and has the costs of all once. */
 static void test_no_circle(void) {
@@ -385,6 +404,7 @@ static void test_classes(void) {
         {"PacketReceiver#mirrorPacketTo", ROLE_DATANODE, WORK_NETWORK},
         {"BlockSender#sendPacket", ROLE_DATANODE, WORK_PROCESSOR},
         {"OpReadBlockProto", ROLE_DATANODE, WORK_NONE},
+        {"OpWriteBlockProto", ROLE_DATANODE, WORK_STANDSTILL},
         {"BPServiceActor#sendHeartBeat", ROLE_DATANODE, WORK_NONE},
         {"RPC#queue", ROLE_NAMENODE, WORK_QUEUE},
         {"FSNamesystemLock#readLock", ROLE_NAMENODE, WORK_LOCK},
@@ -421,6 +441,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/signature", test_signature);
     g_test_add_func("/diagnosis/nodes/cold-processor", test_cold_processor);
     g_test_add_func("/diagnosis/nodes/standstill", test_standstill);
+    g_test_add_func("/diagnosis/nodes/stops", test_stops);
     g_test_add_func("/diagnosis/nodes/no-circle", test_no_circle);
     g_test_add_func("/diagnosis/nodes/constants", test_constants);
     g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);

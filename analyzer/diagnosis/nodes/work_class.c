@@ -32,6 +32,7 @@ static const Rule server_rules[] = {
     {"BPOfferService#*", WORK_NONE},
     {"IncrementalBlockReportManager#*", WORK_NONE},
     {"DatanodeProtocol#*", WORK_NONE},
+    {"OpWriteBlockProto", WORK_STANDSTILL}, /* its critical time: docs/call-trees.md, "Through waits" */
     {"Op*Proto", WORK_NONE},
     {"DataTransfer#run", WORK_NONE},
     {"BlockRecoveryWorker#*", WORK_NONE},
@@ -78,15 +79,15 @@ WorkClass work_class(const char *name, Role role) {
 }
 
 const char *work_class_name(WorkClass class) {
-    static const char *const names[WORK_CLASSES] = {"none",     "disk-read", "disk-write",     "transfer",
-                                                    "network",  "processor", "queue",          "lock",
-                                                    "edit-log", "client",    "client-network", "spark"};
+    static const char *const names[WORK_CLASSES] = {"none",      "disk-read",      "disk-write", "transfer", "network",
+                                                    "processor", "standstill",     "queue",      "lock",     "edit-log",
+                                                    "client",    "client-network", "spark"};
     return names[class];
 }
 
 const char *work_class_layer(WorkClass class) {
-    static const char *const layers[WORK_CLASSES] = {"none",     "disk",      "disk",    "disk or network",
-                                                     "network",  "processor", "queue",   "NameNode lock",
-                                                     "edit log", "client",    "network", "processor"};
+    static const char *const layers[WORK_CLASSES] = {
+        "none",  "disk",          "disk",     "disk or network", "network", "processor", "processor",
+        "queue", "NameNode lock", "edit log", "client",          "network", "processor"};
     return layers[class];
 }

@@ -12,10 +12,12 @@ typedef enum {
     WORK_TRANSFER,  /* from disk to socket in one call: statistics cannot tell which of both it waited for */
     WORK_NETWORK,   /* a server's ends of connections */
     WORK_PROCESSOR, /* a server's other work */
-    WORK_QUEUE,     /* waits in a server's call queue */
-    WORK_LOCK,      /* waits for a lock of the NameNode */
-    WORK_EDIT_LOG,  /* the NameNode's journal, on its disk or on JournalNodes */
-    WORK_CLIENT,    /* a client's own work */
+    /* A server that does nothing while others wait for it. Its time is the critical one of its operations. */
+    WORK_STANDSTILL,
+    WORK_QUEUE,    /* waits in a server's call queue */
+    WORK_LOCK,     /* waits for a lock of the NameNode */
+    WORK_EDIT_LOG, /* the NameNode's journal, on its disk or on JournalNodes */
+    WORK_CLIENT,   /* a client's own work */
     WORK_CLIENT_NETWORK,
     WORK_SPARK, /* tasks and their operations, without the calls of HDFS below them */
     WORK_CLASSES

@@ -7,7 +7,8 @@ typedef struct Advice {
 } Advice;
 
 #define FOR(class) (1u << WORK_##class)
-#define DATANODES  (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(QUEUE))
+#define DATANODES                                                                                                      \
+    (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(STANDSTILL) | FOR(QUEUE))
 
 static const Advice all[] = {
     {"Look at the disk: dmesg, smartctl -a, iostat -x 1; dfs.datanode.data.dir says which disks it has.",
@@ -15,10 +16,10 @@ static const Advice all[] = {
     {"Look at its link: ethtool (speed, errors), ip -s link, the switch's port.", FOR(NETWORK) | FOR(TRANSFER),
      ROLE_DATANODE},
     {"Look at what else runs there: top, the JVM's garbage collection log, limits of its control group.",
-     FOR(PROCESSOR) | FOR(QUEUE), ROLE_DATANODE},
+     FOR(PROCESSOR) | FOR(STANDSTILL) | FOR(QUEUE), ROLE_DATANODE},
     {"New blocks can avoid it: dfs.namenode.block-placement-policy.exclude-slow-nodes.enabled=true, with "
      "dfs.datanode.peer.stats.enabled=true.",
-     FOR(DISK_WRITE) | FOR(NETWORK) | FOR(PROCESSOR), ROLE_DATANODE},
+     FOR(DISK_WRITE) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(STANDSTILL), ROLE_DATANODE},
     {"Readers can avoid it: hedged reads (dfs.client.hedged.read.threadpool.size=20, "
      "dfs.client.hedged.read.threshold.millis=500).",
      FOR(DISK_READ) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR), ROLE_DATANODE},

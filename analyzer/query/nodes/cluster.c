@@ -12,6 +12,8 @@
 #define PLACES_MAX (16u << 20)
 /* Added to each time: calls of a microsecond and less tell nothing. */
 #define SHORTEST_NS 1000.0
+/* To stand still for this long in a call is nothing: connections take as long. */
+#define SHORTEST_STANDSTILL_NS 10e6
 /* Of a function's time, that is its own when it calls no others. */
 #define LEAF_SHARE 0.95
 
@@ -101,6 +103,15 @@ static Observation observation_of(const CallFigures *figures) {
                          .critical_ns = figures->critical_ns};
 }
 
+/* Of operations of a server it is only known for how long it stood still in them: what is critical of them. */
+static Observation observation_standing(const CallFigures *figures) {
+    Observation observation = observation_of(figures);
+    const double mean = MAX(0, (double)figures->critical_ns / (double)figures->calls);
+    observation.mean = observation.tail = (float)log(mean + SHORTEST_STANDSTILL_NS);
+    observation.self_ns = figures->critical_ns;
+    return observation;
+}
+
 static gint size_power(const CallFigures *figures) {
     if (figures->byte_calls == 0) return -1;
     const guint64 mean = figures->bytes / figures->byte_calls;
@@ -119,7 +130,8 @@ static void begin_minute(Reader *reader, guint32 minute) {
 static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
-    if (key->host == 0 || class_of(reader, key->object, key->role) == WORK_NONE) return TRUE;
+    const WorkClass class = class_of(reader, key->object, key->role);
+    if (key->host == 0 || class == WORK_NONE) return TRUE;
 
     CallFigures figures;
     if (!stats_hosts_figures(hosts, &figures)) {
@@ -129,7 +141,7 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
     if (figures.calls == 0) return TRUE;
 
     const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
-    Observation observation = observation_of(&figures);
+    Observation observation = class == WORK_STANDSTILL ? observation_standing(&figures) : observation_of(&figures);
     if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
     if (!find_node(reader, key->host, &observation.node) || !find_job(reader, &job, &observation.job)) return TRUE;
     if ((double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
