@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "analyzer/query/nodes/node_answers.h"
+#include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
+#include "common/store/store_skip.h"
 
 typedef struct Question {
     const char *name;
@@ -76,7 +78,11 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
     g_autoptr(GError) failure = NULL;
+    if (!query_reads_all(question)) store_skip_begin();
     json_auto_t *answer = found->answer(asked, &failure);
+    const StoreReads reads = store_skip_end();
+    json_t *damages = answer ? json_damages(asked->archive, reads.families) : NULL;
+    if (damages) json_object_set_new(answer, "unreadable", damages);
     /* Past the allowance documents lack values (json_memory.h), or what was read ended early, and no error says so, or
      * one that is only its consequence. */
     if (!allowance_check(error)) return NULL;

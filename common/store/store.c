@@ -5,6 +5,7 @@
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 #include "common/store/store_ops.h"
+#include "common/store/store_skip.h"
 
 /* What an entry of a batch costs beside its key and value: type, family and two lengths. */
 #define ENTRY_OVERHEAD_BYTES 12
@@ -48,6 +49,7 @@ const char *store_folder(const Store *store) { return store->folder; }
 
 gboolean store_get(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error) {
     if (!allowance_check(error)) return FALSE;
+    store_reads(family);
     if (!store->ops->get(store, family, key, value, error)) return FALSE;
     if (*value != NULL) allowance_goes_on_with(g_bytes_get_size(*value)); /* whoever goes on in vain hears it next */
     return TRUE;
@@ -137,7 +139,10 @@ void store_set_quiet(Store *store, gboolean quiet) {
     if (!store->read_only && store->ops->set_quiet != NULL) store->ops->set_quiet(store, quiet);
 }
 
-StoreIter *store_iter_new(Store *store, StoreFamily family) { return store->ops->iter_new(store, family); }
+StoreIter *store_iter_new(Store *store, StoreFamily family) {
+    store_reads(family);
+    return store->ops->iter_new(store, family);
+}
 
 void store_iter_free(StoreIter *iter) {
     if (iter != NULL) iter->ops->iter_free(iter);

@@ -3,6 +3,8 @@
 
 #include "common/store/store.h"
 
+typedef struct StoreDamage StoreDamage;
+
 typedef struct StoreOps {
     void (*close)(Store *store);
     gboolean (*get)(Store *store, StoreFamily family, Bytes key, GBytes **value, GError **error);
@@ -13,6 +15,8 @@ typedef struct StoreOps {
     gboolean (*reclaim)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
     gboolean (*compact)(Store *store, StoreFamily family, Bytes from, Bytes until, GError **error);
     void (*set_quiet)(Store *store, gboolean quiet); /* NULL: there is never anything to merge */
+    void (*damages)(Store *store, void (*visit)(void *arg, const StoreDamage *damage), void *arg); /* NULL: none */
+    void (*check_damages)(Store *store);                                                           /* NULL: the same */
     guint64 (*next_mark)(Store *store);
     gboolean (*set_mark)(Store *store, gboolean flush, GError **error);
     guint64 (*reached_mark)(Store *store);

@@ -19,6 +19,7 @@
 #include "common/base/error.h"
 #include "common/store/store_rocksdb_internal.h"
 #include "common/store/store_rocksdb_seal.h"
+#include "common/store/store_skip.h"
 
 /* An opening is spoilt when another process, compacting or opening the same store, deletes a file between our reading
  * its name and our opening it: it looks like damage, and is over at the next attempt. */
@@ -36,6 +37,7 @@ typedef struct RocksIter {
     StoreIter base;
     RocksStore *store;
     rocksdb_iterator_t *at;
+    GByteArray *before; /* the key that it moves on from; of threads that skip what cannot be read */
 } RocksIter;
 
 /* ---- errors ---- */
@@ -70,23 +72,23 @@ static const struct {
     {"Invalid argument", PLUMB_ERROR_CORRUPT, "it is damaged: restore the folder from a copy"},
 };
 
-/* Takes RocksDB's text. */
-static gboolean fail_engine(const char *path, char *text, GError **error) {
+gboolean rocks_fail(RocksStore *store, char *text, GError **error) {
     PlumbError code = PLUMB_ERROR_IO;
     const char *meaning = "reading or writing failed";
-    for (guint i = 0; i < G_N_ELEMENTS(error_table); i++) {
+    const gboolean unreadable = unreadable_note(store, text);
+    if (unreadable) {
+        code = PLUMB_ERROR_CORRUPT;
+        meaning = "a table of it cannot be read: docs/operate.md, \"A table that cannot be read\", says what to do";
+    }
+    for (guint i = 0; !unreadable && i < G_N_ELEMENTS(error_table); i++) {
         if (strstr(text, error_table[i].text) == NULL) continue;
         code = error_table[i].code;
         meaning = error_table[i].meaning;
         break;
     }
-    fail(error, code, "store %s: %s (%s)", path, meaning, g_strchomp(text)); /* some of its texts end a line */
+    fail(error, code, "store %s: %s (%s)", store->path, meaning, g_strchomp(text)); /* some of its texts end a line */
     rocksdb_free(text);
     return FALSE;
-}
-
-gboolean rocks_fail(const RocksStore *store, char *text, GError **error) {
-    return fail_engine(store->path, text, error);
 }
 
 /* ---- opening ---- */
@@ -150,15 +152,15 @@ static gboolean check_unversioned(const char *path, rocksdb_t *db, const rocksdb
 
 /* Before the other families are opened: a newer version may have others, and their tables must not be rewritten.
  * *complete: the version is there, and therefore, written last, all families are. */
-static gboolean check_format(const RocksStore *store, gboolean *complete, GError **error) {
+static gboolean check_format(RocksStore *store, gboolean *complete, GError **error) {
     char *text = NULL;
     rocksdb_t *db = rocksdb_open_for_read_only(store->options.family[FAMILY_META], store->path, 0, &text);
-    if (text != NULL) return fail_engine(store->path, text, error);
+    if (text != NULL) return rocks_fail(store, text, error);
     size_t size;
     char *value = rocksdb_get(db, store->reading, FORMAT_KEY, strlen(FORMAT_KEY), &size, &text);
     gboolean ok;
     if (text != NULL)
-        ok = fail_engine(store->path, text, error);
+        ok = rocks_fail(store, text, error);
     else if (value != NULL)
         ok = check_version(store->path, value, size, error);
     else
@@ -169,7 +171,7 @@ static gboolean check_format(const RocksStore *store, gboolean *complete, GError
     return ok;
 }
 
-static gboolean check_folder(const RocksStore *store, gboolean *complete, GError **error) {
+static gboolean check_folder(RocksStore *store, gboolean *complete, GError **error) {
     *complete = FALSE;
     /* A folder that may not be read looks like one without a store. */
     if (access(store->path, R_OK | X_OK) != 0 && errno == EACCES)
@@ -212,7 +214,7 @@ static gboolean open_families(RocksStore *store, gboolean complete, GError **err
     else
         store->db = rocksdb_open_column_families(options[FAMILY_META], store->path, FAMILY_COUNT, names, options,
                                                  store->families, &text);
-    return text == NULL || fail_engine(store->path, text, error);
+    return text == NULL || rocks_fail(store, text, error);
 }
 
 static gboolean write_version(RocksStore *store, GError **error) {
@@ -220,7 +222,7 @@ static gboolean write_version(RocksStore *store, GError **error) {
     char *text = NULL;
     rocksdb_put(store->db, store->writing_sync, FORMAT_KEY, strlen(FORMAT_KEY), (const char *)version, sizeof version,
                 &text);
-    return text == NULL || fail_engine(store->path, text, error);
+    return text == NULL || rocks_fail(store, text, error);
 }
 
 static gboolean open_once(RocksStore *store, GError **error) {
@@ -271,6 +273,7 @@ static void rocks_close(Store *base) {
 
     rocks_options_clear(&store->options);
     guard_clear(&store->guard);
+    unreadable_clear(store);
     writes_drop_spare(store);
     pthread_mutex_destroy(&store->spare_lock);
     marks_clear(store);
@@ -295,7 +298,7 @@ static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **v
     }
     rocksdb_pinnableslice_t *slice =
         rocksdb_get_pinned_cf(store->db, store->reading, store->families[family], key.data, key.size_bytes, &text);
-    if (text != NULL) return fail_engine(store->path, text, error);
+    if (text != NULL) return rocks_fail(store, text, error);
     if (slice == NULL) return TRUE;
     size_t size;
     const char *data = rocksdb_pinnableslice_value(slice, &size);
@@ -320,7 +323,7 @@ gboolean rocks_write(Store *base, StoreBatch *batch, gboolean sync, GError **err
     rocksdb_write(store->db, sync && !store->no_log ? store->writing_sync : store->writing, writes.batch, &text);
     guard_leave(&store->guard);
     writes_done(store, writes);
-    return text == NULL || fail_engine(store->path, text, error);
+    return text == NULL || rocks_fail(store, text, error);
 }
 
 static gboolean rocks_sync(Store *base, GError **error) {
@@ -328,7 +331,7 @@ static gboolean rocks_sync(Store *base, GError **error) {
     if (store->no_log) return rocks_flush_marked(store, error);
     char *text = NULL;
     rocksdb_flush_wal(store->db, 1, &text);
-    return text == NULL || fail_engine(store->path, text, error);
+    return text == NULL || rocks_fail(store, text, error);
 }
 
 static gboolean flush_logged(RocksStore *store, GError **error) {
@@ -338,7 +341,7 @@ static gboolean flush_logged(RocksStore *store, GError **error) {
     for (guint i = 0; i < FAMILY_COUNT && text == NULL; i++)
         rocksdb_flush_cf(store->db, waiting, store->families[i], &text);
     rocksdb_flushoptions_destroy(waiting);
-    return text == NULL || fail_engine(store->path, text, error);
+    return text == NULL || rocks_fail(store, text, error);
 }
 
 /* Compaction only while nobody writes: store_compact() says why. */
@@ -376,14 +379,16 @@ static void rocks_set_quiet(Store *base, gboolean quiet) {
 /* ---- iterators ---- */
 
 static void rocks_iter_free(StoreIter *base) {
-    rocksdb_iter_destroy(((RocksIter *)base)->at);
-    g_free(base);
+    RocksIter *iter = (RocksIter *)base;
+    rocksdb_iter_destroy(iter->at);
+    if (iter->before != NULL) g_byte_array_unref(iter->before);
+    g_free(iter);
 }
 
 static gboolean rocks_iter_seek(StoreIter *base, Bytes key) {
-    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
-    rocksdb_iter_seek(at, key.data, key.size_bytes);
-    return rocksdb_iter_valid(at);
+    const RocksIter *iter = (RocksIter *)base;
+    rocksdb_iter_seek(iter->at, key.data, key.size_bytes);
+    return rocksdb_iter_valid(iter->at) || unreadable_skip(iter->store, iter->at, key, FALSE);
 }
 
 static Bytes rocks_iter_key(const StoreIter *base) {
@@ -398,22 +403,33 @@ static Bytes rocks_iter_value(const StoreIter *base) {
     return value;
 }
 
+/* The key that it moves on from, in case that what comes next cannot be read. */
+static Bytes keep_key(RocksIter *iter) {
+    const Bytes key = rocks_iter_key(&iter->base);
+    if (iter->before == NULL) iter->before = g_byte_array_new();
+    g_byte_array_set_size(iter->before, 0);
+    append_bytes(iter->before, key.data, key.size_bytes);
+    return (Bytes){iter->before->data, iter->before->len};
+}
+
 static gboolean rocks_iter_next(StoreIter *base) {
-    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
-    rocksdb_iter_next(at);
-    return rocksdb_iter_valid(at);
+    RocksIter *iter = (RocksIter *)base;
+    const Bytes before = store_skips() ? keep_key(iter) : (Bytes){NULL, 0};
+    rocksdb_iter_next(iter->at);
+    return rocksdb_iter_valid(iter->at) || unreadable_skip(iter->store, iter->at, before, FALSE);
 }
 
 static gboolean rocks_iter_previous(StoreIter *base) {
-    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
-    rocksdb_iter_prev(at);
-    return rocksdb_iter_valid(at);
+    RocksIter *iter = (RocksIter *)base;
+    const Bytes before = store_skips() ? keep_key(iter) : (Bytes){NULL, 0};
+    rocksdb_iter_prev(iter->at);
+    return rocksdb_iter_valid(iter->at) || unreadable_skip(iter->store, iter->at, before, TRUE);
 }
 
 static gboolean rocks_iter_seek_before(StoreIter *base, Bytes key) {
-    rocksdb_iterator_t *at = ((RocksIter *)base)->at;
-    rocksdb_iter_seek_for_prev(at, key.data, key.size_bytes);
-    if (!rocksdb_iter_valid(at)) return FALSE;
+    const RocksIter *iter = (RocksIter *)base;
+    rocksdb_iter_seek_for_prev(iter->at, key.data, key.size_bytes);
+    if (!rocksdb_iter_valid(iter->at) && !unreadable_skip(iter->store, iter->at, key, TRUE)) return FALSE;
     Bytes found = rocks_iter_key(base);
     gboolean equal = found.size_bytes == key.size_bytes && memcmp(found.data, key.data, key.size_bytes) == 0;
     return !equal || rocks_iter_previous(base);
@@ -423,7 +439,7 @@ static gboolean rocks_iter_error(StoreIter *base, GError **error) {
     RocksIter *iter = (RocksIter *)base;
     char *text = NULL;
     rocksdb_iter_get_error(iter->at, &text);
-    return text == NULL || fail_engine(iter->store->path, text, error);
+    return text == NULL || rocks_fail(iter->store, text, error);
 }
 
 static StoreBatch *batch_new(Store *store);
@@ -448,6 +464,8 @@ static const StoreOps rocks_ops = {
     .reclaim = rocks_reclaim,
     .compact = rocks_compact,
     .set_quiet = rocks_set_quiet,
+    .damages = rocks_damages,
+    .check_damages = rocks_check_damages,
     .next_mark = rocks_next_mark,
     .set_mark = rocks_set_mark,
     .reached_mark = rocks_reached_mark,
@@ -483,6 +501,7 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
 
     rocks_options_init(&store->options, options);
     guard_init(&store->guard);
+    unreadable_init(store);
     pthread_mutex_init(&store->spare_lock, NULL);
 
     store->reading = rocksdb_readoptions_create();
@@ -495,7 +514,9 @@ Store *store_open_rocksdb(const StoreOptions *options, GError **error) {
     rocksdb_writeoptions_disable_WAL(store->writing, store->no_log);
 
     marks_init(store);
+    unreadable_load(store);
     if (open_all(store, error)) {
+        unreadable_settle(store);
         marks_start(store);
         return &store->base;
     }

@@ -4,10 +4,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/store/store_damage.h"
 #include "common/store/store_ops.h"
 #include "common/store/store_rocksdb_options.h"
 
 typedef struct rocksdb_t rocksdb_t;
+typedef struct rocksdb_iterator_t rocksdb_iterator_t;
 typedef struct rocksdb_column_family_handle_t rocksdb_column_family_handle_t;
 typedef struct rocksdb_readoptions_t rocksdb_readoptions_t;
 typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
@@ -42,6 +44,9 @@ typedef struct RocksStore {
     pthread_mutex_t spare_lock;
     RocksWrites spare; /* for the next write; its batch NULL: none */
 
+    pthread_mutex_t unreadable_lock;
+    GPtrArray *unreadable; /* store_rocksdb_unreadable.c */
+
     gboolean no_log;
     rocksdb_readoptions_t *reading_disk; /* what memory alone holds is not seen */
     pthread_mutex_t marking;             /* one mark after the other */
@@ -71,8 +76,8 @@ typedef struct RocksBatch {
     gsize lent_bytes;  /* of values that lie elsewhere */
 } RocksBatch;
 
-/* Takes RocksDB's text. */
-gboolean rocks_fail(const RocksStore *store, char *text, GError **error);
+/* Takes RocksDB's text; notes the table of which it says that it cannot be read. */
+gboolean rocks_fail(RocksStore *store, char *text, GError **error);
 
 /* store_rocksdb_batch.c */
 StoreBatch *rocks_batch_new(Store *store, const StoreOps *ops);
@@ -106,6 +111,26 @@ guint64 rocks_next_mark(Store *store);
 gboolean rocks_set_mark(Store *store, gboolean flush, GError **error);
 guint64 rocks_reached_mark(Store *store);
 gboolean rocks_flush_marked(RocksStore *store, GError **error);
+
+/* store_rocksdb_unreadable.c */
+void unreadable_init(RocksStore *store);
+void unreadable_clear(RocksStore *store);
+/* Before the store is opened: reads the notes, and has nothing compacted if there are any. */
+void unreadable_load(RocksStore *store);
+/* When it is open: compacts all families again that have no such table. */
+void unreadable_settle(RocksStore *store);
+
+/* Notes the table that RocksDB's text says could not be read, if it does. Stays in memory only where it cannot be
+ * written: the next reader notes it again. TRUE: it had been noted before this opening, and so will not pass. */
+gboolean unreadable_note(RocksStore *store, const char *text);
+/* An iterator that ended at an error beyond or at 'from' (of a thread that asks for that: store_damage.h): on to the
+ * next key that can be read, in that direction. FALSE: there is none, or the error is another one. */
+gboolean unreadable_skip(RocksStore *store, rocksdb_iterator_t *at, Bytes from, gboolean backward);
+/* Has the family such a table? The message names it. */
+gboolean unreadable_check(RocksStore *store, StoreFamily family, GError **error);
+
+void rocks_damages(Store *store, StoreDamageVisit visit, void *arg);
+void rocks_check_damages(Store *store);
 
 /* store_rocksdb.c */
 gboolean rocks_flush(Store *store, gboolean compact, GError **error);

@@ -104,6 +104,7 @@ gboolean rocks_reclaim(Store *base, StoreFamily family, Bytes from, Bytes until,
  * point. So the range is flushed before, and nothing comes in until the compaction is done. */
 gboolean rocks_compact(Store *base, StoreFamily family, Bytes from, Bytes until, GError **error) {
     RocksStore *store = (RocksStore *)base;
+    if (!unreadable_check(store, family, error)) return FALSE;
     guard_set(&store->guard, family, from, until);
     gboolean flushed = rocks_flush(base, FALSE, error);
     if (flushed) {

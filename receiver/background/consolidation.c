@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/periodic_thread.h"
+#include "common/store/store_damage.h"
 #include "receiver/shared/log.h"
 
 /* From the end of one pass to the next. */
@@ -34,6 +35,8 @@ static const JoinWhen join_when = {
 #define JUDGE_NS (5 * NS_PER_MINUTE)
 /* Passes without anything new until the store is told. */
 #define QUIET_PASSES 2u
+/* From one look at tables that cannot be read to the next: all of each is read. */
+#define DAMAGE_NS (5 * NS_PER_MINUTE)
 /* Until it is ready. */
 #define READY_NS (250 * NS_PER_MS)
 
@@ -100,6 +103,14 @@ static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
     else
         log_limited(&limit, LOG_LEVEL_WARNING, "which hosts are slow is not known: %s", error->message);
     *from_ns = clock_monotonic_ns(clock_system()) + JUDGE_NS;
+}
+
+/* Not before 'from_ns' (monotonic), which it sets for the next time. */
+static void check_damages(const ConsolidationOptions *options, gint64 *from_ns) {
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    if (now_ns < *from_ns) return;
+    if (*from_ns != 0) store_check_damages(archive_store(options->archive)); /* the opening was a look */
+    *from_ns = now_ns + DAMAGE_NS;
 }
 
 /* What was stored when it was last looked at, and for how many passes that has been all. */
@@ -204,7 +215,7 @@ struct Consolidation {
     Forgetting forgetting;
     RemovedNoted removed;
     Quiet quiet;
-    gint64 join_from_ns, judge_from_ns;
+    gint64 join_from_ns, judge_from_ns, damage_from_ns;
 };
 
 static gint64 consolidation_round(void *arg) {
@@ -219,6 +230,7 @@ static gint64 consolidation_round(void *arg) {
     forget_removed(options, &consolidation->removed);
     link_tasks(consolidation->linker);
     judge_hosts(options, &consolidation->judge_from_ns);
+    check_damages(options, &consolidation->damage_from_ns);
     look_for_quiet(options, &consolidation->quiet);
     return PASS_NS;
 }

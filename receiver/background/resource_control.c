@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
 #include "receiver/background/advice.h"
+#include "receiver/background/damage_watch.h"
 #include "receiver/background/idle_rule.h"
 #include "receiver/background/memory.h"
 #include "receiver/background/store_watch.h"
@@ -15,6 +16,8 @@
 #define ROUND_NS (250 * NS_PER_MS)
 /* How often what the allocator keeps, and what of the dictionary is not used, goes back to the system. */
 #define TRIM_ROUNDS 8
+/* As RESOURCE_CONTROL_FLUSH_NS, while files are not merged in some family. */
+#define DAMAGED_FLUSH_NS (5 * NS_PER_MINUTE)
 
 /* The mark that the store was last asked to reach, and when to ask again even so. */
 typedef struct Flushing {
@@ -41,6 +44,7 @@ struct ResourceControl {
     guint round;
     Flushing flushing;
     StoreWatch watch;
+    DamageWatch damage;
     Advising advising;
     OtherMemory others;
 };
@@ -106,9 +110,10 @@ static void flush_store(const ResourceControlOptions *options, Flushing *flushin
     const JournalUsage usage = journal_usage(users->journal);
     const guint64 journal_bytes = held_bytes(&usage);
     const guint64 journal_limit_bytes = atomic_load(&options->view->journal_limit_bytes);
-    /* A flush makes a file in each family, however small: compactions pay for it. */
+    /* A flush makes a file in each family, however small: compactions pay for it, if there are any. */
     const gint64 wait_ns = journal_bytes > journal_limit_bytes       ? 0
                            : journal_bytes > journal_limit_bytes / 2 ? RESOURCE_CONTROL_FLUSH_NS / 4
+                           : store_has_damage(store)                 ? DAMAGED_FLUSH_NS
                                                                      : RESOURCE_CONTROL_FLUSH_NS;
     const gboolean due = now_ns - since_ns >= wait_ns;
     gboolean flush = due && !under_way;
@@ -276,6 +281,7 @@ static ResourceControlLimits limits_now(ResourceControl *control) {
 static void look_each_second(ResourceControl *control, const ResourceControlLimits *limits) {
     const ResourceControlOptions *options = &control->options;
     name_quota_watch(options->quota);
+    damage_watch_look(&control->damage, archive_store(options->users.archive));
     advise(control, limits, &control->advising);
     rate_feed(options->rate, counter_set_sum(options->counters, COUNTER_SPANS), clock_monotonic_ns(clock_system()));
 }
@@ -331,6 +337,7 @@ void resource_control_set_limits(ResourceControl *control, const ResourceControl
 void resource_control_stop(ResourceControl *control) {
     if (!control) return;
     periodic_thread_stop(control->thread);
+    damage_watch_clear(&control->damage);
     pthread_mutex_destroy(&control->lock);
     g_free(control);
 }

@@ -7,6 +7,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "common/base/clock.h"
 #include "common/base/periodic_thread.h"
+#include "common/store/store_skip.h"
 #include "receiver/shared/log.h"
 
 #define ROUND_NS  (250 * NS_PER_MS)
@@ -76,8 +77,10 @@ static gboolean expire(Retention *retention, const RetentionLimits *limits) {
     g_autoptr(GError) error = NULL;
     ExpireResult result = {0};
     ExpireOptions options = {limits->ages, clock_wall_ns(clock_system()), STEP_RECORDS};
-    if (!archive_expire(retention->options.archive, &options, &result, &error))
-        log_limited(&limit, LOG_LEVEL_WARNING, "what is past its age cannot be removed: %s", error->message);
+    store_skip_begin(); /* what cannot be read any more goes with what is as old */
+    const gboolean done = archive_expire(retention->options.archive, &options, &result, &error);
+    store_skip_end();
+    if (!done) log_limited(&limit, LOG_LEVEL_WARNING, "what is past its age cannot be removed: %s", error->message);
     retention->expired += result.spans;
     if (result.more) return TRUE;
     if (retention->expired > 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/thread.h"
+#include "common/store/store_damage.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/page.h"
 #include "receiver/http/route.h"
@@ -33,6 +34,11 @@ struct Http {
 
 /* ---- what this thread answers itself ---- */
 
+static void add_damage(void *arg, const StoreDamage *damage) {
+    g_autofree char *text = store_damage_text(damage);
+    g_string_append_printf(arg, "%s\n", text);
+}
+
 static void answer_alive(void *arg, HttpExchange *exchange, const char *rest) {
     (void)arg, (void)rest;
     http_send_text(exchange, 200, "ok\n");
@@ -44,8 +50,10 @@ static void answer_ready(void *arg, HttpExchange *exchange, const char *rest) {
     const StateSources *state = http->options.state;
     g_autofree char *shut = admission_describe(state->admission);
     g_autofree char *why = shut ? g_steal_pointer(&shut) : name_quota_describe(state->quota);
-    g_autofree char *text = why ? g_strconcat(why, "\n", NULL) : g_strdup("ready\n");
-    http_send_text(exchange, why ? 503 : 200, text);
+    g_autoptr(GString) text = g_string_new(why ? why : "ready");
+    g_string_append_c(text, '\n');
+    store_damages(archive_store(state->archive), add_damage, text);
+    http_send_text(exchange, why ? 503 : 200, text->str);
 }
 
 static void answer_metrics(void *arg, HttpExchange *exchange, const char *rest) {

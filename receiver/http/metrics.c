@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/fill_known.h"
+#include "common/store/store_damage.h"
 #include "receiver/background/memory.h"
 #include "receiver/state/account_report.h"
 
@@ -115,6 +116,27 @@ static void write_memory(GString *out, const State *state, const StoreUsage *usa
     write_labelled(out, "memory_bytes", "part", "allocated", memory_allocated_bytes());
 }
 
+typedef struct DamageSums {
+    guint64 files[FAMILY_COUNT], lost_bytes[FAMILY_COUNT];
+} DamageSums;
+
+static void count_damage(void *arg, const StoreDamage *damage) {
+    DamageSums *sums = arg;
+    sums->files[damage->family] += damage->state != DAMAGE_MENDED;
+    sums->lost_bytes[damage->family] += damage->lost_bytes;
+}
+
+static void write_damages(GString *out, Store *store) {
+    DamageSums sums = {{0}, {0}};
+    store_damages(store, count_damage, &sums);
+    write_head(out, "store_unreadable_files", "gauge", "Files of the store of which something cannot be read");
+    for (guint i = 0; i < FAMILY_COUNT; i++)
+        write_labelled(out, "store_unreadable_files", "family", store_family_name((StoreFamily)i), sums.files[i]);
+    write_head(out, "store_lost_bytes", "gauge", "What was lost of such files, until somebody removes *.damaged");
+    for (guint i = 0; i < FAMILY_COUNT; i++)
+        write_labelled(out, "store_lost_bytes", "family", store_family_name((StoreFamily)i), sums.lost_bytes[i]);
+}
+
 static void write_store(GString *out, const StoreUsage *usage) {
     write_head(out, "store_bytes", "gauge", "Size of the store's files by what they hold");
     for (guint i = 0; i < FAMILY_COUNT; i++)
@@ -196,5 +218,6 @@ void metrics_write(const StateSources *sources, GString *out) {
     write_labelled(out, "memory_bytes", "part", "questions", atomic_load(&sources->questions->used_bytes));
     write_questions(out, sources->questions);
     write_store(out, &usage);
+    write_damages(out, archive_store(sources->archive));
     state_clear(&state);
 }

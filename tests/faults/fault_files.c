@@ -45,6 +45,7 @@ static guint at, lasts, calls;    /* under the lock */
 static gint64 lasts_ns, until_ns; /* instead of a number of calls; 0: no end known yet */
 static _Atomic guint8 watched[DESCRIPTORS];
 static const char *count_file;
+static guint bad_inode; /* only this file has bad sectors; 0: all have */
 static struct timespec sync_takes;
 
 const char *fault_kind_name(FaultKind which) { return kinds[which].name; }
@@ -116,11 +117,13 @@ static void *next_function(const char *name) {
     if (next == NULL) next = (__typeof__(&(name)))next_function(#name);
 
 /* Is something of it unreadable? */
-static gboolean hits_bad_sector(off_t offset, size_t size) {
+static gboolean hits_bad_sector(int fd, off_t offset, size_t size) {
     pthread_mutex_lock(&lock);
     const off_t from = ((off_t)at - 1) * FAULT_SECTOR_BYTES, to = from + (off_t)lasts * FAULT_SECTOR_BYTES;
-    const gboolean hits = kind == FAULT_BAD_SECTOR && at > 0 && offset < to && offset + (off_t)size > from;
+    gboolean hits = kind == FAULT_BAD_SECTOR && at > 0 && offset < to && offset + (off_t)size > from;
     pthread_mutex_unlock(&lock);
+    struct stat file;
+    if (hits && bad_inode > 0) hits = fstat(fd, &file) == 0 && file.st_ino == bad_inode;
     if (hits) errno = EIO;
     return hits;
 }
@@ -237,7 +240,7 @@ PWRITEV_FUNCTION(pwritev64)
     ssize_t name(int fd, void *data, size_t size, off_t offset);                                                       \
     ssize_t name(int fd, void *data, size_t size, off_t offset) {                                                      \
         NEXT(name)                                                                                                     \
-        const gboolean fails = watched_fd(fd) && (strikes(CALL_READ) || hits_bad_sector(offset, size));                \
+        const gboolean fails = watched_fd(fd) && (strikes(CALL_READ) || hits_bad_sector(fd, offset, size));            \
         return fails ? -1 : next(fd, data, size, offset);                                                              \
     }
 READ_FUNCTION(pread)
@@ -328,6 +331,7 @@ __attribute__((constructor)) static void preloaded(void) {
         fprintf(stderr, "PLUMB_FAULT_KIND: there is no kind '%s'\n", wanted);
         _exit(2);
     }
+    bad_inode = number_of("PLUMB_FAULT_INODE");
     count_file = getenv("PLUMB_FAULT_COUNT");
     lasts_ns = (gint64)number_of("PLUMB_FAULT_MS") * 1000000;
     sync_takes.tv_nsec = (long)number_of("PLUMB_FAULT_SYNC_MS") * 1000000;

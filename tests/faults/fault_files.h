@@ -5,6 +5,7 @@
  *   PLUMB_FAULT_KIND    no-space | io-error | short-write | failed-sync | dying-disk | no-rights | failed-read |
  *                       hanging-sync | bad-sector (AT: of each file the first that pread() does not give, of
  *                       FAULT_SECTOR_BYTES, from 1; LASTS: how many there are)
+ *   PLUMB_FAULT_INODE   bad-sector: only of the file with this number; a copy of it lies elsewhere on the disk
  *   PLUMB_FAULT_AT      the number of the call that fails, from 1; 0: none, calls are only counted
  *   PLUMB_FAULT_LASTS   how many calls fail from there on; 0: all
  *   PLUMB_FAULT_MS      instead: for how long, from the first that fails; 0: see above

@@ -4,6 +4,7 @@ plumb_test(test_dict SOURCES ${store_tests}/test_dict.c ${store_tests}/fixture.c
 plumb_test(test_store_rocksdb SECONDS 10 SOURCES ${store_tests}/test_store_rocksdb.c ${store_tests}/fixture.c LINK plumb_store)
 target_link_libraries(test_store_rocksdb PRIVATE ${ROCKSDB_LIBRARY})
 plumb_test(test_store_damage SECONDS 6 SOURCES ${store_tests}/test_store_damage.c ${store_tests}/fixture.c LINK plumb_store)
+plumb_test(test_store_unreadable SECONDS 5 SOURCES ${store_tests}/test_store_unreadable.c ${store_tests}/fixture.c LINK plumb_store)
 # Files that fail: its functions stand before the C library's, for RocksDB too.
 plumb_test(test_store_faults SECONDS 90 SOURCES ${store_tests}/test_store_faults.c ${store_tests}/fixture.c ${fault_layer}
     LINK plumb_store ${CMAKE_DL_LIBS})

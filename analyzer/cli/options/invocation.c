@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "analyzer/cli/format/field.h"
 #include "analyzer/cli/format/progress.h"
 #include "common/base/error.h"
 #include "common/base/harmless.h"
@@ -32,13 +34,30 @@ CliExit invocation_usage(const Invocation *invocation, const char *format, ...) 
     return CLI_USAGE;
 }
 
+/* Tables of the store that cannot be read. */
+static void tell_damages(const Invocation *invocation, const json_t *document) {
+    gsize i;
+    const json_t *damage;
+    json_array_foreach((json_t *)field_list(document, "unreadable"), i, damage) {
+        g_autofree char *what =
+            g_strdup_printf("%s of the store %s: %s may be missing here; `plumb status` and docs/operate.md say more",
+                            field_text(damage, "file"),
+                            strcmp(field_text(damage, "state"), "mended") == 0 ? "was damaged" : "cannot be read",
+                            field_text(damage, "holds"));
+        invocation_say(invocation->command->name, what);
+    }
+}
+
 json_t *invocation_answer(const Invocation *invocation, const Ask *ask, const char *label, CliExit *exit_code) {
     g_autoptr(Progress) progress = progress_start(&invocation->style, label);
     GError *error = NULL;
     g_autoptr(Source) source = source_open(&invocation->source, &error);
     json_t *document = source != NULL ? source_ask(source, ask, &error) : NULL;
-    if (document != NULL) return document;
     progress_stop(g_steal_pointer(&progress));
+    if (document != NULL) {
+        tell_damages(invocation, document);
+        return document;
+    }
     *exit_code = invocation_failed(invocation, error);
     return NULL;
 }

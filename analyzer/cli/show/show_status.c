@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "analyzer/cli/format/text.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
@@ -14,6 +16,20 @@ static void line(GString *out, const char *label, char *text) {
 static char *count_of(const json_t *object, const char *field) { return unit_count(field_number(object, field)); }
 
 static char *bytes_of(const json_t *object, const char *field) { return unit_bytes(field_number(object, field)); }
+
+static void append_damages(const json_t *damages, const Style *style, GString *out) {
+    gsize i;
+    const json_t *damage;
+    json_array_foreach((json_t *)damages, i, damage) {
+        g_autofree char *file = show_text(style, damage, "file"), *holds = show_text(style, damage, "holds");
+        g_autofree char *since = unit_time(field_int(damage, "since_time_ns"), NS_PER_SEC);
+        g_autofree char *lost = bytes_of(damage, "lost_bytes");
+        if (strcmp(field_text(damage, "state"), "mended") == 0)
+            line(out, "damaged", g_strdup_printf("%s, since %s: %s of %s are lost", file, since, lost, holds));
+        else
+            line(out, "cannot be read", g_strdup_printf("%s, since %s: %s are missing in answers", file, since, holds));
+    }
+}
 
 static void append_store(const json_t *store, const ShowOptions *options, GString *out) {
     style_append(&options->style, COLOUR_BOLD, "Store", out);
@@ -39,6 +55,7 @@ static void append_store(const json_t *store, const ShowOptions *options, GStrin
     g_autofree char *duplicates = count_of(store, "duplicates");
     g_autofree char *late = count_of(store, "late_spans");
     line(out, "since opened", g_strdup_printf("%s repeated spans, %s late spans", duplicates, late));
+    append_damages(field_list(store, "unreadable"), &options->style, out);
     g_autofree char *waiting = count_of(store, "late_spans_waiting");
     if (field_number(store, "late_spans_waiting") > 0)
         line(out, "waiting", g_strdup_printf("%s late spans: stored, not in statistics yet", waiting));

@@ -7,6 +7,8 @@
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/store/store_skip.h"
 #include "common/wire/json/record_json.h"
 #include "common/wire/json/span_json.h"
 
@@ -150,8 +152,14 @@ gboolean query_export(Archive *archive, const QueryParams *params, gint64 now_ns
     g_autoptr(GString) text = g_string_sized_new(PIECE_BYTES + 4096);
     Export export = {sink, text, FALSE, 0};
     RecordExport records = {&export, archive, &period, SPARK_APP};
+    store_skip_begin();
     const gboolean done = export_traces(&export, archive, &period, error) &&
                           export_owners(&records, OWNER_APP, error) && export_owners(&records, OWNER_HOST, error);
+    const gboolean lacks = store_skip_end().skipped;
     hand_over(&export);
+    if (done && lacks && !export.stopped)
+        return fail(error, PLUMB_ERROR_CORRUPT,
+                    "this is all that can be read: the rest lies in a table that cannot be read, which `plumb status` "
+                    "names");
     return done;
 }

@@ -1,8 +1,10 @@
 /* What the store holds. plumbd adds what only a running receiver knows. */
 #include "analyzer/archive/read/distinct.h"
 #include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "common/store/store_damage.h"
 #include "common/wire/message.h"
 
 static void add_totals(json_t *store, const ArchiveTotals *totals) {
@@ -47,10 +49,17 @@ static void add_records(json_t *store, const SparkTotals *totals) {
 }
 
 json_t *answer_status(const Asked *asked, GError **error) {
-    ArchiveDistinct distinct;
-    SparkTotals spark;
-    if (!archive_distinct(asked->archive, &distinct, error) || !archive_spark_totals(asked->archive, &spark, error))
-        return NULL;
+    ArchiveDistinct distinct = {0};
+    SparkTotals spark = {0};
+    g_autoptr(GError) problem = NULL;
+    if (!archive_distinct(asked->archive, &distinct, &problem) ||
+        !archive_spark_totals(asked->archive, &spark, &problem)) {
+        /* What cannot be read of the store is what this answer has to say. */
+        if (!store_has_damage(archive_store(asked->archive))) {
+            g_propagate_error(error, g_steal_pointer(&problem));
+            return NULL;
+        }
+    }
     ArchiveTotals totals = archive_totals(asked->archive);
     StoreUsage usage = store_usage(archive_store(asked->archive));
 
@@ -63,5 +72,7 @@ json_t *answer_status(const Asked *asked, GError **error) {
     json_object_set_new(store, "hosts", json_count(distinct.hosts));
     add_records(store, &spark);
     add_usage(store, &usage, totals.spans);
+    json_t *unreadable = json_damages(asked->archive, G_MAXUINT);
+    if (unreadable) json_object_set_new(store, "unreadable", unreadable);
     return answer;
 }
