@@ -48,7 +48,8 @@ static const Question questions[] = {
     {"why", answer_why,
      ALLOW("app", "trace", "stage", "task", "status", "lambda_p", "lambda_q", "lambda_t", "lambda_e", "lambda_w",
            "window", "peers", "edge", "evidence", "limit")},
-    {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "limit")},
+    {"nodes", answer_nodes, ALLOW("host", "since", "until", "method", "hint", "limit")},
+    {"predict", answer_predict, ALLOW("app", "on", "stage", "since", "until", "limit")},
     {"slow", answer_slow, ALLOW("since", "until", "limit")},
     {"hosts", answer_hosts, ALLOW("host", "app", "since", "until", "limit")},
 };

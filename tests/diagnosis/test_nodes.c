@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/nodes/consequences.h"
+#include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/own_load.h"
 #include "tests/diagnosis/cluster.h"
 
@@ -351,6 +352,60 @@ static void test_constants(void) {
     g_assert_true(isnan(constants[0]));
 }
 
+/* The mean over all windows of what a job took on a node. */
+static double mean_there(const NodeGrid *grid, guint32 job, guint32 node) {
+    const guint32 cell = job * grid->n_nodes + node, first = grid->by_cell.start[cell],
+                  end = grid->by_cell.start[cell + 1];
+    double sum = 0;
+    for (guint32 at = first; at < end; at++) sum += exp(grid_at(grid, grid->by_cell.order[at])->mean);
+    return sum / (end - first);
+}
+
+/* The paper's figure 6: how many times as long one job takes as another is the same on all nodes, within a quarter. */
+static void test_rank_one(void) {
+    for (guint32 seed = 1; seed <= SEEDS; seed++) {
+        const Simulation simulation = simulation_of_14(seed);
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        float alphas[14], sorted[14];
+        for (guint32 node = 0; node < 14; node++)
+            alphas[node] = sorted[node] = (float)(mean_there(grid, 1, node) / mean_there(grid, 0, node));
+        const double middle = median_of(sorted, 14);
+        for (guint32 node = 0; node < 14; node++) g_assert_cmpfloat_with_epsilon(alphas[node], middle, 0.25 * middle);
+    }
+}
+
+/* How long a job takes on a node is told from other jobs of its class there, and from this job on the other nodes: the
+ * median error is at most a quarter. Compared with each other, nodes differ by up to four times. */
+static void test_leave_one_out(void) {
+    for (guint32 seed = 1; seed <= SEEDS; seed++) {
+        const Simulation all = simulation_of_14(seed);
+        Simulation others = all; /* the nodes are the same ones */
+        others.jobs = map_jobs + 1;
+        others.n_jobs = 2;
+        g_autoptr(NodeGrid) grid = simulate(&all);
+        g_autoptr(NodeGrid) known = simulate(&others);
+        g_autoptr(NodesReport) report = nodes_judge(known, NODES_OURS, 0);
+        double constants[14];
+        float errors[14], differences[14], scratch[14];
+        node_constants(report, WORK_PROCESSOR, constants);
+
+        for (guint32 node = 0; node < 14; node++) {
+            guint n = 0;
+            for (guint32 other = 0; other < 14; other++)
+                if (other != node) scratch[n++] = (float)(mean_there(grid, 0, other) / constants[other]);
+            const double seen = mean_there(grid, 0, node);
+            errors[node] = (float)fabs(median_of(scratch, n) * constants[node] / seen - 1);
+            n = 0;
+            for (guint32 other = 0; other < 14; other++)
+                if (other != node) scratch[n++] = (float)mean_there(grid, 0, other);
+            differences[node] = (float)fabs(median_of(scratch, n) / seen - 1);
+        }
+        const double error = median_of(errors, 14);
+        g_assert_cmpfloat(error, <=, 0.25);
+        g_assert_cmpfloat(error, <, median_of(differences, 14)); /* than to take all nodes for equal */
+    }
+}
+
 /* ---- own load ---- */
 
 static void test_theil_sen(void) {
@@ -444,6 +499,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/stops", test_stops);
     g_test_add_func("/diagnosis/nodes/no-circle", test_no_circle);
     g_test_add_func("/diagnosis/nodes/constants", test_constants);
+    g_test_add_func("/diagnosis/nodes/rank-one", test_rank_one);
+    g_test_add_func("/diagnosis/nodes/leave-one-out", test_leave_one_out);
     g_test_add_func("/diagnosis/nodes/theil-sen", test_theil_sen);
     g_test_add_func("/diagnosis/nodes/busy", test_busy);
     g_test_add_func("/diagnosis/nodes/classes", test_classes);

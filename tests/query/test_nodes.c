@@ -6,6 +6,7 @@
 #include "analyzer/query/nodes/slowdowns.h"
 #include "common/base/clock.h"
 #include "tests/query/fixture.h"
+#include "tests/query/spark_sample.h"
 
 #define NODES       4u
 #define READS       8u /* of each node in a minute */
@@ -143,6 +144,101 @@ static void test_slow_disk(void) {
     fixture_check_document("nodes-one", one);
 }
 
+/* Of a trace that waited for it: since when its host has been like that. */
+static void test_why_since(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 5, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *slow = fixture_answer(&fixture, "slow", "");
+    const json_t *example = json_object_get(json_array_get(json_object_get(slow, "slow"), 0), "example");
+    g_autofree char *asked = g_strdup_printf("trace=%s", text_at(example, "trace"));
+    json_auto_t *why = fixture_answer(&fixture, "why", asked);
+    const json_t *wait = json_array_get(json_object_get(why, "waits"), 0), *spell = json_object_get(wait, "spell");
+    g_assert_cmpstr(text_at(wait, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(spell, "class"), ==, "transfer");
+    g_assert_cmpint(number_at(spell, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    g_assert_cmpfloat_with_epsilon(real_at(spell, "slowdown"), 4.8, 0.5);
+    fixture_check_document("why-since", why);
+
+    json_auto_t *well = fixture_answer(&fixture, "why", "trace=0000000000000001"); /* of another host, before that */
+    const json_t *waits = json_object_get(well, "waits");
+    for (gsize i = 0; i < json_array_size(waits); i++)
+        g_assert_null(json_object_get(json_array_get(waits, i), "spell"));
+}
+
+/* Work shared by how fast the hosts are; and where least is known. */
+static void test_hints(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "nodes", "hint=true&limit=1");
+    const json_t *hint = row_where(json_object_get(answer, "hints"), "class", "transfer");
+    const json_t *weights = json_object_get(hint, "weights"), *probe = json_object_get(hint, "probe");
+    double sum = 0;
+    for (guint node = 1; node <= NODES; node++) {
+        g_autofree char *host = g_strdup_printf("dn%u", node);
+        const double weight = real_at(row_where(weights, "host", host), "weight");
+        /* Node n's disk takes n ms: 1, 1/2, 1/3 and 1/4 of 25/12. */
+        g_assert_cmpfloat_with_epsilon(weight, 12.0 / 25 / node, 0.05);
+        sum += weight;
+    }
+    g_assert_cmpfloat_with_epsilon(sum, 1, 0.01);
+    g_assert_cmpint(number_at(probe, "windows"), >=, 20);
+    g_assert_cmpfloat(real_at(probe, "within"), >, 1);
+    fixture_check_document("nodes-hint", answer);
+}
+
+/* Task 'id' of 50 ms, of which dn4's disk takes 40. */
+static void store_task(Fixture *fixture, SparkRecords *records, gint64 id) {
+    const guint64 t = task_trace_id(APP, id);
+    const gint64 begin = id * 1000000;
+    const char *client = "FSClient/c1/7", *server = "DataNode/dn4/1";
+    const SpanRow rows[] = {
+        {t, 1, 0, "SparkTask", client, begin, 50000, NULL, 0},
+        {t, 2, 1, "DFSInputStream#byteArrayRead", client, begin + 5000, 40000, NULL, 0},
+        {t, 3, 2, "BlockReaderRemote2#readNextPacket", client, begin + 5000, 40000, "bytes=65536", 0},
+        {t, 4, 2, "OpReadBlockProto", server, begin + 5000, 40000, NULL, 0},
+        {t, 5, 4, "FileIoProvider#transferToSocketFully", server, begin + 5000, 40000,
+         "bytes=65536;waitNanos=0;transferNanos=40000000", 0},
+    };
+    fixture_store(fixture, rows, G_N_ELEMENTS(rows));
+    sample_task(records, id, "c1", id * 1000, 50);
+}
+
+/* What is measured of a task, scaled by how fast another host's disk is. */
+static void test_predict(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .minutes = MINUTES};
+    make_reads(&reads);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records);
+    for (gint64 id = 0; id < 4; id++) store_task(&fixture, records, id);
+    sample_put(&fixture, records);
+
+    json_auto_t *answer = fixture_answer(&fixture, "predict", "app=latest");
+    const json_t *stage = json_array_get(json_object_get(answer, "stages"), 0),
+                 *hosts = json_object_get(stage, "hosts");
+    g_assert_cmpint(number_at(stage, "seen_ns"), ==, 50 * NS_PER_MS);
+    g_assert_cmpuint(json_array_size(hosts), ==, NODES);
+    for (guint node = 1; node <= NODES; node++) {
+        g_autofree char *host = g_strdup_printf("dn%u", node);
+        const json_t *row = row_where(hosts, "host", host);
+        g_assert_cmpfloat_with_epsilon(real_at(row, "times"), (10 + 40.0 * node / 4) / 50, 0.08);
+        g_assert_cmpfloat_with_epsilon(real_at(row, "known_share"), 0.8, 0.01);
+    }
+    fixture_check_document("predict", answer);
+
+    json_auto_t *one = fixture_answer(&fixture, "predict", "app=latest&on=dn1&stage=1");
+    hosts = json_object_get(json_array_get(json_object_get(one, "stages"), 0), "hosts");
+    g_assert_cmpuint(json_array_size(hosts), ==, 1);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "predict", "app=latest&on=nohost", &error));
+    g_assert_nonnull(strstr(error->message, "nothing is known of how fast host \"nohost\" is"));
+}
+
 static void append_slowdown(void *arg, const char *host, const char *class, double slowdown) {
     g_string_append_printf(arg, "%s %s %.0f;", host, class, slowdown);
 }
@@ -248,6 +344,9 @@ static void test_nothing(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
+    g_test_add_func("/query/nodes/why-since", test_why_since);
+    g_test_add_func("/query/nodes/hints", test_hints);
+    g_test_add_func("/query/nodes/predict", test_predict);
     g_test_add_func("/query/nodes/slowdowns", test_slowdowns);
     g_test_add_func("/query/nodes/slow-socket", test_slow_socket);
     g_test_add_func("/query/nodes/healthy", test_healthy);

@@ -267,6 +267,7 @@ static const struct {
     {"why", "trace=1000000000000001", 0},
     {"why", "trace=2000000000000003", 0},
     {"nodes", "", STEPS_OF_GRID},
+    {"predict", "app=app-1", STEPS_OF_GRID},
     {"slow", "", STEPS_OF_GRID},
     {"hosts", "", 0},
     {"hosts", "host=host00001", 0},

@@ -24,6 +24,8 @@ void show_functions(const json_t *document, const ShowOptions *options, GString 
 void show_forest(const json_t *document, const ShowOptions *options, GString *out);
 void show_traces(const json_t *document, const ShowOptions *options, GString *out);
 void show_trace(const json_t *document, const ShowOptions *options, GString *out);
+void show_predict(const json_t *document, const ShowOptions *options, GString *out);
+void show_hints(const json_t *document, const ShowOptions *options, GString *out);
 void show_runs(const json_t *document, const ShowOptions *options, GString *out);
 void show_diff(const json_t *document, const ShowOptions *options, GString *out);
 void show_verify(const json_t *document, const ShowOptions *options, GString *out);

@@ -78,9 +78,10 @@ static void show_wait(const Style *style, const json_t *wait, GString *out) {
     g_autofree char *before = unit_duration(style, field_number(wait, "a_ns"), 1);
     g_autofree char *now = unit_duration(style, field_number(wait, "b_ns"), 1);
     g_string_append_printf(out, "  %s: %s a task, %s in A (%s)\n", who, now, before, function);
-    if (field_present(wait, "trace"))
+    g_autofree char *trace = show_text(style, wait, "trace");
+    if (trace[0])
         g_string_append_printf(out, "    longest in task %" G_GINT64_FORMAT ": plumb why %s\n", field_int(wait, "task"),
-                               field_text(wait, "trace"));
+                               trace);
 }
 
 /* What else differs: more data, collections. */

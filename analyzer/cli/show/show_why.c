@@ -16,6 +16,11 @@ typedef struct Out {
 
 static char *duration(const Out *out, double ns) { return unit_duration(out->style, ns, 1); }
 
+static void show_spell(const Out *out, const json_t *suspect) {
+    g_autofree char *spell = why_spell(out->style, suspect);
+    if (spell[0]) g_string_append_printf(out->text, "    %s\n", spell);
+}
+
 /* ---- stages that are slow for everybody ---- */
 
 /* "Earlier runs (3) took 800 ms, this one 4.70 s." */
@@ -68,6 +73,7 @@ static void show_slow_stages(const Out *out, const json_t *stages) {
         g_autofree char *line = g_strdup_printf("stage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ": %s\n",
                                                 field_int(stage, "stage"), field_int(stage, "stage_attempt"), what);
         style_append(out->style, COLOUR_RED, line, out->text);
+        if (field_object(stage, "suspect")) show_spell(out, field_object(stage, "suspect"));
         show_earlier(out, stage);
     }
 }
@@ -133,6 +139,7 @@ static void show_suspects(const Out *out, const json_t *list) {
         g_autofree char *line =
             g_strdup_printf("  %s: %s slower by %s in all since %s (%s)\n", who, tasks, cost, since, function);
         style_append(out->style, COLOUR_BOLD, line, out->text);
+        show_spell(out, suspect);
     }
 }
 

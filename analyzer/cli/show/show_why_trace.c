@@ -71,7 +71,9 @@ static void show_verdict(const Out *out) {
     const json_t *reason = reason_of(waits), *first = json_array_get(waits, 0);
     if (reason) {
         g_autofree char *text = reason_text(out, reason);
+        g_autofree char *spell = why_spell(out->style, reason);
         style_append(out->style, COLOUR_RED, text, out->text);
+        if (spell[0]) g_string_append_printf(out->text, "That host: %s.\n", spell);
     } else if (hdfs && field_true(hdfs, "many_files")) {
         g_autofree char *text = files_text(out, hdfs);
         style_append(out->style, COLOUR_YELLOW, text, out->text);

@@ -4,6 +4,7 @@
 
 #include "analyzer/cli/format/tree_lines.h"
 #include "analyzer/cli/format/units.h"
+#include "common/base/clock.h"
 
 /* "the disk of", what was waited for. */
 static const char *resource_text(const char *resource, const char *role) {
@@ -46,6 +47,31 @@ char *why_times(const json_t *suspect) {
     const gboolean before = strcmp(field_text(suspect, "compared_with"), "day before") == 0;
     return g_strdup_printf(times < 10 ? ", %.1f times %s" : ", %.0f times %s", times,
                            before ? "what it took there in the 24 hours before" : "what it takes on other hosts");
+}
+
+char *why_spell(const Style *style, const json_t *suspect) {
+    static const char *const texts[][2] = {{"disk-read", "reading from its disk"},
+                                           {"disk-write", "writing to its disk"},
+                                           {"transfer", "sending from its disk"},
+                                           {"network", "its network"},
+                                           {"processor", "all that it does"},
+                                           {"queue", "its call queue"},
+                                           {"lock", "its lock"},
+                                           {"edit-log", "its edit log"}};
+    const json_t *spell = field_object(suspect, "spell");
+    if (!spell) return g_strdup("");
+    g_autofree char *class = show_text(style, spell, "class");
+    const char *what = class;
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (strcmp(class, texts[i][0]) == 0) what = texts[i][1];
+
+    g_autofree char *begin = unit_time(field_int(spell, "begin_time_ns"), 60 * NS_PER_SEC);
+    g_autofree char *end =
+        field_present(spell, "end_time_ns") ? unit_time(field_int(spell, "end_time_ns"), 60 * NS_PER_SEC) : NULL;
+    return end ? g_strdup_printf("%s was %.1f times slower than predicted from %s to %s", what,
+                                 field_number(spell, "slowdown"), begin, end)
+               : g_strdup_printf("%s has been %.1f times slower than predicted since %s", what,
+                                 field_number(spell, "slowdown"), begin);
 }
 
 static void show_normal(const Style *style, const json_t *suspect, const char *field, const char *where, GString *out) {

@@ -7,6 +7,8 @@
 char *why_whom(const Style *style, const json_t *suspect);
 /* ", 150 times what it takes on other hosts", "" where nothing is known to compare with. A new string. */
 char *why_times(const json_t *suspect);
+/* "its disk was 7.0 times slower than predicted from ... on", "" where its host was as usual. A new string. */
+char *why_spell(const Style *style, const json_t *suspect);
 /* Lines that say what is normal for the suspect's function, and whether its calls were slower. */
 void why_normals(const Style *style, const json_t *suspect, GString *out);
 /* The calls down to the longest one. */

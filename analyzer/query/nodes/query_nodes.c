@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "analyzer/query/nodes/hints.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/nodes/node_rows.h"
 #include "analyzer/query/nodes/spell_rows.h"
@@ -12,6 +13,7 @@ typedef struct NodesAsked {
     NodesMethod method;
     guint64 limit;
     guint32 host; /* dictionary id; 0: all */
+    gboolean hint;
 } NodesAsked;
 
 static const char *const methods[] = {"plumb", "paper", "peers", NULL};
@@ -19,6 +21,7 @@ static const char *const methods[] = {"plumb", "paper", "peers", NULL};
 static gboolean parse(const Asked *asked, NodesAsked *what, GError **error) {
     guint method = NODES_OURS;
     if (!params_choice(asked->params, "method", methods, &method, error) ||
+        !params_flag(asked->params, "hint", &what->hint, error) ||
         !params_count(asked->params, "limit", &what->limit, error))
         return FALSE;
     what->method = (NodesMethod)method;
@@ -73,6 +76,11 @@ json_t *answer_nodes(const Asked *asked, GError **error) {
     const guint most = what.limit ? (guint)MIN(what.limit, (guint64)asked->rows_max) : asked->rows_max;
     const guint all = node_rows_json(cluster, report, node, most, rows);
     json_object_set_new(answer, "more", json_boolean(all > most));
+    if (what.hint) {
+        json_t *hints = hints_json(cluster, report, error);
+        if (!hints) return NULL;
+        json_object_set_new(answer, "hints", hints);
+    }
     if (node == G_MAXUINT32) return g_steal_pointer(&answer);
     json_object_set_new(answer, "functions", node_functions_json(cluster, report, node));
     json_object_set_new(answer, "timeline", node_timeline_json(cluster, report, node));

@@ -117,7 +117,7 @@ json_t *answer_hosts(const Asked *asked, GError **error) {
         return NULL;
     json_t *answer = json_object();
     json_object_set_new(answer, "apps", json_count(hosts.apps));
-    json_object_set_new(answer, "hosts", suspects_json(asked->archive, hosts.suspects));
+    json_object_set_new(answer, "hosts", suspects_json(asked->archive, hosts.suspects, NULL, NULL));
     if (hosts.host) json_object_set(answer, "tasks", hosts.tasks);
     json_object_set_new(answer, "more", json_boolean(hosts.more));
     return answer;

@@ -20,11 +20,13 @@ typedef struct Why {
     const AppEntry *entry;
     AppCauses *causes;
     Suspects *suspects;
+    Standing *standing;          /* of hosts, while the application ran */
     gint64 stage, attempt, task; /* -1: all */
     gboolean running;            /* only tasks that still run */
 } Why;
 
 static void why_clear(Why *why) {
+    standing_free(why->standing);
     suspects_free(why->suspects);
     app_causes_free(why->causes);
     if (why->apps) app_list_free(why->apps);
@@ -178,6 +180,13 @@ static json_t *sum_json(const Why *why) {
     return object;
 }
 
+/* When the application ran; as far as is known. */
+static Period period_of(const SparkApp *app, gint64 now_ns) {
+    const gint64 end_ms = app->end_ms >= 0 ? app->end_ms : app->last_event_ms;
+    const gint64 until_ns = end_ms >= app->start_ms && end_ms >= 0 ? (end_ms + 1) * NS_PER_MS : now_ns;
+    return (Period){MIN(MAX(app->start_ms, 0) * NS_PER_MS, until_ns), until_ns};
+}
+
 static gboolean load(Why *why, GError **error) {
     static const char *const statuses[] = {"running", "all", NULL};
     BigRootsOptions options;
@@ -194,15 +203,25 @@ static gboolean load(Why *why, GError **error) {
     why->entry = why->apps ? asked_app_entry(why->asked, why->apps, error) : NULL;
     if (!why->entry) return FALSE;
     why->causes = app_causes_load(why->asked, why->entry->key, &options, error);
-    return why->causes != NULL;
+    if (!why->causes) return FALSE;
+    why->standing = standing_new(why->asked, period_of(&why->causes->tasks->app, why->asked->now_ns));
+    return TRUE;
+}
+
+/* As for stages: not for those who ask every few seconds. */
+static gboolean add_suspects(const Why *why, json_t *answer, GError **error) {
+    json_t *suspects = suspects_json(why->asked->archive, why->suspects, why->running ? NULL : why->standing, error);
+    if (suspects) json_object_set_new(answer, "suspects", suspects);
+    return suspects != NULL;
 }
 
 /* Stages that are slow for everybody. Who only wants to know what runs asks every few seconds: not for these. */
 static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
     if (why->running) return TRUE;
     g_autoptr(GArray) found = stage_waits_find(why->asked, why->causes, why->apps, error);
-    if (found) json_object_set_new(answer, "stages", stage_waits_json(why->asked->archive, why->causes, found));
-    return found != NULL;
+    json_t *stages = found ? stage_waits_json(why->causes, found, why->asked->archive, why->standing, error) : NULL;
+    if (stages) json_object_set_new(answer, "stages", stages);
+    return stages != NULL;
 }
 
 /* ---- the one task that was asked for, and is no straggler ---- */
@@ -272,7 +291,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
     if (!add_stages(&why, answer, error)) return NULL;
     add_counts(&why, list, answer);
-    json_object_set_new(answer, "suspects", suspects_json(asked->archive, why.suspects));
+    if (!add_suspects(&why, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));
     if (!add_ordinary(&why, list, answer, error)) return NULL;
     add_may_change(&why, answer);

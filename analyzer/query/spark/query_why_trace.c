@@ -62,13 +62,16 @@ static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *v
     json_int_t most_ns = (json_int_t)((double)duration_ns * REASON_SHARE);
     json_t *list = json_array(), *reason = NULL;
     json_object_set_new(answer, "waits", list);
+    g_autoptr(Standing) standing = standing_new(asked, (Period){view->tree->begin_ns, view->tree->end_ns + 1});
 
     const guint n = answer_rows(asked, limit, suspects->len, answer);
     for (guint i = 0; i < n; i++) {
         const Suspect *suspect = &g_array_index(suspects, Suspect, i);
         json_t *object = suspect_json(asked->archive, suspect);
         json_array_append_new(list, object);
-        if (i < COMPARED && !suspect_add_evidence(asked, view, suspect, object, error)) return FALSE;
+        if (i < COMPARED && (!suspect_add_evidence(asked, view, suspect, object, error) ||
+                             !suspect_add_standing(suspect, standing, object, error)))
+            return FALSE;
 
         const json_t *more = json_object_get(object, "more_ns");
         const char *pace = json_string_value(json_object_get(object, "pace"));

@@ -8,6 +8,7 @@
 static void stage_clear(gpointer data) {
     RunStage *stage = data;
     g_array_unref(stage->waits);
+    g_array_unref(stage->own);
 }
 
 void run_free(Run *run) {
@@ -62,6 +63,7 @@ static void list_stages(Run *run) {
         measure(run, &stage);
         if (stage.tasks == 0) continue;
         stage.waits = g_array_new(FALSE, FALSE, sizeof(RunWait));
+        stage.own = g_array_new(FALSE, FALSE, sizeof(RunWait));
         g_array_append_val(run->stages, stage);
     }
     g_array_sort_with_data(run->stages, by_number, run);
@@ -129,6 +131,12 @@ static void add_share(const Run *run, RunStage *stage, const HdfsShare *share, c
     wait->task = of_task->task;
 }
 
+static void add_own(const Run *run, RunStage *stage, guint32 row, gint64 ns) {
+    const char *host = app_host(run->tasks, row);
+    const RunWait like = {.host = dict_find(archive_dict(run->asked->archive), host, strlen(host))};
+    wait_of(stage->own, &like)->ns += MAX(ns, 0);
+}
+
 gboolean run_stage_read(Run *run, RunStage *stage, GError **error) {
     const StageTasks *tasks = &run->stragglers->stages[stage->number];
     const TaskTable *table = run->tasks->table;
@@ -144,7 +152,9 @@ gboolean run_stage_read(Run *run, RunStage *stage, GError **error) {
 
         const RunWait of_task = {.trace = hdfs->trace, .task = run->tasks->tasks[row].task};
         stage->tasks_read++;
-        stage->duration_ns += (gint64)task_duration_ms(table, row) * NS_PER_MS;
+        const gint64 duration_ns = (gint64)task_duration_ms(table, row) * NS_PER_MS;
+        stage->duration_ns += duration_ns;
+        add_own(run, stage, row, duration_ns - hdfs->facts.hdfs_ns);
         stage->hdfs_ns += hdfs->facts.hdfs_ns;
         for (guint s = 0; s < hdfs->facts.shares->len; s++)
             add_share(run, stage, &g_array_index(hdfs->facts.shares, HdfsShare, s), &of_task);

@@ -29,6 +29,7 @@ typedef struct RunStage {
     guint32 tasks_read; /* that have traces */
     gint64 duration_ns, hdfs_ns;
     GArray *waits; /* RunWait */
+    GArray *own;   /* RunWait: by host of the executor, the time that was not HDFS */
 } RunStage;
 
 typedef struct Run {

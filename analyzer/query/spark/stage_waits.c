@@ -226,7 +226,7 @@ static json_t *earlier_json(const StageWait *wait) {
     return object;
 }
 
-static json_t *stage_json(Archive *archive, const AppCauses *causes, const StageWait *wait) {
+static json_t *stage_json(const AppCauses *causes, const StageWait *wait) {
     const AppStage *stage = app_stage(causes->tasks, wait->stage);
     const StageTasks *tasks = &causes->stragglers->stages[wait->stage];
     json_t *object = json_object();
@@ -244,17 +244,22 @@ static json_t *stage_json(Archive *archive, const AppCauses *causes, const Stage
     json_object_set_new(object, "many_files", json_boolean(many_files(wait)));
     if (wait->earlier_runs > 0) json_object_set_new(object, "earlier", earlier_json(wait));
 
-    if (!wait->waits) return object;
-    json_t *suspect = suspect_json(archive, &wait->suspect);
-    json_object_set_new(object, "tasks_waiting", json_integer(wait->waiting));
-    suspect_add_pace(suspect, &wait->suspect, &wait->pace);
-    json_object_set_new(object, "suspect", suspect);
+    if (wait->waits) json_object_set_new(object, "tasks_waiting", json_integer(wait->waiting));
     return object;
 }
 
-json_t *stage_waits_json(Archive *archive, const AppCauses *causes, const GArray *found) {
-    json_t *list = json_array();
-    for (guint i = 0; i < found->len; i++)
-        json_array_append_new(list, stage_json(archive, causes, &g_array_index(found, StageWait, i)));
-    return list;
+json_t *stage_waits_json(const AppCauses *causes, const GArray *found, Archive *archive, Standing *standing,
+                         GError **error) {
+    json_auto_t *list = json_array();
+    for (guint i = 0; i < found->len; i++) {
+        const StageWait *wait = &g_array_index(found, StageWait, i);
+        json_t *object = stage_json(causes, wait);
+        json_array_append_new(list, object);
+        if (!wait->waits) continue;
+        json_t *suspect = suspect_json(archive, &wait->suspect);
+        json_object_set_new(object, "suspect", suspect);
+        suspect_add_pace(suspect, &wait->suspect, &wait->pace);
+        if (!suspect_add_standing(&wait->suspect, standing, suspect, error)) return NULL;
+    }
+    return g_steal_pointer(&list);
 }

@@ -36,4 +36,6 @@ typedef struct StageWait {
 /* A new array of StageWait: what is worth telling, the most time first; with the parameter "stage" of that alone. list:
  * all applications. */
 GArray *stage_waits_find(const Asked *asked, AppCauses *causes, const AppList *list, GError **error);
-json_t *stage_waits_json(Archive *archive, const AppCauses *causes, const GArray *found);
+/* NULL with *error. */
+json_t *stage_waits_json(const AppCauses *causes, const GArray *found, Archive *archive, Standing *standing,
+                         GError **error);

@@ -224,6 +224,25 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
 
 /* ---- summed over tasks ---- */
 
+/* ---- how its host was ---- */
+
+/* The classes of work that need the resource. */
+static guint32 classes_of(HdfsResource resource) {
+    switch (resource) {
+    case HDFS_DISK: return 1u << WORK_DISK_READ | 1u << WORK_DISK_WRITE | 1u << WORK_TRANSFER | 1u << WORK_EDIT_LOG;
+    case HDFS_NETWORK:
+    case HDFS_SOCKET: return 1u << WORK_NETWORK | 1u << WORK_TRANSFER | 1u << WORK_CLIENT_NETWORK;
+    case HDFS_LOCK: return 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
+    case HDFS_QUEUE: return 1u << WORK_QUEUE | 1u << WORK_LOCK | 1u << WORK_EDIT_LOG;
+    case HDFS_SERVER: return 1u << WORK_PROCESSOR;
+    default: return 1u << WORK_CLIENT;
+    }
+}
+
+gboolean suspect_add_standing(const Suspect *suspect, Standing *standing, json_t *object, GError **error) {
+    return standing_add(standing, suspect->host, classes_of(suspect->resource), object, error);
+}
+
 typedef struct SuspectSum {
     Suspect suspect; /* the one that explains most */
     guint32 tasks;
@@ -280,21 +299,27 @@ static gint by_cost(gconstpointer a, gconstpointer b) {
     return x->suspect.host < y->suspect.host ? -1 : x->suspect.host > y->suspect.host;
 }
 
-json_t *suspects_json(Archive *archive, const Suspects *suspects) {
-    json_t *list = json_array();
+static json_t *sum_json(Archive *archive, const SuspectSum *sum) {
+    json_t *object = json_object();
+    if (sum->suspect.host) json_object_set_new(object, "host", json_name(archive, sum->suspect.host));
+    if (sum->suspect.tracer) json_object_set_new(object, "process", json_name(archive, sum->suspect.tracer));
+    json_object_set_new(object, "role", json_string(role_name(sum->suspect.role)));
+    json_object_set_new(object, "resource", json_string(hdfs_resource_name(sum->suspect.resource)));
+    json_object_set_new(object, "function", json_name(archive, sum->suspect.name));
+    json_object_set_new(object, "tasks", json_integer(sum->tasks));
+    json_object_set_new(object, "explains_ns", json_integer((gint64)(sum->explains_ms * NS_PER_MS)));
+    json_object_set_new(object, "since_time_ns", json_integer(sum->since_ms * NS_PER_MS));
+    return object;
+}
+
+json_t *suspects_json(Archive *archive, const Suspects *suspects, Standing *standing, GError **error) {
+    json_auto_t *list = json_array();
     g_array_sort(suspects->sums, by_cost);
     for (guint i = 0; i < suspects->sums->len; i++) {
         const SuspectSum *sum = &g_array_index(suspects->sums, SuspectSum, i);
-        json_t *object = json_object();
-        if (sum->suspect.host) json_object_set_new(object, "host", json_name(archive, sum->suspect.host));
-        if (sum->suspect.tracer) json_object_set_new(object, "process", json_name(archive, sum->suspect.tracer));
-        json_object_set_new(object, "role", json_string(role_name(sum->suspect.role)));
-        json_object_set_new(object, "resource", json_string(hdfs_resource_name(sum->suspect.resource)));
-        json_object_set_new(object, "function", json_name(archive, sum->suspect.name));
-        json_object_set_new(object, "tasks", json_integer(sum->tasks));
-        json_object_set_new(object, "explains_ns", json_integer((gint64)(sum->explains_ms * NS_PER_MS)));
-        json_object_set_new(object, "since_time_ns", json_integer(sum->since_ms * NS_PER_MS));
+        json_t *object = sum_json(archive, sum);
         json_array_append_new(list, object);
+        if (standing && !suspect_add_standing(&sum->suspect, standing, object, error)) return NULL;
     }
-    return list;
+    return g_steal_pointer(&list);
 }

@@ -1,6 +1,7 @@
 /* Whom slow tasks waited for in HDFS: one process and resource of it for each task, and the same summed over tasks. */
 #pragma once
 
+#include "analyzer/query/nodes/standing.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/spark/normals.h"
 #include "analyzer/query/spark/task_hdfs.h"
@@ -30,11 +31,14 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
 /* Adds "pace", "compared_with", "times_normal", and "more_ns": how much less it would have been at the usual pace. */
 void suspect_add_pace(json_t *object, const Suspect *suspect, const PaceFound *found);
 
+/* Adds "spell" to a suspect's JSON when its host was slower than its own prediction then, in what was waited for. */
+gboolean suspect_add_standing(const Suspect *suspect, Standing *standing, json_t *object, GError **error);
+
 /* ---- summed over tasks: by host, role and resource ---- */
 typedef struct Suspects Suspects;
 Suspects *suspects_new(void);
 void suspects_free(Suspects *suspects);
 /* explains_ms: of the task's excess; begin_ms: when the task began. */
 void suspects_add(Suspects *suspects, const Suspect *suspect, double explains_ms, gint64 begin_ms);
-/* Those that cost most first. */
-json_t *suspects_json(Archive *archive, const Suspects *suspects);
+/* Those that cost most first. standing: NULL: how the hosts were is not told. NULL with *error. */
+json_t *suspects_json(Archive *archive, const Suspects *suspects, Standing *standing, GError **error);

@@ -1,0 +1,77 @@
+#include "analyzer/query/nodes/standing.h"
+
+#include "analyzer/query/nodes/spell_rows.h"
+#include "common/base/clock.h"
+
+/* A host is suspected when it was slow for some minutes: so many after the period are looked at, too. */
+#define AFTER_NS ((gint64)BAD_OF * NS_PER_MINUTE)
+
+struct Standing {
+    QueryParams *params;
+    Asked asked; /* with the period as its parameters */
+    gint64 until_ns;
+    Cluster *cluster; /* NULL: not read yet */
+    NodesReport *report;
+};
+
+static void add_time(QueryParams *params, const char *name, gint64 ns) {
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, ns);
+    query_params_add(params, name, text);
+}
+
+Standing *standing_new(const Asked *asked, Period period) {
+    Standing *standing = g_new0(Standing, 1);
+    standing->params = query_params_new();
+    add_time(standing->params, "since", period.since_ns);
+    add_time(standing->params, "until", period.until_ns + AFTER_NS);
+    standing->until_ns = period.until_ns;
+    standing->asked = *asked;
+    standing->asked.params = standing->params;
+    return standing;
+}
+
+void standing_free(Standing *standing) {
+    if (!standing) return;
+    nodes_report_free(standing->report);
+    cluster_free(standing->cluster);
+    query_params_free(standing->params);
+    g_free(standing);
+}
+
+static gboolean load(Standing *standing, GError **error) {
+    if (standing->cluster) return TRUE;
+    standing->cluster = cluster_load(&standing->asked, error);
+    if (!standing->cluster) return FALSE;
+    standing->report = nodes_judge(standing->cluster->grid, NODES_OURS, standing->cluster->since);
+    return TRUE;
+}
+
+static gboolean fits(const Standing *standing, const Spell *spell, guint32 host, guint32 classes) {
+    const Cluster *cluster = standing->cluster;
+    if (spell->node >= cluster->grid->n_nodes || cluster_host(cluster, spell->node) != host) return FALSE;
+    return spell_suspects(spell) && (classes & 1u << spell->class) && spell_fits(cluster, spell) &&
+           grid_window_ns(cluster->grid, spell->first) < standing->until_ns;
+}
+
+static json_t *spell_short(const Standing *standing, const Spell *spell) {
+    const NodeGrid *grid = standing->cluster->grid;
+    json_t *object = json_object();
+    json_object_set_new(object, "class", json_string(work_class_name(spell->class)));
+    json_object_set_new(object, "slowdown", json_ratio(spell->slowdown));
+    json_object_set_new(object, "begin_time_ns", json_integer(grid_window_ns(grid, spell->first)));
+    if (!spell->open)
+        json_object_set_new(object, "end_time_ns", json_integer(grid_window_ns(grid, spell->last) + grid->window_ns));
+    return object;
+}
+
+gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t *object, GError **error) {
+    if (host == 0) return TRUE;
+    if (!load(standing, error)) return FALSE;
+    for (guint i = 0; i < standing->report->spells->len; i++) { /* those that cost most first */
+        const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
+        if (!fits(standing, spell, host, classes | 1u << WORK_PROCESSOR)) continue;
+        json_object_set_new(object, "spell", spell_short(standing, spell));
+        break;
+    }
+    return TRUE;
+}
