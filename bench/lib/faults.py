@@ -4,6 +4,8 @@ it.
     bench/faults                      every fault three times, into ./faults, and the table
     bench/faults run -n 5 slow-disk   more of one fault, in the same folder
     bench/faults table                the table again, from the recorded runs alone
+    bench/faults clients              clients of HDFS without Spark, each fault five times, into ./client-faults
+    bench/faults clients -n 1 none    one of them, once more
 
 Needs root (hosts of their own), and some 5 GB of memory. docs/spark-faults.md says what is measured.
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from script.hdfs.jars import ClusterError
+from script.spark import clients
 from script.spark.hosts import HostError, why_no_namespaces
 from script.spark.runs import JOB_OF, Bed
 from script.spark.truth import Run
@@ -57,31 +60,67 @@ def record(options):
     return failed
 
 
-def main():
+def watch_clients(options):
+    """The same with clients of HDFS alone."""
+    options.into.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with TemporaryDirectory(prefix="plumb-faults-") as work, clients.ClientBed(work, options.build) as bed:
+        for turn in range(options.times):
+            for fault in options.fault or clients.FAULTS:
+                folder = next_folder(options.into, fault)
+                try:
+                    run = bed.run(fault, folder, options.healthy, options.faulty)
+                except ClusterError as error:
+                    failed += 1
+                    say(f"{fault} ({turn + 1}) failed: {error}")
+                    continue
+                after = f", after {run['seconds']:.0f} s" if run["seconds"] is not None else ""
+                say(
+                    f"{folder.name}: {'right' if run['right'] else 'not named'}{after}; "
+                    f"named wrongly: {clients.texts(run['wrong'])}"
+                )
+    return failed
+
+
+def parse():
     parser = argparse.ArgumentParser(
         prog="bench/faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=["all", "run", "table"], default="all")
-    parser.add_argument("fault", nargs="*", help=f"of: {', '.join(JOB_OF)} (default: all)")
+    parser.add_argument("what", nargs="?", choices=["all", "run", "table", "clients"], default="all")
     parser.add_argument(
-        "--into", type=Path, default=Path("faults"), help="folder of the recorded runs (default ./faults)"
+        "fault", nargs="*", help=f"of: {', '.join(JOB_OF)}; of clients: {', '.join(clients.FAULTS)} (default: all)"
     )
-    parser.add_argument("-n", "--times", type=int, default=3, help="each fault so often (default %(default)s)")
+    parser.add_argument(
+        "--into", type=Path, help="folder of the recorded runs (default ./faults, of clients ./client-faults)"
+    )
+    parser.add_argument("-n", "--times", type=int, help="each fault so often (default 3, of clients 5)")
+    parser.add_argument("--healthy", type=float, default=360, help="clients: seconds before it (default %(default)s)")
+    parser.add_argument("--faulty", type=float, default=300, help="clients: seconds of it (default %(default)s)")
     parser.add_argument("--spark", default="4.3.0", help="version (default %(default)s)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "default", help="where plumbd and plumb are")
     options = parser.parse_intermixed_args()
-    unknown = set(options.fault) - set(JOB_OF)
+    of_clients = options.what == "clients"
+    known = clients.FAULTS if of_clients else JOB_OF
+    unknown = set(options.fault) - set(known)
     if unknown:
-        parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(JOB_OF)}")
-    options.into = options.into.resolve()
+        parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    options.into = (options.into or Path("client-faults" if of_clients else "faults")).resolve()
+    options.times = options.times or (5 if of_clients else 3)
+    return options
+
+
+def main():
+    options = parse()
     failed = 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if options.what != "table":
             if why_no_namespaces():
                 sys.exit(f"faults: hosts of their own cannot be made here: {why_no_namespaces()}")
-            failed = record(options)
-        if options.what != "run":
+            failed = watch_clients(options) if options.what == "clients" else record(options)
+        if options.what == "clients":
+            print(clients.table(options.into))
+        elif options.what != "run":
             print(table(options.into, options.build))
     except (ClusterError, HostError) as error:
         sys.exit(f"faults: {error}")

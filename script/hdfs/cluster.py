@@ -274,8 +274,8 @@ class Cluster(Processes):
             )
 
     def java(self, name, main, arguments=(), class_path="", heap_mb=256, **options):
-        """Starts a client of the cluster: a Popen, whose standard error goes to the log 'name' unless given. agent,
-        version: others than the cluster's."""
+        """Starts a client of the cluster, on the host of that name where there is one: a Popen, whose standard error
+        goes to the log 'name' unless given. agent, version: others than the cluster's."""
         agent = options.pop("agent", choose(self.agents, name))
         command = self._command(name, main, list(arguments), heap_mb, options.pop("version", None), agent)
         if class_path:
@@ -284,7 +284,7 @@ class Cluster(Processes):
         with open(self.log(name), "ab") as log:
             options.setdefault("stderr", log)
             return subprocess.Popen(
-                command,
+                [*(self.hosts.inside(name) if self.hosts else []), *command],
                 env=self._environment(name, agent),
                 cwd=self.work,
                 text=True,

@@ -86,6 +86,30 @@ class Faults:
             self.hosts.limit_disk(host, None)
 
     @contextmanager
+    def slow_writes(self, host, bytes_per_second=400_000):
+        """What is written goes through to the disk, and no faster than this."""
+        self.hosts.write_through(host, True)
+        self.hosts.limit_writes(host, bytes_per_second)
+        try:
+            with self.noted("slow-writes", host, bytes_per_second=bytes_per_second):
+                yield
+        finally:
+            self.hosts.limit_writes(host, None)
+            self.hosts.write_through(host, False)
+
+    @contextmanager
+    def slow_link(self, host, other, bits_per_second=2_000_000):
+        """Between these two, in both directions; what either sends to others goes on as before."""
+        self.hosts.limit_link(host, other, bits_per_second)
+        self.hosts.limit_link(other, host, bits_per_second)
+        try:
+            with self.noted("slow-link", host, other=other, bits_per_second=bits_per_second):
+                yield
+        finally:
+            self.hosts.limit_link(host, other, None)
+            self.hosts.limit_link(other, host, None)
+
+    @contextmanager
     def slow_network(self, host, bits_per_second=4_000_000):
         self.hosts.limit_network(host, bits_per_second)
         try:
@@ -157,7 +181,8 @@ class Faults:
 
     @contextmanager
     def namenode_loaded(self, share=0.1):
-        """By many clients; the NameNode has so much of a processor, so that its host is busy and the machine is not."""
+        """By many clients; the NameNode has so much of a processor (None: no limit), so that its host is busy and the
+        machine is not."""
         self.hosts.limit_cpu("namenode", share)
         self._switch_load()
         try:

@@ -250,6 +250,24 @@ class Namespaces(Loopback):
         limit = 0 if bytes_per_second is None else bytes_per_second
         (self.names.group("blkio", name) / "blkio.throttle.read_bps_device").write_text(f"{numbers} {limit}")
 
+    def limit_writes(self, name, bytes_per_second):
+        """What can be written to the host's disk, while write_through is on; None: no limit."""
+        _, numbers = self.device(name)
+        limit = 0 if bytes_per_second is None else bytes_per_second
+        (self.names.group("blkio", name) / "blkio.throttle.write_bps_device").write_text(f"{numbers} {limit}")
+
+    def limit_link(self, name, other, bits_per_second):
+        """What 'name' may send to 'other', and to nobody else; None: no limit."""
+        words = ["-n", self.names.namespace(name)]
+        if bits_per_second is None:
+            command("tc", *words, "qdisc", "del", "dev", "eth0", "root")
+            return
+        command("tc", *words, "qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "prio", "bands", "4")
+        rate = ["tbf", "rate", f"{bits_per_second}bit", "burst", "16kb", "latency", "500ms"]
+        command("tc", *words, "qdisc", "add", "dev", "eth0", "parent", "1:4", "handle", "40:", *rate)
+        to_other = ["match", "ip", "dst", f"{self.address(other)}/32", "flowid", "1:4"]
+        command("tc", *words, "filter", "add", "dev", "eth0", "parent", "1:", "protocol", "ip", "u32", *to_other)
+
     def limit_network(self, name, bits_per_second):
         """In each direction; None: no limit."""
         inside = ["-n", self.names.namespace(name), "qdisc"], "eth0"

@@ -12,6 +12,7 @@ folder, which can be analysed again later:
 
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -140,7 +141,7 @@ class Bed:
 
     @contextmanager
     def plumbd(self, folder):
-        """A new one for each run, at the same address; the agents find it again."""
+        """A new one for each run, at the same address; the agents find it again. Its address for HTTP."""
         command = [
             str(self.build / "receiver/plumbd"),
             "--set",
@@ -161,9 +162,10 @@ class Bed:
                 command, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent
             )
         try:
-            if not process.stdout.readline().startswith("plumbd ready"):
+            ready = re.search(r"http=(\S+)", process.stdout.readline())
+            if not ready:
                 raise ClusterError(f"plumbd did not start: {folder}/plumbd.log")
-            yield
+            yield ready.group(1)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
