@@ -56,6 +56,8 @@ static void ask_all(Archive *archive) {
                                             "forest?level=tree",
                                             "traces",
                                             "traces?path=/a",
+                                            "traces?summary=true",
+                                            "contrast?a_min_duration=1ms",
                                             "verify",
                                             "trace?id=%1",
                                             "diff?a=..2h&b=2h..",
@@ -69,7 +71,9 @@ static void ask_all(Archive *archive) {
                                             "nodes",
                                             "nodes?method=paper",
                                             "slow",
-                                            "operations?app=app-0"};
+                                            "operations?app=app-0",
+                                            "pipelines?app=app-0&stage=0",
+                                            "samples?host=a"};
 
     for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
         g_auto(GStrv) parts = g_strsplit(questions[i], "?", 2);

@@ -253,6 +253,44 @@ static void test_operations(void) {
     }
 }
 
+/* The longest task first; the times are those that operations are made of. */
+static void test_pipelines(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, TRUE);
+    json_auto_t *answer = fixture_answer(&fixture, "pipelines", "app=latest&stage=2&limit=3");
+    fixture_check_document("pipelines", answer);
+    const json_t *first = json_array_get(json_object_get(answer, "pipelines"), 0);
+    g_assert_cmpint(number_at(first, "task"), ==, 103);
+    g_assert_cmpfloat(json_number_value(json_array_get(json_object_get(first, "operations_ms"), 0)), ==, 2600);
+    g_assert_true(json_is_true(json_object_get(answer, "more")));
+
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fixture_ask(&fixture, "pipelines", "app=latest&stage=9", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_NOT_FOUND);
+    g_clear_error(&error);
+    g_assert_null(fixture_ask(&fixture, "pipelines", "app=latest", &error));
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+}
+
+static void test_samples(void) {
+    g_auto(Fixture) fixture = {0};
+    fill(&fixture, FALSE);
+    json_auto_t *answer = fixture_answer(&fixture, "samples", "host=a&step=10s");
+    fixture_check_document("samples", answer);
+    g_assert_cmpint(number_at(answer, "samples_total"), ==, 30);
+
+    json_auto_t *none = fixture_answer(&fixture, "samples", "host=nobody");
+    g_assert_cmpuint(json_array_size(json_object_get(none, "at")), ==, 0);
+    g_assert_null(json_object_get(none, "step_ns"));
+
+    static const char *const wrong[] = {"", "host=a&step=10ms", "host=a&step=1s&since=2020-01-01&until=2020-01-02"};
+    for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        g_assert_null(fixture_ask(&fixture, "samples", wrong[i], &error));
+        g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_INPUT);
+    }
+}
+
 /* The same operations as spans of the tasks' own traces give the same scores, and lead to the traces. */
 static void test_traced_operations(void) {
     g_auto(Fixture) fixture = {0};
@@ -302,6 +340,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/query/stragglers/options", test_options);
     g_test_add_func("/query/stragglers/methods", test_methods);
     g_test_add_func("/query/operations/records", test_operations);
+    g_test_add_func("/query/operations/pipelines", test_pipelines);
+    g_test_add_func("/query/samples", test_samples);
     g_test_add_func("/query/operations/traces", test_traced_operations);
     g_test_add_func("/query/operations/none", test_without_operations);
     return g_test_run();

@@ -3,27 +3,12 @@
 
 #include <string.h>
 
+#include "analyzer/query/spans/bins.h"
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spans/span_answers.h"
 #include "analyzer/query/spans/steps.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
-
-/* Bins: 0, 1, 2, 3, then four to a power of two. A sketch's buckets, 64 to a power of two, lie within one each. */
-#define BINS (4u + 4u * 51u)
-
-static guint bin_of(guint64 value) {
-    if (value < 4) return (guint)value;
-    const guint power = 63u - (guint)__builtin_clzll(MIN(value, DIST_VALUE_MAX - 1));
-    return 4 + (power - 2) * 4 + (guint)((MIN(value, DIST_VALUE_MAX - 1) >> (power - 2)) & 3);
-}
-
-static guint64 bin_edge(guint bin) { return bin < 4 ? bin : (guint64)(4 + (bin - 4) % 4) << ((bin - 4) / 4); }
-
-typedef struct Column {
-    guint64 counts[BINS];
-    guint64 calls;
-} Column;
 
 typedef struct Spreading {
     gsize dist; /* offset in NodeStats */
@@ -33,7 +18,7 @@ typedef struct Spreading {
 static void count_value(void *arg, guint64 value, guint64 calls) {
     Column *column = arg;
     column->counts[bin_of(value)] += calls;
-    column->calls += calls;
+    column->total += calls;
 }
 
 static void add_rows(Spreading *spreading, GArray *rows) {
@@ -41,43 +26,6 @@ static void add_rows(Spreading *spreading, GArray *rows) {
         const NodeStats *stats = &g_array_index(rows, FunctionRow, i).stats;
         dist_each((const Dist *)((const char *)stats + spreading->dist), count_value, spreading->column);
     }
-}
-
-typedef struct Bins {
-    guint first, last; /* of all columns; first > last: none is used */
-} Bins;
-
-static Bins used_bins(const Column *columns, guint n) {
-    Bins bins = {BINS, 0};
-    for (guint i = 0; i < n; i++) {
-        for (guint bin = 0; bin < BINS; bin++) {
-            if (columns[i].counts[bin] == 0) continue;
-            bins.first = MIN(bins.first, bin);
-            bins.last = MAX(bins.last, bin);
-        }
-    }
-    return bins;
-}
-
-static json_t *edges_json(Bins bins) {
-    json_t *edges = json_array();
-    for (guint bin = bins.first; bins.first <= bins.last && bin <= bins.last + 1; bin++)
-        json_array_append_new(edges, json_count(bin_edge(bin)));
-    return edges;
-}
-
-static json_t *column_json(const Column *column, Bins bins, gint64 begin_ns) {
-    json_t *at = json_array(), *counts = json_array(), *object = json_object();
-    for (guint bin = bins.first; bin <= bins.last; bin++) {
-        if (column->counts[bin] == 0) continue;
-        json_array_append_new(at, json_integer(bin - bins.first));
-        json_array_append_new(counts, json_count(column->counts[bin]));
-    }
-    json_object_set_new(object, "begin_time_ns", json_integer(begin_ns));
-    json_object_set_new(object, "calls", json_count(column->calls));
-    json_object_set_new(object, "at", at);
-    json_object_set_new(object, "counts", counts);
-    return object;
 }
 
 static gboolean spread(const Asked *asked, FunctionFilter *filter, const Steps *steps, Spreading *spreading,
@@ -111,14 +59,14 @@ json_t *answer_distribution(const Asked *asked, GError **error) {
     if (!spread(asked, &filter, &steps, &spreading, error)) return NULL;
 
     json_t *answer = json_object(), *list = json_array();
-    const Bins bins = used_bins(columns, steps.n);
+    const Bins bins = bins_used(columns, steps.n);
     json_add_steps(answer, &steps);
     json_object_set_new(answer, "of", json_string(kinds[kind]));
-    json_object_set_new(answer, "edges", edges_json(bins));
+    json_object_set_new(answer, "edges", json_bin_edges(bins));
     json_object_set_new(answer, "columns", list);
     for (guint i = 0; i < steps.n; i++) {
-        if (columns[i].calls == 0) continue;
-        json_array_append_new(list, column_json(&columns[i], bins, steps_period(&steps, i).since_ns));
+        if (columns[i].total == 0) continue;
+        json_array_append_new(list, json_column(&columns[i], bins, steps_period(&steps, i).since_ns, "calls"));
     }
     return answer;
 }

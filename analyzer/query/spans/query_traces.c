@@ -11,6 +11,7 @@
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/span_answers.h"
+#include "analyzer/query/spans/trace_counts.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -302,6 +303,7 @@ typedef struct Search {
     guint64 limit;    /* never 0 */
     guint64 scanned, matches;
     gboolean more;
+    TraceCounts *counts; /* of all that match; NULL: not asked for */
 } Search;
 
 static gint64 sort_key(const Search *search, const TraceSummary *summary) {
@@ -334,6 +336,7 @@ static gboolean search_run(Search *search, Candidates *found, GError **error) {
         if (!candidates_first_part(found, candidate.trace_id, &candidate.summary)) continue;
         candidate.key = sort_key(search, &candidate.summary);
         candidates_add(found, &candidate);
+        if (search->counts) trace_counts_add(search->counts, &candidate.summary);
         search->matches++;
     }
 
@@ -370,7 +373,12 @@ static gboolean parse_search(const Asked *asked, Search *search, GError **error)
                       params_choice(asked->params, "sort", sorts, &search->sort, error) &&
                       params_count(asked->params, "limit", &limit, error);
     search->limit = limit ? MIN(limit, (guint64)asked->rows_max) : asked->rows_max;
-    return parsed;
+    gboolean summary = FALSE;
+    if (!parsed || !params_flag(asked->params, "summary", &summary, error)) return FALSE;
+    if (!summary) return TRUE;
+    search->in_scan = FALSE;
+    search->counts = trace_counts_new(asked, error);
+    return search->counts != NULL;
 }
 
 /* A trace in one record: what the record's summary says holds. */
@@ -422,10 +430,11 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     Search search = {0};
     gboolean parsed = parse_search(asked, &search, error);
     g_auto(TraceFilter) filter = search.filter; /* owns what the search uses */
+    g_autoptr(TraceCounts) counts = search.counts;
     if (!parsed) return NULL;
+    const gboolean in_powers = search.sort == SORT_DURATION && !counts;
     g_autoptr(Candidates) found = candidates_new((guint)search.limit);
-    if (can_match(&filter) &&
-        !(search.sort == SORT_DURATION ? search_longest(&search, found, error) : search_run(&search, found, error)))
+    if (can_match(&filter) && !(in_powers ? search_longest(&search, found, error) : search_run(&search, found, error)))
         return NULL;
     candidates_finish(found);
 
@@ -433,6 +442,7 @@ json_t *answer_traces(const Asked *asked, GError **error) {
     json_t *list = json_array();
     json_object_set_new(answer, "scanned", json_count(search.scanned));
     json_object_set_new(answer, "more", json_boolean(search.more));
+    if (counts) json_object_set_new(answer, "counts", trace_counts_json(counts));
     json_object_set_new(answer, "traces", list);
     for (guint i = 0; i < found->list->len; i++) {
         if (!allowance_check(error) || !append_row(&filter, &g_array_index(found->list, Candidate, i), list, error))

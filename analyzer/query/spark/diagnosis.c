@@ -51,11 +51,14 @@ json_t *json_bigroots_options(const BigRootsOptions *options) {
 
 /* ---- JSON ---- */
 
-void json_set_number(json_t *object, const char *name, double value) {
+json_t *json_number(double value) {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    if (!isfinite(value)) return;
     g_ascii_formatd(text, sizeof text, "%.6g", value);
-    json_object_set_new(object, name, json_real(g_ascii_strtod(text, NULL)));
+    return json_real(g_ascii_strtod(text, NULL));
+}
+
+void json_set_number(json_t *object, const char *name, double value) {
+    if (isfinite(value)) json_object_set_new(object, name, json_number(value));
 }
 
 json_t *json_blame(const TaskTable *table, const Blame *blame) {

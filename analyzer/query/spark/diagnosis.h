@@ -18,5 +18,7 @@ json_t *json_blame(const TaskTable *table, const Blame *blame);
  * numbers returned; free with g_free(). */
 guint32 *sort_by_straggler(GArray *items, guint32 n_stragglers);
 
-/* Rounded to six significant digits; nothing of NAN and the like. */
+/* Rounded to six significant digits. */
+json_t *json_number(double value);
+/* The same under a name; nothing of NAN and the like. */
 void json_set_number(json_t *object, const char *name, double value);

@@ -7,8 +7,9 @@
 #include "analyzer/diagnosis/kmeans.h"
 #include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/operation_json.h"
 #include "analyzer/query/spark/spark_answers.h"
-#include "analyzer/query/spark/stage_ops.h"
+#include "analyzer/query/spark/stage_choices.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 
@@ -59,7 +60,7 @@ typedef struct Scored {
     const StageOperations *stage;
     OpScore *scores;
     gsize n_top;
-    double *medians;
+    double *medians, *least, *most; /* by operation; NAN where no pipeline has it */
     OpFigures *figures;
     StageFigures summary;
 } Scored;
@@ -72,6 +73,20 @@ static const Pipeline *pipeline_at(const StageOperations *stage, guint32 i) {
 }
 static const OpSpan *span_at(const StageOperations *stage, guint32 i) {
     return &g_array_index(stage->spans, OpSpan, i);
+}
+
+/* times: a row for each pipeline, NAN where it has no such operation. */
+static void note_extremes(Scored *scored, const double *times) {
+    const guint32 n_ops = scored->stage->operations->len;
+    scored->least = g_new(double, n_ops + 1);
+    scored->most = g_new(double, n_ops + 1);
+    for (guint32 j = 0; j < n_ops; j++) scored->least[j] = scored->most[j] = NAN;
+    for (gsize i = 0; i < (gsize)scored->stage->pipelines->len * n_ops; i++) {
+        double *least = &scored->least[i % n_ops], *most = &scored->most[i % n_ops];
+        if (isnan(times[i])) continue;
+        if (isnan(*least) || times[i] < *least) *least = times[i];
+        if (isnan(*most) || times[i] > *most) *most = times[i];
+    }
 }
 
 static void score(Scored *scored) {
@@ -91,6 +106,7 @@ static void score(Scored *scored) {
     scored->scores = operation_scores(&ops);
     scored->medians = g_new0(double, n_ops + 1);
     operation_medians(&ops, scored->medians);
+    note_extremes(scored, times);
     scored->n_top = top_count(stage->spans->len, scored->wanted->top);
     scored->figures = g_new0(OpFigures, n_ops + 1);
     for (guint32 j = 0; j < n_ops; j++)
@@ -101,18 +117,13 @@ static void score(Scored *scored) {
 static void scored_clear(Scored *scored) {
     g_free(scored->scores);
     g_free(scored->medians);
+    g_free(scored->least);
+    g_free(scored->most);
     g_free(scored->figures);
     stage_figures_clear(&scored->summary);
 }
 
 /* ---- JSON ---- */
-
-static void add_operation(json_t *object, const StageOperation *operation) {
-    if (operation->rdd >= 0) json_object_set_new(object, "rdd", json_integer(operation->rdd));
-    json_add_text(object, "class", operation->class_name);
-    json_add_text(object, "rdd_name", operation->name);
-    json_add_text(object, "call_site", operation->call_site);
-}
 
 static json_t *operations_json(const Scored *scored) {
     json_t *list = json_array();
@@ -124,12 +135,14 @@ static json_t *operations_json(const Scored *scored) {
         const StageOperation *operation = operation_at(scored->stage, j);
         const OpFigures *figures = &scored->figures[j];
         json_t *object = json_object();
-        add_operation(object, operation);
+        json_add_operation(object, operation);
 
         json_object_set_new(object, "instances", json_integer(operation->instances));
         json_set_number(object, "mean_ms", figures->mean_ms);
         json_set_number(object, "std_ms", figures->deviation_ms);
         json_set_number(object, "median_ms", scored->medians[j]);
+        if (!isnan(scored->least[j])) json_set_number(object, "min_ms", scored->least[j]);
+        if (!isnan(scored->most[j])) json_set_number(object, "max_ms", scored->most[j]);
         json_set_number(object, "share", figures->share);
         json_set_number(object, "cv", figures->cv);
         json_set_number(object, "variance_share", figures->variance_share);
@@ -208,7 +221,7 @@ static json_t *top_json(const Scored *scored, json_t *stage_object) {
         json_object_set_new(object, "task", json_integer(pipeline->task));
         json_object_set_new(object, "partition", json_integer(pipeline->partition));
         json_object_set_new(object, "host", json_string(g_ptr_array_index(stage->hosts, pipeline->host)));
-        add_operation(object, operation);
+        json_add_operation(object, operation);
         json_set_number(object, "span_ms", span->span_ms);
         json_set_number(object, "pf_ms", item->pf_ms);
         json_set_number(object, "ss", item->ss);
@@ -311,45 +324,6 @@ static json_t *stage_json(Scored *scored, GError **error) {
     return NULL;
 }
 
-typedef struct StageList {
-    GArray *stages; /* StageChoice */
-    const Wanted *wanted;
-    const SparkApp *app;
-} StageList;
-
-static void note_stage(StageList *list, gint64 stage, gint32 attempt) {
-    if (list->wanted->stage >= 0 && stage != list->wanted->stage) return;
-    const StageChoice choice = {list->app->app, list->app->id ? list->app->id : list->app->app, stage, attempt, TRUE};
-    if (list->stages->len > 0) {
-        StageChoice *last = &g_array_index(list->stages, StageChoice, list->stages->len - 1);
-        if (last->stage == stage && last->attempt == attempt) return;
-        if (last->stage == stage) last->last = FALSE;
-    }
-    g_array_append_val(list->stages, choice);
-}
-
-static gboolean take_stage(void *arg, const void *record) {
-    const SparkStage *stage = record;
-    note_stage(arg, stage->stage, stage->attempt);
-    return TRUE;
-}
-
-static gboolean take_stage_of(void *arg, const void *record) {
-    const SparkOperation *operation = record;
-    note_stage(arg, operation->stage, operation->stage_attempt);
-    return TRUE;
-}
-
-/* The stages of the event log; without one, those that operations name. */
-static gboolean list_stages(const Asked *asked, StageList *list, GError **error) {
-    SparkSelect stages = SPARK_SELECT(SPARK_STAGE, list->app->app);
-    SparkSelect operations = SPARK_SELECT(SPARK_OPERATION, list->app->app);
-    g_autoptr(SparkRecords) texts = spark_records_new();
-    if (!archive_spark_visit(asked->archive, &stages, texts, (SparkVisitor){take_stage, list}, error)) return FALSE;
-    return list->stages->len > 0 ||
-           archive_spark_visit(asked->archive, &operations, texts, (SparkVisitor){take_stage_of, list}, error);
-}
-
 /* Appends nothing for a stage without operations. */
 static gboolean add_stage(Scored *scored, const StageChoice *choice, json_t *list, GError **error) {
     g_autoptr(StageOperations) stage = stage_operations_load(scored->asked->archive, choice, error);
@@ -365,9 +339,8 @@ static gboolean add_stage(Scored *scored, const StageChoice *choice, json_t *lis
 }
 
 static json_t *stages_json(const Asked *asked, const Wanted *wanted, const SparkApp *app, GError **error) {
-    g_autoptr(GArray) stages = g_array_new(FALSE, FALSE, sizeof(StageChoice));
-    StageList found = {stages, wanted, app};
-    if (!list_stages(asked, &found, error)) return NULL;
+    g_autoptr(GArray) stages = stage_choices_load(asked->archive, app, wanted->stage, error);
+    if (!stages) return NULL;
     json_t *list = json_array();
     Scored scored = {.asked = asked, .wanted = wanted, .app = app};
     for (guint i = 0; i < stages->len; i++) {

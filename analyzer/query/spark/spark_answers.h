@@ -14,3 +14,5 @@ json_t *answer_runs(const Asked *asked, GError **error);
 json_t *answer_why(const Asked *asked, GError **error);
 json_t *answer_stragglers(const Asked *asked, GError **error);
 json_t *answer_operations(const Asked *asked, GError **error);
+json_t *answer_pipelines(const Asked *asked, GError **error);
+json_t *answer_samples(const Asked *asked, GError **error);
