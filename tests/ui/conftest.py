@@ -4,11 +4,12 @@ import json
 import shutil
 import site
 import subprocess
+import time
 
 import pytest
 
 from tests.conftest import ROOT, Plumbd
-from tests.ui import load
+from tests.ui import load, spark
 
 SPARK_LOG = ROOT / "tests/data/spark/4.3.0/normal.zstd"
 SCREENSHOTS = ROOT / "build/screenshots"
@@ -36,6 +37,19 @@ def cluster(plumbd_program, build_dir, tmp_path_factory):
     load.send(plumbd)
     receiver = ":".join(map(str, plumbd.thrift))
     subprocess.run([build_dir / "spark-bridge/plumb-bridge", "--receiver", receiver, SPARK_LOG], check=True)
+    plumbd.flush()
+    yield plumbd
+    plumbd.clean_up()
+
+
+@pytest.fixture(scope="session")
+def busy(plumbd_program, plumb_program, tmp_path_factory):
+    """A plumbd that has the same load, and the application of tests/ui/spark.py, whose id is busy.app."""
+    folder = tmp_path_factory.mktemp("busy")
+    plumbd = Plumbd(plumbd_program, folder).start()
+    load.send(plumbd)
+    plumbd.spark_sent_ns = time.time_ns()
+    plumbd.app = spark.send(plumbd, plumb_program, folder, plumbd.spark_sent_ns)
     plumbd.flush()
     yield plumbd
     plumbd.clean_up()

@@ -191,7 +191,29 @@ export interface TraceRow {
 export interface TracesAnswer {
   scanned: number
   more: boolean
+  /** With summary: of all that match. */
+  counts?: Period & {
+    traces: number
+    step_ns?: number
+    edges: number[]
+    columns: { begin_time_ns: bigint; traces: number; at: number[]; counts: number[] }[]
+  }
   traces: TraceRow[]
+}
+
+export interface ContrastAnswer {
+  a_traces: number
+  b_traces: number
+  more?: boolean
+  rows: {
+    kind: 'function' | 'host' | 'annotation'
+    key?: string
+    value: string
+    a_traces: number
+    b_traces: number
+    a_share: number
+    b_share: number
+  }[]
 }
 
 export interface Span {

@@ -31,7 +31,13 @@ export function Suspects({ suspects }: { suspects: readonly Suspect[] }): VNode 
     <ul class="suspects">
       {suspects.map((suspect) => (
         <li key={suspectText(suspect) + (suspect.function ?? '')}>
-          <b>{suspectText(suspect)}</b>
+          <b>
+            {suspect.host === undefined ? (
+              suspectText(suspect)
+            ) : (
+              <a href={linkTo('hosts', suspect.host)}>{suspectText(suspect)}</a>
+            )}
+          </b>
           {suspect.tasks !== undefined && `: ${suspect.tasks} tasks`}
           {suspect.explains_ns !== undefined && ` slower by ${duration(suspect.explains_ns)} in all`}
           {suspect.function !== undefined && (

@@ -3,8 +3,7 @@
 
 import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { PatternNode } from '../api/answers.ts'
-import { layIcicle, weights, type Cell, type Width } from '../timeline/icicle.ts'
+import { layIcicle, weights, type Cell, type IcicleNode, type Width } from '../timeline/icicle.ts'
 import { count, duration, share } from '../text/units.ts'
 import { visible } from '../text/visible.ts'
 
@@ -15,13 +14,21 @@ function widthText(width: Width, weight: number, resolution: number): string {
   return width === 'calls' ? `${count(weight)} calls here and below` : duration(weight, resolution)
 }
 
+export interface NamedNode extends IcicleNode {
+  readonly function: string
+  readonly role: string
+  readonly resolution_ns: number
+}
+
 interface Props {
-  readonly nodes: readonly PatternNode[]
+  readonly nodes: readonly NamedNode[]
   readonly width: Width
   readonly focus: number
   readonly chosen: number
   readonly onChoose: (node: number) => void
   readonly onFocus: (node: number) => void
+  /** Instead of the role: a class that colours the cell, and what is said of it. */
+  readonly tone?: (node: number) => { readonly className: string; readonly text: string }
 }
 
 /** The cell that an arrow key leads to. */
@@ -45,7 +52,7 @@ function distance(cell: Cell, x: number): number {
   return x < cell.x ? cell.x - x : x > cell.x + cell.width ? x - cell.x - cell.width : 0
 }
 
-export function Icicle({ nodes, width, focus, chosen, onChoose, onFocus }: Props): VNode {
+export function Icicle({ nodes, width, focus, chosen, onChoose, onFocus, tone }: Props): VNode {
   const box = useRef<HTMLDivElement>(null)
   const cells = layIcicle(nodes, width, focus, LEAST_WIDTH)
   const sums = weights(nodes, width)
@@ -75,12 +82,13 @@ export function Icicle({ nodes, width, focus, chosen, onChoose, onFocus }: Props
     >
       {cells.map((cell, i) => {
         const node = nodes[cell.node]!
-        const text = `${visible(node.function)} (${node.role}): ${widthText(width, sums[cell.node]!, node.resolution_ns)}, ${share(sums[cell.node]!, whole)}`
+        const toned = tone?.(cell.node)
+        const text = `${visible(node.function)} (${node.role}): ${widthText(width, sums[cell.node]!, node.resolution_ns)}, ${share(sums[cell.node]!, whole)}${toned === undefined ? '' : `; ${toned.text}`}`
         return (
           <button
             key={cell.node}
             type="button"
-            class={`cell role-${node.role} ${cell.node === chosen ? 'chosen' : ''}`}
+            class={`cell ${toned?.className ?? `role-${node.role}`} ${cell.node === chosen ? 'chosen' : ''}`}
             style={{
               left: `${(cell.x * 100).toFixed(3)}%`,
               width: `calc(${(cell.width * 100).toFixed(3)}% - 1px)`,

@@ -26,7 +26,7 @@ export function factsOf(of: Measure): [string, string][] {
   return facts
 }
 
-export function Facts({ facts }: { facts: readonly (readonly [string, string])[] }): VNode {
+export function Facts({ facts }: { facts: readonly (readonly [string, VNode | string])[] }): VNode {
   return (
     <dl class="facts">
       {facts.map(([name, text]) => (

@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { Fragment } from 'preact'
 import { go, value } from '../app/address.ts'
+import { Exported } from './export.tsx'
 
 export interface Column<T> {
   readonly key: string
@@ -48,35 +49,37 @@ export function Table<T>(props: {
 }): VNode {
   const sorted = value('sort') ?? props.defaultSort ?? ''
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
-      <table>
-        <caption class="unseen">{props.label}</caption>
-        <thead>
-          <tr>
-            {props.columns.map((column) => (
-              <Head key={column.key} column={column} sorted={sorted} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.rows.map((row) => (
-            <Fragment key={props.rowKey(row)}>
-              <tr class={props.rowClass?.(row) ?? ''}>
-                {props.columns.map((column) => (
-                  <td key={column.key} class={column.text ? 'text' : ''}>
-                    {column.cell(row)}
-                  </td>
-                ))}
-              </tr>
-              {props.open?.(row) === true && (
-                <tr class="detail">
-                  <td colSpan={props.columns.length}>{props.detail?.(row)}</td>
+    <Exported name={props.label} table>
+      <div class="scroll" tabIndex={0} role="region" aria-label={props.label}>
+        <table>
+          <caption class="unseen">{props.label}</caption>
+          <thead>
+            <tr>
+              {props.columns.map((column) => (
+                <Head key={column.key} column={column} sorted={sorted} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {props.rows.map((row) => (
+              <Fragment key={props.rowKey(row)}>
+                <tr class={props.rowClass?.(row) ?? ''}>
+                  {props.columns.map((column) => (
+                    <td key={column.key} class={column.text ? 'text' : ''}>
+                      {column.cell(row)}
+                    </td>
+                  ))}
                 </tr>
-              )}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
-    </div>
+                {props.open?.(row) === true && (
+                  <tr class="detail">
+                    <td colSpan={props.columns.length}>{props.detail?.(row)}</td>
+                  </tr>
+                )}
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Exported>
   )
 }

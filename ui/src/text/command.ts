@@ -6,19 +6,32 @@ export function quoted(word: string): string {
 
 export type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Ids of questions are positional in `plumb`. */
+/** What is positional in `plumb`: ids of questions, the host of those about hosts, the two sides of diff. */
+const isPositional = (question: string, name: string): boolean =>
+  name === 'id' ||
+  name === 'app' ||
+  (name === 'host' && (question === 'nodes' || question === 'hosts')) ||
+  (question === 'diff' && (name === 'a' || name === 'b'))
+
 export function plumbCommand(question: string, parameters: Parameters): string {
   const words = ['plumb', question]
   for (const [name, value] of Object.entries(parameters)) {
     for (const one of typeof value === 'string' ? [value] : (value ?? [])) {
-      if (name === 'id' || name === 'app') words.push(quoted(one))
+      if (isPositional(question, name)) words.push(quoted(one))
       else words.push(`--${name.replaceAll('_', '-')}`, ...(one === 'true' ? [] : [quoted(optionValue(name, one))]))
     }
   }
   return words.join(' ')
 }
 
+const DIFF_SORTS: Readonly<Record<string, string>> = {
+  total_change_ns: 'total',
+  mean_change_ns: 'mean',
+  mean_change_percent: 'percent',
+}
+
 /** `plumb` sorts by columns, whose names lack the unit. */
 function optionValue(name: string, value: string): string {
-  return name === 'sort' ? value.replace(/^bytes\.|^rate\./, '').replace(/_(time_ns|ns|bytes|per_s)$/, '') : value
+  if (name !== 'sort') return value
+  return DIFF_SORTS[value] ?? value.replace(/^bytes\.|^rate\./, '').replace(/_(time_ns|ns|bytes|per_s)$/, '')
 }

@@ -35,5 +35,10 @@ describe('commands', () => {
     expect(plumbCommand('traces', { sort: 'begin_time_ns', incomplete: 'true' })).toBe(
       'plumb traces --sort begin --incomplete',
     )
+    expect(plumbCommand('diff', { a: '2h..1h', b: '1h..', sort: 'mean_change_ns' })).toBe(
+      'plumb diff 2h..1h 1h.. --sort mean',
+    )
+    expect(plumbCommand('nodes', { host: 'dn7', limit: '20' })).toBe('plumb nodes dn7 --limit 20')
+    expect(plumbCommand('forest', { host: 'dn7' })).toBe('plumb forest --host dn7')
   })
 })

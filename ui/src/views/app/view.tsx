@@ -138,6 +138,11 @@ export function AppView(): VNode {
         { question: 'stages', parameters: { app } },
         { question: 'why', parameters: whyAsked },
       ]}
+      tools={
+        <a class="button" href={linkTo('operations', app)}>
+          Its operations
+        </a>
+      }
     >
       <Shown answer={stages} lines={10}>
         {(data) => (

@@ -5,77 +5,18 @@ import type { FunctionRow, FunctionsAnswer, Measure } from '../../api/answers.ts
 import { go, linkTo, linkWith, value } from '../../app/address.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Strip, logDomain, type Domain, type Spread } from '../../marks/strip.tsx'
+import { logDomain, type Domain } from '../../marks/strip.tsx'
 import { Bar, Chips, Choice, Name, RoleChoice } from '../../parts/bits.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
 import { bytes, bytesPerS, count, duration, meanResolution, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { FunctionDetail } from './detail.tsx'
+import { SPREADS, spreadCell, type Kind } from './spread.tsx'
 
 const ROWS = '200'
 const FILTERS = ['role', 'host', 'function', 'find']
-
-type Kind = 'times' | 'bytes' | 'rate'
-
-interface Spreading {
-  readonly spread: (row: Measure) => Spread | undefined
-  readonly write: (row: Measure, value: number) => string
-}
-
-const SPREADS: Readonly<Record<Kind, Spreading>> = {
-  times: {
-    spread: ({ min_ns: min, q25_ns: q25, q50_ns: q50, q75_ns: q75, q95_ns: q95, max_ns: max }) =>
-      min === undefined ? undefined : { min, q25: q25!, q50: q50!, q75: q75!, q95: q95!, max: max! },
-    write: (row, ns) => duration(ns, row.resolution_ns),
-  },
-  bytes: {
-    spread: ({ bytes: of }) =>
-      of?.min_bytes === undefined
-        ? undefined
-        : {
-            min: of.min_bytes,
-            q25: of.q25_bytes!,
-            q50: of.q50_bytes!,
-            q75: of.q75_bytes!,
-            q95: of.q95_bytes!,
-            max: of.max_bytes!,
-          },
-    write: (_, value) => bytes(value),
-  },
-  rate: {
-    spread: ({ rate: of }) =>
-      of === undefined
-        ? undefined
-        : {
-            min: of.min_bytes_per_s,
-            q25: of.q25_bytes_per_s,
-            q50: of.q50_bytes_per_s,
-            q75: of.q75_bytes_per_s,
-            q95: of.q95_bytes_per_s,
-            max: of.max_bytes_per_s,
-          },
-    write: (_, value) => bytesPerS(value),
-  },
-}
-
-function spreadLabel(row: Measure, spread: Spread, write: Spreading['write']): string {
-  const part = (name: string, of: number): string => `${name} ${write(row, of)}`
-  return [
-    part('least', spread.min),
-    part('25 %', spread.q25),
-    part('median', spread.q50),
-    part('75 %', spread.q75),
-    part('95 %', spread.q95),
-    part('most', spread.max),
-  ].join(', ')
-}
-
-function spreadCell(kind: Kind, row: Measure, domain: Domain): VNode | string {
-  const spread = SPREADS[kind].spread(row)
-  if (spread === undefined) return '-'
-  return <Strip spread={spread} domain={domain} label={spreadLabel(row, spread, SPREADS[kind].write)} />
-}
 
 export function notesOf(row: Measure): string {
   const notes: [string, number | undefined][] = [
@@ -86,11 +27,20 @@ export function notesOf(row: Measure): string {
   return notes.flatMap(([name, calls]) => (calls === undefined ? [] : [`${count(calls)} ${name}`])).join(', ')
 }
 
+const keyOf = (row: FunctionRow): string => `${row.function} ${row.role} ${row.host ?? ''}`.trim()
+
 function nameCell(row: FunctionRow): VNode {
+  const open = value('open') === keyOf(row)
   return (
-    <a class="plain" href={linkTo('traces', '', { function: row.function, role: row.role, host: row.host })}>
+    <button
+      type="button"
+      class={`plain opener ${open ? 'open' : ''}`}
+      aria-expanded={open}
+      onClick={() => go({ open: open ? undefined : keyOf(row) })}
+    >
+      <span class="twist" aria-hidden="true" />
       <Name text={row.function} role={row.role} />
-    </a>
+    </button>
   )
 }
 
@@ -247,8 +197,10 @@ function Rows({ answer }: { answer: FunctionsAnswer }): VNode {
         label="Functions"
         columns={columnsOf(kind in SPREADS ? kind : 'times', rows)}
         rows={rows}
-        rowKey={(row) => `${row.function} ${row.role} ${row.host ?? ''}`}
+        rowKey={keyOf}
         defaultSort="total_ns"
+        open={(row) => value('open') === keyOf(row)}
+        detail={(row) => <FunctionDetail row={row} />}
       />
       {answer.more === true && (
         <p class="more">

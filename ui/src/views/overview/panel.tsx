@@ -92,8 +92,11 @@ export function CellPanel(props: { answer: SeriesAnswer; cell: Cell; function: s
         >
           Slowest traces here
         </a>
-        <a class="button" href={linkTo('functions', '', { host })}>
-          All calls of this host
+        <a class="button" href={linkTo('hosts', host)}>
+          This host
+        </a>
+        <a class="button" href={linkTo('diff', '', { ...period, host })}>
+          What changed
         </a>
         <a class="button" href={linkTo('forest', '', { host, ...period })}>
           Call trees

@@ -53,11 +53,11 @@ function Path({ straggler }: { straggler: Straggler }): VNode {
 }
 
 export function TaskPanel({ task, straggler }: { task: TaskRow; straggler: Straggler | undefined }): VNode {
-  const facts: [string, string][] = [
+  const facts: [string, VNode | string][] = [
     ['status', task.status],
     ['duration', task.duration_ns === undefined ? '-' : duration(task.duration_ns)],
     ['of the median', task.times_median === undefined ? '-' : `× ${task.times_median.toFixed(2)}`],
-    ['host', visible(task.host ?? '-')],
+    ['host', task.host === undefined ? '-' : <a href={linkTo('hosts', task.host)}>{visible(task.host)}</a>],
     ['executor', visible(task.executor ?? '-')],
     ['partition', count(task.partition)],
   ]

@@ -124,6 +124,11 @@ export function StageView(): VNode {
           </>
         )
       }
+      tools={
+        <a class="button" href={linkTo('operations', app, { stage })}>
+          Its operations
+        </a>
+      }
       asked={[
         { question: 'tasks', parameters },
         { question: 'why', parameters: whyAsked },

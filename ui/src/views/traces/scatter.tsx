@@ -3,10 +3,11 @@
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import type { TraceRow } from '../../api/answers.ts'
-import { go, linkTo } from '../../app/address.ts'
+import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { Canvas, colour, type Painter } from '../../marks/canvas.tsx'
 import { logDomain, logPlace } from '../../marks/strip.tsx'
+import type { Area } from '../../parts/latency.tsx'
 import { axisTime, ticks } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 
@@ -64,6 +65,17 @@ function scaleOf(rows: readonly TraceRow[]): Scale {
   }
 }
 
+/** What was chosen before. */
+function frameArea(context: CanvasRenderingContext2D, scale: Scale, area: Area, width: number): void {
+  const place = (begin: bigint, length: number): Point =>
+    scale.place({ begin_time_ns: begin, duration_ns: length } as TraceRow, width)
+  const [low, high] = [place(area.since, area.least), place(area.until, area.most)]
+  context.globalAlpha = 1
+  context.strokeStyle = colour('text')
+  context.lineWidth = 1.5
+  context.strokeRect(low.x, high.y, high.x - low.x, low.y - high.y)
+}
+
 interface Brush {
   readonly from: Point
   readonly to: Point
@@ -74,7 +86,32 @@ function within(event: PointerEvent): Point {
   return { x: event.clientX - box.left, y: event.clientY - box.top }
 }
 
-export function Scatter({ rows }: { rows: readonly TraceRow[] }): VNode {
+/** Of a rectangle. A click is none: it opens the trace that is near. */
+function areaOf(rows: readonly TraceRow[], { from, to }: Brush, width: number): Area | undefined {
+  const scale = scaleOf(rows)
+  if (Math.abs(to.x - from.x) < 6 && Math.abs(to.y - from.y) < 6) {
+    const near = (row: TraceRow): number => {
+      const { x, y } = scale.place(row, width)
+      return Math.hypot(x - to.x, y - to.y)
+    }
+    const best = rows.reduce((a, b) => (near(b) < near(a) ? b : a))
+    if (near(best) < 12) location.hash = linkTo('trace', best.trace)
+    return undefined
+  }
+  return {
+    since: scale.time(Math.min(from.x, to.x), width),
+    until: scale.time(Math.max(from.x, to.x), width),
+    least: Math.max(0, Math.floor(scale.length(Math.max(from.y, to.y)))),
+    most: Math.ceil(scale.length(Math.min(from.y, to.y))),
+  }
+}
+
+export function Scatter(props: {
+  rows: readonly TraceRow[]
+  chosen: Area | undefined
+  onChoose: (area: Area) => void
+}): VNode {
+  const { rows, chosen, onChoose } = props
   const [brush, setBrush] = useState<Brush>()
   const shownZone = zone.value
   const paint = useCallback<Painter>(
@@ -89,33 +126,18 @@ export function Scatter({ rows }: { rows: readonly TraceRow[] }): VNode {
         context.arc(x, y, 3, 0, 7)
         context.fill()
       }
+      if (chosen) frameArea(context, scale, chosen, width)
       if (brush === undefined) return
       context.globalAlpha = 0.15
       context.fillStyle = colour('accent')
       context.fillRect(brush.from.x, brush.from.y, brush.to.x - brush.from.x, brush.to.y - brush.from.y)
     },
-    [rows, brush, shownZone],
+    [rows, brush, shownZone, chosen?.since, chosen?.until, chosen?.least, chosen?.most],
   )
 
-  const choose = (area: Brush, width: number): void => {
-    const scale = scaleOf(rows)
-    if (Math.abs(area.to.x - area.from.x) < 6 && Math.abs(area.to.y - area.from.y) < 6) {
-      const near = (row: TraceRow): number => {
-        const { x, y } = scale.place(row, width)
-        return Math.hypot(x - area.to.x, y - area.to.y)
-      }
-      const best = rows.reduce((a, b) => (near(b) < near(a) ? b : a))
-      if (near(best) < 12) location.hash = linkTo('trace', best.trace)
-      return
-    }
-    const [left, right] = [Math.min(area.from.x, area.to.x), Math.max(area.from.x, area.to.x)]
-    const [top, bottom] = [Math.min(area.from.y, area.to.y), Math.max(area.from.y, area.to.y)]
-    go({
-      since: String(scale.time(left, width)),
-      until: String(scale.time(right, width)),
-      min_duration: `${Math.max(0, Math.floor(scale.length(bottom)))}ns`,
-      max_duration: `${Math.ceil(scale.length(top))}ns`,
-    })
+  const choose = (brush: Brush, width: number): void => {
+    const area = areaOf(rows, brush, width)
+    if (area !== undefined) onChoose(area)
   }
   return (
     <figure class="chart">
@@ -136,7 +158,9 @@ export function Scatter({ rows }: { rows: readonly TraceRow[] }): VNode {
           setBrush(undefined)
         }}
       />
-      <figcaption class="quiet-text">A click opens a trace; a rectangle becomes the filter.</figcaption>
+      <figcaption class="quiet-text">
+        A click opens a trace; a rectangle chooses some, and tells what differs in them.
+      </figcaption>
     </figure>
   )
 }

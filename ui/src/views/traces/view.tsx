@@ -2,7 +2,8 @@
 
 import type { VNode } from 'preact'
 import type { TraceRow, TracesAnswer } from '../../api/answers.ts'
-import { go, linkTo, value, values } from '../../app/address.ts'
+import type { Parameters } from '../../api/ask.ts'
+import { go, linkTo, refine, value, values } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
@@ -13,7 +14,7 @@ import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { Scatter } from './scatter.tsx'
+import { Counted, Differs, Points } from './choice.tsx'
 
 const LIMIT = '200'
 const FILTERS = [
@@ -38,9 +39,41 @@ function marksOf(row: TraceRow): string {
     .join(', ')
 }
 
+function Tick({ row }: { row: TraceRow }): VNode {
+  const ticked = values('tick')
+  const on = ticked.includes(row.trace)
+  return (
+    <input
+      type="checkbox"
+      checked={on}
+      aria-label={`compare trace ${row.trace}`}
+      onChange={() =>
+        refine({ tick: on ? ticked.filter((one) => one !== row.trace) : [...ticked.slice(-1), row.trace] })
+      }
+    />
+  )
+}
+
+function Ticked(): VNode {
+  const [a, b] = values('tick')
+  if (a === undefined) return <></>
+  return (
+    <p class="chips" role="status">
+      {b === undefined ? (
+        <span class="quiet-text">Tick another one, to compare both.</span>
+      ) : (
+        <a class="button" href={linkTo('diff', '', { kind: 'trace', a, b })}>
+          Compare the two that are ticked
+        </a>
+      )}
+    </p>
+  )
+}
+
 function columnsOf(rows: readonly TraceRow[]): Column<TraceRow>[] {
   const longest = Math.max(...rows.map((row) => row.duration_ns))
   return [
+    { key: 'tick', head: '', text: true, cell: (row) => <Tick row={row} /> },
     {
       key: 'begin',
       head: 'begin',
@@ -98,12 +131,14 @@ function sentence(answer: TracesAnswer | undefined): VNode | undefined {
   )
 }
 
-function Found({ answer }: { answer: TracesAnswer }): VNode {
+function Found({ answer, asked }: { answer: TracesAnswer; asked: Parameters }): VNode {
   if (answer.traces.length === 0)
     return <Empty what="No traces" filters={FILTERS.filter((name) => value(name) !== undefined)} />
   return (
     <>
-      <Scatter rows={answer.traces} />
+      {answer.more ? <Counted asked={asked} rows={answer.traces} /> : <Points rows={answer.traces} />}
+      <Differs asked={asked} />
+      <Ticked />
       <Table
         label="Traces"
         columns={columnsOf(answer.traces)}
@@ -172,7 +207,7 @@ export function TracesView(): VNode {
         ]}
       />
       <Shown answer={answer} lines={16}>
-        {(data) => <Found answer={data} />}
+        {(data) => <Found answer={data} asked={parameters} />}
       </Shown>
     </View>
   )

@@ -1,0 +1,177 @@
+// Values over time as lines, with what each was at the pointer. SVG: a few hundred points at most.
+
+import type { VNode } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { zone } from '../app/choices.ts'
+import { axisTime, clockTime, ticks } from '../text/times.ts'
+
+export interface Point {
+  readonly time: bigint
+  readonly value: number
+}
+
+export interface Line {
+  readonly label: string
+  /** "line-0" to "line-5" (style.css), each a colour and a dash. */
+  readonly className: string
+  readonly points: readonly Point[]
+  /** Points that stand out. */
+  readonly bad?: readonly Point[]
+}
+
+interface Props {
+  readonly lines: readonly Line[]
+  readonly since: bigint
+  readonly until: bigint
+  /** Between two points of a line; where more is missing the line is broken. */
+  readonly stepNs: number
+  readonly write: (value: number) => string
+  readonly label: string
+  /** A value that is drawn as a line across. */
+  readonly usual?: { readonly value: number; readonly label: string }
+  /** At least so much is in the picture. */
+  readonly least?: number
+  readonly height?: number
+}
+
+const LEFT = 66
+const RIGHT = 24
+const TOP = 8
+const BOTTOM = 22
+
+/** 1, 2, 5, 10, ... of which at most 'most' fit. */
+export function roundTicks(top: number, most: number): number[] {
+  const size = 10 ** Math.floor(Math.log10(top / most))
+  const step = [1, 2, 5, 10].map((n) => n * size).find((one) => top / one <= most) ?? size * 10
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step)
+}
+
+/** The path of a line, broken where steps are missing; a point alone is a dot. */
+export function pathOf(
+  points: readonly Point[],
+  stepNs: number,
+  x: (time: bigint) => number,
+  y: (of: number) => number,
+): string {
+  return points
+    .map((point, i) => {
+      const before = points[i - 1]
+      const after = points[i + 1]
+      const joined = before !== undefined && Number(point.time - before.time) <= 1.6 * stepNs
+      const lonely = !joined && !(after !== undefined && Number(after.time - point.time) <= 1.6 * stepNs)
+      return `${joined ? 'L' : 'M'}${x(point.time).toFixed(1)} ${y(point.value).toFixed(1)}${lonely ? 'h0.1' : ''}`
+    })
+    .join('')
+}
+
+function nearest(points: readonly Point[], time: bigint, stepNs: number): Point | undefined {
+  const far = (point: Point): number => Math.abs(Number(point.time - time))
+  const best = points.reduce<Point | undefined>((a, b) => (a === undefined || far(b) < far(a) ? b : a), undefined)
+  return best !== undefined && far(best) <= 1.6 * stepNs ? best : undefined
+}
+
+function useWidth(): [{ current: SVGSVGElement | null }, number] {
+  const element = useRef<SVGSVGElement>(null)
+  const [width, setWidth] = useState(600)
+  useLayoutEffect(() => {
+    const box = element.current!
+    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
+    observer.observe(box)
+    setWidth(box.clientWidth)
+    return () => observer.disconnect()
+  }, [])
+  return [element, width]
+}
+
+function Axes(
+  props: Props & { width: number; top: number; x: (time: bigint) => number; y: (of: number) => number },
+): VNode {
+  const { since, until, width, top, x, y, usual, write, height = 150 } = props
+  const { at, step } = ticks(since, until, Math.max(2, Math.floor((width - LEFT) / 90)))
+  return (
+    <>
+      {roundTicks(top, 4).map((value) => (
+        <g key={value}>
+          <line class="grid" x1={LEFT} x2={width - RIGHT} y1={y(value)} y2={y(value)} />
+          <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
+            {write(value)}
+          </text>
+        </g>
+      ))}
+      {at.map((ns) => (
+        <text key={String(ns)} x={x(ns)} y={height - 6} text-anchor="middle">
+          {axisTime(ns, zone.value, step)}
+        </text>
+      ))}
+      {usual !== undefined && (
+        <line class="usual" x1={LEFT} x2={width - RIGHT} y1={y(usual.value)} y2={y(usual.value)} />
+      )}
+    </>
+  )
+}
+
+function Legend({ lines, over, stepNs, write, usual }: Props & { over: bigint | undefined }): VNode {
+  return (
+    <figcaption>
+      {over !== undefined && <b>{clockTime(over, zone.value)}</b>}
+      {lines.map((line) => {
+        const at = over === undefined ? undefined : nearest(line.points, over, stepNs)
+        return (
+          <span key={line.label}>
+            <svg width="22" height="8" aria-hidden="true">
+              <path class={`curve-line ${line.className}`} d="M0 4h22" />
+            </svg>{' '}
+            {line.label}
+            {over !== undefined && ` ${at === undefined ? '-' : write(at.value)}`}
+          </span>
+        )
+      })}
+      {usual !== undefined && <span class="quiet-text">dotted: {usual.label}</span>}
+    </figcaption>
+  )
+}
+
+export function Curve(props: Props): VNode {
+  const { lines, since, until, height = 150 } = props
+  const [element, width] = useWidth()
+  const [over, setOver] = useState<bigint>()
+  const values = lines.flatMap((line) => line.points.map((point) => point.value))
+  const top = Math.max(1e-9, props.least ?? 0, (props.usual?.value ?? 0) * 1.1, ...values) * 1.05
+  const inner = Math.max(1, width - LEFT - RIGHT)
+  const length = Math.max(1, Number(until - since))
+  const x = (time: bigint): number => LEFT + (Number(time - since) / length) * inner
+  const y = (value: number): number => TOP + (1 - value / top) * (height - TOP - BOTTOM)
+  return (
+    <figure class="curve">
+      <svg
+        ref={element}
+        height={height}
+        role="img"
+        aria-label={props.label}
+        onPointerMove={(event) => {
+          const share = (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / inner
+          setOver(since + BigInt(Math.round(Math.min(1, Math.max(0, share)) * length)))
+        }}
+        onPointerLeave={() => setOver(undefined)}
+      >
+        <Axes {...props} width={width} top={top} x={x} y={y} />
+        {lines.map((line) => (
+          <path key={line.label} class={`curve-line ${line.className}`} d={pathOf(line.points, props.stepNs, x, y)} />
+        ))}
+        {lines.flatMap((line) =>
+          (line.bad ?? []).map((point) => (
+            <circle
+              key={`${line.label} ${point.time}`}
+              class="bad-point"
+              cx={x(point.time)}
+              cy={y(point.value)}
+              r={3}
+            />
+          )),
+        )}
+        {over !== undefined && <line class="over" x1={x(over)} x2={x(over)} y1={TOP} y2={height - BOTTOM} />}
+      </svg>
+      <Legend {...props} over={over} />
+    </figure>
+  )
+}

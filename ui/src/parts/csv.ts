@@ -1,0 +1,25 @@
+// A table of the page as comma-separated values (RFC 4180), as it is shown.
+
+/** Spreadsheets take what begins so for a formula, and names come from the network. */
+const FORMULA = /^[=+\-@\t\r]/
+const NUMBER = /^[+-]?[\d.,]+( ?[%\w/µ]+)?$/
+
+export function quotedCell(text: string): string {
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** What a cell says: its text; of a mark its label. */
+function said(cell: Element): string {
+  const marks = [...cell.querySelectorAll('svg[aria-label]')].map((mark) => mark.getAttribute('aria-label') ?? '')
+  const copy = cell.cloneNode(true) as Element
+  for (const unseen of copy.querySelectorAll('svg, [aria-hidden=true]')) unseen.remove()
+  return [copy.textContent.replace(/\s+/g, ' ').trim(), ...marks].filter((part) => part !== '').join(' ')
+}
+
+export function tableCsv(table: HTMLTableElement): string {
+  return [...table.rows]
+    .filter((row) => !row.classList.contains('detail'))
+    .map((row) => [...row.cells].map((cell) => quotedCell(said(cell))).join(',') + '\r\n')
+    .join('')
+}

@@ -1,0 +1,206 @@
+// A row that is open: how the function went over time, how its calls are spread, and on which hosts.
+
+import type { VNode } from 'preact'
+import type { DistributionAnswer, FunctionRow, SeriesAnswer } from '../../api/answers.ts'
+import { linkTo } from '../../app/address.ts'
+import { askedPeriod } from '../../app/period.ts'
+import { useQuestion, type Answer } from '../../app/question.ts'
+import { Curve, type Line } from '../../marks/curve.tsx'
+import { Histogram } from '../../marks/histogram.tsx'
+import { LatencyMap, type Area } from '../../parts/latency.tsx'
+import { Exported } from '../../parts/export.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { bytes, bytesPerS, count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+
+const HOSTS = '8'
+
+type Of = 'duration' | 'bytes' | 'rate'
+
+const WRITE: Readonly<Record<Of, (value: number) => string>> = {
+  duration: (ns) => duration(ns).replace(/\.\d+/, ''),
+  bytes,
+  rate: bytesPerS,
+}
+
+function linesOf(answer: SeriesAnswer, label: string, number: number): Line[] {
+  const row = answer.series[0]
+  if (row === undefined) return []
+  const since = answer.since_time_ns ?? 0n
+  const points = row.at.map((step, i) => ({
+    time: since + (BigInt(2 * step + 1) * BigInt(answer.step_ns ?? 1)) / 2n,
+    value: row.values[i]!,
+  }))
+  return [{ label, className: `line-${number}`, points }]
+}
+
+/** The whole period in one: the columns of the map, summed. */
+function sharesOf(answer: DistributionAnswer): number[] {
+  const counts = new Array<number>(Math.max(0, answer.edges.length - 1)).fill(0)
+  let calls = 0
+  for (const column of answer.columns) {
+    calls += column.calls
+    column.at.forEach((bin, i) => (counts[bin] = (counts[bin] ?? 0) + column.counts[i]!))
+  }
+  return counts.map((part) => part / Math.max(1, calls))
+}
+
+function Hosts({ answer, row }: { answer: SeriesAnswer; row: FunctionRow }): VNode {
+  if (answer.series.length < 2) return <></>
+  return (
+    <div>
+      <h3>By host, against the median of all</h3>
+      <ul class="host-list">
+        {answer.series.map((one) => {
+          const ratio = one.ratio ?? 0
+          return (
+            <li key={one.host}>
+              <a href={linkTo('hosts', one.host)}>{visible(one.host ?? '')}</a>
+              <span class="ratio-bar" aria-hidden="true">
+                <span
+                  class={ratio >= 1.5 ? 'slow-bar' : 'fine'}
+                  style={{
+                    width: `${Math.min(100, (100 * ratio) / Math.max(2, answer.series[0]!.ratio ?? 2)).toFixed(1)}%`,
+                  }}
+                />
+              </span>
+              <span>{one.ratio === undefined ? '-' : `× ${ratio.toFixed(2)}`}</span>
+            </li>
+          )
+        })}
+      </ul>
+      <p>
+        <a href={linkTo('overview', '', { function: row.function, role: row.role })}>All hosts over time</a>
+      </p>
+    </div>
+  )
+}
+
+function Spread({ of, asked }: { of: Of; asked: Record<string, string | undefined> }): VNode {
+  const answer = useQuestion<DistributionAnswer>('distribution', { ...asked, of })
+  return (
+    <Shown answer={answer} lines={3}>
+      {(data) =>
+        data.columns.length === 0 ? (
+          <p class="more">No call recorded bytes.</p>
+        ) : (
+          <Exported name={`spread-${of}`}>
+            <Histogram
+              edges={data.edges}
+              layers={[{ label: of, className: 'layer-one', shares: sharesOf(data) }]}
+              write={WRITE[of]}
+              label={`How calls are spread by ${of}`}
+            />
+          </Exported>
+        )
+      }
+    </Shown>
+  )
+}
+
+type AskedOf = Record<string, string | undefined>
+
+function OverTime({ asked, mean, name }: { asked: AskedOf; mean: Answer<SeriesAnswer>; name: string }): VNode {
+  const high = useQuestion<SeriesAnswer>('series', { ...asked, field: 'q95_ns' })
+  return (
+    <div>
+      <h3>Mean and 95th of 100 over time</h3>
+      <Shown answer={mean} lines={4}>
+        {(data) => (
+          <Exported name="curve">
+            <Curve
+              lines={[...linesOf(data, 'mean', 0), ...(high.data ? linesOf(high.data, '95 %', 1) : [])]}
+              since={data.since_time_ns ?? 0n}
+              until={data.until_time_ns ?? 1n}
+              stepNs={data.step_ns ?? 1}
+              write={WRITE.duration}
+              height={190}
+              label={`${name} over time`}
+            />
+          </Exported>
+        )}
+      </Shown>
+    </div>
+  )
+}
+
+function tracesLink(row: FunctionRow, area: Area): string {
+  return linkTo('traces', '', {
+    since: String(area.since),
+    until: String(area.until),
+    function: row.function,
+    role: row.role,
+    host: row.host,
+    min_duration: `${Math.floor(area.least)}ns`,
+    sort: 'duration_ns',
+  })
+}
+
+function Spreads({ answer, row, asked }: { answer: DistributionAnswer; row: FunctionRow; asked: AskedOf }): VNode {
+  return (
+    <div>
+      <h3>Durations of {count(row.calls)} calls</h3>
+      <Exported name="spread">
+        <Histogram
+          edges={answer.edges}
+          layers={[{ label: 'calls', className: 'layer-one', shares: sharesOf(answer) }]}
+          write={WRITE.duration}
+          label="How calls are spread by duration"
+        />
+      </Exported>
+      {row.bytes !== undefined && (
+        <div class="columns narrow">
+          <Spread of="bytes" asked={asked} />
+          <Spread of="rate" asked={asked} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+export function FunctionDetail({ row }: { row: FunctionRow }): VNode {
+  const asked = { ...askedPeriod(), function: row.function, role: row.role, host: row.host }
+  const mean = useQuestion<SeriesAnswer>('series', asked)
+  const step = mean.data?.step_ns
+  const spread = useQuestion<DistributionAnswer>(
+    'distribution',
+    step === undefined ? null : { ...asked, step: `${Math.round(step / 1e9)}s` },
+  )
+  const hosts = useQuestion<SeriesAnswer>('series', { ...asked, by: 'host', sort: 'ratio', limit: HOSTS })
+  return (
+    <div class="function-detail">
+      <OverTime asked={asked} mean={mean} name={row.function} />
+      <div>
+        <h3>Calls by time and duration</h3>
+        <Shown answer={spread} lines={4}>
+          {(data) => (
+            <Exported name="latency">
+              <LatencyMap
+                answer={data}
+                write={WRITE.duration}
+                what={['call', 'calls']}
+                hint="A click or a rectangle leads to the traces with such calls."
+                onChoose={(area) => (location.hash = tracesLink(row, area))}
+              />
+            </Exported>
+          )}
+        </Shown>
+      </div>
+      {spread.data !== undefined && <Spreads answer={spread.data} row={row} asked={asked} />}
+      <Shown answer={hosts} lines={4}>
+        {(data) => <Hosts answer={data} row={row} />}
+      </Shown>
+      <p class="buttons">
+        <a
+          class="button"
+          href={linkTo('traces', '', { function: row.function, role: row.role, host: row.host, sort: 'duration_ns' })}
+        >
+          Slowest traces with it
+        </a>
+        <a class="button" href={linkTo('forest', '', { function: row.function })}>
+          Its call trees
+        </a>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,258 @@
+// One host: since when it is slow and at what, its functions against what is predicted, who waited for it.
+
+import type { ComponentChildren, VNode } from 'preact'
+import type { HostsAnswer, NodesAnswer, SendersAnswer, SkewAnswer, WaitedTask } from '../../api/hosts.ts'
+import { go, linkTo, route, value } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { askedPeriod } from '../../app/period.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Curve, type Line } from '../../marks/curve.tsx'
+import { Name } from '../../parts/bits.tsx'
+import { Exported } from '../../parts/export.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { View, type Asked } from '../../parts/view.tsx'
+import { dayTime } from '../../text/times.ts'
+import { bytes, count, duration, durationSigned } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { Learned, classColumns } from './list.tsx'
+import { Samples, samplesAsked } from './samples.tsx'
+import { SpellCard, spellText } from './spells.tsx'
+
+const MINUTE_NS = 60e9
+const TASKS = '50'
+const times = (value: number): string => `× ${Number(value.toPrecision(3))}`
+
+type FunctionRow = NonNullable<NodesAnswer['functions']>[number]
+
+const FUNCTIONS: readonly Column<FunctionRow>[] = [
+  {
+    key: 'function',
+    head: 'function',
+    text: true,
+    cell: (row) => (
+      <a class="plain" href={linkTo('overview', '', { function: row.function, role: row.role })}>
+        <Name text={row.function} role={row.role} />
+      </a>
+    ),
+  },
+  { key: 'class', head: 'class of work', text: true, cell: (row) => row.class },
+  {
+    key: 'size',
+    head: 'size',
+    cell: (row) => (row.size_bytes === undefined ? '-' : `from ${bytes(row.size_bytes)}`),
+  },
+  { key: 'calls', head: 'calls', cell: (row) => count(row.calls) },
+  { key: 'predicted', head: 'predicted', cell: (row) => duration(row.predicted_ns) },
+  { key: 'seen', head: 'seen', cell: (row) => duration(row.seen_ns) },
+  {
+    key: 'slowdown',
+    head: '× predicted',
+    cell: (row) => <span class={row.slowdown >= 1.5 ? 'warn-text' : ''}>{row.slowdown.toFixed(2)}</span>,
+  },
+]
+
+const TASK_COLUMNS: readonly Column<WaitedTask>[] = [
+  {
+    key: 'task',
+    head: 'task',
+    text: true,
+    cell: (row) => (
+      <a href={linkTo('stage', row.app, { stage: `${row.stage}.${row.stage_attempt}`, sel: String(row.task) })}>
+        {row.task} of stage {row.stage}.{row.stage_attempt}
+      </a>
+    ),
+  },
+  {
+    key: 'app',
+    head: 'application',
+    text: true,
+    cell: (row) => <a href={linkTo('app', row.app)}>{visible(row.app)}</a>,
+  },
+  { key: 'host', head: 'ran on', text: true, cell: (row) => visible(row.host ?? '') },
+  { key: 'begin', head: 'begin', cell: (row) => dayTime(row.begin_time_ns, zone.value, 3) },
+  { key: 'duration', head: 'duration', cell: (row) => duration(row.duration_ns) },
+  { key: 'scale', head: 'of the median', cell: (row) => `× ${row.scale.toFixed(2)}` },
+  { key: 'explains', head: 'slower by this host', cell: (row) => duration(row.explains_ns) },
+  { key: 'resource', head: 'waited for its', text: true, cell: (row) => row.suspect.resource },
+  {
+    key: 'trace',
+    head: 'calls',
+    text: true,
+    cell: (row) => (
+      <a href={linkTo('trace', row.trace)}>
+        <code>{row.trace}</code>
+      </a>
+    ),
+  },
+]
+
+function Timeline({ answer }: { answer: NodesAnswer }): VNode {
+  const classes = (answer.timeline ?? []).filter((one) => one.points.length > 0)
+  if (classes.length === 0) return <></>
+  const lines = classes.map((one, i): Line => {
+    const points = one.points.map((point) => ({ time: point.time_ns, value: point.slowdown }))
+    return { label: one.class, className: `line-${i % 6}`, points, bad: points.filter((_, at) => one.points[at]!.bad) }
+  })
+  return (
+    <Exported name="slowdown">
+      <Curve
+        lines={lines}
+        since={answer.since_time_ns ?? 0n}
+        until={answer.until_time_ns ?? 1n}
+        stepNs={5 * MINUTE_NS}
+        write={times}
+        usual={{ value: 1, label: 'as predicted' }}
+        least={2}
+        label="How long calls took, of what was predicted, by class of work"
+      />
+    </Exported>
+  )
+}
+
+function Tasks({ answer, host }: { answer: HostsAnswer; host: string }): VNode {
+  const tasks = answer.tasks ?? []
+  if (tasks.length === 0) return <p class="more">No slow task of Spark waited for {visible(host)}.</p>
+  return <Table label="Tasks" columns={TASK_COLUMNS} rows={tasks} rowKey={(row) => `${row.app} ${row.task}`} />
+}
+
+/** Asked only once it is opened: the address keeps which. */
+function Part(props: { name: string; title: string; children: ComponentChildren }): VNode {
+  const open = value('open') === props.name
+  return (
+    <section class="card">
+      <button
+        type="button"
+        class={`plain opener ${open ? 'open' : ''}`}
+        aria-expanded={open}
+        onClick={() => go({ open: open ? undefined : props.name })}
+      >
+        <span class="twist" aria-hidden="true" />
+        <h2>{props.title}</h2>
+      </button>
+      {open && props.children}
+    </section>
+  )
+}
+
+function Clock({ host }: { host: string }): VNode {
+  const answer = useQuestion<SkewAnswer>('skew', { ...askedPeriod() })
+  return (
+    <Shown answer={answer} lines={3}>
+      {(data) => {
+        const pairs = data.pairs.filter((pair) => pair.from === host || pair.to === host)
+        if (pairs.length === 0) return <p class="more">No call of the {count(data.traces)} newest traces tells.</p>
+        return (
+          <Table
+            label="Clock offsets"
+            columns={[
+              { key: 'from', head: 'from', text: true, cell: (row) => visible(row.from) },
+              { key: 'to', head: 'to', text: true, cell: (row) => visible(row.to) },
+              { key: 'offset', head: 'offset', cell: (row) => durationSigned(row.offset_ns) },
+              { key: 'uncertainty', head: 'wrong by at most', cell: (row) => duration(row.uncertainty_ns) },
+              { key: 'samples', head: 'calls', cell: (row) => count(row.samples) },
+            ]}
+            rows={pairs}
+            rowKey={(row) => `${row.from} ${row.to}`}
+          />
+        )
+      }}
+    </Shown>
+  )
+}
+
+function Senders({ host }: { host: string }): VNode {
+  const answer = useQuestion<SendersAnswer>('senders', {})
+  return (
+    <Shown answer={answer} lines={3}>
+      {(data) => (
+        <Table
+          label="Senders"
+          columns={[
+            { key: 'sender', head: 'process', text: true, cell: (row) => visible(row.sender) },
+            { key: 'received', head: 'spans received', cell: (row) => count(row.received) },
+            { key: 'stored', head: 'stored', cell: (row) => count(row.stored) },
+          ]}
+          rows={data.senders.filter((row) => row.sender.split('/').includes(host))}
+          rowKey={(row) => row.sender}
+        />
+      )}
+    </Shown>
+  )
+}
+
+function About({ answer }: { answer: NodesAnswer }): VNode {
+  return (
+    <>
+      {answer.spells.map((spell) => (
+        <SpellCard key={`${spell.class} ${spell.begin_time_ns}`} spell={spell} here />
+      ))}
+      <h2>How long calls took, of what was predicted</h2>
+      <Timeline answer={answer} />
+      <Table label="Classes of work" columns={classColumns} rows={answer.nodes} rowKey={(row) => row.class} />
+      <h2>Its functions</h2>
+      <Table
+        label="Functions"
+        columns={FUNCTIONS}
+        rows={answer.functions ?? []}
+        rowKey={(row) => `${row.function} ${row.role} ${row.size_bytes ?? 0}`}
+      />
+      <Learned answer={answer} />
+    </>
+  )
+}
+
+export function OneHost(): VNode {
+  const host = route.value.id
+  const parameters = { host, ...askedPeriod() }
+  const nodes = useQuestion<NodesAnswer>('nodes', parameters)
+  const tasksAsked = { host, limit: TASKS }
+  const tasks = useQuestion<HostsAnswer>('hosts', tasksAsked)
+  const asked: Asked[] = [
+    { question: 'nodes', parameters },
+    { question: 'hosts', parameters: tasksAsked },
+    { question: 'samples', parameters: samplesAsked(host), command: false },
+  ]
+  const worst = nodes.data?.spells[0]
+  return (
+    <View
+      title={visible(host)}
+      question="What is slow on this host, and what did it cost?"
+      {...(nodes.data === undefined
+        ? {}
+        : {
+            sentence: worst === undefined ? 'It is as fast as it usually is.' : `Its ${spellText(worst)}.`,
+          })}
+      asked={asked}
+      tools={
+        <>
+          <a class="button" href={linkTo('functions', '', { host })}>
+            All its calls
+          </a>
+          <a class="button" href={linkTo('traces', '', { host, sort: 'duration_ns' })}>
+            Its slowest traces
+          </a>
+          <a class="button" href={linkTo('diff', '', { host })}>
+            What changed
+          </a>
+        </>
+      }
+    >
+      <Shown answer={nodes} lines={12}>
+        {(data) => <About answer={data} />}
+      </Shown>
+      <h2>Processor, disk, network</h2>
+      <Samples host={host} />
+      <h2>Slow tasks of Spark that waited for it</h2>
+      <Shown answer={tasks} lines={3}>
+        {(data) => <Tasks answer={data} host={host} />}
+      </Shown>
+      <Part name="clock" title="How its clock differs from others">
+        <Clock host={host} />
+      </Part>
+      <Part name="senders" title="Its processes, and what came of them">
+        <Senders host={host} />
+      </Part>
+    </View>
+  )
+}

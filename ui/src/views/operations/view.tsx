@@ -1,0 +1,246 @@
+// Which operations of Spark waste time?
+
+import type { VNode } from 'preact'
+import type {
+  OperationRow,
+  OperationsAnswer,
+  PipelinesAnswer,
+  StageOperations,
+  TopInstance,
+} from '../../api/operations.ts'
+import { go, linkTo, linkWith, route, value } from '../../app/address.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Bar, Choice } from '../../parts/bits.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { View, type Asked } from '../../parts/view.tsx'
+import { count, percent } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { Clusters } from './clusters.tsx'
+import { Pipelines, Swatch, msText, operationName } from './pipelines.tsx'
+
+const INSTANCES = '40'
+const PIPELINES = '30'
+
+const keyOf = (of: StageOperations): string => `${of.stage}.${of.stage_attempt}`
+const shareText = (share: number): string => percent(100 * share).replace('+', '')
+
+function operationColumns(of: StageOperations): Column<OperationRow>[] {
+  const numbers = new Map(of.operations.map((row, i) => [row, i]))
+  return [
+    {
+      key: 'name',
+      head: 'operation',
+      text: true,
+      cell: (row) => (
+        <>
+          <Swatch number={numbers.get(row)!} /> {operationName(row)}
+        </>
+      ),
+    },
+    { key: 'site', head: 'called at', text: true, cell: (row) => visible(row.call_site ?? '') },
+    {
+      key: 'share',
+      head: 'share of the time',
+      cell: (row) => (
+        <Bar part={row.share} whole={1}>
+          {shareText(row.share)}
+        </Bar>
+      ),
+    },
+    { key: 'mean', head: 'mean', cell: (row) => msText(row.mean_ms) },
+    { key: 'std', head: 'deviation', cell: (row) => msText(row.std_ms) },
+    { key: 'min', head: 'least', cell: (row) => (row.min_ms === undefined ? '-' : msText(row.min_ms)) },
+    { key: 'median', head: 'median', cell: (row) => msText(row.median_ms) },
+    { key: 'max', head: 'most', cell: (row) => (row.max_ms === undefined ? '-' : msText(row.max_ms)) },
+    { key: 'cv', head: 'cv', title: 'deviation / mean', cell: (row) => row.cv.toFixed(2) },
+    { key: 'instances', head: 'instances', cell: (row) => count(row.instances) },
+    { key: 'top', head: 'on top', cell: (row) => count(row.top_instances) },
+  ]
+}
+
+function treeOf(row: TopInstance): VNode | string {
+  const tree = row.trees?.[0]
+  if (tree === undefined) return ''
+  return <a href={linkTo('trace', tree.trace)}>its calls</a>
+}
+
+function instanceColumns(app: string, of: StageOperations): Column<TopInstance>[] {
+  const most = Math.max(1e-9, ...of.top.map((row) => row.is_ms2))
+  return [
+    {
+      key: 'task',
+      head: 'task',
+      text: true,
+      cell: (row) => <a href={linkTo('stage', app, { stage: keyOf(of), sel: String(row.task) })}>{row.task}</a>,
+    },
+    { key: 'name', head: 'operation', text: true, cell: operationName },
+    {
+      key: 'host',
+      head: 'host',
+      text: true,
+      cell: (row) => (
+        <a class="plain" href={linkTo('hosts', row.host)}>
+          {visible(row.host)}
+        </a>
+      ),
+    },
+    { key: 'span', head: 'took', cell: (row) => msText(row.span_ms) },
+    { key: 'ss', head: 'of the median', cell: (row) => `× ${row.ss.toFixed(2)}` },
+    {
+      key: 'is',
+      head: 'score',
+      title: 'inefficiency score: long, in a long task, longer than the same operation elsewhere',
+      cell: (row) => (
+        <Bar part={row.is_ms2} whole={most}>
+          {row.is_ms2.toPrecision(3)}
+        </Bar>
+      ),
+    },
+    { key: 'records', head: 'records', cell: (row) => (row.records === undefined ? '-' : count(row.records)) },
+    { key: 'tree', head: 'HDFS', text: true, cell: treeOf },
+  ]
+}
+
+/** How many of the instances on top each operation has: what the ranking is made of. */
+function ByOperation({ of }: { of: StageOperations }): VNode {
+  const parts = of.operations.map((row, i) => ({ row, i })).filter(({ row }) => row.top_instances > 0)
+  return (
+    <div
+      class="flow"
+      role="img"
+      aria-label={parts.map(({ row }) => `${operationName(row)} ${row.top_instances}`).join(', ')}
+    >
+      {parts.map(({ row, i }) => (
+        <span key={i} class={`op-${i % 6}`} style={{ flexGrow: row.top_instances }} title={operationName(row)} />
+      ))}
+    </div>
+  )
+}
+
+function Opened({ app, of }: { app: string; of: StageOperations }): VNode {
+  const pipelines = useQuestion<PipelinesAnswer>('pipelines', { app, stage: keyOf(of), limit: PIPELINES })
+  return (
+    <>
+      <p>
+        {of.coverage !== undefined && `Operations cover ${shareText(of.coverage)} of the run time. `}
+        {of.tasks_not_read !== undefined && `The traces of ${count(of.tasks_not_read)} tasks were not read. `}
+        {of.source === 'agent' ? 'Told by the agent in the executors.' : 'Told by operation logs.'}
+      </p>
+      <Table
+        label={`Operations of stage ${keyOf(of)}`}
+        columns={operationColumns(of)}
+        rows={of.operations}
+        rowKey={operationName}
+      />
+      <h3>Its tasks, the longest first</h3>
+      <Shown answer={pipelines} lines={6}>
+        {(data) => <Pipelines answer={data} />}
+      </Shown>
+      <h3>The {count(of.top_instances)} instances with the greatest scores, by operation</h3>
+      <ByOperation of={of} />
+      <Table
+        label={`Instances of stage ${keyOf(of)}`}
+        columns={instanceColumns(app, of)}
+        rows={of.top}
+        rowKey={(row) => `${row.task} ${row.rdd ?? ''} ${row.span_ms}`}
+      />
+      <Clusters of={of} />
+    </>
+  )
+}
+
+function Stage({ app, of, open }: { app: string; of: StageOperations; open: boolean }): VNode {
+  return (
+    <section class={`card ${open ? 'open' : ''}`}>
+      <header>
+        <button
+          type="button"
+          class="plain opener"
+          aria-expanded={open}
+          onClick={() => go({ open: open ? 'none' : keyOf(of) })}
+        >
+          <span class="twist" aria-hidden="true" />
+          <h2>Stage {keyOf(of)}</h2>
+        </button>
+        <span class="mark">{of.pattern === 'none' ? 'no pattern' : `pattern ${of.pattern}`}</span>
+        <span>{of.meaning.replace(/^no pattern: /, '')}</span>
+        <span class="amounts">
+          {count(of.pipelines)} tasks · {count(of.operations.length)} operations
+        </span>
+        <a href={linkTo('stage', app, { stage: keyOf(of) })}>tasks</a>
+      </header>
+      {open && <Opened app={app} of={of} />}
+    </section>
+  )
+}
+
+function sentence(answer: OperationsAnswer | undefined): VNode | undefined {
+  const all = (answer?.stages ?? []).flatMap((of) => of.top.map((row) => ({ of, row })))
+  if (all.length === 0) return undefined
+  const { of, row } = all.reduce((a, b) => (b.row.is_ms2 > a.row.is_ms2 ? b : a))
+  return (
+    <>
+      Most time is wasted by <b>{operationName(row)}</b> in task{' '}
+      <a href={linkTo('stage', answer!.app, { stage: keyOf(of), sel: String(row.task) })}>{row.task}</a> of stage{' '}
+      <a href={linkWith({ open: keyOf(of) })}>{keyOf(of)}</a>: {msText(row.span_ms)}, {row.ss.toFixed(1)} times its
+      median.
+    </>
+  )
+}
+
+function Stages({ answer }: { answer: OperationsAnswer }): VNode {
+  if (answer.stages.length === 0)
+    return (
+      <div class="empty">
+        <h2>No operations are recorded</h2>
+        <p>
+          The agent in the executors records them, or operation logs do (<code>docs/spark.md</code>).
+        </p>
+      </div>
+    )
+  const worst = answer.stages.reduce((a, b) => ((b.top[0]?.is_ms2 ?? 0) > (a.top[0]?.is_ms2 ?? 0) ? b : a))
+  const open = value('open') ?? value('stage') ?? keyOf(worst)
+  return (
+    <>
+      {answer.stages.map((of) => (
+        <Stage key={keyOf(of)} app={answer.app} of={of} open={open === keyOf(of)} />
+      ))}
+    </>
+  )
+}
+
+export function OperationsView(): VNode {
+  const app = route.value.id
+  const parameters = { app, stage: value('stage'), top: value('top'), limit: INSTANCES }
+  const answer = useQuestion<OperationsAnswer>('operations', parameters)
+  const asked: Asked[] = [{ question: 'operations', parameters }]
+  return (
+    <View
+      title={`Operations of ${answer.data?.name === undefined ? app : visible(answer.data.name)}`}
+      question="Which operations waste time?"
+      sentence={sentence(answer.data)}
+      asked={asked}
+      tools={
+        <>
+          <Choice
+            name="top"
+            label="on top"
+            options={[
+              ['', '10 %'],
+              ['5%', '5 %'],
+              ['25%', '25 %'],
+            ]}
+          />
+          <a class="button" href={linkTo('app', app)}>
+            The application
+          </a>
+        </>
+      }
+    >
+      <Shown answer={answer} lines={12}>
+        {(data) => <Stages answer={data} />}
+      </Shown>
+    </View>
+  )
+}

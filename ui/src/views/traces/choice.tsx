@@ -1,0 +1,176 @@
+// Traces by begin and duration, each or as counts; of a rectangle of them what differs from the others.
+
+import type { VNode } from 'preact'
+import { useRef } from 'preact/hooks'
+import type { ContrastAnswer, DistributionAnswer, TraceRow, TracesAnswer } from '../../api/answers.ts'
+import type { Parameters } from '../../api/ask.ts'
+import { go, value } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Exported } from '../../parts/export.tsx'
+import { LatencyMap, type Area } from '../../parts/latency.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { clockTime } from '../../text/times.ts'
+import { count, duration, percent } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { Scatter } from './scatter.tsx'
+
+type Row = ContrastAnswer['rows'][number]
+
+/** "since,until,least,most" in the address. */
+export function chosenArea(): Area | undefined {
+  const [since, until, least, most] = (value('area') ?? '').split(',')
+  if (most === undefined || ![since, until, least, most].every((part) => /^\d+$/.test(part ?? ''))) return undefined
+  return { since: BigInt(since!), until: BigInt(until!), least: Number(least), most: Number(most) }
+}
+
+const choose = (area: Area): void =>
+  go({ area: [area.since, area.until, Math.floor(area.least), Math.ceil(area.most)].join(',') })
+
+export function Points({ rows }: { rows: readonly TraceRow[] }): VNode {
+  return (
+    <Exported name="traces">
+      <Scatter rows={rows} chosen={chosenArea()} onChoose={choose} />
+    </Exported>
+  )
+}
+
+function asDistribution(counts: NonNullable<TracesAnswer['counts']>): DistributionAnswer {
+  return { ...counts, of: 'duration', columns: counts.columns.map((column) => ({ ...column, calls: column.traces })) }
+}
+
+const write = (ns: number): string => duration(ns).replace(/\.\d+/, '')
+
+/** More match than are listed: how many there are of each duration, at all times. */
+export function Counted({ asked, rows }: { asked: Parameters; rows: readonly TraceRow[] }): VNode {
+  const answer = useQuestion<TracesAnswer>('traces', { ...asked, summary: 'true', sort: undefined, limit: '1' })
+  const chosen = chosenArea()
+  // A new object for each answer only: what is drawn depends on it.
+  const kept = useRef<{ of: TracesAnswer; drawn: DistributionAnswer } | undefined>(undefined)
+  const counts = answer.data?.counts
+  if (counts === undefined || counts.step_ns === undefined || counts.columns.length < 2)
+    return answer.error === undefined ? <Points rows={rows} /> : <Shown answer={answer}>{() => null}</Shown>
+  const drawn =
+    kept.current !== undefined && kept.current.of === answer.data ? kept.current.drawn : asDistribution(counts)
+  kept.current = { of: answer.data!, drawn }
+  return (
+    <section class="chart" aria-label="All that match">
+      <p class="quiet-text">All {count(counts.traces)} traces that match, by begin and duration:</p>
+      <Exported name="traces">
+        <LatencyMap
+          answer={drawn}
+          write={write}
+          what={['trace', 'traces']}
+          hint="A rectangle chooses some, and tells what differs in them."
+          onChoose={choose}
+          {...(chosen === undefined ? {} : { chosen })}
+        />
+      </Exported>
+    </section>
+  )
+}
+
+const share = (part: number): string => percent(100 * part).replace('+', '')
+
+function filterOf(row: Row): Record<string, string> {
+  return row.kind === 'annotation' ? { annotation: `${row.key ?? ''}=${row.value}` } : { [row.kind]: row.value }
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    key: 'kind',
+    head: 'what',
+    text: true,
+    cell: (row) => (row.kind === 'annotation' ? visible(row.key ?? '') : row.kind),
+  },
+  {
+    key: 'value',
+    head: 'which',
+    text: true,
+    cell: (row) => (
+      <button
+        type="button"
+        class="plain"
+        title="Only traces with it"
+        onClick={() => go({ ...filterOf(row), area: undefined })}
+      >
+        <bdi>{visible(row.value)}</bdi>
+      </button>
+    ),
+  },
+  { key: 'a', head: 'of those chosen', cell: (row) => share(row.a_share) },
+  { key: 'b', head: 'of the others', cell: (row) => share(row.b_share) },
+  {
+    key: 'apart',
+    head: 'difference',
+    cell: (row) => (
+      <span class={`change ${row.a_share > row.b_share ? 'slower' : 'faster'}`}>
+        {row.a_share > row.b_share ? '▲' : '▼'} {share(Math.abs(row.a_share - row.b_share))}
+      </span>
+    ),
+  },
+]
+
+export function Differs({ asked }: { asked: Parameters }): VNode {
+  const area = chosenArea()
+  const parameters = {
+    ...asked,
+    sort: undefined,
+    limit: '12',
+    a_since: area && String(area.since),
+    a_until: area && String(area.until),
+    a_min_duration: area && `${area.least}ns`,
+    a_max_duration: area && `${area.most}ns`,
+  }
+  const answer = useQuestion<ContrastAnswer>('contrast', area === undefined ? null : parameters)
+  if (area === undefined) return <></>
+  const when = `${clockTime(area.since, zone.value)} to ${clockTime(area.until, zone.value)}`
+  const only = {
+    since: String(area.since),
+    until: String(area.until),
+    min_duration: `${area.least}ns`,
+    max_duration: `${area.most}ns`,
+    area: undefined,
+  }
+  return (
+    <section class="card open" aria-label="What differs">
+      <header>
+        <h2>What differs</h2>
+        <span class="quiet-text">
+          {when}, {write(area.least)} to {write(area.most)}
+        </span>
+        <button type="button" class="small" onClick={() => go(only)}>
+          Only these traces
+        </button>
+        <button type="button" class="small" onClick={() => go({ area: undefined })}>
+          Choose none
+        </button>
+      </header>
+      <Shown answer={answer} lines={5}>
+        {(data) =>
+          data.a_traces === 0 || data.b_traces === 0 ? (
+            <p class="more">
+              {data.a_traces === 0
+                ? 'No trace is in the rectangle.'
+                : 'All traces are in the rectangle: nothing to compare.'}
+            </p>
+          ) : (
+            <>
+              <p>
+                {count(data.a_traces)} traces against {count(data.b_traces)} others
+                {data.more === true && ' (the newest, the greatest differences)'}:
+              </p>
+              <Table
+                label="Differences"
+                columns={COLUMNS}
+                rows={data.rows}
+                rowKey={(row) => `${row.kind} ${row.key ?? ''} ${row.value}`}
+              />
+            </>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}
