@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
@@ -37,6 +38,9 @@ static const Question questions[] = {
      ALLOW("since", "until", "host", "role", "function", "path", "annotation", "min_duration", "max_duration",
            "incomplete", "pattern", "a_since", "a_until", "a_min_duration", "a_max_duration", "limit")},
     {"trace", answer_trace, ALLOW("id", "limit", "part")},
+    {"trace/columns", answer_trace_columns, ALLOW("id", "columns", "part")},
+    {"trace/find", answer_trace_find, ALLOW("id", "text", "part", "limit")},
+    {"span", answer_span, ALLOW("id")},
     {"diff", answer_diff, ALLOW("kind", "a", "b", "since", "until", "host", "role", "by", "sort", "limit")},
     {"skew", answer_skew, ALLOW("since", "until", "limit")},
     {"verify", answer_verify, (const char *const[]){NULL}},
@@ -99,12 +103,14 @@ json_t *question_answer(const char *question, const Asked *asked, GError **error
 
 gboolean query_reads_all(const char *question) { return strcmp(question, "verify") == 0; }
 
+gboolean query_is_large(const char *question) { return g_str_has_prefix(question, "trace/"); }
+
 json_t *query_run(Archive *archive, const char *question, const QueryParams *params, gint64 now_ns, GError **error) {
-    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL};
+    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL, NULL};
     return question_answer(question, &asked, error);
 }
 
 json_t *query_run_rows(const Query *query, JsonRows *rows, GError **error) {
-    const Asked asked = {query->archive, query->params, query->now_ns, ANSWER_ROWS_MAX, rows};
+    const Asked asked = {query->archive, query->params, query->now_ns, ANSWER_ROWS_MAX, rows, query->columns};
     return question_answer(query->question, &asked, error);
 }

@@ -15,11 +15,15 @@ json_t *query_run(Archive *archive, const char *question, const QueryParams *par
 /* Does it read the whole store, so that its time depends on nothing that was asked? */
 gboolean query_reads_all(const char *question);
 
+/* Does it take much memory by itself, so that one is answered at a time? */
+gboolean query_is_large(const char *question);
+
 typedef struct Query {
     Archive *archive;
     const char *question;
     const QueryParams *params;
     gint64 now_ns;
+    GBytes **columns; /* set by questions that are answered in columns, else left alone; NULL: they answer documents */
 } Query;
 
 /* The same for a caller that wants text. The spans of a trace are most of an answer: they are written as text at once,

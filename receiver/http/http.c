@@ -163,7 +163,7 @@ static void send_answer(Http *http, HttpAnswer *answer) {
     const gboolean started = GPOINTER_TO_INT(g_hash_table_lookup(http->open, job));
     HttpExchange *exchange = close_job(http, job);
     if (!started)
-        http_send(exchange, answer->code, "application/json", answer->body);
+        http_send(exchange, answer->code, answer->type, answer->body);
     else if (answer->code == 200)
         http_send_end(exchange);
     else
@@ -241,7 +241,8 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     HttpJob *job = http_job_new(kind, question, g_steal_pointer(&parameters->params), exchange);
     guint64 trace_id;
     http_job_set_peer(job, http_exchange_peer(exchange));
-    const gboolean of_trace = strcmp(question, "trace") == 0 || strcmp(question, "why") == 0;
+    static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
+    const gboolean of_trace = g_strv_contains(of_traces, question);
     if (of_trace && parse_trace(parameters->id, &trace_id)) http_job_set_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
@@ -268,6 +269,11 @@ static void ask(Http *http, HttpExchange *exchange, JobKind kind, const char *qu
 
 static void ask_question(void *arg, HttpExchange *exchange, const char *rest) { ask(arg, exchange, JOB_QUERY, rest); }
 
+/* "trace/columns" and the like. */
+static void ask_of_trace(void *arg, HttpExchange *exchange, const char *rest) {
+    ask(arg, exchange, JOB_QUERY, rest - strlen("trace/"));
+}
+
 static void ask_export(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     ask(arg, exchange, JOB_EXPORT, "export");
@@ -293,6 +299,7 @@ static const Route routes[] = {
     {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_spans},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
+    {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, ask_of_trace},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, ask_question}, /* any of analyzer/query/query.c */
     {"/", ACCESS_READ, FALSE, PAGE_USE, answer_page},
     {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, answer_page},

@@ -21,6 +21,8 @@
 /* A question that took so much gives it back at once, but not more often than that: it costs some milliseconds. */
 #define TRIM_QUESTION_BYTES ((gsize)8 * 1024 * 1024)
 #define TRIM_PAUSE_NS       (100 * NS_PER_MS)
+#define TYPE_JSON           "application/json"
+#define TYPE_COLUMNS        "application/x-plumb-columns"
 /* How often a job that waits for something else than a thread is looked at. */
 #define LOOK_NS (50 * NS_PER_MS)
 
@@ -42,6 +44,7 @@ struct HttpJob {
 /* What a query thread is at; the job itself may be gone once it is answered. */
 typedef struct Running {
     JobKind kind;
+    gboolean large;
     char peer[PEER_NAME_BYTES];
 } Running;
 
@@ -128,12 +131,11 @@ static void post(HttpJobs *jobs, const HttpAnswer *content) {
 }
 
 /* To the job and those that ask the same. */
-static void post_text(HttpJobs *jobs, HttpJob *job, int code, char *text, gsize size_bytes) {
-    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+static void post_body(HttpJobs *jobs, HttpJob *job, int code, const char *type, GBytes *body) {
     for (HttpJob *next; job != NULL; job = next) {
         /* Once posted it is the HTTP thread's. */
         next = g_steal_pointer(&job->same);
-        const HttpAnswer answer = {.job = job, .last = TRUE, .code = code, .body = g_bytes_ref(body)};
+        const HttpAnswer answer = {.job = job, .last = TRUE, .code = code, .type = type, .body = g_bytes_ref(body)};
         post(jobs, &answer);
     }
 }
@@ -142,7 +144,8 @@ static void post_json(HttpJobs *jobs, HttpJob *job, int code, json_t *document) 
     gsize size_bytes;
     char *text = json_compact(document, &size_bytes);
     json_decref(document);
-    post_text(jobs, job, code, text, size_bytes);
+    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+    post_body(jobs, job, code, TYPE_JSON, body);
 }
 
 static int code_of(const GError *error) {
@@ -224,29 +227,38 @@ static void give_back(const Allowance *allowance) {
     memory_trim();
 }
 
-/* The text of the answer, or NULL. */
-static char *make_text(const Query *query, const StateSources *state, gsize *size_bytes, GError **error) {
+/* The answer, or NULL: columns where the question is answered in them, else a document. */
+static GBytes *make_body(const Query *query, const StateSources *state, GError **error) {
     g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    gsize size_bytes;
     json_auto_t *document = query_run_rows(query, &rows, error);
     if (!document) return NULL;
+    if (*query->columns) return g_bytes_ref(*query->columns);
     if (strcmp(query->question, "status") == 0) json_object_set_new(document, "receiver", status_receiver(state));
     if (strcmp(query->question, "senders") == 0) accounts_senders(state, document);
-    g_autofree char *text = json_compact_rows(document, &rows, size_bytes);
-    return allowance_check(error) ? g_steal_pointer(&text) : NULL;
+    char *text = json_compact_rows(document, &rows, &size_bytes);
+    g_autoptr(GBytes) body = g_bytes_new_take(text, size_bytes);
+    return allowance_check(error) ? g_steal_pointer(&body) : NULL;
 }
 
 static void answer_query(HttpJobs *jobs, HttpJob *job) {
     g_autoptr(GError) error = NULL;
     if (job->has_trace) store_trace(jobs, job);
-    const Query query = {jobs->options.backend.archive, job->question, job->params, clock_wall_ns(clock_system())};
+    g_autoptr(GBytes) columns = NULL;
+    const Query query = {
+        .archive = jobs->options.backend.archive,
+        .question = job->question,
+        .params = job->params,
+        .now_ns = clock_wall_ns(clock_system()),
+        .columns = &columns,
+    };
     Allowance allowance = allowance_of(jobs, job, !query_reads_all(job->question));
-    gsize size_bytes;
     allowance_begin(&allowance);
-    char *text = make_text(&query, jobs->options.state, &size_bytes, &error);
+    g_autoptr(GBytes) body = make_body(&query, jobs->options.state, &error);
     allowance_end();
     give_back(&allowance);
-    if (text)
-        post_text(jobs, job, 200, text, size_bytes);
+    if (body)
+        post_body(jobs, job, 200, columns ? TYPE_COLUMNS : TYPE_JSON, body);
     else
         post_error(jobs, job, code_of(error), error->message);
 }
@@ -362,11 +374,20 @@ static double flushes_allowed(const HttpJobs *jobs) {
     return MIN(jobs->flushes + (double)passed_ns / HTTP_FLUSH_PAUSE_NS, HTTP_FLUSHES_AT_ONCE);
 }
 
+static gboolean is_large(const HttpJob *job) { return job->kind == JOB_QUERY && query_is_large(job->question); }
+
+static gboolean large_runs(const HttpJobs *jobs) {
+    for (guint i = 0; i < jobs->running->len; i++)
+        if (((const Running *)g_ptr_array_index(jobs->running, i))->large) return TRUE;
+    return FALSE;
+}
+
 static gboolean may_begin(const HttpJobs *jobs, const HttpJob *job) {
     const guint per_peer = jobs->options.per_peer;
     if (must_wait(jobs, job)) return FALSE;
     if (job->kind == JOB_FLUSH) return count_running(jobs, JOB_FLUSH, NULL) == 0 && flushes_allowed(jobs) >= 1;
     if (count_running(jobs, -1, job->peer) >= per_peer) return FALSE;
+    if (is_large(job) && large_runs(jobs)) return FALSE;
     return job->kind != JOB_EXPORT || (count_running(jobs, JOB_EXPORT, NULL) < per_peer &&
                                        count_running(jobs, JOB_EXPORT, job->peer) < MAX(per_peer / 2, 1));
 }
@@ -389,6 +410,7 @@ static HttpJob *next_job(HttpJobs *jobs) {
 
 static void begin(HttpJobs *jobs, const HttpJob *job, Running *running) {
     running->kind = job->kind;
+    running->large = is_large(job);
     g_strlcpy(running->peer, job->peer, sizeof running->peer);
     g_ptr_array_add(jobs->running, running);
     if (job->kind != JOB_FLUSH) return;

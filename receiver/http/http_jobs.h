@@ -4,7 +4,8 @@
  * Peers take turns: the next job is one of the peer that has fewest under way, and no peer has all threads, so that
  * another one is answered at once. Exports, which last as long as their readers take, have half of the threads of a
  * peer, and never all of them. Flushes are one for all that wait, one at a time, and HTTP_FLUSHES_AT_ONCE before they
- * come no faster than one each HTTP_FLUSH_PAUSE_NS: each makes files, whatever little there is to store. */
+ * come no faster than one each HTTP_FLUSH_PAUSE_NS: each makes files, whatever little there is to store. Of questions
+ * that take much memory by themselves (query_is_large()) one is answered at a time. */
 #pragma once
 
 #include <jansson.h>
@@ -37,10 +38,11 @@ void http_job_free(HttpJob *job);
 typedef struct HttpAnswer {
     struct HttpAnswer *next;
     HttpJob *job;
-    gboolean last;   /* the job is the HTTP thread's again */
-    int code;        /* HTTP status; of the first piece of an export: 200 */
-    GBytes *body;    /* NULL: none */
-    gboolean stream; /* a piece of an export */
+    gboolean last;    /* the job is the HTTP thread's again */
+    int code;         /* HTTP status; of the first piece of an export: 200 */
+    const char *type; /* of a whole answer */
+    GBytes *body;     /* NULL: none */
+    gboolean stream;  /* a piece of an export */
 } HttpAnswer;
 void http_answer_free(HttpAnswer *answer);
 

@@ -53,6 +53,11 @@ static const struct Case {
     {"trace-bad-times", "trace", "id=0000000000000005"},
     {"trace-cycle", "trace", "id=0000000000000006"},
     {"trace-cut", "trace", "id=0000000000000001&limit=2"},
+    {"trace__columns", "trace/columns", "id=0000000000000004"},
+    {"trace__columns-times", "trace/columns", "id=0000000000000001&columns=self,critical,id_high,id_low"},
+    {"trace__find", "trace/find", "id=0000000000000001&text=path=&limit=1"},
+    {"trace__find-more", "trace/find", "id=0000000000000001&text=bytes=&limit=2"},
+    {"span", "span", "id=00000000000000010000000000000005"},
     {"diff-periods", "diff", "a=60m..59m&b=59m.."},
     {"diff-hosts", "diff", "a=60m..59m&b=59m..&by=host&role=datanode"},
     {"diff-traces", "diff", "a=0000000000000001&b=0000000000000002"},
@@ -176,7 +181,7 @@ static void test_rows_max(void) {
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(QueryParams) params = params_from_text(tests[i].params);
-        Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows, NULL};
+        Asked asked = {fixture.archive, params, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, tests[i].rows, NULL, NULL};
         json_auto_t *answer = question_answer(tests[i].question, &asked, &error);
         g_assert_no_error(error);
 
@@ -194,7 +199,7 @@ static void test_rows_max(void) {
 static void assert_same_text(Fixture *fixture, const char *params) {
     g_autoptr(GError) error = NULL;
     g_autoptr(QueryParams) parsed = params_from_text(params);
-    const Query query = {fixture->archive, "trace", parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE};
+    const Query query = {fixture->archive, "trace", parsed, SAMPLE_BASE_NS + 60 * NS_PER_MINUTE, NULL};
     g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
     json_auto_t *head = query_run_rows(&query, &rows, &error);
     g_assert_no_error(error);

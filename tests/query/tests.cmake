@@ -3,6 +3,7 @@ add_library(query_fixture STATIC ${PROJECT_SOURCE_DIR}/tests/query/fixture.c ${P
 target_link_libraries(query_fixture PUBLIC plumb_archive_consolidation plumb_archive_retention plumb_query PkgConfig::JANSSON)
 target_compile_definitions(query_fixture PRIVATE TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data")
 plumb_test(test_query SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_query.c LINK query_fixture)
+plumb_test(test_columns SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_columns.c LINK query_fixture)
 plumb_test(test_query_records SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_spark.c LINK query_fixture)
 plumb_test(test_query_params SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_params.c LINK query_fixture)
 plumb_test(test_json_compact SOURCES ${PROJECT_SOURCE_DIR}/tests/query/test_json_compact.c LINK query_fixture)

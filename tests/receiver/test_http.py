@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import socket
+import struct
 import threading
 
 import pytest
@@ -116,6 +117,28 @@ def test_every_answer_is_named_json(plumbd):
         "diff?kind=trace&a=0000000000000001&b=0000000000000002",
     ):
         assert isinstance(plumbd.ask(question), dict), question
+
+
+def test_a_trace_as_columns(plumbd):
+    load(plumbd)
+    plumbd.flush()
+    path = "/api/v1/trace/columns?id=0000000000000001"
+    connection = http.client.HTTPConnection(*plumbd.http.rsplit(":", 1))
+    connection.request("GET", path)
+    reply = connection.getresponse()
+    body = reply.read()
+    connection.close()
+    assert reply.getheader("Content-Type") == "application/x-plumb-columns"
+    assert body[:8] == b"PLUMBCO1"
+    (length,) = struct.unpack("<I", body[8:12])
+    head = json.loads(body[12 : 12 + length])
+    spans = plumbd.ask("trace?id=0000000000000001")["spans"]
+    assert head["rows"] == len(spans) > 0
+    column = {column["name"]: column for column in head["columns"]}
+    at = column["duration"]["offset"]
+    durations = struct.unpack(f"<{len(spans)}d", body[at : at + 8 * len(spans)])
+    assert list(durations) == [row["duration_ns"] for row in spans]
+    assert plumbd.fetch("/api/v1/trace/rows?id=0000000000000001")[0] == 400
 
 
 WRONG = {

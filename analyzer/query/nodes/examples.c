@@ -26,7 +26,7 @@ static json_t *find_traces(const Asked *asked, const ExampleOf *of, GError **err
     add_time(params, "until", of->minute_ns + NS_PER_MINUTE);
     query_params_add(params, "sort", "duration_ns");
     query_params_add(params, "limit", TRACES);
-    const Asked traces = {asked->archive, params, asked->now_ns, asked->rows_max, NULL};
+    const Asked traces = {asked->archive, params, asked->now_ns, asked->rows_max, NULL, NULL};
     return answer_traces(&traces, error);
 }
 

@@ -5,7 +5,7 @@
 
 gboolean slowdowns_find(Archive *archive, gint64 now_ns, SlowdownVisit visit, void *arg, GError **error) {
     g_autoptr(QueryParams) params = query_params_new();
-    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL};
+    const Asked asked = {archive, params, now_ns, ANSWER_ROWS_MAX, NULL, NULL};
     g_autoptr(Cluster) cluster = cluster_load(&asked, error);
     if (!cluster) return FALSE;
 

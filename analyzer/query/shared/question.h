@@ -11,8 +11,9 @@ typedef struct Asked {
     Archive *archive;
     const QueryParams *params; /* names are checked, values are not */
     gint64 now_ns;
-    guint rows_max; /* of the answer, whatever the parameters say */
-    JsonRows *rows; /* for what may be text at once; NULL: all is to be in the document */
+    guint rows_max;   /* of the answer, whatever the parameters say */
+    JsonRows *rows;   /* for what may be text at once; NULL: all is to be in the document */
+    GBytes **columns; /* where an answer in columns goes, its head being the document; NULL: as lists of the document */
 } Asked;
 
 /* A row (a function, a node of a tree, a span) is 2 to 3 KB of JSON in memory: no question may take more than 300 MB.

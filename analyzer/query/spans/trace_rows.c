@@ -155,33 +155,49 @@ void trace_rows_begin(TraceRows *rows) { put_literal(rows->out, "["); }
 
 void trace_rows_end(TraceRows *rows) { put_literal(rows->out, "]"); }
 
-void trace_rows_add(TraceRows *rows, guint32 node, guint32 depth) {
+/* What a row begins with. Returns how many of its annotations are part of the description. */
+static guint put_names(TraceRows *rows, const SpanRec *span, gint64 depth) {
     JsonText *out = rows->out;
-    const SpanRec *span = rows->view->tree->span[node];
     gsize length;
     guint skip = 0;
-
     g_string_truncate(rows->description, 0);
     span_description(rows->archive, span, rows->description, &skip);
     const char *name = dict_text(archive_dict(rows->archive), span->name, &length);
 
-    put_literal(out, out->data[out->used - 1] == '[' ? "{\"span\":" : ",{\"span\":");
+    put_literal(out, "{\"span\":");
     put_span_id(out, span->id);
     put_parents(out, span);
-    put_number(out, ",\"depth\":", depth);
+    if (depth >= 0) put_number(out, ",\"depth\":", depth);
     put_literal(out, ",\"function\":");
     json_put_text(out, name, length);
     put_literal(out, ",\"description\":");
     json_put_text(out, rows->description->str, rows->description->len);
     put_process(rows, span);
-
     put_number(out, ",\"begin_time_ns\":", span->begin_ns);
     put_number(out, ",\"duration_ns\":", span->duration_ns);
+    return skip;
+}
+
+static void put_resolution(JsonText *out, const SpanRec *span) {
+    put_number(out, ",\"resolution_ns\":", span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1);
+}
+
+void trace_rows_add(TraceRows *rows, guint32 node, guint32 depth) {
+    JsonText *out = rows->out;
+    const SpanRec *span = rows->view->tree->span[node];
+    if (out->data[out->used - 1] != '[') put_literal(out, ",");
+    const guint skip = put_names(rows, span, depth);
     put_number(out, ",\"self_ns\":", rows->view->times->self_ns[node]);
     put_number(out, ",\"critical_ns\":", rows->view->times->critical_ns[node]);
-    put_number(out, ",\"resolution_ns\":", span->flags & SPAN_MILLISECONDS ? NS_PER_MS : 1);
-
+    put_resolution(out, span);
     put_lists(rows, span, skip);
     put_flags(out, rows->view->tree->flags[node]);
     put_literal(out, "}");
+}
+
+void trace_rows_add_span(TraceRows *rows, const SpanRec *span) {
+    const guint skip = put_names(rows, span, -1);
+    put_resolution(rows->out, span);
+    put_lists(rows, span, skip);
+    put_literal(rows->out, "}");
 }

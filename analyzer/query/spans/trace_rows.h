@@ -18,4 +18,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceRows, trace_rows_clear)
 void trace_rows_begin(TraceRows *rows);
 /* node: one that has a span. */
 void trace_rows_add(TraceRows *rows, guint32 node, guint32 depth);
+/* A span by itself, without what only a tree tells of it: no view is needed, and no begin and end. */
+void trace_rows_add_span(TraceRows *rows, const SpanRec *span);
 void trace_rows_end(TraceRows *rows);

@@ -25,31 +25,33 @@ static char *annotation_of(Archive *archive, const SpanRec *span, const char *na
 }
 
 /* The task that says so itself: the trace's id must be the one that follows from what it says. */
-static void add_own(json_t *list, Archive *archive, const TraceView *view) {
-    const CallTree *tree = view->tree;
+void trace_task_add_own(json_t *tasks, Archive *archive, guint64 trace_id, const SpanRec *root) {
     const guint32 name = dict_find(archive_dict(archive), SPARK_TASK_FUNCTION, strlen(SPARK_TASK_FUNCTION));
-    for (guint32 i = 1; name && i < tree->n_nodes; i = tree->end[i]) {
-        if (!tree->span[i] || tree->span[i]->name != name) continue;
-        g_autofree char *app = annotation_of(archive, tree->span[i], "application");
-        g_autofree char *task = annotation_of(archive, tree->span[i], "taskAttemptId");
-        gint64 id;
-        if (!app || !task || !g_ascii_string_to_signed(task, 10, 0, G_MAXINT64, &id, NULL)) continue;
-        if (task_trace_id(app, id) == view->trace_id) json_array_append_new(list, task_json(app, id, LINK_SCOPE, 1));
-    }
+    if (name == 0 || root->name != name) return;
+    g_autofree char *app = annotation_of(archive, root, "application");
+    g_autofree char *task = annotation_of(archive, root, "taskAttemptId");
+    gint64 id;
+    if (!app || !task || !g_ascii_string_to_signed(task, 10, 0, G_MAXINT64, &id, NULL)) return;
+    if (task_trace_id(app, id) == trace_id) json_array_append_new(tasks, task_json(app, id, LINK_SCOPE, 1));
 }
 
-gboolean trace_tasks_add(json_t *answer, const Asked *asked, const TraceView *view, GError **error) {
+gboolean trace_tasks_add_to(json_t *answer, const Asked *asked, guint64 trace_id, json_t *tasks, GError **error) {
     g_autoptr(SparkRecords) links = spark_records_new();
-    if (!archive_spark_links_of(asked->archive, view->trace_id, links, error)) return FALSE;
-    json_t *list = json_array();
-    add_own(list, asked->archive, view);
-    const gboolean own = json_array_size(list) > 0;
+    if (!archive_spark_links_of(asked->archive, trace_id, links, error)) return FALSE;
+    const gboolean own = json_array_size(tasks) > 0;
     for (guint i = 0; i < links->of[SPARK_LINK]->len; i++) {
         const SparkLink *link = spark_link(links, i);
         if (own && link->kind == LINK_SCOPE) continue;
-        json_array_append_new(list, task_json(link->app, link->task, link->kind, link->confidence));
+        json_array_append_new(tasks, task_json(link->app, link->task, link->kind, link->confidence));
     }
-    if (json_array_size(list) > 0) json_object_set(answer, "tasks", list);
-    json_decref(list);
+    if (json_array_size(tasks) > 0) json_object_set(answer, "tasks", tasks);
     return TRUE;
+}
+
+gboolean trace_tasks_add(json_t *answer, const Asked *asked, const TraceView *view, GError **error) {
+    const CallTree *tree = view->tree;
+    json_auto_t *tasks = json_array();
+    for (guint32 i = 1; i < tree->n_nodes; i = tree->end[i])
+        if (tree->span[i]) trace_task_add_own(tasks, asked->archive, view->trace_id, tree->span[i]);
+    return trace_tasks_add_to(answer, asked, view->trace_id, tasks, error);
 }

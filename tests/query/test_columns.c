@@ -1,0 +1,289 @@
+/* A trace as columns says what the question "trace" says of it: the same calls in the same order, with the same times;
+ * and their bytes say what the document says. */
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "tests/query/fixture.h"
+
+#define ALL "columns=begin,duration,self,critical,parent,function,process,id_high,id_low,flags"
+
+static json_t *values_of(const json_t *answer, const char *name) {
+    json_t *column = row_where(json_object_get(answer, "columns"), "name", name);
+    g_assert_nonnull(column);
+    return json_object_get(column, "values");
+}
+
+static gint64 cell(const json_t *answer, const char *name, gsize row) {
+    return json_integer_value(json_array_get(values_of(answer, name), row));
+}
+
+static const json_t *named(const json_t *answer, const char *list, const char *column, gsize row) {
+    return json_array_get(json_object_get(answer, list), (gsize)cell(answer, column, row));
+}
+
+static const char *id_text(const json_t *answer, gsize row, char text[17]) {
+    g_snprintf(text, 17, "%08x%08x", (guint)cell(answer, "id_high", row), (guint)cell(answer, "id_low", row));
+    return text;
+}
+
+static gint64 flags_of(const json_t *span) {
+    static const char *const names[] = {"orphan", "cycle", "reversed", "outside parent"};
+    gint64 flags = number_at(span, "resolution_ns") > 1 ? 1 << 4 : 0;
+    if (json_object_get(span, "notes")) flags |= 1 << 5;
+    const json_t *list = json_object_get(span, "flags");
+    for (gsize i = 0; i < json_array_size(list); i++)
+        for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+            if (strcmp(json_string_value(json_array_get(list, i)), names[k]) == 0) flags |= 1 << k;
+    return flags;
+}
+
+static void check_row(const json_t *columns, const json_t *span, gsize row, gint64 parent) {
+    char id[17];
+    const json_t *process = named(columns, "processes", "process", row);
+    g_assert_cmpstr(id_text(columns, row, id), ==, text_at(span, "span") + 16);
+    g_assert_cmpstr(json_string_value(named(columns, "functions", "function", row)), ==, text_at(span, "function"));
+    g_assert_cmpstr(text_at(process, "process"), ==, text_at(span, "process"));
+    g_assert_cmpstr(text_at(process, "role"), ==, text_at(span, "role"));
+    g_assert_cmpint(cell(columns, "begin", row) + number_at(columns, "begin_time_ns"), ==,
+                    number_at(span, "begin_time_ns"));
+    g_assert_cmpint(cell(columns, "duration", row), ==, number_at(span, "duration_ns"));
+    g_assert_cmpint(cell(columns, "self", row), ==, number_at(span, "self_ns"));
+    g_assert_cmpint(cell(columns, "critical", row), ==, number_at(span, "critical_ns"));
+    g_assert_cmpint(cell(columns, "parent", row), ==, parent);
+    g_assert_cmpint(cell(columns, "flags", row), ==, flags_of(span));
+}
+
+static void check_trace(Fixture *fixture, guint64 id) {
+    g_autofree char *asked = g_strdup_printf("id=%016" G_GINT64_MODIFIER "x", id);
+    g_autofree char *all = g_strconcat(asked, "&" ALL, NULL);
+    json_auto_t *trace = fixture_answer(fixture, "trace", asked);
+    json_auto_t *columns = fixture_answer(fixture, "trace/columns", all);
+    static const char *const same[] = {"trace",   "begin_time_ns", "duration_ns", "spans_total",
+                                       "orphans", "cycles",        "incomplete",  "tasks"};
+    for (gsize i = 0; i < G_N_ELEMENTS(same); i++)
+        g_assert_true(json_equal(json_object_get(trace, same[i]), json_object_get(columns, same[i])) ||
+                      json_object_get(trace, same[i]) == json_object_get(columns, same[i]));
+    g_assert_cmpint(number_at(columns, "missing"), ==, json_array_size(json_object_get(trace, "missing")));
+
+    const json_t *spans = json_object_get(trace, "spans");
+    g_assert_cmpint(number_at(columns, "rows"), ==, json_array_size(spans));
+    g_autofree gint64 *last = g_new(gint64, json_array_size(spans) + 2); /* row at each depth */
+    gsize row;
+    json_t *span;
+    json_array_foreach(spans, row, span) {
+        const gint64 depth = number_at(span, "depth");
+        gboolean orphan = (flags_of(span) & 1) != 0; /* hangs below what is missing */
+        check_row(columns, span, row, depth == 0 || orphan ? -1 : last[depth - 1]);
+        last[depth] = (gint64)row;
+    }
+}
+
+static void test_same_as_trace(void) {
+    g_auto(Fixture) whole = {0};
+    g_auto(Fixture) parts = {0};
+    fixture_init(&whole);
+    fixture_init_parts(&parts, 4);
+    fixture_store(&whole, sample_rows, sample_count);
+    fixture_store(&parts, sample_rows, sample_count);
+    for (guint64 id = 1; id <= 7; id++) {
+        check_trace(&whole, id);
+        check_trace(&parts, id);
+    }
+}
+
+/* Calls at random: missing parents, cycles, equal begins, ends past the parent's. */
+static void random_rows(GRand *chance, guint64 trace, guint n, GArray *rows) {
+    static const char *const names[] = {"f0", "f1", "waitForAckedSeqno", "OpWriteBlockProto", "f4"};
+    static const char *const tracers[] = {"FSClient/10.0.0.1/1", "DataNode/10.0.0.2/2", "DataNode/10.0.0.3/3"};
+    static const char *const annotations[] = {NULL, "stream=1", "stream=2;path=/a", "@30=note"};
+    for (guint i = 1; i <= n; i++) {
+        const SpanRow row = {
+            .trace = trace,
+            .span = (i * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 3 | 1,
+            .parent = 0,
+            .name = names[g_rand_int_range(chance, 0, G_N_ELEMENTS(names))],
+            .tracer = tracers[g_rand_int_range(chance, 0, G_N_ELEMENTS(tracers))],
+            .begin_us = g_rand_int_range(chance, 0, 200),
+            .duration_us = g_rand_int_range(chance, -5, 300),
+            .annotations = annotations[g_rand_int_range(chance, 0, G_N_ELEMENTS(annotations))],
+            .flags = g_rand_int_range(chance, 0, 2) ? SPAN_MILLISECONDS : 0,
+        };
+        g_array_append_val(rows, row);
+    }
+    for (guint i = 0; i < n; i++) {
+        const gint kind = g_rand_int_range(chance, 0, 20);
+        const guint before = rows->len - n;
+        SpanRow *row = &g_array_index(rows, SpanRow, before + i);
+        const guint parent = (guint)g_rand_int_range(chance, 0, (gint)(kind == 0 ? n : MAX(i, 1)));
+        if (kind == 1)
+            row->parent = (guint64)g_rand_int_range(chance, 1, 4); /* never comes */
+        else if (i > 0 && kind != 2)
+            row->parent = g_array_index(rows, SpanRow, before + parent).span;
+    }
+}
+
+static void test_random(void) {
+    g_autoptr(GRand) chance = g_rand_new_with_seed(7);
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(SpanRow));
+    const guint traces = 60;
+    for (guint i = 1; i <= traces; i++) random_rows(chance, i, (guint)g_rand_int_range(chance, 1, 80), rows);
+    g_auto(Fixture) whole = {0};
+    g_auto(Fixture) parts = {0};
+    fixture_init(&whole);
+    fixture_init_parts(&parts, 16);
+    fixture_store(&whole, &g_array_index(rows, SpanRow, 0), rows->len);
+    fixture_store(&parts, &g_array_index(rows, SpanRow, 0), rows->len);
+    for (guint i = 1; i <= traces; i++) {
+        check_trace(&whole, i);
+        check_trace(&parts, i);
+    }
+}
+
+/* ---- bytes ---- */
+
+static GBytes *ask_bytes(Fixture *fixture, const char *params, json_t **head) {
+    g_autoptr(QueryParams) parsed = params_from_text(params);
+    g_autoptr(GError) error = NULL;
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    GBytes *bytes = NULL;
+    const Query query = {fixture->archive, "trace/columns", parsed, SAMPLE_BASE_NS, &bytes};
+    json_auto_t *document = query_run_rows(&query, &rows, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(bytes);
+
+    gsize size_bytes;
+    const char *data = g_bytes_get_data(bytes, &size_bytes);
+    guint32 length;
+    g_assert_cmpmem(data, 8, "PLUMBCO1", 8);
+    memcpy(&length, data + 8, sizeof length);
+    *head = json_loadb(data + 12, GUINT32_FROM_LE(length), 0, NULL);
+    g_assert_nonnull(*head);
+    return bytes;
+}
+
+static double number_in(const char *data, const char *type, gsize row) {
+    double real;
+    gint32 whole;
+    guint16 half;
+    if (strcmp(type, "f64") == 0) return memcpy(&real, data + 8 * row, 8), real;
+    if (strcmp(type, "u8") == 0) return (guint8)data[row];
+    if (strcmp(type, "u16") == 0) return memcpy(&half, data + 2 * row, 2), half;
+    memcpy(&whole, data + 4 * row, 4);
+    return strcmp(type, "u32") == 0 ? (double)(guint32)whole : whole;
+}
+
+static void test_bytes(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *head = NULL;
+    g_autoptr(GBytes) bytes = ask_bytes(&fixture, "id=0000000000000001&" ALL, &head);
+    json_auto_t *document = fixture_answer(&fixture, "trace/columns", "id=0000000000000001&" ALL);
+    gsize size_bytes, i;
+    const char *data = g_bytes_get_data(bytes, &size_bytes);
+    json_t *column;
+    g_assert_cmpint(number_at(head, "rows"), ==, 9);
+    json_array_foreach(json_object_get(head, "columns"), i, column) {
+        const char *name = text_at(column, "name"), *type = text_at(column, "type");
+        const gint64 offset = number_at(column, "offset");
+        g_assert_cmpint(offset % 8, ==, 0);
+        g_assert_cmpint(offset + number_at(head, "rows"), <=, (gint64)size_bytes);
+        for (gsize row = 0; row < 9; row++)
+            g_assert_cmpfloat(number_in(data + offset, type, row), ==, (double)cell(document, name, row));
+    }
+    g_assert_cmpuint(i, ==, 10);
+    g_assert_true(json_equal(json_object_get(head, "functions"), json_object_get(document, "functions")));
+}
+
+/* ---- by text, by id ---- */
+
+static void check_found(Fixture *fixture, const char *text, const char *const *functions) {
+    g_autofree char *params = g_strdup_printf("id=0000000000000001&text=%s", text);
+    json_auto_t *found = fixture_answer(fixture, "trace/find", params);
+    json_auto_t *columns = fixture_answer(fixture, "trace/columns", "id=0000000000000001");
+    const json_t *rows = json_object_get(found, "rows");
+    g_test_message("%s", text);
+    g_assert_cmpint(number_at(found, "found"), ==, g_strv_length((char **)functions));
+    for (gsize i = 0; functions[i] != NULL; i++) {
+        const gsize row = (gsize)json_integer_value(json_array_get(rows, i));
+        g_assert_cmpstr(json_string_value(named(columns, "functions", "function", row)), ==, functions[i]);
+    }
+}
+
+static void test_find(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init_parts(&fixture, 4);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *trace = fixture_answer(&fixture, "trace", "id=0000000000000001");
+    g_autoptr(GPtrArray) at_host = g_ptr_array_new();
+    gsize i;
+    json_t *span;
+    json_array_foreach(json_object_get(trace, "spans"), i,
+                       span) if (g_strcmp0(json_string_value(json_object_get(span, "host")), "10.0.0.7") == 0)
+        g_ptr_array_add(at_host, (gpointer)text_at(span, "function"));
+    g_assert_cmpuint(at_host->len, >, 0);
+    g_ptr_array_add(at_host, NULL);
+    check_found(&fixture, "10.0.0.7", (const char *const *)at_host->pdata);
+    check_found(&fixture, "opwriteblock", (const char *const[]){"OpWriteBlockProto", "OpWriteBlockProto", NULL});
+    check_found(&fixture, "no such text", (const char *const[]){NULL});
+
+    json_auto_t *one = fixture_answer(&fixture, "trace/find", "id=0000000000000001&text=opwriteblock&limit=1");
+    g_assert_cmpuint(json_array_size(json_object_get(one, "rows")), ==, 1);
+    g_assert_true(json_is_true(json_object_get(one, "more")));
+}
+
+static void test_span(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init_parts(&fixture, 4);
+    fixture_store(&fixture, sample_rows, sample_count);
+    json_auto_t *trace = fixture_answer(&fixture, "trace", "id=0000000000000001");
+    gsize i;
+    json_t *span;
+    json_array_foreach(json_object_get(trace, "spans"), i, span) {
+        g_autofree char *params = g_strdup_printf("id=%s", text_at(span, "span"));
+        json_auto_t *answer = fixture_answer(&fixture, "span", params);
+        static const char *const of_trees[] = {"depth", "self_ns", "critical_ns", "flags"};
+        for (gsize k = 0; k < G_N_ELEMENTS(of_trees); k++) json_object_del(span, of_trees[k]);
+        g_assert_true(json_equal(json_object_get(answer, "row"), span));
+    }
+    g_assert_cmpuint(i, ==, 9);
+}
+
+static void test_wrong(void) {
+    static const struct {
+        const char *question, *params;
+        PlumbError code;
+    } cases[] = {
+        {"trace/columns", "id=00000000000000ff", PLUMB_ERROR_NOT_FOUND},
+        {"trace/columns", "id=0000000000000001&part=2", PLUMB_ERROR_INPUT},
+        {"trace/columns", "id=0000000000000001&part=0", PLUMB_ERROR_INPUT},
+        {"trace/columns", "id=0000000000000001&columns=begin,ends", PLUMB_ERROR_INPUT},
+        {"trace/columns", "", PLUMB_ERROR_INPUT},
+        {"trace/find", "id=0000000000000001", PLUMB_ERROR_INPUT},
+        {"trace/find", "id=0000000000000001&text=x", PLUMB_ERROR_INPUT},
+        {"span", "id=0000000000000001", PLUMB_ERROR_INPUT},
+        {"span", "id=000000000000000100000000000000ff", PLUMB_ERROR_NOT_FOUND},
+        {"span", "id=00000000000000ff00000000000000ff", PLUMB_ERROR_NOT_FOUND},
+    };
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    fixture_store(&fixture, sample_rows, sample_count);
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GError) error = NULL;
+        json_auto_t *answer = fixture_ask(&fixture, cases[i].question, cases[i].params, &error);
+        g_assert_null(answer);
+        g_assert_error(error, PLUMB_ERROR, (gint)cases[i].code);
+    }
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/columns/same_as_trace", test_same_as_trace);
+    g_test_add_func("/columns/random", test_random);
+    g_test_add_func("/columns/bytes", test_bytes);
+    g_test_add_func("/columns/find", test_find);
+    g_test_add_func("/columns/span", test_span);
+    g_test_add_func("/columns/wrong", test_wrong);
+    return g_test_run();
+}
