@@ -163,7 +163,7 @@ static const char security_lines[] = "Cache-Control: no-store\r\n"
     "Content-Encoding: gzip\r\n"                                                                                       \
     "Cache-Control: " cache "\r\n"                                                                                     \
     "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n"                             \
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker\r\n"                             \
     "Cross-Origin-Resource-Policy: same-origin\r\n"                                                                    \
     "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
     "Referrer-Policy: no-referrer\r\n"                                                                                 \

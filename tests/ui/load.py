@@ -141,3 +141,26 @@ def send(plumbd, count=1200, now_ns=None):
                 waiting = []
         deliver()
     return sent + len(waiting)
+
+
+LARGE = 0xF4240
+LARGE_CALLS = 3000
+
+
+def send_large(plumbd, begin=1_700_000_000_000_000_000):
+    """One trace of more calls than come as a tree: a client that reads block after block of six DataNodes. One read is
+    three times as long as the others. The number of its spans."""
+    trace = Trace(LARGE, begin)
+    reads = LARGE_CALLS // 3
+    root = trace.call("DistributedFileSystem#create", CLIENT, 0, reads * 3 * MS + 10 * MS)
+    at = MS
+    for i in range(reads):
+        length = 6 * MS if i == reads // 2 else 2 * MS
+        read_at = trace.call("DFSInputStream#read", CLIENT, at, length, root, annotations=[(BYTES, str(4096 + i))])
+        send_at = trace.call("BlockSender#sendBlock", FIRST_DATANODE + i % 6, at + 0.2 * MS, length - 0.4 * MS, read_at)
+        trace.call("BlockReceiver#flushOrSync", FIRST_DATANODE + i % 6, at + 0.4 * MS, length / 4, send_at)
+        at += length + 0.5 * MS
+    with Sender(plumbd) as sender:
+        for first in range(0, len(trace.spans), 1000):
+            assert sender.deliver(trace.spans[first : first + 1000], strings=strings()).status == OK
+    return len(trace.spans)

@@ -37,6 +37,7 @@ def addresses(cluster, ask_plumb):
         "forest": ("forest", {}),
         "traces": ("traces", {}),
         "trace": (f"trace/{longest_trace(cluster, ask_plumb)['trace']}", {"sel": "7"}),
+        "trace-lanes": (f"trace/{longest_trace(cluster, ask_plumb)['trace']}", {"sel": "7", "as": "lanes"}),
         "status": ("status", {}),
     }
 
@@ -49,6 +50,7 @@ NAMES = [
     "forest",
     "traces",
     "trace",
+    "trace-lanes",
     "apps",
     "app",
     "stage",

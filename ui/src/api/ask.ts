@@ -38,7 +38,8 @@ async function reasonOf(response: Response): Promise<string> {
   return `the answer was ${response.status} ${response.statusText}`
 }
 
-export async function ask(path: string, signal: AbortSignal): Promise<unknown> {
+/** The answer, when it is one. */
+export async function fetchAnswer(path: string, signal: AbortSignal): Promise<Response> {
   let response: Response
   try {
     response = await fetch(path, { signal, cache: 'no-store' })
@@ -48,6 +49,11 @@ export async function ask(path: string, signal: AbortSignal): Promise<unknown> {
   }
   if (response.status === 502 || response.status === 504) throw new Gone('the gateway does not reach plumbd')
   if (!response.ok) throw new Refused(await reasonOf(response), response.status)
+  return response
+}
+
+export async function ask(path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetchAnswer(path, signal)
   try {
     return parseExact(await response.text())
   } catch (error) {

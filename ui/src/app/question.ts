@@ -38,15 +38,19 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 
 const isOver = (signal: AbortSignal): boolean => signal.aborted
 
+/** How an answer comes from its address: as a document, or otherwise. */
+export type Reader = (path: string, signal: AbortSignal) => Promise<unknown>
+
 async function askUntilAnswered<T>(
   path: string,
+  read: Reader,
   signal: AbortSignal,
   tell: (change: (answer: Answer<T>) => Answer<T>) => void,
 ): Promise<void> {
   const begun = performance.now()
   while (!isOver(signal)) {
     try {
-      const data = (await ask(path, signal)) as T
+      const data = (await read(path, signal)) as T
       tell(() => ({ path, data, loading: false, gone: false, answeredAt: performance.now() }))
       return
     } catch (error) {
@@ -65,8 +69,8 @@ async function askUntilAnswered<T>(
   }
 }
 
-/** parameters: null while it is not known what to ask. */
-export function useQuestion<T>(question: string, parameters: Parameters | null): Answer<T> {
+/** parameters: null while it is not known what to ask. read: always the same function. */
+export function useQuestion<T>(question: string, parameters: Parameters | null, read: Reader = ask): Answer<T> {
   const path = parameters === null ? '' : questionPath(question, parameters)
   const [answer, setAnswer] = useState<Answer<T>>({ path, loading: true, gone: false, answeredAt: 0 })
   const again = asked.value
@@ -74,8 +78,8 @@ export function useQuestion<T>(question: string, parameters: Parameters | null):
     if (path === '') return
     const abort = new AbortController()
     setAnswer((before) => ({ ...before, loading: true, gone: before.gone }))
-    void askUntilAnswered<T>(path, abort.signal, setAnswer)
+    void askUntilAnswered<T>(path, read, abort.signal, setAnswer)
     return () => abort.abort()
-  }, [path, again])
+  }, [path, read, again])
   return { ...answer, loading: answer.loading || answer.path !== path }
 }

@@ -1,28 +1,24 @@
-// Which spans of a trace are rows: all, but for what lies below a span that is folded. No DOM.
+// Which calls of a trace are rows of its tree: all, but for what lies below a call that is folded. No DOM.
 
-export interface Placed {
-  readonly depth: number
-}
+/** Behind the last call below each call, as of Tree. */
+export type Ends = ArrayLike<number>
 
-/** Numbers of the spans that are shown, in pre-order. */
-export function shownRows(spans: readonly Placed[], folded: ReadonlySet<number>): number[] {
+/** Rows are some 24 pixels high, and elements of a browser end at 17 million of them. */
+const MOST_ROWS = 500_000
+
+/** Numbers of the calls that are shown, in pre-order. */
+export function shownRows(ends: Ends, isFolded: (row: number) => boolean): number[] {
   const rows: number[] = []
-  let below = Infinity
-  spans.forEach((span, i) => {
-    if (span.depth > below) return
-    rows.push(i)
-    below = folded.has(i) ? span.depth : Infinity
-  })
+  for (let row = 0; row < ends.length && rows.length < MOST_ROWS; row = isFolded(row) ? ends[row]! : row + 1)
+    rows.push(row)
   return rows
 }
 
-export function hasChildren(spans: readonly Placed[], i: number): boolean {
-  return (spans[i + 1]?.depth ?? -1) > spans[i]!.depth
+export function hasChildren(ends: Ends, row: number): boolean {
+  return ends[row]! > row + 1
 }
 
-/** How many spans lie below one. */
-export function countBelow(spans: readonly Placed[], i: number): number {
-  let end = i + 1
-  while (end < spans.length && spans[end]!.depth > spans[i]!.depth) end++
-  return end - i - 1
+/** How many calls lie below one. */
+export function countBelow(ends: Ends, row: number): number {
+  return ends[row]! - row - 1
 }

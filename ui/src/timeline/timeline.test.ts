@@ -2,17 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { countBelow, hasChildren, shownRows } from './rows.ts'
 import { clampZoom, formatZoom, pan, parseZoom, placeIn, zoomAround } from './zoom.ts'
 
-const TREE = [0, 1, 2, 2, 1, 0, 1].map((depth) => ({ depth }))
+/** Of the depths 0 1 2 2 1 0 1. */
+const ENDS = [5, 4, 3, 4, 5, 7, 7]
 
 describe('rows', () => {
   it('leave out what is folded', () => {
-    expect(shownRows(TREE, new Set())).toEqual([0, 1, 2, 3, 4, 5, 6])
-    expect(shownRows(TREE, new Set([1]))).toEqual([0, 1, 4, 5, 6])
-    expect(shownRows(TREE, new Set([0, 1]))).toEqual([0, 5, 6])
+    const shown = (...folded: number[]): number[] => shownRows(ENDS, (row) => folded.includes(row))
+    expect(shown()).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(shown(1)).toEqual([0, 1, 4, 5, 6])
+    expect(shown(0, 1)).toEqual([0, 5, 6])
   })
   it('know what is below', () => {
-    expect(TREE.map((_, i) => countBelow(TREE, i))).toEqual([4, 2, 0, 0, 0, 1, 0])
-    expect(TREE.map((_, i) => hasChildren(TREE, i))).toEqual([true, true, false, false, false, true, false])
+    expect(ENDS.map((_, i) => countBelow(ENDS, i))).toEqual([4, 2, 0, 0, 0, 1, 0])
+    expect(ENDS.map((_, i) => hasChildren(ENDS, i))).toEqual([true, true, false, false, false, true, false])
   })
 })
 

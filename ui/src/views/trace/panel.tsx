@@ -1,17 +1,21 @@
 // All that is known of one span.
 
 import type { VNode } from 'preact'
-import type { Span } from '../../api/answers.ts'
 import { linkTo } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
 import { Name } from '../../parts/bits.tsx'
 import { Facts } from '../../parts/measure.tsx'
 import { Copy } from '../../parts/view.tsx'
 import { clockTime } from '../../text/times.ts'
 import { duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { flagsOf, functionOf, processOf, resolutionOf, spanId, type SpanAnswer } from './model.ts'
+import type { Shown } from './shown.ts'
 
-function Annotations({ span }: { span: Span }): VNode {
+type Stored = SpanAnswer['row']
+
+function Annotations({ span }: { span: Stored }): VNode {
   const entries = Object.entries(span.annotations ?? {}).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value]).map((one) => [key, one] as const),
   )
@@ -33,55 +37,67 @@ function Annotations({ span }: { span: Span }): VNode {
   )
 }
 
-export function SpanPanel({ span, begin }: { span: Span; begin: bigint }): VNode {
+function Notes({ span, resolution }: { span: Stored; resolution: number }): VNode {
+  const notes = span.notes ?? []
+  if (notes.length === 0) return <></>
+  return (
+    <>
+      <h4>Notes</h4>
+      <ul class="annotations">
+        {notes.map((note, i) => (
+          <li key={i}>
+            <span class="label">{duration(Number(BigInt(note.time_ns) - span.begin_time_ns), resolution)}</span>
+            {visible(note.message)}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** What the columns have at once; the rest when it has come. */
+export function SpanPanel({ shown }: { shown: Shown }): VNode {
+  const { trace, chosen, critical } = shown
+  const id = spanId(trace, chosen)
+  const answer = useQuestion<SpanAnswer>('span', { id })
+  const span = answer.data?.row.span === id ? answer.data.row : undefined
+  const resolution = resolutionOf(trace, chosen)
+  const { role, host, process } = processOf(trace, chosen)
+  const name = functionOf(trace, chosen)
+  const begin = trace.calls.begin[chosen]!
+  const waited = critical?.[chosen]
   const facts: [string, string][] = [
-    ['begins after', duration(Number(span.begin_time_ns - begin), span.resolution_ns)],
-    ['at', clockTime(span.begin_time_ns, zone.value, 6)],
-    ['duration', duration(span.duration_ns, span.resolution_ns)],
-    ['self', duration(span.self_ns, span.resolution_ns)],
-    ['critical', duration(span.critical_ns, span.resolution_ns)],
-    ['host', visible(span.host ?? '-')],
+    ['begins after', duration(begin, resolution)],
+    ['at', clockTime(trace.head.begin_time_ns + BigInt(Math.round(begin)), zone.value, 6)],
+    ['duration', duration(trace.calls.duration[chosen]!, resolution)],
+    ['self', duration(trace.tree.self[chosen]!, resolution)],
+    ['critical', waited === undefined ? '-' : duration(waited, resolution)],
+    ['host', visible(host ?? '-')],
   ]
   return (
     <section class="panel" aria-label="The call that is chosen" aria-live="polite">
       <h3>
-        <Name text={span.function} role={span.role} />
+        <Name text={name} role={role} />
       </h3>
-      {span.description !== span.function && <p class="quiet-text">{visible(span.description)}</p>}
-      {(span.flags ?? []).map((flag) => (
+      {span && span.description !== name && <p class="quiet-text">{visible(span.description)}</p>}
+      {flagsOf(trace, chosen).map((flag) => (
         <span key={flag} class="mark">
           {flag}
         </span>
       ))}
       <Facts facts={facts} />
-      <Annotations span={span} />
-      {(span.notes ?? []).length > 0 && (
-        <>
-          <h4>Notes</h4>
-          <ul class="annotations">
-            {span.notes!.map((note, i) => (
-              <li key={i}>
-                <span class="label">
-                  {duration(Number(BigInt(note.time_ns) - span.begin_time_ns), span.resolution_ns)}
-                </span>
-                {visible(note.message)}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      {answer.error !== undefined && <p class="notice bad">{answer.error}</p>}
+      {span && <Annotations span={span} />}
+      {span && <Notes span={span} resolution={resolution} />}
       <p class="quiet-text">
-        {visible(span.process)} <br />
-        <code>{span.span}</code> <Copy text={span.span} label="copy" />
+        {visible(process)} <br />
+        <code>{id}</code> <Copy text={id} label="copy" />
       </p>
       <p class="buttons">
-        <a class="button" href={linkTo('functions', '', { function: span.function, by: 'host' })}>
+        <a class="button" href={linkTo('functions', '', { function: name, by: 'host' })}>
           On other hosts
         </a>
-        <a
-          class="button"
-          href={linkTo('traces', '', { function: span.function, host: span.host, sort: 'duration_ns' })}
-        >
+        <a class="button" href={linkTo('traces', '', { function: name, host, sort: 'duration_ns' })}>
           Slowest traces with it
         </a>
       </p>

@@ -1,32 +1,42 @@
 // Where did the time of one trace go?
 
 import type { VNode } from 'preact'
-import type { Span, TraceAnswer } from '../../api/answers.ts'
-import { linkTo, route, value } from '../../app/address.ts'
+import { useMemo } from 'preact/hooks'
+import { linkTo, linkWith, route, value } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Choice, Field } from '../../parts/bits.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Shown as Answered } from '../../parts/states.tsx'
 import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { Timeline } from './timeline.tsx'
+import { Lanes } from './lanes.tsx'
+import { Minimap } from './minimap.tsx'
+import { COLUMNS, askCritical, askTrace, functionOf, processOf } from './model.ts'
+import type { Critical, FindAnswer, Trace, TraceHead } from './model.ts'
+import { SpanPanel } from './panel.tsx'
+import { shownOf } from './shown.ts'
+import { FOLDED_FROM, TreeRows } from './tree.tsx'
+
+/** Of larger traces the critical path is computed when it is asked for. */
+const CRITICAL_AT_ONCE = 200_000
+const FIND_LEAST = 2
 
 interface Sum {
-  readonly function: string
-  readonly host: string
+  readonly row: number
   readonly critical: number
 }
 
 /** The function, on its host, that the root waited for longest. */
-export function mostWaited(spans: readonly Span[]): Sum | undefined {
-  const sums = new Map<string, Sum>()
-  for (const span of spans) {
-    const host = span.host ?? ''
-    const key = `${span.function}\n${host}`
-    const before = sums.get(key)?.critical ?? 0
-    sums.set(key, { function: span.function, host, critical: before + span.critical_ns })
+export function mostWaited(trace: Trace, critical: Critical): Sum | undefined {
+  const sums = new Map<number, Sum>()
+  const kinds = trace.head.functions.length
+  for (let row = 0; row < trace.rows; row++) {
+    if (critical.critical[row] === 0) continue
+    const kind = trace.calls.process[row]! * kinds + trace.function[row]!
+    const before = sums.get(kind)
+    sums.set(kind, { row: before?.row ?? row, critical: (before?.critical ?? 0) + critical.critical[row]! })
   }
   return [...sums.values()].reduce<Sum | undefined>(
     (a, b) => (a === undefined || b.critical > a.critical ? b : a),
@@ -34,60 +44,64 @@ export function mostWaited(spans: readonly Span[]): Sum | undefined {
   )
 }
 
-function sentence(answer: TraceAnswer | undefined): VNode | undefined {
-  const root = answer?.spans[0]
-  if (answer === undefined || root === undefined) return undefined
-  const most = mostWaited(answer.spans)
-  const hosts = new Set(answer.spans.map((span) => span.host)).size
+function sentence(trace: Trace | undefined, most: Sum | undefined): VNode | undefined {
+  if (trace === undefined || trace.rows === 0) return undefined
+  const { head } = trace
+  const hosts = new Set(head.processes.map((process) => process.host)).size
+  const waited = most && { name: functionOf(trace, most.row), host: processOf(trace, most.row).host ?? '' }
   return (
     <>
-      <b>{visible(root.function)}</b> took <b>{duration(answer.duration_ns)}</b> at{' '}
-      {dayTime(answer.begin_time_ns, zone.value, 3)} {zoneName()}, in {count(answer.spans_total)} calls on{' '}
-      {count(hosts)} {hosts === 1 ? 'host' : 'hosts'}.
-      {most !== undefined && most.critical > 0 && (
+      <b>{visible(functionOf(trace, 0))}</b> took <b>{duration(head.duration_ns)}</b> at{' '}
+      {dayTime(head.begin_time_ns, zone.value, 3)} {zoneName()}, in {count(head.spans_total)} calls on {count(hosts)}{' '}
+      {hosts === 1 ? 'host' : 'hosts'}.
+      {most !== undefined && waited !== undefined && (
         <>
           {' '}
-          {share(most.critical, answer.duration_ns)} of it was waited for{' '}
-          <a href={linkTo('functions', '', { function: most.function, by: 'host' })}>{visible(most.function)}</a>
-          {most.host !== '' && <> on {visible(most.host)}</>}.
+          {share(most.critical, head.duration_ns)} of it was waited for{' '}
+          <a href={linkTo('functions', '', { function: waited.name, by: 'host' })}>{visible(waited.name)}</a>
+          {waited.host !== '' && <> on {visible(waited.host)}</>}.
         </>
       )}
     </>
   )
 }
 
-function Marks({ answer }: { answer: TraceAnswer }): VNode {
-  const dropped = answer.dropped ?? []
+function Parts({ head }: { head: TraceHead }): VNode {
+  const first = head.first_part ?? 1
+  const next = first + (head.parts_shown ?? 1)
+  if ((head.parts ?? 1) === 1 || (first === 1 && next > head.parts!)) return <></>
+  return (
+    <p class="notice warn">
+      This trace is kept in {head.parts} parts; these are {first} to {next - 1}.{' '}
+      {next <= head.parts! && (
+        <a href={linkWith({ part: String(next), sel: undefined, w: undefined })}>The next ones</a>
+      )}
+    </p>
+  )
+}
+
+function Marks({ head }: { head: TraceHead }): VNode {
+  const dropped = head.dropped ?? []
   return (
     <>
-      {answer.incomplete && (
+      {head.incomplete && (
         <p class="notice warn">
-          Spans of this trace are missing{answer.orphans > 0 && `: ${count(answer.orphans)} parents never came`}.
+          Spans of this trace are missing
+          {head.missing > 0 && `: ${count(head.missing)} callers never came, of ${count(head.orphans)} calls`}.
         </p>
       )}
-      {answer.more === true && (
-        <p class="notice warn">
-          The first {count(answer.spans.length)} of {count(answer.spans_total)} spans are shown.{' '}
-          <code>plumb trace --limit 0</code> has all.
-        </p>
-      )}
-      {(answer.parts ?? 1) > 1 && (
-        <p class="notice warn">
-          This trace is kept in {answer.parts} parts; these are {answer.parts_shown ?? 1} of them, from part{' '}
-          {answer.first_part ?? 1} on.
-        </p>
-      )}
+      <Parts head={head} />
       {dropped.length > 0 && <p class="notice warn">Not kept of this trace, by choice: {dropped.join(', ')}.</p>}
     </>
   )
 }
 
-function Tasks({ answer }: { answer: TraceAnswer }): VNode {
-  if (answer.tasks === undefined) return <></>
+function Tasks({ head }: { head: TraceHead }): VNode {
+  if (head.tasks === undefined) return <></>
   return (
     <p>
       It belongs to{' '}
-      {answer.tasks.map((task) => (
+      {head.tasks.map((task) => (
         <span key={`${task.app} ${task.task}`}>
           task {task.task} of {visible(task.app)} ({task.link}){' '}
         </span>
@@ -96,17 +110,84 @@ function Tasks({ answer }: { answer: TraceAnswer }): VNode {
   )
 }
 
+/** With find and critical path, which are questions of their own. */
+function useTrace() {
+  const id = route.value.id
+  const part = value('part')
+  const find = value('find') ?? ''
+  const trace = useQuestion<Trace>('trace/columns', { id, part, columns: COLUMNS }, askTrace)
+  const rows = trace.data?.rows ?? Infinity
+  const wanted = rows <= CRITICAL_AT_ONCE || (rows < Infinity && value('path') === 'critical')
+  const critical = useQuestion<Critical>(
+    'trace/columns',
+    wanted ? { id, part, columns: 'critical' } : null,
+    askCritical,
+  )
+  const found = useQuestion<FindAnswer>('trace/find', find.length < FIND_LEAST ? null : { id, part, text: find })
+  return { trace, critical, found, find, wanted }
+}
+
+function Said({ asked }: { asked: ReturnType<typeof useTrace> }): VNode {
+  const { critical, found, find, wanted, trace } = asked
+  const short = wanted && critical.data !== undefined && critical.data.rows !== trace.data?.rows
+  return (
+    <>
+      {found.error !== undefined && <p class="notice bad">{found.error}</p>}
+      {find.length >= FIND_LEAST && found.data && (
+        <p role="status">
+          {count(found.data.found)} calls have “{visible(find)}”
+          {found.data.more === true && `; the first ${count(found.data.rows.length)} are marked`}. n and N step through
+          them.
+        </p>
+      )}
+      {wanted && critical.error !== undefined && <p class="notice bad">{critical.error}</p>}
+      {short && (
+        <p class="notice warn">
+          There is no room to compute the critical path of so many calls: raise <code>http.question-memory</code>.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Calls({ trace, asked }: { trace: Trace; asked: ReturnType<typeof useTrace> }): VNode {
+  const find = asked.find.length < FIND_LEAST ? undefined : asked.found.data
+  const lookup = useMemo(() => find && new Set(find.rows), [find])
+  const shown = { ...shownOf(trace, asked.wanted ? asked.critical.data : undefined, find), found: lookup }
+  const as = value('as') ?? (trace.rows > FOLDED_FROM ? 'lanes' : 'tree')
+  return (
+    <div class="beside trace">
+      <div class="card timeline">
+        <Minimap shown={shown} />
+        {as === 'lanes' ? <Lanes shown={shown} /> : <TreeRows shown={shown} />}
+      </div>
+      <SpanPanel shown={shown} />
+    </div>
+  )
+}
+
 export function TraceView(): VNode {
-  const parameters = { id: route.value.id, part: value('part') }
-  const answer = useQuestion<TraceAnswer>('trace', parameters)
+  const asked = useTrace()
+  const trace = asked.trace.data
+  const critical = asked.critical.data
+  const most = useMemo(
+    () => (trace && critical?.rows === trace.rows ? mostWaited(trace, critical) : undefined),
+    [trace, critical],
+  )
+  const shapes = [
+    ['tree', 'tree'],
+    ['lanes', 'lanes'],
+  ] as const
+  const large = (trace?.rows ?? 0) > FOLDED_FROM
   return (
     <View
       title={`Trace ${route.value.id}`}
       question="Where did the time go?"
-      sentence={sentence(answer.data)}
-      asked={[{ question: 'trace', parameters }]}
+      sentence={sentence(trace, most)}
+      asked={[{ question: 'trace', parameters: { id: route.value.id, part: value('part') } }]}
       tools={
         <>
+          <Choice name="as" label="as" options={large ? [shapes[1], shapes[0]] : shapes} />
           <Choice
             name="path"
             label="show"
@@ -119,15 +200,16 @@ export function TraceView(): VNode {
         </>
       }
     >
-      <Shown answer={answer} lines={18}>
+      <Answered answer={asked.trace} lines={18}>
         {(data) => (
           <>
-            <Marks answer={data} />
-            <Tasks answer={data} />
-            <Timeline answer={data} />
+            <Marks head={data.head} />
+            <Tasks head={data.head} />
+            <Said asked={asked} />
+            <Calls trace={data} asked={asked} />
           </>
         )}
-      </Shown>
+      </Answered>
     </View>
   )
 }

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { parseColumns } from './columns.ts'
+
+function answer(head: object, bytes: Uint8Array): ArrayBuffer {
+  const text = new TextEncoder().encode(JSON.stringify(head))
+  const at = Math.ceil((12 + text.length) / 8) * 8
+  const whole = new Uint8Array(at + bytes.length)
+  whole.set(new TextEncoder().encode('PLUMBCO1'))
+  new DataView(whole.buffer).setUint32(8, text.length, true)
+  whole.set(text, 12)
+  whole.set(bytes, at)
+  return whole.buffer
+}
+
+describe('columns', () => {
+  it('are read where they lie', () => {
+    const values = new Float64Array([1.5, -2])
+    const head = { rows: 2, begin_time_ns: 7, columns: [{ name: 'begin', type: 'f64', offset: 0 }] }
+    const text = new TextEncoder().encode(JSON.stringify(head)).length
+    const offset = Math.ceil((12 + text + 2) / 8) * 8
+    head.columns[0]!.offset = offset
+    const columns = parseColumns(answer(head, new Uint8Array(values.buffer)))
+    expect(columns.column('begin')).toEqual(values)
+    expect(columns.column('end')).toBeUndefined()
+    expect((columns.head as unknown as { begin_time_ns: bigint }).begin_time_ns).toBe(7n)
+  })
+  it('are told from anything else', () => {
+    expect(() => parseColumns(new TextEncoder().encode('{"error": "busy, ask again"}').buffer)).toThrow('columns')
+    expect(() => parseColumns(new ArrayBuffer(3))).toThrow('columns')
+  })
+})

@@ -1,0 +1,47 @@
+// Answers in columns (docs/api.md, "trace/columns"): a JSON head, then arrays of numbers that are read where they lie.
+
+import { fetchAnswer } from './ask.ts'
+import { parseExact } from './json.ts'
+
+export type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array
+
+export interface ColumnsHead {
+  readonly rows: number
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly offset: number }[]
+}
+
+export interface Columns<Head extends ColumnsHead> {
+  readonly head: Head
+  readonly buffer: ArrayBuffer
+  /** undefined: it is not there. */
+  readonly column: (name: string) => Column | undefined
+}
+
+const MAGIC = 'PLUMBCO1'
+const BEFORE_HEAD = MAGIC.length + 4
+const TYPES: Readonly<Record<string, new (buffer: ArrayBuffer, offset: number, length: number) => Column>> = {
+  f64: Float64Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  u16: Uint16Array,
+  u8: Uint8Array,
+}
+
+export function parseColumns<Head extends ColumnsHead>(buffer: ArrayBuffer): Columns<Head> {
+  const text = new TextDecoder()
+  const length = buffer.byteLength < BEFORE_HEAD ? 0 : new DataView(buffer).getUint32(MAGIC.length, true)
+  if (length === 0 || text.decode(new Uint8Array(buffer, 0, MAGIC.length)) !== MAGIC)
+    throw new Error('the answer is not in columns')
+  const head = parseExact(text.decode(new Uint8Array(buffer, BEFORE_HEAD, length))) as Head
+  const column = (name: string): Column | undefined => {
+    const found = head.columns.find((one) => one.name === name)
+    const make = found && TYPES[found.type]
+    return make && new make(buffer, found.offset, head.rows)
+  }
+  return { head, buffer, column }
+}
+
+export async function askColumns<Head extends ColumnsHead>(path: string, signal: AbortSignal): Promise<Columns<Head>> {
+  const response = await fetchAnswer(path, signal)
+  return parseColumns<Head>(await response.arrayBuffer())
+}

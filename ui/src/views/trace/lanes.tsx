@@ -1,0 +1,211 @@
+// The calls of a trace in the lanes of their processes: a canvas, for there may be a million.
+
+import type { VNode } from 'preact'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Canvas, type Painter } from '../../marks/canvas.tsx'
+import { count, duration } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { Detail, Rectangles } from '../../timeline/detail.ts'
+import { pan, zoomAround } from '../../timeline/zoom.ts'
+import { Axis } from './axis.tsx'
+import { functionOf, resolutionOf } from './model.ts'
+import { GUTTER_PX, LINE_PX, MOST_RECTANGLES, paintLanes, pickAt, type Frame } from './paint.ts'
+import { apply, choose, commonKey, fit, isSeen, setZoom, type Done, type Shown } from './shown.ts'
+
+const HEIGHT = 600
+const WHEEL_PER_DOUBLE = 240
+const DRAG_PX = 4
+
+/** Callers are above, calls below; before and behind on its line. */
+function keyAction(shown: Shown, key: string): Done | undefined {
+  const { trace, chosen } = shown
+  const { order, line, starts } = trace.lines
+  const beside = (by: number): Done => {
+    const first = starts[line[chosen]!]!
+    const last = starts[line[chosen]! + 1]! - 1
+    let at = first
+    while (at < last && order[at] !== chosen) at++
+    return { chosen: order[Math.min(last, Math.max(first, at + by))]! }
+  }
+  switch (key) {
+    case 'ArrowUp':
+      return { chosen: Math.max(trace.calls.parent[chosen]!, 0) }
+    case 'ArrowDown':
+      return { chosen: trace.tree.end[chosen]! > chosen + 1 ? chosen + 1 : chosen }
+    case 'ArrowLeft':
+    case ',':
+      return beside(-1)
+    case 'ArrowRight':
+    case '.':
+      return beside(1)
+    case 'j':
+      return { chosen: Math.min(chosen + 1, trace.rows - 1) }
+    case 'k':
+      return { chosen: Math.max(chosen - 1, 0) }
+    default:
+      return commonKey(shown, key)
+  }
+}
+
+function Tools({ shown }: { shown: Shown }): VNode {
+  const keys = [
+    ['+', 'Zoom in', '+'],
+    ['-', 'Zoom out', '−'],
+    ['a', 'Earlier', '‹'],
+    ['d', 'Later', '›'],
+    ['f', 'As wide as the chosen call', 'fit'],
+    ['0', 'All', 'all'],
+  ] as const
+  return (
+    <div class="lane-tools" role="group" aria-label="Zoom and move">
+      {keys.map(([key, label, text]) => (
+        <button
+          key={key}
+          type="button"
+          class="small quiet"
+          aria-label={label}
+          onClick={() => apply(shown, keyAction(shown, key)!)}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function hint(frame: Frame, at: number): string {
+  const { trace } = frame.shown
+  const row = frame.drawn.row[at]!
+  const calls = frame.drawn.calls[at]!
+  const name = visible(functionOf(trace, row))
+  const long = duration(trace.calls.duration[row]!, resolutionOf(trace, row))
+  return calls === 1 ? `${name} ${long}` : `${count(calls)} calls; the longest: ${name} ${long}`
+}
+
+interface Held {
+  readonly x: number
+  readonly y: number
+  readonly from: number
+  readonly to: number
+  readonly top: number
+  moved: boolean
+}
+
+/** What a pointer does: a drag moves, a click chooses, the wheel with Ctrl zooms, with Shift moves in time. */
+function usePointer(frame: Frame, box: { current: HTMLDivElement | null }) {
+  const { shown } = frame
+  const held = useRef<Held>(null)
+  const [title, setTitle] = useState('')
+  const place = (event: MouseEvent): { x: number; y: number; width: number } => {
+    const area = (event.currentTarget as HTMLElement).getBoundingClientRect()
+    return { x: event.clientX - area.left, y: event.clientY - area.top, width: area.width }
+  }
+  const picked = (event: MouseEvent): number => {
+    const { x, y, width } = place(event)
+    return pickAt(frame, width, x, y)
+  }
+  return {
+    title,
+    onPointerDown: (event: PointerEvent): void => {
+      ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+      const { x, y } = place(event)
+      held.current = { x, y, ...shown.zoom, top: box.current!.scrollTop, moved: false }
+    },
+    onPointerMove: (event: PointerEvent): void => {
+      const hold = held.current
+      const { x, y, width } = place(event)
+      if (hold === null) {
+        const at = picked(event)
+        setTitle(at < 0 ? '' : hint(frame, at))
+        return
+      }
+      hold.moved ||= Math.abs(x - hold.x) + Math.abs(y - hold.y) > DRAG_PX
+      if (!hold.moved) return
+      const by = ((hold.x - x) / (width - GUTTER_PX)) * (hold.to - hold.from)
+      setZoom(shown, { from: hold.from + by, to: hold.to + by })
+      box.current!.scrollTop = hold.top + hold.y - y
+    },
+    onPointerUp: (event: PointerEvent): void => {
+      const at = held.current?.moved === false ? picked(event) : -1
+      held.current = null
+      if (at >= 0) choose(frame.drawn.row[at]!)
+    },
+    onDblClick: (event: MouseEvent): void => {
+      const at = picked(event)
+      if (at >= 0) setZoom(shown, fit(shown, frame.drawn.row[at]!))
+    },
+    onWheel: (event: WheelEvent): void => {
+      const across = event.shiftKey ? event.deltaY + event.deltaX : event.deltaX
+      if (!event.ctrlKey && !event.metaKey && Math.abs(across) <= Math.abs(event.shiftKey ? 0 : event.deltaY)) return
+      event.preventDefault()
+      const { x, width } = place(event)
+      const wide = width - GUTTER_PX
+      if (event.ctrlKey || event.metaKey) {
+        const at = shown.zoom.from + (Math.max(x - GUTTER_PX, 0) / wide) * (shown.zoom.to - shown.zoom.from)
+        setZoom(shown, zoomAround(shown.zoom, at, 2 ** (event.deltaY / WHEEL_PER_DOUBLE), shown.length))
+      } else setZoom(shown, pan(shown.zoom, across / wide, shown.length))
+    },
+  }
+}
+
+/** What is chosen comes into view. */
+function useReveal(shown: Shown, box: { current: HTMLDivElement | null }): void {
+  useEffect(() => {
+    const element = box.current!
+    const at = shown.trace.lines.line[shown.chosen]! * LINE_PX
+    if (at < element.scrollTop || at + LINE_PX > element.scrollTop + element.clientHeight)
+      element.scrollTop = at - element.clientHeight / 3
+    if (isSeen(shown, shown.chosen)) return
+    const wide = shown.zoom.to - shown.zoom.from
+    const from = shown.trace.calls.begin[shown.chosen]! - wide / 3
+    setZoom(shown, { from, to: from + wide })
+  }, [shown.chosen, shown.trace])
+}
+
+export function Lanes({ shown }: { shown: Shown }): VNode {
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const { trace } = shown
+  const detail = useMemo(() => new Detail(trace.calls, trace.lines, trace.index), [trace])
+  const drawn = useMemo(() => new Rectangles(MOST_RECTANGLES), [])
+  const frame: Frame = { shown, detail, drawn, top }
+  const height = Math.min(HEIGHT, Math.max(trace.lines.count * LINE_PX, 4 * LINE_PX))
+  const paint = useCallback<Painter>(
+    (context, width) => {
+      paintLanes(context, width, height, frame)
+      performance.mark('lanes', { detail: drawn.count })
+    },
+    [shown.zoom.from, shown.zoom.to, top, trace, shown.chosen, shown.critical, shown.found, shown.onlyCritical],
+  )
+  const { title, ...pointer } = usePointer(frame, box)
+  useReveal(shown, box)
+  return (
+    <>
+      <div class="lane-head">
+        <Tools shown={shown} />
+        <Axis zoom={shown.zoom} />
+      </div>
+      <div
+        class="lanes"
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label={`${trace.rows} calls in the lanes of ${trace.lines.tracks.length} processes: up to the caller, down to what it calls, left and right along its line, w a s d zoom and move, 0 shows all; "tree" has the same as rows`}
+        style={{ height: `${height}px` }}
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        onKeyDown={(event) => {
+          const done = event.ctrlKey || event.metaKey || event.altKey ? undefined : keyAction(shown, event.key)
+          if (done === undefined) return
+          event.preventDefault()
+          apply(shown, done)
+        }}
+      >
+        <div style={{ height: `${trace.lines.count * LINE_PX}px` }}>
+          <div class="lanes-seen" title={title}>
+            <Canvas height={height} paint={paint} {...pointer} />
+          </div>
+        </div>
+      </div>
+    </>
+  )
+}

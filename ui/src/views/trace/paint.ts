@@ -1,0 +1,145 @@
+// Draws the lanes of a trace: what of them is seen, and no more.
+
+import { colour } from '../../marks/canvas.tsx'
+import { visible } from '../../text/visible.ts'
+import { Detail, Rectangles, pick } from '../../timeline/detail.ts'
+import { endOf } from '../../timeline/calls.ts'
+import type { Track } from '../../timeline/blocks.ts'
+import { functionOf, processOf } from './model.ts'
+import { isDim, type Shown } from './shown.ts'
+
+export const LINE_PX = 15
+export const GUTTER_PX = 170
+export const MOST_RECTANGLES = 20_000
+const BAR_PX = LINE_PX - 2
+const TEXT_FROM_PX = 40
+const CHARACTER_PX = 6.3
+const LEAST_PX = 1
+const FONT = '11px system-ui, "Noto Sans", "DejaVu Sans", sans-serif'
+
+export interface Frame {
+  readonly shown: Shown
+  readonly detail: Detail
+  readonly drawn: Rectangles
+  /** Pixels above what is seen. */
+  readonly top: number
+}
+
+interface Scale {
+  readonly x: (time: number) => number
+  readonly perPixel: number
+}
+
+function scaleOf(frame: Frame, width: number): Scale {
+  const { from, to } = frame.shown.zoom
+  const perPixel = (to - from) / Math.max(width - GUTTER_PX, 1)
+  return { x: (time) => GUTTER_PX + (time - from) / perPixel, perPixel }
+}
+
+function drawBars(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
+  const { shown, drawn, top } = frame
+  const { trace, critical } = shown
+  const colours = new Map(trace.head.processes.map(({ role }) => [role, colour(role)]))
+  const criticalColour = colour('critical')
+  let alpha = 1
+  for (let i = 0; i < drawn.count; i++) {
+    const row = drawn.row[i]!
+    const left = Math.max(scale.x(drawn.from[i]!), GUTTER_PX)
+    const wide = Math.max(Math.min(scale.x(drawn.to[i]!), width) - left, LEAST_PX)
+    const high = Math.max(3, BAR_PX * drawn.busy[i]!)
+    const y = drawn.line[i]! * LINE_PX - top + BAR_PX - high
+    const wanted = isDim(shown, row) ? 0.25 : 1
+    if (wanted !== alpha) context.globalAlpha = alpha = wanted
+    context.fillStyle = colours.get(processOf(trace, row).role)!
+    context.fillRect(left, y, wide, high)
+    const share = (critical?.[row] ?? 0) / Math.max(trace.calls.duration[row]!, 1)
+    if (share <= 0) continue
+    context.fillStyle = criticalColour
+    context.fillRect(left, y + high - 2, Math.max(wide * Math.min(share, 1), 1), 2)
+  }
+  context.globalAlpha = 1
+}
+
+function drawNames(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
+  const { drawn, top, shown } = frame
+  context.fillStyle = colour('cell-text')
+  for (let i = 0; i < drawn.count; i++) {
+    const left = Math.max(scale.x(drawn.from[i]!), GUTTER_PX)
+    const wide = Math.min(scale.x(drawn.to[i]!), width) - left
+    if (wide < TEXT_FROM_PX || drawn.calls[i] !== 1 || isDim(shown, drawn.row[i]!)) continue
+    const name = visible(functionOf(shown.trace, drawn.row[i]!))
+    const room = Math.floor((wide - 6) / CHARACTER_PX)
+    const text = name.length > room ? `${name.slice(0, Math.max(room - 1, 1))}…` : name
+    context.fillText(text, left + 3, drawn.line[i]! * LINE_PX - top + BAR_PX - 3)
+  }
+}
+
+/** The first track that reaches below a line. */
+function trackAt(tracks: readonly Track[], line: number): number {
+  let low = 0
+  let high = tracks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (tracks[middle]!.first + tracks[middle]!.lines > line) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function drawTracks(context: CanvasRenderingContext2D, frame: Frame, width: number, height: number): void {
+  const { trace } = frame.shown
+  const { tracks } = trace.lines
+  context.fillStyle = colour('surface')
+  context.fillRect(0, 0, GUTTER_PX - 2, height)
+  for (let i = trackAt(tracks, Math.floor(frame.top / LINE_PX)); i < tracks.length; i++) {
+    const track = tracks[i]!
+    const y = track.first * LINE_PX - frame.top
+    if (y > height) break
+    const { process, role, host, pid } = trace.head.processes[track.process]!
+    const text = visible(`${host ?? '-'} ${process}${pid === undefined ? '' : `/${pid}`}`)
+    context.fillStyle = colour('line')
+    context.fillRect(0, y - 1, width, 1)
+    context.fillStyle = colour(role)
+    context.fillRect(0, y, 4, track.lines * LINE_PX - 2)
+    context.fillStyle = colour('text')
+    const seen = Math.min(Math.max(y, 0), y + (track.lines - 1) * LINE_PX)
+    context.fillText(text.length > 27 ? `${text.slice(0, 26)}…` : text, 9, seen + BAR_PX - 3)
+  }
+}
+
+function drawChosen(context: CanvasRenderingContext2D, frame: Frame, scale: Scale, width: number): void {
+  const { trace, chosen } = frame.shown
+  const left = scale.x(trace.calls.begin[chosen]!)
+  const right = scale.x(endOf(trace.calls, chosen))
+  if (right < GUTTER_PX || left > width) return
+  context.strokeStyle = colour('text')
+  context.lineWidth = 2
+  const from = Math.max(left, GUTTER_PX)
+  const wide = Math.max(Math.min(right, width) - from, 3)
+  context.strokeRect(from, trace.lines.line[chosen]! * LINE_PX - frame.top + 1, wide, BAR_PX - 2)
+}
+
+export function paintLanes(context: CanvasRenderingContext2D, width: number, height: number, frame: Frame): void {
+  const scale = scaleOf(frame, width)
+  const { from, to } = frame.shown.zoom
+  frame.detail.fill(frame.drawn, {
+    from,
+    to,
+    first: Math.max(0, Math.floor(frame.top / LINE_PX)),
+    last: Math.min(frame.shown.trace.lines.count, Math.ceil((frame.top + height) / LINE_PX)),
+    pixels: width - GUTTER_PX,
+  })
+  context.font = FONT
+  drawBars(context, frame, scale, width)
+  drawNames(context, frame, scale, width)
+  drawTracks(context, frame, width, height)
+  drawChosen(context, frame, scale, width)
+}
+
+/** The number of the rectangle at a point of what was drawn last, or -1. */
+export function pickAt(frame: Frame, width: number, x: number, y: number): number {
+  if (x < GUTTER_PX) return -1
+  const { perPixel } = scaleOf(frame, width)
+  const time = frame.shown.zoom.from + (x - GUTTER_PX) * perPixel
+  return pick(frame.drawn, Math.floor((y + frame.top) / LINE_PX), time, LEAST_PX * perPixel)
+}

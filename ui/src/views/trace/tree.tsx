@@ -1,0 +1,129 @@
+// The calls of a trace as rows: the tree at the left, time at the right. Only the rows that are seen are elements.
+
+import type { VNode } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { refine, value } from '../../app/address.ts'
+import { hasChildren, shownRows } from '../../timeline/rows.ts'
+import type { Trace } from './model.ts'
+import { Row, ROW_PX } from './row.tsx'
+import { apply, commonKey, type Done, type Shown } from './shown.ts'
+import { Axis } from './axis.tsx'
+
+const ROWS_SEEN = 26
+const SPARE_ROWS = 6
+/** Larger traces come folded; what is opened is in the address instead of what is folded. */
+export const FOLDED_FROM = 2000
+
+const numbers = (name: string): Set<number> => new Set((value(name) ?? '').split(',').filter(Boolean).map(Number))
+
+/** The call and all above it. */
+function withCallers(trace: Trace, row: number): Set<number> {
+  const rows = new Set<number>()
+  for (let at = row; at >= 0 && !rows.has(at); at = trace.calls.parent[at]!) rows.add(at)
+  return rows
+}
+
+class Folds {
+  private readonly large: boolean
+  private readonly named: Set<number>
+  private readonly above: Set<number>
+
+  constructor(
+    private readonly trace: Trace,
+    chosen: number,
+  ) {
+    this.large = trace.rows > FOLDED_FROM
+    this.named = numbers(this.large ? 'open' : 'fold')
+    this.above = this.large ? withCallers(trace, trace.calls.parent[chosen]!) : new Set()
+  }
+
+  has(row: number): boolean {
+    if (!hasChildren(this.trace.tree.end, row)) return false
+    return this.large ? !this.named.has(row) && !this.above.has(row) : this.named.has(row)
+  }
+
+  toggle(row: number): void {
+    if (!hasChildren(this.trace.tree.end, row)) return
+    if (!this.named.delete(row)) this.named.add(row)
+    refine({ [this.large ? 'open' : 'fold']: [...this.named].sort((a, b) => a - b).join(',') })
+  }
+}
+
+/** What a key does with the rows focused. */
+function keyAction(shown: Shown, rows: readonly number[], key: string): Done | undefined {
+  const at = Math.max(0, rows.indexOf(shown.chosen))
+  const move = (by: number): Done => ({ chosen: rows[Math.min(rows.length - 1, Math.max(0, at + by))]! })
+  const moves: Readonly<Record<string, number>> = {
+    j: 1,
+    k: -1,
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: ROWS_SEEN - 2,
+    PageUp: 2 - ROWS_SEEN,
+    Home: -rows.length,
+    End: rows.length,
+  }
+  if (moves[key] !== undefined) return move(moves[key])
+  if (key === 'ArrowLeft' || key === 'ArrowRight') return { fold: true }
+  return commonKey(shown, key)
+}
+
+export function TreeRows({ shown }: { shown: Shown }): VNode {
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const { trace, chosen } = shown
+  const named = `${value('fold') ?? ''} ${value('open') ?? ''}`
+  const folds = useMemo(() => new Folds(trace, chosen), [trace, named, trace.rows > FOLDED_FROM ? chosen : 0])
+  const rows = useMemo(() => shownRows(trace.tree.end, (row) => folds.has(row)), [trace, folds])
+
+  useEffect(() => {
+    const at = rows.indexOf(chosen) * ROW_PX
+    const element = box.current!
+    if (at < element.scrollTop) element.scrollTop = at
+    else if (at + ROW_PX > element.scrollTop + element.clientHeight)
+      element.scrollTop = at + ROW_PX - element.clientHeight
+  }, [chosen, rows])
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const done = keyAction(shown, rows, event.key)
+    if (done === undefined) return
+    event.preventDefault()
+    apply(shown, done)
+    if (done.fold) folds.toggle(chosen)
+  }
+  const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE_ROWS)
+  const seen = rows.slice(first, first + ROWS_SEEN + 2 * SPARE_ROWS)
+  return (
+    <>
+      <div class="timeline-head">
+        <span class="tree-head">call</span>
+        <Axis zoom={shown.zoom} />
+      </div>
+      <div
+        class="rows"
+        ref={box}
+        tabIndex={0}
+        role="listbox"
+        aria-label={`${trace.rows} calls: arrows and j k move, left and right fold, w a s d zoom and move, 0 shows all`}
+        aria-activedescendant={`span-${chosen}`}
+        style={{ height: `${Math.min(rows.length, ROWS_SEEN) * ROW_PX}px` }}
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        onKeyDown={onKeyDown}
+      >
+        <div class="rows-all" style={{ height: `${rows.length * ROW_PX}px` }} role="presentation">
+          {seen.map((number, i) => (
+            <Row
+              key={number}
+              shown={shown}
+              number={number}
+              top={(first + i) * ROW_PX}
+              folded={folds.has(number)}
+              onFold={() => folds.toggle(number)}
+            />
+          ))}
+        </div>
+      </div>
+    </>
+  )
+}
