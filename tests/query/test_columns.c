@@ -94,9 +94,10 @@ static void test_same_as_trace(void) {
 
 /* Calls at random: missing parents, cycles, equal begins, ends past the parent's. */
 static void random_rows(GRand *chance, guint64 trace, guint n, GArray *rows) {
-    static const char *const names[] = {"f0", "f1", "waitForAckedSeqno", "OpWriteBlockProto", "f4"};
+    static const char *const names[] = {"f0",         "f1",     "waitForAckedSeqno", "OpWriteBlockProto", "f4",
+                                        "Spark#task", "RDD:map"};
     static const char *const tracers[] = {"FSClient/10.0.0.1/1", "DataNode/10.0.0.2/2", "DataNode/10.0.0.3/3"};
-    static const char *const annotations[] = {NULL, "stream=1", "stream=2;path=/a", "@30=note"};
+    static const char *const annotations[] = {NULL, "stream=1", "stream=2;path=/a", "@30=note", "exclusiveNs=40000"};
     for (guint i = 1; i <= n; i++) {
         const SpanRow row = {
             .trace = trace,

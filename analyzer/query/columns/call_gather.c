@@ -13,7 +13,7 @@ typedef struct Gather {
     Calls *calls;
     const CallsAsked *wanted;
     GHashTable *known; /* CallKind -> number + 1 */
-    guint32 stream_key;
+    WaitTable *waits;
     guint32 last_kind; /* spans of one kind often come one behind the other */
     GString *text;
 } Gather;
@@ -22,13 +22,13 @@ typedef struct Gather {
 
 static guint kind_hash(gconstpointer data) {
     const CallKind *kind = data;
-    const guint64 h = ((guint64)kind->name << 32 | kind->tracer) ^ kind->stream;
+    const guint64 h = ((guint64)kind->name << 32 | kind->tracer) ^ kind->needed;
     return (guint)((h * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 32);
 }
 
 static gboolean kind_equal(gconstpointer left, gconstpointer right) {
     const CallKind *a = left, *b = right;
-    return a->name == b->name && a->tracer == b->tracer && a->stream == b->stream;
+    return a->name == b->name && a->tracer == b->tracer && a->needed == b->needed;
 }
 
 /* ASCII letters are alike, whatever their case. */
@@ -48,30 +48,35 @@ static gboolean name_has(const Gather *g, guint32 id) {
     return has_text(text, length, g->wanted->find);
 }
 
-/* A span of the kind, with nothing else but its stream: what times are computed from. */
-static SpanRec *kind_span(const Gather *g, const SpanRec *span, const SpanAnnotation *stream) {
+/* A span of the kind, with nothing else but what times are computed from. */
+static SpanRec *kind_span(const Gather *g, const SpanRec *span) {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     const SpanRec head = {.name = span->name, .tracer = span->tracer};
     SpanBuilder builder = span_builder_begin(bytes, &head);
-    if (stream->length > 0) span_builder_annotation(&builder, g->stream_key, stream->value, stream->length);
+    SpanCursor cursor = span_cursor(span);
+    for (SpanAnnotation annotation; g->wanted->times && span_next_annotation(&cursor, &annotation);)
+        if (wait_table_needs(g->waits, annotation.key))
+            span_builder_annotation(&builder, annotation.key, annotation.value, annotation.length);
     span_builder_end(&builder);
     allowance_charge(bytes->len);
     g->calls->charged += bytes->len;
     return (SpanRec *)(void *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
 }
 
-static SpanAnnotation stream_of(const Gather *g, const SpanRec *span) {
+/* Of the annotations that times are computed from; 0: there are none, or nobody asked for times. */
+static guint64 hash_needed(const Gather *g, const SpanRec *span) {
     SpanCursor cursor = span_cursor(span);
-    SpanAnnotation annotation;
-    while (g->wanted->streams && g->stream_key != 0 && span_next_annotation(&cursor, &annotation))
-        if (annotation.key == g->stream_key) return annotation;
-    return (SpanAnnotation){0};
+    guint64 hash = 0;
+    for (SpanAnnotation annotation; g->wanted->times && span_next_annotation(&cursor, &annotation);) {
+        if (!wait_table_needs(g->waits, annotation.key)) continue;
+        hash = fnv64(hash != 0 ? hash : FNV64_BASIS, &annotation.key, sizeof annotation.key);
+        hash = fnv64(hash, annotation.value, annotation.length) | 1;
+    }
+    return hash;
 }
 
 static gboolean kind_of(Gather *g, const SpanRec *span, guint32 *number, GError **error) {
-    const SpanAnnotation stream = stream_of(g, span);
-    CallKind kind = {.name = span->name, .tracer = span->tracer};
-    if (stream.length > 0) kind.stream = fnv64(FNV64_BASIS, stream.value, stream.length) | 1;
+    CallKind kind = {.name = span->name, .tracer = span->tracer, .needed = hash_needed(g, span)};
     GArray *kinds = g->calls->kinds;
     if (kinds->len > 0 && kind_equal(&g_array_index(kinds, CallKind, g->last_kind), &kind)) {
         *number = g->last_kind;
@@ -87,7 +92,7 @@ static gboolean kind_of(Gather *g, const SpanRec *span, guint32 *number, GError 
         return fail(error, PLUMB_ERROR_LIMIT, "the trace has more than %u kinds of calls: ask for one of its parts",
                     CALLS_MAX_KINDS);
     kind.found = g->wanted->find != NULL && (name_has(g, kind.name) || name_has(g, kind.tracer));
-    kind.span = kind_span(g, span, &stream);
+    kind.span = kind_span(g, span);
     *number = g->last_kind = kinds->len;
     g_hash_table_insert(g->known, g_memdup2(&kind, sizeof kind), GUINT_TO_POINTER(*number + 1));
     g_array_append_val(kinds, kind);
@@ -241,8 +246,11 @@ Calls *calls_load(const Asked *asked, const CallsAsked *wanted, GError **error) 
     allowance_charge(calls->charged);
 
     g_autoptr(GHashTable) known = g_hash_table_new_full(kind_hash, kind_equal, g_free, NULL);
-    Gather gather = {.calls = calls, .wanted = wanted, .known = known, .text = g_string_new(NULL)};
-    gather.stream_key = dict_find(archive_dict(asked->archive), STREAM_ANNOTATION, strlen(STREAM_ANNOTATION));
+    Gather gather = {.calls = calls,
+                     .wanted = wanted,
+                     .known = known,
+                     .waits = archive_waits(asked->archive),
+                     .text = g_string_new(NULL)};
     const gboolean good = gather_parts(&gather, error);
     g_string_free(gather.text, TRUE);
     if (!good || !calls_join(calls, error)) return NULL;

@@ -45,7 +45,7 @@ G_STATIC_ASSERT(sizeof(Call) == 40);
 
 typedef struct CallKind {
     guint32 name, tracer; /* dictionary ids */
-    guint64 stream;       /* hash of the annotation of that name; 0: none, or nobody asked for times */
+    guint64 needed;       /* hash of the annotations that times are computed from; 0: none, or nobody asked for times */
     SpanRec *span;        /* with these only */
     gboolean found;       /* function or process has what is looked for */
 } CallKind;
@@ -78,7 +78,7 @@ typedef struct Calls {
 typedef struct CallsAsked {
     guint64 trace_id;
     guint first_part; /* counted from 0 */
-    gboolean streams; /* kinds tell streams apart: for times */
+    gboolean times;   /* kinds have what times are computed from */
     const char *find; /* in lower case; NULL: nothing is looked for */
     gsize row_bytes;  /* what will be made of each */
 } CallsAsked;
@@ -100,7 +100,7 @@ typedef struct CallsWalk {
 } CallsWalk;
 gboolean calls_each(Calls *calls, const CallsWalk *walk, GError **error);
 
-/* A tree without records: what times are computed from (calls loaded with 'streams'). 33 bytes a span, which the caller
+/* A tree without records: what times are computed from (calls loaded with 'times'). 33 bytes a span, which the caller
  * charges. Spans of its nodes belong to 'calls'. */
 CallTree *calls_tree_new(const Calls *calls);
 #define CALLS_TREE_BYTES 33u

@@ -1,4 +1,4 @@
-/* All that is stored of one span, without the tree that it is in: of a trace of any size it reads one part at a time. */
+/* All that is stored of one span, without the tree that it is in: a trace of any size is read one part at a time. */
 #include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/shared/trace_view.h"
 #include "analyzer/query/spans/trace_rows.h"

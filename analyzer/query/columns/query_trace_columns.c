@@ -130,8 +130,8 @@ static void fill_row(void *arg, guint32 row, const Call *call, gint32 parent) {
 
 static void fill_times(Fill *fill, const CallTree *tree) {
     const Measured measured = {.tree = tree};
-    gboolean through;
-    TreeTimes *times = times_through_waits(&measured, archive_waits(fill->calls->archive), &through);
+    gboolean differs;
+    TreeTimes *times = times_by_rule(&measured, archive_waits(fill->calls->archive), TIMES_BY_TURNS, &differs);
     guint32 row = 0;
     for (guint32 node = 1; node < tree->n_nodes && allowance_goes_on(); node++) {
         if (tree->span[node] == NULL) continue;
@@ -208,7 +208,7 @@ json_t *answer_trace_columns(const Asked *asked, GError **error) {
     guint32 wanted = DEFAULT;
     CallsAsked calls_asked;
     if (!asked_columns(asked, &wanted, error) || !calls_asked_read(asked, &calls_asked, error)) return NULL;
-    calls_asked.streams = (wanted & TIMES) != 0;
+    calls_asked.times = (wanted & TIMES) != 0;
     calls_asked.row_bytes = row_bytes(wanted);
     g_autoptr(Calls) calls = calls_load(asked, &calls_asked, error);
     if (calls == NULL) return NULL;
@@ -222,7 +222,7 @@ json_t *answer_trace_columns(const Asked *asked, GError **error) {
              fill.block.rows, asked->rows_max);
         return NULL;
     }
-    if (!column_block_open(&fill.block, error) || !fill_all(&fill, calls_asked.streams, error)) return NULL;
+    if (!column_block_open(&fill.block, error) || !fill_all(&fill, calls_asked.times, error)) return NULL;
 
     json_auto_t *answer = json_object();
     if (!add_head(answer, asked, &fill, error)) return NULL;
