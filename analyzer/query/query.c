@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/query/columns/column_answers.h"
+#include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
@@ -84,12 +85,18 @@ static const Question *question_find(const char *name, GError **error) {
     return NULL;
 }
 
-json_t *question_answer(const char *question, const Asked *asked, GError **error) {
+/* As one of the table, or as Jaeger asks. */
+static json_t *make_answer(const char *question, const Asked *asked, GError **error) {
+    if (jaeger_is(question)) return jaeger_answer(asked, question, error);
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
+    return found->answer(asked, error);
+}
+
+json_t *question_answer(const char *question, const Asked *asked, GError **error) {
     g_autoptr(GError) failure = NULL;
     if (!query_reads_all(question)) store_skip_begin();
-    json_auto_t *answer = found->answer(asked, &failure);
+    json_auto_t *answer = make_answer(question, asked, &failure);
     const StoreReads reads = store_skip_end();
     json_t *damages = answer ? json_damages(asked->archive, reads.families) : NULL;
     if (damages) json_object_set_new(answer, "unreadable", damages);

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "analyzer/query/jaeger/jaeger.h"
 #include "common/base/thread.h"
 #include "common/store/store_damage.h"
 #include "receiver/http/metrics.h"
@@ -243,7 +244,8 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     http_job_set_peer(job, http_exchange_peer(exchange));
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
     const gboolean of_trace = g_strv_contains(of_traces, question);
-    if (of_trace && parse_trace(parameters->id, &trace_id)) http_job_set_trace(job, trace_id);
+    if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id))
+        http_job_set_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
         counter_add(http->options.counters, COUNTER_HTTP_REFUSED, 1);
@@ -284,6 +286,14 @@ static void ask_flush(void *arg, HttpExchange *exchange, const char *rest) {
     ask(arg, exchange, JOB_FLUSH, "flush");
 }
 
+/* As Jaeger's query service is asked: the question is the path. */
+static void ask_jaeger(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const char *path = http_exchange_request(exchange)->path;
+    g_autofree char *question = g_strconcat(JAEGER_QUESTIONS, path + strlen("/api/"), NULL);
+    ask(arg, exchange, JOB_QUERY, question);
+}
+
 /* ---- what there is, and who may ask for it ---- */
 
 #define FLUSH_USE    "flush changes things: use POST"
@@ -301,6 +311,12 @@ static const Route routes[] = {
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
     {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, ask_of_trace},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, ask_question}, /* any of analyzer/query/query.c */
+    {"/api/services", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/api/services/*/operations", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/api/operations", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/api/traces", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/api/traces/*", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/api/dependencies", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
     {"/", ACCESS_READ, FALSE, PAGE_USE, answer_page},
     {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, answer_page},
     {0},

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "analyzer/archive/consolidation/join.h"
+#include "analyzer/query/jaeger/jaeger.h"
 #include "analyzer/query/shared/json_compact.h"
 #include "analyzer/query/shared/json_memory.h"
 #include "common/base/allowance.h"
@@ -161,8 +162,14 @@ static int code_of(const GError *error) {
     }
 }
 
+/* As whoever asks reads errors. */
+static json_t *error_document(const HttpJob *job, int code, const char *message) {
+    if (!jaeger_is(job->question)) return json_pack("{s:s}", "error", message);
+    return json_pack("{s:n, s:[{s:i, s:s}]}", "data", "errors", "code", code, "msg", message);
+}
+
 static void post_error(HttpJobs *jobs, HttpJob *job, int code, const char *message) {
-    post_json(jobs, job, code, json_pack("{s:s}", "error", message));
+    post_json(jobs, job, code, error_document(job, code, message));
 }
 
 static gboolean is_recovering(const HttpJobs *jobs) { return atomic_load(&jobs->options.backend.recovery->goes_on); }

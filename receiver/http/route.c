@@ -3,13 +3,14 @@
 #include <string.h>
 
 static gboolean fits(const char *pattern, const char *path, const char **rest) {
-    const gsize length = strlen(pattern);
-    if (pattern[length - 1] != '*') {
-        *rest = "";
-        return strcmp(pattern, path) == 0;
-    }
-    *rest = path + length - 1;
-    return strncmp(pattern, path, length - 1) == 0 && **rest != '\0' && strchr(*rest, '/') == NULL;
+    const char *star = strchr(pattern, '*');
+    *rest = "";
+    if (star == NULL) return strcmp(pattern, path) == 0;
+    const gsize begin = (gsize)(star - pattern), end = strlen(star + 1), length = strlen(path);
+    if (strncmp(pattern, path, begin) != 0 || length <= begin + end) return FALSE;
+    *rest = path + begin;
+    const gsize name = length - begin - end;
+    return memchr(*rest, '/', name) == NULL && strcmp(*rest + name, star + 1) == 0;
 }
 
 const Route *route_find(const Route *table, const char *path, const char **rest) {

@@ -7,11 +7,11 @@
 #include "receiver/secure/access.h"
 
 typedef struct Route {
-    const char *path; /* whole; with a '*' at its end: and one more name, without a '/' */
+    const char *path; /* whole; with one '*', which stands for a name without a '/' */
     guint role;       /* AccessRole, or ACCESS_ANYBODY */
     gboolean post;    /* else it is asked with GET (and HEAD) */
     const char *use;  /* what is said when it is asked otherwise; NULL: any method will do */
-    /* arg: of whoever has the table. rest: what the '*' stands for, or "". */
+    /* arg: of whoever has the table. rest: the path from the '*' on, or "". */
     void (*answer)(void *arg, HttpExchange *exchange, const char *rest);
 } Route;
 

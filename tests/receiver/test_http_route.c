@@ -4,11 +4,9 @@
 static void answer(void *arg, HttpExchange *exchange, const char *rest) { (void)arg, (void)exchange, (void)rest; }
 
 static const Route table[] = {
-    {"/a", ACCESS_ANYBODY, FALSE, NULL, answer},
-    {"/api/go", ACCESS_ADMIN, TRUE, "use POST", answer},
-    {"/api/*", ACCESS_READ, FALSE, "use GET", answer},
-    {"/", ACCESS_READ, FALSE, "use GET", answer},
-    {0},
+    {"/a", ACCESS_ANYBODY, FALSE, NULL, answer},          {"/api/go", ACCESS_ADMIN, TRUE, "use POST", answer},
+    {"/api/*", ACCESS_READ, FALSE, "use GET", answer},    {"/", ACCESS_READ, FALSE, "use GET", answer},
+    {"/of/*/all", ACCESS_READ, FALSE, "use GET", answer}, {0},
 };
 
 static void test_find(void) {
@@ -17,9 +15,12 @@ static void test_find(void) {
         int route; /* -1: none */
         const char *rest;
     } cases[] = {
-        {"/a", 0, ""},       {"/api/go", 1, ""},     {"/api/gone", 2, "gone"}, {"/", 3, ""},
-        {"/api/", -1, NULL}, {"", -1, NULL},         {"/api/a/b", -1, NULL},   {"/A", -1, NULL},
-        {"//", -1, NULL},    {"/api/go/", -1, NULL}, {"/a/", -1, NULL},
+        {"/a", 0, ""},          {"/api/go", 1, ""},    {"/api/gone", 2, "gone"},
+        {"/", 3, ""},           {"/api/", -1, NULL},   {"", -1, NULL},
+        {"/api/a/b", -1, NULL}, {"/A", -1, NULL},      {"/of/x/all", 4, "x/all"},
+        {"/of//all", -1, NULL}, {"/of/all", -1, NULL}, {"/of/x/y/all", -1, NULL},
+        {"/of/x/al", -1, NULL}, {"//", -1, NULL},      {"/api/go/", -1, NULL},
+        {"/a/", -1, NULL},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         const char *rest = NULL;

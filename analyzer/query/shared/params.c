@@ -92,6 +92,12 @@ gboolean params_check(const QueryParams *params, const char *question, const cha
     return TRUE;
 }
 
+gboolean params_check_text(const QueryParams *params, GError **error) {
+    for (guint k = 0; k < params->list->len; k++)
+        if (!check_text(&g_array_index(params->list, Param, k), error)) return FALSE;
+    return TRUE;
+}
+
 static gboolean bad_value(GError **error, const char *name, const char *value, const char *allowed) {
     return fail(error, PLUMB_ERROR_INPUT, "%s \"%s\" is not understood: use %s", name, value, allowed);
 }

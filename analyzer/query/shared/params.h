@@ -20,6 +20,9 @@ gboolean query_params_equal(const QueryParams *a, const QueryParams *b);
  * must be UTF-8. */
 gboolean params_check(const QueryParams *params, const char *question, const char *const *allowed, GError **error);
 
+/* Whatever their names are: all must be UTF-8. */
+gboolean params_check_text(const QueryParams *params, GError **error);
+
 /* The value of a parameter, or NULL; with i, the i-th of a repeated one. */
 const char *params_text(const QueryParams *params, const char *name);
 const char *params_nth(const QueryParams *params, const char *name, guint i);

@@ -1,0 +1,45 @@
+/* What the files of this folder share. */
+#pragma once
+
+#include "analyzer/query/jaeger/jaeger.h"
+#include "analyzer/query/shared/trace_view.h"
+
+/* Spans of one answer: some 1.5 KB of text each. */
+#define JAEGER_SPANS 50000u
+
+/* What Jaeger calls a service: of a function "checkout: GET /cart" it is "checkout", and the operation is "GET /cart".
+ * All other functions are operations of what HDFS calls their role: "NameNode", "HDFS client", ... */
+typedef struct JaegerName {
+    BatchString service, operation; /* borrowed from the function, or static */
+} JaegerName;
+JaegerName jaeger_name(const char *function, gsize length, Role role);
+/* The role whose functions are the service's; FALSE: it is a service of its own. */
+gboolean jaeger_role(const char *service, Role *role);
+
+json_t *jaeger_services(const Asked *asked, GError **error);
+/* with_kinds: as /api/operations has them. */
+json_t *jaeger_operations(const Asked *asked, const char *service, gboolean with_kinds, GError **error);
+json_t *jaeger_dependencies(const Asked *asked, GError **error);
+json_t *jaeger_search(const Asked *asked, GError **error);
+json_t *jaeger_trace(const Asked *asked, const char *id, GError **error);
+
+/* {"data": data, "total", "limit": 0, "offset": 0, "errors": null}; data is taken over. */
+json_t *jaeger_document(json_t *data, guint total);
+/* A whole number in a parameter, times scale; *value is left alone when it was not given. INPUT. */
+gboolean jaeger_number(const Asked *asked, const char *name, gint64 scale, gint64 *value, GError **error);
+
+/* Traces as text, one behind the other: the value of "data". */
+typedef struct JaegerTraces {
+    const Asked *asked;
+    JsonText *text;
+    JsonText own; /* when the caller wants a document */
+    guint traces, spans;
+} JaegerTraces;
+void jaeger_traces_begin(JaegerTraces *traces, const Asked *asked);
+void jaeger_traces_add(JaegerTraces *traces, const TraceView *view);
+/* The document; NULL with *error. */
+json_t *jaeger_traces_end(JaegerTraces *traces, GError **error);
+/* The upper half of a trace's id, as its sender had it; 0: it has none. */
+guint64 jaeger_trace_high(Archive *archive, const TraceView *view);
+/* 1 to 32 hexadecimal digits. INPUT. */
+gboolean jaeger_trace_id(const char *text, guint64 *high, guint64 *low, GError **error);
