@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/base/periodic_thread.h"
 #include "receiver/background/consolidation.h"
 #include "receiver/background/resource_control.h"
 #include "receiver/http/http.h"
@@ -25,10 +26,15 @@
 #define OTHERS_SHARD_BYTES (24u * 1024 * 1024)
 #define OTHERS_BUFFERS     4u
 
+/* How often is looked whether certificates have been replaced. */
+#define RENEWAL_NS NS_PER_MINUTE
+
 struct Daemon {
     const Settings *settings;
     int thrift_fd, http_fd; /* -1: handed on, or not bound */
     PortInfo ports[PORTS];
+    Security *security;
+    PeriodicThread *renewal; /* of what security has read from files */
     Store *store;
     Archive *archive;
     Journal *journal;
@@ -75,7 +81,10 @@ static gboolean plan_files(Daemon *daemon, GError **error) {
 
 static gboolean open_port(Daemon *daemon, PortInfo *port, const char *address, int *fd, GError **error) {
     if (!listener_bind(address, port->key, fd, &port->address, error)) return FALSE;
+    const TlsFiles *tls = &daemon->settings->security.tls;
     port->loopback = port_is_loopback(*fd);
+    port->tls = tls->certificate[0] != '\0';
+    port->certificates = tls->clients[0] != '\0';
     port->insecure = !port->loopback && daemon->settings->insecure;
     if (!port_check(port, error)) return FALSE;
     g_autofree char *text = port_describe(port);
@@ -204,6 +213,7 @@ static void set_state_sources(Daemon *daemon) {
         .questions = &daemon->questions,
         .net = &daemon->net,
         .ports = daemon->ports,
+        .security = daemon->security,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
 }
@@ -244,6 +254,8 @@ static void start_http(Daemon *daemon) {
                     .questions = &daemon->questions},
         .state = &daemon->state,
         .shares = daemon->shares,
+        .security = daemon->security,
+        .open = port_is_open(&daemon->ports[PORT_HTTP]),
         .counters = counter_set_add(daemon->counters),
         .intake = intake_options(daemon),
         .posts_counters = counter_set_add(daemon->counters),
@@ -282,6 +294,21 @@ static void start_resource_control(Daemon *daemon) {
     daemon->control = resource_control_start(&control, &limits);
 }
 
+/* What was in force stays where a file is bad. settings: NULL for those in force. */
+static void renew_security(Daemon *daemon, const SecuritySettings *settings) {
+    g_autoptr(GError) error = NULL;
+    if (security_reload(daemon->security, settings, &error))
+        log_message(LOG_LEVEL_INFO, "certificates and rules about roles were read again");
+    else
+        log_message(LOG_LEVEL_ERROR, "%s; TLS and the rules about roles stay as they were", error->message);
+}
+
+static gint64 renew_outdated(void *arg) {
+    Daemon *daemon = arg;
+    if (security_is_outdated(daemon->security)) renew_security(daemon, NULL);
+    return RENEWAL_NS;
+}
+
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
     daemon->slow_hosts = slow_hosts_new();
@@ -293,6 +320,8 @@ static void start_service(Daemon *daemon) {
     const ConsolidationOptions consolidation = {daemon->archive, daemon->journal,    daemon->admission,
                                                 &daemon->space,  daemon->slow_hosts, s->ids_for_ns};
     daemon->consolidation = consolidation_start(&consolidation);
+    const PeriodicWork renewal = {"security", RENEWAL_NS, renew_outdated, daemon};
+    daemon->renewal = periodic_thread_start(&renewal);
     const RetentionOptions retention = {daemon->archive, &daemon->recovering, s->store_path, &daemon->space};
     daemon->retention = retention_start(&retention, &s->retention);
 }
@@ -304,7 +333,9 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
     daemon->thrift_fd = daemon->http_fd = -1;
 
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
-    if (!daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) || !open_files(daemon, error))
+    daemon->security = security_new(&settings->security, error);
+    if (!daemon->security || !daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) ||
+        !open_files(daemon, error))
         return NULL;
 
     daemon->admission = admission_new();
@@ -344,10 +375,13 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .n_threads = s->net_threads,
         .limits = {.frame_bytes = s->frame_bytes,
                    .frame_timeout_ns = s->frame_timeout_ns,
-                   .idle_timeout_ns = s->idle_timeout_ns},
+                   .idle_timeout_ns = s->idle_timeout_ns,
+                   .login_timeout_ns = NET_LOGIN_NS},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
         .quota = daemon->quota,
+        .security = daemon->security,
+        .open = port_is_open(&daemon->ports[PORT_THRIFT]),
         .shares = daemon->shares,
     };
 
@@ -366,6 +400,7 @@ const char *daemon_http(const Daemon *daemon) { return daemon->ports[PORT_HTTP].
 
 void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
+    renew_security(daemon, &settings->security);
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
     atomic_store(&daemon->questions.limit_bytes, settings->question_bytes);
@@ -452,6 +487,7 @@ gboolean daemon_stop(Daemon *daemon, GError **error) {
 void daemon_free(Daemon *daemon) {
     if (!daemon) return;
 
+    periodic_thread_stop(daemon->renewal);
     retention_stop(daemon->retention);
     consolidation_stop(daemon->consolidation);
     resource_control_stop(daemon->control);
@@ -476,6 +512,7 @@ void daemon_free(Daemon *daemon) {
     if (daemon->http_fd >= 0) close(daemon->http_fd);
     slow_hosts_free(daemon->slow_hosts);
     shares_free(daemon->shares);
+    security_free(daemon->security);
     for (guint i = 0; i < PORTS; i++) port_clear(&daemon->ports[i]);
     g_free(daemon);
 }

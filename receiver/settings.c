@@ -39,6 +39,31 @@ const ConfigOption settings_table[] = {
     {"listen.idle-timeout", CONFIG_DURATION, "10m", NS_PER_MS, DAY, NULL, FALSE,
      "A connection on which nothing comes for so long is closed; senders connect again."},
 
+    {"tls.certificate", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "PEM file with the certificate of this server, and those between it and its CA. With it, both ports speak TLS and "
+     "nothing else. Files of TLS are read again on SIGHUP, and within a minute when their time has changed."},
+    {"tls.key", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "PEM file with its key, without a passphrase: of root or of the user that plumbd runs as, with mode 600, no "
+     "link."},
+    {"tls.clients", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "PEM file with the CAs that sign the certificates by which senders and readers log in."},
+    {"tls.crl", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "PEM file with the certificates of clients that these CAs have taken back."},
+    {"tls.require-certificate", CONFIG_BOOL, "no", 0, 0, NULL, FALSE,
+     "Connections without a certificate of tls.clients are refused, probes and metrics included."},
+    {"tls.least", CONFIG_ENUM, "1.2", 0, 0, "1.2|1.3", FALSE, "The oldest version of TLS that is spoken."},
+
+    {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
+     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), with * for any text, or "
+     "anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or insecure, "
+     "else nobody. The same holds for the other roles."},
+    {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
+    {"access.metrics", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may see /metrics."},
+    {"access.peer", CONFIG_LIST, "", 0, 0, NULL, TRUE,
+     "For several plumbd that answer together; nothing "
+     "asks for it yet."},
+    {"access.admin", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may do all of this, and flush."},
+
     {"http.hosts", CONFIG_LIST, "", 0, 0, NULL, FALSE,
      "Names by which this server is asked, beside localhost, addresses in figures, the name in listen.http and those "
      "of the machine: *.example.org stands for all below it, * for any. Requests for other names are refused, since a "
@@ -169,6 +194,9 @@ const ConfigOption settings_table[] = {
 
 static guint threads_or(gint64 wanted, guint fallback) { return wanted > 0 ? (guint)wanted : MAX(fallback, 1); }
 
+static const char *const access_keys[ACCESS_ROLES] = {"access.write", "access.read", "access.metrics", "access.peer",
+                                                      "access.admin"};
+
 static gboolean check(const Settings *settings, GError **error) {
     if (settings->store_path[0] == '\0') return fail(error, PLUMB_ERROR_CONFIG, "store.path is empty: name a folder");
     if (settings->journal_path[0] == '\0')
@@ -176,6 +204,8 @@ static gboolean check(const Settings *settings, GError **error) {
     if (g_strcmp0(settings->store_path, settings->journal_path) == 0)
         return fail(error, PLUMB_ERROR_CONFIG, "store.path and journal.path are the same folder: %s",
                     settings->store_path);
+    for (guint i = 0; i < ACCESS_ROLES; i++)
+        if (!access_list_check(access_keys[i], settings->security.rules.lists[i], error)) return FALSE;
     NamingRules *rules = naming_rules_new((const char *const *)settings->name_rules, error);
     if (!rules) {
         g_prefix_error(error, "naming.rules: ");
@@ -219,6 +249,28 @@ static gsize trace_bytes(const Config *config) {
     return MIN(config_size_bytes(config, "trace.max-size"), config_size_bytes(config, "memory.limit") / 32);
 }
 
+static SecuritySettings security_of(const Config *config) {
+    SecuritySettings security = {
+        .tls = {.certificate = g_strdup(config_string(config, "tls.certificate")),
+                .key = g_strdup(config_string(config, "tls.key")),
+                .clients = g_strdup(config_string(config, "tls.clients")),
+                .crl = g_strdup(config_string(config, "tls.crl")),
+                .require_certificate = config_bool(config, "tls.require-certificate"),
+                .least = (TlsLeast)config_enum(config, "tls.least")},
+    };
+    for (guint i = 0; i < ACCESS_ROLES; i++)
+        security.rules.lists[i] = (const char *const *)g_strdupv((char **)config_list(config, access_keys[i]));
+    return security;
+}
+
+static void security_settings_clear(SecuritySettings *security) {
+    g_free((char *)security->tls.certificate);
+    g_free((char *)security->tls.key);
+    g_free((char *)security->tls.clients);
+    g_free((char *)security->tls.crl);
+    for (guint i = 0; i < ACCESS_ROLES; i++) g_strfreev((char **)security->rules.lists[i]);
+}
+
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -226,6 +278,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->listen_thrift = g_strdup(config_string(config, "listen.thrift"));
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->insecure = config_bool(config, "listen.insecure");
+    s->security = security_of(config);
     s->max_connections = (guint)config_int(config, "listen.max-connections");
     s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
     s->buffer_bytes = buffer_bytes(config);
@@ -287,6 +340,7 @@ void settings_free(Settings *settings) {
     if (!settings) return;
     g_free(settings->listen_thrift);
     g_free(settings->listen_http);
+    security_settings_clear(&settings->security);
     g_strfreev(settings->http_hosts);
     g_free(settings->store_path);
     g_free(settings->journal_path);

@@ -4,6 +4,7 @@
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
 #include "receiver/background/retention.h"
+#include "receiver/secure/security.h"
 #include "receiver/shared/log.h"
 #include "receiver/shared/name_quota.h"
 #include "receiver/traces/open_traces.h"
@@ -15,6 +16,7 @@ typedef enum { ACK_JOURNAL, ACK_FSYNC, ACK_MEMORY } AckMode; /* in the order of 
 typedef struct Settings {
     char *listen_thrift, *listen_http;
     gboolean insecure;
+    SecuritySettings security; /* texts and lists of it are owned */
     guint max_connections;
     gsize frame_bytes, buffer_bytes;
     gint64 frame_timeout_ns, idle_timeout_ns;

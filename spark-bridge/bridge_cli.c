@@ -23,6 +23,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct Settings {
     char *receiver, *state, *hdfs_user;
+    char *ca, *certificate, *key;     /* of TLS */
     char *host, *zone, *date, *since; /* of samples; host and zone of operations and splits, too */
     char **operations, **executor_logs;
     char *app, *executor; /* that these are of */
@@ -49,6 +50,9 @@ typedef struct Program {
 
 static void settings_clear(Settings *settings) {
     g_free(settings->receiver);
+    g_free(settings->ca);
+    g_free(settings->certificate);
+    g_free(settings->key);
     g_free(settings->state);
     g_free(settings->hdfs_user);
     g_free(settings->host);
@@ -108,6 +112,10 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
     const GOptionEntry entries[] = {
         {"receiver", 'r', 0, G_OPTION_ARG_STRING, &settings->receiver, "plumbd's port for spans (" DEFAULT_RECEIVER ")",
          "HOST:PORT"},
+        {"ca", 0, 0, G_OPTION_ARG_FILENAME, &settings->ca, "with TLS; who signs plumbd's certificate, PEM", "FILE"},
+        {"certificate", 0, 0, G_OPTION_ARG_FILENAME, &settings->certificate, "log in with this certificate, PEM",
+         "FILE"},
+        {"key", 0, 0, G_OPTION_ARG_FILENAME, &settings->key, "and its key, PEM, which only you may read", "FILE"},
         {"follow", 'f', 0, G_OPTION_ARG_NONE, &settings->follow,
          "go on when logs grow and new ones appear, until interrupted", NULL},
         {"state", 's', 0, G_OPTION_ARG_FILENAME, &settings->state,
@@ -215,7 +223,11 @@ static gboolean start(Program *program, GError **error) {
                                     program};
     program->storage = storage_new(&storage);
     const BridgeSenderOptions sender = {settings->receiver != NULL ? settings->receiver : DEFAULT_RECEIVER,
-                                        settings->follow, stopped, say, program};
+                                        {settings->ca, settings->certificate, settings->key},
+                                        settings->follow,
+                                        stopped,
+                                        say,
+                                        program};
     if (!settings->check) program->sender = bridge_sender_new(&sender);
     const BridgeOptions bridge = {
         program->storage, program->positions, deliver, stopped, say, settings->follow ? watch : NULL,

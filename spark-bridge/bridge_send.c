@@ -40,7 +40,8 @@ BridgeSent bridge_sender_sent(const BridgeSender *sender) {
 }
 
 static gboolean try_once(BridgeSender *sender, const SparkRecords *records, WireReply *reply, GError **error) {
-    if (sender->client == NULL) sender->client = wire_client_connect(sender->receiver, CALL_TIMEOUT_MS, error);
+    if (sender->client == NULL)
+        sender->client = wire_client_connect(sender->receiver, &sender->options.security, CALL_TIMEOUT_MS, error);
     return sender->client != NULL && wire_client_deliver_records(sender->client, records, TRY_MS, reply, error);
 }
 

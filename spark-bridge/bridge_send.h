@@ -3,12 +3,14 @@
 
 #include "common/base/error.h"
 #include "common/model/spark_records.h"
+#include "common/wire/secure.h"
 
 typedef struct BridgeSender BridgeSender;
 
 typedef struct BridgeSenderOptions {
-    const char *receiver; /* "host:port" */
-    gboolean patient;     /* waits for a plumbd that is away for as long as it takes, or until stopped */
+    const char *receiver;  /* "host:port" */
+    WireSecurity security; /* its files are used as long as the sender */
+    gboolean patient;      /* waits for a plumbd that is away for as long as it takes, or until stopped */
     gboolean (*stopped)(void *arg);
     void (*say)(void *arg, const char *what);
     void *arg;

@@ -23,8 +23,10 @@
 struct WireClient {
     char *address; /* as given, for messages */
     char *host, *port;
-    gint timeout_ms; /* of connecting, and of every call */
-    int fd;          /* -1: not connected */
+    const WireSecurity *security; /* NULL: plain */
+    struct ssl_st *ssl;           /* NULL: plain, or not connected */
+    gint timeout_ms;              /* of connecting, and of every call */
+    int fd;                       /* -1: not connected */
     gint32 sequence;
     gboolean answered; /* the last call got a whole answer, be it a reply or an exception */
     GByteArray *request;
@@ -33,6 +35,7 @@ struct WireClient {
 static gint64 now_ms(void) { return clock_monotonic_ns(clock_system()) / NS_PER_MS; }
 
 static void disconnect(WireClient *client) {
+    wire_tls_free(g_steal_pointer(&client->ssl));
     if (client->fd >= 0) close(client->fd);
     client->fd = -1;
 }
@@ -82,6 +85,15 @@ static int connect_one(const struct addrinfo *to, gint64 deadline_ms, int *out) 
     return 0;
 }
 
+/* The handshake comes with the first bytes. */
+static gboolean begin_security(WireClient *client, GError **error) {
+    if (!wire_security_is_set(client->security)) return TRUE;
+    client->ssl = wire_tls_new(client->security, client->host, client->fd, error);
+    if (client->ssl != NULL) return TRUE;
+    disconnect(client);
+    return FALSE;
+}
+
 static gboolean reconnect(WireClient *client, GError **error) {
     const gint64 deadline_ms = now_ms() + client->timeout_ms;
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
@@ -94,15 +106,16 @@ static gboolean reconnect(WireClient *client, GError **error) {
     for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
         err = connect_one(to, deadline_ms, &client->fd);
     freeaddrinfo(found);
-    if (client->fd >= 0) return TRUE;
+    if (client->fd >= 0) return begin_security(client, error);
     return fail(error, PLUMB_ERROR_PEER, "%s: %s; check that plumbd runs and listens there", client->address,
                 g_strerror(err));
 }
 
-WireClient *wire_client_connect(const char *address, gint timeout_ms, GError **error) {
+WireClient *wire_client_connect(const char *address, const WireSecurity *security, gint timeout_ms, GError **error) {
     g_autoptr(WireClient) client = g_new0(WireClient, 1);
     client->fd = -1;
     client->address = g_strdup(address);
+    client->security = security;
     client->timeout_ms = timeout_ms;
     client->request = g_byte_array_new();
     if (!split_address(address, &client->host, &client->port)) {
@@ -123,14 +136,27 @@ void wire_client_close(WireClient *client) {
 }
 
 /* MSG_NOSIGNAL: a receiver that went away is an error here, not a SIGPIPE for the whole program. */
-static int send_all(int fd, const guint8 *data, gsize size_bytes, gint64 deadline_ms) {
+static ssize_t send_some(WireClient *client, const guint8 *data, gsize size_bytes, short *events) {
+    *events = POLLOUT;
+    if (client->ssl != NULL) return wire_tls_send(client->ssl, data, size_bytes, events);
+    return send(client->fd, data, size_bytes, MSG_NOSIGNAL);
+}
+
+static ssize_t receive_some(WireClient *client, guint8 *into, gsize room, short *events) {
+    *events = POLLIN;
+    if (client->ssl != NULL) return wire_tls_receive(client->ssl, into, room, events);
+    return recv(client->fd, into, room, 0);
+}
+
+static int send_all(WireClient *client, const guint8 *data, gsize size_bytes, gint64 deadline_ms) {
     while (size_bytes > 0) {
-        const gssize sent = send(fd, data, size_bytes, MSG_NOSIGNAL);
+        short events;
+        const gssize sent = send_some(client, data, size_bytes, &events);
         if (sent >= 0) {
             data += sent;
             size_bytes -= (gsize)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            const int err = wait_ready(fd, POLLOUT, deadline_ms);
+            const int err = wait_ready(client->fd, events, deadline_ms);
             if (err != 0) return err;
         } else if (errno != EINTR) {
             return errno;
@@ -140,7 +166,7 @@ static int send_all(int fd, const guint8 *data, gsize size_bytes, gint64 deadlin
 }
 
 /* Reads one frame into buffer; 0, or an errno (ECONNRESET when the peer closed, EPROTO when it sent no frame). */
-static int receive_frame(int fd, guint8 buffer[REPLY_BYTES], gint64 deadline_ms, Bytes *frame) {
+static int receive_frame(WireClient *client, guint8 buffer[REPLY_BYTES], gint64 deadline_ms, Bytes *frame) {
     gsize have = 0;
     for (;;) {
         FrameCut cut;
@@ -151,18 +177,28 @@ static int receive_frame(int fd, guint8 buffer[REPLY_BYTES], gint64 deadline_ms,
         }
         if (state != FRAME_PARTIAL) return EPROTO;
 
-        const gssize got = recv(fd, buffer + have, REPLY_BYTES - have, 0);
+        short events;
+        const gssize got = receive_some(client, buffer + have, REPLY_BYTES - have, &events);
         if (got > 0) {
             have += (gsize)got;
         } else if (got == 0) {
             return ECONNRESET;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            const int err = wait_ready(fd, POLLIN, deadline_ms);
+            const int err = wait_ready(client->fd, events, deadline_ms);
             if (err != 0) return err;
         } else if (errno != EINTR) {
             return errno;
         }
     }
+}
+
+static gboolean fail_security(WireClient *client, GError **error) {
+    fail(error, PLUMB_ERROR_CONFIG,
+         "%s: TLS: %s; check the name in the address, --ca, and that plumbd has tls.certificate", client->address,
+         wire_tls_reason(client->ssl));
+    disconnect(client);
+    client->answered = TRUE; /* and will be the next time */
+    return FALSE;
 }
 
 /* One request and its reply. After an error the connection is of no use: a late reply would answer the wrong call. */
@@ -171,8 +207,9 @@ static gboolean exchange(WireClient *client, WireReply *reply, GError **error) {
     guint8 buffer[REPLY_BYTES];
     Bytes frame = {NULL, 0};
 
-    int err = send_all(client->fd, client->request->data, client->request->len, deadline_ms);
-    if (err == 0) err = receive_frame(client->fd, buffer, deadline_ms, &frame);
+    int err = send_all(client, client->request->data, client->request->len, deadline_ms);
+    if (err == 0) err = receive_frame(client, buffer, deadline_ms, &frame);
+    if (err == EPROTO && client->ssl != NULL) return fail_security(client, error);
     if (err != 0) {
         disconnect(client);
         client->answered = err == EPROTO; /* another protocol is spoken there, and will be the next time */

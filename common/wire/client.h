@@ -2,11 +2,13 @@
 #pragma once
 
 #include "common/wire/message.h"
+#include "common/wire/secure.h"
 
 typedef struct WireClient WireClient;
 
-/* address: "host:port", "[v6]:port". Error PEER names the address and what to check. */
-WireClient *wire_client_connect(const char *address, gint timeout_ms, GError **error);
+/* address: "host:port", "[v6]:port". security: NULL for a plain connection; used as long as the client. Error PEER
+ * names the address and what to check; CONFIG, IO of its files. */
+WireClient *wire_client_connect(const char *address, const WireSecurity *security, gint timeout_ms, GError **error);
 void wire_client_close(WireClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(WireClient, wire_client_close)
 

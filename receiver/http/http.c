@@ -328,7 +328,7 @@ static void on_request(void *arg, HttpExchange *exchange) {
     const Route *route = route_find(routes, request->path, &rest);
     const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
     if (!access_suffices(http_exchange_roles(exchange), needed))
-        http_send_error(exchange, 403, "this needs a role that you do not have: see docs/security.md");
+        http_send_denied(exchange);
     else if (route == NULL)
         answer_none(exchange);
     else if (!route_takes(route, request->method))
@@ -381,7 +381,8 @@ Http *http_start(const HttpOptions *options) {
         .questions = options->backend.questions,
         .counters = options->counters,
         .timeout_ns = options->timeout_ns,
-        .anybody = ACCESS_ALL,
+        .security = options->security,
+        .open = options->open,
         .ask = on_request,
         .arg = http,
     };

@@ -21,6 +21,8 @@ typedef struct HttpOptions {
     IntakeOptions intake;     /* of spans that come over HTTP */
     Counters *posts_counters; /* the block of the thread that takes them */
     NameQuota *quota;
+    Security *security;
+    gboolean open; /* the port: see port_is_open() */
 } HttpOptions;
 
 typedef struct Http Http;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/archive/fill_known.h"
+#include "common/base/clock.h"
 #include "common/store/store_damage.h"
 #include "receiver/background/memory.h"
 #include "receiver/state/account_report.h"
@@ -152,6 +153,13 @@ static void write_limits(GString *out, const ControlView *view) {
                 (double)atomic_load(&view->large_idle_ns) / 1e9);
 }
 
+static void write_certificate(GString *out, Security *security) {
+    const gint64 ends_s = security_ends_s(security);
+    if (ends_s == 0) return;
+    write_gauge(out, "tls_expiry_seconds", "Until the certificate of tls.certificate ends",
+                (double)(ends_s - clock_wall_ns(clock_system()) / NS_PER_SEC));
+}
+
 void metrics_write(const StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
@@ -162,6 +170,7 @@ void metrics_write(const StateSources *sources, GString *out) {
                 state.recovered);
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
+    write_certificate(out, sources->security);
     write_gauge(out, "names", "Function names, processes and annotation keys in the dictionary",
                 (double)state.names.entries);
     write_gauge(out, "names_limit", "How many there may be", (double)state.names.limit);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -45,6 +46,7 @@ typedef struct HttpConnection {
     guint retry_after_s;
     HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
     gboolean keep_alive, linger;
+    gboolean secret;  /* under TLS */
     gboolean chunks;  /* pieces are framed */
     gboolean silent;  /* HEAD: no body */
     gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
@@ -56,6 +58,7 @@ struct HttpExchange {
     HttpRequest request;
     char peer[PEER_NAME_BYTES];
     guint roles;
+    char *principal; /* who asks; NULL: somebody who has not logged in */
     void (*gone)(void *arg);
     void *gone_arg;
     void (*drained)(void *arg);
@@ -82,6 +85,7 @@ static void set_phase(HttpConnection *connection, Phase phase) {
 
 static void exchange_free(HttpExchange *exchange) {
     http_request_clear(&exchange->request);
+    g_free(exchange->principal);
     g_free(exchange);
 }
 
@@ -137,6 +141,7 @@ static const char *reason_of(int code) {
     switch (code) {
     case 200: return "OK";
     case 400: return "Bad Request";
+    case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
@@ -181,6 +186,7 @@ static void write_head(HttpConnection *connection, int code, const char *type, c
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
     evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, reason_of(code), date, type,
                         lines);
+    if (code == 401) evbuffer_add_printf(out, "WWW-Authenticate: Bearer realm=\"plumbd\"\r\n");
     if (connection->retry_after_s > 0) evbuffer_add_printf(out, "Retry-After: %u\r\n", connection->retry_after_s);
     connection->retry_after_s = 0;
     if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
@@ -272,6 +278,18 @@ void http_send_error(HttpExchange *exchange, int code, const char *message) {
 
 void http_retry_after(HttpExchange *exchange, guint seconds) {
     if (exchange->connection != NULL) exchange->connection->retry_after_s = seconds;
+}
+
+void http_send_denied(HttpExchange *exchange) {
+    HttpConnection *connection = exchange->connection;
+    if (connection != NULL) counter_add(connection->server->options.counters, COUNTER_HTTP_DENIED, 1);
+    if (exchange->principal == NULL) {
+        http_send_error(exchange, 401, "this needs a login: see docs/security.md");
+        return;
+    }
+    g_autofree char *text =
+        g_strdup_printf("%s lacks the role that this needs: see docs/security.md and access.read", exchange->principal);
+    http_send_error(exchange, 403, text);
 }
 
 void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(void *arg), void *arg) {
@@ -377,12 +395,19 @@ static void begin_spans(HttpConnection *connection) {
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
 
+static void log_in(HttpConnection *connection, HttpExchange *exchange) {
+    const HttpServerOptions *options = &connection->server->options;
+    const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
+    exchange->principal = ssl != NULL ? tls_principal(ssl) : NULL;
+    exchange->roles = security_roles(options->security, exchange->principal, options->open);
+}
+
 static void begin_body(HttpConnection *connection) {
     HttpExchange *exchange = connection->exchange;
     const HttpRequest *request = &exchange->request;
     exchange->connection = connection;
     g_strlcpy(exchange->peer, peer_place_name(connection->place), sizeof exchange->peer);
-    exchange->roles = connection->server->options.anybody;
+    log_in(connection, exchange);
     connection->keep_alive = request->keep_alive && connection->shut_ns == 0;
     connection->chunks = request->chunks;
     connection->silent = request->method == HTTP_HEAD;
@@ -508,8 +533,12 @@ static void on_written(struct bufferevent *stream, void *arg) {
 /* The peer sends no more, or the connection is broken. A peer that has shut only its own side, and waits for the
  * answer, looks the same as one that has left. */
 static void on_event(struct bufferevent *stream, short what, void *arg) {
-    (void)stream;
     HttpConnection *connection = arg;
+    if (what == BEV_EVENT_CONNECTED) return; /* TLS is */
+    if (connection->secret && (what & BEV_EVENT_ERROR) != 0 && bufferevent_get_openssl_error(stream) != 0) {
+        cut_off(connection, COUNTER_HTTP_TLS);
+        return;
+    }
     const gboolean shut = (what & BEV_EVENT_EOF) != 0 && !atomic_load(&connection->place->gave_way);
     if (!shut || connection->phase < PHASE_ANSWERING || connection->phase == PHASE_LINGER) {
         end_or_cut(connection);
@@ -520,6 +549,19 @@ static void on_event(struct bufferevent *stream, short what, void *arg) {
 }
 
 /* ---- accepting ---- */
+
+/* *secret: under TLS. */
+static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean *secret) {
+    struct event_base *base = server->options.base;
+    struct ssl_ctx_st *tls = security_tls(server->options.security);
+    *secret = tls != NULL;
+    if (tls == NULL) return bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
+    struct bufferevent *stream = bufferevent_openssl_socket_new(base, fd, tls_session_new(tls, FALSE),
+                                                                BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+    bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
+    tls_context_unref(tls);
+    return stream;
+}
 
 static void open_connection(HttpServer *server, int fd, const struct sockaddr *address, socklen_t length) {
     static LogLimit limit;
@@ -543,7 +585,7 @@ static void open_connection(HttpServer *server, int fd, const struct sockaddr *a
     connection->server = server;
     connection->place = place;
     connection->link.data = connection;
-    connection->stream = bufferevent_socket_new(server->options.base, fd, BEV_OPT_CLOSE_ON_FREE);
+    connection->stream = stream_new(server, fd, &connection->secret);
     g_queue_push_tail_link(&server->connections, &connection->link);
     set_phase(connection, PHASE_HEAD); /* who connects asks */
     bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);

@@ -18,7 +18,7 @@
 #include "common/base/allowance.h"
 #include "receiver/http/http_names.h"
 #include "receiver/http/request.h"
-#include "receiver/secure/access.h"
+#include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
 #include "receiver/shared/shares.h"
 
@@ -34,7 +34,8 @@ typedef struct HttpServerOptions {
     AllowanceBudget *questions; /* whose memory answers on their way count to */
     Counters *counters;         /* this thread's block */
     gint64 timeout_ns;
-    guint anybody; /* AccessRole: what one may do who has not logged in */
+    Security *security;
+    gboolean open; /* the port: see port_is_open() */
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;
 } HttpServerOptions;
@@ -65,6 +66,8 @@ void http_send_text(HttpExchange *exchange, int code, const char *text);
 void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */
 /* What is sent next says when to ask again. */
 void http_retry_after(HttpExchange *exchange, guint seconds);
+/* Who asks lacks the role: 401 when it has not logged in, else 403. */
+void http_send_denied(HttpExchange *exchange);
 
 /* A file of our own page, gzipped. lasting: the reader may keep it. */
 void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "receiver/secure/transport.h"
 #include "receiver/shared/log.h"
 
 #define PARTIAL_FIRST_BYTES (16u * 1024)
@@ -17,14 +18,23 @@
 /* So long a frame may take whose peer has more memory than its share, while others need some. */
 #define FRAME_IN_THE_WAY_NS (2 * NS_PER_SEC)
 
+/* The first byte of a handshake of TLS. */
+#define TLS_FIRST 0x16
+
 struct Connection {
     NetContext *context;
     GList link;       /* in context->connections */
     GList stall_link; /* in context->stalled, while 'stalled' */
-    int fd;
+    Transport transport;
     PeerPlace *place;
     const PackLimit *limit; /* what its peer may add to the dictionary */
     struct event *readable, *writable, *resume;
+    struct event *again; /* for what the transport holds; NULL: it is plain, and holds nothing */
+    gboolean sniffed;    /* whether it is TLS is known */
+    char *principal;     /* who has logged in; NULL: nobody */
+    guint roles;         /* what the peer may do, by the rules of 'generation' */
+    guint generation;
+    gint64 opened_ns;
     guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
     gsize needed_bytes; /* of partial, to get on */
@@ -49,9 +59,16 @@ static void touch(Connection *connection) {
     g_ptr_array_add(connection->context->touched, connection);
 }
 
+/* No event tells of what the transport holds: it is read in the next round. */
+static void read_again(Connection *connection) {
+    static const struct timeval at_once = {0, 0};
+    if (connection->reading && transport_holds(&connection->transport)) evtimer_add(connection->again, &at_once);
+}
+
 static void read_on(Connection *connection, gboolean on) {
     if (connection->reading == on) return;
     connection->reading = on;
+    if (on) read_again(connection);
     if (on)
         event_add(connection->readable, NULL);
     else
@@ -68,10 +85,12 @@ static void give_up(Connection *connection, Counter reason) {
     read_on(connection, FALSE);
     event_del(connection->writable);
     event_del(connection->resume);
+    if (connection->again != NULL) event_del(connection->again);
     if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
     counter_add(connection->context->counters, reason, 1);
-    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", peer_place_name(connection->place),
-                counter_info(reason).reason);
+    const gboolean tls = reason == COUNTER_CLOSED_TLS;
+    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s%s%s", peer_place_name(connection->place),
+                counter_info(reason).reason, tls ? ": " : "", tls ? transport_reason() : "");
 }
 
 /* FALSE: more than the peer's share, and nothing changed. */
@@ -99,14 +118,74 @@ static void connection_free(Connection *connection) {
     event_free(connection->readable);
     event_free(connection->writable);
     event_free(connection->resume);
+    if (connection->again != NULL) event_free(connection->again);
     set_capacity(connection, 0);
+    transport_clear(&connection->transport);
     peer_place_free(connection->place);
-    close(connection->fd);
+    close(connection->transport.fd);
+    g_free(connection->principal);
     g_byte_array_unref(connection->out);
     if (connection->stalled) g_queue_unlink(&context->stalled, &connection->stall_link);
     g_queue_unlink(&context->connections, &connection->link);
     counter_add(context->counters, COUNTER_CONNECTIONS_CLOSED, 1);
     g_free(connection);
+}
+
+/* ---- who the peer is ---- */
+
+static gboolean may_send(const Connection *connection) { return access_suffices(connection->roles, ACCESS_WRITE); }
+
+static void set_roles(Connection *connection) {
+    const NetContext *context = connection->context;
+    connection->generation = security_generation(context->security);
+    connection->roles = security_roles(context->security, connection->principal, context->open);
+}
+
+/* When the first bytes have come, its certificate is there, too, if it shows one. */
+static void look_at_peer(Connection *connection) {
+    if (G_LIKELY(connection->transport.ssl == NULL) || connection->principal != NULL) return;
+    connection->principal = tls_principal(connection->transport.ssl);
+    if (connection->principal != NULL) set_roles(connection);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg);
+
+static void begin_tls(Connection *connection, struct ssl_ctx_st *tls) {
+    transport_accept(&connection->transport, tls);
+    connection->again = evtimer_new(connection->context->base, on_again, connection);
+}
+
+static void on_end(Connection *connection, ssize_t result, int err) {
+    if (result < 0 && (err == EAGAIN || err == EINTR)) {
+        if (connection->transport.wants_room) event_add(connection->writable, NULL);
+        return;
+    }
+    if (result < 0 && err == EPROTO) {
+        give_up(connection, COUNTER_CLOSED_TLS);
+        return;
+    }
+    /* The end of the stream inside of a frame: the sender died, or its batch was cut. */
+    give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
+}
+
+/* Is it TLS, and is it to be? Known by its first byte, which stays where it is. FALSE: nothing more is to be read. */
+static gboolean sniff(Connection *connection) {
+    guint8 first;
+    const ssize_t got = recv(connection->transport.fd, &first, 1, MSG_PEEK);
+    if (got <= 0) {
+        on_end(connection, got, errno);
+        return FALSE;
+    }
+    connection->sniffed = TRUE;
+    struct ssl_ctx_st *tls = security_tls(connection->context->security);
+    if (tls != NULL && first == TLS_FIRST)
+        begin_tls(connection, tls);
+    else if (tls != NULL)
+        give_up(connection, COUNTER_CLOSED_PLAIN);
+    else if (first == TLS_FIRST)
+        give_up(connection, COUNTER_CLOSED_TLS_HERE);
+    tls_context_unref(tls);
+    return !connection->dead;
 }
 
 /* ---- reading ---- */
@@ -166,6 +245,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     connection->stalled_since_ns = 0;
     touch(connection);
     intake_set_limit(context->intake, connection->limit);
+    intake_set_allowed(context->intake, may_send(connection));
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
@@ -217,12 +297,6 @@ static void take_stream(Connection *connection, const guint8 *start, gsize size_
     keep_rest(connection, start + taken, size_bytes - taken);
 }
 
-static void on_end(Connection *connection, ssize_t result, int err) {
-    if (result < 0 && (err == EAGAIN || err == EINTR)) return;
-    /* The end of the stream inside of a frame: the sender died, or its batch was cut. */
-    give_up(connection, connection->partial_bytes > 0 ? COUNTER_FRAME_CUT : COUNTER_COUNT);
-}
-
 static void read_some(Connection *connection) {
     NetContext *context = connection->context;
     gboolean partial = connection->partial_bytes > 0;
@@ -234,7 +308,7 @@ static void read_some(Connection *connection) {
     if (!partial && NET_SCRATCH_BYTES - context->scratch_used < NET_READ_BYTES) connections_answer(context, FALSE);
     guint8 *into = partial ? connection->partial + connection->partial_bytes : context->scratch + context->scratch_used;
     gsize room = partial ? connection->partial_capacity - connection->partial_bytes : NET_READ_BYTES;
-    ssize_t got = recv(connection->fd, into, room, 0);
+    ssize_t got = transport_read(&connection->transport, into, room);
     if (got <= 0) {
         on_end(connection, got, errno);
         return;
@@ -242,6 +316,7 @@ static void read_some(Connection *connection) {
 
     counter_add(context->counters, COUNTER_BYTES_RECEIVED, (guint64)got);
     note_traffic(connection);
+    look_at_peer(connection);
     if (!partial) {
         context->scratch_used += (gsize)got; /* its frames stay there until they are in the journal */
         take_stream(connection, into, (gsize)got);
@@ -255,10 +330,17 @@ static void read_some(Connection *connection) {
 static void on_readable(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     Connection *connection = arg;
+    if (!connection->sniffed && !sniff(connection)) return;
     if (must_wait(connection))
         stall(connection);
     else
         read_some(connection);
+    read_again(connection);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg) {
+    const Connection *connection = arg;
+    if (connection->reading) on_readable(fd, what, arg);
 }
 
 /* Goes on with what has come. */
@@ -284,6 +366,7 @@ static void on_unstall(evutil_socket_t fd, short what, void *arg) {
         gboolean partial = connection->partial_bytes > 0;
         go_on(connection);
         if (!partial && connection->reading) read_some(connection);
+        read_again(connection);
     }
     if (context->stalled.length > 0) look_again(context);
 }
@@ -300,7 +383,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg) {
 static void send_out(Connection *connection) {
     GByteArray *out = connection->out;
     while (out->len > 0) {
-        ssize_t sent = send(connection->fd, out->data, out->len, MSG_NOSIGNAL);
+        ssize_t sent = transport_write(&connection->transport, out->data, out->len);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && errno != EAGAIN) {
             out->len = 0;
@@ -326,8 +409,12 @@ static void send_out(Connection *connection) {
 }
 
 static void on_writable(evutil_socket_t fd, short what, void *arg) {
-    (void)fd, (void)what;
-    send_out(arg);
+    Connection *connection = arg;
+    if (connection->transport.wants_room) {
+        connection->transport.wants_room = FALSE;
+        if (connection->reading) on_readable(fd, what, connection);
+    }
+    if (!connection->dead) send_out(connection);
 }
 
 static void flush(NetContext *context, gboolean round_ends) {
@@ -373,11 +460,13 @@ void connection_open(NetContext *context, PeerPlace *place) {
     Connection *connection = g_new0(Connection, 1);
     const int fd = place->fd, on = 1;
     connection->context = context;
-    connection->fd = fd;
+    connection->transport.fd = fd;
     connection->place = place;
     connection->limit = name_quota_of(context->quota, peer_place_name(place));
     connection->out = g_byte_array_new();
     note_traffic(connection);
+    connection->opened_ns = connection->last_ns;
+    set_roles(connection);
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
@@ -402,7 +491,11 @@ static void give_way(Connection *connection) {
 
 static void tick(Connection *connection, gint64 now_ns) {
     const NetLimits *limits = &connection->context->limits;
-    if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
+    if (connection->generation != security_generation(connection->context->security)) set_roles(connection);
+    if (connection->principal == NULL && !may_send(connection) &&
+        now_ns - connection->opened_ns > limits->login_timeout_ns) {
+        give_up(connection, COUNTER_CLOSED_NO_LOGIN);
+    } else if (connection->unread_since_ns && now_ns - connection->unread_since_ns > limits->frame_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_UNREAD);
     } else if (connection->paused || connection->stalled || connection->unread_since_ns) {
         return;

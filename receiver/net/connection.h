@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "receiver/net/intake.h"
+#include "receiver/secure/security.h"
 #include "receiver/shared/name_quota.h"
 #include "receiver/shared/shares.h"
 
@@ -25,10 +26,14 @@
 #define NET_STALL_PAUSE_MS 2
 #define NET_STALL_MAX_NS   G_GINT64_CONSTANT(1000000000)
 
+/* So long a peer may take to log in, where nobody may send without. */
+#define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
+
 typedef struct NetLimits {
     gsize frame_bytes;
     gint64 frame_timeout_ns;
     gint64 idle_timeout_ns;
+    gint64 login_timeout_ns;
 } NetLimits;
 
 typedef struct Connection Connection;
@@ -40,6 +45,8 @@ typedef struct NetContext {
     Counters *counters;
     NetLimits limits;
     NameQuota *quota;
+    Security *security;
+    gboolean open;         /* the port: see port_is_open() */
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */
     GQueue connections;    /* Connection */
@@ -48,7 +55,7 @@ typedef struct NetContext {
     GPtrArray *touched;    /* have output, or are to be closed, at the end of this round */
 } NetContext;
 
-/* base, intake, counters and limits are given; the rest is made. */
+/* What stands above scratch is given, the rest is made. */
 void connections_init(NetContext *context);
 void connections_clear(NetContext *context);
 /* Takes over the place, and the descriptor in it. */

@@ -29,6 +29,7 @@ struct Intake {
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
+    gboolean denied;     /* the sender of what comes may not send */
     SparkRecords *spare; /* what the next batch of records is decoded into; NULL: none yet */
     GPtrArray *records;  /* SparkRecords, not yet handed over */
     GArray *frames;      /* JournalRecord, not yet written */
@@ -85,6 +86,8 @@ Pressure intake_pressure(const Intake *intake) {
 
 void intake_set_limit(Intake *intake, const PackLimit *limit) { packer_set_limit(intake->packer, limit); }
 
+void intake_set_allowed(Intake *intake, gboolean allowed) { intake->denied = !allowed; }
+
 gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
 
 gboolean intake_syncs(const Intake *intake) { return intake->options.sync; }
@@ -115,6 +118,15 @@ static IntakeResult answer_later(Intake *intake, GByteArray *out, const WireHead
     queue_reply(intake, out, header, &reply);
     counter_add(intake->counters, COUNTER_TRY_LATER, 1);
     return INTAKE_LATER;
+}
+
+static IntakeResult answer_denied(Intake *intake, GByteArray *out, const WireHeader *header) {
+    WireReply reply = reply_later(INTAKE_WAIT_DENIED_MS,
+                                  "this sender lacks the role 'write': it has to log in, or access.write to name it");
+    queue_reply(intake, out, header, &reply);
+    counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    counter_add(intake->counters, COUNTER_FRAME_DENIED, 1);
+    return INTAKE_TAKEN;
 }
 
 static IntakeResult answer_refused(Intake *intake, GByteArray *out, const WireHeader *header, const GError *error) {
@@ -256,6 +268,7 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     WireHeader header;
     if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
     if (!call_known(intake, &header)) return answer_unknown(intake, out, &header);
+    if (G_UNLIKELY(intake->denied)) return answer_denied(intake, out, &header);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
 

@@ -20,6 +20,7 @@
 /* What TRY_LATER asks for: while shards work off what they have, and while something needs an operator. */
 #define INTAKE_WAIT_QUEUES_MS 50
 #define INTAKE_WAIT_SHUT_MS   1000
+#define INTAKE_WAIT_DENIED_MS 10000
 
 /* A text that outlives who reads it, replaced by a reload. Any thread. */
 typedef const char *_Atomic SharedText;
@@ -57,6 +58,9 @@ typedef enum {
 } IntakeResult;
 /* What may be added to the dictionary by the sender of the frames from now on; NULL: whatever there is place for. */
 void intake_set_limit(Intake *intake, const PackLimit *limit);
+/* May the sender of the frames from now on send spans? Until then: yes. If not, it is told to try later, so that
+ * nothing is lost while somebody mends the rules. */
+void intake_set_allowed(Intake *intake, gboolean allowed);
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);
 /* The same for a batch that came in another form than a frame (OTLP): the journal gets it as a frame, and it is

@@ -44,7 +44,8 @@ static void wake(NetThread *thread) {
 }
 
 static gint64 tick_ns(const NetLimits *limits) {
-    return CLAMP(MIN(limits->frame_timeout_ns, limits->idle_timeout_ns) / 4, 10 * NS_PER_MS, NS_PER_SEC / 2);
+    return CLAMP(MIN(MIN(limits->frame_timeout_ns, limits->idle_timeout_ns), limits->login_timeout_ns) / 4,
+                 10 * NS_PER_MS, NS_PER_SEC / 2);
 }
 
 /* ---- accepting; on the first thread ---- */
@@ -168,6 +169,8 @@ static void thread_init(Net *net, guint number) {
     context->intake = intake_new(&net->options.intake, context->counters);
     context->limits = net->options.limits;
     context->quota = net->options.quota;
+    context->security = net->options.security;
+    context->open = net->options.open;
     connections_init(context);
 
     thread->wake = event_new(context->base, thread->wake_fd, EV_READ | EV_PERSIST, on_wake, thread);

@@ -12,6 +12,8 @@ typedef struct NetOptions {
     IntakeOptions intake;
     CounterSet *counters;
     NameQuota *quota;
+    Security *security;
+    gboolean open;  /* the port: see port_is_open() */
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;
 

@@ -23,5 +23,18 @@ typedef enum {
 #define ACCESS_ANYBODY 0u
 #define ACCESS_ALL     ((1u << ACCESS_ROLES) - 1)
 
+/* Who has not logged in. Others are "cert:NAME" and "token:NAME". */
+#define ACCESS_ANONYMOUS "anonymous"
+
+/* Whom the configuration gives each role, in the order of the bits: lists of principals, '*' standing for any text. An
+ * empty list gives it to anonymous where the port is open (receiver/secure/port.h), and to nobody elsewhere. */
+typedef struct AccessRules {
+    const char *const *lists[ACCESS_ROLES];
+} AccessRules;
+
+/* The roles of a principal: its own, and those that anybody has. open: port_is_open(). */
+guint access_rules_roles(const AccessRules *rules, const char *principal, gboolean open);
+/* CONFIG: an entry that is no principal. key: "access.write". */
+gboolean access_list_check(const char *key, const char *const *list, GError **error);
 /* roles: of AccessRole, what somebody has. needed: one of them, or ACCESS_ANYBODY. */
 gboolean access_suffices(guint roles, guint needed);

@@ -7,6 +7,7 @@
 #include "receiver/journal/recovery_view.h"
 #include "receiver/net/net.h"
 #include "receiver/secure/port.h"
+#include "receiver/secure/security.h"
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
 #include "receiver/shared/counters.h"
@@ -43,7 +44,8 @@ typedef struct StateSources {
     const AllowanceBudget *questions; /* memory of those that are being answered */
     Net *_Atomic const *net;          /* NULL until spans are taken */
     const PortInfo *ports;            /* PORTS */
-    gint64 started_ns;                /* monotonic */
+    Security *security;
+    gint64 started_ns; /* monotonic */
 } StateSources;
 
 typedef struct State {

@@ -99,7 +99,7 @@ static void send_spans(const char *address, guint64 trace, guint n) {
         span->tracer = batch_intern(batch, "Client/h", 8);
         if (i > 1) batch_add_parent(batch, (SpanId){trace, 1});
     }
-    g_autoptr(WireClient) client = wire_client_connect(address, 10000, &error);
+    g_autoptr(WireClient) client = wire_client_connect(address, NULL, 10000, &error);
     g_assert_no_error(error);
     WireReply reply;
     wire_client_deliver(client, batch, 60000, &reply, &error);

@@ -163,7 +163,7 @@ static void test_submit(void) {
         Peer peer;
         peer_start(&peer, submits[i].actions, submits[i].n_actions);
         g_autoptr(GError) error = NULL;
-        g_autoptr(WireClient) client = wire_client_connect(peer.address, LONG_MS, &error);
+        g_autoptr(WireClient) client = wire_client_connect(peer.address, NULL, LONG_MS, &error);
         g_assert_no_error(error);
 
         WireReply reply = {.accepted = -7};
@@ -208,7 +208,7 @@ static void test_deliver(void) {
         Peer peer;
         peer_start(&peer, deliveries[i].actions, deliveries[i].n_actions);
         g_autoptr(GError) error = NULL;
-        g_autoptr(WireClient) client = wire_client_connect(peer.address, LONG_MS, &error);
+        g_autoptr(WireClient) client = wire_client_connect(peer.address, NULL, LONG_MS, &error);
         g_assert_no_error(error);
         WireReply reply;
         const gboolean good = wire_client_deliver(client, batch, LONG_MS, &reply, &error);
@@ -228,7 +228,7 @@ static void test_gives_up(void) {
     WireReply reply;
     g_autoptr(GError) error = NULL;
     peer_start(&peer, later, 1);
-    g_autoptr(WireClient) client = wire_client_connect(peer.address, LONG_MS, &error);
+    g_autoptr(WireClient) client = wire_client_connect(peer.address, NULL, LONG_MS, &error);
     g_assert_no_error(error);
     g_assert_false(wire_client_deliver(client, batch, 0, &reply, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_BUSY);
@@ -247,7 +247,7 @@ static void test_timeout(void) {
     WireReply reply;
     g_autoptr(GError) error = NULL;
     peer_start(&peer, actions, 2);
-    g_autoptr(WireClient) client = wire_client_connect(peer.address, 200, &error);
+    g_autoptr(WireClient) client = wire_client_connect(peer.address, NULL, 200, &error);
     g_assert_no_error(error);
     g_assert_false(wire_client_submit(client, batch, &reply, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_PEER);
@@ -265,7 +265,7 @@ static void test_no_sigpipe(void) {
     WireReply reply;
     g_autoptr(GError) error = NULL;
     peer_start(&peer, actions, 1);
-    g_autoptr(WireClient) client = wire_client_connect(peer.address, LONG_MS, &error);
+    g_autoptr(WireClient) client = wire_client_connect(peer.address, NULL, LONG_MS, &error);
     g_assert_no_error(error);
     g_assert_false(wire_client_submit(client, batch, &reply, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_PEER);
@@ -278,7 +278,7 @@ static void test_addresses(void) {
                                       "[::1:9410",  "[]:9410",   "127.0.0.1:no-such-service"};
     for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
-        g_assert_null(wire_client_connect(bad[i], 1000, &error));
+        g_assert_null(wire_client_connect(bad[i], NULL, 1000, &error));
         g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_PEER);
     }
     wire_client_close(NULL);
@@ -289,7 +289,7 @@ static void test_refused_connection(void) {
     peer_start(&peer, NULL, 0);
     peer_stop(&peer);
     g_autoptr(GError) error = NULL;
-    g_assert_null(wire_client_connect(peer.address, 1000, &error));
+    g_assert_null(wire_client_connect(peer.address, NULL, 1000, &error));
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_PEER);
     g_assert_nonnull(strstr(error->message, peer.address));
 }

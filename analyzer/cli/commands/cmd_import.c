@@ -139,6 +139,7 @@ static CliExit import_run(Invocation *invocation) {
     GError *error = NULL;
     g_autoptr(Progress) progress = progress_start(&invocation->style, "importing");
     ImportOptions options = {.thrift = option_text(invocation, "thrift"),
+                             .security = &invocation->source.security,
                              .follow = option_flag(invocation, "follow"),
                              .progress = progress,
                              .say = say};

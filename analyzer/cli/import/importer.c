@@ -46,7 +46,7 @@ typedef struct FileRun {
 } FileRun;
 
 Importer *importer_new(const ImportOptions *options, GError **error) {
-    WireClient *client = wire_client_connect(options->thrift, CONNECT_TIMEOUT_MS, error);
+    WireClient *client = wire_client_connect(options->thrift, options->security, CONNECT_TIMEOUT_MS, error);
     if (client == NULL) return NULL;
     Importer *importer = g_new0(Importer, 1);
     importer->options = *options;

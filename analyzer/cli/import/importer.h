@@ -5,12 +5,14 @@
 #include <jansson.h>
 
 #include "analyzer/cli/format/progress.h"
+#include "common/wire/secure.h"
 
 #define IMPORT_BATCH_SPANS 5000
 
 typedef struct ImportOptions {
-    const char *thrift; /* "host:port" of plumbd's span port */
-    gboolean follow;    /* wait for more at the end of the (one) file, until SIGINT or SIGTERM */
+    const char *thrift;           /* "host:port" of plumbd's span port */
+    const WireSecurity *security; /* of the connection to it */
+    gboolean follow;              /* wait for more at the end of the (one) file, until SIGINT or SIGTERM */
     Progress *progress;
     /* Following, plumbd has gone or come back: for a person. */
     void (*say)(void *arg, const char *what);

@@ -11,6 +11,9 @@
 static const Option common_options[] = {
     {"server", OPTION_TEXT, "HOST:PORT", NULL,
      "the plumbd to ask (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")", NULL},
+    {"ca", OPTION_TEXT, "FILE", NULL, "who signs plumbd's certificate, PEM (default: whom the system trusts)", NULL},
+    {"certificate", OPTION_TEXT, "FILE", NULL, "log in with this certificate, PEM", NULL},
+    {"key", OPTION_TEXT, "FILE", NULL, "and its key, PEM, which only you may read", NULL},
     {"store", OPTION_TEXT, "DIR", NULL, "read this store folder instead, also beside a running plumbd", NULL},
     {"json", OPTION_FLAG, NULL, NULL, "print the answer as JSON (docs/api.md)", NULL},
     {"color", OPTION_CHOICE, "auto|always|never", NULL, "colours", "auto"},
@@ -270,7 +273,12 @@ static gboolean find_source(Invocation *invocation, GError **error) {
         return fail(error, PLUMB_ERROR_CONFIG, "--server and --store exclude each other: give one");
     if (server == NULL && store == NULL) server = g_getenv("PLUMB_SERVER");
     if (store == NULL && (server == NULL || *server == '\0')) server = SOURCE_DEFAULT_SERVER;
-    invocation->source = (SourceOptions){.server = server, .store = store};
+    invocation->source = (SourceOptions){
+        .server = server,
+        .store = store,
+        .security = {option_text(invocation, "ca"), option_text(invocation, "certificate"),
+                     option_text(invocation, "key")},
+    };
     return TRUE;
 }
 

@@ -30,7 +30,7 @@ void ask_add(Ask *ask, const char *name, const char *value) {
 
 Source *source_open(const SourceOptions *options, GError **error) {
     gboolean store = options->store != NULL;
-    void *self = store ? source_store_open(options->store, error) : source_http_open(options->server, error);
+    void *self = store ? source_store_open(options->store, error) : source_http_open(options, error);
     if (self == NULL) return NULL;
     Source *source = g_new0(Source, 1);
     source->kind = store ? &source_store_kind : &source_http_kind;

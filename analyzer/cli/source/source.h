@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "common/base/bytes.h"
+#include "common/wire/secure.h"
 
 #define SOURCE_DEFAULT_SERVER "127.0.0.1:9096"
 #define SOURCE_DEFAULT_PORT   "9096"
@@ -25,8 +26,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ask, ask_free)
 void ask_add(Ask *ask, const char *name, const char *value);
 
 typedef struct SourceOptions {
-    const char *server; /* "host", "host:port", "[v6]:port", with or without "http://" in front */
-    const char *store;  /* folder; when set, server is not looked at */
+    const char *server; /* "host", "host:port", "[v6]:port", with or without "http://" or "https://" in front */
+    WireSecurity security;
+    const char *store; /* folder; when set, server is not looked at */
 } SourceOptions;
 
 typedef struct Source Source;

@@ -10,7 +10,9 @@
 #define KEEPALIVE_S 15L
 
 typedef struct HttpSource {
-    char *base; /* "http://127.0.0.1:9096" */
+    char *base;          /* "http://127.0.0.1:9096" */
+    const char *address; /* the end of it: "127.0.0.1:9096" */
+    WireSecurity security;
     CURL *curl;
     char message[CURL_ERROR_SIZE];
 } HttpSource;
@@ -25,8 +27,11 @@ typedef struct Reply {
     gboolean too_large;
 } Reply;
 
-char *source_http_base(const char *server, GError **error) {
-    const char *host = g_str_has_prefix(server, "http://") ? server + strlen("http://") : server;
+char *source_http_base(const char *server, gboolean secure, GError **error) {
+    const char *host = server;
+    if (g_str_has_prefix(server, "http://")) host = server + strlen("http://");
+    if (g_str_has_prefix(server, "https://")) host = server + strlen("https://");
+    const char *scheme = secure || g_str_has_prefix(server, "https://") ? "https://" : "http://";
     g_autofree char *bare = g_strdup(host);
     gsize length = strlen(bare);
     if (length > 0 && bare[length - 1] == '/') bare[length - 1] = '\0';
@@ -42,15 +47,17 @@ char *source_http_base(const char *server, GError **error) {
              server);
         return NULL;
     }
-    return has_port ? g_strconcat("http://", bare, NULL) : g_strconcat("http://", bare, ":" SOURCE_DEFAULT_PORT, NULL);
+    return g_strconcat(scheme, bare, has_port ? NULL : ":" SOURCE_DEFAULT_PORT, NULL);
 }
 
-void *source_http_open(const char *server, GError **error) {
-    char *base = source_http_base(server, error);
+void *source_http_open(const SourceOptions *options, GError **error) {
+    char *base = source_http_base(options->server, wire_security_is_set(&options->security), error);
     if (base == NULL) return NULL;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     HttpSource *self = g_new0(HttpSource, 1);
     self->base = base;
+    self->address = strstr(base, "://") + strlen("://");
+    self->security = options->security;
     self->curl = curl_easy_init();
     g_assert(self->curl != NULL);
     return self;
@@ -108,7 +115,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg) {
 
 static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
     const char *what = self->message[0] != '\0' ? self->message : curl_easy_strerror(code);
-    const char *address = self->base + strlen("http://");
+    const char *address = self->address;
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) {
         fail(
             error, PLUMB_ERROR_PEER,
@@ -117,16 +124,24 @@ static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
             address, what);
     } else if (code == CURLE_COULDNT_RESOLVE_HOST) {
         fail(error, PLUMB_ERROR_PEER, "%s: %s; check the name given to --server or in PLUMB_SERVER", address, what);
-    } else if (code == CURLE_GOT_NOTHING) {
+    } else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
+               code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
+        fail(error, PLUMB_ERROR_PEER, "%s: TLS: %s; check the name in the address, --ca, --certificate and --key",
+             address, what);
+    } else if (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR) {
         fail(error, PLUMB_ERROR_PEER,
-             "%s closed the connection without an answer: is it listen.http, not listen.thrift?", address);
+             "%s closed the connection without an answer: is it listen.http, not listen.thrift, and does it speak TLS "
+             "(--ca FILE, or https://)?",
+             address);
     } else {
-        fail(error, PLUMB_ERROR_PEER, "the connection to plumbd at %s broke: %s", address, what);
+        const gboolean secure = g_str_has_prefix(self->base, "https://");
+        fail(error, PLUMB_ERROR_PEER, "the connection to plumbd at %s broke: %s%s", address, what,
+             secure ? "; check whether it wants a certificate (--certificate, --key)" : "");
     }
 }
 
 static gboolean fail_too_large(HttpSource *self, GError **error) {
-    const char *address = self->base + strlen("http://");
+    const char *address = self->address;
     const long status = status_of(self);
     if (status != 200)
         return fail(error, PLUMB_ERROR_PEER, "%s answered HTTP %ld with over %u bytes: is it another program's port?",
@@ -138,6 +153,17 @@ static gboolean fail_too_large(HttpSource *self, GError **error) {
                 address, most);
 }
 
+static void set_security(HttpSource *self) {
+    const WireSecurity *security = &self->security;
+    curl_easy_setopt(self->curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+    if (security->ca != NULL) {
+        curl_easy_setopt(self->curl, CURLOPT_CAINFO, security->ca);
+        curl_easy_setopt(self->curl, CURLOPT_CAPATH, NULL);
+    }
+    if (security->certificate != NULL) curl_easy_setopt(self->curl, CURLOPT_SSLCERT, security->certificate);
+    if (security->key != NULL) curl_easy_setopt(self->curl, CURLOPT_SSLKEY, security->key);
+}
+
 /* Performs the request for url; FALSE also when the transfer is whole but the server said no. */
 static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply *reply, GError **error) {
     curl_easy_reset(self->curl);
@@ -145,7 +171,8 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
 
     curl_easy_setopt(self->curl, CURLOPT_URL, url);
     curl_easy_setopt(self->curl, CURLOPT_ERRORBUFFER, self->message);
-    curl_easy_setopt(self->curl, CURLOPT_PROTOCOLS_STR, "http");
+    curl_easy_setopt(self->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    set_security(self);
     curl_easy_setopt(self->curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(self->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(self->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
@@ -187,8 +214,8 @@ static json_t *parse(HttpSource *self, const GString *body, GError **error) {
     json_t *document = json_loadb(body->str, body->len, JSON_ALLOW_NUL, &why);
     if (document != NULL && json_is_object(document)) return document;
     json_decref(document);
-    fail(error, PLUMB_ERROR_PEER, "%s did not answer like plumbd (%s): is it another program's port?",
-         self->base + strlen("http://"), document == NULL ? why.text : "no JSON object");
+    fail(error, PLUMB_ERROR_PEER, "%s did not answer like plumbd (%s): is it another program's port?", self->address,
+         document == NULL ? why.text : "no JSON object");
     return NULL;
 }
 
@@ -200,7 +227,7 @@ static gboolean fail_status(HttpSource *self, const GString *body, GError **erro
         fail(error, code_of(status), "%s", text);
     } else {
         fail(error, PLUMB_ERROR_PEER, "%s answered HTTP %ld without a reason: is it another program's port?",
-             self->base + strlen("http://"), status);
+             self->address, status);
     }
     json_decref(document);
     return FALSE;

@@ -12,8 +12,8 @@ typedef struct SourceKind {
 
 extern const SourceKind source_http_kind, source_store_kind;
 
-void *source_http_open(const char *server, GError **error);
+void *source_http_open(const SourceOptions *options, GError **error);
 void *source_store_open(const char *folder, GError **error);
 
-/* "http://host:port" of what was given as server; a new string, NULL with CONFIG. */
-char *source_http_base(const char *server, GError **error);
+/* "http://host:port" of what was given as server; a new string, NULL with CONFIG. secure: "https://", whatever was. */
+char *source_http_base(const char *server, gboolean secure, GError **error);

@@ -3,6 +3,8 @@ package io.plumbline.send;
 import io.plumbline.send.base.SenderOptions;
 import io.plumbline.send.net.Address;
 import io.plumbline.send.net.Connection;
+import io.plumbline.send.net.Login;
+import io.plumbline.send.net.TlsContext;
 import io.plumbline.send.wire.WireProtocol;
 import io.plumbline.wire.Reply;
 import io.plumbline.wire.SpanReceiver;
@@ -28,6 +30,9 @@ import org.apache.thrift.transport.TMemoryInputTransport;
  */
 final class Link {
     private final List<Address> addresses;
+    private final Login login;
+    /** Null: connections are plain. */
+    private final TlsContext tls;
     private final WireProtocol protocol;
     private final int connectMs;
     private final int ioMs;
@@ -43,6 +48,8 @@ final class Link {
 
     Link(SenderOptions options) {
         this.addresses = options.addresses;
+        this.login = options.login;
+        this.tls = login.isSecure() ? new TlsContext(login) : null;
         this.protocol = options.protocol;
         this.connectMs = options.connectMs;
         this.ioMs = options.ioMs;
@@ -117,6 +124,12 @@ final class Link {
             throw new IOException("given up");
         }
         connection.connect(addresses.get(current), connectMs);
+        if (tls != null) {
+            connection.secure(tls, addresses.get(current), connectMs);
+        }
+        if (login.token() != null) {
+            connection.logIn(login.token(), connectMs);
+        }
         peer = addresses.get(current).toString();
     }
 

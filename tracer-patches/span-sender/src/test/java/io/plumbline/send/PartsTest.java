@@ -2,9 +2,13 @@ package io.plumbline.send;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.send.base.SenderOptions;
 import io.plumbline.send.wire.WireProtocol;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +50,22 @@ class PartsTest {
         assertEquals(WireProtocol.BINARY, options.protocol);
         assertEquals(10, options.batchSpans);
         assertEquals(defaults.queueSpans, options.queueSpans);
+    }
+
+    /** What would send a secret in the clear, or leaves something out, is a mistake that is named. */
+    @Test
+    void logins() {
+        assertFalse(new SenderOptions(key -> null).login.isSecure());
+        Map<String, String> good = Map.of("tls", "on", "auth", "token", "auth.token.file", "/t");
+        assertEquals("/t", new SenderOptions(good::get).login.token().getPath());
+        for (Map<String, String> wrong : List.of(Map.of("tls", "yes"), Map.of("tls.trust", "/ca"),
+                Map.of("tls", "on", "tls.certificate", "/c"), Map.of("tls", "on", "tls.key", "/k"),
+                Map.of("auth", "token", "auth.token.file", "/t"), Map.of("tls", "on", "auth", "token"),
+                Map.of("tls", "on", "auth.token.file", "/t"), Map.of("auth", "kerberos"))) {
+            IllegalArgumentException error = assertThrows(IllegalArgumentException.class,
+                    () -> new SenderOptions(wrong::get), wrong.toString());
+            assertTrue(error.getMessage().matches("(tls|auth).*"), error.getMessage());
+        }
     }
 
     @Test

@@ -63,7 +63,22 @@ public final class SettingTable {
             sender("receiver.wait.ms",
                     "How long a batch without an answer waits for the receiver that may have it, before it goes to the next "
                             + "one, which would count its spans a second time."),
-            sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent.")));
+            sender("shutdown.timeout.ms", "How long the end of the process waits for queued spans to be sent."),
+            Setting.onOff(SenderOptions.TLS_KEY, "off",
+                    "Send under TLS 1.2 or later. The name in receivers must be one of the receiver's certificate.")
+                    .hadoop("plumb.tls"),
+            Setting.text(SenderOptions.TRUST_KEY, null, "a file name",
+                    "Who signs receivers' certificates, PEM. Where it is not set: whom the JVM trusts.")
+                    .hadoop("plumb.tls.trust"),
+            Setting.text(SenderOptions.CERTIFICATE_KEY, null, "a file name",
+                    "Log in with this certificate, PEM, and those between it and its CA.")
+                    .hadoop("plumb.tls.certificate"),
+            Setting.text(SenderOptions.KEY_KEY, null, "a file name", "And its key, PEM (PKCS #8).")
+                    .hadoop("plumb.tls.key"),
+            Setting.choice(SenderOptions.AUTH_KEY, "none", "none", "token",
+                    "How to log in where no certificate does it. A token needs TLS.").hadoop("plumb.auth"),
+            Setting.text(SenderOptions.TOKEN_KEY, null, "a file name", "The file with the token, for 'auth = token'.")
+                    .hadoop("plumb.auth.token.file")));
     private static final Map<String, Setting> BY_NAME = byName();
     private static final int WIDTH = 100;
 

@@ -2,6 +2,7 @@ package io.plumbline.send.base;
 
 import io.plumbline.send.SpanSender;
 import io.plumbline.send.net.Address;
+import io.plumbline.send.net.Login;
 import io.plumbline.send.wire.WireProtocol;
 import java.util.Arrays;
 import java.util.Collections;
@@ -34,7 +35,17 @@ public final class SenderOptions {
     /** {@code compact} (the default) or {@code binary}. */
     public static final String PROTOCOL_KEY = "protocol";
 
+    /** {@code on} or {@code off}; then files in PEM. */
+    public static final String TLS_KEY = "tls";
+    public static final String TRUST_KEY = "tls.trust";
+    public static final String CERTIFICATE_KEY = "tls.certificate";
+    public static final String KEY_KEY = "tls.key";
+    /** {@code none} or {@code token}. */
+    public static final String AUTH_KEY = "auth";
+    public static final String TOKEN_KEY = "auth.token.file";
+
     public final List<Address> addresses;
+    public final Login login;
     public final WireProtocol protocol;
     public final int queueSpans;
     public final int queueBytes;
@@ -66,6 +77,7 @@ public final class SenderOptions {
         }
         protocol = WireProtocol.parse(shown.apply(PROTOCOL_KEY),
                 source.text(PROTOCOL_KEY, WireProtocol.COMPACT.text()));
+        login = login(source);
         queueSpans = source.number(QUEUE_SPANS);
         queueBytes = source.number(QUEUE_BYTES);
         batchSpans = source.number(BATCH_SPANS);
@@ -81,6 +93,25 @@ public final class SenderOptions {
             throw new IllegalArgumentException(shown.apply(RETRY_MAX_MS.name) + " = " + retryMaxMs + " is less than "
                     + shown.apply(RETRY_MIN_MS.name) + " = " + retryMinMs);
         }
+    }
+
+    private static Login login(Source source) {
+        boolean tls = source.is(TLS_KEY, "on", "off");
+        String certificate = source.text(CERTIFICATE_KEY, null);
+        String key = source.text(KEY_KEY, null);
+        String trust = source.text(TRUST_KEY, null);
+        String token = source.text(TOKEN_KEY, null);
+        boolean byToken = source.is(AUTH_KEY, "token", "none");
+        source.demand((certificate == null) == (key == null), CERTIFICATE_KEY, "needs " + source.shown(KEY_KEY)
+                + ", and that one needs a certificate");
+        source.demand(tls || certificate == null && trust == null, TLS_KEY, "must be on where there are files for it");
+        source.demand(byToken == (token != null), TOKEN_KEY, "goes with " + source.shown(AUTH_KEY) + " = token");
+        source.demand(tls || !byToken, TLS_KEY, "must be on: a token is not for others to read");
+        if (!tls) {
+            return Login.NONE;
+        }
+        Login login = Login.secure(trust, certificate, key);
+        return byToken ? login.withToken(token) : login;
     }
 
     @Override
@@ -100,6 +131,23 @@ public final class SenderOptions {
         String text(String key, String otherwise) {
             String value = get.apply(key);
             return value == null || value.trim().isEmpty() ? otherwise : value.trim();
+        }
+
+        /** Is it the first of two choices? It is the second when it is not set. */
+        boolean is(String key, String first, String second) {
+            String value = text(key, second);
+            demand(value.equals(first) || value.equals(second), key, "is " + first + " or " + second);
+            return value.equals(first);
+        }
+
+        void demand(boolean good, String key, String what) {
+            if (!good) {
+                throw new IllegalArgumentException(shown(key) + " " + what);
+            }
+        }
+
+        String shown(String key) {
+            return shown.apply(key);
         }
 
         int number(Key key) {

@@ -60,6 +60,14 @@ public final class Address {
         throw new IllegalArgumentException("'" + text + "' has no port from 1 to 65535");
     }
 
+    String host() {
+        return host;
+    }
+
+    int port() {
+        return port;
+    }
+
     InetSocketAddress resolve() {
         return new InetSocketAddress(host, port);
     }

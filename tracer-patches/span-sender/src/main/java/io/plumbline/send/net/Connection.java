@@ -2,6 +2,7 @@ package io.plumbline.send.net;
 
 import java.io.Closeable;
 import java.io.EOFException;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
@@ -11,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -23,9 +26,18 @@ public final class Connection implements Closeable {
     /** A reply is a few numbers and a message for a person. */
     public static final int MAX_REPLY_BYTES = 64 << 10;
 
+    private static final byte SASL_START = 1;
+    private static final byte SASL_COMPLETE = 5;
+    /** Status and length. */
+    private static final int SASL_HEAD_BYTES = 5;
+    /** Receivers know tokens by themselves. */
+    private static final String TOKEN_USER = "token";
+
     private final SocketChannel channel;
     private final Selector selector;
     private final SelectionKey key;
+    /** Null: plain. */
+    private TlsChannel tls;
     private volatile boolean aborted;
 
     private Connection(SocketChannel channel, Selector selector) throws IOException {
@@ -65,10 +77,40 @@ public final class Connection implements Closeable {
         }
     }
 
+    /** TLS from now on, with the receiver that the address names. */
+    public void secure(TlsContext context, Address address, long timeoutMs) throws IOException {
+        long deadline = deadline(timeoutMs);
+        tls = new TlsChannel(channel, context.engine(address));
+        for (int operation = tls.handshake(); operation != 0; operation = tls.handshake()) {
+            await(operation, deadline, "agreeing on TLS with " + address);
+        }
+    }
+
+    /**
+     * Logs in by a token, as SASL's mechanism PLAIN in Thrift's framing.
+     *
+     * @throws IOException also when the receiver does not know the token
+     */
+    public void logIn(File tokenFile, long timeoutMs) throws IOException {
+        String token = new String(Files.readAllBytes(tokenFile.toPath()), StandardCharsets.UTF_8).trim();
+        byte[] mechanism = "PLAIN".getBytes(StandardCharsets.US_ASCII);
+        byte[] secret = ("\0" + TOKEN_USER + "\0" + token).getBytes(StandardCharsets.UTF_8);
+        ByteBuffer message = ByteBuffer.allocate(2 * SASL_HEAD_BYTES + mechanism.length + secret.length);
+        message.put(SASL_START).putInt(mechanism.length).put(mechanism);
+        message.put(SASL_COMPLETE).putInt(secret.length).put(secret).flip();
+        write(message, timeoutMs);
+        long deadline = deadline(timeoutMs);
+        byte status = read(1, deadline).get();
+        String said = StandardCharsets.UTF_8.decode(readFrame(deadline, "answer")).toString();
+        if (status != SASL_COMPLETE) {
+            throw new IOException("the receiver refuses the token of " + tokenFile + ": " + said);
+        }
+    }
+
     /** Between exchanges: has the peer gone (receivers close what was idle for long), or sent what nobody asked for? */
     public boolean stale() {
         try {
-            return channel.read(ByteBuffer.allocate(1)) != 0;
+            return readSome(ByteBuffer.allocate(1)) != 0;
         } catch (IOException e) {
             return true;
         }
@@ -77,18 +119,32 @@ public final class Connection implements Closeable {
     public void write(ByteBuffer frame, long timeoutMs) throws IOException {
         long deadline = deadline(timeoutMs);
         while (frame.hasRemaining()) {
-            if (channel.write(frame) == 0) {
+            if (writeSome(frame) == 0) {
                 await(SelectionKey.OP_WRITE, deadline, "sending");
             }
         }
+        while (tls != null && !tls.flush()) {
+            await(SelectionKey.OP_WRITE, deadline, "sending");
+        }
+    }
+
+    private int writeSome(ByteBuffer from) throws IOException {
+        return tls == null ? channel.write(from) : tls.write(from);
+    }
+
+    private int readSome(ByteBuffer into) throws IOException {
+        return tls == null ? channel.read(into) : tls.read(into);
     }
 
     /** The payload of the next frame. */
     public ByteBuffer readFrame(long timeoutMs) throws IOException {
-        long deadline = deadline(timeoutMs);
+        return readFrame(deadline(timeoutMs), "reply");
+    }
+
+    private ByteBuffer readFrame(long deadline, String what) throws IOException {
         int length = read(4, deadline).getInt();
         if (length < 0 || length > MAX_REPLY_BYTES) {
-            throw new IOException("reply of " + Integer.toUnsignedString(length) + " bytes");
+            throw new IOException(what + " of " + Integer.toUnsignedString(length) + " bytes");
         }
         return read(length, deadline);
     }
@@ -96,7 +152,7 @@ public final class Connection implements Closeable {
     private ByteBuffer read(int bytes, long deadline) throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(bytes);
         while (buffer.hasRemaining()) {
-            int n = channel.read(buffer);
+            int n = readSome(buffer);
             if (n < 0) {
                 throw new EOFException("receiver closed the connection");
             }

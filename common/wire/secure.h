@@ -1,0 +1,26 @@
+/* The client's side of TLS, and of the login by a token, for the blocking client (client.h): on a socket that does not
+ * block, with a deadline on everything. */
+#pragma once
+
+#include <glib.h>
+#include <sys/types.h>
+
+struct ssl_st;
+
+/* Files, each NULL when there is none; with any of them there is TLS. */
+typedef struct WireSecurity {
+    const char *ca;                /* PEM: who signs receivers' certificates; NULL: whom the system trusts */
+    const char *certificate, *key; /* PEM: ours */
+} WireSecurity;
+
+/* Is there to be TLS? security: NULL for none. */
+gboolean wire_security_is_set(const WireSecurity *security);
+
+/* A session on the socket; host is the name that the receiver's certificate must have. Errors: CONFIG, IO. */
+struct ssl_st *wire_tls_new(const WireSecurity *security, const char *host, int fd, GError **error);
+void wire_tls_free(struct ssl_st *ssl);
+/* As send() and recv(); -1 with EAGAIN: wait for *events of poll(); with EPROTO: wire_tls_reason() says what. */
+ssize_t wire_tls_send(struct ssl_st *ssl, const guint8 *data, gsize size_bytes, short *events);
+ssize_t wire_tls_receive(struct ssl_st *ssl, guint8 *into, gsize room, short *events);
+/* What was wrong: of the receiver's certificate, if that was it; static. */
+const char *wire_tls_reason(const struct ssl_st *ssl);

@@ -1,0 +1,131 @@
+#include "receiver/secure/security.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/error.h"
+
+#define FILES 4u
+
+struct Security {
+    pthread_mutex_t reloading; /* held while files are read */
+    pthread_mutex_t lock;      /* of what is in force */
+    const SecuritySettings *settings;
+    struct ssl_ctx_st *tls; /* NULL: none */
+    struct stat files[FILES];
+    atomic_uint generation;
+};
+
+/* ---- files ---- */
+
+static void note_files(const SecuritySettings *settings, struct stat files[FILES]) {
+    const TlsFiles *tls = &settings->tls;
+    const char *const paths[FILES] = {tls->certificate, tls->key, tls->clients, tls->crl};
+    for (guint i = 0; i < FILES; i++)
+        if (paths[i][0] == '\0' || stat(paths[i], &files[i]) != 0) files[i] = (struct stat){0};
+}
+
+static gboolean same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+gboolean security_is_outdated(Security *security) {
+    struct stat files[FILES];
+    gboolean changed = FALSE;
+    pthread_mutex_lock(&security->lock);
+    note_files(security->settings, files);
+    for (guint i = 0; i < FILES; i++) {
+        changed |= !same_file(&files[i], &security->files[i]);
+        security->files[i] = files[i];
+    }
+    pthread_mutex_unlock(&security->lock);
+    return changed;
+}
+
+/* ---- what is in force ---- */
+
+static gboolean check_tls(const TlsFiles *tls, GError **error) {
+    const gboolean certificate = tls->certificate[0] != '\0', key = tls->key[0] != '\0';
+    if (certificate != key)
+        return fail(error, PLUMB_ERROR_CONFIG, "tls.certificate and tls.key: TLS needs both, or none");
+    if (!certificate && (tls->clients[0] != '\0' || tls->crl[0] != '\0'))
+        return fail(error, PLUMB_ERROR_CONFIG, "tls.clients and tls.crl need tls.certificate and tls.key");
+    if (tls->clients[0] == '\0' && (tls->require_certificate || tls->crl[0] != '\0'))
+        return fail(error, PLUMB_ERROR_CONFIG,
+                    "tls.require-certificate and tls.crl need tls.clients: who signs the certificates of clients");
+    return TRUE;
+}
+
+static gboolean read_all(const SecuritySettings *settings, struct ssl_ctx_st **tls, GError **error) {
+    if (!check_tls(&settings->tls, error)) return FALSE;
+    if (settings->tls.certificate[0] == '\0') return TRUE;
+    *tls = tls_context_new(&settings->tls, error);
+    return *tls != NULL;
+}
+
+static void swap(Security *security, const SecuritySettings *settings, struct ssl_ctx_st *tls,
+                 const struct stat files[FILES]) {
+    pthread_mutex_lock(&security->lock);
+    struct ssl_ctx_st *old = security->tls;
+    security->tls = tls;
+    security->settings = settings;
+    memcpy(security->files, files, sizeof security->files);
+    atomic_fetch_add(&security->generation, 1);
+    pthread_mutex_unlock(&security->lock);
+    tls_context_unref(old);
+}
+
+gboolean security_reload(Security *security, const SecuritySettings *settings, GError **error) {
+    struct stat files[FILES];
+    struct ssl_ctx_st *tls = NULL;
+    pthread_mutex_lock(&security->reloading);
+    if (settings == NULL) settings = security->settings;
+    note_files(settings, files); /* before: what changes meanwhile is read again */
+    const gboolean good = read_all(settings, &tls, error);
+    if (good) swap(security, settings, tls, files);
+    pthread_mutex_unlock(&security->reloading);
+    return good;
+}
+
+Security *security_new(const SecuritySettings *settings, GError **error) {
+    g_autoptr(Security) security = g_new0(Security, 1);
+    pthread_mutex_init(&security->reloading, NULL);
+    pthread_mutex_init(&security->lock, NULL);
+    return security_reload(security, settings, error) ? g_steal_pointer(&security) : NULL;
+}
+
+void security_free(Security *security) {
+    if (!security) return;
+    tls_context_unref(security->tls);
+    pthread_mutex_destroy(&security->lock);
+    pthread_mutex_destroy(&security->reloading);
+    g_free(security);
+}
+
+/* ---- questions ---- */
+
+guint security_generation(const Security *security) { return atomic_load(&security->generation); }
+
+struct ssl_ctx_st *security_tls(Security *security) {
+    pthread_mutex_lock(&security->lock);
+    struct ssl_ctx_st *tls = security->tls != NULL ? tls_context_ref(security->tls) : NULL;
+    pthread_mutex_unlock(&security->lock);
+    return tls;
+}
+
+gint64 security_ends_s(Security *security) {
+    struct ssl_ctx_st *tls = security_tls(security);
+    const gint64 ends_s = tls != NULL ? tls_context_ends_s(tls) : 0;
+    tls_context_unref(tls);
+    return ends_s;
+}
+
+guint security_roles(Security *security, const char *principal, gboolean open) {
+    pthread_mutex_lock(&security->lock);
+    const AccessRules rules = security->settings->rules;
+    pthread_mutex_unlock(&security->lock);
+    return access_rules_roles(&rules, principal != NULL ? principal : ACCESS_ANONYMOUS, open);
+}

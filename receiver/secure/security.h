@@ -1,0 +1,34 @@
+/* What is in force: TLS and the rules about roles. It is read from files, checked whole, and then swapped; what is bad
+ * changes nothing. Connections keep the TLS that they began with; what their peers may do is asked again when
+ * security_generation() has changed.
+ *
+ * Any thread; there is one lock, held for moments. */
+#pragma once
+
+#include "receiver/secure/access.h"
+#include "receiver/secure/tls.h"
+
+typedef struct SecuritySettings {
+    TlsFiles tls;
+    AccessRules rules;
+} SecuritySettings;
+
+typedef struct Security Security;
+/* The settings are used until the next ones are given. Errors: CONFIG, IO; nothing is in force then. */
+Security *security_new(const SecuritySettings *settings, GError **error);
+void security_free(Security *security);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Security, security_free)
+
+/* Reads all files again. FALSE: what was in force stays. settings: NULL for those in force. */
+gboolean security_reload(Security *security, const SecuritySettings *settings, GError **error);
+/* Has one of the files another time than when it was read? Each state of them is told once. */
+gboolean security_is_outdated(Security *security);
+/* Rises with each change. */
+guint security_generation(const Security *security);
+
+/* A reference for a new connection; NULL: no TLS. */
+struct ssl_ctx_st *security_tls(Security *security);
+/* When the certificate ends, in seconds since the epoch; 0: there is none. */
+gint64 security_ends_s(Security *security);
+/* What a principal may do; NULL: who has not logged in. open: of the port. */
+guint security_roles(Security *security, const char *principal, gboolean open);

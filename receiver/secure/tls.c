@@ -1,0 +1,175 @@
+#include "receiver/secure/tls.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#include "common/base/error.h"
+#include "common/base/secret_file.h"
+
+/* What is read from a socket at once: with OpenSSL's own 16 KiB, large batches cost twice as many calls. */
+#define READ_AHEAD_BYTES (64u * 1024)
+/* Longer names are nobody's. */
+#define NAME_MAX_BYTES 255
+
+/* What OpenSSL says of the last failure. */
+static const char *reason(void) {
+    const char *text = ERR_reason_error_string(ERR_peek_last_error());
+    return text != NULL ? text : "it cannot be read";
+}
+
+static gboolean fail_file(GError **error, const char *key, const char *path) {
+    return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", key, path, reason());
+}
+
+/* ---- our own certificate ---- */
+
+/* A key under a passphrase: nobody is there to be asked. */
+static int no_passphrase(char *into, int size, int writing, void *arg) {
+    (void)into, (void)size, (void)writing, (void)arg;
+    return 0;
+}
+
+static gboolean use_key(SSL_CTX *context, const char *path, GError **error) {
+    gsize size_bytes;
+    char *pem = secret_file_read(path, &size_bytes, error);
+    if (pem == NULL) {
+        g_prefix_error(error, "tls.key: ");
+        return FALSE;
+    }
+    BIO *bio = BIO_new_mem_buf(pem, (int)size_bytes);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    BIO_free(bio);
+    secret_free(pem, size_bytes);
+    if (key == NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "tls.key: %s holds no key in PEM without a passphrase", path);
+    const gboolean fits = SSL_CTX_use_PrivateKey(context, key) == 1;
+    EVP_PKEY_free(key);
+    if (!fits) return fail(error, PLUMB_ERROR_CONFIG, "tls.key: %s is not the key of tls.certificate", path);
+    return TRUE;
+}
+
+static gboolean use_certificate(SSL_CTX *context, const TlsFiles *files, GError **error) {
+    if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
+        return fail_file(error, "tls.certificate", files->certificate);
+    return use_key(context, files->key, error);
+}
+
+/* ---- those of clients ---- */
+
+static gboolean add_crl(SSL_CTX *context, const char *path, GError **error) {
+    X509_STORE *store = SSL_CTX_get_cert_store(context);
+    X509_LOOKUP *lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+    if (lookup == NULL || X509_load_crl_file(lookup, path, X509_FILETYPE_PEM) < 1)
+        return fail_file(error, "tls.crl", path);
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+    return TRUE;
+}
+
+static gboolean use_clients(SSL_CTX *context, const TlsFiles *files, GError **error) {
+    if (files->clients[0] == '\0') return TRUE;
+    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->clients);
+    if (names == NULL || SSL_CTX_load_verify_locations(context, files->clients, NULL) != 1) {
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        return fail_file(error, "tls.clients", files->clients);
+    }
+    SSL_CTX_set_client_CA_list(context, names);
+    if (files->crl[0] != '\0' && !add_crl(context, files->crl, error)) return FALSE;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (files->require_certificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+                       NULL);
+    return TRUE;
+}
+
+/* ---- life ---- */
+
+static void set_modes(SSL_CTX *context, TlsLeast least) {
+    static const unsigned char id[] = "plumbd";
+    SSL_CTX_set_min_proto_version(context, least == TLS_LEAST_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    SSL_CTX_set_mode(context,
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    /* Frames and requests say where they end, so an end without a farewell hides nothing. */
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION |
+                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_default_read_buffer_len(context, READ_AHEAD_BYTES);
+    SSL_CTX_set_session_id_context(context, id, sizeof id - 1);
+    /* Tickets alone: no session of a client takes memory here. */
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(context, 1);
+}
+
+SSL_CTX *tls_context_new(const TlsFiles *files, GError **error) {
+    ERR_clear_error();
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    if (context == NULL) {
+        fail(error, PLUMB_ERROR_CONFIG, "TLS: %s", reason());
+        return NULL;
+    }
+    set_modes(context, files->least);
+    if (use_certificate(context, files, error) && use_clients(context, files, error)) return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
+
+SSL_CTX *tls_context_ref(SSL_CTX *context) {
+    SSL_CTX_up_ref(context);
+    return context;
+}
+
+void tls_context_unref(SSL_CTX *context) { SSL_CTX_free(context); }
+
+SSL *tls_session_new(SSL_CTX *context, gboolean ahead) {
+    SSL *ssl = SSL_new(context);
+    if (ssl == NULL) g_error("no memory for a connection with TLS");
+    SSL_set_read_ahead(ssl, ahead);
+    return ssl;
+}
+
+gint64 tls_context_ends_s(const SSL_CTX *context) {
+    struct tm utc;
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(context)), &utc) != 1) return 0;
+    g_autoptr(GDateTime) ends =
+        g_date_time_new_utc(utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+    return ends != NULL ? g_date_time_to_unix(ends) : 0;
+}
+
+/* ---- names ---- */
+
+/* A name in print, whole and of ASCII without spaces; NULL: it is none. */
+static char *name_of(const ASN1_STRING *string) {
+    if (string == NULL) return NULL;
+    const char *text = (const char *)ASN1_STRING_get0_data(string);
+    const int length = ASN1_STRING_length(string);
+    if (length < 1 || length > NAME_MAX_BYTES) return NULL;
+    for (int i = 0; i < length; i++)
+        if (!g_ascii_isgraph(text[i]) || text[i] == '*' || text[i] == ';') return NULL;
+    return g_strndup(text, (gsize)length);
+}
+
+static char *alternative(const X509 *certificate, int kind) {
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    char *found = NULL;
+    for (int i = 0; found == NULL && i < sk_GENERAL_NAME_num(names); i++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type == kind) found = name_of(kind == GEN_URI ? name->d.uniformResourceIdentifier : name->d.dNSName);
+    }
+    GENERAL_NAMES_free(names);
+    return found;
+}
+
+static char *common_name(const X509 *certificate) {
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+    if (at < 0) return NULL;
+    return name_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
+}
+
+char *tls_principal(const SSL *ssl) {
+    X509 *certificate = SSL_get0_peer_certificate(ssl);
+    if (certificate == NULL || SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
+    g_autofree char *name = alternative(certificate, GEN_URI);
+    if (name == NULL) name = alternative(certificate, GEN_DNS);
+    if (name == NULL) name = common_name(certificate);
+    return name != NULL ? g_strconcat("cert:", name, NULL) : NULL;
+}

@@ -1,0 +1,81 @@
+#include "receiver/secure/transport.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include "receiver/secure/tls.h"
+
+void transport_accept(Transport *transport, SSL_CTX *context) {
+    transport->ssl = tls_session_new(context, TRUE);
+    SSL_set_fd(transport->ssl, transport->fd);
+    SSL_set_accept_state(transport->ssl);
+}
+
+/* -1 with errno, or 0 at the end. */
+static ssize_t result_of(Transport *transport, int result) {
+    const int at_errno = errno;
+    switch (SSL_get_error(transport->ssl, result)) {
+    case SSL_ERROR_ZERO_RETURN: return 0;
+    case SSL_ERROR_WANT_WRITE:
+        transport->wants_room = TRUE;
+        errno = EAGAIN;
+        return -1;
+    case SSL_ERROR_WANT_READ: errno = EAGAIN; return -1;
+    case SSL_ERROR_SYSCALL: errno = at_errno != 0 ? at_errno : ECONNRESET; return -1;
+    default: errno = EPROTO; return -1;
+    }
+}
+
+/* As much as there is: a record has 16 KiB at most, and a read of the socket brings several. */
+static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
+    gsize have = 0, got;
+    transport->holds = FALSE;
+    while (have < room) {
+        ERR_clear_error();
+        errno = 0;
+        const int result = SSL_read_ex(transport->ssl, into + have, room - have, &got);
+        if (result != 1) {
+            const ssize_t end = result_of(transport, result);
+            if (have == 0) return end;
+            /* An end is told with the next read. */
+            transport->holds = end == 0 || errno != EAGAIN;
+            return (ssize_t)have;
+        }
+        have += got;
+    }
+    transport->holds = TRUE;
+    return (ssize_t)have;
+}
+
+ssize_t transport_read(Transport *transport, guint8 *into, gsize room) {
+    if (G_LIKELY(transport->ssl == NULL)) return recv(transport->fd, into, room, 0);
+    return read_tls(transport, into, room);
+}
+
+ssize_t transport_write(Transport *transport, const guint8 *data, gsize size_bytes) {
+    if (G_LIKELY(transport->ssl == NULL)) return send(transport->fd, data, size_bytes, MSG_NOSIGNAL);
+    gsize sent;
+    ERR_clear_error();
+    errno = 0;
+    const int result = SSL_write_ex(transport->ssl, data, size_bytes, &sent);
+    if (result == 1) return (ssize_t)sent;
+    const ssize_t end = result_of(transport, result);
+    if (end < 0) return end;
+    errno = EPIPE;
+    return -1;
+}
+
+void transport_clear(Transport *transport) {
+    if (transport->ssl == NULL) return;
+    ERR_clear_error();
+    if (SSL_is_init_finished(transport->ssl)) SSL_shutdown(transport->ssl);
+    SSL_free(transport->ssl);
+    transport->ssl = NULL;
+}
+
+const char *transport_reason(void) {
+    const char *text = ERR_reason_error_string(ERR_peek_last_error());
+    return text != NULL ? text : "TLS failed";
+}

@@ -1,0 +1,56 @@
+"""The agent to a plumbd with TLS: in a JVM with HDFS's classes, by a certificate, and what a hostile receiver does."""
+
+import subprocess
+
+import pytest
+
+from script.hdfs.jars import agent_jar, hadoop_jars
+from tests.secure.conftest import receiver, trusting
+
+
+def list_root(folder, receivers, **settings):
+    """FsShell with the agent. Its output."""
+    folder.mkdir(exist_ok=True)
+    (folder / "core-site.xml").write_text("<configuration/>\n")
+    given = {"receivers": receivers, "sampling": "always", "retry.max.ms": 200, "shutdown.timeout.ms": 20_000}
+    given.update({name.replace("_", "."): value for name, value in settings.items()})
+    argument = ",".join(f"{name}={value}" for name, value in given.items())
+    done = subprocess.run(
+        ["java", f"-javaagent:{agent_jar()}={argument}", "-cp", f"{folder}:{hadoop_jars()}/*",
+         "org.apache.hadoop.fs.FsShell", "-ls", str(folder)],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def strict(secure, authority):
+    authority.sign("agent")
+    return secure(tls__clients=authority.pem, access__write="cert:agent", access__read="anonymous")
+
+
+def test_spans_come_by_a_certificate(strict, authority, tmp_path):
+    folder = authority.folder
+    said = list_root(
+        tmp_path / "a",
+        f"localhost:{strict.thrift[1]}",
+        tls="on",
+        tls_trust=authority.pem,
+        tls_certificate=folder / "agent.pem",
+        tls_key=folder / "agent.key",
+    )
+    found = receiver(strict, trusting(authority))
+    assert found["spans_received"] > 0, said
+    assert found["rejected_frames"] == {} and found["refused_connections"] == {}
+
+
+@pytest.mark.parametrize("wrong, said", [("name", "No subject alternative names"), ("authority", "PKIX path")])
+def test_another_receiver_is_none(secure, authority, stranger, tmp_path, wrong, said):
+    """No span goes to a receiver that is not the one that is named, and the process does not suffer."""
+    host = "127.0.0.2" if wrong == "name" else "127.0.0.1"
+    plumbd = secure(listen__thrift=f"{host}:0")
+    trust = stranger.pem if wrong == "authority" else authority.pem
+    output = list_root(tmp_path / "a", f"{host}:{plumbd.thrift[1]}", tls="on", tls_trust=trust, shutdown_timeout_ms=500)
+    assert said in output, output
+    assert receiver(plumbd, trusting(authority))["spans_received"] == 0
