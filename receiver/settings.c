@@ -53,8 +53,12 @@ const ConfigOption settings_table[] = {
      "Connections without a certificate of tls.clients are refused, probes and metrics included."},
     {"tls.least", CONFIG_ENUM, "1.2", 0, 0, "1.2|1.3", FALSE, "The oldest version of TLS that is spoken."},
 
+    {"auth.tokens", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "File with the hashes of tokens by which senders and readers log in, and their roles; `plumb token new` makes them. "
+     "A secret file, as tls.key; it is read again when those of TLS are."},
+
     {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
-     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), with * for any text, or "
+     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, with * for any text, or "
      "anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or insecure, "
      "else nobody. The same holds for the other roles."},
     {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
@@ -258,6 +262,7 @@ static SecuritySettings security_of(const Config *config) {
                 .require_certificate = config_bool(config, "tls.require-certificate"),
                 .least = (TlsLeast)config_enum(config, "tls.least")},
     };
+    security.tokens = g_strdup(config_string(config, "auth.tokens"));
     for (guint i = 0; i < ACCESS_ROLES; i++)
         security.rules.lists[i] = (const char *const *)g_strdupv((char **)config_list(config, access_keys[i]));
     return security;
@@ -268,6 +273,7 @@ static void security_settings_clear(SecuritySettings *security) {
     g_free((char *)security->tls.key);
     g_free((char *)security->tls.clients);
     g_free((char *)security->tls.crl);
+    g_free((char *)security->tokens);
     for (guint i = 0; i < ACCESS_ROLES; i++) g_strfreev((char **)security->rules.lists[i]);
 }
 

@@ -23,8 +23,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct Settings {
     char *receiver, *state, *hdfs_user;
-    char *ca, *certificate, *key;     /* of TLS */
-    char *host, *zone, *date, *since; /* of samples; host and zone of operations and splits, too */
+    char *ca, *certificate, *key, *token_file; /* of TLS */
+    char *host, *zone, *date, *since;          /* of samples; host and zone of operations and splits, too */
     char **operations, **executor_logs;
     char *app, *executor; /* that these are of */
     gint every_s;
@@ -53,6 +53,7 @@ static void settings_clear(Settings *settings) {
     g_free(settings->ca);
     g_free(settings->certificate);
     g_free(settings->key);
+    g_free(settings->token_file);
     g_free(settings->state);
     g_free(settings->hdfs_user);
     g_free(settings->host);
@@ -116,6 +117,8 @@ static gboolean parse(int *argc, char ***argv, Settings *settings, GError **erro
         {"certificate", 0, 0, G_OPTION_ARG_FILENAME, &settings->certificate, "log in with this certificate, PEM",
          "FILE"},
         {"key", 0, 0, G_OPTION_ARG_FILENAME, &settings->key, "and its key, PEM, which only you may read", "FILE"},
+        {"token-file", 0, 0, G_OPTION_ARG_FILENAME, &settings->token_file,
+         "log in with the token in it, which only you may read ($PLUMB_TOKEN_FILE)", "FILE"},
         {"follow", 'f', 0, G_OPTION_ARG_NONE, &settings->follow,
          "go on when logs grow and new ones appear, until interrupted", NULL},
         {"state", 's', 0, G_OPTION_ARG_FILENAME, &settings->state,
@@ -213,6 +216,12 @@ static gboolean start_samples(Program *program, GError **error) {
     return program->samples != NULL;
 }
 
+static const char *token_file_of(const Settings *settings) {
+    if (settings->token_file != NULL) return settings->token_file;
+    const char *file = g_getenv("PLUMB_TOKEN_FILE");
+    return file != NULL && *file != '\0' ? file : NULL;
+}
+
 static gboolean start(Program *program, GError **error) {
     const Settings *settings = &program->settings;
     program->watch = watch_new(error);
@@ -223,7 +232,7 @@ static gboolean start(Program *program, GError **error) {
                                     program};
     program->storage = storage_new(&storage);
     const BridgeSenderOptions sender = {settings->receiver != NULL ? settings->receiver : DEFAULT_RECEIVER,
-                                        {settings->ca, settings->certificate, settings->key},
+                                        {settings->ca, settings->certificate, settings->key, token_file_of(settings)},
                                         settings->follow,
                                         stopped,
                                         say,

@@ -10,11 +10,13 @@
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
-static const Command *const cli_commands[] = {
-    &command_status,     &command_slow,  &command_nodes,  &command_functions, &command_forest,
-    &command_traces,     &command_trace, &command_diff,   &command_import,    &command_export,
-    &command_verify,     &command_why,   &command_hosts,  &command_watch,     &command_stragglers,
-    &command_operations, &command_apps,  &command_stages, &command_tasks,     NULL};
+static const Command *const cli_commands[] = {&command_status,     &command_slow,       &command_nodes,
+                                              &command_functions,  &command_forest,     &command_traces,
+                                              &command_trace,      &command_diff,       &command_import,
+                                              &command_export,     &command_verify,     &command_token,
+                                              &command_why,        &command_hosts,      &command_watch,
+                                              &command_stragglers, &command_operations, &command_apps,
+                                              &command_stages,     &command_tasks,      NULL};
 
 static void print_overview(FILE *to) {
     fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"

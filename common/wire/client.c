@@ -85,46 +85,6 @@ static int connect_one(const struct addrinfo *to, gint64 deadline_ms, int *out) 
     return 0;
 }
 
-/* The handshake comes with the first bytes. */
-static gboolean begin_security(WireClient *client, GError **error) {
-    if (!wire_security_is_set(client->security)) return TRUE;
-    client->ssl = wire_tls_new(client->security, client->host, client->fd, error);
-    if (client->ssl != NULL) return TRUE;
-    disconnect(client);
-    return FALSE;
-}
-
-static gboolean reconnect(WireClient *client, GError **error) {
-    const gint64 deadline_ms = now_ms() + client->timeout_ms;
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    const int resolved = getaddrinfo(client->host, client->port, &hints, &found);
-    if (resolved != 0)
-        return fail(error, PLUMB_ERROR_PEER, "%s: %s; check the name and the port", client->address,
-                    gai_strerror(resolved));
-    int err = EADDRNOTAVAIL;
-    for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
-        err = connect_one(to, deadline_ms, &client->fd);
-    freeaddrinfo(found);
-    if (client->fd >= 0) return begin_security(client, error);
-    return fail(error, PLUMB_ERROR_PEER, "%s: %s; check that plumbd runs and listens there", client->address,
-                g_strerror(err));
-}
-
-WireClient *wire_client_connect(const char *address, const WireSecurity *security, gint timeout_ms, GError **error) {
-    g_autoptr(WireClient) client = g_new0(WireClient, 1);
-    client->fd = -1;
-    client->address = g_strdup(address);
-    client->security = security;
-    client->timeout_ms = timeout_ms;
-    client->request = g_byte_array_new();
-    if (!split_address(address, &client->host, &client->port)) {
-        fail(error, PLUMB_ERROR_PEER, "%s: not an address; write host:port or [IPv6 address]:port", address);
-        return NULL;
-    }
-    return reconnect(client, error) ? g_steal_pointer(&client) : NULL;
-}
-
 void wire_client_close(WireClient *client) {
     if (client == NULL) return;
     disconnect(client);
@@ -199,6 +159,82 @@ static gboolean fail_security(WireClient *client, GError **error) {
     disconnect(client);
     client->answered = TRUE; /* and will be the next time */
     return FALSE;
+}
+
+/* As many bytes; 0, or an errno. */
+static int receive_all(WireClient *client, guint8 *into, gsize size_bytes, gint64 deadline_ms) {
+    for (gsize have = 0; have < size_bytes;) {
+        short events;
+        const gssize got = receive_some(client, into + have, size_bytes - have, &events);
+        if (got == 0) return ECONNRESET;
+        if (got > 0) {
+            have += (gsize)got;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            const int err = wait_ready(client->fd, events, deadline_ms);
+            if (err != 0) return err;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+static gboolean log_in(WireClient *client, GError **error) {
+    const gint64 deadline_ms = now_ms() + client->timeout_ms;
+    guint8 head[WIRE_LOGIN_HEAD_BYTES] = {0};
+    g_autofree char *said = g_malloc0(REPLY_BYTES + 1);
+    g_autoptr(GByteArray) login = g_byte_array_new();
+    if (!wire_login_append(client->security->token_file, login, error)) return FALSE;
+
+    int err = send_all(client, login->data, login->len, deadline_ms);
+    explicit_bzero(login->data, login->len);
+    if (err == 0) err = receive_all(client, head, sizeof head, deadline_ms);
+    const guint32 size = (guint32)head[1] << 24 | (guint32)head[2] << 16 | (guint32)head[3] << 8 | head[4];
+    if (err == 0) err = size > REPLY_BYTES ? EPROTO : receive_all(client, (guint8 *)said, size, deadline_ms);
+    if (err == EPROTO) return fail_security(client, error);
+    if (err != 0) return fail(error, PLUMB_ERROR_PEER, "%s: no login: %s", client->address, g_strerror(err));
+    return head[0] == WIRE_LOGIN_COMPLETE || fail(error, PLUMB_ERROR_CONFIG, "%s: the token of %s is refused: %s",
+                                                  client->address, client->security->token_file, said);
+}
+
+/* The handshake comes with the first bytes. */
+static gboolean begin_security(WireClient *client, GError **error) {
+    if (!wire_security_is_set(client->security)) return TRUE;
+    client->ssl = wire_tls_new(client->security, client->host, client->fd, error);
+    if (client->ssl != NULL && (client->security->token_file == NULL || log_in(client, error))) return TRUE;
+    disconnect(client);
+    return FALSE;
+}
+
+static gboolean reconnect(WireClient *client, GError **error) {
+    const gint64 deadline_ms = now_ms() + client->timeout_ms;
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    const int resolved = getaddrinfo(client->host, client->port, &hints, &found);
+    if (resolved != 0)
+        return fail(error, PLUMB_ERROR_PEER, "%s: %s; check the name and the port", client->address,
+                    gai_strerror(resolved));
+    int err = EADDRNOTAVAIL;
+    for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
+        err = connect_one(to, deadline_ms, &client->fd);
+    freeaddrinfo(found);
+    if (client->fd >= 0) return begin_security(client, error);
+    return fail(error, PLUMB_ERROR_PEER, "%s: %s; check that plumbd runs and listens there", client->address,
+                g_strerror(err));
+}
+
+WireClient *wire_client_connect(const char *address, const WireSecurity *security, gint timeout_ms, GError **error) {
+    g_autoptr(WireClient) client = g_new0(WireClient, 1);
+    client->fd = -1;
+    client->address = g_strdup(address);
+    client->security = security;
+    client->timeout_ms = timeout_ms;
+    client->request = g_byte_array_new();
+    if (!split_address(address, &client->host, &client->port)) {
+        fail(error, PLUMB_ERROR_PEER, "%s: not an address; write host:port or [IPv6 address]:port", address);
+        return NULL;
+    }
+    return reconnect(client, error) ? g_steal_pointer(&client) : NULL;
 }
 
 /* One request and its reply. After an error the connection is of no use: a late reply would answer the wrong call. */

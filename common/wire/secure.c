@@ -7,12 +7,14 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <string.h>
 
 #include "common/base/error.h"
 #include "common/base/secret_file.h"
 
 gboolean wire_security_is_set(const WireSecurity *security) {
-    return security != NULL && (security->ca != NULL || security->certificate != NULL || security->key != NULL);
+    return security != NULL && (security->ca != NULL || security->certificate != NULL || security->key != NULL ||
+                                security->token_file != NULL);
 }
 
 static const char *reason(void) {
@@ -120,6 +122,39 @@ ssize_t wire_tls_receive(SSL *ssl, guint8 *into, gsize room, short *events) {
     errno = 0;
     const int result = SSL_read_ex(ssl, into, room, &got);
     return result == 1 ? (ssize_t)got : result_of(ssl, result, events);
+}
+
+char *wire_token_read(const char *path, GError **error) {
+    gsize size_bytes;
+    char *token = secret_file_read(path, &size_bytes, error);
+    if (token == NULL) return NULL;
+    g_strchomp(token);
+    if (token[0] != '\0' && g_str_is_ascii(token) && strpbrk(token, " \t\r\n") == NULL) return token;
+    secret_free(token, size_bytes);
+    fail(error, PLUMB_ERROR_CONFIG, "%s holds no token, alone in one line", path);
+    return NULL;
+}
+
+static void append_message(GByteArray *out, guint8 status, const char *text, gsize size) {
+    const guint8 head[WIRE_LOGIN_HEAD_BYTES] = {status, (guint8)(size >> 24), (guint8)(size >> 16), (guint8)(size >> 8),
+                                                (guint8)size};
+    g_byte_array_append(out, head, sizeof head);
+    g_byte_array_append(out, (const guint8 *)text, (guint)size);
+}
+
+gboolean wire_login_append(const char *token_file, GByteArray *out, GError **error) {
+    static const char user[] = "\0token"; /* and the zero byte behind it */
+    char *token = wire_token_read(token_file, error);
+    if (token == NULL) return FALSE;
+    const gsize size = strlen(token);
+    g_autoptr(GByteArray) secret = g_byte_array_new();
+    g_byte_array_append(secret, (const guint8 *)user, sizeof user);
+    g_byte_array_append(secret, (const guint8 *)token, (guint)size);
+    append_message(out, 1, "PLAIN", 5);
+    append_message(out, WIRE_LOGIN_COMPLETE, (const char *)secret->data, secret->len);
+    explicit_bzero(secret->data, secret->len);
+    secret_free(token, size);
+    return TRUE;
 }
 
 const char *wire_tls_reason(const SSL *ssl) {

@@ -11,6 +11,7 @@ struct ssl_st;
 typedef struct WireSecurity {
     const char *ca;                /* PEM: who signs receivers' certificates; NULL: whom the system trusts */
     const char *certificate, *key; /* PEM: ours */
+    const char *token_file;        /* a secret file with a token, by which we log in */
 } WireSecurity;
 
 /* Is there to be TLS? security: NULL for none. */
@@ -22,5 +23,12 @@ void wire_tls_free(struct ssl_st *ssl);
 /* As send() and recv(); -1 with EAGAIN: wait for *events of poll(); with EPROTO: wire_tls_reason() says what. */
 ssize_t wire_tls_send(struct ssl_st *ssl, const guint8 *data, gsize size_bytes, short *events);
 ssize_t wire_tls_receive(struct ssl_st *ssl, guint8 *into, gsize room, short *events);
+/* The bytes of a login by the token of the file, to be sent before the first frame (SASL's PLAIN in Thrift's framing).
+ * Errors: CONFIG, IO. */
+gboolean wire_login_append(const char *token_file, GByteArray *out, GError **error);
+#define WIRE_LOGIN_HEAD_BYTES 5u
+#define WIRE_LOGIN_COMPLETE   5
+/* A token without the line's end; secret_free() it. */
+char *wire_token_read(const char *path, GError **error);
 /* What was wrong: of the receiver's certificate, if that was it; static. */
 const char *wire_tls_reason(const struct ssl_st *ssl);

@@ -11,6 +11,7 @@
 #include "analyzer/query/jaeger/jaeger.h"
 #include "common/base/thread.h"
 #include "common/store/store_damage.h"
+#include "receiver/http/login_page.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/page.h"
 #include "receiver/http/route.h"
@@ -22,6 +23,7 @@ struct Http {
     HttpOptions options;
     struct event_base *base;
     HttpNames *names;
+    Sessions *sessions;
     HttpServer *server;
     struct event *wake;
     int wake_fd;
@@ -131,6 +133,42 @@ static void take_spans(void *arg, HttpExchange *exchange, const char *rest) {
     HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
     post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
     if (!http_posts_put(http->posts, post)) send_posted(post);
+}
+
+/* ---- logins of browsers ---- */
+
+/* With a token in Authorization. */
+static void begin_session(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const Http *http = arg;
+    const char *principal = http_exchange_principal(exchange);
+    if (principal == NULL || !g_str_has_prefix(principal, "token:")) {
+        http_send_error(exchange, 401, "there is no such token, or it has ended");
+        return;
+    }
+    http_send_session(exchange, sessions_begin(http->sessions, principal, clock_monotonic_ns(clock_system())));
+}
+
+static void end_session(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const Http *http = arg;
+    g_autofree char *id = login_cookie(http_exchange_request(exchange)->cookie);
+    if (id != NULL) sessions_end(http->sessions, id);
+    http_send_session(exchange, NULL);
+}
+
+static void answer_login_script(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)arg, (void)rest;
+    http_send_own(exchange, 200, "text/javascript; charset=utf-8", login_script);
+}
+
+/* Whoever opens the page in a browser is asked for a token. */
+static void deny(HttpExchange *exchange) {
+    const HttpRequest *request = http_exchange_request(exchange);
+    if (strcmp(request->path, "/") == 0 && request->method != HTTP_POST && http_exchange_principal(exchange) == NULL)
+        http_send_own(exchange, 401, "text/html; charset=utf-8", login_page);
+    else
+        http_send_denied(exchange);
 }
 
 /* ---- what query threads answer ---- */
@@ -298,6 +336,7 @@ static void ask_jaeger(void *arg, HttpExchange *exchange, const char *rest) {
 
 #define FLUSH_USE    "flush changes things: use POST"
 #define QUESTION_USE "questions only: use GET"
+#define LOGIN_USE    "a login changes things: use POST"
 #define PAGE_USE     "a page is read: use GET"
 #define SPANS_USE    "spans are sent: use POST; questions are under " API
 
@@ -317,6 +356,9 @@ static const Route routes[] = {
     {"/api/traces", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
     {"/api/traces/*", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
     {"/api/dependencies", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
+    {"/login", ACCESS_ANYBODY, TRUE, LOGIN_USE, begin_session},
+    {"/logout", ACCESS_ANYBODY, TRUE, LOGIN_USE, end_session},
+    {"/login.js", ACCESS_ANYBODY, FALSE, PAGE_USE, answer_login_script},
     {"/", ACCESS_READ, FALSE, PAGE_USE, answer_page},
     {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, answer_page},
     {0},
@@ -328,7 +370,7 @@ static void on_request(void *arg, HttpExchange *exchange) {
     const Route *route = route_find(routes, request->path, &rest);
     const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
     if (!access_suffices(http_exchange_roles(exchange), needed))
-        http_send_denied(exchange);
+        deny(exchange);
     else if (route == NULL)
         answer_none(exchange);
     else if (!route_takes(route, request->method))
@@ -371,6 +413,7 @@ Http *http_start(const HttpOptions *options) {
 
     http->base = event_base_new();
     http->open = g_hash_table_new(NULL, NULL);
+    http->sessions = sessions_new();
     http->names = http_names_new(options->listen, options->hosts);
 
     const HttpServerOptions server = {
@@ -383,6 +426,7 @@ Http *http_start(const HttpOptions *options) {
         .timeout_ns = options->timeout_ns,
         .security = options->security,
         .open = options->open,
+        .sessions = http->sessions,
         .ask = on_request,
         .arg = http,
     };
@@ -440,6 +484,7 @@ void http_stop(Http *http) {
     event_free(http->wake);
     event_base_free(http->base);
     http_names_free(http->names);
+    sessions_free(http->sessions);
     g_hash_table_unref(http->open);
     close(http->wake_fd);
     g_free(http);

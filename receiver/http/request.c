@@ -98,7 +98,7 @@ static gboolean parse_first(Text line, HttpRequest *request, int *code, GError *
 /* ---- the other lines ---- */
 
 typedef struct Seen {
-    gboolean host, length, origin, type, encoding;
+    gboolean host, length, origin, type, encoding, authorization, cookie;
 } Seen;
 
 static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *code, GError **error) {
@@ -158,6 +158,10 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
         return refuse(code, 400, error, "two Host");
     if (text_is(name, "Origin") && !set_once(&request->origin, &seen->origin, value))
         return refuse(code, 400, error, "two Origin");
+    if (text_is(name, "Authorization") && !set_once(&request->authorization, &seen->authorization, value))
+        return refuse(code, 400, error, "two Authorization");
+    if (text_is(name, "Cookie") && !set_once(&request->cookie, &seen->cookie, value))
+        return refuse(code, 400, error, "two Cookie");
     if (text_is(name, "Content-Length")) return parse_length(value, seen, request, code, error);
     if (text_is(name, "Transfer-Encoding")) return parse_coding(value, seen, request, code, error);
     if (text_is(name, "Content-Type") && !set_once(&request->content_type, &seen->type, value))
@@ -206,6 +210,11 @@ gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError 
     return TRUE;
 }
 
+static void wipe(char *secret) {
+    if (secret != NULL) explicit_bzero(secret, strlen(secret));
+    g_free(secret);
+}
+
 void http_request_clear(HttpRequest *request) {
     g_free(request->content_type);
     g_free(request->content_encoding);
@@ -213,6 +222,8 @@ void http_request_clear(HttpRequest *request) {
     g_free(request->query);
     g_free(request->host);
     g_free(request->origin);
+    wipe(request->authorization);
+    wipe(request->cookie);
     *request = (HttpRequest){0};
 }
 

@@ -29,6 +29,7 @@ typedef struct HttpRequest {
     char *query;                           /* as it came; NULL: none */
     char *host;                            /* with the port, if there is one; NULL: HTTP/1.0 without */
     char *origin;                          /* NULL: none */
+    char *authorization, *cookie;          /* NULL: none; secrets */
 } HttpRequest;
 
 /* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */

@@ -165,7 +165,6 @@ static const char security_lines[] = "Cache-Control: no-store\r\n"
 
 /* Our page takes all that it shows from here. What a browser keeps of it is named by its contents. */
 #define PAGE_LINES(cache)                                                                                              \
-    "Content-Encoding: gzip\r\n"                                                                                       \
     "Cache-Control: " cache "\r\n"                                                                                     \
     "Content-Security-Policy: default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "            \
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types worker\r\n"                             \
@@ -173,8 +172,10 @@ static const char security_lines[] = "Cache-Control: no-store\r\n"
     "Cross-Origin-Opener-Policy: same-origin\r\n"                                                                      \
     "Referrer-Policy: no-referrer\r\n"                                                                                 \
     "X-Content-Type-Options: nosniff\r\n"
-static const char page_lines[] = PAGE_LINES("no-cache");
-static const char lasting_page_lines[] = PAGE_LINES("public, max-age=31536000, immutable");
+#define GZIPPED "Content-Encoding: gzip\r\n"
+static const char page_lines[] = GZIPPED PAGE_LINES("no-cache");
+static const char lasting_page_lines[] = GZIPPED PAGE_LINES("private, max-age=31536000, immutable");
+static const char own_lines[] = PAGE_LINES("no-store");
 
 /* lines: headers that say what a browser may do with it. */
 static void write_head(HttpConnection *connection, int code, const char *type, const char *lines, gssize length) {
@@ -280,6 +281,25 @@ void http_retry_after(HttpExchange *exchange, guint seconds) {
     if (exchange->connection != NULL) exchange->connection->retry_after_s = seconds;
 }
 
+void http_send_session(HttpExchange *exchange, const char *id) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection == NULL) return;
+    g_autoptr(GBytes) body = g_bytes_new_static("{}", 2);
+    g_autofree char *lines =
+        g_strdup_printf("%sSet-Cookie: " LOGIN_COOKIE "=%s; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=%d\r\n",
+                        security_lines, id != NULL ? id : "", id != NULL ? LOGIN_SECONDS : 0);
+    write_head(connection, 200, "application/json", lines, (gssize)g_bytes_get_size(body));
+    send_body(connection, body);
+}
+
+void http_send_own(HttpExchange *exchange, int code, const char *type, const char *text) {
+    HttpConnection *connection = let_go(exchange);
+    if (connection == NULL) return;
+    g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
+    write_head(connection, code, type, own_lines, (gssize)g_bytes_get_size(body));
+    send_body(connection, body);
+}
+
 void http_send_denied(HttpExchange *exchange) {
     HttpConnection *connection = exchange->connection;
     if (connection != NULL) counter_add(connection->server->options.counters, COUNTER_HTTP_DENIED, 1);
@@ -332,6 +352,8 @@ void http_cut(HttpExchange *exchange) {
 /* ---- exchanges ---- */
 
 const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return &exchange->request; }
+
+const char *http_exchange_principal(const HttpExchange *exchange) { return exchange->principal; }
 
 guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
 
@@ -395,10 +417,28 @@ static void begin_spans(HttpConnection *connection) {
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
 
+/* Under TLS alone. What is no login leaves whoever has shown a certificate. */
+static void log_in_by_token(HttpConnection *connection, HttpExchange *exchange) {
+    const HttpServerOptions *options = &connection->server->options;
+    const HttpRequest *request = &exchange->request;
+    g_autofree char *user = NULL, *token = NULL, *cookie = login_cookie(request->cookie), *found = NULL;
+    if (login_parse(request->authorization, &user, &token)) {
+        found = security_token(options->security, user, token);
+        explicit_bzero(token, strlen(token));
+        if (found == NULL) counter_add(options->counters, COUNTER_HTTP_BAD_LOGIN, 1);
+    } else if (cookie != NULL) {
+        found = g_strdup(sessions_find(options->sessions, cookie, now_monotonic_ns()));
+    }
+    if (found == NULL || !security_knows(options->security, found)) return;
+    g_free(exchange->principal);
+    exchange->principal = g_steal_pointer(&found);
+}
+
 static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
     const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
     exchange->principal = ssl != NULL ? tls_principal(ssl) : NULL;
+    if (connection->secret) log_in_by_token(connection, exchange);
     exchange->roles = security_roles(options->security, exchange->principal, options->open);
 }
 

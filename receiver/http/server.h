@@ -17,6 +17,7 @@
 
 #include "common/base/allowance.h"
 #include "receiver/http/http_names.h"
+#include "receiver/http/login.h"
 #include "receiver/http/request.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
@@ -36,6 +37,7 @@ typedef struct HttpServerOptions {
     gint64 timeout_ns;
     Security *security;
     gboolean open; /* the port: see port_is_open() */
+    Sessions *sessions;
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;
 } HttpServerOptions;
@@ -49,6 +51,8 @@ void http_server_free(HttpServer *server);
 const HttpRequest *http_exchange_request(const HttpExchange *exchange);
 /* The name of the peer (receiver/shared/shares.h). */
 const char *http_exchange_peer(const HttpExchange *exchange);
+/* Who has logged in with this request: "token:NAME", "cert:NAME"; NULL: nobody. */
+const char *http_exchange_principal(const HttpExchange *exchange);
 /* AccessRole: what one may do who asks. */
 guint http_exchange_roles(const HttpExchange *exchange);
 /* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered
@@ -66,6 +70,10 @@ void http_send_text(HttpExchange *exchange, int code, const char *text);
 void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */
 /* What is sent next says when to ask again. */
 void http_retry_after(HttpExchange *exchange, guint seconds);
+/* An answer without contents that begins (id) or ends (NULL) a browser's session. */
+void http_send_session(HttpExchange *exchange, const char *id);
+/* A page with script of our own, for who has not logged in. */
+void http_send_own(HttpExchange *exchange, int code, const char *type, const char *text);
 /* Who asks lacks the role: 401 when it has not logged in, else 403. */
 void http_send_denied(HttpExchange *exchange);
 

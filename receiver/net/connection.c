@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "receiver/secure/sasl.h"
 #include "receiver/secure/transport.h"
 #include "receiver/shared/log.h"
 
@@ -29,10 +30,11 @@ struct Connection {
     PeerPlace *place;
     const PackLimit *limit; /* what its peer may add to the dictionary */
     struct event *readable, *writable, *resume;
-    struct event *again; /* for what the transport holds; NULL: it is plain, and holds nothing */
-    gboolean sniffed;    /* whether it is TLS is known */
-    char *principal;     /* who has logged in; NULL: nobody */
-    guint roles;         /* what the peer may do, by the rules of 'generation' */
+    struct event *again;              /* for what the transport holds; NULL: it is plain, and holds nothing */
+    gboolean login_begun, login_over; /* of SASL; it is over, too, when the first frame comes */
+    gboolean sniffed;                 /* whether it is TLS is known */
+    char *principal;                  /* who has logged in; NULL: nobody */
+    guint roles;                      /* what the peer may do, by the rules of 'generation' */
     guint generation;
     gint64 opened_ns;
     guint8 *partial; /* start of a frame whose end has not come */
@@ -138,6 +140,8 @@ static gboolean may_send(const Connection *connection) { return access_suffices(
 static void set_roles(Connection *connection) {
     const NetContext *context = connection->context;
     connection->generation = security_generation(context->security);
+    if (connection->principal != NULL && !security_knows(context->security, connection->principal))
+        g_clear_pointer(&connection->principal, g_free);
     connection->roles = security_roles(context->security, connection->principal, context->open);
 }
 
@@ -288,9 +292,79 @@ static gsize take_frames(Connection *connection, Bytes stream) {
     return at;
 }
 
+static void send_out(Connection *connection);
+
+static void refuse_login(Connection *connection, const char *why) {
+    sasl_append(connection->out, SASL_ERROR, why);
+    send_out(connection); /* now: at the end of the round there is no connection */
+    give_up(connection, COUNTER_CLOSED_BAD_LOGIN);
+}
+
+static void answer_plain(Connection *connection, const SaslMessage *message) {
+    g_autofree char *user = NULL, *token = NULL, *principal = NULL;
+    if (message->status != SASL_OK && message->status != SASL_COMPLETE) {
+        refuse_login(connection, "the login was broken off");
+        return;
+    }
+    if (sasl_plain_parse(message->payload, &user, &token))
+        principal = security_token(connection->context->security, user, token);
+    if (token != NULL) explicit_bzero(token, strlen(token));
+    if (principal == NULL) {
+        refuse_login(connection, "there is no such token, or it has ended");
+        return;
+    }
+    g_free(connection->principal);
+    connection->principal = g_steal_pointer(&principal);
+    connection->login_over = TRUE;
+    set_roles(connection);
+    sasl_append(connection->out, SASL_COMPLETE, "");
+    touch(connection);
+}
+
+static void answer_login(Connection *connection, const SaslMessage *message) {
+    if (connection->login_begun)
+        answer_plain(connection, message);
+    else if (connection->transport.ssl == NULL)
+        refuse_login(connection, "a login needs TLS: others could read it");
+    else if (!sasl_is_plain(message))
+        refuse_login(connection, "this receiver knows the mechanism PLAIN");
+    else
+        connection->login_begun = TRUE;
+}
+
+/* What comes before the first frame; returns how many bytes that was. FALSE in *frames: more must come first. */
+static gsize take_login(Connection *connection, Bytes stream, gboolean *frames) {
+    const guint8 *start = stream.data;
+    gsize at = 0;
+    *frames = FALSE;
+    while (!connection->dead && !connection->login_over && at < stream.size_bytes) {
+        SaslMessage message;
+        const Bytes rest = {start + at, stream.size_bytes - at};
+        switch (sasl_cut(rest, connection->login_begun, &message)) {
+        case SASL_FRAMES: connection->login_over = TRUE; break;
+        case SASL_PARTIAL: connection->needed_bytes = message.needed_bytes; return at;
+        case SASL_GARBAGE: give_up(connection, COUNTER_FRAME_GARBAGE); break;
+        case SASL_WHOLE:
+            at += message.needed_bytes;
+            answer_login(connection, &message);
+            break;
+        }
+    }
+    *frames = connection->login_over;
+    return at;
+}
+
+static gsize take_all(Connection *connection, Bytes stream) {
+    if (G_LIKELY(connection->login_over)) return take_frames(connection, stream);
+    gboolean frames;
+    const gsize at = take_login(connection, stream, &frames);
+    if (!frames || connection->dead) return at;
+    return at + take_frames(connection, (Bytes){(const guint8 *)stream.data + at, stream.size_bytes - at});
+}
+
 static void take_stream(Connection *connection, const guint8 *start, gsize size_bytes) {
     gboolean was_partial = connection->partial_bytes > 0;
-    gsize taken = take_frames(connection, (Bytes){start, size_bytes});
+    gsize taken = take_all(connection, (Bytes){start, size_bytes});
     if (was_partial && taken > 0) intake_commit(connection->context->intake); /* its frames are about to move */
     if (connection->dead) return;
     if (taken > 0 || !was_partial) connection->frame_since_ns = connection->last_ns;

@@ -4,6 +4,18 @@
 
 #include "common/base/error.h"
 
+/* In the order of the bits. */
+static const char *const names[ACCESS_ROLES] = {"write", "read", "metrics", "peer", "admin"};
+
+gboolean access_role_parse(const char *name, AccessRole *role) {
+    for (guint i = 0; i < ACCESS_ROLES; i++) {
+        if (strcmp(names[i], name) != 0) continue;
+        *role = (AccessRole)(1u << i);
+        return TRUE;
+    }
+    return FALSE;
+}
+
 static gboolean list_has(const char *const *list, const char *principal) {
     for (; *list != NULL; list++)
         if (g_pattern_match_simple(*list, principal)) return TRUE;
@@ -17,11 +29,20 @@ static gboolean has_role(const char *const *list, const char *principal, gboolea
            (strcmp(principal, ACCESS_ANONYMOUS) != 0 || g_strv_contains(list, ACCESS_ANONYMOUS));
 }
 
+static gboolean any_is_set(const AccessRules *rules) {
+    for (guint i = 0; i < ACCESS_ROLES; i++)
+        if (rules->lists[i] != NULL && *rules->lists[i] != NULL) return TRUE;
+    return FALSE;
+}
+
 guint access_rules_roles(const AccessRules *rules, const char *principal, gboolean open) {
     guint roles = 0;
-    for (guint i = 0; i < ACCESS_ROLES; i++)
-        if (has_role(rules->lists[i], principal, open) || has_role(rules->lists[i], ACCESS_ANONYMOUS, open))
+    for (guint i = 0; i < ACCESS_ROLES; i++) {
+        const gboolean admin = 1u << i == ACCESS_ADMIN;
+        const gboolean by_default = open && !(admin && any_is_set(rules));
+        if (has_role(rules->lists[i], principal, by_default) || has_role(rules->lists[i], ACCESS_ANONYMOUS, by_default))
             roles |= 1u << i;
+    }
     return roles;
 }
 

@@ -27,7 +27,8 @@ typedef enum {
 #define ACCESS_ANONYMOUS "anonymous"
 
 /* Whom the configuration gives each role, in the order of the bits: lists of principals, '*' standing for any text. An
- * empty list gives it to anonymous where the port is open (receiver/secure/port.h), and to nobody elsewhere. */
+ * empty list gives it to anonymous where the port is open (receiver/secure/port.h), and to nobody elsewhere. Admin,
+ * which is all roles, is so given only while no list is set. */
 typedef struct AccessRules {
     const char *const *lists[ACCESS_ROLES];
 } AccessRules;
@@ -36,5 +37,7 @@ typedef struct AccessRules {
 guint access_rules_roles(const AccessRules *rules, const char *principal, gboolean open);
 /* CONFIG: an entry that is no principal. key: "access.write". */
 gboolean access_list_check(const char *key, const char *const *list, GError **error);
+/* FALSE: there is no such role, and nothing changed. */
+gboolean access_role_parse(const char *name, AccessRole *role);
 /* roles: of AccessRole, what somebody has. needed: one of them, or ACCESS_ANYBODY. */
 gboolean access_suffices(guint roles, guint needed);

@@ -25,9 +25,10 @@ gboolean port_is_open(const PortInfo *port) { return port->loopback || port->ins
 gboolean port_check(const PortInfo *port, GError **error) {
     if (port_is_open(port) || (port->tls && has_login(port))) return TRUE;
     return fail(error, PLUMB_ERROR_CONFIG,
-                "%s: other hosts reach %s, where there is no TLS and nobody logs in: listen on loopback "
+                "%s: other hosts reach %s, where there is %sno way to log in: set %s; or listen on loopback "
                 "(127.0.0.1:PORT); where the network keeps strangers out, set listen.insecure = yes",
-                port->key, port->address);
+                port->key, port->address, port->tls ? "" : "no TLS and ",
+                port->tls ? "auth.tokens or tls.clients" : "tls.certificate, tls.key, and auth.tokens or tls.clients");
 }
 
 char *port_describe(const PortInfo *port) {

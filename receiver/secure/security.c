@@ -5,24 +5,30 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/base/clock.h"
 #include "common/base/error.h"
+#include "receiver/secure/tokens.h"
 
-#define FILES 4u
+#define FILES 5u
 
 struct Security {
     pthread_mutex_t reloading; /* held while files are read */
     pthread_mutex_t lock;      /* of what is in force */
     const SecuritySettings *settings;
     struct ssl_ctx_st *tls; /* NULL: none */
+    Tokens *tokens;         /* NULL: none */
+    gint64 looked_s;        /* when was last seen which tokens have ended */
     struct stat files[FILES];
     atomic_uint generation;
 };
+
+static gint64 wall_s(void) { return clock_wall_ns(clock_system()) / NS_PER_SEC; }
 
 /* ---- files ---- */
 
 static void note_files(const SecuritySettings *settings, struct stat files[FILES]) {
     const TlsFiles *tls = &settings->tls;
-    const char *const paths[FILES] = {tls->certificate, tls->key, tls->clients, tls->crl};
+    const char *const paths[FILES] = {tls->certificate, tls->key, tls->clients, tls->crl, settings->tokens};
     for (guint i = 0; i < FILES; i++)
         if (paths[i][0] == '\0' || stat(paths[i], &files[i]) != 0) files[i] = (struct stat){0};
 }
@@ -41,6 +47,9 @@ gboolean security_is_outdated(Security *security) {
         changed |= !same_file(&files[i], &security->files[i]);
         security->files[i] = files[i];
     }
+    const gint64 now_s = wall_s();
+    if (security->tokens != NULL) changed |= tokens_ended(security->tokens, security->looked_s, now_s);
+    security->looked_s = now_s;
     pthread_mutex_unlock(&security->lock);
     return changed;
 }
@@ -59,33 +68,47 @@ static gboolean check_tls(const TlsFiles *tls, GError **error) {
     return TRUE;
 }
 
-static gboolean read_all(const SecuritySettings *settings, struct ssl_ctx_st **tls, GError **error) {
+/* What is read from files. */
+typedef struct Fresh {
+    struct ssl_ctx_st *tls;
+    Tokens *tokens;
+} Fresh;
+
+static gboolean read_all(const SecuritySettings *settings, Fresh *fresh, GError **error) {
     if (!check_tls(&settings->tls, error)) return FALSE;
-    if (settings->tls.certificate[0] == '\0') return TRUE;
-    *tls = tls_context_new(&settings->tls, error);
-    return *tls != NULL;
+    g_autoptr(Tokens) tokens = settings->tokens[0] != '\0' ? tokens_read(settings->tokens, error) : NULL;
+    if (settings->tokens[0] != '\0' && tokens == NULL) return FALSE;
+    if (settings->tls.certificate[0] != '\0') {
+        fresh->tls = tls_context_new(&settings->tls, error);
+        if (fresh->tls == NULL) return FALSE;
+    }
+    fresh->tokens = g_steal_pointer(&tokens);
+    return TRUE;
 }
 
-static void swap(Security *security, const SecuritySettings *settings, struct ssl_ctx_st *tls,
+static void swap(Security *security, const SecuritySettings *settings, const Fresh *fresh,
                  const struct stat files[FILES]) {
     pthread_mutex_lock(&security->lock);
-    struct ssl_ctx_st *old = security->tls;
-    security->tls = tls;
+    const Fresh old = {security->tls, security->tokens};
+    security->tls = fresh->tls;
+    security->tokens = fresh->tokens;
+    security->looked_s = wall_s();
     security->settings = settings;
     memcpy(security->files, files, sizeof security->files);
     atomic_fetch_add(&security->generation, 1);
     pthread_mutex_unlock(&security->lock);
-    tls_context_unref(old);
+    tls_context_unref(old.tls);
+    tokens_free(old.tokens);
 }
 
 gboolean security_reload(Security *security, const SecuritySettings *settings, GError **error) {
     struct stat files[FILES];
-    struct ssl_ctx_st *tls = NULL;
+    Fresh fresh = {NULL, NULL};
     pthread_mutex_lock(&security->reloading);
     if (settings == NULL) settings = security->settings;
     note_files(settings, files); /* before: what changes meanwhile is read again */
-    const gboolean good = read_all(settings, &tls, error);
-    if (good) swap(security, settings, tls, files);
+    const gboolean good = read_all(settings, &fresh, error);
+    if (good) swap(security, settings, &fresh, files);
     pthread_mutex_unlock(&security->reloading);
     return good;
 }
@@ -100,6 +123,7 @@ Security *security_new(const SecuritySettings *settings, GError **error) {
 void security_free(Security *security) {
     if (!security) return;
     tls_context_unref(security->tls);
+    tokens_free(security->tokens);
     pthread_mutex_destroy(&security->lock);
     pthread_mutex_destroy(&security->reloading);
     g_free(security);
@@ -123,9 +147,34 @@ gint64 security_ends_s(Security *security) {
     return ends_s;
 }
 
-guint security_roles(Security *security, const char *principal, gboolean open) {
+char *security_token(Security *security, const char *user, const char *token) {
     pthread_mutex_lock(&security->lock);
-    const AccessRules rules = security->settings->rules;
+    const char *found = security->tokens != NULL ? tokens_find(security->tokens, user, token, wall_s()) : NULL;
+    char *principal = g_strdup(found);
     pthread_mutex_unlock(&security->lock);
-    return access_rules_roles(&rules, principal != NULL ? principal : ACCESS_ANONYMOUS, open);
+    return principal;
+}
+
+/* With the lock held. *own: what its tokens bring. */
+static gboolean knows(const Security *security, const char *principal, guint *own) {
+    *own = 0;
+    if (!g_str_has_prefix(principal, "token:")) return TRUE;
+    return security->tokens != NULL && tokens_roles(security->tokens, principal, wall_s(), own);
+}
+
+gboolean security_knows(Security *security, const char *principal) {
+    guint own;
+    pthread_mutex_lock(&security->lock);
+    const gboolean known = knows(security, principal, &own);
+    pthread_mutex_unlock(&security->lock);
+    return known;
+}
+
+guint security_roles(Security *security, const char *principal, gboolean open) {
+    guint own = 0;
+    pthread_mutex_lock(&security->lock);
+    if (principal == NULL || !knows(security, principal, &own)) principal = ACCESS_ANONYMOUS;
+    const guint roles = access_rules_roles(&security->settings->rules, principal, open);
+    pthread_mutex_unlock(&security->lock);
+    return roles | own;
 }

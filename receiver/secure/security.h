@@ -10,6 +10,7 @@
 
 typedef struct SecuritySettings {
     TlsFiles tls;
+    const char *tokens; /* the file of auth.tokens; empty: none */
     AccessRules rules;
 } SecuritySettings;
 
@@ -21,7 +22,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Security, security_free)
 
 /* Reads all files again. FALSE: what was in force stays. settings: NULL for those in force. */
 gboolean security_reload(Security *security, const SecuritySettings *settings, GError **error);
-/* Has one of the files another time than when it was read? Each state of them is told once. */
+/* Has one of the files another time than when it was read, or has a token ended? Each such state is told once. */
 gboolean security_is_outdated(Security *security);
 /* Rises with each change. */
 guint security_generation(const Security *security);
@@ -30,5 +31,9 @@ guint security_generation(const Security *security);
 struct ssl_ctx_st *security_tls(Security *security);
 /* When the certificate ends, in seconds since the epoch; 0: there is none. */
 gint64 security_ends_s(Security *security);
+/* "token:NAME", a new string, of a token that is good; user as of tokens_find(). NULL: there is none. */
+char *security_token(Security *security, const char *user, const char *token);
+/* FALSE: its token was taken back, or has ended. */
+gboolean security_knows(Security *security, const char *principal);
 /* What a principal may do; NULL: who has not logged in. open: of the port. */
 guint security_roles(Security *security, const char *principal, gboolean open);

@@ -14,6 +14,8 @@ static const Option common_options[] = {
     {"ca", OPTION_TEXT, "FILE", NULL, "who signs plumbd's certificate, PEM (default: whom the system trusts)", NULL},
     {"certificate", OPTION_TEXT, "FILE", NULL, "log in with this certificate, PEM", NULL},
     {"key", OPTION_TEXT, "FILE", NULL, "and its key, PEM, which only you may read", NULL},
+    {"token-file", OPTION_TEXT, "FILE", NULL,
+     "log in with the token in it, which only you may read (default: $PLUMB_TOKEN_FILE)", NULL},
     {"store", OPTION_TEXT, "DIR", NULL, "read this store folder instead, also beside a running plumbd", NULL},
     {"json", OPTION_FLAG, NULL, NULL, "print the answer as JSON (docs/api.md)", NULL},
     {"color", OPTION_CHOICE, "auto|always|never", NULL, "colours", "auto"},
@@ -266,6 +268,12 @@ gboolean options_leading(const Command *const *commands, int argc, char **argv, 
     return TRUE;
 }
 
+static const char *token_file_of(const Invocation *invocation) {
+    const char *file = option_text(invocation, "token-file");
+    if (file == NULL) file = g_getenv("PLUMB_TOKEN_FILE");
+    return file != NULL && *file != '\0' ? file : NULL;
+}
+
 static gboolean find_source(Invocation *invocation, GError **error) {
     const char *server = option_text(invocation, "server");
     const char *store = invocation->command->server_only ? NULL : option_text(invocation, "store");
@@ -277,7 +285,7 @@ static gboolean find_source(Invocation *invocation, GError **error) {
         .server = server,
         .store = store,
         .security = {option_text(invocation, "ca"), option_text(invocation, "certificate"),
-                     option_text(invocation, "key")},
+                     option_text(invocation, "key"), token_file_of(invocation)},
     };
     return TRUE;
 }

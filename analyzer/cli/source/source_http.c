@@ -4,6 +4,7 @@
 
 #include "analyzer/cli/source/source_kinds.h"
 #include "common/base/error.h"
+#include "common/base/secret_file.h"
 
 #define CONNECT_TIMEOUT_S 10L
 /* An answer may take minutes (verify), so there is no limit on the whole; a lost peer is noticed by TCP keep-alive. */
@@ -13,6 +14,7 @@ typedef struct HttpSource {
     char *base;          /* "http://127.0.0.1:9096" */
     const char *address; /* the end of it: "127.0.0.1:9096" */
     WireSecurity security;
+    struct curl_slist *headers; /* with the token; NULL: none */
     CURL *curl;
     char message[CURL_ERROR_SIZE];
 } HttpSource;
@@ -50,6 +52,26 @@ char *source_http_base(const char *server, gboolean secure, GError **error) {
     return g_strconcat(scheme, bare, has_port ? NULL : ":" SOURCE_DEFAULT_PORT, NULL);
 }
 
+static void http_close(void *data) {
+    HttpSource *self = data;
+    curl_slist_free_all(self->headers);
+    curl_easy_cleanup(self->curl);
+    curl_global_cleanup();
+    g_free(self->base);
+    g_free(self);
+}
+
+static gboolean add_token(HttpSource *self, GError **error) {
+    char *token = wire_token_read(self->security.token_file, error);
+    if (token == NULL) return FALSE;
+    const gsize size_bytes = strlen(token);
+    char *header = g_strconcat("Authorization: Bearer ", token, NULL);
+    secret_free(token, size_bytes);
+    self->headers = curl_slist_append(NULL, header);
+    secret_free(header, strlen(header));
+    return TRUE;
+}
+
 void *source_http_open(const SourceOptions *options, GError **error) {
     char *base = source_http_base(options->server, wire_security_is_set(&options->security), error);
     if (base == NULL) return NULL;
@@ -58,17 +80,13 @@ void *source_http_open(const SourceOptions *options, GError **error) {
     self->base = base;
     self->address = strstr(base, "://") + strlen("://");
     self->security = options->security;
+    if (options->security.token_file != NULL && !add_token(self, error)) {
+        http_close(self);
+        return NULL;
+    }
     self->curl = curl_easy_init();
     g_assert(self->curl != NULL);
     return self;
-}
-
-static void http_close(void *data) {
-    HttpSource *self = data;
-    curl_easy_cleanup(self->curl);
-    curl_global_cleanup();
-    g_free(self->base);
-    g_free(self);
 }
 
 static char *url_of(HttpSource *self, const Ask *ask) {
@@ -156,6 +174,7 @@ static gboolean fail_too_large(HttpSource *self, GError **error) {
 static void set_security(HttpSource *self) {
     const WireSecurity *security = &self->security;
     curl_easy_setopt(self->curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+    if (self->headers != NULL) curl_easy_setopt(self->curl, CURLOPT_HTTPHEADER, self->headers);
     if (security->ca != NULL) {
         curl_easy_setopt(self->curl, CURLOPT_CAINFO, security->ca);
         curl_easy_setopt(self->curl, CURLOPT_CAPATH, NULL);
@@ -201,6 +220,8 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
 
 static PlumbError code_of(long status) {
     switch (status) {
+    case 401:
+    case 403: return PLUMB_ERROR_PEER;
     case 400: return PLUMB_ERROR_INPUT;
     case 404: return PLUMB_ERROR_NOT_FOUND;
     case 503: return PLUMB_ERROR_BUSY;
