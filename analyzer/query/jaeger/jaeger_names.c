@@ -135,7 +135,8 @@ json_t *jaeger_dependencies(const Asked *asked, GError **error) {
     query_params_add(params, "since", since);
     query_params_add(params, "until", until);
     query_params_add(params, "limit", "0");
-    const Asked forest = {asked->archive, params, asked->now_ns, asked->rows_max, NULL};
+    const Asked forest = {
+        .archive = asked->archive, .params = params, .now_ns = asked->now_ns, .rows_max = asked->rows_max};
     json_auto_t *answer = answer_forest(&forest, error);
     if (answer == NULL) return NULL;
 

@@ -183,7 +183,10 @@ static gboolean search(JaegerTraces *traces, const Wanted *wanted, GError **erro
     gint64 limit = wanted->limit;
     for (gboolean more = TRUE; more && traces->traces < wanted->limit; limit *= 4) {
         g_autoptr(QueryParams) params = traces_params(wanted, MIN(limit, most));
-        const Asked question = {traces->asked->archive, params, traces->asked->now_ns, traces->asked->rows_max, NULL};
+        const Asked question = {.archive = traces->asked->archive,
+                                .params = params,
+                                .now_ns = traces->asked->now_ns,
+                                .rows_max = traces->asked->rows_max};
         json_auto_t *answer = answer_traces(&question, error);
         if (answer == NULL) return FALSE;
         const json_t *list = json_object_get(answer, "traces");
