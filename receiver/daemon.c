@@ -319,7 +319,8 @@ static void start_service(Daemon *daemon) {
     start_resource_control(daemon);
 
     const ConsolidationOptions consolidation = {daemon->archive, daemon->journal,    daemon->admission,
-                                                &daemon->space,  daemon->slow_hosts, s->ids_for_ns};
+                                                &daemon->space,  daemon->slow_hosts, &daemon->questions,
+                                                s->ids_for_ns};
     daemon->consolidation = consolidation_start(&consolidation);
     const PeriodicWork renewal = {"security", RENEWAL_NS, renew_outdated, daemon};
     daemon->renewal = periodic_thread_start(&renewal);

@@ -10,6 +10,7 @@
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/query/nodes/slowdowns.h"
 #include "analyzer/query/spark/trace_linker.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/periodic_thread.h"
@@ -98,10 +99,19 @@ static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
     static LogLimit limit;
     g_autoptr(GError) error = NULL;
     if (clock_monotonic_ns(clock_system()) < *from_ns) return;
-    if (slowdowns_find(options->archive, clock_wall_ns(clock_system()), add_slow_host, options->slow_hosts, &error))
+    Allowance allowance = {.budget = options->questions};
+    allowance_begin(&allowance);
+    const gboolean judged =
+        slowdowns_find(options->archive, clock_wall_ns(clock_system()), add_slow_host, options->slow_hosts, &error);
+    allowance_end();
+
+    if (judged) {
         slow_hosts_publish(options->slow_hosts);
-    else
-        log_limited(&limit, LOG_LEVEL_WARNING, "which hosts are slow is not known: %s", error->message);
+    } else {
+        slow_hosts_refuse(options->slow_hosts);
+        log_limited(&limit, LOG_LEVEL_WARNING,
+                    "which hosts are slow could not be found, what was found last stands: %s", error->message);
+    }
     *from_ns = clock_monotonic_ns(clock_system()) + JUDGE_NS;
 }
 

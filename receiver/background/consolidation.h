@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyzer/archive/archive.h"
+#include "common/base/allowance.h"
 #include "receiver/journal/journal.h"
 #include "receiver/shared/admission.h"
 #include "receiver/shared/slow_hosts.h"
@@ -14,8 +15,9 @@ typedef struct ConsolidationOptions {
     Journal *journal;
     Admission *admission;
     const SpaceView *space;
-    SlowHosts *slow_hosts; /* kept up to date */
-    gint64 ids_for_ns;     /* how long ids lie beside records that are kept without */
+    SlowHosts *slow_hosts;      /* kept up to date */
+    AllowanceBudget *questions; /* what judging the hosts takes counts there */
+    gint64 ids_for_ns;          /* how long ids lie beside records that are kept without */
 } ConsolidationOptions;
 
 typedef struct Consolidation Consolidation;

@@ -72,6 +72,9 @@ static void write_slow_hosts(GString *out, SlowHosts *hosts) {
     write_head(out, "node_slowdown", "gauge",
                "Hosts that are suspected to be slow, by class of work: times as long as predicted");
     slow_hosts_foreach(hosts, write_slow_host, out);
+    write_head(out, "judgements_refused_total", "counter",
+               "Looks for slow hosts that found no memory or failed: what was found last stands");
+    g_string_append_printf(out, "plumbd_judgements_refused_total %" G_GUINT64_FORMAT "\n", slow_hosts_refused(hosts));
 }
 
 static void write_accounts(GString *out, const StateSources *sources) {

@@ -114,6 +114,7 @@ json_t *status_receiver(const StateSources *sources) {
     set_integer(object, "recovered_spans", state.counters[COUNTER_RECOVERED_SPANS]);
     set_integer(object, "journal_damages", state.counters[COUNTER_DAMAGED_RECORDS]);
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);
+    set_integer(object, "judgements_refused", slow_hosts_refused(sources->slow_hosts));
     json_object_set_new(object, "records", records_of(&state));
     set_integer(object, "cpu_ns", (guint64)state.cpu_ns);
     set_integer(object, "rss_bytes", state.rss_bytes);

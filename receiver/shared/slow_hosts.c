@@ -1,8 +1,10 @@
 #include "receiver/shared/slow_hosts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct SlowHosts {
+    _Atomic guint64 refused;
     GArray *next; /* SlowHost; of the thread that adds */
     pthread_mutex_t lock;
     GArray *now; /* SlowHost */
@@ -46,6 +48,13 @@ void slow_hosts_publish(SlowHosts *hosts) {
     g_array_unref(before);
     hosts->next = list_new();
 }
+
+void slow_hosts_refuse(SlowHosts *hosts) {
+    atomic_fetch_add(&hosts->refused, 1);
+    g_array_set_size(hosts->next, 0);
+}
+
+guint64 slow_hosts_refused(SlowHosts *hosts) { return atomic_load(&hosts->refused); }
 
 void slow_hosts_foreach(SlowHosts *hosts, SlowHostVisit visit, void *arg) {
     pthread_mutex_lock(&hosts->lock);

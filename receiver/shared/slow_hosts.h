@@ -23,5 +23,9 @@ void slow_hosts_add(SlowHosts *hosts, const SlowHost *host);
 /* All that was added since the last time is what is there now. */
 void slow_hosts_publish(SlowHosts *hosts);
 
+/* There was no judgement: the one before stays. */
+void slow_hosts_refuse(SlowHosts *hosts);
+guint64 slow_hosts_refused(SlowHosts *hosts); /* how often */
+
 typedef void (*SlowHostVisit)(void *arg, const SlowHost *host);
 void slow_hosts_foreach(SlowHosts *hosts, SlowHostVisit visit, void *arg);

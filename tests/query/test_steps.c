@@ -24,9 +24,6 @@
 #define STEPS_OF_GROUP (80 * STEPS_MAX)
 /* A row for each host of each function: all are given back at once. */
 #define STEPS_OF_SERIES (8 * STEPS_MAX)
-/* A table of hosts, jobs and minutes is made and gone through without a look: as large as PLACES_MAX of
- * analyzer/query/nodes/cluster.c lets it be. */
-#define STEPS_OF_GRID (2000 * (guint64)STEPS_MAX)
 
 static guint64 steps, watched; /* watched: where too many will have been done since the last look */
 
@@ -280,9 +277,11 @@ static const struct {
     {"why", "app=app-1", 0},
     {"why", "trace=1000000000000001", 0},
     {"why", "trace=2000000000000003", 0},
-    {"nodes", "", STEPS_OF_GRID},
-    {"predict", "app=app-1", STEPS_OF_GRID},
-    {"slow", "", STEPS_OF_GRID},
+    {"nodes", "", 0},
+    {"nodes", "method=paper", 0},
+    {"nodes", "method=peers", 0},
+    {"predict", "app=app-1", 0},
+    {"slow", "", 0},
     {"hosts", "", 0},
     {"hosts", "host=host00001", 0},
 };

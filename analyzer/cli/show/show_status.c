@@ -169,10 +169,11 @@ static void append_losses(const json_t *receiver, const ShowOptions *options, GS
     append_names(receiver, out);
     g_autofree char *http = reasons(&options->style, field_object(receiver, "rejected_http"));
     if (*http != '\0') line(out, "refused HTTP", g_strdup(http));
-    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside"};
-    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside"};
+    static const char *const rare[] = {"recovered_spans", "journal_damages", "spans_set_aside", "judgements_refused"};
+    static const char *const rare_labels[] = {"recovered", "damaged places", "set aside", "hosts"};
     static const char *const rare_texts[] = {"spans, from the journal at the start", "in the journal",
-                                             "spans that the store would not take"};
+                                             "spans that the store would not take",
+                                             "times not judged: what was found last stands, see the log"};
     for (guint i = 0; i < G_N_ELEMENTS(rare); i++) {
         if (field_number(receiver, rare[i]) == 0) continue;
         g_autofree char *count = count_of(receiver, rare[i]);

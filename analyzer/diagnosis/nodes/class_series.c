@@ -3,9 +3,11 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/nodes/median.h"
+#include "common/base/allowance.h"
 
 void all_series_free(AllSeries *all) {
     if (!all) return;
+    allowance_release(all->charged);
     g_array_unref(all->series);
     g_array_unref(all->windows);
     g_free(all);
@@ -134,12 +136,14 @@ static void node_finish(Builder *builder, AllSeries *all, guint32 node) {
         g_array_append_val(all->series, series);
         g_array_set_size(done, 0);
     }
+    allowance_hold(&all->charged, all->windows->len * sizeof(ClassWindow) + all->series->len * sizeof(ClassSeries));
 }
 
 static void add_node(Builder *builder, AllSeries *all, guint32 node) {
     const NodeGrid *grid = builder->grid;
     guint32 window = G_MAXUINT32;
-    for (guint32 at = grid->by_node.start[node]; at < grid->by_node.start[node + 1]; at++) {
+    const guint32 end = grid->by_node.start[node + 1];
+    for (guint32 at = grid->by_node.start[node]; at < end && allowance_goes_on(); at++) {
         const guint32 i = grid->by_node.order[at];
         if (grid_at(grid, i)->window >= builder->until) break;
         if (grid_at(grid, i)->window != window) count_all(builder);
@@ -173,7 +177,8 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
 
 static void add_everybody(Builder *builder, AllSeries *all, Polish *const *polish) {
     for (guint32 window = 0; window < builder->until; window++) {
-        for (guint32 job = 0; job < builder->grid->n_jobs; job++) add_moment(builder, polish, job, window);
+        for (guint32 job = 0; job < builder->grid->n_jobs && allowance_goes_on(); job++)
+            add_moment(builder, polish, job, window);
         count_all(builder);
     }
     node_finish(builder, all, builder->grid->n_nodes);
@@ -188,7 +193,7 @@ AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Poli
     for (guint class = 0; class < WORK_CLASSES; class ++)
         builder.done[class] = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
 
-    for (guint32 node = 0; node < grid->n_nodes; node++) add_node(&builder, all, node);
+    for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) add_node(&builder, all, node);
     if (polish) add_everybody(&builder, all, polish);
 
     for (guint class = 0; class < WORK_CLASSES; class ++) {

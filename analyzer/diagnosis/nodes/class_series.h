@@ -47,6 +47,7 @@ typedef struct Residuals {
 typedef struct AllSeries {
     GArray *series;  /* ClassSeries, by node, then class */
     GArray *windows; /* ClassWindow */
+    gsize charged;   /* of the allowance */
 } AllSeries;
 
 /* Of windows before 'until'. polish: of each measure; NULL: without the node that stands for all. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "common/base/allowance.h"
+
 /* Of ln slowdown of the rest, what a processor that is short has at least. */
 #define PROCESSOR_SHARE 0.5
 
@@ -48,7 +50,7 @@ static gboolean explains(const Causes *causes, guint cause_at, guint spell_index
 
 /* The strongest of what explains it. */
 static void find_cause(Causes *causes, guint i) {
-    for (guint k = 0; k < causes->spells->len; k++) {
+    for (guint k = 0; k < causes->spells->len && allowance_goes_on(); k++) {
         if (!explains(causes, k, i)) continue;
         if (causes->of[i] < 0 || strength(spell_at(causes, k)) > strength(spell_at(causes, (guint)causes->of[i])))
             causes->of[i] = (gint)k;

@@ -1,5 +1,9 @@
 #include "analyzer/diagnosis/nodes/node_grid.h"
 
+#include <string.h>
+
+#include "common/base/allowance.h"
+
 NodeGrid *node_grid_new(gint64 window_ns) {
     NodeGrid *grid = g_new0(NodeGrid, 1);
     grid->window_ns = window_ns;
@@ -63,17 +67,19 @@ static void index_make(const NodeGrid *grid, GridIndex *index, guint32 n_keys, K
     const guint32 n = grid_size(grid);
     guint32 *start = g_new0(guint32, (gsize)n_keys + 1), *order = g_new(guint32, n);
 
-    for (guint32 i = 0; i < n; i++) start[key_of(grid, grid_at(grid, i))]++;
+    for (guint32 i = 0; i < n && allowance_goes_on(); i++) start[key_of(grid, grid_at(grid, i))]++;
     guint32 sum = 0;
-    for (guint32 key = 0; key <= n_keys; key++) {
+    for (guint32 key = 0; key <= n_keys && allowance_goes_on(); key++) {
         const guint32 count = start[key];
         start[key] = sum;
         sum += count;
     }
 
-    for (guint32 i = 0; i < n; i++) order[start[key_of(grid, grid_at(grid, i))]++] = i;
-    for (guint32 key = n_keys; key > 0; key--) start[key] = start[key - 1];
+    for (guint32 i = 0; i < n && allowance_goes_on(); i++) order[start[key_of(grid, grid_at(grid, i))]++] = i;
+    memmove(start + 1, start, (gsize)n_keys * sizeof *start);
     start[0] = 0;
+    /* Of an index that is not whole no key may lead anywhere. */
+    if (!allowance_goes_on()) memset(start, 0, ((gsize)n_keys + 1) * sizeof *start);
 
     index_clear(index);
     *index = (GridIndex){start, order, n_keys};
@@ -86,6 +92,9 @@ void node_grid_index(NodeGrid *grid) {
 }
 
 gsize node_grid_bytes(const NodeGrid *grid) {
-    /* Beside itself an observation has three entries in indices, and two residuals and a mark while it is judged. */
-    return (gsize)grid_size(grid) * (sizeof(Observation) + 3 * sizeof(guint32) + 2 * sizeof(float) + 1);
+    /* Beside itself an observation has three entries in indices, and two residuals and a mark while it is judged; each
+     * place, whether something was observed there or not, one in an index, and two numbers of the model. */
+    const gsize places = (gsize)grid->n_jobs * ((gsize)grid->n_nodes + grid->n_windows);
+    return (gsize)grid_size(grid) * (sizeof(Observation) + 3 * sizeof(guint32) + 2 * sizeof(float) + 1) +
+           places * (sizeof(guint32) + 2 * sizeof(float));
 }

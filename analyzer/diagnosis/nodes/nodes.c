@@ -6,6 +6,7 @@
 #include "analyzer/diagnosis/nodes/consequences.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/other_methods.h"
+#include "common/base/allowance.h"
 
 /* The model is learned again when there are so many times as many windows. */
 #define LEARN_AGAIN 1.5
@@ -21,7 +22,7 @@ static NodesReport *report_new(const NodeGrid *grid) {
     for (guint m = 0; m < MEASURES; m++) {
         report->polish[m] = polish_new(grid, (NodeMeasure)m);
         report->residuals.of[m] = g_new(float, n);
-        for (gsize i = 0; i < n; i++) report->residuals.of[m][i] = NAN;
+        set_nan(report->residuals.of[m], n);
     }
     report->residuals.alone = g_malloc0(n);
     report->residuals.used = report->used;
@@ -47,7 +48,8 @@ void nodes_report_free(NodesReport *report) {
 static void leave_out(NodesReport *report, const Spell *spell) {
     const NodeGrid *grid = report->grid;
     if (spell->node >= grid->n_nodes) return;
-    for (guint32 at = grid->by_node.start[spell->node]; at < grid->by_node.start[spell->node + 1]; at++) {
+    const guint32 end = grid->by_node.start[spell->node + 1];
+    for (guint32 at = grid->by_node.start[spell->node]; at < end && allowance_goes_on(); at++) {
         const guint32 i = grid->by_node.order[at];
         const Observation *observation = grid_at(grid, i);
         if (observation->window < spell->first || observation->window > spell->last) continue;
@@ -60,7 +62,7 @@ static void judge(NodesReport *report, guint32 until, guint32 end, gboolean blam
     all_series_free(report->all);
     report->all = all_series_new(report->grid, &report->residuals, blamed ? NULL : report->polish, end);
     g_array_set_size(report->spells, 0);
-    for (guint i = 0; i < report->all->series->len; i++)
+    for (guint i = 0; i < report->all->series->len && allowance_goes_on(); i++)
         series_judge(report->all, &g_array_index(report->all->series, ClassSeries, i), until, blamed, report->spells);
 }
 
@@ -82,14 +84,15 @@ static void learn(NodesReport *report, guint32 since) {
 
         report->learned = until;
         until = end;
-    } while (end < grid->n_windows);
+    } while (end < grid->n_windows && allowance_goes_on());
 }
 
 /* ---- the whole ---- */
 
 /* Causes before what follows from them, and before what the own load explains; then by what they cost. */
-static gint by_cost(gconstpointer left, gconstpointer right) {
+static gint by_cost(gconstpointer left, gconstpointer right, gpointer unused) {
     const Spell *a = left, *b = right;
+    (void)unused;
     const guint a_rank = (a->busy ? 2u : 0) + (a->part_of != WORK_NONE),
                 b_rank = (b->busy ? 2u : 0) + (b->part_of != WORK_NONE);
     if (a_rank != b_rank) return a_rank < b_rank ? -1 : 1;
@@ -116,7 +119,7 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
         consequences_find(report->spells, grid->n_nodes);
     }
 
-    g_array_sort(report->spells, by_cost);
+    allowance_sort(report->spells->data, report->spells->len, sizeof(Spell), by_cost, NULL);
     return report;
 }
 
@@ -134,27 +137,35 @@ static double usual_constant(const NodesReport *report, guint32 job, float *scra
     const guint32 n_nodes = report->grid->n_nodes;
     const float *of_job = report->polish[MEASURE_MEAN]->node + (gsize)job * n_nodes;
     gsize n = 0;
-    for (guint32 node = 0; node < n_nodes; node++)
+    for (guint32 node = 0; node < n_nodes && allowance_goes_on(); node++)
         if (!isnan(of_job[node])) scratch[n++] = of_job[node];
     return n >= POLISH_PEERS ? median_of(scratch, n) : NAN;
 }
 
+typedef struct UsualJob {
+    guint32 job;
+    double constant;
+} UsualJob;
+
 void node_constants(const NodesReport *report, WorkClass class, double *constants) {
     const NodeGrid *grid = report->grid;
     g_autofree float *scratch = g_new(float, MAX(grid->n_nodes, 1));
-    g_autofree double *usual = g_new(double, MAX(grid->n_jobs, 1));
+    g_autofree UsualJob *usual = g_new(UsualJob, MAX(grid->n_jobs, 1));
     g_autofree WeightedValue *values = g_new(WeightedValue, MAX(grid->n_jobs, 1));
-    for (guint32 job = 0; job < grid->n_jobs; job++)
-        usual[job] = grid_class(grid, job) == class ? usual_constant(report, job, scratch) : NAN;
+    guint32 n_usual = 0;
+    for (guint32 job = 0; job < grid->n_jobs && allowance_goes_on(); job++) {
+        const double constant = grid_class(grid, job) == class ? usual_constant(report, job, scratch) : NAN;
+        if (!isnan(constant)) usual[n_usual++] = (UsualJob){job, constant};
+    }
 
     for (guint32 node = 0; node < grid->n_nodes; node++) {
         gsize n = 0;
-        for (guint32 job = 0; job < grid->n_jobs; job++) {
-            const guint32 cell = job * grid->n_nodes + node;
+        for (guint32 i = 0; i < n_usual && allowance_goes_on(); i++) {
+            const guint32 cell = usual[i].job * grid->n_nodes + node;
             const float constant = report->polish[MEASURE_MEAN]->node[cell];
-            if (isnan(usual[job]) || isnan(constant)) continue;
-            values[n++] = (WeightedValue){(float)(constant - usual[job]), calls_of(grid, cell)};
+            if (isnan(constant)) continue;
+            values[n++] = (WeightedValue){(float)(constant - usual[i].constant), calls_of(grid, cell)};
         }
-        constants[node] = exp(median_weighted(values, n));
+        constants[node] = allowance_goes_on() ? exp(median_weighted(values, n)) : NAN;
     }
 }

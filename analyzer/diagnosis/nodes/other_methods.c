@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/nodes/median.h"
+#include "common/base/allowance.h"
 
 #define MUCH_LESS        0.01 /* of density */
 #define MAD_TO_DEVIATION 1.4826
@@ -13,7 +14,7 @@ static void set_residual(Residuals *residuals, guint32 i, double ln_slowdown) {
 }
 
 static void forget(const NodeGrid *grid, Residuals *residuals) {
-    for (guint32 i = 0; i < grid_size(grid); i++) {
+    for (guint32 i = 0; i < grid_size(grid) && allowance_goes_on(); i++) {
         set_residual(residuals, i, NAN);
         residuals->blamed[i] = FALSE;
         residuals->alone[i] = FALSE;
@@ -74,9 +75,9 @@ void method_paper(const NodeGrid *grid, guint32 base, Residuals *residuals) {
     g_autofree Base *bases = g_new(Base, MAX(n_cells, 1));
     g_autofree PaperNode *nodes = g_new(PaperNode, MAX(grid->n_nodes, 1));
     forget(grid, residuals);
-    for (guint32 cell = 0; cell < n_cells; cell++) bases[cell] = base_of(grid, cell, base);
+    for (guint32 cell = 0; cell < n_cells && allowance_goes_on(); cell++) bases[cell] = base_of(grid, cell, base);
 
-    for (guint32 key = 0; key < grid->by_moment.n_keys; key++) {
+    for (guint32 key = 0; key < grid->by_moment.n_keys && allowance_goes_on(); key++) {
         guint32 n = 0;
         for (guint32 at = grid->by_moment.start[key]; at < grid->by_moment.start[key + 1]; at++) {
             const guint32 i = grid->by_moment.order[at];
@@ -96,7 +97,7 @@ void method_peers(const NodeGrid *grid, Residuals *residuals) {
     g_autofree float *times = g_new(float, MAX(grid->n_nodes, 1));
     forget(grid, residuals);
 
-    for (guint32 key = 0; key < grid->by_moment.n_keys; key++) {
+    for (guint32 key = 0; key < grid->by_moment.n_keys && allowance_goes_on(); key++) {
         const guint32 first = grid->by_moment.start[key], end = grid->by_moment.start[key + 1];
         if (end - first < POLISH_PEERS) continue;
         const guint32 *order = grid->by_moment.order;

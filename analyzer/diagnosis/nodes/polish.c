@@ -1,9 +1,11 @@
 #include "analyzer/diagnosis/nodes/polish.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/order.h"
+#include "common/base/allowance.h"
 
 #define ROUNDS_MAX 4u
 /* Half a percent: less than any limit could tell. */
@@ -15,7 +17,7 @@ static float value_of(const Polish *polish, const Observation *observation) {
 
 static float *nans(gsize n) {
     float *values = g_new(float, MAX(n, 1));
-    for (gsize i = 0; i < n; i++) values[i] = NAN;
+    set_nan(values, n);
     return values;
 }
 
@@ -59,14 +61,14 @@ static float moment_at(const Polish *polish, const NodeGrid *grid, const Observa
 /* Those of the values that are known, in scratch; returns how many. */
 static gsize known_values(Fit *fit, const float *values, guint32 n_values) {
     gsize n = 0;
-    for (guint32 i = 0; i < n_values; i++)
+    for (guint32 i = 0; i < n_values && allowance_goes_on(); i++)
         if (!isnan(values[i])) fit->scratch[n++] = values[i];
     return n;
 }
 
 static void fit_nodes(Fit *fit, guint32 job, double *change) {
     const NodeGrid *grid = fit->grid;
-    for (guint32 node = 0; node < grid->n_nodes; node++) {
+    for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) {
         const guint32 cell = job * grid->n_nodes + node;
         gsize n = 0;
         for (guint32 at = grid->by_cell.start[cell]; at < grid->by_cell.start[cell + 1]; at++) {
@@ -87,7 +89,7 @@ static void fit_moments(Fit *fit, guint32 job) {
     const NodeGrid *grid = fit->grid;
     float *moments = fit->polish->moment + (gsize)job * grid->n_windows;
 
-    for (guint32 window = 0; window < fit->until; window++) {
+    for (guint32 window = 0; window < fit->until && allowance_goes_on(); window++) {
         const guint32 key = job * grid->n_windows + window;
         gsize n = 0;
         for (guint32 at = grid->by_moment.start[key]; at < grid->by_moment.start[key + 1]; at++) {
@@ -112,7 +114,7 @@ static void fit_shrink(Fit *fit, guint32 job) {
     if (n < POLISH_PEERS) return;
     const double others = median_of(fit->scratch, n);
 
-    for (guint32 node = 0; node < grid->n_nodes; node++) {
+    for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) {
         const guint32 cell = job * grid->n_nodes + node;
         const guint32 first = grid->by_cell.start[cell], end = grid->by_cell.start[cell + 1];
         double calls = 0;
@@ -128,11 +130,11 @@ void polish_fit(Polish *polish, const NodeGrid *grid, const guint8 *used, guint3
     g_autofree float *scratch = g_new(float, MAX(MAX(grid->n_nodes, grid->n_windows), 1));
     Fit fit = {polish, grid, used, until, scratch};
 
-    for (guint32 job = 0; job < grid->n_jobs; job++) {
+    for (guint32 job = 0; job < grid->n_jobs && allowance_goes_on(); job++) {
         double change = 0;
         polish->level[job] = 0;
-        for (guint32 window = 0; window < until; window++) polish->moment[(gsize)job * grid->n_windows + window] = NAN;
-        for (guint32 node = 0; node < grid->n_nodes; node++) polish->node[job * grid->n_nodes + node] = NAN;
+        set_nan(polish->moment + (gsize)job * grid->n_windows, until);
+        set_nan(polish->node + (gsize)job * grid->n_nodes, grid->n_nodes);
         fit_nodes(&fit, job, &change);
 
         for (guint round = 0; round < ROUNDS_MAX; round++) {
@@ -179,7 +181,7 @@ void polish_residuals(Polish *polish, const NodeGrid *grid, guint32 until, float
     Moment moment = {items, items + grid->n_nodes, 0};
 
     for (guint32 job = 0; job < grid->n_jobs; job++) {
-        for (guint32 window = 0; window < until; window++) {
+        for (guint32 window = 0; window < until && allowance_goes_on(); window++) {
             const guint32 key = job * grid->n_windows + window;
             moment_collect(polish, grid, key, &moment);
             const gboolean peers = moment.n >= POLISH_PEERS;

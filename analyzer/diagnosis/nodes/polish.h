@@ -3,6 +3,8 @@
  * ill, and observations may be missing. */
 #pragma once
 
+#include <string.h>
+
 #include "analyzer/diagnosis/nodes/node_grid.h"
 
 typedef enum { MEASURE_MEAN, MEASURE_TAIL, MEASURES } NodeMeasure;
@@ -18,6 +20,11 @@ typedef struct Polish {
     float *node;   /* job * n_nodes + node; NAN: the job never ran there */
     float *moment; /* job * n_windows + window; NAN: fewer than POLISH_PEERS nodes */
 } Polish;
+
+/* All bits set are a NaN, and written at once. */
+static inline void set_nan(float *values, gsize n) {
+    if (n > 0) memset(values, 0xff, n * sizeof *values);
+}
 
 Polish *polish_new(const NodeGrid *grid, NodeMeasure measure);
 void polish_free(Polish *polish);

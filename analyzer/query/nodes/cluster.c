@@ -156,7 +156,7 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
  * nothing. */
 static void drop_tails(const Reader *reader) {
     GArray *observations = reader->cluster->grid->observations;
-    for (guint i = 0; i < observations->len; i++) {
+    for (guint i = 0; i < observations->len && allowance_goes_on(); i++) {
         Observation *observation = &g_array_index(observations, Observation, i);
         if (g_array_index(reader->nested, gboolean, observation->job)) observation->tail = observation->mean;
     }
@@ -238,6 +238,8 @@ Cluster *cluster_load(const Asked *asked, GError **error) {
 
     MinuteSpan span;
     if (!parse_span(asked, cluster, &span, error) || !read_minutes(cluster, &span, error)) return NULL;
+    allowance_hold(&cluster->charged, node_grid_bytes(cluster->grid));
+    if (!allowance_check(error)) return NULL;
     node_grid_index(cluster->grid);
     return g_steal_pointer(&cluster);
 }

@@ -4,6 +4,7 @@
 
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/query/nodes/spell_rows.h"
+#include "common/base/allowance.h"
 
 /* How a node is now: the median of so many windows. */
 #define WINDOWS_NOW 5u
@@ -17,7 +18,7 @@ typedef struct NodeRow {
 } NodeRow;
 
 static const Spell *open_spell(const NodesReport *report, const ClassSeries *series) {
-    for (guint i = 0; i < report->spells->len; i++) {
+    for (guint i = 0; i < report->spells->len && allowance_goes_on(); i++) {
         const Spell *spell = &g_array_index(report->spells, Spell, i);
         if (spell->open && spell->node == series->node && spell->class == series->class) return spell;
     }
@@ -43,8 +44,9 @@ static NodeRow row_of(const Cluster *cluster, const NodesReport *report, const C
     return row;
 }
 
-static gint by_slowdown(gconstpointer left, gconstpointer right) {
+static gint by_slowdown(gconstpointer left, gconstpointer right, gpointer unused) {
     const NodeRow *a = left, *b = right;
+    (void)unused;
     const gboolean a_ill = a->spell && spell_suspects(a->spell), b_ill = b->spell && spell_suspects(b->spell);
     if (a_ill != b_ill) return a_ill ? -1 : 1;
     if (a->slowdown != b->slowdown) return a->slowdown > b->slowdown ? -1 : 1;
@@ -81,13 +83,13 @@ static double *all_constants(const NodesReport *report) {
 
 guint node_rows_json(const Cluster *cluster, const NodesReport *report, guint32 node, guint most, json_t *list) {
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(NodeRow));
-    for (guint i = 0; i < report->all->series->len; i++) {
+    for (guint i = 0; i < report->all->series->len && allowance_goes_on(); i++) {
         const ClassSeries *series = &g_array_index(report->all->series, ClassSeries, i);
         if (series->node >= cluster->grid->n_nodes || (node != G_MAXUINT32 && series->node != node)) continue;
         const NodeRow row = row_of(cluster, report, series);
         if (row.calls > 0) g_array_append_val(rows, row);
     }
-    g_array_sort(rows, by_slowdown);
+    allowance_sort(rows->data, rows->len, sizeof(NodeRow), by_slowdown, NULL);
     g_autofree double *constants = all_constants(report);
     for (guint i = 0; i < MIN(rows->len, most); i++) {
         const NodeRow *row = &g_array_index(rows, NodeRow, i);
@@ -132,7 +134,7 @@ json_t *node_functions_json(const Cluster *cluster, const NodesReport *report, g
     const NodeGrid *grid = cluster->grid;
     g_autoptr(GArray) sums = g_array_new(FALSE, TRUE, sizeof(FunctionSum));
 
-    for (guint32 job = 0; job < grid->n_jobs; job++) {
+    for (guint32 job = 0; job < grid->n_jobs && allowance_goes_on(); job++) {
         const guint32 cell = job * grid->n_nodes + node;
         FunctionSum sum = {.job = job};
         for (guint32 at = grid->by_cell.start[cell]; at < grid->by_cell.start[cell + 1]; at++) {
@@ -168,7 +170,7 @@ json_t *node_timeline_json(const Cluster *cluster, const NodesReport *report, gu
     json_t *list = json_array();
     for (guint i = 0; i < report->all->series->len; i++) {
         const ClassSeries *series = &g_array_index(report->all->series, ClassSeries, i);
-        if (series->node != node) continue;
+        if (series->node != node || !allowance_goes_on()) continue;
         const ClassWindow *windows = series_windows(report->all, series);
         json_t *points = json_array(), *object = json_object();
         for (guint32 k = 0; k < series->n; k++)

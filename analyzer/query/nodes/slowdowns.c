@@ -2,6 +2,7 @@
 
 #include "analyzer/query/nodes/cluster.h"
 #include "analyzer/query/nodes/spell_rows.h"
+#include "common/base/allowance.h"
 
 gboolean slowdowns_find(Archive *archive, gint64 now_ns, SlowdownVisit visit, void *arg, GError **error) {
     g_autoptr(QueryParams) params = query_params_new();
@@ -10,6 +11,7 @@ gboolean slowdowns_find(Archive *archive, gint64 now_ns, SlowdownVisit visit, vo
     if (!cluster) return FALSE;
 
     g_autoptr(NodesReport) report = nodes_judge(cluster->grid, NODES_OURS, cluster->since);
+    if (!allowance_check(error)) return FALSE;
     for (guint i = 0; i < report->spells->len; i++) {
         const Spell *spell = &g_array_index(report->spells, Spell, i);
         if (!spell->open || !spell_suspects(spell) || spell->node >= cluster->grid->n_nodes) continue;

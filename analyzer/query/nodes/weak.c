@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/nodes/median.h"
+#include "common/base/allowance.h"
 
 #define WEAK_LEAST       2.0
 #define WEAK_DEVIATIONS  3.0
@@ -12,7 +13,8 @@
 static void add_cost(const Cluster *cluster, WeakNode *weak) {
     const NodeGrid *grid = cluster->grid;
     double self = 0, critical = 0;
-    for (guint32 at = grid->by_node.start[weak->node]; at < grid->by_node.start[weak->node + 1]; at++) {
+    const guint32 end = grid->by_node.start[weak->node + 1];
+    for (guint32 at = grid->by_node.start[weak->node]; at < end && allowance_goes_on(); at++) {
         const Observation *observation = grid_at(grid, grid->by_node.order[at]);
         if (observation->window < cluster->since || grid_class(grid, observation->job) != weak->class) continue;
         weak->calls += observation->calls;
@@ -32,14 +34,14 @@ static void find_class(const Cluster *cluster, const NodesReport *report, WorkCl
     node_constants(report, class, constants);
 
     gsize n = 0;
-    for (guint32 node = 0; node < n_nodes; node++)
+    for (guint32 node = 0; node < n_nodes && allowance_goes_on(); node++)
         if (!isnan(constants[node])) values[n++] = (float)log(constants[node]);
     if (n < POLISH_PEERS) return;
     const double centre = median_of(values, n);
     for (gsize i = 0; i < n; i++) values[i] = (float)fabs(values[i] - centre);
     const double limit = centre + WEAK_DEVIATIONS * MAD_TO_DEVIATION * median_of(values, n);
 
-    for (guint32 node = 0; node < n_nodes; node++) {
+    for (guint32 node = 0; node < n_nodes && allowance_goes_on(); node++) {
         if (isnan(constants[node]) || constants[node] < WEAK_LEAST || log(constants[node]) <= limit) continue;
         WeakNode weak = {.node = node, .class = class, .constant = constants[node]};
         add_cost(cluster, &weak);
