@@ -4,7 +4,9 @@
 
 #include "analyzer/query/nodes/sample.h"
 #include "analyzer/query/nodes/slowdowns.h"
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
+#include "common/base/error.h"
 #include "tests/query/fixture.h"
 #include "tests/query/spark_sample.h"
 
@@ -254,6 +256,26 @@ static void test_slowdowns(void) {
     slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
+
+    /* All that it takes is of a budget, and comes back; with less there is no judgement. */
+    AllowanceBudget budget = {.limit_bytes = 64 << 20};
+    Allowance allowance = {.budget = &budget};
+    g_string_truncate(found, 0);
+    allowance_begin(&allowance);
+    g_assert_true(slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error));
+    allowance_end();
+    g_assert_no_error(error);
+    g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
+
+    budget.limit_bytes = budget.most_bytes - 1;
+    g_string_truncate(found, 0);
+    allowance_begin(&allowance);
+    g_assert_false(slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error));
+    allowance_end();
+    g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
+    g_assert_cmpstr(found->str, ==, "");
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
 }
 
 /* The same times, but for the socket: then it is the network. */

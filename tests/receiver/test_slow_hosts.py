@@ -52,3 +52,16 @@ def test_slow_hosts(make_plumbd, plumb_program):
     metrics = plumbd.metrics()
     assert metrics[name] == slow["slowdown"]
     assert [metric for metric in metrics if metric.startswith("plumbd_node_slowdown")] == [name]
+
+
+def test_no_memory_to_judge(make_plumbd):
+    """It is told, and nothing is found."""
+    plumbd = make_plumbd(http__question_memory="1K").start()
+    send_reads(plumbd)
+    plumbd.flush()
+    plumbd.signal(15)
+    assert plumbd.wait() == 0
+    plumbd.start()
+    wait_for(lambda: plumbd.metrics()["plumbd_judgements_refused_total"] == 1)
+    assert "which hosts are slow could not be found, what was found last stands" in plumbd.messages()
+    assert not [metric for metric in plumbd.metrics() if metric.startswith("plumbd_node_slowdown")]
