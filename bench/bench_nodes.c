@@ -143,7 +143,7 @@ static void fill(Bench *bench, guint32 days) {
     put_trace(bench, 1, span.learn * NS_PER_MINUTE);
     put_trace(bench, 2, span.until * NS_PER_MINUTE - 2);
     const guint32 figures = bench->n_hosts * bench->n_functions;
-    g_autoptr(GArray) minutes = minutes_choose(&span, minutes_affordable(figures));
+    g_autoptr(GArray) minutes = minutes_choose(&span, minutes_affordable(figures, G_MAXSIZE));
     for (guint i = 0; i < minutes->len; i++) put_minute(bench, g_array_index(minutes, guint32, i));
     printf("%u hosts, %u functions, %u days: %u minutes with %u figures each, %.0f MB\n", bench->n_hosts,
            bench->n_functions, days, minutes->len, figures, (double)bench->written / 1e6);

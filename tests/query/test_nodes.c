@@ -268,7 +268,7 @@ static void test_slowdowns(void) {
     g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
     g_assert_cmpuint(budget.used_bytes, ==, 0);
 
-    budget.limit_bytes = budget.most_bytes - 1;
+    budget.limit_bytes = 1000;
     g_string_truncate(found, 0);
     allowance_begin(&allowance);
     g_assert_false(slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error));
@@ -328,7 +328,7 @@ static void test_period(void) {
 /* A sample: no minute twice, in order, the newest without a gap, half of them before the period. */
 static void test_sample(void) {
     const MinuteSpan week = {1000, 1000 + 7 * 1440, 1000 + 7 * 1440 + 60};
-    g_autoptr(GArray) few = minutes_choose(&week, minutes_affordable(60000));
+    g_autoptr(GArray) few = minutes_choose(&week, minutes_affordable(60000, G_MAXSIZE));
     g_assert_cmpuint(few->len, ==, 30);
     guint learned = 0;
     for (guint i = 0; i < few->len; i++) {
@@ -339,9 +339,12 @@ static void test_sample(void) {
     }
     g_assert_cmpuint(learned, ==, 15);
 
-    g_autoptr(GArray) all = minutes_choose(&week, minutes_affordable(150));
+    g_autoptr(GArray) all = minutes_choose(&week, minutes_affordable(150, G_MAXSIZE));
     g_assert_cmpuint(all->len, ==, 7 * 1440 + 60);
-    g_assert_cmpuint(minutes_affordable(OBSERVATIONS_MAX), ==, 24);
+    g_assert_cmpuint(minutes_affordable(OBSERVATIONS_MAX, G_MAXSIZE), ==, 24);
+    g_assert_cmpuint(minutes_affordable(30000, 100 * 30000 * OBSERVATION_BYTES), ==, 60);
+    g_assert_cmpuint(minutes_affordable(10000, 50 * 10000 * OBSERVATION_BYTES), ==, 50);
+    g_assert_cmpuint(minutes_affordable(60000, 60000 * OBSERVATION_BYTES), ==, 12);
 
     const MinuteSpan nothing = {5, 5, 5};
     g_autoptr(GArray) none = minutes_choose(&nothing, 24);

@@ -180,7 +180,7 @@ static gboolean minutes_most(Archive *archive, const MinuteSpan *span, guint32 *
         if (!archive_stats_minutes(archive, &(StatsMinutes){&minute, 1}, count_row, &rows, error)) return FALSE;
         busiest = MAX(busiest, rows);
     }
-    *most = minutes_affordable(busiest);
+    *most = minutes_affordable(busiest, allowance_left() / 4 * 3);
     return TRUE;
 }
 

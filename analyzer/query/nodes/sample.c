@@ -2,10 +2,16 @@
 
 /* The least that a sample has. */
 #define MINUTES_LEAST 24u
+/* The same, where memory is short. */
+#define MINUTES_FEW 12u
 /* Of a sampled period so many minutes without a gap, the newest: what has begun just now is seen. */
 #define NEWEST 12u
 
-guint32 minutes_affordable(guint32 observations) { return MAX(OBSERVATIONS_MAX / MAX(observations, 1), MINUTES_LEAST); }
+guint32 minutes_affordable(guint32 observations, gsize bytes) {
+    const gsize fit = bytes / OBSERVATION_BYTES;
+    const guint32 least = fit < OBSERVATIONS_MAX ? MINUTES_FEW : MINUTES_LEAST;
+    return MAX((guint32)MIN(fit, OBSERVATIONS_MAX) / MAX(observations, 1), least);
+}
 
 /* Appends 'most' of the minutes [from, until), spread evenly. */
 static void add_minutes(GArray *minutes, guint32 from, guint32 until, guint32 most) {
