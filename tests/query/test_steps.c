@@ -312,6 +312,26 @@ static void test_question(gconstpointer data) {
     }
 }
 
+static gsize most_held(const char *question, const char *params) {
+    AllowanceBudget budget = {.limit_bytes = 0};
+    Allowance allowance = {.budget = &budget};
+    g_autoptr(GError) error = NULL;
+    allowance_begin(&allowance);
+    json_auto_t *answer = fixture_ask(&hostile, question, params, &error);
+    json_decref(g_steal_pointer(&answer));
+    allowance_end();
+    g_assert_no_error(error);
+    g_assert_cmpuint(budget.used_bytes, ==, 0);
+    return budget.most_bytes;
+}
+
+/* What a question holds beside its answer counts: a row for each task of an application, the places of an hour. */
+static void test_held(void) {
+    g_assert_cmpuint(most_held("stragglers", "app=app-1&limit=1"), >, TASKS * 200);
+    g_assert_cmpuint(most_held("traces", "annotation=kind=k3&limit=1&sort=begin_time_ns"), >,
+                     NAMES / 7 * sizeof(guint64));
+}
+
 static void test_all_have_cases(void) {
     for (guint i = 0; question_name(i) != NULL; i++) {
         gboolean found = FALSE;
@@ -325,6 +345,7 @@ int main(int argc, char **argv) {
     g_test_set_nonfatal_assertions(); /* so that one run tells of all */
     fill();
     g_test_add_func("/steps/all_have_cases", test_all_have_cases);
+    g_test_add_func("/steps/held", test_held);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *path = g_strdup_printf("/steps/%s/%" G_GSIZE_FORMAT, cases[i].question, i);
         g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_question);

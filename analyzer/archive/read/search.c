@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/archive_inside.h"
 #include "analyzer/archive/index/postings.h"
+#include "common/base/allowance.h"
 #include "common/base/error.h"
 
 SearchTerms *search_terms_new(void) {
@@ -66,7 +67,8 @@ struct SearchPlan {
     SearchRange range;
     gboolean started, loaded; /* the hour below is in 'set' */
     guint32 hour;
-    gint64 at; /* next second of the hour to look at, in the order of the plan */
+    gsize charged; /* of the allowance, for the points */
+    gint64 at;     /* next second of the hour to look at, in the order of the plan */
     HourSet set, one;
 };
 
@@ -82,6 +84,7 @@ SearchPlan *search_plan_new(StoreIter *index, const SearchTerms *terms, const Se
 
 void search_plan_free(SearchPlan *plan) {
     if (plan == NULL) return;
+    allowance_release(plan->charged);
     store_iter_free(plan->index);
     g_array_unref(plan->set.points);
     g_array_unref(plan->one.points);
@@ -153,6 +156,10 @@ static int by_term(gconstpointer a, gconstpointer b) {
     return (x > y) - (x < y);
 }
 
+static gsize points_bytes(const SearchPlan *plan) {
+    return ((gsize)plan->set.points->len + plan->one.points->len) * sizeof(guint64);
+}
+
 /* Adds what the entries of one bucket say. */
 static gboolean read_bucket(SearchPlan *plan, guint16 bucket, const GArray *rests, GError **error) {
     const PostingVisitor visitor = {note_point, note_seconds, NULL, &plan->one};
@@ -164,6 +171,7 @@ static gboolean read_bucket(SearchPlan *plan, guint16 bucket, const GArray *rest
         if (key.hour != plan->hour || key.bucket != bucket) break;
         if (!postings_visit(store_iter_value(plan->index), plan->hour, rests, &visitor))
             return fail(error, PLUMB_ERROR_CORRUPT, "an entry of the search index is malformed");
+        allowance_hold(&plan->charged, points_bytes(plan));
     }
     return iter_finished(plan->index, error);
 }

@@ -5,6 +5,7 @@
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/asked_app.h"
+#include "common/base/allowance.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
@@ -42,6 +43,11 @@ typedef struct Row {
     gint8 distance; /* locality as a number: 0, 1, 2; -1 unknown */
     gint64 values[N_FEATURES];
 } Row;
+
+/* A row of the table, with its columns: numbers, locality, samples, and those that HDFS adds. */
+#define TASK_BYTES (sizeof(AppTask) + 2 * sizeof(guint32) + 2 * sizeof(gint64) + 1 + (N_FEATURES + 16) * sizeof(double))
+/* The allowance is told of so many at a time. */
+#define CHARGED_ROWS 64u
 
 typedef struct Loading {
     AppTasks *tasks;
@@ -116,7 +122,9 @@ static gboolean take_task(void *arg, const void *record) {
     }
 
     g_array_append_val(loading->rows, row);
-    return TRUE;
+    if (loading->rows->len % CHARGED_ROWS == 0)
+        allowance_hold(&loading->tasks->charged, (gsize)loading->rows->len * (sizeof(Row) + TASK_BYTES));
+    return allowance_goes_on();
 }
 
 /* The run of the tasks of a stage on an executor: the first begin, and the first end. */
@@ -306,12 +314,16 @@ AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, G
     SparkSelect select = SPARK_SELECT(SPARK_TASK, app_key);
     g_autoptr(SparkRecords) texts = spark_records_new();
     if (!archive_spark_visit(archive, &select, texts, (SparkVisitor){take_task, &loading}, error)) return NULL;
+    allowance_hold(&tasks->charged, (gsize)rows->len * (sizeof(Row) + TASK_BYTES));
+    if (!allowance_check(error)) return NULL;
     fill_table(tasks, rows);
+    allowance_hold(&tasks->charged, (gsize)rows->len * TASK_BYTES);
     return g_steal_pointer(&tasks);
 }
 
 void app_tasks_free(AppTasks *tasks) {
     if (!tasks) return;
+    allowance_release(tasks->charged);
     task_table_free(tasks->table);
     g_free(tasks->tasks);
     g_array_unref(tasks->stages);

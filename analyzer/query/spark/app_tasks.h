@@ -30,6 +30,7 @@ typedef struct AppTasks {
     SparkRecords *texts;   /* app, and the texts of the rest */
     GPtrArray *usage;      /* UsageSeries of the table's columns */
     guint32 sampled_hosts; /* hosts with samples of the time */
+    gsize charged;         /* of the allowance */
 } AppTasks;
 
 /* Without what samples tell of hosts. app_key: SparkApp.app. Tasks that still run last until now_ms; those of an
