@@ -185,6 +185,25 @@ def test_goes_on(plumbd_program, sound, copy, fault_layer, family, how):
         story.plumbd.clean_up()
 
 
+def test_found_by_a_merge(plumbd_program, copy):
+    """The store takes nothing then: plumbd ends to be started anew, once, and the new one is well."""
+    table = tables(copy, b"trace_id")[0]
+    overwrite(table)
+    story = Story(plumbd_program, copy)
+    try:
+        begin = time.monotonic()
+        while story.restarts == 0:
+            story.go_on()
+            assert time.monotonic() - begin < READY_SECONDS, story.plumbd.messages()
+        story.assert_mended(table.name, "trace_id")
+        for _ in range(MERGED_FROM["trace_id"] + 2):
+            assert story.go_on(), story.plumbd.messages()
+        assert story.restarts == 1
+        assert story.sent <= story.kept()[0]
+    finally:
+        story.plumbd.clean_up()
+
+
 def test_answers_say_what_is_missing(plumbd_program, sound, copy):
     for family in ("stats", "trace"):
         overwrite(tables(copy, family.encode())[0])
