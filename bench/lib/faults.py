@@ -70,7 +70,7 @@ def watch_clients(options):
                 folder = next_folder(options.into, fault)
                 try:
                     run = bed.run(fault, folder, options.healthy, options.faulty)
-                except ClusterError as error:
+                except (ClusterError, HostError) as error:
                     failed += 1
                     say(f"{fault} ({turn + 1}) failed: {error}")
                     continue

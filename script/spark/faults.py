@@ -101,13 +101,11 @@ class Faults:
     def slow_link(self, host, other, bits_per_second=2_000_000):
         """Between these two, in both directions; what either sends to others goes on as before."""
         self.hosts.limit_link(host, other, bits_per_second)
-        self.hosts.limit_link(other, host, bits_per_second)
         try:
             with self.noted("slow-link", host, other=other, bits_per_second=bits_per_second):
                 yield
         finally:
             self.hosts.limit_link(host, other, None)
-            self.hosts.limit_link(other, host, None)
 
     @contextmanager
     def slow_network(self, host, bits_per_second=4_000_000):

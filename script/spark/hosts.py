@@ -23,6 +23,7 @@ SHARES_OF_A_HOST = 1024  # as a process outside
 FIRST_NETWORK, LAST_NETWORK = 1, 250
 KILL_SECONDS = 10
 CONFINED = "confined"
+LINK = "link0"
 
 
 class HostError(Exception):
@@ -36,6 +37,12 @@ def command(*words):
     if done.returncode != 0:
         raise HostError(f"{' '.join(map(str, words))}: {done.stdout.strip()}")
     return done.stdout
+
+
+def shape(words, device, bits_per_second):
+    """What leaves there, no faster than this. words: of tc, up to "qdisc"."""
+    rate = ["tbf", "rate", f"{bits_per_second}bit", "burst", "16kb", "latency", "500ms"]
+    command("tc", *words, "replace", "dev", device, "root", *rate)
 
 
 def number_of(name):
@@ -257,16 +264,19 @@ class Namespaces(Loopback):
         (self.names.group("blkio", name) / "blkio.throttle.write_bps_device").write_text(f"{numbers} {limit}")
 
     def limit_link(self, name, other, bits_per_second):
-        """What 'name' may send to 'other', and to nobody else; None: no limit."""
-        words = ["-n", self.names.namespace(name)]
+        """What these two may send to each other, and to nobody else; None: no limit. They get a cable of their own,
+        which is the way from one to the other while it is there."""
+        space, peer_space = self.names.namespace(name), self.names.namespace(other)
         if bits_per_second is None:
-            command("tc", *words, "qdisc", "del", "dev", "eth0", "root")
+            command("ip", "-n", space, "link", "del", LINK)
             return
-        command("tc", *words, "qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "prio", "bands", "4")
-        rate = ["tbf", "rate", f"{bits_per_second}bit", "burst", "16kb", "latency", "500ms"]
-        command("tc", *words, "qdisc", "add", "dev", "eth0", "parent", "1:4", "handle", "40:", *rate)
-        to_other = ["match", "ip", "dst", f"{self.address(other)}/32", "flowid", "1:4"]
-        command("tc", *words, "filter", "add", "dev", "eth0", "parent", "1:", "protocol", "ip", "u32", *to_other)
+        command("ip", "-n", space, "link", "add", LINK, "type", "veth", "peer", "name", LINK, "netns", peer_space)
+        for inside in (space, peer_space):
+            command("ip", "-n", inside, "link", "set", LINK, "up")
+            shape(["-n", inside, "qdisc"], LINK, bits_per_second)
+        for here, there in ((name, other), (other, name)):
+            route = [f"{self.address(there)}/32", "dev", LINK, "src", self.address(here)]
+            command("ip", "-n", self.names.namespace(here), "route", "add", *route)
 
     def limit_network(self, name, bits_per_second):
         """In each direction; None: no limit."""
@@ -276,21 +286,7 @@ class Namespaces(Loopback):
             if bits_per_second is None:
                 command("tc", *words, "del", "dev", device, "root")
             else:
-                command(
-                    "tc",
-                    *words,
-                    "replace",
-                    "dev",
-                    device,
-                    "root",
-                    "tbf",
-                    "rate",
-                    f"{bits_per_second}bit",
-                    "burst",
-                    "16kb",
-                    "latency",
-                    "500ms",
-                )
+                shape(words, device, bits_per_second)
 
     def forget(self, name):
         """Drops what the system remembers of the files on the host's disk (what is written out already): reads go to

@@ -95,6 +95,56 @@ def test_a_slow_network(hosts):
     assert fetch(hosts, "datanode2") < SLOW_SECONDS
 
 
+SEND = f"""
+import socket, sys
+with socket.create_server((sys.argv[1], 0)) as server:
+    print(server.getsockname()[1], flush=True)
+    with server.accept()[0] as connection:
+        connection.sendall(b"x" * {MEGABYTE})"""
+
+
+def fetch_from(hosts, sender, receiver):
+    """A megabyte, from one host to another."""
+    address = hosts.address(sender)
+    with subprocess.Popen(
+        [*hosts.inside(sender), sys.executable, "-c", SEND, address], stdout=subprocess.PIPE, text=True
+    ) as server:
+        port = int(server.stdout.readline())
+        return seconds(
+            hosts,
+            receiver,
+            f"""import socket
+with socket.create_connection(({address!r}, {port})) as connection:
+    while connection.recv(65536):
+        pass""",
+        )
+
+
+def test_a_slow_link(hosts):
+    """Both directions, and neither of the two is slow for others."""
+    hosts.limit_link("datanode1", "datanode2", 2 * MEGABYTE)
+    assert fetch_from(hosts, "datanode1", "datanode2") > SLOW_SECONDS
+    assert fetch_from(hosts, "datanode2", "datanode1") > SLOW_SECONDS
+    assert fetch(hosts, "datanode1") < SLOW_SECONDS
+    assert fetch(hosts, "datanode2") < SLOW_SECONDS
+    hosts.limit_link("datanode1", "datanode2", None)
+    assert fetch_from(hosts, "datanode1", "datanode2") < SLOW_SECONDS
+
+
+def write_file(hosts, name):
+    return seconds(hosts, name, f"open('{hosts.disk(name)}/written', 'wb').write(bytes({MEGABYTE}))")
+
+
+def test_slow_writes(hosts):
+    hosts.write_through("datanode2", True)
+    hosts.limit_writes("datanode2", MEGABYTE // 4)
+    assert write_file(hosts, "datanode2") > SLOW_SECONDS
+    assert write_file(hosts, "datanode1") < SLOW_SECONDS
+    hosts.limit_writes("datanode2", None)
+    hosts.write_through("datanode2", False)
+    assert write_file(hosts, "datanode2") < SLOW_SECONDS
+
+
 # Of a processor, so that it does not matter what else the machine does.
 SPIN = """
 while time.process_time() < 0.2:
