@@ -3,6 +3,7 @@ chosen traces. Their numbers are those of `plumb --json` and of the API."""
 
 import csv
 import io
+import json
 import re
 from urllib.parse import quote
 
@@ -288,6 +289,30 @@ def test_contrast_counts_each_trace_once(busy, ask_plumb):
     assert row["b_traces"] == len(with_host & (among - slow))
     status, body = busy.fetch("/api/v1/contrast?function=x")
     assert status == 400 and b"a_min_duration" in body
+
+
+def test_two_clicks_lead_from_the_map_to_the_host(busy, open_page):
+    """The sentence names it, its panel leads on; there it is said what is slow, since when, and what helps."""
+    page = open_page(busy)
+    page.open("overview")
+    page.page.get_by_role("link", name=SLOW_HOST).click()
+    page.page.get_by_role("link", name="This host").click()
+    page.page.locator("h1", has_text=SLOW_HOST).wait_for()
+    page.settle()
+    assert page.text(".sentence").startswith("Its disk is ") and "since" in page.text(".sentence")
+    assert "smartctl" in page.text(".spell")
+
+
+def test_nothing_stored_nothing_chosen(plumbd, open_page):
+    page = open_page(plumbd)
+    for view in ("hosts", "diff"):
+        page.open(view)
+        assert page.text(".empty h2") == "Nothing is stored yet", view
+    page.open("diff", since="all")
+    assert page.text(".empty h2") == "Nothing is before everything"
+    page.open("operations/none")
+    refused = plumbd.fetch("/api/v1/operations?app=none&limit=40")[1]
+    assert page.text("[role=alert] p") == json.loads(refused)["error"]
 
 
 def saved(page, exported, kind):

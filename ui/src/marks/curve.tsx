@@ -131,8 +131,18 @@ function Legend({ lines, over, stepNs, write, usual }: Props & { over: bigint | 
   )
 }
 
-export function Curve(props: Props): VNode {
-  const { lines, since, until, height = 150 } = props
+/** What began before the period is left of it. */
+const cutTo = (points: readonly Point[], { since, until }: Props): Point[] =>
+  points.filter((point) => point.time >= since && point.time <= until)
+
+export function Curve(given: Props): VNode {
+  const lines = given.lines.map((line) => ({
+    ...line,
+    points: cutTo(line.points, given),
+    bad: cutTo(line.bad ?? [], given),
+  }))
+  const props = { ...given, lines }
+  const { since, until, height = 150 } = props
   const [element, width] = useWidth()
   const [over, setOver] = useState<bigint>()
   const values = lines.flatMap((line) => line.points.map((point) => point.value))
@@ -159,7 +169,7 @@ export function Curve(props: Props): VNode {
           <path key={line.label} class={`curve-line ${line.className}`} d={pathOf(line.points, props.stepNs, x, y)} />
         ))}
         {lines.flatMap((line) =>
-          (line.bad ?? []).map((point) => (
+          line.bad.map((point) => (
             <circle
               key={`${line.label} ${point.time}`}
               class="bad-point"

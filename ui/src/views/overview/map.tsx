@@ -14,10 +14,15 @@ import { writeValue } from './fields.ts'
 import { peerShare } from './slow.ts'
 
 const LEFT = 190
+const LEFT_NARROW = 96
+const NARROW = 600
 const RIGHT = 70
 const BOTTOM = 24
 const ROW_PX = 20
 const THIN_ROW_PX = 3
+
+/** Names of hosts take no more than a quarter of a telephone. */
+const leftOf = (width: number): number => (width < NARROW ? LEFT_NARROW : LEFT)
 
 export interface Cell {
   readonly row: number
@@ -65,16 +70,16 @@ function paintRow(
 ): void {
   const row = layout.rows[number]!
   const colours = palette()
-  const cell = (width - LEFT - RIGHT) / layout.steps
+  const cell = (width - leftOf(width) - RIGHT) / layout.steps
   const top = number * layout.rowPx
   row.at.forEach((step, i) => {
     context.fillStyle = colours(scheme, shareOf(layout, scheme, step, row.values[i]!))
-    context.fillRect(LEFT + step * cell, top + 0.5, Math.max(1, cell - 0.6), layout.rowPx - 1)
+    context.fillRect(leftOf(width) + step * cell, top + 0.5, Math.max(1, cell - 0.6), layout.rowPx - 1)
   })
   if (layout.rowPx < ROW_PX) return
   context.fillStyle = colour('text')
   context.textAlign = 'right'
-  context.fillText(fitted(context, visible(row.host ?? ''), LEFT - 16), LEFT - 8, top + 14)
+  context.fillText(fitted(context, visible(row.host ?? ''), leftOf(width) - 16), leftOf(width) - 8, top + 14)
   context.textAlign = 'left'
   context.fillStyle = colour((row.ratio ?? 0) >= 1.5 ? 'slower' : 'text-soft')
   if (row.ratio !== undefined) context.fillText(`× ${row.ratio.toFixed(2)}`, width - RIGHT + 8, top + 14)
@@ -88,11 +93,11 @@ function fitted(context: CanvasRenderingContext2D, text: string, width: number):
 
 function paintAxis(context: CanvasRenderingContext2D, answer: SeriesAnswer, width: number, height: number): void {
   const [since, until] = [answer.since_time_ns!, answer.until_time_ns!]
-  const { at, step } = ticks(since, until, Math.max(2, Math.floor((width - LEFT) / 100)))
+  const { at, step } = ticks(since, until, Math.max(2, Math.floor((width - leftOf(width)) / 100)))
   context.fillStyle = colour('text-soft')
   context.textAlign = 'center'
   for (const ns of at) {
-    const x = LEFT + (Number(ns - since) / Number(until - since)) * (width - LEFT - RIGHT)
+    const x = leftOf(width) + (Number(ns - since) / Number(until - since)) * (width - leftOf(width) - RIGHT)
     context.fillRect(x, height - BOTTOM, 1, 4)
     context.fillText(axisTime(ns, zone.value, step), x, height - 6)
   }
@@ -100,7 +105,8 @@ function paintAxis(context: CanvasRenderingContext2D, answer: SeriesAnswer, widt
 
 function within(event: MouseEvent, layout: Layout): Cell | undefined {
   const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
-  const step = Math.floor(((event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT)) * layout.steps)
+  const left = leftOf(box.width)
+  const step = Math.floor(((event.clientX - box.left - left) / (box.width - left - RIGHT)) * layout.steps)
   const row = Math.floor((event.clientY - box.top) / layout.rowPx)
   if (row < 0 || row >= layout.rows.length) return undefined
   return { row, step: Math.min(layout.steps - 1, Math.max(0, step)) }
@@ -140,7 +146,7 @@ export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Sche
       context.font = `12px ${getComputedStyle(document.body).fontFamily}`
       for (let row = 0; row < layout.rows.length; row++) paintRow(context, layout, row, width, scheme)
       paintAxis(context, answer, width, high)
-      const cell = (width - LEFT - RIGHT) / layout.steps
+      const cell = (width - leftOf(width) - RIGHT) / layout.steps
       for (const [frame, name] of [
         [over, 'line-strong'],
         [chosen, 'text'],
@@ -149,7 +155,7 @@ export function HostMap({ answer, scheme }: { answer: SeriesAnswer; scheme: Sche
         context.strokeStyle = colour(name)
         context.lineWidth = 2
         context.strokeRect(
-          LEFT + frame.step * cell,
+          leftOf(width) + frame.step * cell,
           frame.row * layout.rowPx + 1,
           Math.max(3, cell - 1),
           layout.rowPx - 2,
