@@ -24,6 +24,7 @@ FOLDER = ROOT / "docs/pictures"
 WIDTH = 1280
 NARROW = 390
 TRACES = 3000
+OLDEST_MINUTES = 58
 COLOURS = 36
 PICTURE_MAX_BYTES = 60_000
 ALL_MAX_BYTES = 600_000
@@ -177,7 +178,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         plumbd = Plumbd(ROOT / "build/default/receiver/plumbd", Path(folder)).start()
         try:
-            load.send(plumbd, TRACES)
+            load.send(plumbd, TRACES, oldest_minutes=OLDEST_MINUTES)
             spark.send(plumbd, ROOT / "build/default/analyzer/plumb", Path(folder))
             plumbd.flush()
             take_all(plumbd.http)
