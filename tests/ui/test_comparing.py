@@ -11,7 +11,7 @@ import pytest
 
 from tests.ui import load, spark
 from tests.ui.conftest import SCREENSHOTS
-from tests.ui.test_views import AXE, digits
+from tests.ui.test_views import AXE, TAGS, digits
 
 SLOW_HOST = load.host_of(load.SLOW)
 CREATE = "DistributedFileSystem#create"
@@ -45,9 +45,6 @@ def addresses(busy, ask_plumb):
 
 
 NAMES = ["hosts", "host", "diff", "diff-hosts", "diff-traces", "operations", "function-open", "traces-differ"]
-
-
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
 @pytest.mark.parametrize("name", NAMES)
