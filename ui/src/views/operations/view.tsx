@@ -189,6 +189,16 @@ function sentence(answer: OperationsAnswer | undefined): VNode | undefined {
   )
 }
 
+/** The stage that is open: at first the one that wastes most. */
+function openOf(answer: OperationsAnswer): string | undefined {
+  const score = (of: StageOperations): number => of.top[0]?.is_ms2 ?? 0
+  const worst = answer.stages.reduce<StageOperations | undefined>(
+    (a, b) => (a === undefined || score(b) > score(a) ? b : a),
+    undefined,
+  )
+  return value('open') ?? value('stage') ?? (worst && keyOf(worst))
+}
+
 function Stages({ answer }: { answer: OperationsAnswer }): VNode {
   if (answer.stages.length === 0)
     return (
@@ -199,8 +209,7 @@ function Stages({ answer }: { answer: OperationsAnswer }): VNode {
         </p>
       </div>
     )
-  const worst = answer.stages.reduce((a, b) => ((b.top[0]?.is_ms2 ?? 0) > (a.top[0]?.is_ms2 ?? 0) ? b : a))
-  const open = value('open') ?? value('stage') ?? keyOf(worst)
+  const open = openOf(answer)
   return (
     <>
       {answer.stages.map((of) => (
@@ -214,7 +223,10 @@ export function OperationsView(): VNode {
   const app = route.value.id
   const parameters = { app, stage: value('stage'), top: value('top'), limit: INSTANCES }
   const answer = useQuestion<OperationsAnswer>('operations', parameters)
+  const open = answer.data && openOf(answer.data)
   const asked: Asked[] = [{ question: 'operations', parameters }]
+  if (open !== undefined && open !== 'none')
+    asked.push({ question: 'pipelines', parameters: { app, stage: open, limit: PIPELINES }, command: false })
   return (
     <View
       title={`Operations of ${answer.data?.name === undefined ? app : visible(answer.data.name)}`}

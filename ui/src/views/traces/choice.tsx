@@ -112,18 +112,25 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ]
 
-export function Differs({ asked }: { asked: Parameters }): VNode {
+/** undefined: no rectangle is chosen. */
+export function contrastAsked(asked: Parameters): Parameters | undefined {
   const area = chosenArea()
-  const parameters = {
+  if (area === undefined) return undefined
+  return {
     ...asked,
     sort: undefined,
     limit: '12',
-    a_since: area && String(area.since),
-    a_until: area && String(area.until),
-    a_min_duration: area && `${area.least}ns`,
-    a_max_duration: area && `${area.most}ns`,
+    a_since: String(area.since),
+    a_until: String(area.until),
+    a_min_duration: `${area.least}ns`,
+    a_max_duration: `${area.most}ns`,
   }
-  const answer = useQuestion<ContrastAnswer>('contrast', area === undefined ? null : parameters)
+}
+
+export function Differs({ asked }: { asked: Parameters }): VNode {
+  const area = chosenArea()
+  const parameters = contrastAsked(asked)
+  const answer = useQuestion<ContrastAnswer>('contrast', parameters ?? null)
   if (area === undefined) return <></>
   const when = `${clockTime(area.since, zone.value)} to ${clockTime(area.until, zone.value)}`
   const only = {

@@ -14,7 +14,7 @@ import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
-import { Counted, Differs, Points } from './choice.tsx'
+import { Counted, Differs, Points, contrastAsked } from './choice.tsx'
 
 const LIMIT = '200'
 const FILTERS = [
@@ -177,12 +177,16 @@ export function TracesView(): VNode {
     limit: value('limit') ?? LIMIT,
   }
   const answer = useQuestion<TracesAnswer>('traces', parameters)
+  const contrast = contrastAsked(parameters)
   return (
     <View
       title="Traces"
       question="Which traces?"
       sentence={sentence(answer.data)}
-      asked={[{ question: 'traces', parameters }]}
+      asked={[
+        { question: 'traces', parameters },
+        ...(contrast === undefined ? [] : [{ question: 'contrast', parameters: contrast, command: false }]),
+      ]}
       tools={
         <>
           <Field name="function" label="calls" placeholder="function" />
