@@ -53,8 +53,8 @@ function Tools({ shown }: { shown: Shown }): VNode {
     ['-', 'Zoom out', '−'],
     ['a', 'Earlier', '‹'],
     ['d', 'Later', '›'],
-    ['f', 'As wide as the chosen call', 'fit'],
-    ['0', 'All', 'all'],
+    ['f', 'Fit the chosen call', 'fit'],
+    ['0', 'Show all', 'all'],
   ] as const
   return (
     <div class="lane-tools" role="group" aria-label="Zoom and move">
