@@ -2,6 +2,7 @@
  * and their bytes say what the document says. */
 #include <string.h>
 
+#include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
@@ -251,6 +252,71 @@ static void test_span(void) {
     g_assert_cmpuint(i, ==, 9);
 }
 
+/* ---- memory ---- */
+
+#define LONG_TRACE 77u
+#define LONG_SPANS 4000u
+#define PART_SPANS 500u
+
+static void store_long(Fixture *fixture) {
+    g_autoptr(SpanBatch) batch = batch_new();
+    fixture_init_parts(fixture, PART_SPANS);
+    for (guint i = 1; i <= LONG_SPANS; i++) {
+        const SpanRow row = {.trace = LONG_TRACE,
+                             .span = i,
+                             .parent = i == 1 ? 0 : i / 2,
+                             .name = "f",
+                             .tracer = "FSClient/10.0.0.1/1",
+                             .begin_us = i,
+                             .duration_us = LONG_SPANS};
+        row_to_batch(&row, batch);
+    }
+    fixture_store_batch(fixture, batch);
+}
+
+/* Within so much memory; what was held at most, in all. */
+static json_t *ask_within(Fixture *fixture, const char *params, gsize limit_bytes, gsize *most_bytes) {
+    g_autoptr(QueryParams) parsed = params_from_text(params);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) bytes = NULL;
+    g_auto(JsonRows) rows = {NULL, {NULL, 0, 0}};
+    const Query query = {fixture->archive, "trace/columns", parsed, SAMPLE_BASE_NS, &bytes};
+    AllowanceBudget budget = {.limit_bytes = limit_bytes};
+    Allowance allowance = {.budget = &budget};
+    allowance_begin(&allowance);
+    json_t *head = query_run_rows(&query, &rows, &error);
+    *most_bytes = allowance.peak_bytes;
+    allowance_end();
+    g_assert_no_error(error);
+    return head;
+}
+
+/* A trace that there is no room for comes part by part; no span takes more than the header of calls.h says. */
+static void test_room(void) {
+    g_auto(Fixture) fixture = {0};
+    store_long(&fixture);
+    gsize most_bytes;
+    const char *params = "id=000000000000004d";
+    json_auto_t *whole = ask_within(&fixture, params, 0, &most_bytes);
+    g_assert_cmpint(number_at(whole, "parts"), ==, LONG_SPANS / PART_SPANS);
+    g_assert_cmpint(number_at(whole, "parts_shown"), ==, LONG_SPANS / PART_SPANS);
+    g_assert_cmpint(number_at(whole, "rows"), ==, LONG_SPANS);
+    g_assert_cmpuint(most_bytes, <, LONG_SPANS * 100);
+
+    const gsize limit_bytes = most_bytes / 2;
+    gint64 rows = 0, part = 1;
+    while (part <= LONG_SPANS / PART_SPANS) {
+        g_autofree char *from = g_strdup_printf("%s&part=%d", params, (int)part);
+        json_auto_t *some = ask_within(&fixture, from, limit_bytes, &most_bytes);
+        g_assert_cmpuint(most_bytes, <=, limit_bytes);
+        g_assert_cmpint(number_at(some, "first_part"), ==, part);
+        g_assert_cmpint(number_at(some, "parts_shown"), <, LONG_SPANS / PART_SPANS);
+        rows += number_at(some, "rows");
+        part += number_at(some, "parts_shown");
+    }
+    g_assert_cmpint(rows, ==, LONG_SPANS);
+}
+
 static void test_wrong(void) {
     static const struct {
         const char *question, *params;
@@ -285,6 +351,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/columns/bytes", test_bytes);
     g_test_add_func("/columns/find", test_find);
     g_test_add_func("/columns/span", test_span);
+    g_test_add_func("/columns/room", test_room);
     g_test_add_func("/columns/wrong", test_wrong);
     return g_test_run();
 }

@@ -191,7 +191,9 @@ static gboolean has_room(const Calls *calls, const CallsAsked *wanted, guint32 l
     const guint64 then = (guint64)calls->n + last;
     const gsize left = allowance_left(), held = calls->n * sizeof(Call) + part_bytes;
     const gsize gathered = then * sizeof(Call) + part_bytes;
-    const gsize made = then * (sizeof(Call) + MAX(TABLE_BYTES, wanted->row_bytes));
+    /* Behind the first part most callers may be missing, and something stands for each. */
+    const gsize call_bytes = calls->first_part > 0 ? 2 * sizeof(Call) : sizeof(Call);
+    const gsize made = then * (call_bytes + MAX(TABLE_BYTES, wanted->row_bytes));
     if (then > CALLS_MAX_SPANS) return FALSE;
     return left == G_MAXSIZE || MAX(gathered, made) < held + left;
 }
@@ -206,6 +208,7 @@ static gboolean gather_parts(Gather *g, GError **error) {
         const guint32 before = calls->n;
         ArchiveLoad load = {.first_part = part, .max_spans = 1, .max_bytes = trace_view_room()};
         g_byte_array_set_size(bytes, 0);
+        allowance_hold(&charged, 0); /* loading charges what it brings itself */
         good = archive_load_parts(calls->archive, calls->trace_id, &load, bytes, error);
         if (!good) break;
         allowance_hold(&charged, bytes->len);
