@@ -201,8 +201,9 @@ static void send_answer(Http *http, HttpAnswer *answer) {
     if (!answer->last) return;
     const gboolean started = GPOINTER_TO_INT(g_hash_table_lookup(http->open, job));
     HttpExchange *exchange = close_job(http, job);
+    const HttpContent content = {answer->code, answer->type, answer->body, answer->gzipped, answer->tag};
     if (!started)
-        http_send(exchange, answer->code, answer->type, answer->body);
+        http_send_content(exchange, &content);
     else if (answer->code == 200)
         http_send_end(exchange);
     else
@@ -280,6 +281,7 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     HttpJob *job = http_job_new(kind, question, g_steal_pointer(&parameters->params), exchange);
     guint64 trace_id;
     http_job_set_peer(job, http_exchange_peer(exchange));
+    if (http_exchange_request(exchange)->gzip) http_job_set_gzip(job);
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
     const gboolean of_trace = g_strv_contains(of_traces, question);
     if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id))

@@ -19,6 +19,8 @@
 /* Of an export, at most this much waits to be sent. */
 #define HTTP_STREAM_BYTES (1024u * 1024)
 
+#define HTTP_PACKED_FROM_BYTES 4096u
+
 typedef enum { JOB_QUERY, JOB_EXPORT, JOB_FLUSH } JobKind;
 
 typedef struct HttpJob HttpJob;
@@ -26,6 +28,8 @@ typedef struct HttpJob HttpJob;
 HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner);
 /* Who asks (receiver/shared/shares.h); "" until then. */
 void http_job_set_peer(HttpJob *job, const char *peer);
+/* The reader unpacks gzip: a document of more than HTTP_PACKED_FROM_BYTES comes so. */
+void http_job_set_gzip(HttpJob *job);
 /* The trace whose open spans are to be stored before the question is answered. */
 void http_job_set_trace(HttpJob *job, guint64 trace_id);
 void *http_job_owner(const HttpJob *job);
@@ -43,6 +47,8 @@ typedef struct HttpAnswer {
     const char *type; /* of a whole answer */
     GBytes *body;     /* NULL: none */
     gboolean stream;  /* a piece of an export */
+    gboolean gzipped;
+    guint64 tag; /* of a document: the same for the same text; 0: none */
 } HttpAnswer;
 void http_answer_free(HttpAnswer *answer);
 

@@ -143,6 +143,24 @@ static gboolean set_once(char **field, gboolean *seen, Text value) {
     return TRUE;
 }
 
+/* "gzip, br;q=0.5": is gzip among them, and not with q=0? */
+static void parse_encodings(Text value, HttpRequest *request) {
+    for (Text one, name; value.length > 0;) {
+        if (!cut_at(&value, ',', &one)) {
+            one = value;
+            value.length = 0;
+        }
+        if (!cut_at(&one, ';', &name)) {
+            name = one;
+            one.length = 0;
+        }
+        if (!text_is(trim(name), "gzip")) continue;
+        g_autofree char *rest = g_strndup(one.at, one.length);
+        const char *q = strstr(rest, "q=");
+        request->gzip = q == NULL || g_ascii_strtod(q + 2, NULL) > 0;
+    }
+}
+
 static gboolean is_name(Text text) {
     for (gsize i = 0; i < text.length; i++)
         if (!g_ascii_isalnum(text.at[i]) && strchr("!#$%&'*+-.^_`|~", text.at[i]) == NULL) return FALSE;
@@ -168,6 +186,8 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
         return refuse(code, 400, error, "two Content-Type");
     if (text_is(name, "Content-Encoding") && !set_once(&request->content_encoding, &seen->encoding, value))
         return refuse(code, 400, error, "two Content-Encoding");
+    if (text_is(name, "Accept-Encoding")) parse_encodings(value, request);
+    if (text_is(name, "If-None-Match") && request->known == NULL) request->known = g_strndup(value.at, value.length);
     if (text_is(name, "Connection")) parse_connection(value, request);
     if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;
     return TRUE;
@@ -224,6 +244,7 @@ void http_request_clear(HttpRequest *request) {
     g_free(request->origin);
     wipe(request->authorization);
     wipe(request->cookie);
+    g_free(request->known);
     *request = (HttpRequest){0};
 }
 

@@ -30,6 +30,8 @@ typedef struct HttpRequest {
     char *host;                            /* with the port, if there is one; NULL: HTTP/1.0 without */
     char *origin;                          /* NULL: none */
     char *authorization, *cookie;          /* NULL: none; secrets */
+    char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */
+    gboolean gzip;                         /* the peer unpacks it */
 } HttpRequest;
 
 /* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */

@@ -140,6 +140,7 @@ static void end_or_cut(HttpConnection *connection) {
 static const char *reason_of(int code) {
     switch (code) {
     case 200: return "OK";
+    case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
@@ -232,6 +233,21 @@ static void send_body(HttpConnection *connection, GBytes *body) {
     while (unsent_is_over(server->unsent) && unsent_oldest(server->unsent) != connection) cut_longest_unsent(server);
 }
 
+/* What is said of an answer that depends on who asks: lines, or "". */
+static char *content_lines(const HttpContent *content) {
+    g_autofree char *tag =
+        content->tag != 0 ? g_strdup_printf("ETag: W/\"%016" G_GINT64_MODIFIER "x\"\r\n", content->tag) : g_strdup("");
+    return g_strconcat(security_lines, tag, content->tag != 0 ? "Vary: Accept-Encoding\r\n" : "",
+                       content->gzipped ? "Content-Encoding: gzip\r\n" : "", NULL);
+}
+
+/* Tags of proxies may have lost their W/. */
+static gboolean has_already(const HttpRequest *request, guint64 tag) {
+    char text[24];
+    g_snprintf(text, sizeof text, "\"%016" G_GINT64_MODIFIER "x\"", tag);
+    return tag != 0 && request->known != NULL && strstr(request->known, text) != NULL;
+}
+
 static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
     write_head(connection, code, type, security_lines, (gssize)g_bytes_get_size(body));
     send_body(connection, body);
@@ -251,6 +267,17 @@ static HttpConnection *let_go(HttpExchange *exchange) {
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
     HttpConnection *connection = let_go(exchange);
     if (connection != NULL) send_whole(connection, code, type, body);
+}
+
+void http_send_content(HttpExchange *exchange, const HttpContent *content) {
+    const gboolean known = content->code == 200 && has_already(&exchange->request, content->tag);
+    HttpConnection *connection = let_go(exchange);
+    if (connection == NULL) return;
+    g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
+    g_autofree char *lines = content_lines(content);
+    GBytes *body = known ? nothing : content->body;
+    write_head(connection, known ? 304 : content->code, content->type, lines, (gssize)g_bytes_get_size(body));
+    send_body(connection, body);
 }
 
 void http_send_text(HttpExchange *exchange, int code, const char *text) {

@@ -64,7 +64,16 @@ gboolean http_exchange_is_gone(const HttpExchange *exchange);
 /* The body of a request that brings spans (HttpRequest.spans); it is the caller's from then on. */
 GByteArray *http_exchange_take_body(HttpExchange *exchange);
 
+typedef struct HttpContent {
+    int code;
+    const char *type;
+    GBytes *body;
+    gboolean gzipped;
+    guint64 tag; /* of what it says, whether gzipped or not: peers who have that already get 304; 0: none */
+} HttpContent;
+
 /* The bytes are not copied. */
+void http_send_content(HttpExchange *exchange, const HttpContent *content);
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body);
 void http_send_text(HttpExchange *exchange, int code, const char *text);
 void http_send_error(HttpExchange *exchange, int code, const char *message); /* {"error": message} */

@@ -1,6 +1,7 @@
 """The HTTP port: probes, metrics, the API, and what goes wrong there."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
@@ -139,6 +140,48 @@ def test_a_trace_as_columns(plumbd):
     durations = struct.unpack(f"<{len(spans)}d", body[at : at + 8 * len(spans)])
     assert list(durations) == [row["duration_ns"] for row in spans]
     assert plumbd.fetch("/api/v1/trace/rows?id=0000000000000001")[0] == 400
+
+
+def ask_with(plumbd, path, **headers):
+    connection = http.client.HTTPConnection(*plumbd.http.rsplit(":", 1))
+    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    reply = connection.getresponse()
+    body = reply.read()
+    connection.close()
+    return reply, body
+
+
+def test_documents_come_packed(plumbd):
+    """To who unpacks them, and when they are large enough; to others as they are."""
+    load(plumbd, 200)
+    plumbd.flush()
+    path = "/api/v1/traces?limit=0"
+    plain, body = ask_with(plumbd, path)
+    assert plain.getheader("Content-Encoding") is None and len(body) > 4096
+    packed, bytes_packed = ask_with(plumbd, path, Accept_Encoding="br, gzip")
+    assert packed.getheader("Content-Encoding") == "gzip"
+    assert packed.getheader("Vary") == "Accept-Encoding"
+    assert len(bytes_packed) < len(body) / 3 and gzip.decompress(bytes_packed) == body
+    assert ask_with(plumbd, path, Accept_Encoding="gzip;q=0")[1] == body
+    small, document = ask_with(plumbd, "/api/v1/traces?limit=1", Accept_Encoding="gzip")
+    assert small.getheader("Content-Encoding") is None and json.loads(document)["traces"]
+
+
+def test_what_a_reader_has_is_not_sent_again(plumbd):
+    load(plumbd, 200)
+    plumbd.flush()
+    path = "/api/v1/traces?limit=0"
+    first, body = ask_with(plumbd, path)
+    tag = first.getheader("ETag")
+    for more in ({}, {"Accept_Encoding": "gzip"}):
+        again, nothing = ask_with(plumbd, path, If_None_Match=f'"other", {tag}', **more)
+        assert (again.status, nothing, again.getheader("ETag")) == (304, b"", tag)
+    other, whole = ask_with(plumbd, path, If_None_Match='W/"0000000000000000"')
+    assert (other.status, whole) == (200, body)
+    changed, _ = ask_with(plumbd, "/api/v1/traces?limit=1", If_None_Match=tag)
+    assert changed.status == 200 and changed.getheader("ETag") != tag
+    wrong, _ = ask_with(plumbd, "/api/v1/traces?limit=x", If_None_Match=tag)
+    assert wrong.status == 400 and wrong.getheader("ETag") is None
 
 
 WRONG = {

@@ -79,6 +79,32 @@ static void test_body(void) {
     }
 }
 
+static void test_what_the_peer_takes(void) {
+    static const struct {
+        const char *line;
+        gboolean gzip;
+    } cases[] = {
+        {"Accept: x", FALSE},
+        {"Accept-Encoding: gzip", TRUE},
+        {"accept-encoding:br, GZIP ; q=0.5", TRUE},
+        {"Accept-Encoding: gzip;q=0", FALSE},
+        {"Accept-Encoding: gzip;q=0.0, br", FALSE},
+        {"Accept-Encoding: br, zstd", FALSE},
+        {"Accept-Encoding:", FALSE},
+        {"Accept-Encoding: notgzip", FALSE},
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_auto(HttpRequest) request = {0};
+        int code = 0;
+        g_autofree char *head =
+            g_strdup_printf("GET / HTTP/1.1\r\nHost: x\r\n%s\r\nIf-None-Match: W/\"1\"", cases[i].line);
+        g_assert_true(parse(head, &request, &code));
+        g_test_message("%s", cases[i].line);
+        g_assert_cmpint(request.gzip, ==, cases[i].gzip);
+        g_assert_cmpstr(request.known, ==, "W/\"1\"");
+    }
+}
+
 static void test_old_version(void) {
     g_auto(HttpRequest) request = {0};
     int code = 0;
@@ -245,6 +271,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/http/request/good", test_good);
     g_test_add_func("/http/request/spans", test_spans);
     g_test_add_func("/http/request/body", test_body);
+    g_test_add_func("/http/request/what_the_peer_takes", test_what_the_peer_takes);
     g_test_add_func("/http/request/old", test_old_version);
     g_test_add_func("/http/request/whole_address", test_whole_address);
     g_test_add_func("/http/request/bad", test_bad);
