@@ -46,6 +46,9 @@ static const struct Case {
     {"traces-annotation", "traces", "annotation=user=hdfs&annotation=path"},
     {"traces-incomplete", "traces", "incomplete=true"},
     {"traces-duration", "traces", "min_duration=50ms&max_duration=0.1s"},
+    {"traces-calls", "traces", "function=OpWriteBlockProto&role=datanode&call_min_duration=155ms"},
+    {"traces-short-calls", "traces", "host=10.0.0.8&call_max_duration=14ms"},
+    {"traces-spans", "traces", "min_spans=7&max_spans=7"},
     {"traces-period", "traces", "since=59m&until=58m"},
     {"trace-write", "trace", "id=0000000000000001"},
     {"trace-read", "trace", "id=00000000000000030000000000000003"},
@@ -147,6 +150,12 @@ static void test_parts(void) {
     /* That a part lacks parents makes no trace incomplete. */
     json_auto_t *incomplete = fixture_answer(&parts, "traces", "incomplete=true");
     g_assert_cmpuint(json_array_size(json_object_get(incomplete, "traces")), ==, 2);
+    /* Nor does its size. */
+    json_auto_t *large = fixture_answer(&parts, "traces", "min_spans=9");
+    json_auto_t *small = fixture_answer(&parts, "traces", "max_spans=6&limit=0");
+    g_assert_cmpuint(json_array_size(json_object_get(large, "traces")), ==, 1);
+    g_assert_nonnull(row_where(json_object_get(large, "traces"), "trace", "0000000000000001"));
+    g_assert_cmpuint(json_array_size(json_object_get(small, "traces")), ==, 5);
     json_auto_t *verified = fixture_answer(&parts, "verify", "");
     g_assert_cmpint(number_at(verified, "differences"), ==, 0);
 }

@@ -15,6 +15,11 @@ static const Option options[] = {
     OPTION_ROLE,
     {"min-duration", OPTION_TEXT, "DURATION", "min_duration", "only traces that took this long: 10ms, 1.5s", NULL},
     {"max-duration", OPTION_TEXT, "DURATION", "max_duration", "only traces that took no longer", NULL},
+    {"call-min-duration", OPTION_TEXT, "DURATION", "call_min_duration",
+     "only traces with such a call (--function, --host, --role) that took this long", NULL},
+    {"call-max-duration", OPTION_TEXT, "DURATION", "call_max_duration", "the same: that took no longer", NULL},
+    {"min-spans", OPTION_NUMBER, "N", "min_spans", "only traces of at least N spans", NULL},
+    {"max-spans", OPTION_NUMBER, "N", "max_spans", "only traces of at most N spans", NULL},
     {"annotation", OPTION_LIST, "KEY[=VALUE]", "annotation", "only traces with this annotation", NULL},
     {"incomplete", OPTION_FLAG, NULL, "incomplete", "only traces that lack spans", NULL},
     {"pattern", OPTION_TEXT, "ID", "pattern", "only traces of this pattern", NULL},
@@ -30,6 +35,7 @@ const Command command_traces = {
     .about = "Lists the traces that fit everything asked, newest first unless sorted otherwise.",
     .example = "  plumb traces --path /data/part-0001 --min-duration 100ms\n"
                "  plumb traces --function OpWriteBlockProto --since 15m --sort duration\n"
+               "  plumb traces --function BlockReceiver#flushOrSync --host 10.0.3.17 --call-min-duration 50ms\n"
                "  plumb traces --incomplete --host 10.0.3.17\n",
     .options = options,
     .run = traces_run,

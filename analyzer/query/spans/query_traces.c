@@ -33,6 +33,8 @@ typedef struct TraceFilter {
     guint32 pattern; /* 0: all */
     gboolean incomplete;
     gint64 min_duration_ns, max_duration_ns;
+    gint64 call_min_ns, call_max_ns; /* of the span that has function, role and host */
+    guint64 min_spans, max_spans;
     PathFilter *path;         /* NULL: any */
     GArray *annotations;      /* AnnotationFilter */
     GHashTable *pattern_fits; /* pattern number -> 1: no, 2: yes */
@@ -70,7 +72,8 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
     filter->roles = ALL_ROLES;
     filter->function = asked_name(asked, "function");
     filter->host = asked_name(asked, "host");
-    filter->max_duration_ns = G_MAXINT64;
+    filter->max_duration_ns = filter->call_max_ns = G_MAXINT64;
+    filter->max_spans = G_MAXUINT64;
     filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
     filter->pattern_fits = g_hash_table_new(NULL, NULL);
     parse_annotations(asked, filter);
@@ -78,6 +81,10 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
            params_roles(params, &filter->roles, error) &&
            params_duration(params, "min_duration", &filter->min_duration_ns, error) &&
            params_duration(params, "max_duration", &filter->max_duration_ns, error) &&
+           params_duration(params, "call_min_duration", &filter->call_min_ns, error) &&
+           params_duration(params, "call_max_duration", &filter->call_max_ns, error) &&
+           params_count(params, "min_spans", &filter->min_spans, error) &&
+           params_count(params, "max_spans", &filter->max_spans, error) &&
            params_flag(params, "incomplete", &filter->incomplete, error) &&
            asked_pattern(asked, "pattern", &filter->pattern, error) && parse_path(asked, filter, error);
 }
@@ -120,6 +127,9 @@ static gboolean summary_fits(TraceFilter *filter, const TraceSummary *summary) {
     gint64 duration_ns = summary->end_ns - summary->begin_ns;
     if (duration_ns < filter->min_duration_ns || duration_ns > filter->max_duration_ns) return FALSE;
     if (filter->incomplete && !(summary->flags & TRACE_INCOMPLETE)) return FALSE;
+    /* A part says only that the trace has as many at least; its row tells how many. */
+    if (summary->n_spans > filter->max_spans) return FALSE;
+    if (summary->n_spans < filter->min_spans && !(summary->flags & TRACE_PART)) return FALSE;
     return pattern_fits(filter, summary->pattern);
 }
 
@@ -132,13 +142,19 @@ static gboolean annotation_fits(const AnnotationFilter *wanted, const SpanAnnota
            memcmp(wanted->value, annotation->value, annotation->length) == 0;
 }
 
-static gboolean process_fits(const TraceFilter *filter, const SpanRec *span) {
+static gboolean asks_calls(const TraceFilter *filter) {
+    return filter->call_min_ns > 0 || filter->call_max_ns < G_MAXINT64;
+}
+
+static gboolean call_fits(const TraceFilter *filter, const SpanRec *span) {
     const Lookup *lookup = archive_lookup(filter->archive);
     Role role;
     guint32 host;
+    const gint64 duration_ns = MAX(span->duration_ns, 0);
     if (filter->function && span->name != filter->function) return FALSE;
+    if (duration_ns < filter->call_min_ns || duration_ns > filter->call_max_ns) return FALSE;
     lookup->process(lookup->arg, span->tracer, &role, &host);
-    return host == filter->host && (filter->roles & (1u << role));
+    return (filter->host == 0 || host == filter->host) && (filter->roles & (1u << role));
 }
 
 /* What is still to be met of a record's annotations. */
@@ -170,15 +186,15 @@ static gboolean meet(void *arg, guint32 node, const SpanAnnotation *annotation) 
     return meeting->path_missing || meeting->annotations_missing > 0;
 }
 
-static gboolean host_fits(const TraceFilter *filter, const GByteArray *spans) {
+static gboolean any_call_fits(const TraceFilter *filter, const GByteArray *spans) {
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(spans, &at)) != NULL && allowance_goes_on();)
-        if (process_fits(filter, span)) return TRUE;
+        if (call_fits(filter, span)) return TRUE;
     return FALSE;
 }
 
-/* Host together with function and role must be one span's; path and each annotation may be any span's. Annotations are
- * cheaper to read. */
+/* Host, duration of a call, function and role must be one span's; path and each annotation may be any span's.
+ * Annotations are cheaper to read. */
 static gboolean record_fits(const TraceFilter *filter, ArchiveScan *scan, gboolean *fits, GError **error) {
     Meeting meeting = meeting_begin(filter);
     g_autofree gboolean *met = meeting.met;
@@ -187,15 +203,15 @@ static gboolean record_fits(const TraceFilter *filter, ArchiveScan *scan, gboole
         if (!archive_scan_annotations(scan, meet, &meeting, error)) return FALSE;
         *fits = !meeting.path_missing && meeting.annotations_missing == 0;
     }
-    if (!*fits || filter->host == 0) return TRUE;
+    if (!*fits || (filter->host == 0 && !asks_calls(filter))) return TRUE;
     g_autoptr(GByteArray) spans = g_byte_array_new();
     if (!archive_scan_spans(scan, spans, error)) return FALSE;
-    *fits = host_fits(filter, spans);
+    *fits = any_call_fits(filter, spans);
     return TRUE;
 }
 
 static gboolean needs_spans(const TraceFilter *filter) {
-    return filter->host != 0 || filter->path != NULL || filter->annotations->len > 0;
+    return filter->host != 0 || asks_calls(filter) || filter->path != NULL || filter->annotations->len > 0;
 }
 
 /* ---- what the index can say ---- */
@@ -225,8 +241,10 @@ static SearchTerms *filter_terms(TraceFilter *filter) {
     pattern_terms(filter, terms);
     if (filter->host) search_terms_host(terms, filter->host);
     if (filter->path) path_filter_terms(filter->path, terms);
-    if (filter->min_duration_ns > 0 || filter->max_duration_ns < G_MAXINT64)
-        search_terms_duration(terms, filter->min_duration_ns, filter->max_duration_ns);
+    /* A trace lasts as long as its longest call at least. */
+    const gint64 min_ns = MAX(filter->min_duration_ns, filter->call_min_ns);
+    if (min_ns > 0 || filter->max_duration_ns < G_MAXINT64)
+        search_terms_duration(terms, min_ns, MAX(filter->max_duration_ns, min_ns));
     for (guint i = 0; i < filter->annotations->len; i++)
         annotation_terms(&g_array_index(filter->annotations, AnnotationFilter, i), terms);
     return terms;
@@ -417,7 +435,9 @@ static gboolean append_row(const TraceFilter *filter, const Candidate *candidate
     json_auto_t *row =
         part ? parts_row(filter->archive, candidate, &failure) : whole_row(filter->archive, candidate, &failure);
     if (row) {
+        const guint64 spans = (guint64)json_integer_value(json_object_get(row, "spans"));
         gboolean fits = !filter->incomplete || json_is_true(json_object_get(row, "incomplete"));
+        if (spans < filter->min_spans || spans > filter->max_spans) fits = FALSE;
         if (fits) json_array_append(list, row);
         return TRUE;
     }
