@@ -236,7 +236,7 @@ def test_a_function_opens(busy, open_page):
     page.page.mouse.move(box["x"] + box["width"] - 30, box["y"] + 60)
     page.page.mouse.up()
     page.page.get_by_role("heading", level=1, name="Traces").wait_for()
-    assert "function=BlockReceiver%23flushOrSync" in page.page.url and "min_duration=" in page.page.url
+    assert "function=BlockReceiver%23flushOrSync" in page.page.url and "call_min_duration=" in page.page.url
 
 
 def drag(page, canvas, top, bottom):

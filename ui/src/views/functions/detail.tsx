@@ -131,7 +131,8 @@ function tracesLink(row: FunctionRow, area: Area): string {
     function: row.function,
     role: row.role,
     host: row.host,
-    min_duration: `${Math.floor(area.least)}ns`,
+    call_min_duration: `${Math.floor(area.least)}ns`,
+    call_max_duration: `${Math.ceil(area.most)}ns`,
     sort: 'duration_ns',
   })
 }

@@ -25,6 +25,8 @@ const FILTERS = [
   'annotation',
   'min_duration',
   'max_duration',
+  'call_min_duration',
+  'call_max_duration',
   'pattern',
   'incomplete',
 ] as const
@@ -171,6 +173,8 @@ export function TracesView(): VNode {
     annotation: values('annotation'),
     min_duration: value('min_duration'),
     max_duration: value('max_duration'),
+    call_min_duration: value('call_min_duration'),
+    call_max_duration: value('call_max_duration'),
     pattern: value('pattern'),
     incomplete: value('incomplete'),
     sort: value('sort'),
@@ -206,6 +210,8 @@ export function TracesView(): VNode {
           ['annotation', 'annotation'],
           ['min_duration', 'at least'],
           ['max_duration', 'at most'],
+          ['call_min_duration', 'that call at least'],
+          ['call_max_duration', 'that call at most'],
           ['pattern', 'pattern'],
           ['incomplete', 'incomplete'],
         ]}
