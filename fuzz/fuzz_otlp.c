@@ -1,7 +1,8 @@
-/* A body of OTLP; the first byte chooses the form. What is accepted can be journaled: it comes back from a frame as it
- * is, so that no start refuses what was acknowledged. */
+/* A body of OTLP or Zipkin; the first byte chooses the form. What is accepted can be journaled: it comes back from a
+ * frame as it is, so that no start refuses what was acknowledged. */
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
+#include "common/wire/otlp/zipkin.h"
 #include "fuzz/target.h"
 #include "tests/wire/batches.h"
 
@@ -23,11 +24,14 @@ static void check_frame(const SpanBatch *batch) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
-    const OtlpForm form = data[0] & 1 ? OTLP_JSON : OTLP_PROTOBUF;
+    const OtlpForm form = data[0] % 3 == 0 ? OTLP_PROTOBUF : OTLP_JSON;
+    const Bytes body = {data + 1, size - 1};
     g_autoptr(ServiceSpans) spans = service_spans_new();
     g_autoptr(SpanBatch) batch = batch_new();
     g_autoptr(GError) error = NULL;
-    if (otlp_decode(spans, form, (Bytes){data + 1, size - 1}, batch, &error)) {
+    const gboolean good =
+        data[0] % 3 == 2 ? zipkin_decode(spans, body, batch, &error) : otlp_decode(spans, form, body, batch, &error);
+    if (good) {
         g_assert_no_error(error);
         check_frame(batch);
     } else {

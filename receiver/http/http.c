@@ -89,7 +89,7 @@ static void answer_page(void *arg, HttpExchange *exchange, const char *rest) {
 static void send_posted(HttpPost *post) {
     HttpExchange *exchange = post->owner;
     if (post->retry_after_s > 0) http_retry_after(exchange, post->retry_after_s);
-    http_send(exchange, post->code, otlp_content_type(post->form), post->answer);
+    http_send(exchange, post->code, http_post_content_type(post), post->answer);
     http_post_free(post);
 }
 
@@ -119,9 +119,14 @@ static gboolean packing_of(const HttpRequest *request, gboolean *gzip) {
     return !encoding || *gzip || g_ascii_strcasecmp(encoding, "identity") == 0;
 }
 
+static void put_post(Http *http, HttpPost *post) {
+    HttpExchange *exchange = post->owner;
+    post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
+    if (!http_posts_put(http->posts, post)) send_posted(post);
+}
+
 static void take_spans(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
-    Http *http = arg;
     const HttpRequest *request = http_exchange_request(exchange);
     OtlpForm form;
     gboolean gzip;
@@ -130,9 +135,21 @@ static void take_spans(void *arg, HttpExchange *exchange, const char *rest) {
                         "spans come as application/x-protobuf or application/json, plain or packed with gzip");
         return;
     }
+    put_post(arg, http_post_new(form, gzip, http_exchange_take_body(exchange), exchange));
+}
+
+static void take_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const HttpRequest *request = http_exchange_request(exchange);
+    OtlpForm form;
+    gboolean gzip;
+    if (!form_of(request, &form) || form != OTLP_JSON || !packing_of(request, &gzip)) {
+        http_send_error(exchange, 415, "Zipkin's spans come as application/json, plain or packed with gzip");
+        return;
+    }
     HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
-    post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
-    if (!http_posts_put(http->posts, post)) send_posted(post);
+    post->kind = POST_ZIPKIN;
+    put_post(arg, post);
 }
 
 /* ---- logins of browsers ---- */
@@ -348,6 +365,7 @@ static const Route routes[] = {
     {"/readyz", ACCESS_ANYBODY, FALSE, NULL, answer_ready},
     {"/metrics", ACCESS_METRICS, FALSE, NULL, answer_metrics},
     {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_spans},
+    {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, take_zipkin},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
     {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, ask_of_trace},

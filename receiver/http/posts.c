@@ -57,10 +57,17 @@ void http_post_free(HttpPost *post) {
     g_free(post);
 }
 
+const char *http_post_content_type(const HttpPost *post) {
+    return post->kind == POST_ZIPKIN ? "text/plain; charset=utf-8" : otlp_content_type(post->form);
+}
+
 static void refuse(HttpPost *post, int code, const char *why) {
     post->code = code;
     post->retry_after_s = code == 429 ? POSTS_RETRY_BUSY_S : code == 503 ? POSTS_RETRY_SHUT_S : 0;
-    post->answer = otlp_error(post->form, otlp_code_of_http(code), why);
+    if (post->kind == POST_ZIPKIN)
+        post->answer = g_bytes_new_take(g_strconcat(why, "\n", NULL), strlen(why) + 1);
+    else
+        post->answer = otlp_error(post->form, otlp_code_of_http(code), why);
 }
 
 /* ---- lists ---- */
@@ -91,7 +98,9 @@ static gboolean decode_form(HttpPosts *posts, HttpPost *post, Bytes body, GError
     Allowance allowance = {.budget = &posts->json};
     g_autoptr(GError) failure = NULL;
     allowance_begin(&allowance);
-    const gboolean good = otlp_decode(posts->spans, post->form, body, posts->batch, &failure);
+    const gboolean good = post->kind == POST_ZIPKIN
+                              ? zipkin_decode(posts->spans, body, posts->batch, &failure)
+                              : otlp_decode(posts->spans, post->form, body, posts->batch, &failure);
     const gboolean fits = allowance_check(error);
     allowance_end();
     if (fits && !good) g_propagate_error(error, g_steal_pointer(&failure));
@@ -148,6 +157,11 @@ static void answer_taken(HttpPost *post) {
     if (post->cut > 0)
         g_string_append_printf(message, "%s%u texts were cut, or were no UTF-8: see docs/ecosystem.md",
                                message->len > 0 ? "; " : "", post->cut);
+    if (post->kind == POST_ZIPKIN) {
+        post->code = 202;
+        post->answer = g_bytes_new(message->str, message->len);
+        return;
+    }
     post->code = 200;
     post->answer = otlp_response(post->form, (guint32)post->reply.refused, message->str);
 }

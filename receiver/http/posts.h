@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/wire/otlp/otlp.h"
+#include "common/wire/otlp/zipkin.h"
 #include "receiver/net/intake.h"
 
 /* Bodies that wait: of all peers together. A body itself is bounded by HTTP_SPANS_MAX_BYTES. */
@@ -13,9 +14,13 @@
 #define POSTS_RETRY_BUSY_S 1
 #define POSTS_RETRY_SHUT_S 5
 
+/* Of POST_ZIPKIN the form is JSON; it is taken with 202, and errors are plain text. */
+typedef enum { POST_OTLP, POST_ZIPKIN } PostKind;
+
 typedef struct HttpPost {
     struct HttpPost *next;
     void *owner; /* for the HTTP thread */
+    PostKind kind;
     OtlpForm form;
     gboolean gzip;
     GByteArray *body;
@@ -30,6 +35,8 @@ typedef struct HttpPost {
 } HttpPost;
 /* body is taken over. */
 HttpPost *http_post_new(OtlpForm form, gboolean gzip, GByteArray *body, void *owner);
+/* Of its answer. */
+const char *http_post_content_type(const HttpPost *post);
 void http_post_free(HttpPost *post);
 
 typedef struct HttpPosts HttpPosts;

@@ -81,7 +81,9 @@ static gboolean parse_target(Text target, HttpRequest *request, int *code, GErro
 }
 
 static HttpSpans spans_of(const HttpRequest *request) {
-    return request->method == HTTP_POST && strcmp(request->path, "/v1/traces") == 0 ? HTTP_OTLP : HTTP_NO_SPANS;
+    if (request->method != HTTP_POST) return HTTP_NO_SPANS;
+    if (strcmp(request->path, "/v1/traces") == 0) return HTTP_OTLP;
+    return strcmp(request->path, "/api/v2/spans") == 0 ? HTTP_ZIPKIN : HTTP_NO_SPANS;
 }
 
 static gboolean parse_first(Text line, HttpRequest *request, int *code, GError **error) {

@@ -14,7 +14,7 @@
 typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
 
 /* What a request brings, by method and path. */
-typedef enum { HTTP_NO_SPANS, HTTP_OTLP } HttpSpans;
+typedef enum { HTTP_NO_SPANS, HTTP_OTLP, HTTP_ZIPKIN } HttpSpans;
 
 typedef struct HttpRequest {
     HttpMethod method;

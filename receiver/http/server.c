@@ -140,6 +140,7 @@ static void end_or_cut(HttpConnection *connection) {
 static const char *reason_of(int code) {
     switch (code) {
     case 200: return "OK";
+    case 202: return "Accepted";
     case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";

@@ -27,11 +27,11 @@ def a_span(trace, number, **more):
     return {**span, "startTimeUnixNano": str(BEGIN), "endTimeUnixNano": str(BEGIN + 1000), **more}
 
 
-def post(plumbd, body, kind="application/json", **headers):
+def post(plumbd, body, kind="application/json", path="/v1/traces", **headers):
     """(status, answer's headers, body)"""
     connection = http.client.HTTPConnection(plumbd.http)
     sent = {"Content-Type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    connection.request("POST", "/v1/traces", body, sent)
+    connection.request("POST", path, body, sent)
     reply = connection.getresponse()
     answer = reply.status, dict(reply.getheaders()), reply.read()
     connection.close()

@@ -42,6 +42,9 @@ static void test_spans(void) {
     g_assert_true(parse("POST /v1/traces HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked", &request, &code));
     g_assert_true(request.in_chunks);
     http_request_clear(&request);
+    g_assert_true(parse("POST /api/v2/spans HTTP/1.1\r\nHost: x\r\nContent-Length: 1", &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_ZIPKIN);
+    http_request_clear(&request);
     g_assert_true(parse("GET /v1/traces HTTP/1.1\r\nHost: x", &request, &code));
     g_assert_cmpint(request.spans, ==, HTTP_NO_SPANS);
 }
