@@ -26,6 +26,8 @@ MUST_HAVE = {
         *(f"usr/share/man/man1/plumb-{command}.1" for command in COMMANDS),
         f"{DOCUMENTS}/plumbd.md",
         f"{DOCUMENTS}/examples/analysis.conf",
+        f"{DOCUMENTS}/examples/prometheus-rules.yml",
+        f"{DOCUMENTS}/examples/grafana-plumbd.json",
     ],
     "plumbd": ["usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service"],
     "plumb-bridge": ["usr/bin/plumb-bridge", "usr/lib/systemd/system/plumb-bridge.service"],
