@@ -134,6 +134,7 @@ static size_t take(char *data, size_t size, size_t n, void *arg) {
 static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
     const char *what = self->message[0] != '\0' ? self->message : curl_easy_strerror(code);
     const char *address = self->address;
+    const gboolean secure = g_str_has_prefix(self->base, "https://");
     if (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) {
         fail(
             error, PLUMB_ERROR_PEER,
@@ -146,13 +147,12 @@ static void fail_transfer(HttpSource *self, CURLcode code, GError **error) {
                code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
         fail(error, PLUMB_ERROR_PEER, "%s: TLS: %s; check the name in the address, --ca, --certificate and --key",
              address, what);
-    } else if (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR) {
+    } else if (!secure && (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR)) {
         fail(error, PLUMB_ERROR_PEER,
              "%s closed the connection without an answer: is it listen.http, not listen.thrift, and does it speak TLS "
              "(--ca FILE, or https://)?",
              address);
     } else {
-        const gboolean secure = g_str_has_prefix(self->base, "https://");
         fail(error, PLUMB_ERROR_PEER, "the connection to plumbd at %s broke: %s%s", address, what,
              secure ? "; check whether it wants a certificate (--certificate, --key)" : "");
     }
