@@ -1,5 +1,5 @@
-/* What decides who somebody is: the file of tokens, SASL's messages before the first frame, and the headers of a request.
- * The first byte of the input says which. */
+/* What decides who somebody is: the file of tokens, SASL's messages before the first frame, and the headers of a
+ * request. The first byte of the input says which. */
 #include <string.h>
 
 #include "fuzz/target.h"

@@ -54,12 +54,12 @@ const ConfigOption settings_table[] = {
     {"tls.least", CONFIG_ENUM, "1.2", 0, 0, "1.2|1.3", FALSE, "The oldest version of TLS that is spoken."},
 
     {"auth.tokens", CONFIG_STRING, "", 0, 0, NULL, FALSE,
-     "File with the hashes of tokens by which senders and readers log in, and their roles; `plumb token new` makes them. "
-     "A secret file, as tls.key; it is read again when those of TLS are."},
+     "File with the hashes of tokens by which senders and readers log in, and their roles; `plumb token new` makes "
+     "them. A secret file, as tls.key; it is read again when those of TLS are."},
 
     {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
-     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, with * for any text, or "
-     "anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or insecure, "
+     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, with * for any "
+     "text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or insecure, "
      "else nobody. The same holds for the other roles."},
     {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
     {"access.metrics", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may see /metrics."},

@@ -11,7 +11,7 @@
 
 typedef struct Tokens Tokens;
 /* CONFIG, with the number of the line. */
-Tokens *tokens_parse(const char *text, GError **error);
+Tokens *tokens_parse(const char *text, GError **error); /* for tests */
 /* Reads a secret file (common/base/secret_file.h). */
 Tokens *tokens_read(const char *path, GError **error);
 void tokens_free(Tokens *tokens);
