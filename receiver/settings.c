@@ -59,8 +59,8 @@ const ConfigOption settings_table[] = {
 
     {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
      "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, with * for any "
-     "text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or insecure, "
-     "else nobody. The same holds for the other roles."},
+     "text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or "
+     "insecure, else nobody. The same holds for the other roles."},
     {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
     {"access.metrics", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may see /metrics."},
     {"access.peer", CONFIG_LIST, "", 0, 0, NULL, TRUE,
