@@ -53,6 +53,13 @@ static gboolean check(const Config *config, GError **error) {
     return settings != NULL;
 }
 
+/* Certificates, keys and tokens, too. */
+static gboolean check_files(const Config *config, GError **error) {
+    g_autoptr(Settings) settings = settings_new(config, error);
+    g_autoptr(Security) security = settings != NULL ? security_new(&settings->security, error) : NULL;
+    return security != NULL;
+}
+
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, ""); /* --help has signs that are not of ASCII; numbers stay as they are */
     umask(0077); /* store, journal and what lies beside them hold paths and names of users: for this user alone */
@@ -73,7 +80,7 @@ int main(int argc, char **argv) {
     }
 
     g_autoptr(Config) config = config_new(settings_table);
-    if (!configure(config, &error) || !check(config, &error)) {
+    if (!configure(config, &error) || !(check_only ? check_files(config, &error) : check(config, &error))) {
         g_autofree char *line = harmless_line(error->message); /* the file's lines are in it */
         fprintf(stderr, "plumbd: %s\n", line);
         return 2;

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import ssl
+import subprocess
 import threading
 
 import pytest
@@ -261,7 +262,9 @@ def test_bad_keys(make_plumbd, authority, tmp_path, wrong):
         key.write_text("nothing\n")
     else:
         key.unlink()
-    messages = refused(make_plumbd(tls__certificate=certificate, tls__key=key))
+    plumbd = make_plumbd(tls__certificate=certificate, tls__key=key)
+    checked = subprocess.run([*plumbd.command(), "--check-config"], capture_output=True, text=True)
+    messages = refused(plumbd)
     said = {
         "readable": "chmod 600",
         "link": "is a link",
@@ -271,3 +274,4 @@ def test_bad_keys(make_plumbd, authority, tmp_path, wrong):
         "missing": "No such file",
     }
     assert said[wrong] in messages and len(messages.splitlines()) == 1
+    assert checked.returncode == 2 and said[wrong] in checked.stderr
