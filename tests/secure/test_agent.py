@@ -6,6 +6,7 @@ import pytest
 
 from script.hdfs.jars import agent_jar, hadoop_jars
 from tests.secure.conftest import ask, receiver, trusting
+from tests.secure.test_tokens import line, write_tokens
 
 
 def list_root(folder, receivers, **settings):
@@ -56,3 +57,20 @@ def test_another_receiver_is_none(secure, authority, stranger, tmp_path, wrong):
     opened = next(line for line in body.decode().splitlines() if line.startswith("plumbd_connections_opened_total "))
     assert status == 200 and int(opened.split()[1]) > 0
     assert receiver(plumbd, trusting(authority))["spans_received"] == 0
+
+
+def test_spans_come_by_a_token(secure, authority, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("plumb_agent_0123456789\n")
+    tokens = write_tokens(tmp_path / "tokens", line("agents", "write", "plumb_agent_0123456789"))
+    plumbd = secure(auth__tokens=tokens, access__write="cert:nobody", access__read="anonymous")
+    list_root(
+        tmp_path / "a",
+        f"localhost:{plumbd.thrift[1]}",
+        tls="on",
+        tls_trust=authority.pem,
+        auth="token",
+        auth_token_file=token,
+    )
+    found = receiver(plumbd, trusting(authority))
+    assert found["spans_received"] > 0 and found["rejected_frames"] == {} and found["refused_connections"] == {}
