@@ -300,6 +300,7 @@ static gboolean rocks_get(Store *base, StoreFamily family, Bytes key, GBytes **v
         rocksdb_get_pinned_cf(store->db, store->reading, store->families[family], key.data, key.size_bytes, &text);
     if (text != NULL) return rocks_fail(store, text, error);
     if (slice == NULL) return TRUE;
+
     size_t size;
     const char *data = rocksdb_pinnableslice_value(slice, &size);
     if (store_value_is_bad(data, size)) {

@@ -92,6 +92,7 @@ static void show_timeline(const json_t *timeline, const Style *style, GString *o
         }
         g_string_append_c(out, '\n');
     }
+
     if (json_array_size(timeline) == 0) return;
     paragraph_append(style, 0,
                      style->utf8

@@ -20,6 +20,7 @@ static void show_stage(const Style *style, const json_t *stage, GString *out) {
     g_string_append_printf(
         out, "\nstage %" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "%s%s: took %s a task (%s looked at)\n",
         field_int(stage, "stage"), field_int(stage, "stage_attempt"), name[0] ? " " : "", name, seen, tasks);
+
     const json_t *hosts = field_list(stage, "hosts"), *host;
     gsize i;
     if (json_array_size(hosts) == 0) {

@@ -39,6 +39,7 @@ static json_t *find_in_parts(const Asked *asked, SpanId id, guint *part, GError 
         if (span != NULL) found = span_json(asked->archive, span, error);
         good = (span == NULL || found != NULL) && allowance_check(error);
     }
+
     allowance_hold(&charged, 0);
     if (good) return found;
     json_decref(found);

@@ -51,6 +51,7 @@ static gboolean parse_duration(const Asked *asked, const char *name, gint64 *ns,
         sum += number * unit_ns;
         at = end + length;
     }
+
     if (*at != '\0' || !(sum < (double)G_MAXINT64))
         return fail(error, PLUMB_ERROR_INPUT, "%s = '%s': must be a duration: 1.2s, 100ms, 500us", name, text);
     *ns = (gint64)sum;

@@ -177,6 +177,7 @@ static SpanCursor put_tags(Writer *writer, const SpanRec *span, Process *process
     SpanCursor cursor = span_cursor(span);
     guint skip = 0;
     gboolean first = TRUE;
+
     span_description(writer->archive, span, writer->text, &skip);
     put(writer->out, ",\"tags\":[");
     for (SpanAnnotation next; span_next_annotation(&cursor, &next);) {

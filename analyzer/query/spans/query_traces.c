@@ -77,6 +77,7 @@ static gboolean parse_filter(const Asked *asked, TraceFilter *filter, GError **e
     filter->annotations = g_array_new(FALSE, FALSE, sizeof(AnnotationFilter));
     filter->pattern_fits = g_hash_table_new(NULL, NULL);
     parse_annotations(asked, filter);
+
     return params_period(params, asked->now_ns, &filter->period, error) &&
            params_roles(params, &filter->roles, error) &&
            params_duration(params, "min_duration", &filter->min_duration_ns, error) &&

@@ -307,6 +307,7 @@ AppTasks *app_tasks_load(Archive *archive, const char *app_key, gint64 now_ms, G
     tasks->executors = g_ptr_array_new_with_free_func(g_free);
     tasks->usage = g_ptr_array_new_with_free_func((GDestroyNotify)usage_free);
     if (!load_app(archive, app_key, tasks, error)) return NULL;
+
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
     g_autoptr(GHashTable) hosts = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) executors = g_hash_table_new(g_str_hash, g_str_equal);

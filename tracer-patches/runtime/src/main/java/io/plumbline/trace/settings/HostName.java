@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * What this host calls itself. It is asked of the kernel, since a look-up of names may take seconds. Hosts that all call
- * themselves localhost would be one: these are named by their address.
+ * What this host calls itself. It is asked of the kernel, since a look-up of names may take seconds. Hosts that all
+ * call themselves localhost would be one: these are named by their address.
  */
 public final class HostName {
     private static final Path KERNEL = Paths.get("/proc/sys/kernel/hostname");

@@ -35,7 +35,8 @@ class HostNameTest {
         for (String name : Arrays.asList("localhost", "localhost.localdomain", "", "(none)", "a/b")) {
             assertEquals("shell", HostName.name(kernel(name), "shell"), name);
             String otherwise = HostName.name(kernel(name), name);
-            assertFalse(otherwise.isEmpty() || otherwise.startsWith("localhost") || otherwise.indexOf('/') >= 0, otherwise);
+            assertFalse(otherwise.isEmpty() || otherwise.startsWith("localhost") || otherwise.indexOf('/') >= 0,
+                    otherwise);
         }
     }
 
