@@ -131,7 +131,7 @@ static void fill_row(void *arg, guint32 row, const Call *call, gint32 parent) {
 static void fill_times(Fill *fill, const CallTree *tree) {
     const Measured measured = {.tree = tree};
     gboolean differs;
-    TreeTimes *times = times_by_rule(&measured, archive_waits(fill->calls->archive), TIMES_BY_TURNS, &differs);
+    TreeTimes *times = times_by_rule(&measured, archive_waits(fill->calls->archive), TIMES_NOW, &differs);
     guint32 row = 0;
     for (guint32 node = 1; node < tree->n_nodes && allowance_goes_on(); node++) {
         if (tree->span[node] == NULL) continue;
