@@ -155,10 +155,10 @@ static gboolean count_group(Contrast *contrast, Group group, const json_t *found
     gsize i;
     const json_t *row;
     json_array_foreach(json_object_get(found, "traces"), i, row) {
-        guint64 *id = g_new(guint64, 1);
-        *id = g_ascii_strtoull(json_string_value(json_object_get(row, "trace")), NULL, 16);
-        if (contrast->traces[group] == GROUP_MAX || !g_hash_table_add(skip, id)) continue;
-        if (!count_trace(contrast, group, *id, error)) return FALSE;
+        if (contrast->traces[group] == GROUP_MAX) break;
+        const guint64 id = g_ascii_strtoull(json_string_value(json_object_get(row, "trace")), NULL, 16);
+        if (!g_hash_table_add(skip, g_memdup2(&id, sizeof id))) continue;
+        if (!count_trace(contrast, group, id, error)) return FALSE;
     }
     return TRUE;
 }
