@@ -118,7 +118,18 @@ static gboolean count_trace(Contrast *contrast, Group group, guint64 trace_id, G
 
 /* ---- the groups ---- */
 
-static const char *const common[] = {"host", "role", "function", "path", "annotation", "pattern", "incomplete", NULL};
+static const char *const common[] = {"host",
+                                     "role",
+                                     "function",
+                                     "path",
+                                     "annotation",
+                                     "pattern",
+                                     "incomplete",
+                                     "call_min_duration",
+                                     "call_max_duration",
+                                     "min_spans",
+                                     "max_spans",
+                                     NULL};
 static const char *const of_group[] = {"since", "until", "min_duration", "max_duration", NULL};
 
 static void copy_param(const Asked *asked, const char *from, const char *name, QueryParams *to) {
