@@ -1,6 +1,7 @@
 """kill -9, damaged journals, repeated batches: nothing lost that was acknowledged, nothing counted twice."""
 
 import collections
+import http.client
 import os
 import random
 import re
@@ -432,7 +433,10 @@ def test_flipped_bits_in_the_store(make_plumbd, tmp_path):
                 assert str(plumbd.store) in plumbd.messages()
                 continue
             plumbd.http = re.search(r" http=(\S+)", line).group(1)
-            status, body = plumbd.fetch("/api/v1/export")
+            try:
+                status, body = plumbd.fetch("/api/v1/export")
+            except http.client.IncompleteRead:  # an export that lacks something ends without its last chunk
+                status, body = 200, b"error"
             assert plumbd.process.poll() is None
             if status == 200 and b"error" not in body[-200:]:
                 assert len(body.splitlines()) == 15_000, f"{name} at {at}: spans are missing and nobody said so"
