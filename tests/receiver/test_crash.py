@@ -437,6 +437,7 @@ def test_flipped_bits_in_the_store(make_plumbd, tmp_path):
                 status, body = plumbd.fetch("/api/v1/export")
             except http.client.IncompleteRead:  # an export that lacks something ends without its last chunk
                 status, body = 200, b"error"
+                assert plumbd.stored()["unreadable"], f"{name} at {at}: cut off, and nobody said why"
             assert plumbd.process.poll() is None
             if status == 200 and b"error" not in body[-200:]:
                 assert len(body.splitlines()) == 15_000, f"{name} at {at}: spans are missing and nobody said so"
