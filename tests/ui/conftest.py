@@ -13,6 +13,8 @@ from tests.ui import load, spark
 
 SPARK_LOG = ROOT / "tests/data/spark/4.3.0/normal.zstd"
 SCREENSHOTS = ROOT / "build/screenshots"
+AXE = ROOT / "ui/node_modules/axe-core/axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WINDOW = {"width": 1440, "height": 900}
 
 
@@ -91,6 +93,20 @@ class Page:
         """Until every question is answered."""
         self.page.wait_for_load_state("networkidle")
         self.page.locator(".skeleton, .again").first.wait_for(state="detached")
+
+    def look_at_both_themes(self, name):
+        """A picture of each in build/screenshots, and nothing that hinders a reader; how many rules each passed."""
+        passed = []
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.evaluate(AXE.read_text())
+        for theme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=theme)
+            self.page.locator(f"html[data-theme={theme}]").wait_for()
+            self.page.screenshot(path=SCREENSHOTS / f"{name}-{theme}.png", full_page=True)
+            found = self.page.evaluate("tags => axe.run({runOnly: {type: 'tag', values: tags}})", TAGS)
+            assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found["violations"]] == []
+            passed.append(len(found["passes"]))
+        return passed
 
     def text(self, selector):
         return self.page.locator(selector).inner_text()

@@ -1,7 +1,7 @@
 // Small pieces of many views.
 
 import type { ComponentChildren, VNode } from 'preact'
-import { go, value } from '../app/address.ts'
+import { go, linkTo, value } from '../app/address.ts'
 import { visible } from '../text/visible.ts'
 
 export const ROLES = ['client', 'namenode', 'datanode', 'journalnode', 'local'] as const
@@ -22,6 +22,31 @@ export function Name({ text, role }: { text: string; role?: string }): VNode {
       {role !== undefined && <Role role={role} />}
       <bdi>{visible(text)}</bdi>
     </span>
+  )
+}
+
+/** The name of a function, that leads to its hosts over time. */
+export function FunctionLink(props: { of: { function: string; role: string } }): VNode {
+  const { function: text, role } = props.of
+  return (
+    <a class="plain" href={linkTo('overview', '', { function: text, role })}>
+      <Name text={text} role={role} />
+    </a>
+  )
+}
+
+/** The button that opens and closes what stands below it. */
+export function Opener(props: { open: boolean; turn: () => void; children: ComponentChildren }): VNode {
+  return (
+    <button
+      type="button"
+      class={`plain opener ${props.open ? 'open' : ''}`}
+      aria-expanded={props.open}
+      onClick={props.turn}
+    >
+      <span class="twist" aria-hidden="true" />
+      {props.children}
+    </button>
   )
 }
 
@@ -81,6 +106,20 @@ export function Select(props: {
         ))}
       </select>
     </label>
+  )
+}
+
+/** Of functions: a row for each, or for each and host. */
+export function ByHostChoice(): VNode {
+  return (
+    <Choice
+      name="by"
+      label="rows"
+      options={[
+        ['', 'per function'],
+        ['host', 'per host'],
+      ]}
+    />
   )
 }
 

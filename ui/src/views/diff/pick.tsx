@@ -6,7 +6,7 @@ import { go, value } from '../../app/address.ts'
 import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Choice, Field, Select } from '../../parts/bits.tsx'
+import { ByHostChoice, Field, Select } from '../../parts/bits.tsx'
 import { clockTime } from '../../text/times.ts'
 import { count, duration } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
@@ -65,14 +65,7 @@ function Periods(): VNode {
       />
       <Field name="a" label="or before" placeholder="2h..1h" width={11} />
       <Field name="b" label="after" placeholder="1h.." width={11} />
-      <Choice
-        name="by"
-        label="rows"
-        options={[
-          ['', 'per function'],
-          ['host', 'per host'],
-        ]}
-      />
+      <ByHostChoice />
     </>
   )
 }

@@ -5,7 +5,7 @@ import type { DiffAnswer, DiffRow } from '../../api/diff.ts'
 import { go, linkTo, value } from '../../app/address.ts'
 import { zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Chips, Choice, Name, RoleChoice } from '../../parts/bits.tsx'
+import { Chips, Choice, FunctionLink, RoleChoice } from '../../parts/bits.tsx'
 import { ChangeWord, changeText, zText } from '../../parts/change.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -36,11 +36,7 @@ function columnsOf(byHost: boolean): Column<DiffRow>[] {
       key: 'function',
       head: 'function',
       text: true,
-      cell: (row) => (
-        <a class="plain" href={linkTo('overview', '', { function: row.function, role: row.role })}>
-          <Name text={row.function} role={row.role} />
-        </a>
-      ),
+      cell: (row) => <FunctionLink of={row} />,
     },
     ...(byHost ? [host] : []),
     { key: 'state', head: 'change', text: true, cell: (row) => <ChangeWord state={row.state} /> },

@@ -4,7 +4,7 @@ import type { VNode } from 'preact'
 import type { Pattern, PatternNode } from '../../api/answers.ts'
 import { go, linkTo, refine, value, values } from '../../app/address.ts'
 import { Strip, logDomain, type Domain } from '../../marks/strip.tsx'
-import { Name } from '../../parts/bits.tsx'
+import { Name, Opener } from '../../parts/bits.tsx'
 import { Icicle } from '../../parts/icicle.tsx'
 import { Facts, factsOf } from '../../parts/measure.tsx'
 import type { Width } from '../../timeline/icicle.ts'
@@ -163,17 +163,14 @@ export function PatternCard(props: { pattern: Pattern; number: number; whole: nu
   return (
     <section class={`card ${open ? 'open' : ''}`}>
       <header>
-        <button
-          type="button"
-          class="plain opener"
-          aria-expanded={open}
-          onClick={() => go({ open: open ? 'none' : pattern.pattern, sel: undefined, focus: undefined })}
+        <Opener
+          open={open}
+          turn={() => go({ open: open ? 'none' : pattern.pattern, sel: undefined, focus: undefined })}
         >
-          <span class="twist" aria-hidden="true" />
           <h2>
             <Name text={root?.function ?? ''} role={root?.role ?? 'local'} />
           </h2>
-        </button>
+        </Opener>
         <Marks pattern={pattern} />
         <span class="amounts">
           <b>{share(pattern.total_ns, props.whole)}</b> of the time · {count(pattern.traces)} traces ·{' '}

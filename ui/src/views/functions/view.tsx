@@ -6,7 +6,7 @@ import { go, linkTo, linkWith, value } from '../../app/address.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { logDomain, type Domain } from '../../marks/strip.tsx'
-import { Bar, Chips, Choice, Name, RoleChoice } from '../../parts/bits.tsx'
+import { Bar, ByHostChoice, Chips, Choice, Name, Opener, RoleChoice } from '../../parts/bits.tsx'
 import { Empty, Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
@@ -32,15 +32,9 @@ const keyOf = (row: FunctionRow): string => `${row.function} ${row.role} ${row.h
 function nameCell(row: FunctionRow): VNode {
   const open = value('open') === keyOf(row)
   return (
-    <button
-      type="button"
-      class={`plain opener ${open ? 'open' : ''}`}
-      aria-expanded={open}
-      onClick={() => go({ open: open ? undefined : keyOf(row) })}
-    >
-      <span class="twist" aria-hidden="true" />
+    <Opener open={open} turn={() => go({ open: open ? undefined : keyOf(row) })}>
       <Name text={row.function} role={row.role} />
-    </button>
+    </Opener>
   )
 }
 
@@ -169,14 +163,7 @@ function Tools(): VNode {
           ['rate', 'bytes per second'],
         ]}
       />
-      <Choice
-        name="by"
-        label="rows"
-        options={[
-          ['', 'per function'],
-          ['host', 'per host'],
-        ]}
-      />
+      <ByHostChoice />
       <RoleChoice />
     </>
   )

@@ -7,7 +7,7 @@ import { zone } from '../../app/choices.ts'
 import { askedPeriod } from '../../app/period.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Curve, type Line } from '../../marks/curve.tsx'
-import { Name } from '../../parts/bits.tsx'
+import { FunctionLink, Opener } from '../../parts/bits.tsx'
 import { Exported } from '../../parts/export.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -30,11 +30,7 @@ const FUNCTIONS: readonly Column<FunctionRow>[] = [
     key: 'function',
     head: 'function',
     text: true,
-    cell: (row) => (
-      <a class="plain" href={linkTo('overview', '', { function: row.function, role: row.role })}>
-        <Name text={row.function} role={row.role} />
-      </a>
-    ),
+    cell: (row) => <FunctionLink of={row} />,
   },
   { key: 'class', head: 'class of work', text: true, cell: (row) => row.class },
   {
@@ -121,15 +117,9 @@ function Part(props: { name: string; title: string; children: ComponentChildren 
   const open = value('open') === props.name
   return (
     <section class="card">
-      <button
-        type="button"
-        class={`plain opener ${open ? 'open' : ''}`}
-        aria-expanded={open}
-        onClick={() => go({ open: open ? undefined : props.name })}
-      >
-        <span class="twist" aria-hidden="true" />
+      <Opener open={open} turn={() => go({ open: open ? undefined : props.name })}>
         <h2>{props.title}</h2>
-      </button>
+      </Opener>
       {open && props.children}
     </section>
   )

@@ -10,7 +10,7 @@ import type {
 } from '../../api/operations.ts'
 import { go, linkTo, linkWith, route, value } from '../../app/address.ts'
 import { useQuestion } from '../../app/question.ts'
-import { Bar, Choice } from '../../parts/bits.tsx'
+import { Bar, Choice, Opener } from '../../parts/bits.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View, type Asked } from '../../parts/view.tsx'
@@ -154,15 +154,9 @@ function Stage({ app, of, open }: { app: string; of: StageOperations; open: bool
   return (
     <section class={`card ${open ? 'open' : ''}`}>
       <header>
-        <button
-          type="button"
-          class="plain opener"
-          aria-expanded={open}
-          onClick={() => go({ open: open ? 'none' : keyOf(of) })}
-        >
-          <span class="twist" aria-hidden="true" />
+        <Opener open={open} turn={() => go({ open: open ? 'none' : keyOf(of) })}>
           <h2>Stage {keyOf(of)}</h2>
-        </button>
+        </Opener>
         <span class="mark">{of.pattern === 'none' ? 'no pattern' : `pattern ${of.pattern}`}</span>
         <span>{of.meaning.replace(/^no pattern: /, '')}</span>
         <span class="amounts">
