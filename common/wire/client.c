@@ -108,6 +108,25 @@ static ssize_t receive_some(WireClient *client, guint8 *into, gsize room, short 
     return recv(client->fd, into, room, 0);
 }
 
+/* What has come, at least one byte; 0, or an errno (ECONNRESET when the peer closed). */
+static int receive_more(WireClient *client, guint8 *into, gsize room, gint64 deadline_ms, gsize *got) {
+    for (;;) {
+        short events;
+        const gssize result = receive_some(client, into, room, &events);
+        if (result == 0) return ECONNRESET;
+        if (result > 0) {
+            *got = (gsize)result;
+            return 0;
+        }
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            const int err = wait_ready(client->fd, events, deadline_ms);
+            if (err != 0) return err;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+}
+
 static int send_all(WireClient *client, const guint8 *data, gsize size_bytes, gint64 deadline_ms) {
     while (size_bytes > 0) {
         short events;
@@ -137,18 +156,10 @@ static int receive_frame(WireClient *client, guint8 buffer[REPLY_BYTES], gint64 
         }
         if (state != FRAME_PARTIAL) return EPROTO;
 
-        short events;
-        const gssize got = receive_some(client, buffer + have, REPLY_BYTES - have, &events);
-        if (got > 0) {
-            have += (gsize)got;
-        } else if (got == 0) {
-            return ECONNRESET;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            const int err = wait_ready(client->fd, events, deadline_ms);
-            if (err != 0) return err;
-        } else if (errno != EINTR) {
-            return errno;
-        }
+        gsize got;
+        const int err = receive_more(client, buffer + have, REPLY_BYTES - have, deadline_ms, &got);
+        if (err != 0) return err;
+        have += got;
     }
 }
 
@@ -163,18 +174,9 @@ static gboolean fail_security(WireClient *client, GError **error) {
 
 /* As many bytes; 0, or an errno. */
 static int receive_all(WireClient *client, guint8 *into, gsize size_bytes, gint64 deadline_ms) {
-    for (gsize have = 0; have < size_bytes;) {
-        short events;
-        const gssize got = receive_some(client, into + have, size_bytes - have, &events);
-        if (got == 0) return ECONNRESET;
-        if (got > 0) {
-            have += (gsize)got;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            const int err = wait_ready(client->fd, events, deadline_ms);
-            if (err != 0) return err;
-        } else if (errno != EINTR) {
-            return errno;
-        }
+    for (gsize have = 0, got; have < size_bytes; have += got) {
+        const int err = receive_more(client, into + have, size_bytes - have, deadline_ms, &got);
+        if (err != 0) return err;
     }
     return 0;
 }

@@ -17,34 +17,49 @@ gboolean wire_security_is_set(const WireSecurity *security) {
                                 security->token_file != NULL);
 }
 
-static const char *reason(void) {
+const char *wire_tls_failure(void) {
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
     return text != NULL ? text : "it cannot be read";
 }
 
-static gboolean use_key(SSL_CTX *context, const char *path, GError **error) {
+/* A key under a passphrase: nobody is there to be asked. */
+static int no_passphrase(char *into, int size, int writing, void *arg) {
+    (void)into, (void)size, (void)writing, (void)arg;
+    return 0;
+}
+
+EVP_PKEY *wire_key_read(const char *path, GError **error) {
     gsize size_bytes;
     char *pem = secret_file_read(path, &size_bytes, error);
-    if (pem == NULL) return FALSE;
+    if (pem == NULL) return NULL;
     BIO *bio = BIO_new_mem_buf(pem, (int)size_bytes);
-    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)"");
-    const gboolean good = key != NULL && SSL_CTX_use_PrivateKey(context, key) == 1;
-    EVP_PKEY_free(key);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
     BIO_free(bio);
     secret_free(pem, size_bytes);
-    return good || fail(error, PLUMB_ERROR_CONFIG, "%s: %s", path, reason());
+    return key;
+}
+
+static gboolean use_key(SSL_CTX *context, const char *path, GError **error) {
+    g_autoptr(GError) failure = NULL;
+    EVP_PKEY *key = wire_key_read(path, &failure);
+    const gboolean good = key != NULL && SSL_CTX_use_PrivateKey(context, key) == 1;
+    EVP_PKEY_free(key);
+    if (good) return TRUE;
+    if (failure == NULL) return fail(error, PLUMB_ERROR_CONFIG, "%s: %s", path, wire_tls_failure());
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
 }
 
 static gboolean use_files(SSL_CTX *context, const WireSecurity *security, GError **error) {
     if (security->ca == NULL && SSL_CTX_set_default_verify_paths(context) != 1)
-        return fail(error, PLUMB_ERROR_CONFIG, "the system's certificates: %s", reason());
+        return fail(error, PLUMB_ERROR_CONFIG, "the system's certificates: %s", wire_tls_failure());
     if (security->ca != NULL && SSL_CTX_load_verify_locations(context, security->ca, NULL) != 1)
-        return fail(error, PLUMB_ERROR_CONFIG, "%s: %s", security->ca, reason());
+        return fail(error, PLUMB_ERROR_CONFIG, "%s: %s", security->ca, wire_tls_failure());
     if ((security->certificate == NULL) != (security->key == NULL))
         return fail(error, PLUMB_ERROR_CONFIG, "a certificate needs its key: give --certificate and --key");
     if (security->certificate == NULL) return TRUE;
     if (SSL_CTX_use_certificate_chain_file(context, security->certificate) != 1)
-        return fail(error, PLUMB_ERROR_CONFIG, "%s: %s", security->certificate, reason());
+        return fail(error, PLUMB_ERROR_CONFIG, "%s: %s", security->certificate, wire_tls_failure());
     return use_key(context, security->key, error);
 }
 
@@ -159,5 +174,5 @@ gboolean wire_login_append(const char *token_file, GByteArray *out, GError **err
 
 const char *wire_tls_reason(const SSL *ssl) {
     const long verified = SSL_get_verify_result(ssl);
-    return verified != X509_V_OK ? X509_verify_cert_error_string(verified) : reason();
+    return verified != X509_V_OK ? X509_verify_cert_error_string(verified) : wire_tls_failure();
 }

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 struct ssl_st;
+struct evp_pkey_st;
 
 /* Files, each NULL when there is none; with any of them there is TLS. */
 typedef struct WireSecurity {
@@ -32,3 +33,10 @@ gboolean wire_login_append(const char *token_file, GByteArray *out, GError **err
 char *wire_token_read(const char *path, GError **error);
 /* What was wrong: of the receiver's certificate, if that was it; static. */
 const char *wire_tls_reason(const struct ssl_st *ssl);
+/* ---- of both sides ---- */
+
+/* What OpenSSL says of the last failure; static. */
+const char *wire_tls_failure(void);
+/* The key in a secret file, in PEM and without a passphrase: EVP_PKEY_free() it. NULL with an error (CONFIG, IO) when
+ * the file cannot be read; NULL without one when it holds no such key: wire_tls_failure() says why. */
+struct evp_pkey_st *wire_key_read(const char *path, GError **error);

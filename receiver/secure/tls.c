@@ -1,48 +1,31 @@
 #include "receiver/secure/tls.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <string.h>
 
 #include "common/base/error.h"
-#include "common/base/secret_file.h"
+#include "common/wire/secure.h"
 
 /* What is read from a socket at once: with OpenSSL's own 16 KiB, large batches cost twice as many calls. */
 #define READ_AHEAD_BYTES (64u * 1024)
 /* Longer names are nobody's. */
 #define NAME_MAX_BYTES 255
 
-/* What OpenSSL says of the last failure. */
-static const char *reason(void) {
-    const char *text = ERR_reason_error_string(ERR_peek_last_error());
-    return text != NULL ? text : "it cannot be read";
-}
-
 static gboolean fail_file(GError **error, const char *key, const char *path) {
-    return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", key, path, reason());
+    return fail(error, PLUMB_ERROR_CONFIG, "%s: %s: %s", key, path, wire_tls_failure());
 }
 
 /* ---- our own certificate ---- */
 
-/* A key under a passphrase: nobody is there to be asked. */
-static int no_passphrase(char *into, int size, int writing, void *arg) {
-    (void)into, (void)size, (void)writing, (void)arg;
-    return 0;
-}
-
 static gboolean use_key(SSL_CTX *context, const char *path, GError **error) {
-    gsize size_bytes;
-    char *pem = secret_file_read(path, &size_bytes, error);
-    if (pem == NULL) {
-        g_prefix_error(error, "tls.key: ");
+    g_autoptr(GError) failure = NULL;
+    EVP_PKEY *key = wire_key_read(path, &failure);
+    if (failure != NULL) {
+        g_propagate_prefixed_error(error, g_steal_pointer(&failure), "tls.key: ");
         return FALSE;
     }
-    BIO *bio = BIO_new_mem_buf(pem, (int)size_bytes);
-    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
-    BIO_free(bio);
-    secret_free(pem, size_bytes);
     if (key == NULL)
         return fail(error, PLUMB_ERROR_CONFIG, "tls.key: %s holds no key in PEM without a passphrase", path);
     const gboolean fits = SSL_CTX_use_PrivateKey(context, key) == 1;
@@ -103,7 +86,7 @@ SSL_CTX *tls_context_new(const TlsFiles *files, GError **error) {
     ERR_clear_error();
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (context == NULL) {
-        fail(error, PLUMB_ERROR_CONFIG, "TLS: %s", reason());
+        fail(error, PLUMB_ERROR_CONFIG, "TLS: %s", wire_tls_failure());
         return NULL;
     }
     set_modes(context, files->least);
