@@ -119,37 +119,32 @@ static gboolean packing_of(const HttpRequest *request, gboolean *gzip) {
     return !encoding || *gzip || g_ascii_strcasecmp(encoding, "identity") == 0;
 }
 
-static void put_post(Http *http, HttpPost *post) {
-    HttpExchange *exchange = post->owner;
+static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
+    const HttpRequest *request = http_exchange_request(exchange);
+    OtlpForm form;
+    gboolean gzip;
+    if (!form_of(request, &form) || (kind == POST_ZIPKIN && form != OTLP_JSON) || !packing_of(request, &gzip)) {
+        http_send_error(exchange, 415,
+                        kind == POST_ZIPKIN
+                            ? "Zipkin's spans come as application/json, plain or packed with gzip"
+                            : "spans come as application/x-protobuf or application/json, plain or packed with gzip");
+        return;
+    }
+
+    HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
+    post->kind = kind;
     post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
     if (!http_posts_put(http->posts, post)) send_posted(post);
 }
 
-static void take_spans(void *arg, HttpExchange *exchange, const char *rest) {
+static void take_otlp(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
-    const HttpRequest *request = http_exchange_request(exchange);
-    OtlpForm form;
-    gboolean gzip;
-    if (!form_of(request, &form) || !packing_of(request, &gzip)) {
-        http_send_error(exchange, 415,
-                        "spans come as application/x-protobuf or application/json, plain or packed with gzip");
-        return;
-    }
-    put_post(arg, http_post_new(form, gzip, http_exchange_take_body(exchange), exchange));
+    take_post(arg, exchange, POST_OTLP);
 }
 
 static void take_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
-    const HttpRequest *request = http_exchange_request(exchange);
-    OtlpForm form;
-    gboolean gzip;
-    if (!form_of(request, &form) || form != OTLP_JSON || !packing_of(request, &gzip)) {
-        http_send_error(exchange, 415, "Zipkin's spans come as application/json, plain or packed with gzip");
-        return;
-    }
-    HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
-    post->kind = POST_ZIPKIN;
-    put_post(arg, post);
+    take_post(arg, exchange, POST_ZIPKIN);
 }
 
 /* ---- logins of browsers ---- */
@@ -364,7 +359,7 @@ static const Route routes[] = {
     {"/healthz", ACCESS_ANYBODY, FALSE, NULL, answer_alive},
     {"/readyz", ACCESS_ANYBODY, FALSE, NULL, answer_ready},
     {"/metrics", ACCESS_METRICS, FALSE, NULL, answer_metrics},
-    {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_spans},
+    {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_otlp},
     {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, take_zipkin},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},

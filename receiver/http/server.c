@@ -249,8 +249,9 @@ static gboolean has_already(const HttpRequest *request, guint64 tag) {
     return tag != 0 && request->known != NULL && strstr(request->known, text) != NULL;
 }
 
-static void send_whole(HttpConnection *connection, int code, const char *type, GBytes *body) {
-    write_head(connection, code, type, security_lines, (gssize)g_bytes_get_size(body));
+/* lines: of the head, beside those that every answer has. */
+static void send_whole(HttpConnection *connection, int code, const char *type, const char *lines, GBytes *body) {
+    write_head(connection, code, type, lines, (gssize)g_bytes_get_size(body));
     send_body(connection, body);
 }
 
@@ -267,7 +268,7 @@ static HttpConnection *let_go(HttpExchange *exchange) {
 
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
     HttpConnection *connection = let_go(exchange);
-    if (connection != NULL) send_whole(connection, code, type, body);
+    if (connection != NULL) send_whole(connection, code, type, security_lines, body);
 }
 
 void http_send_content(HttpExchange *exchange, const HttpContent *content) {
@@ -276,9 +277,7 @@ void http_send_content(HttpExchange *exchange, const HttpContent *content) {
     if (connection == NULL) return;
     g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
     g_autofree char *lines = content_lines(content);
-    GBytes *body = known ? nothing : content->body;
-    write_head(connection, known ? 304 : content->code, content->type, lines, (gssize)g_bytes_get_size(body));
-    send_body(connection, body);
+    send_whole(connection, known ? 304 : content->code, content->type, lines, known ? nothing : content->body);
 }
 
 void http_send_text(HttpExchange *exchange, int code, const char *text) {
@@ -288,9 +287,7 @@ void http_send_text(HttpExchange *exchange, int code, const char *text) {
 
 void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped) {
     HttpConnection *connection = let_go(exchange);
-    if (connection == NULL) return;
-    write_head(connection, 200, type, lasting ? lasting_page_lines : page_lines, (gssize)g_bytes_get_size(gzipped));
-    send_body(connection, gzipped);
+    if (connection != NULL) send_whole(connection, 200, type, lasting ? lasting_page_lines : page_lines, gzipped);
 }
 
 static GBytes *error_body(const char *message) {
@@ -316,16 +313,14 @@ void http_send_session(HttpExchange *exchange, const char *id) {
     g_autofree char *lines =
         g_strdup_printf("%sSet-Cookie: " LOGIN_COOKIE "=%s; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=%d\r\n",
                         security_lines, id != NULL ? id : "", id != NULL ? LOGIN_SECONDS : 0);
-    write_head(connection, 200, "application/json", lines, (gssize)g_bytes_get_size(body));
-    send_body(connection, body);
+    send_whole(connection, 200, "application/json", lines, body);
 }
 
 void http_send_own(HttpExchange *exchange, int code, const char *type, const char *text) {
     HttpConnection *connection = let_go(exchange);
     if (connection == NULL) return;
     g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
-    write_head(connection, code, type, own_lines, (gssize)g_bytes_get_size(body));
-    send_body(connection, body);
+    send_whole(connection, code, type, own_lines, body);
 }
 
 void http_send_denied(HttpExchange *exchange) {
@@ -412,7 +407,7 @@ static void refuse_connection(HttpConnection *connection, int code, const char *
     drop_spans(connection);
     connection->keep_alive = connection->silent = FALSE;
     connection->linger = TRUE;
-    send_whole(connection, code, "application/json", body);
+    send_whole(connection, code, "application/json", security_lines, body);
 }
 
 /* FALSE: it was answered here. */
