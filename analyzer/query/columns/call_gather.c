@@ -58,8 +58,7 @@ static SpanRec *kind_span(const Gather *g, const SpanRec *span) {
         if (wait_table_needs(g->waits, annotation.key))
             span_builder_annotation(&builder, annotation.key, annotation.value, annotation.length);
     span_builder_end(&builder);
-    allowance_charge(bytes->len);
-    g->calls->charged += bytes->len;
+    calls_charge(g->calls, bytes->len);
     return (SpanRec *)(void *)g_byte_array_free(g_steal_pointer(&bytes), FALSE);
 }
 
@@ -97,8 +96,7 @@ static gboolean kind_of(Gather *g, const SpanRec *span, guint32 *number, GError 
     g_hash_table_insert(g->known, g_memdup2(&kind, sizeof kind), GUINT_TO_POINTER(*number + 1));
     g_array_append_val(kinds, kind);
     /* The table's entry and its key. */
-    allowance_charge(4 * sizeof kind);
-    g->calls->charged += 4 * sizeof kind;
+    calls_charge(g->calls, 4 * sizeof kind);
     return TRUE;
 }
 
@@ -213,8 +211,7 @@ static gboolean gather_parts(Gather *g, GError **error) {
         if (!good) break;
         allowance_hold(&charged, bytes->len);
         good = add_spans(g, bytes, error);
-        allowance_charge((calls->n - before) * sizeof(Call));
-        calls->charged += (calls->n - before) * sizeof(Call);
+        calls_charge(calls, (calls->n - before) * sizeof(Call));
         calls->parts = load.parts;
         calls->waiting = load.late_left;
         calls->loaded++;
@@ -245,8 +242,7 @@ Calls *calls_load(const Asked *asked, const CallsAsked *wanted, GError **error) 
     calls->others = g_array_new(FALSE, FALSE, sizeof(OtherParent));
     calls->tasks = json_array();
     calls_add(calls); /* the trace */
-    calls->charged = sizeof(Call);
-    allowance_charge(calls->charged);
+    calls_charge(calls, sizeof(Call));
 
     g_autoptr(GHashTable) known = g_hash_table_new_full(kind_hash, kind_equal, g_free, NULL);
     Gather gather = {.calls = calls,
@@ -260,12 +256,13 @@ Calls *calls_load(const Asked *asked, const CallsAsked *wanted, GError **error) 
     return g_steal_pointer(&calls);
 }
 
+void calls_charge(Calls *calls, gsize bytes) { allowance_hold(&calls->charged, calls->charged + bytes); }
+
 void calls_drop_links(Calls *calls) {
     const gsize bytes = calls->n * sizeof(Call);
     g_clear_pointer(&calls->calls, g_free);
     calls->n = calls->room = 0;
-    calls->charged -= MIN(bytes, calls->charged);
-    allowance_release(bytes);
+    allowance_hold(&calls->charged, calls->charged - MIN(bytes, calls->charged));
 }
 
 void calls_free(Calls *calls) {
@@ -275,6 +272,6 @@ void calls_free(Calls *calls) {
     g_array_unref(calls->others);
     json_decref(calls->tasks);
     g_free(calls->calls);
-    allowance_release(calls->charged);
+    allowance_hold(&calls->charged, 0);
     g_free(calls);
 }

@@ -212,8 +212,7 @@ gboolean calls_join(Calls *calls, GError **error) {
     const gboolean found = find_parents(&join, error);
     g_free(join.table);
     allowance_hold(&join.charged, 0);
-    allowance_charge(calls->counts.missing * sizeof(Call));
-    calls->charged += calls->counts.missing * sizeof(Call);
+    calls_charge(calls, calls->counts.missing * sizeof(Call));
     if (!found) return FALSE;
 
     link_children(calls);

@@ -114,6 +114,8 @@ void calls_add_head(const Calls *calls, json_t *answer);
 /* Steps of calls_load(). */
 gboolean calls_join(Calls *calls, GError **error);
 guint32 calls_add(Calls *calls); /* a slot, zeroed */
+/* Counts to the question until calls_free(). */
+void calls_charge(Calls *calls, gsize bytes);
 
 static inline gint64 call_end_ns(const Call *call) {
     gint64 end_ns;

@@ -71,12 +71,12 @@ json_t *jaeger_operations(const Asked *asked, const char *service, gboolean with
 
 /* ---- dependencies ---- */
 
-typedef struct Calls {
+typedef struct ServiceCalls {
     GHashTable *links; /* "parent\nchild" -> gint64 * */
     GPtrArray *above;  /* the service at each depth; NULL: none */
-} Calls;
+} ServiceCalls;
 
-static void count_calls(Calls *calls, const char *parent, const char *child, gint64 n) {
+static void count_calls(ServiceCalls *calls, const char *parent, const char *child, gint64 n) {
     char *key = g_strconcat(parent, "\n", child, NULL);
     gint64 *sum = g_hash_table_lookup(calls->links, key);
     if (sum == NULL) {
@@ -89,7 +89,7 @@ static void count_calls(Calls *calls, const char *parent, const char *child, gin
 }
 
 /* One node of a pattern, in pre-order. */
-static void visit_node(Calls *calls, const json_t *node) {
+static void visit_node(ServiceCalls *calls, const json_t *node) {
     const gsize depth = (gsize)json_integer_value(json_object_get(node, "depth"));
     const json_t *function = json_object_get(node, "function");
     const char *role_text = json_string_value(json_object_get(node, "role"));
@@ -142,7 +142,7 @@ json_t *jaeger_dependencies(const Asked *asked, GError **error) {
 
     g_autoptr(GHashTable) links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     g_autoptr(GPtrArray) above = g_ptr_array_new_with_free_func(g_free);
-    Calls calls = {links, above};
+    ServiceCalls calls = {links, above};
     size_t i, k;
     json_t *pattern, *node;
     json_array_foreach(json_object_get(answer, "patterns"), i, pattern) {

@@ -10,7 +10,7 @@ guint bin_of(guint64 value) {
 
 static guint64 bin_edge(guint bin) { return bin < 4 ? bin : (guint64)(4 + (bin - 4) % 4) << ((bin - 4) / 4); }
 
-Bins bins_used(const Column *columns, guint n) {
+Bins bins_used(const BinCounts *columns, guint n) {
     Bins bins = {BINS, 0};
     for (guint i = 0; i < n; i++) {
         for (guint bin = 0; bin < BINS; bin++) {
@@ -29,7 +29,7 @@ json_t *json_bin_edges(Bins bins) {
     return edges;
 }
 
-json_t *json_column(const Column *column, Bins bins, gint64 begin_ns, const char *what) {
+json_t *json_column(const BinCounts *column, Bins bins, gint64 begin_ns, const char *what) {
     json_t *at = json_array(), *counts = json_array(), *object = json_object();
     for (guint bin = bins.first; bin <= bins.last; bin++) {
         if (column->counts[bin] == 0) continue;

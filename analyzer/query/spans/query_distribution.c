@@ -12,11 +12,11 @@
 
 typedef struct Spreading {
     gsize dist; /* offset in NodeStats */
-    Column *column;
+    BinCounts *column;
 } Spreading;
 
 static void count_value(void *arg, guint64 value, guint64 calls) {
-    Column *column = arg;
+    BinCounts *column = arg;
     column->counts[bin_of(value)] += calls;
     column->total += calls;
 }
@@ -30,7 +30,7 @@ static void add_rows(Spreading *spreading, GArray *rows) {
 
 static gboolean spread(const Asked *asked, FunctionFilter *filter, const Steps *steps, Spreading *spreading,
                        GError **error) {
-    Column *columns = spreading->column;
+    BinCounts *columns = spreading->column;
     for (guint i = 0; i < steps->n; i++) {
         g_autoptr(GArray) rows = function_rows_new();
         filter->period = steps_period(steps, i);
@@ -54,7 +54,7 @@ json_t *answer_distribution(const Asked *asked, GError **error) {
         !params_roles(asked->params, &filter.roles, error) || !asked_steps(asked, TRUE, &steps, error))
         return NULL;
 
-    g_autofree Column *columns = g_new0(Column, MAX(steps.n, 1));
+    g_autofree BinCounts *columns = g_new0(BinCounts, MAX(steps.n, 1));
     Spreading spreading = {dists[kind], columns};
     if (!spread(asked, &filter, &steps, &spreading, error)) return NULL;
 

@@ -5,7 +5,7 @@
 
 struct TraceCounts {
     Steps steps;
-    Column *columns;
+    BinCounts *columns;
     guint64 total;
 };
 
@@ -14,7 +14,7 @@ TraceCounts *trace_counts_new(const Asked *asked, GError **error) {
     if (!asked_steps(asked, FALSE, &steps, error)) return NULL;
     TraceCounts *counts = g_new0(TraceCounts, 1);
     counts->steps = steps;
-    counts->columns = g_new0(Column, MAX(steps.n, 1));
+    counts->columns = g_new0(BinCounts, MAX(steps.n, 1));
     return counts;
 }
 
@@ -29,7 +29,7 @@ void trace_counts_add(TraceCounts *counts, const TraceSummary *summary) {
     if (counts->steps.n == 0 || summary->begin_ns < counts->steps.since_ns) return;
     const guint64 i = (guint64)(summary->begin_ns - counts->steps.since_ns) / (guint64)counts->steps.step_ns;
     if (i >= counts->steps.n) return; /* stored since the question began */
-    Column *column = &counts->columns[i];
+    BinCounts *column = &counts->columns[i];
     column->counts[bin_of((guint64)MAX(summary->end_ns - summary->begin_ns, 0))]++;
     column->total++;
 }
