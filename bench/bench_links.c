@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/task_hdfs.h"
-#include "analyzer/query/spark/task_links.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
+#include "analyzer/query/spark/tasks/task_links.h"
 
 typedef struct Truth {
     guint64 trace;

@@ -9,7 +9,7 @@
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/query/nodes/slowdowns.h"
-#include "analyzer/query/spark/trace_linker.h"
+#include "analyzer/query/spark/tasks/trace_linker.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/task_links.h"
-#include "analyzer/query/spark/trace_linker.h"
+#include "analyzer/query/spark/tasks/task_links.h"
+#include "analyzer/query/spark/tasks/trace_linker.h"
 #include "tests/query/spark_sample.h"
 
 static SparkRecords *find(Fixture *fixture, const SparkRecords *records, guint32 kinds) {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/error.h"
 #include "tests/query/fixture.h"
 

@@ -4,7 +4,7 @@
 #include "analyzer/diagnosis/executor_start.h"
 #include "analyzer/diagnosis/main_cause.h"
 #include "analyzer/query/spark/suspects.h"
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 
 typedef struct StragglerCause {
     guint32 straggler;  /* index into the list */

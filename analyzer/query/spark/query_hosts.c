@@ -3,9 +3,9 @@
 
 #include "analyzer/query/spans/functions.h"
 #include "analyzer/query/spark/app_causes.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
-#include "analyzer/query/spark/operation_json.h"
 #include "analyzer/query/spark/spark_answers.h"
-#include "analyzer/query/spark/stage_choices.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
+#include "analyzer/query/spark/tasks/operation_json.h"
+#include "analyzer/query/spark/tasks/stage_choices.h"
 #include "common/base/allowance.h"
 #include "common/base/error.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyzer/query/nodes/cluster.h"
-#include "analyzer/query/spark/run.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/run.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

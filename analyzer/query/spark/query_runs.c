@@ -4,8 +4,8 @@
 
 #include "analyzer/query/spans/change.h"
 #include "analyzer/query/spark/diagnosis.h"
-#include "analyzer/query/spark/run.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/run.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

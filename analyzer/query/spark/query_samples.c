@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

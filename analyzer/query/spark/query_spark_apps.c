@@ -1,6 +1,6 @@
 /* Which applications of Spark are stored. */
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 
 static json_t *row_of(const Asked *asked, const AppEntry *entry) {
     static const struct {

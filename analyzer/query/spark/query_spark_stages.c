@@ -4,8 +4,8 @@
 
 #include "analyzer/diagnosis/order.h"
 #include "analyzer/diagnosis/stragglers.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/order.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

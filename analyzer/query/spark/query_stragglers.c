@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/straggler_rows.h"
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

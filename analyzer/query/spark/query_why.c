@@ -1,14 +1,14 @@
 /* Why tasks were slow: for each straggler its causes, the main one first, and, where its calls of HDFS were traced,
  * whom it waited for there, with the calls as evidence and what is normal for them. */
 #include "analyzer/query/spark/app_causes.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/diagnosis.h"
 #include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/query_why_trace.h"
 #include "analyzer/query/spark/spark_answers.h"
 #include "analyzer/query/spark/stage_waits.h"
 #include "analyzer/query/spark/straggler_rows.h"
-#include "analyzer/query/spark/trace_linker.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
+#include "analyzer/query/spark/tasks/trace_linker.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

@@ -2,8 +2,8 @@
 
 #include "analyzer/query/spans/trace_tasks.h"
 #include "analyzer/query/spark/facts_json.h"
-#include "analyzer/query/spark/hdfs_nodes.h"
 #include "analyzer/query/spark/suspects.h"
+#include "analyzer/query/spark/tasks/hdfs_nodes.h"
 
 #define DEFAULT_LIMIT 8u
 /* So many of those that were waited for are compared with what is normal: each is a read of statistics. */

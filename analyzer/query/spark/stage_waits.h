@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analyzer/query/spark/app_causes.h"
-#include "analyzer/query/spark/asked_app.h"
 #include "analyzer/query/spark/normals.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 
 /* Of a stage so many tasks are read, evenly; of an application no more than that in all. */
 #define STAGE_TASKS_READ     32u

@@ -3,7 +3,7 @@
 
 #include "analyzer/diagnosis/bigroots.h"
 #include "analyzer/query/shared/question.h"
-#include "analyzer/query/spark/app_tasks.h"
+#include "analyzer/query/spark/tasks/app_tasks.h"
 
 /* A task attempt: "stage", "task", "host", times, "scale" (times the stage's median) and "stage_median_ns". */
 json_t *task_row_json(const AppTasks *tasks, const Stragglers *stragglers, guint32 row);

@@ -222,8 +222,6 @@ gboolean suspect_add_evidence(const Asked *asked, const TraceView *view, const S
     return TRUE;
 }
 
-/* ---- summed over tasks ---- */
-
 /* ---- how its host was ---- */
 
 /* The classes of work that need the resource. */
@@ -242,6 +240,8 @@ static guint32 classes_of(HdfsResource resource) {
 gboolean suspect_add_standing(const Suspect *suspect, Standing *standing, json_t *object, GError **error) {
     return standing_add(standing, suspect->host, classes_of(suspect->resource), object, error);
 }
+
+/* ---- summed over tasks ---- */
 
 typedef struct SuspectSum {
     Suspect suspect; /* the one that explains most */

@@ -4,7 +4,7 @@
 #include "analyzer/query/nodes/standing.h"
 #include "analyzer/query/shared/question.h"
 #include "analyzer/query/spark/normals.h"
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 
 typedef struct Suspect {
     guint32 tracer; /* dictionary id of the process; 0: unknown */

@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/run.h"
+#include "analyzer/query/spark/tasks/run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "analyzer/query/spark/app_tasks.h"
+#include "analyzer/query/spark/tasks/app_tasks.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/allowance.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"

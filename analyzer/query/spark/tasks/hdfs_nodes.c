@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/hdfs_nodes.h"
+#include "analyzer/query/spark/tasks/hdfs_nodes.h"
 
 #include <string.h>
 

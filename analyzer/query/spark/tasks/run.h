@@ -2,8 +2,8 @@
  * for in HDFS. */
 #pragma once
 
-#include "analyzer/query/spark/asked_app.h"
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 
 /* Of a stage so many tasks are read, evenly; of a run no more than that in all. */
 #define RUN_TASKS_READ     32u

@@ -1,8 +1,8 @@
 /* What of an application's tasks was HDFS: facts read from the traces that are linked to them. */
 #pragma once
 
-#include "analyzer/query/spark/app_tasks.h"
-#include "analyzer/query/spark/hdfs_nodes.h"
+#include "analyzer/query/spark/tasks/app_tasks.h"
+#include "analyzer/query/spark/tasks/hdfs_nodes.h"
 
 /* Of links that are guesses, those that are rather right than wrong. */
 #define LINK_CONFIDENCE_MIN 0.5

@@ -1,10 +1,10 @@
-#include "analyzer/query/spark/stage_ops.h"
+#include "analyzer/query/spark/tasks/stage_ops.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/task_operations.h"
+#include "analyzer/query/spark/tasks/task_operations.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
 

@@ -1,7 +1,7 @@
-#include "analyzer/query/spark/trace_linker.h"
+#include "analyzer/query/spark/tasks/trace_linker.h"
 
 #include "analyzer/archive/spark/spark.h"
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 
 struct TraceLinker {
     Archive *archive;

@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/task_links.h"
+#include "analyzer/query/spark/tasks/task_links.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "analyzer/query/spark/task_hdfs.h"
+#include "analyzer/query/spark/tasks/task_hdfs.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/diagnosis/order.h"
-#include "analyzer/query/spark/task_links.h"
+#include "analyzer/query/spark/tasks/task_links.h"
 #include "common/base/clock.h"
 #include "common/base/error.h"
 

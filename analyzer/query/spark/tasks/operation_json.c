@@ -1,6 +1,6 @@
-#include "analyzer/query/spark/operation_json.h"
+#include "analyzer/query/spark/tasks/operation_json.h"
 
-#include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 
 void json_add_operation(json_t *object, const StageOperation *operation) {
     if (operation->rdd >= 0) json_object_set_new(object, "rdd", json_integer(operation->rdd));

@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/task_operations.h"
+#include "analyzer/query/spark/tasks/task_operations.h"
 
 #include <string.h>
 

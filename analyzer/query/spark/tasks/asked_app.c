@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/asked_app.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
 
 #include <string.h>
 

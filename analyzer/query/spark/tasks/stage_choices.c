@@ -1,4 +1,4 @@
-#include "analyzer/query/spark/stage_choices.h"
+#include "analyzer/query/spark/tasks/stage_choices.h"
 
 #include "analyzer/archive/spark/spark.h"
 
