@@ -1,6 +1,7 @@
 """The page in Debian's Chromium, before a real plumbd. Playwright is got by script/playwright."""
 
 import json
+import os
 import shutil
 import site
 import subprocess
@@ -10,12 +11,15 @@ import pytest
 
 from tests.conftest import ROOT, Plumbd
 from tests.ui import load, spark
+from tests.ui.wait import wait_until_whole
 
 SPARK_LOG = ROOT / "tests/data/spark/4.3.0/normal.zstd"
 SCREENSHOTS = ROOT / "build/screenshots"
 AXE = ROOT / "ui/node_modules/axe-core/axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WINDOW = {"width": 1440, "height": 900}
+# PLUMB_UI_LATE_S=0.3 makes each answer late: a test that reads the page before it is whole then fails every time.
+LATE_S = float(os.environ.get("PLUMB_UI_LATE_S", "0"))
 
 
 @pytest.fixture(scope="session")
@@ -90,9 +94,8 @@ class Page:
         return self.page
 
     def settle(self):
-        """Until every question is answered."""
-        self.page.wait_for_load_state("networkidle")
-        self.page.locator(".skeleton, .again").first.wait_for(state="detached")
+        """Until the page shows the address it is at, and every question is answered."""
+        wait_until_whole(self.page)
 
     def look_at_both_themes(self, name):
         """A picture of each in build/screenshots, and nothing that hinders a reader; how many rules each passed."""
@@ -124,6 +127,8 @@ def open_page(browser, request):
 
     def make(plumbd, **options):
         context = browser.new_context(viewport=WINDOW, timezone_id="UTC", **options)
+        if LATE_S:
+            context.route("**/api/**", lambda route: (time.sleep(LATE_S), route.continue_()))
         opened.append((context, Page(context.new_page(), plumbd)))
         return opened[-1][1]
 

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from tests.conftest import ROOT, Plumbd
 from tests.ui import load, spark
+from tests.ui.wait import wait_until_whole
 
 FOLDER = ROOT / "docs/pictures"
 WIDTH = 1280
@@ -127,8 +128,7 @@ class Painter:
         )
         page = context.new_page()
         page.goto(self.base + address)
-        page.wait_for_load_state("networkidle")
-        page.locator(".skeleton, .again").first.wait_for(state="detached")
+        wait_until_whole(page)
         data = page.screenshot()
         context.close()
         return self.save(f"{name}-{theme}.png", data)

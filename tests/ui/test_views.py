@@ -87,7 +87,7 @@ def test_three_clicks_from_the_map_to_the_call(cluster, open_page):
     page.page.get_by_role("link", name="Slowest traces here").click()
     page.settle()
     page.page.locator("tbody a").first.click()
-    page.page.get_by_role("listbox").wait_for()
+    page.settle()
     assert f"BlockReceiver#flushOrSync on {SLOW_HOST}" in page.text(".sentence")
 
 

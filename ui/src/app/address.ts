@@ -9,7 +9,14 @@ const REPLACE_EVERY_MS = 250
 const read = (): Route => parseRoute(location.hash, FIRST_VIEW)
 export const route = signal<Route>(read())
 
+/** What is drawn is of the address in the document's data-address: who waits for a page compares it with the location. */
+const tellAddress = (): void => {
+  document.documentElement.dataset.address = location.hash
+}
+tellAddress()
+
 addEventListener('hashchange', () => {
+  tellAddress()
   const now = read()
   if (formatRoute(now) !== formatRoute(route.value)) route.value = now
 })
@@ -32,6 +39,7 @@ export const linkWith = (changes: Changes): string => formatRoute(changeRoute(ro
 export function go(changes: Changes): void {
   const next = changeRoute(route.value, changes)
   location.hash = formatRoute(next)
+  tellAddress()
   route.value = next
 }
 
@@ -43,6 +51,7 @@ export function refine(changes: Changes): void {
   waiting ??= setTimeout(() => {
     waiting = undefined
     history.replaceState(null, '', formatRoute(route.value))
+    tellAddress()
   }, REPLACE_EVERY_MS)
 }
 

@@ -1,7 +1,7 @@
 // A question of a view: asked when its address changes, again while it is live, no more once the view is left.
 
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Gone, Refused, ask, questionPath, type Parameters } from '../api/ask.ts'
 
 const BUSY_TRIES_MS = 30_000
@@ -69,6 +69,23 @@ async function askUntilAnswered<T>(
   }
 }
 
+let unanswered = 0
+
+function tellUnanswered(change: number): void {
+  unanswered += change
+  document.documentElement.dataset.unanswered = String(unanswered)
+}
+
+/** Counts the questions that a reader still waits for, in the document's data-unanswered. It is a layout effect: a question
+    that an answer brings about counts before that answer counts no more, so that 0 means that the page is whole. */
+function useCount(waitedFor: boolean): void {
+  useLayoutEffect(() => {
+    if (!waitedFor) return
+    tellUnanswered(1)
+    return () => tellUnanswered(-1)
+  }, [waitedFor])
+}
+
 /** parameters: null while it is not known what to ask. read: always the same function. */
 export function useQuestion<T>(question: string, parameters: Parameters | null, read: Reader = ask): Answer<T> {
   const path = parameters === null ? '' : questionPath(question, parameters)
@@ -81,5 +98,7 @@ export function useQuestion<T>(question: string, parameters: Parameters | null, 
     void askUntilAnswered<T>(path, read, abort.signal, setAnswer)
     return () => abort.abort()
   }, [path, read, again])
-  return { ...answer, loading: answer.loading || answer.path !== path }
+  const loading = answer.loading || answer.path !== path
+  useCount(loading && path !== '')
+  return { ...answer, loading }
 }
