@@ -39,7 +39,6 @@ export const linkWith = (changes: Changes): string => formatRoute(changeRoute(ro
 export function go(changes: Changes): void {
   const next = changeRoute(route.value, changes)
   location.hash = formatRoute(next)
-  tellAddress()
   route.value = next
 }
 
