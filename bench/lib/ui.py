@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.lib.daemon import BUILD, MODEL, ROOT, Plumbd
+from tests.ui.wait import wait_until_whole
 
 TRACE = "00000000000f4240"
 ROOT_ID = f"{TRACE}0000000000000001"
@@ -111,7 +112,7 @@ def measure(plumbd):
         page.goto(f"http://{plumbd.http}/#/status?v=1")
         page.locator(".sentence").wait_for()
         opened = page.evaluate(OPEN, f"#/trace/{TRACE}?v=1&as=lanes")
-        page.wait_for_load_state("networkidle")
+        wait_until_whole(page)
         moved = page.evaluate(MOVE, FRAMES)
         heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize : 0")
         browser.close()
