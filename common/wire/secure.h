@@ -33,6 +33,7 @@ gboolean wire_login_append(const char *token_file, GByteArray *out, GError **err
 char *wire_token_read(const char *path, GError **error);
 /* What was wrong: of the receiver's certificate, if that was it; static. */
 const char *wire_tls_reason(const struct ssl_st *ssl);
+
 /* ---- of both sides ---- */
 
 /* What OpenSSL says of the last failure; static. */
