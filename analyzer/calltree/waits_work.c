@@ -315,7 +315,8 @@ static void join_handling(Collector *c, const Receive *receives, guint n) {
     }
 }
 
-/* A station that is asked: from when its caller has done all else until it begins. */
+/* A station that is asked: from when its caller has done all that began before it, until it begins. Which of those that
+ * begin together comes first is chance (it hangs on their ids), so they count alike: not. */
 static void list_asked(Collector *c) {
     const CallTree *tree = c->tree;
     for (guint32 i = 1; i < tree->n_nodes && c->standing; i++) {
@@ -324,7 +325,7 @@ static void list_asked(Collector *c) {
         const WaitPart part = part_at(c, i);
         if (!(part & PART_STATION) || part_chain(part) != CHAIN_WRITE || !(part_at(c, caller) & PART_WAIT)) continue;
         gint64 ready_ns = tree->from_ns[caller];
-        for (guint32 before = caller + 1; before < i; before = tree->end[before])
+        for (guint32 before = caller + 1; tree->from_ns[before] < tree->from_ns[i]; before = tree->end[before])
             ready_ns = MAX(ready_ns, tree->to_ns[before]);
         add_work(c, i, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
     }

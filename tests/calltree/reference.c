@@ -390,13 +390,15 @@ static gboolean runs_at(const RefNode *node, gint64 time) {
     return node->span->begin_ns <= time && time < end_of(node->span);
 }
 
-/* It was asked, and has not begun: its caller has done all else. */
+/* It was asked, and has not begun: its caller has done all that began before. */
 static Piece asking_of(const Waits *waits, const RefNode *station) {
     const RefNode *caller = station->parent;
     if (chain_of_station(waits, station) != 'w' || !is_wait(waits, caller)) return (Piece){0, 0};
     Piece piece = {caller->span->begin_ns, MIN(station->span->begin_ns, end_of(caller->span))};
-    for (guint i = 0; caller->children->pdata[i] != station; i++)
-        piece.from = MAX(piece.from, end_of(((RefNode *)caller->children->pdata[i])->span));
+    for (guint i = 0; i < caller->children->len; i++) {
+        const RefNode *before = caller->children->pdata[i];
+        if (before->span->begin_ns < station->span->begin_ns) piece.from = MAX(piece.from, end_of(before->span));
+    }
     return piece;
 }
 
@@ -497,7 +499,10 @@ static void own_time(const Waits *waits, RefNode *node, gint64 from, gint64 to) 
     }
     for (gint64 time = from; time < to; time += waits->unit_ns) {
         RefNode *worker = who_works(waits, node, time);
-        (worker != NULL ? worker : node)->critical_ns += waits->unit_ns;
+        if (worker != NULL)
+            worker->worked_ns += waits->unit_ns;
+        else
+            node->critical_ns += waits->unit_ns;
     }
 }
 
@@ -655,6 +660,11 @@ void ref_times(RefTree *tree, const World *world, gint64 unit_ns) {
         RefNode *node = tree->in_order->pdata[i];
         if (node->span == NULL || node->parent->span != NULL) continue;
         critical_path(&waits, node, node->span->begin_ns, end_of(node->span));
+    }
+    /* Only now: operations share what their caller spent itself, not what others waited for it. */
+    for (guint i = 0; i < tree->in_order->len; i++) {
+        RefNode *node = tree->in_order->pdata[i];
+        node->critical_ns += node->worked_ns;
     }
 }
 

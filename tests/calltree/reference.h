@@ -14,7 +14,8 @@ struct RefNode {
     gboolean orphan, cut, reversed, outside;
     gint64 begin_ns; /* of placeholders: of the first child */
     gint64 self_ns, critical_ns;
-    char *shape; /* after ref_compress(): equal when and only when the subtrees are */
+    gint64 worked_ns; /* while others waited for it; in critical_ns at the end */
+    char *shape;      /* after ref_compress(): equal when and only when the subtrees are */
     guint pattern_node;
     /* After ref_times(). */
     guint place;            /* in pre-order */
