@@ -12,6 +12,7 @@
 #include "common/base/clock.h"
 #include "tests/archive/fixture.h"
 #include "tests/archive/traces.h"
+#include "tests/base/seed.h"
 
 #define RUNS        300
 #define MAX_WRITERS 3
@@ -324,13 +325,12 @@ static void run_one(guint32 seed, gboolean rocksdb) {
     run_clear(&run);
 }
 
-/* PLUMB_TEST_SEED repeats one run, PLUMB_TEST_RUNS asks for more. */
+/* PLUMB_TEST_RUNS asks for more or fewer runs. */
 static void test_random(gconstpointer rocksdb) {
-    const char *seed = g_getenv("PLUMB_TEST_SEED"), *runs = g_getenv("PLUMB_TEST_RUNS");
+    const char *runs = g_getenv("PLUMB_TEST_RUNS");
     guint n = runs != NULL ? (guint)strtoul(runs, NULL, 10) : RUNS;
     if (GPOINTER_TO_INT(rocksdb)) n /= 10;
-    guint32 first = seed != NULL ? (guint32)strtoul(seed, NULL, 10) : g_random_int();
-    if (seed != NULL) n = 1;
+    const guint32 first = run_seed();
     printf("# seeds from %u on\n", first);
     for (guint i = 0; i < n; i++) run_one(first + i, GPOINTER_TO_INT(rocksdb));
 }

@@ -192,11 +192,6 @@ void forest_free(Forest *forest) {
     g_free(forest);
 }
 
-guint32 run_seed(void) {
-    const char *given = g_getenv("PLUMB_TEST_SEED");
-    return given != NULL ? (guint32)g_ascii_strtoull(given, NULL, 10) : g_random_int();
-}
-
 void forest_failed(guint32 seed, const char *file, int line, const char *what) {
     fprintf(stderr, "%s:%d: forest of seed %u: %s\nTo see it first: PLUMB_TEST_SEED=%u\n", file, line, seed, what,
             seed);

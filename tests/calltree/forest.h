@@ -27,8 +27,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Forest, forest_free)
 GPtrArray *spans_in(const GByteArray *bytes);
 void spans_shuffle(GPtrArray *spans, guint32 seed);
 
-/* Seed of this run: PLUMB_TEST_SEED, or another one each time. */
-guint32 run_seed(void);
 /* Says which forest failed and how to see it again, then aborts. */
 void forest_failed(guint32 seed, const char *file, int line, const char *what) G_GNUC_NORETURN;
 #define forest_check(seed, condition)                                                                                  \

@@ -6,6 +6,7 @@
 
 #include "analyzer/calltree/stats/dist_builder.h"
 #include "analyzer/calltree/stats/dist_code.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 static Dist dist_of(const guint64 *values, gsize n) {

@@ -4,6 +4,7 @@
 #include "analyzer/calltree/compressor.h"
 #include "analyzer/calltree/record/record.h"
 #include "analyzer/calltree/stats/stats.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 #include "tests/calltree/reference.h"
 

@@ -4,6 +4,7 @@
 #include "analyzer/calltree/compressor.h"
 #include "analyzer/calltree/stats/stats_group.h"
 #include "common/base/error.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 /* A forest in words: names of the world by number, each with its depth (1: a root) and tracer. */

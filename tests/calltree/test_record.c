@@ -4,6 +4,7 @@
 #include "analyzer/calltree/record/record_read.h"
 #include "common/base/error.h"
 #include "common/model/id_place.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 #define TRACE G_GUINT64_CONSTANT(0x7ace)

@@ -3,6 +3,7 @@
 
 #include "analyzer/calltree/stats/stats_code.h"
 #include "analyzer/calltree/stats/stats_group.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 #define FORESTS 3000u
@@ -762,6 +763,7 @@ static void test_golden_cells(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
+    g_random_set_seed(run_seed());
     g_test_add_func("/calltree/stats/forests", test_forests);
     g_test_add_data_func("/calltree/stats/merging/few hosts", GUINT_TO_POINTER(0), test_merging);
     g_test_add_data_func("/calltree/stats/merging/3000 hosts", GUINT_TO_POINTER(3000), test_merging);

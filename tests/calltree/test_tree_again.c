@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/record/record.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 #define FORESTS      4000u

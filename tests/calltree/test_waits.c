@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/calltree/times.h"
+#include "tests/base/seed.h"
 #include "tests/calltree/forest.h"
 
 #define TRACE 7u

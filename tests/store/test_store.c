@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/error.h"
+#include "tests/base/seed.h"
 #include "tests/store/fixture.h"
 
 static Store *open_without_log(const StoreOptions *options, GError **error) {
@@ -701,6 +702,7 @@ int main(int argc, char **argv) {
     };
 
     g_test_init(&argc, &argv, NULL);
+    g_random_set_seed(run_seed());
 
     for (guint i = 0; i < G_N_ELEMENTS(implementations); i++) {
         for (guint j = 0; j < G_N_ELEMENTS(cases); j++) {

@@ -1,15 +1,15 @@
 /* Tables of which data blocks are damaged, in every family, compressed and not: what can be read is read around the
- * damage, and kept by the next opening. Random places, from a seed that is printed and may be given (PLUMB_TEST_SEED).
+ * damage, and kept by the next opening. Random places, of tests/base/seed.h.
  */
 #include <glib/gstdio.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/error.h"
 #include "common/store/store_damage.h"
 #include "common/store/store_rocksdb_table.h"
 #include "common/store/store_skip.h"
+#include "tests/base/seed.h"
 #include "tests/store/fixture.h"
 
 #define ENTRIES     4000u
@@ -195,8 +195,7 @@ static void test_any_bytes(void) {
 
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
-    const char *given = g_getenv("PLUMB_TEST_SEED");
-    seed = given != NULL ? (guint32)strtoul(given, NULL, 10) : g_random_int();
+    seed = run_seed();
     g_test_message("PLUMB_TEST_SEED=%u", seed);
     for (StoreFamily family = FAMILY_TRACE; family < FAMILY_COUNT; family++) {
         if (family == FAMILY_PATTERN) continue; /* read as a whole when a store is opened, as names are */
