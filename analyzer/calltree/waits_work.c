@@ -50,6 +50,7 @@ typedef struct Collector {
     const guint32 *node_of;
     const WaitPart *parts;
     WaitTable *table;
+    TimesRule rule;
     gboolean standing; /* is it looked for stations that stand still? */
     Context *contexts;
     GArray *waits, *work, *sends, *receives;
@@ -325,8 +326,10 @@ static void list_asked(Collector *c) {
         const WaitPart part = part_at(c, i);
         if (!(part & PART_STATION) || part_chain(part) != CHAIN_WRITE || !(part_at(c, caller) & PART_WAIT)) continue;
         gint64 ready_ns = tree->from_ns[caller];
-        for (guint32 before = caller + 1; tree->from_ns[before] < tree->from_ns[i]; before = tree->end[before])
+        for (guint32 before = caller + 1; before < i; before = tree->end[before]) {
+            if (c->rule >= TIMES_ASKED && tree->from_ns[before] == tree->from_ns[i]) break;
             ready_ns = MAX(ready_ns, tree->to_ns[before]);
+        }
         add_work(c, i, ready_ns, MIN(tree->from_ns[i], tree->to_ns[caller]));
     }
 }
@@ -419,6 +422,7 @@ WaitsAndWork waits_and_work(const Measured *measured, const WaitPart *parts, Wai
                             TimesRule rule) {
     const gsize bytes = measured->tree->n_nodes * sizeof(Context);
     Collector c = {.tree = measured->tree, .node_of = measured->node_of, .parts = parts, .table = table};
+    c.rule = rule;
     c.standing = rule >= TIMES_STANDING;
     c.contexts = large_new(bytes);
     c.waits = g_array_sized_new(FALSE, FALSE, sizeof(Stretch), gaps->len);

@@ -157,6 +157,37 @@ static void test_standing(gconstpointer rocksdb) {
     case_close(&c);
 }
 
+/* A root waits for a DataNode that was asked half a second ago, and something else began when it answered. */
+static void add_answer(Case *c, guint64 trace) {
+    const gint64 begin_ns = BASE_NS + (gint64)trace * NS_PER_SEC, half_ns = NS_PER_SEC / 2;
+    const guint32 *names = c->world.names, *tracers = c->world.tracers;
+    const TestSpan spans[] = {
+        {trace, 1, 0, names[0], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 2, 1, names[WAIT], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 3, 1, names[STREAMER], tracers[0], begin_ns, NS_PER_SEC},
+        {trace, 4, 3, names[READ], tracers[0], begin_ns + half_ns, NS_PER_MS},
+        {trace, 5, 3, names[OP], tracers[3], begin_ns + half_ns, 1},
+        {trace, 6, 5, names[READ], tracers[3], begin_ns + half_ns, 0},
+    };
+    g_byte_array_set_size(c->spans, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(spans); i++) test_span_append(c->spans, &spans[i]);
+    fixture_add(c->writer, c->spans);
+}
+
+static void test_asked(gconstpointer rocksdb) {
+    Case c;
+    case_open(&c, rocksdb != NULL, 0);
+    static const TimesRule rules[] = {TIMES_STANDING, TIMES_ASKED};
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++) {
+        c.fixture.archive->times_rule = rules[i];
+        for (guint64 trace = 1; trace <= TRACES; trace++) add_answer(&c, i * TRACES + trace);
+        commit_and_join(&c);
+        g_assert_cmpint(critical_ns(&c, OP), ==, rules[i] == TIMES_ASKED ? TRACES * NS_PER_SEC / 2 : 0);
+        fixture_assert_sound(&c.fixture);
+    }
+    case_close(&c);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/archive/rules/memory", NULL, test_older_store);
@@ -165,5 +196,7 @@ int main(int argc, char **argv) {
     g_test_add_data_func("/archive/rules/operations, rocksdb", "rocksdb", test_operations);
     g_test_add_data_func("/archive/rules/standing, memory", NULL, test_standing);
     g_test_add_data_func("/archive/rules/standing, rocksdb", "rocksdb", test_standing);
+    g_test_add_data_func("/archive/rules/asked, memory", NULL, test_asked);
+    g_test_add_data_func("/archive/rules/asked, rocksdb", "rocksdb", test_asked);
     return g_test_run();
 }

@@ -7,13 +7,14 @@
 /* Records say by which rule their critical-path times were counted, so that what an older program counted is taken
  * away, and verified, as it was. */
 static inline TimesRule times_rule_of(guint32 trace_flags) {
+    if (trace_flags & TRACE_ASKED) return TIMES_ASKED;
     if (trace_flags & TRACE_STANDING) return TIMES_STANDING;
     if (trace_flags & TRACE_BY_TURNS) return TIMES_BY_TURNS;
     return trace_flags & TRACE_THROUGH_WAITS ? TIMES_THROUGH_WAITS : TIMES_BY_PARENT;
 }
 /* TraceFlags of a record counted so. */
 static inline guint32 times_rule_flags(TimesRule rule) {
-    static const guint32 flags[TIMES_NOW + 1] = {0, TRACE_THROUGH_WAITS, TRACE_BY_TURNS, TRACE_STANDING};
+    static const guint32 flags[TIMES_NOW + 1] = {0, TRACE_THROUGH_WAITS, TRACE_BY_TURNS, TRACE_STANDING, TRACE_ASKED};
     return flags[rule];
 }
 

@@ -15,6 +15,7 @@ typedef enum {
     TRACE_THROUGH_WAITS = 1 << 2,
     TRACE_BY_TURNS = 1 << 3,
     TRACE_STANDING = 1 << 4,
+    TRACE_ASKED = 1 << 5,
 } TraceFlags;
 
 /* What was left out by choice, and is gone. */
