@@ -1,7 +1,9 @@
-/* A body of OTLP or Zipkin; the first byte chooses the form. What is accepted can be journaled: it comes back from a
+/* A body of OTLP or Zipkin, the arguments of Scribe's Log, or one span of such a call; the first byte chooses the form.
+ * What is accepted can be journaled: it comes back from a
  * frame as it is, so that no start refuses what was acknowledged. */
 #include "common/wire/message.h"
 #include "common/wire/otlp/otlp.h"
+#include "common/wire/otlp/scribe.h"
 #include "common/wire/otlp/zipkin.h"
 #include "fuzz/target.h"
 #include "tests/wire/batches.h"
@@ -22,10 +24,59 @@ static void check_frame(const SpanBatch *batch) {
     batches_assert_spans_equal(batch, back);
 }
 
+#define LOG_FORM  'L'
+#define SPAN_FORM 'V'
+
+static void append_u32(GByteArray *out, guint32 value) {
+    value = GUINT32_TO_BE(value);
+    g_byte_array_append(out, (const guint8 *)&value, sizeof value);
+}
+
+static void append_text(GByteArray *out, const char *text, gsize length) {
+    append_u32(out, (guint32)length);
+    g_byte_array_append(out, (const guint8 *)text, (guint)length);
+}
+
+/* The arguments of a call with that span. */
+static GByteArray *log_of_span(Bytes span) {
+    GByteArray *out = g_byte_array_new();
+    g_autofree char *packed = g_base64_encode((const guchar *)span.data, span.size_bytes);
+    g_byte_array_append(out, (const guint8 *)"\x0f\0\1\x0c", 4);
+    append_u32(out, 1);
+    g_byte_array_append(out, (const guint8 *)"\x0b\0\1", 3);
+    append_text(out, "zipkin", 6);
+    g_byte_array_append(out, (const guint8 *)"\x0b\0\2", 3);
+    append_text(out, packed, strlen(packed));
+    g_byte_array_append(out, (const guint8 *)"\0\0", 2);
+    return out;
+}
+
+static int check_log(Bytes arguments) {
+    const WireHeader header = {.call = CALL_LOG, .protocol = PROTOCOL_BINARY, .method = "Log", .body = arguments};
+    g_autoptr(ServiceSpans) spans = service_spans_new();
+    g_autoptr(SpanBatch) batch = batch_new();
+    g_autoptr(GByteArray) answer = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    if (scribe_decode(spans, &header, batch, &error)) {
+        g_assert_no_error(error);
+        check_frame(batch);
+        wire_log_reply_encode(&header, answer);
+    } else {
+        wire_exception_encode(&header, error->message, answer);
+    }
+    g_assert_cmpuint(answer->len, >, FRAME_HEADER_BYTES);
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     const OtlpForm form = data[0] % 3 == 0 ? OTLP_PROTOBUF : OTLP_JSON;
     const Bytes body = {data + 1, size - 1};
+    if (data[0] == LOG_FORM) return check_log(body);
+    if (data[0] == SPAN_FORM) {
+        g_autoptr(GByteArray) log = log_of_span(body);
+        return check_log((Bytes){log->data, log->len});
+    }
     g_autoptr(ServiceSpans) spans = service_spans_new();
     g_autoptr(SpanBatch) batch = batch_new();
     g_autoptr(GError) error = NULL;

@@ -1,4 +1,4 @@
-/* What the files of this folder share, and tests of it. */
+/* What the files of this folder and those below it share, and tests of them. */
 #pragma once
 
 #include "common/wire/message.h"

@@ -27,7 +27,10 @@ static WireCall call_of(BatchString method) {
     static const struct {
         const char *name;
         WireCall call;
-    } calls[] = {{"submit", CALL_SUBMIT}, {"submitPlain", CALL_SUBMIT_PLAIN}, {"submitRecords", CALL_SUBMIT_RECORDS}};
+    } calls[] = {{"submit", CALL_SUBMIT},
+                 {"submitPlain", CALL_SUBMIT_PLAIN},
+                 {"submitRecords", CALL_SUBMIT_RECORDS},
+                 {"Log", CALL_LOG}};
     for (gsize i = 0; i < G_N_ELEMENTS(calls); i++)
         if (method.length == strlen(calls[i].name) && memcmp(method.data, calls[i].name, method.length) == 0)
             return calls[i].call;

@@ -12,7 +12,7 @@
 
 #define WIRE_VERSION 3
 
-typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_SUBMIT_RECORDS, CALL_UNKNOWN } WireCall;
+typedef enum { CALL_SUBMIT, CALL_SUBMIT_PLAIN, CALL_SUBMIT_RECORDS, CALL_LOG, CALL_UNKNOWN } WireCall;
 
 typedef struct WireHeader {
     WireCall call;
@@ -60,6 +60,10 @@ typedef struct WireReply {
 
 /* Appends a whole frame (length included) with the reply to the call of 'header'. */
 void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteArray *out);
+/* The same of Scribe's Log (otlp/scribe.h), which was taken. Its own "try later" is not used: HTrace's receiver for
+ * Zipkin does not look at it, and would lose the spans. Of an exception all clients know that they have to send again.
+ */
+void wire_log_reply_encode(const WireHeader *header, GByteArray *out);
 /* Appends a frame with a Thrift application exception (unknown method, malformed arguments). */
 void wire_exception_encode(const WireHeader *header, const char *message, GByteArray *out);
 

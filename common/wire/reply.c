@@ -5,12 +5,13 @@
 #include "common/wire/thrift_write.h"
 
 #define RESULT_SUCCESS 0
+#define SCRIBE_OK      0 /* of Scribe's ResultCode; zero is coded alike in all protocols */
 
 /* A peer's message or policy may be this long: more is no text for a person. */
 #define MESSAGE_BYTES 65536u
 
 /* Numbers of Thrift's TApplicationException. */
-enum { EXCEPTION_UNKNOWN_METHOD = 1, EXCEPTION_PROTOCOL_ERROR = 7 };
+enum { EXCEPTION_UNKNOWN_METHOD = 1, EXCEPTION_INTERNAL_ERROR = 6, EXCEPTION_PROTOCOL_ERROR = 7 };
 
 static BatchString text_of(const char *text) { return (BatchString){text, (guint32)strlen(text)}; }
 
@@ -21,19 +22,32 @@ static ThriftWriter answer_begin(const WireHeader *header, guint8 kind, gsize mo
     return w;
 }
 
+/* The result struct's field 0: in the compact protocol, where heads say how much is added, the long form. */
+static void put_success(ThriftWriter *w, ThriftTypeCode type) {
+    if (w->compact) {
+        *w->at++ = compact_type(type);
+        *w->at++ = RESULT_SUCCESS;
+    } else {
+        put_field(w, RESULT_SUCCESS, type);
+    }
+}
+
+void wire_log_reply_encode(const WireHeader *header, GByteArray *out) {
+    const guint begin = out->len;
+    ThriftWriter w = answer_begin(header, KIND_REPLY, 3 * FIELD_BYTES, out);
+    put_success(&w, TYPE_I32);
+    put_size(&w, SCRIBE_OK);
+    put_stop(&w);
+    writer_end(&w, out);
+    frame_close(out, begin);
+}
+
 void wire_reply_encode(const WireHeader *header, const WireReply *reply, GByteArray *out) {
     const guint begin = out->len;
     const BatchString message = text_of(reply->message);
     ThriftWriter w = answer_begin(header, KIND_REPLY, 10 * FIELD_BYTES + message.length + reply->sampling.length, out);
 
-    /* The result struct's field 0: in the compact protocol, where heads say how much is added, the long form. */
-    if (w.compact) {
-        *w.at++ = compact_type(TYPE_STRUCT);
-        *w.at++ = RESULT_SUCCESS;
-    } else {
-        put_field(&w, RESULT_SUCCESS, TYPE_STRUCT);
-    }
-
+    put_success(&w, TYPE_STRUCT);
     put_i32(&w, 1, (gint32)reply->status);
     put_i32(&w, 2, reply->accepted);
     put_i32(&w, 3, reply->refused);
@@ -61,7 +75,10 @@ void wire_exception_encode(const WireHeader *header, const char *message, GByteA
     ThriftWriter w = answer_begin(header, KIND_EXCEPTION, 4 * FIELD_BYTES + text.length, out);
     put_field(&w, 1, TYPE_STRING);
     put_text(&w, text);
-    put_i32(&w, 2, header->call == CALL_UNKNOWN ? EXCEPTION_UNKNOWN_METHOD : EXCEPTION_PROTOCOL_ERROR);
+    const gint32 type = header->call == CALL_UNKNOWN ? EXCEPTION_UNKNOWN_METHOD
+                        : header->call == CALL_LOG   ? EXCEPTION_INTERNAL_ERROR
+                                                     : EXCEPTION_PROTOCOL_ERROR;
+    put_i32(&w, 2, type);
     put_stop(&w);
     writer_end(&w, out);
     frame_close(out, begin);

@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/wire/otlp/scribe.h"
 #include "receiver/shared/log.h"
 
 /* A larger frame's batch, which takes about as much, goes before its spans are handed on. */
@@ -26,6 +27,7 @@ struct Intake {
     Counters *counters;
     Packer *packer;
     SpanBatch *batch;
+    ServiceSpans *services; /* of spans in Zipkin's form; NULL: none came yet */
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
@@ -73,6 +75,7 @@ void intake_free(Intake *intake) {
     g_array_unref(intake->runs);
     packer_free(intake->packer);
     batch_free(intake->batch);
+    service_spans_free(intake->services);
     g_free(intake);
 }
 
@@ -263,6 +266,8 @@ static void hand_over_records(Intake *intake, JournalSegment *segment) {
     while (intake->records->len > 0) g_ptr_array_steal_index(intake->records, intake->records->len - 1);
 }
 
+static IntakeResult take_log(Intake *intake, const WireHeader *header, GByteArray *out);
+
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     counter_add(intake->counters, COUNTER_FRAMES, 1);
     WireHeader header;
@@ -271,6 +276,8 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     if (G_UNLIKELY(intake->denied)) return answer_denied(intake, out, &header);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
+
+    if (header.call == CALL_LOG) return take_log(intake, &header, out);
 
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
@@ -310,25 +317,37 @@ static void drop_frame(Intake *intake) {
     intake->made = g_byte_array_new();
 }
 
+static IntakeResult take_made(Intake *intake, const SpanBatch *batch, const WireHeader *header, GByteArray *out) {
+    const Bytes frame = make_frame(intake, batch);
+    if (frame.size_bytes <= LIMIT_FRAME_BYTES) return take_batch(intake, batch, frame, header, out);
+    g_autoptr(GError) error = NULL;
+    fail(&error, PLUMB_ERROR_LIMIT, "the batch takes more than %u bytes: send fewer spans at a time",
+         LIMIT_FRAME_BYTES);
+    return answer_refused(intake, out, header, error);
+}
+
+/* Scribe's call: the journal has the batch in our own form, so that any version can replay it. */
+static IntakeResult take_log(Intake *intake, const WireHeader *header, GByteArray *out) {
+    g_autoptr(GError) error = NULL;
+    if (intake->services == NULL) intake->services = service_spans_new();
+    if (!scribe_decode(intake->services, header, intake->batch, &error))
+        return answer_refused(intake, out, header, error);
+    counter_add(intake->counters, COUNTER_TEXTS_CUT, service_spans_cut(intake->services));
+    const IntakeResult result = take_made(intake, intake->batch, header, out);
+    intake_commit(intake);
+    drop_frame(intake);
+    batch_clear(intake->batch);
+    return result;
+}
+
 IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply) {
     const WireHeader header = {.call = CALL_SUBMIT};
     const Pressure pressure = intake_pressure(intake);
     IntakeResult result;
     counter_add(intake->counters, COUNTER_FRAMES, 1);
 
-    if (pressure != PRESSURE_NONE) {
-        result = answer_later(intake, NULL, &header, pressure);
-    } else {
-        const Bytes frame = make_frame(intake, batch);
-        if (frame.size_bytes > LIMIT_FRAME_BYTES) {
-            g_autoptr(GError) error = NULL;
-            fail(&error, PLUMB_ERROR_LIMIT, "the batch takes more than %u bytes: send fewer spans at a time",
-                 LIMIT_FRAME_BYTES);
-            result = answer_refused(intake, NULL, &header, error);
-        } else {
-            result = take_batch(intake, batch, frame, &header, NULL);
-        }
-    }
+    result = pressure != PRESSURE_NONE ? answer_later(intake, NULL, &header, pressure)
+                                       : take_made(intake, batch, &header, NULL);
 
     g_array_index(intake->replies, PendingReply, intake->replies->len - 1).into = reply;
     intake_commit(intake);
@@ -440,8 +459,13 @@ static void write_reply(const Intake *intake, const PendingReply *pending) {
         *pending->into = pending->reply;
         return;
     }
-    if (pending->exception) {
+    const gboolean log = pending->header.call == CALL_LOG;
+    if (pending->exception || (log && pending->reply.status != REPLY_OK)) {
         wire_exception_encode(&pending->header, pending->reply.message, pending->out);
+        return;
+    }
+    if (log) {
+        wire_log_reply_encode(&pending->header, pending->out);
         return;
     }
     const char *sampling = atomic_load(intake->options.sampling);
@@ -483,7 +507,8 @@ gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, gui
     WireVersions versions;
     guint32 refused[PACK_RESULT_COUNT] = {0};
     if (!wire_header_decode(frame, &header, error)) return FALSE;
-    if (!call_known(intake, &header)) return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
+    if (!call_known(intake, &header) || header.call == CALL_LOG)
+        return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
     if (header.call == CALL_SUBMIT_RECORDS) return replay_records(intake, &header, segment, spans, error);
     if (!decode(intake, &header, &versions, error) || !pack_batch(intake, intake->batch, refused, error)) return FALSE;
     WireReply reply = {0};

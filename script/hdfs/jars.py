@@ -95,6 +95,18 @@ def hadoop_jars(version=DEFAULT_VERSION):
     return once(cache_root() / f"hadoop-{version}" / "lib", get)
 
 
+def htrace_zipkin_jar(version):
+    """HTrace's receiver for Zipkin, with all it needs; Maven gets it the first time."""
+    artifact = f"org.apache.htrace:htrace-zipkin:{version}"
+
+    def get(partial):
+        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={partial}"]
+        run(command, f"Maven could not get {artifact}")
+
+    (jar,) = once(cache_root() / f"htrace-zipkin-{version}", get).glob("*.jar")
+    return jar
+
+
 def built_jar(module, pattern):
     folder = ROOT / "tracer-patches" / module / "target"
     jars = [jar for jar in folder.glob(pattern) if "sources" not in jar.name]
