@@ -34,6 +34,7 @@ struct Daemon {
     int thrift_fd, http_fd; /* -1: handed on, or not bound */
     PortInfo ports[PORTS];
     Security *security;
+    Audit *audit;
     PeriodicThread *renewal; /* of what security has read from files */
     Store *store;
     Archive *archive;
@@ -141,6 +142,12 @@ static gboolean open_files(Daemon *daemon, GError **error) {
     return FALSE;
 }
 
+static gboolean open_audit(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    daemon->audit = audit_new(s->audit_path, s->audit_level, error);
+    return daemon->audit != NULL;
+}
+
 /* Each shard's, of the disk as well; of the memory, a quarter, until resource control has seen how much is left for
  * open traces. */
 static OpenLimits share_of(const Settings *settings) {
@@ -215,6 +222,7 @@ static void set_state_sources(Daemon *daemon) {
         .net = &daemon->net,
         .ports = daemon->ports,
         .security = daemon->security,
+        .audit = daemon->audit,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
 }
@@ -256,6 +264,7 @@ static void start_http(Daemon *daemon) {
         .state = &daemon->state,
         .shares = daemon->shares,
         .security = daemon->security,
+        .audit = daemon->audit,
         .open = port_is_open(&daemon->ports[PORT_HTTP]),
         .counters = counter_set_add(daemon->counters),
         .intake = intake_options(daemon),
@@ -295,13 +304,20 @@ static void start_resource_control(Daemon *daemon) {
     daemon->control = resource_control_start(&control, &limits);
 }
 
+static void tell_audit(const Daemon *daemon, AuditAction action, const char *outcome) {
+    const AuditEvent event = {.action = action, .outcome = outcome};
+    audit_note(daemon->audit, &event);
+}
+
 /* What was in force stays where a file is bad. settings: NULL for those in force. */
 static void renew_security(Daemon *daemon, const SecuritySettings *settings) {
     g_autoptr(GError) error = NULL;
-    if (security_reload(daemon->security, settings, &error))
+    const gboolean good = security_reload(daemon->security, settings, &error);
+    if (good)
         log_message(LOG_LEVEL_INFO, "certificates and rules about roles were read again");
     else
         log_message(LOG_LEVEL_ERROR, "%s; TLS and the rules about roles stay as they were", error->message);
+    tell_audit(daemon, AUDIT_RELOAD, good ? "ok" : error->message);
 }
 
 static gint64 renew_outdated(void *arg) {
@@ -336,8 +352,8 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
 
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     daemon->security = security_new(&settings->security, error);
-    if (!daemon->security || !daemon->rules || !plan_files(daemon, error) || !open_ports(daemon, error) ||
-        !open_files(daemon, error))
+    if (!daemon->security || !daemon->rules || !plan_files(daemon, error) || !open_audit(daemon, error) ||
+        !open_ports(daemon, error) || !open_files(daemon, error))
         return NULL;
 
     daemon->admission = admission_new();
@@ -383,10 +399,12 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .counters = daemon->counters,
         .quota = daemon->quota,
         .security = daemon->security,
+        .audit = daemon->audit,
         .open = port_is_open(&daemon->ports[PORT_THRIFT]),
         .shares = daemon->shares,
     };
 
+    tell_audit(daemon, AUDIT_START, "ok");
     start_recovery(daemon);
     admission_set(daemon->admission, ADMISSION_STARTING, NULL);
     daemon->net = net_start(&options);
@@ -400,8 +418,15 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
 const char *daemon_thrift(const Daemon *daemon) { return daemon->ports[PORT_THRIFT].address; }
 const char *daemon_http(const Daemon *daemon) { return daemon->ports[PORT_HTTP].address; }
 
+void daemon_refuse_reload(Daemon *daemon, const char *why) {
+    audit_reopen(daemon->audit);
+    tell_audit(daemon, AUDIT_RELOAD, why);
+}
+
 void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
+    audit_reopen(daemon->audit);
+    audit_set_level(daemon->audit, settings->audit_level);
     renew_security(daemon, &settings->security);
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
@@ -447,6 +472,7 @@ static void log_left(const Daemon *daemon) {
 
 gboolean daemon_stop(Daemon *daemon, GError **error) {
     gint64 until_ns = clock_monotonic_ns(clock_system()) + daemon->settings->stop_timeout_ns;
+    tell_audit(daemon, AUDIT_STOP, "ok");
     admission_set(daemon->admission, ADMISSION_STOPPING, "stopping: open traces are being stored");
 
     /* Without a journal, nobody else has them. */
@@ -514,6 +540,7 @@ void daemon_free(Daemon *daemon) {
     if (daemon->http_fd >= 0) close(daemon->http_fd);
     slow_hosts_free(daemon->slow_hosts);
     shares_free(daemon->shares);
+    audit_free(daemon->audit);
     security_free(daemon->security);
     for (guint i = 0; i < PORTS; i++) port_clear(&daemon->ports[i]);
     g_free(daemon);

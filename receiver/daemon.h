@@ -42,6 +42,8 @@ const char *daemon_thrift(const Daemon *daemon);
 const char *daemon_http(const Daemon *daemon);
 /* Takes over the options that can change while running; settings must outlive the daemon. Not while it stops. */
 void daemon_reload(Daemon *daemon, const Settings *settings);
+/* The configuration is bad, and all stays; files that log rotation has moved away are opened anew all the same. */
+void daemon_refuse_reload(Daemon *daemon, const char *why);
 /* Takes no more spans, stores those that were taken, removes the journal. What there is no time for (stop.timeout; not
  * with ack=memory), and what was not replayed yet, stays in the journal. FALSE: the store failed to the end, and what
  * it lacks is in the journal (or, with ack=memory, lost; *error says so). After daemon_start(), whatever that returned.

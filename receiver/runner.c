@@ -125,6 +125,7 @@ static void reload(Runner *runner) {
     if (!config_reload(runner->config, changed, need_restart, &error) ||
         !(settings = settings_new(runner->config, &error))) {
         log_message(LOG_LEVEL_ERROR, "reload: %s; everything stays as it was", error->message);
+        daemon_refuse_reload(runner->daemon, error->message);
         return;
     }
     g_ptr_array_add(runner->settings, settings);

@@ -68,6 +68,12 @@ const ConfigOption settings_table[] = {
      "asks for it yet."},
     {"access.admin", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may do all of this, and flush."},
 
+    {"audit.log", CONFIG_ENUM, "changes", 0, 0, "none|changes|reads", TRUE,
+     "What the audit log has, one line of JSON each. changes: logins, what is refused, flushes, exports, starts and "
+     "reloads. reads: all questions, too."},
+    {"audit.path", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "File of the audit log, which SIGHUP opens anew (logrotate). Empty: the lines go to plumbd's own log."},
+
     {"http.hosts", CONFIG_LIST, "", 0, 0, NULL, FALSE,
      "Names by which this server is asked, beside localhost, addresses in figures, the name in listen.http and those "
      "of the machine: *.example.org stands for all below it, * for any. Requests for other names are refused, since a "
@@ -285,6 +291,8 @@ Settings *settings_new(const Config *config, GError **error) {
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->insecure = config_bool(config, "listen.insecure");
     s->security = security_of(config);
+    s->audit_level = (AuditLevel)config_enum(config, "audit.log");
+    s->audit_path = g_strdup(config_string(config, "audit.path"));
     s->max_connections = (guint)config_int(config, "listen.max-connections");
     s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
     s->buffer_bytes = buffer_bytes(config);
@@ -347,6 +355,7 @@ void settings_free(Settings *settings) {
     g_free(settings->listen_thrift);
     g_free(settings->listen_http);
     security_settings_clear(&settings->security);
+    g_free(settings->audit_path);
     g_strfreev(settings->http_hosts);
     g_free(settings->store_path);
     g_free(settings->journal_path);

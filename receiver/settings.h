@@ -4,6 +4,7 @@
 #include "analyzer/archive/archive.h"
 #include "common/base/config.h"
 #include "receiver/background/retention.h"
+#include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/log.h"
 #include "receiver/shared/name_quota.h"
@@ -17,6 +18,8 @@ typedef struct Settings {
     char *listen_thrift, *listen_http;
     gboolean insecure;
     SecuritySettings security; /* texts and lists of it are owned */
+    AuditLevel audit_level;
+    char *audit_path;
     guint max_connections;
     gsize frame_bytes, buffer_bytes;
     gint64 frame_timeout_ns, idle_timeout_ns;

@@ -155,6 +155,7 @@ static void begin_session(void *arg, HttpExchange *exchange, const char *rest) {
     const Http *http = arg;
     const char *principal = http_exchange_principal(exchange);
     if (principal == NULL || !g_str_has_prefix(principal, "token:")) {
+        http_exchange_audit(exchange, AUDIT_DENIED);
         http_send_error(exchange, 401, "there is no such token, or it has ended");
         return;
     }
@@ -166,6 +167,7 @@ static void end_session(void *arg, HttpExchange *exchange, const char *rest) {
     const Http *http = arg;
     g_autofree char *id = login_cookie(http_exchange_request(exchange)->cookie);
     if (id != NULL) sessions_end(http->sessions, id);
+    if (http_exchange_principal(exchange) == NULL) http_exchange_audit(exchange, AUDIT_NOTHING);
     http_send_session(exchange, NULL);
 }
 
@@ -356,26 +358,26 @@ static void ask_jaeger(void *arg, HttpExchange *exchange, const char *rest) {
 
 /* The first that fits. docs/security.md has the same table for people. */
 static const Route routes[] = {
-    {"/healthz", ACCESS_ANYBODY, FALSE, NULL, answer_alive},
-    {"/readyz", ACCESS_ANYBODY, FALSE, NULL, answer_ready},
-    {"/metrics", ACCESS_METRICS, FALSE, NULL, answer_metrics},
-    {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, take_otlp},
-    {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, take_zipkin},
-    {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, ask_flush},
-    {API "export", ACCESS_READ, FALSE, QUESTION_USE, ask_export},
-    {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, ask_of_trace},
-    {API "*", ACCESS_READ, FALSE, QUESTION_USE, ask_question}, /* any of analyzer/query/query.c */
-    {"/api/services", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/api/services/*/operations", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/api/operations", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/api/traces", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/api/traces/*", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/api/dependencies", ACCESS_READ, FALSE, QUESTION_USE, ask_jaeger},
-    {"/login", ACCESS_ANYBODY, TRUE, LOGIN_USE, begin_session},
-    {"/logout", ACCESS_ANYBODY, TRUE, LOGIN_USE, end_session},
-    {"/login.js", ACCESS_ANYBODY, FALSE, PAGE_USE, answer_login_script},
-    {"/", ACCESS_READ, FALSE, PAGE_USE, answer_page},
-    {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, answer_page},
+    {"/healthz", ACCESS_ANYBODY, FALSE, NULL, AUDIT_NOTHING, answer_alive},
+    {"/readyz", ACCESS_ANYBODY, FALSE, NULL, AUDIT_NOTHING, answer_ready},
+    {"/metrics", ACCESS_METRICS, FALSE, NULL, AUDIT_NOTHING, answer_metrics},
+    {"/v1/traces", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_otlp},
+    {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_zipkin},
+    {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, AUDIT_FLUSH, ask_flush},
+    {API "export", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_EXPORT, ask_export},
+    {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_trace},
+    {API "*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_question}, /* any of analyzer/query/query.c */
+    {"/api/services", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/services/*/operations", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/operations", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/traces", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/traces/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/dependencies", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/login", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGIN, begin_session},
+    {"/logout", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGOUT, end_session},
+    {"/login.js", ACCESS_ANYBODY, FALSE, PAGE_USE, AUDIT_NOTHING, answer_login_script},
+    {"/", ACCESS_READ, FALSE, PAGE_USE, AUDIT_NOTHING, answer_page},
+    {"/assets/*", ACCESS_READ, FALSE, PAGE_USE, AUDIT_NOTHING, answer_page},
     {0},
 };
 
@@ -384,6 +386,7 @@ static void on_request(void *arg, HttpExchange *exchange) {
     const char *rest;
     const Route *route = route_find(routes, request->path, &rest);
     const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
+    if (route != NULL) http_exchange_audit(exchange, route->action);
     if (!access_suffices(http_exchange_roles(exchange), needed))
         deny(exchange);
     else if (route == NULL)
@@ -440,6 +443,7 @@ Http *http_start(const HttpOptions *options) {
         .counters = options->counters,
         .timeout_ns = options->timeout_ns,
         .security = options->security,
+        .audit = options->audit,
         .open = options->open,
         .sessions = http->sessions,
         .ask = on_request,

@@ -22,6 +22,7 @@ typedef struct HttpOptions {
     Counters *posts_counters; /* the block of the thread that takes them */
     NameQuota *quota;
     Security *security;
+    Audit *audit;
     gboolean open; /* the port: see port_is_open() */
 } HttpOptions;
 

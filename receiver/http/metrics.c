@@ -163,6 +163,18 @@ static void write_certificate(GString *out, Security *security) {
                 (double)(ends_s - clock_wall_ns(clock_system()) / NS_PER_SEC));
 }
 
+static void write_audit(GString *out, Audit *audit) {
+    const AuditFigures figures = audit_figures(audit);
+    write_head(out, "audit_lines_total", "counter", "Lines of the audit log that were written, and that were lost");
+    write_labelled(out, "audit_lines_total", "state", "written", figures.written);
+    write_labelled(out, "audit_lines_total", "state", "lost", figures.lost);
+}
+
+static void write_security(GString *out, const StateSources *sources) {
+    write_certificate(out, sources->security);
+    write_audit(out, sources->audit);
+}
+
 void metrics_write(const StateSources *sources, GString *out) {
     State state;
     state_collect(&state, sources);
@@ -173,7 +185,7 @@ void metrics_write(const StateSources *sources, GString *out) {
                 state.recovered);
     write_gauge(out, "uptime_seconds", "Since the start", (double)state.uptime_ns / 1e9);
     write_counters(out, &state);
-    write_certificate(out, sources->security);
+    write_security(out, sources);
     write_gauge(out, "names", "Function names, processes and annotation keys in the dictionary",
                 (double)state.names.entries);
     write_gauge(out, "names_limit", "How many there may be", (double)state.names.limit);

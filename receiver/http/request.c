@@ -250,6 +250,30 @@ void http_request_clear(HttpRequest *request) {
     *request = (HttpRequest){0};
 }
 
+/* ---- answers ---- */
+
+const char *http_reason(int code) {
+    switch (code) {
+    case 200: return "OK";
+    case 202: return "Accepted";
+    case 304: return "Not Modified";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 413: return "Content Too Large";
+    case 415: return "Unsupported Media Type";
+    case 421: return "Misdirected Request";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 501: return "Not Implemented";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Internal Server Error";
+    }
+}
+
 /* ---- the query ---- */
 
 /* NULL, and *why: malformed. */

@@ -42,6 +42,9 @@ gboolean http_request_parse(Bytes head, HttpRequest *request, int *code, GError 
 void http_request_clear(HttpRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HttpRequest, http_request_clear)
 
+/* What a status of ours is called; static. */
+const char *http_reason(int code);
+
 /* Calls 'add' for each name=value of a query, both decoded. FALSE, and *why (static): it is malformed. */
 typedef void (*HttpQueryAdd)(void *arg, const char *name, const char *value);
 gboolean http_query_parse(const char *query, HttpQueryAdd add, void *arg, const char **why);

@@ -7,10 +7,11 @@
 #include "receiver/secure/access.h"
 
 typedef struct Route {
-    const char *path; /* whole; with one '*', which stands for a name without a '/' */
-    guint role;       /* AccessRole, or ACCESS_ANYBODY */
-    gboolean post;    /* else it is asked with GET (and HEAD) */
-    const char *use;  /* what is said when it is asked otherwise; NULL: any method will do */
+    const char *path;   /* whole; with one '*', which stands for a name without a '/' */
+    guint role;         /* AccessRole, or ACCESS_ANYBODY */
+    gboolean post;      /* else it is asked with GET (and HEAD) */
+    const char *use;    /* what is said when it is asked otherwise; NULL: any method will do */
+    AuditAction action; /* what the audit log calls it */
     /* arg: of whoever has the table. rest: the path from the '*' on, or "". */
     void (*answer)(void *arg, HttpExchange *exchange, const char *rest);
 } Route;

@@ -54,7 +54,11 @@ typedef struct HttpConnection {
 } HttpConnection;
 
 struct HttpExchange {
+    HttpServer *server;
     HttpConnection *connection; /* NULL: it is closed */
+    AuditAction action;         /* what is told of it when it is answered */
+    gint64 begun_ns;
+    gsize sent_bytes; /* of pieces */
     HttpRequest request;
     char peer[PEER_NAME_BYTES];
     guint roles;
@@ -137,28 +141,6 @@ static void end_or_cut(HttpConnection *connection) {
 
 /* ---- writing ---- */
 
-static const char *reason_of(int code) {
-    switch (code) {
-    case 200: return "OK";
-    case 202: return "Accepted";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 413: return "Content Too Large";
-    case 415: return "Unsupported Media Type";
-    case 421: return "Misdirected Request";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 501: return "Not Implemented";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Internal Server Error";
-    }
-}
-
 /* No answer is to be kept anywhere, nor to be a page, nor to be read by a page of somebody else. */
 static const char security_lines[] = "Cache-Control: no-store\r\n"
                                      "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
@@ -187,8 +169,8 @@ static void write_head(HttpConnection *connection, int code, const char *type, c
     struct tm utc;
     gmtime_r(&now, &utc);
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
-    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, reason_of(code), date, type,
-                        lines);
+    evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, http_reason(code), date,
+                        type, lines);
     if (code == 401) evbuffer_add_printf(out, "WWW-Authenticate: Bearer realm=\"plumbd\"\r\n");
     if (connection->retry_after_s > 0) evbuffer_add_printf(out, "Retry-After: %u\r\n", connection->retry_after_s);
     connection->retry_after_s = 0;
@@ -255,9 +237,29 @@ static void send_whole(HttpConnection *connection, int code, const char *type, c
     send_body(connection, body);
 }
 
-/* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. */
-static HttpConnection *let_go(HttpExchange *exchange) {
+static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
+    const AuditEvent event = {
+        .action = exchange->action,
+        .port = "http",
+        .principal = exchange->principal,
+        .address = exchange->peer,
+        .route = exchange->request.path,
+        .query = exchange->request.query,
+        .outcome = code == 0    ? "cut off"
+                   : code < 400 ? "ok"
+                                : http_reason(code),
+        .status = code,
+        .bytes = bytes,
+        .duration_ns = now_monotonic_ns() - exchange->begun_ns,
+    };
+    audit_note(exchange->server->options.audit, &event);
+}
+
+/* The exchange is its connection's no more, which ends it on its own. NULL: the connection is closed. code: what it is
+ * answered with; 0: with nothing more. */
+static HttpConnection *let_go(HttpExchange *exchange, int code, gsize bytes) {
     HttpConnection *connection = exchange->connection;
+    tell_audit(exchange, code, bytes);
     if (connection != NULL) {
         connection->exchange = NULL;
         drop_spans(connection);
@@ -267,13 +269,14 @@ static HttpConnection *let_go(HttpExchange *exchange) {
 }
 
 void http_send(HttpExchange *exchange, int code, const char *type, GBytes *body) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, code, g_bytes_get_size(body));
     if (connection != NULL) send_whole(connection, code, type, security_lines, body);
 }
 
 void http_send_content(HttpExchange *exchange, const HttpContent *content) {
     const gboolean known = content->code == 200 && has_already(&exchange->request, content->tag);
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection =
+        let_go(exchange, known ? 304 : content->code, known ? 0 : g_bytes_get_size(content->body));
     if (connection == NULL) return;
     g_autoptr(GBytes) nothing = g_bytes_new(NULL, 0);
     g_autofree char *lines = content_lines(content);
@@ -286,7 +289,7 @@ void http_send_text(HttpExchange *exchange, int code, const char *text) {
 }
 
 void http_send_page_file(HttpExchange *exchange, const char *type, gboolean lasting, GBytes *gzipped) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, 200, g_bytes_get_size(gzipped));
     if (connection != NULL) send_whole(connection, 200, type, lasting ? lasting_page_lines : page_lines, gzipped);
 }
 
@@ -307,7 +310,7 @@ void http_retry_after(HttpExchange *exchange, guint seconds) {
 }
 
 void http_send_session(HttpExchange *exchange, const char *id) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, 200, 0);
     if (connection == NULL) return;
     g_autoptr(GBytes) body = g_bytes_new_static("{}", 2);
     g_autofree char *lines =
@@ -317,7 +320,7 @@ void http_send_session(HttpExchange *exchange, const char *id) {
 }
 
 void http_send_own(HttpExchange *exchange, int code, const char *type, const char *text) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, code, strlen(text));
     if (connection == NULL) return;
     g_autoptr(GBytes) body = g_bytes_new(text, strlen(text));
     send_whole(connection, code, type, own_lines, body);
@@ -326,6 +329,7 @@ void http_send_own(HttpExchange *exchange, int code, const char *type, const cha
 void http_send_denied(HttpExchange *exchange) {
     HttpConnection *connection = exchange->connection;
     if (connection != NULL) counter_add(connection->server->options.counters, COUNTER_HTTP_DENIED, 1);
+    exchange->action = AUDIT_DENIED;
     if (exchange->principal == NULL) {
         http_send_error(exchange, 401, "this needs a login: see docs/security.md");
         return;
@@ -348,6 +352,7 @@ void http_send_start(HttpExchange *exchange, const char *type, void (*drained)(v
 void http_send_piece(HttpExchange *exchange, GBytes *piece) {
     HttpConnection *connection = exchange->connection;
     const gsize size_bytes = g_bytes_get_size(piece);
+    exchange->sent_bytes += size_bytes;
     if (connection == NULL || connection->silent || size_bytes == 0) {
         exchange->drained(exchange->drained_arg);
         return;
@@ -359,7 +364,7 @@ void http_send_piece(HttpExchange *exchange, GBytes *piece) {
 }
 
 void http_send_end(HttpExchange *exchange) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, 200, exchange->sent_bytes);
     if (connection == NULL) return;
     struct evbuffer *out = bufferevent_get_output(connection->stream);
     if (connection->chunks && !connection->silent) evbuffer_add(out, "0\r\n\r\n", 5);
@@ -368,7 +373,7 @@ void http_send_end(HttpExchange *exchange) {
 }
 
 void http_cut(HttpExchange *exchange) {
-    HttpConnection *connection = let_go(exchange);
+    HttpConnection *connection = let_go(exchange, 0, exchange->sent_bytes);
     if (connection != NULL) connection_free(connection);
 }
 
@@ -377,6 +382,8 @@ void http_cut(HttpExchange *exchange) {
 const HttpRequest *http_exchange_request(const HttpExchange *exchange) { return &exchange->request; }
 
 const char *http_exchange_principal(const HttpExchange *exchange) { return exchange->principal; }
+
+void http_exchange_audit(HttpExchange *exchange, AuditAction action) { exchange->action = action; }
 
 guint http_exchange_roles(const HttpExchange *exchange) { return exchange->roles; }
 
@@ -415,11 +422,13 @@ static gboolean may_ask(HttpServer *server, HttpExchange *exchange) {
     const HttpRequest *request = &exchange->request;
     if (!http_names_has(server->options.names, request->host)) {
         counter_add(server->options.counters, COUNTER_HTTP_HOST, 1);
+        exchange->action = AUDIT_DENIED;
         http_send_error(exchange, 421, "this server is not known by the name in Host: add it to http.hosts");
         return FALSE;
     }
     if (!http_origin_is_own(request->origin, request->host)) {
         counter_add(server->options.counters, COUNTER_HTTP_ORIGIN, 1);
+        exchange->action = AUDIT_DENIED;
         http_send_error(exchange, 403, "pages of another server may not ask this one (Origin)");
         return FALSE;
     }
@@ -440,6 +449,19 @@ static void begin_spans(HttpConnection *connection) {
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
 
+static void refuse_token(HttpConnection *connection, const HttpExchange *exchange) {
+    const HttpServerOptions *options = &connection->server->options;
+    const AuditEvent event = {
+        .action = AUDIT_LOGIN_REFUSED,
+        .port = "http",
+        .address = exchange->peer,
+        .route = exchange->request.path,
+        .outcome = "there is no such token, or it has ended",
+    };
+    counter_add(options->counters, COUNTER_HTTP_BAD_LOGIN, 1);
+    audit_note(options->audit, &event);
+}
+
 /* Under TLS alone. What is no login leaves whoever has shown a certificate. */
 static void log_in_by_token(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
@@ -448,7 +470,7 @@ static void log_in_by_token(HttpConnection *connection, HttpExchange *exchange) 
     if (login_parse(request->authorization, &user, &token)) {
         found = security_token(options->security, user, token);
         explicit_bzero(token, strlen(token));
-        if (found == NULL) counter_add(options->counters, COUNTER_HTTP_BAD_LOGIN, 1);
+        if (found == NULL) refuse_token(connection, exchange);
     } else if (cookie != NULL) {
         found = g_strdup(sessions_find(options->sessions, cookie, now_monotonic_ns()));
     }
@@ -469,6 +491,8 @@ static void begin_body(HttpConnection *connection) {
     HttpExchange *exchange = connection->exchange;
     const HttpRequest *request = &exchange->request;
     exchange->connection = connection;
+    exchange->server = connection->server;
+    exchange->begun_ns = now_monotonic_ns();
     g_strlcpy(exchange->peer, peer_place_name(connection->place), sizeof exchange->peer);
     log_in(connection, exchange);
     connection->keep_alive = request->keep_alive && connection->shut_ns == 0;

@@ -19,6 +19,7 @@
 #include "receiver/http/http_names.h"
 #include "receiver/http/login.h"
 #include "receiver/http/request.h"
+#include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/counters.h"
 #include "receiver/shared/shares.h"
@@ -36,6 +37,7 @@ typedef struct HttpServerOptions {
     Counters *counters;         /* this thread's block */
     gint64 timeout_ns;
     Security *security;
+    Audit *audit;  /* NULL: none */
     gboolean open; /* the port: see port_is_open() */
     Sessions *sessions;
     void (*ask)(void *arg, HttpExchange *exchange);
@@ -53,6 +55,8 @@ const HttpRequest *http_exchange_request(const HttpExchange *exchange);
 const char *http_exchange_peer(const HttpExchange *exchange);
 /* Who has logged in with this request: "token:NAME", "cert:NAME"; NULL: nobody. */
 const char *http_exchange_principal(const HttpExchange *exchange);
+/* What the audit log calls it once it is answered; AUDIT_NOTHING until then, and AUDIT_DENIED when it is denied. */
+void http_exchange_audit(HttpExchange *exchange, AuditAction action);
 /* AccessRole: what one may do who asks. */
 guint http_exchange_roles(const HttpExchange *exchange);
 /* Its connection has ended, or its reader has shut its side for two seconds: nobody needs the answer. What is answered

@@ -36,6 +36,7 @@ struct Connection {
     char *principal;                  /* who has logged in; NULL: nobody */
     guint roles;                      /* what the peer may do, by the rules of 'generation' */
     guint generation;
+    gboolean told_denied; /* the audit log has it that the peer may not send */
     gint64 opened_ns;
     guint8 *partial; /* start of a frame whose end has not come */
     gsize partial_bytes, partial_capacity;
@@ -77,6 +78,20 @@ static void read_on(Connection *connection, gboolean on) {
         event_del(connection->readable);
 }
 
+static void tell_audit(const Connection *connection, AuditAction action, const char *outcome) {
+    const AuditEvent event = {.action = action,
+                              .port = "thrift",
+                              .principal = connection->principal,
+                              .address = peer_place_name(connection->place),
+                              .outcome = outcome};
+    audit_note(connection->context->audit, &event);
+}
+
+static gboolean is_refused_login(Counter reason) {
+    return reason == COUNTER_CLOSED_TLS || reason == COUNTER_CLOSED_PLAIN || reason == COUNTER_CLOSED_TLS_HERE ||
+           reason == COUNTER_CLOSED_NO_LOGIN;
+}
+
 /* Closes it at the end of the round: replies in flight point into it. */
 static void give_up(Connection *connection, Counter reason) {
     static LogLimit limit;
@@ -91,8 +106,10 @@ static void give_up(Connection *connection, Counter reason) {
     if (reason == COUNTER_COUNT) return; /* the peer closed it, in order */
     counter_add(connection->context->counters, reason, 1);
     const gboolean tls = reason == COUNTER_CLOSED_TLS;
-    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s%s%s", peer_place_name(connection->place),
-                counter_info(reason).reason, tls ? ": " : "", tls ? transport_reason() : "");
+    g_autofree char *why =
+        g_strconcat(counter_info(reason).reason, tls ? ": " : "", tls ? transport_reason() : "", NULL);
+    log_limited(&limit, LOG_LEVEL_WARNING, "connection of %s closed: %s", peer_place_name(connection->place), why);
+    if (is_refused_login(reason)) tell_audit(connection, AUDIT_LOGIN_REFUSED, why);
 }
 
 /* FALSE: more than the peer's share, and nothing changed. */
@@ -143,13 +160,16 @@ static void set_roles(Connection *connection) {
     if (connection->principal != NULL && !security_knows(context->security, connection->principal))
         g_clear_pointer(&connection->principal, g_free);
     connection->roles = security_roles(context->security, connection->principal, context->open);
+    connection->told_denied = FALSE;
 }
 
 /* When the first bytes have come, its certificate is there, too, if it shows one. */
 static void look_at_peer(Connection *connection) {
     if (G_LIKELY(connection->transport.ssl == NULL) || connection->principal != NULL) return;
     connection->principal = tls_principal(connection->transport.ssl);
-    if (connection->principal != NULL) set_roles(connection);
+    if (connection->principal == NULL) return;
+    set_roles(connection);
+    tell_audit(connection, AUDIT_LOGIN, "ok");
 }
 
 static void on_again(evutil_socket_t fd, short what, void *arg);
@@ -238,6 +258,13 @@ static void stall(Connection *connection) {
     if (context->stalled.length == 1) look_again(context);
 }
 
+/* Once, until the rules change: its sender tries again and again. */
+static void tell_denied(Connection *connection) {
+    if (connection->told_denied) return;
+    connection->told_denied = TRUE;
+    tell_audit(connection, AUDIT_DENIED, "lacks the role write");
+}
+
 /* One whole frame. FALSE: nothing more is to be read for now; *pause_ms says for how long, 0 when the connection waits
  * in line or is done with. */
 static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms) {
@@ -250,6 +277,7 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     touch(connection);
     intake_set_limit(context->intake, connection->limit);
     intake_set_allowed(context->intake, may_send(connection));
+    if (G_UNLIKELY(!may_send(connection))) tell_denied(connection);
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
@@ -296,6 +324,7 @@ static void send_out(Connection *connection);
 
 static void refuse_login(Connection *connection, const char *why) {
     sasl_append(connection->out, SASL_ERROR, why);
+    tell_audit(connection, AUDIT_LOGIN_REFUSED, why);
     send_out(connection); /* now: at the end of the round there is no connection */
     give_up(connection, COUNTER_CLOSED_BAD_LOGIN);
 }
@@ -317,6 +346,7 @@ static void answer_plain(Connection *connection, const SaslMessage *message) {
     connection->principal = g_steal_pointer(&principal);
     connection->login_over = TRUE;
     set_roles(connection);
+    tell_audit(connection, AUDIT_LOGIN, "ok");
     sasl_append(connection->out, SASL_COMPLETE, "");
     touch(connection);
 }

@@ -9,6 +9,7 @@
 #include <event2/event.h>
 
 #include "receiver/net/intake.h"
+#include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/name_quota.h"
 #include "receiver/shared/shares.h"
@@ -46,6 +47,7 @@ typedef struct NetContext {
     NetLimits limits;
     NameQuota *quota;
     Security *security;
+    Audit *audit;          /* NULL: none */
     gboolean open;         /* the port: see port_is_open() */
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */

@@ -170,6 +170,7 @@ static void thread_init(Net *net, guint number) {
     context->limits = net->options.limits;
     context->quota = net->options.quota;
     context->security = net->options.security;
+    context->audit = net->options.audit;
     context->open = net->options.open;
     connections_init(context);
 

@@ -13,6 +13,7 @@ typedef struct NetOptions {
     CounterSet *counters;
     NameQuota *quota;
     Security *security;
+    Audit *audit;
     gboolean open;  /* the port: see port_is_open() */
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;

@@ -6,6 +6,7 @@
 #include "receiver/journal/journal.h"
 #include "receiver/journal/recovery_view.h"
 #include "receiver/net/net.h"
+#include "receiver/secure/audit.h"
 #include "receiver/secure/port.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/accounts.h"
@@ -45,6 +46,7 @@ typedef struct StateSources {
     Net *_Atomic const *net;          /* NULL until spans are taken */
     const PortInfo *ports;            /* PORTS */
     Security *security;
+    Audit *audit;
     gint64 started_ns; /* monotonic */
 } StateSources;
 

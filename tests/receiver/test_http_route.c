@@ -4,9 +4,12 @@
 static void answer(void *arg, HttpExchange *exchange, const char *rest) { (void)arg, (void)exchange, (void)rest; }
 
 static const Route table[] = {
-    {"/a", ACCESS_ANYBODY, FALSE, NULL, answer},          {"/api/go", ACCESS_ADMIN, TRUE, "use POST", answer},
-    {"/api/*", ACCESS_READ, FALSE, "use GET", answer},    {"/", ACCESS_READ, FALSE, "use GET", answer},
-    {"/of/*/all", ACCESS_READ, FALSE, "use GET", answer}, {0},
+    {"/a", ACCESS_ANYBODY, FALSE, NULL, AUDIT_NOTHING, answer},
+    {"/api/go", ACCESS_ADMIN, TRUE, "use POST", AUDIT_NOTHING, answer},
+    {"/api/*", ACCESS_READ, FALSE, "use GET", AUDIT_NOTHING, answer},
+    {"/", ACCESS_READ, FALSE, "use GET", AUDIT_NOTHING, answer},
+    {"/of/*/all", ACCESS_READ, FALSE, "use GET", AUDIT_NOTHING, answer},
+    {0},
 };
 
 static void test_find(void) {

@@ -78,7 +78,7 @@ def test_systemd_unit(plumbd_program, tmp_path):
     assert run(plumbd_program, arguments[0], ROOT / "conf/plumbd.conf", "--check-config").returncode == 0
     # The folders of the defaults are the ones that it may write to.
     text = (ROOT / "conf/plumbd.conf").read_text()
-    folders = re.findall(r"^#path=(.*)$", text, re.M)
+    folders = re.findall(r"^#path=(.+)$", text, re.M)
     assert folders and all(folder.startswith(f"/var/lib/{service['StateDirectory']}/") for folder in folders)
     if verify := shutil.which("systemd-analyze"):
         copy = tmp_path / "plumbd.service"
