@@ -35,6 +35,7 @@ struct Daemon {
     PortInfo ports[PORTS];
     Security *security;
     Audit *audit;
+    Quotas *quotas;
     PeriodicThread *renewal; /* of what security has read from files */
     Store *store;
     Archive *archive;
@@ -75,6 +76,7 @@ static gboolean plan_files(Daemon *daemon, GError **error) {
     const FilePlan wanted = {s->max_connections, s->http_connections, STORE_FILES};
     if (!files_plan(&wanted, &daemon->files, error)) return FALSE;
     const ShareLimits limits = {{[PEER_SENDERS] = daemon->files.senders, [PEER_READERS] = daemon->files.readers},
+                                s->per_address,
                                 s->buffer_bytes};
     daemon->shares = shares_new(&limits);
     return TRUE;
@@ -144,6 +146,7 @@ static gboolean open_files(Daemon *daemon, GError **error) {
 
 static gboolean open_audit(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
+    daemon->quotas = quotas_new(&s->quota);
     daemon->audit = audit_new(s->audit_path, s->audit_level, error);
     return daemon->audit != NULL;
 }
@@ -223,6 +226,7 @@ static void set_state_sources(Daemon *daemon) {
         .ports = daemon->ports,
         .security = daemon->security,
         .audit = daemon->audit,
+        .quotas = daemon->quotas,
         .started_ns = clock_monotonic_ns(clock_system()),
     };
 }
@@ -265,7 +269,9 @@ static void start_http(Daemon *daemon) {
         .shares = daemon->shares,
         .security = daemon->security,
         .audit = daemon->audit,
+        .quotas = daemon->quotas,
         .open = port_is_open(&daemon->ports[PORT_HTTP]),
+        .secret = daemon->ports[PORT_HTTP].tls,
         .counters = counter_set_add(daemon->counters),
         .intake = intake_options(daemon),
         .posts_counters = counter_set_add(daemon->counters),
@@ -394,12 +400,14 @@ gboolean daemon_start(Daemon *daemon, GError **error) {
         .limits = {.frame_bytes = s->frame_bytes,
                    .frame_timeout_ns = s->frame_timeout_ns,
                    .idle_timeout_ns = s->idle_timeout_ns,
-                   .login_timeout_ns = NET_LOGIN_NS},
+                   .login_timeout_ns = NET_LOGIN_NS,
+                   .strangers = MAX(daemon->files.senders / NET_STRANGERS_SHARE / s->net_threads, 1)},
         .intake = intake_options(daemon),
         .counters = daemon->counters,
         .quota = daemon->quota,
         .security = daemon->security,
         .audit = daemon->audit,
+        .quotas = daemon->quotas,
         .open = port_is_open(&daemon->ports[PORT_THRIFT]),
         .shares = daemon->shares,
     };
@@ -427,6 +435,7 @@ void daemon_reload(Daemon *daemon, const Settings *settings) {
     daemon->settings = settings;
     audit_reopen(daemon->audit);
     audit_set_level(daemon->audit, settings->audit_level);
+    quotas_set_rules(daemon->quotas, &settings->quota); /* before senders are judged anew */
     renew_security(daemon, &settings->security);
     if (!settings->sampling_auto) atomic_store(&daemon->sampling, settings->sampling);
     log_set_level(settings->log_level);
@@ -541,6 +550,7 @@ void daemon_free(Daemon *daemon) {
     slow_hosts_free(daemon->slow_hosts);
     shares_free(daemon->shares);
     audit_free(daemon->audit);
+    quotas_free(daemon->quotas);
     security_free(daemon->security);
     for (guint i = 0; i < PORTS; i++) port_clear(&daemon->ports[i]);
     g_free(daemon);

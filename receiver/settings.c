@@ -29,6 +29,9 @@ const ConfigOption settings_table[] = {
     {"listen.max-connections", CONFIG_INT, "4096", 1, 1000000, NULL, FALSE,
      "Connections of senders at one time. When there are as many, the address with most of them gives way: its longest "
      "idle one is closed for one of an address that has fewer, and more of its own are refused."},
+    {"listen.per-address", CONFIG_INT, "512", 0, 1000000, NULL, FALSE,
+     "Connections of senders of one address at one time, but for 127.0.0.1 and ::1, where a proxy may be. More of them "
+     "are refused. 0: as many as there are places."},
     {"listen.frame-limit", CONFIG_SIZE, "32M", 1024, LIMIT_FRAME_BYTES, NULL, FALSE,
      "Largest Thrift frame; a sender that declares a larger one is disconnected before it is read."},
     {"listen.buffer-limit", CONFIG_SIZE, "0", 0, 64 * GIB, NULL, FALSE,
@@ -67,6 +70,17 @@ const ConfigOption settings_table[] = {
      "For several plumbd that answer together; nothing "
      "asks for it yet."},
     {"access.admin", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may do all of this, and flush."},
+
+    {"quota.spans", CONFIG_LIST, "", 0, 0, NULL, TRUE,
+     "Spans a second that each sender may send: NAME=NUMBER, with ; between, of which the first that fits decides, and "
+     "for all others a number alone at the end, like token:bridge=50k; cert:*=10k; 0. Names are those of access.write; "
+     "anonymous is each address for itself. Numbers may end in k or M; 0 is no limit. Who is over it is told to try "
+     "later. Empty: no limit. The other quotas are written in the same way."},
+    {"quota.bytes", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Bytes of batches a second that each sender may send."},
+    {"quota.questions", CONFIG_LIST, "", 0, 0, NULL, TRUE,
+     "Questions a minute that each reader may ask, exports and flushes included; others are answered with 429."},
+    {"quota.connections", CONFIG_LIST, "", 0, 0, NULL, TRUE,
+     "Connections to the span port that each sender may have at one time."},
 
     {"audit.log", CONFIG_ENUM, "changes", 0, 0, "none|changes|reads", TRUE,
      "What the audit log has, one line of JSON each. changes: logins, what is refused, flushes, exports, starts and "
@@ -214,6 +228,7 @@ static gboolean check(const Settings *settings, GError **error) {
     if (g_strcmp0(settings->store_path, settings->journal_path) == 0)
         return fail(error, PLUMB_ERROR_CONFIG, "store.path and journal.path are the same folder: %s",
                     settings->store_path);
+    if (!quota_rules_check(&settings->quota, error)) return FALSE;
     for (guint i = 0; i < ACCESS_ROLES; i++)
         if (!access_list_check(access_keys[i], settings->security.rules.lists[i], error)) return FALSE;
     NamingRules *rules = naming_rules_new((const char *const *)settings->name_rules, error);
@@ -291,6 +306,9 @@ Settings *settings_new(const Config *config, GError **error) {
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->insecure = config_bool(config, "listen.insecure");
     s->security = security_of(config);
+    for (guint kind = 0; kind < QUOTA_KINDS; kind++)
+        s->quota.lists[kind] = (const char *const *)g_strdupv((char **)config_list(config, quota_keys[kind]));
+    s->per_address = (guint)config_int(config, "listen.per-address");
     s->audit_level = (AuditLevel)config_enum(config, "audit.log");
     s->audit_path = g_strdup(config_string(config, "audit.path"));
     s->max_connections = (guint)config_int(config, "listen.max-connections");
@@ -355,6 +373,7 @@ void settings_free(Settings *settings) {
     g_free(settings->listen_thrift);
     g_free(settings->listen_http);
     security_settings_clear(&settings->security);
+    for (guint kind = 0; kind < QUOTA_KINDS; kind++) g_strfreev((char **)settings->quota.lists[kind]);
     g_free(settings->audit_path);
     g_strfreev(settings->http_hosts);
     g_free(settings->store_path);

@@ -5,6 +5,7 @@
 #include "common/base/config.h"
 #include "receiver/background/retention.h"
 #include "receiver/secure/audit.h"
+#include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/log.h"
 #include "receiver/shared/name_quota.h"
@@ -18,6 +19,8 @@ typedef struct Settings {
     char *listen_thrift, *listen_http;
     gboolean insecure;
     SecuritySettings security; /* texts and lists of it are owned */
+    QuotaRules quota;          /* lists of it are owned */
+    guint per_address;
     AuditLevel audit_level;
     char *audit_path;
     guint max_connections;

@@ -119,6 +119,25 @@ static gboolean packing_of(const HttpRequest *request, gboolean *gzip) {
     return !encoding || *gzip || g_ascii_strcasecmp(encoding, "identity") == 0;
 }
 
+static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
+
+/* FALSE: it has its answer. What it brings is paid for when it is taken. */
+static gboolean may_post(Http *http, HttpPost *post) {
+    const gint64 now_ns = now_monotonic_ns();
+    const gint64 spans_ns = quota_wait_ns(post->account, QUOTA_SPANS, now_ns);
+    const gint64 bytes_ns = quota_wait_ns(post->account, QUOTA_BYTES, now_ns);
+    const QuotaKind kind = bytes_ns > spans_ns ? QUOTA_BYTES : QUOTA_SPANS;
+    const gint64 wait_ns = MAX(spans_ns, bytes_ns);
+    if (wait_ns == 0) return TRUE;
+    g_autofree char *why =
+        g_strdup_printf("%s is over %s: send it later", quota_account_name(post->account), quota_keys[kind]);
+    http_post_refuse(post, 429, why);
+    post->retry_after_s = (guint)(wait_ns / NS_PER_SEC) + 1;
+    quota_refused(post->account, kind);
+    counter_add(http->options.counters, COUNTER_HTTP_QUOTA, 1);
+    return FALSE;
+}
+
 static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
     const HttpRequest *request = http_exchange_request(exchange);
     OtlpForm form;
@@ -133,6 +152,12 @@ static void take_post(Http *http, HttpExchange *exchange, PostKind kind) {
 
     HttpPost *post = http_post_new(form, gzip, http_exchange_take_body(exchange), exchange);
     post->kind = kind;
+    post->account =
+        quota_account(http->options.quotas, http_exchange_principal(exchange), http_exchange_peer(exchange));
+    if (!may_post(http, post)) {
+        send_posted(post);
+        return;
+    }
     post->limit = name_quota_of(http->options.quota, http_exchange_peer(exchange));
     if (!http_posts_put(http->posts, post)) send_posted(post);
 }
@@ -294,7 +319,7 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
                          Parameters *parameters) {
     HttpJob *job = http_job_new(kind, question, g_steal_pointer(&parameters->params), exchange);
     guint64 trace_id;
-    http_job_set_peer(job, http_exchange_peer(exchange));
+    http_job_set_peer(job, http_exchange_principal(exchange), http_exchange_peer(exchange));
     if (http_exchange_request(exchange)->gzip) http_job_set_gzip(job);
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
     const gboolean of_trace = g_strv_contains(of_traces, question);
@@ -381,6 +406,31 @@ static const Route routes[] = {
     {0},
 };
 
+/* FALSE: it was answered. */
+static gboolean may_ask_more(const Http *http, HttpExchange *exchange) {
+    const gint64 now_ns = now_monotonic_ns();
+    QuotaAccount *account =
+        quota_account(http->options.quotas, http_exchange_principal(exchange), http_exchange_peer(exchange));
+    const gint64 wait_ns = quota_wait_ns(account, QUOTA_QUESTIONS, now_ns);
+    if (wait_ns == 0) {
+        quota_charge(account, QUOTA_QUESTIONS, 1, now_ns);
+    } else {
+        const guint wait_s = (guint)(wait_ns / NS_PER_SEC) + 1;
+        g_autofree char *why = g_strdup_printf("%s has asked as often as quota.questions lets it: ask again in %u s",
+                                               quota_account_name(account), wait_s);
+        quota_refused(account, QUOTA_QUESTIONS);
+        counter_add(http->options.counters, COUNTER_HTTP_QUOTA, 1);
+        http_retry_after(exchange, wait_s);
+        http_send_error(exchange, 429, why);
+    }
+    quota_account_free(account);
+    return wait_ns == 0;
+}
+
+static gboolean is_question(const Route *route) {
+    return route->action == AUDIT_QUESTION || route->action == AUDIT_EXPORT || route->action == AUDIT_FLUSH;
+}
+
 static void on_request(void *arg, HttpExchange *exchange) {
     const HttpRequest *request = http_exchange_request(exchange);
     const char *rest;
@@ -393,7 +443,7 @@ static void on_request(void *arg, HttpExchange *exchange) {
         answer_none(exchange);
     else if (!route_takes(route, request->method))
         http_send_error(exchange, 405, route->use);
-    else
+    else if (!is_question(route) || may_ask_more(arg, exchange))
         route->answer(arg, exchange, rest);
 }
 
@@ -445,6 +495,7 @@ Http *http_start(const HttpOptions *options) {
         .security = options->security,
         .audit = options->audit,
         .open = options->open,
+        .secret = options->secret,
         .sessions = http->sessions,
         .ask = on_request,
         .arg = http,

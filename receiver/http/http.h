@@ -23,7 +23,9 @@ typedef struct HttpOptions {
     NameQuota *quota;
     Security *security;
     Audit *audit;
-    gboolean open; /* the port: see port_is_open() */
+    Quotas *quotas;
+    gboolean open;   /* the port: see port_is_open() */
+    gboolean secret; /* it speaks TLS */
 } HttpOptions;
 
 typedef struct Http Http;

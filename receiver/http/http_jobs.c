@@ -88,7 +88,12 @@ void http_job_set_trace(HttpJob *job, guint64 trace_id) {
 
 void http_job_set_gzip(HttpJob *job) { job->gzip = TRUE; }
 
-void http_job_set_peer(HttpJob *job, const char *peer) { g_strlcpy(job->peer, peer, sizeof job->peer); }
+void http_job_set_peer(HttpJob *job, const char *principal, const char *address) {
+    g_autofree char *hash = NULL;
+    const char *peer = principal != NULL ? principal : address;
+    if (strlen(peer) >= sizeof job->peer) peer = hash = g_compute_checksum_for_string(G_CHECKSUM_MD5, peer, -1);
+    g_strlcpy(job->peer, peer, sizeof job->peer);
+}
 
 gboolean http_job_is_flush(const HttpJob *job) { return job->kind == JOB_FLUSH; }
 

@@ -26,8 +26,8 @@ typedef enum { JOB_QUERY, JOB_EXPORT, JOB_FLUSH } JobKind;
 typedef struct HttpJob HttpJob;
 /* params is taken over; owner is for the HTTP thread (its request). */
 HttpJob *http_job_new(JobKind kind, const char *question, QueryParams *params, void *owner);
-/* Who asks (receiver/shared/shares.h); "" until then. */
-void http_job_set_peer(HttpJob *job, const char *peer);
+/* Who asks: who has logged in, from wherever; NULL: the address (receiver/shared/shares.h). "" until then. */
+void http_job_set_peer(HttpJob *job, const char *principal, const char *address);
 /* The reader unpacks gzip: a document of more than HTTP_PACKED_FROM_BYTES comes so. */
 void http_job_set_gzip(HttpJob *job);
 /* The trace whose open spans are to be stored before the question is answered. */

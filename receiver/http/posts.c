@@ -53,6 +53,7 @@ void http_post_free(HttpPost *post) {
     if (!post) return;
     if (post->body) g_byte_array_unref(post->body);
     if (post->answer) g_bytes_unref(post->answer);
+    quota_account_free(post->account);
     g_clear_error(&post->error);
     g_free(post);
 }
@@ -61,7 +62,7 @@ const char *http_post_content_type(const HttpPost *post) {
     return post->kind == POST_ZIPKIN ? "text/plain; charset=utf-8" : otlp_content_type(post->form);
 }
 
-static void refuse(HttpPost *post, int code, const char *why) {
+void http_post_refuse(HttpPost *post, int code, const char *why) {
     post->code = code;
     post->retry_after_s = code == 429 ? POSTS_RETRY_BUSY_S : code == 503 ? POSTS_RETRY_SHUT_S : 0;
     if (post->kind == POST_ZIPKIN)
@@ -142,6 +143,7 @@ static void take(HttpPosts *posts, HttpPost *post) {
         counter_add(counters, COUNTER_TEXTS_CUT, post->cut);
         wait_for_room(posts);
         intake_set_limit(posts->intake, post->limit);
+        intake_set_quota(posts->intake, post->account);
         intake_batch(posts->intake, posts->batch, &post->reply);
         return;
     }
@@ -168,13 +170,14 @@ static void answer_taken(HttpPost *post) {
 
 static void answer(HttpPost *post) {
     if (post->error)
-        refuse(post, g_error_matches(post->error, PLUMB_ERROR, PLUMB_ERROR_LIMIT) ? 413 : 400, post->error->message);
+        http_post_refuse(post, g_error_matches(post->error, PLUMB_ERROR, PLUMB_ERROR_LIMIT) ? 413 : 400,
+                         post->error->message);
     else if (post->reply.status == REPLY_OK)
         answer_taken(post);
     else if (post->reply.status == REPLY_TRY_LATER)
-        refuse(post, post->reply.wait_ms == INTAKE_WAIT_QUEUES_MS ? 429 : 503, post->reply.message);
+        http_post_refuse(post, post->reply.wait_ms == INTAKE_WAIT_QUEUES_MS ? 429 : 503, post->reply.message);
     else
-        refuse(post, 413, post->reply.message);
+        http_post_refuse(post, 413, post->reply.message);
 }
 
 /* ---- the thread ---- */
@@ -244,7 +247,7 @@ void http_posts_stop(HttpPosts *posts) {
     pthread_mutex_lock(&posts->lock);
     while (posts->waiting.first) {
         HttpPost *post = list_take(&posts->waiting);
-        refuse(post, 503, "plumbd is stopping");
+        http_post_refuse(post, 503, "plumbd is stopping");
         list_add(&posts->done, post);
     }
     pthread_mutex_unlock(&posts->lock);
@@ -270,8 +273,8 @@ gboolean http_posts_put(HttpPosts *posts, HttpPost *post) {
         pthread_cond_signal(&posts->changed);
     }
     pthread_mutex_unlock(&posts->lock);
-    if (stopping) refuse(post, 503, "plumbd is stopping");
-    if (!stopping && full) refuse(post, 429, "too much waits to be taken: send it again in a moment");
+    if (stopping) http_post_refuse(post, 503, "plumbd is stopping");
+    if (!stopping && full) http_post_refuse(post, 429, "too much waits to be taken: send it again in a moment");
     return !stopping && !full;
 }
 

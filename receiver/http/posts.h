@@ -25,6 +25,7 @@ typedef struct HttpPost {
     gboolean gzip;
     GByteArray *body;
     const PackLimit *limit; /* what its peer may add to the dictionary */
+    QuotaAccount *account;  /* whose quota it counts to: a reference, given back with the post; NULL: nobody's */
     WireReply reply;
     guint32 cut;
     GError *error; /* why it was not decoded */
@@ -50,6 +51,8 @@ HttpPosts *http_posts_start(const HttpPostsOptions *options);
 /* Ends the thread. What waits, and what comes from then on, is answered with 503. */
 void http_posts_stop(HttpPosts *posts);
 void http_posts_free(HttpPosts *posts); /* stopped, and all answers taken */
+/* It gets this answer, and is not to be put. */
+void http_post_refuse(HttpPost *post, int code, const char *why);
 /* FALSE: too many wait, or it is stopped; the post is still the caller's, and has its answer. */
 gboolean http_posts_put(HttpPosts *posts, HttpPost *post);
 /* All that are answered, in order; NULL: none. */

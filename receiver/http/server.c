@@ -21,8 +21,9 @@
 #define LINGER_NS (2 * NS_PER_SEC)
 /* A reader that has shut its side for so long is gone: some shut it once they have asked, and wait for the answer. */
 #define SHUT_NS (2 * NS_PER_SEC)
-/* Connections accepted in one round. */
-#define ACCEPT_MAX 64
+/* Connections accepted in one round; under TLS, where each handshake takes a millisecond. */
+#define ACCEPT_MAX        64
+#define ACCEPT_MAX_SECRET 16
 /* Of one connection, no more is read than this before it is dealt with. */
 #define INPUT_BYTES (HTTP_HEAD_MAX_BYTES * 2)
 /* And of one that brings spans: fewer system calls. */
@@ -685,7 +686,9 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
     static LogLimit limit;
     HttpServer *server = arg;
 
-    for (int i = 0; i < ACCEPT_MAX; i++) {
+    const int most = server->options.secret ? ACCEPT_MAX_SECRET : ACCEPT_MAX;
+
+    for (int i = 0; i < most; i++) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
         int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -37,8 +37,9 @@ typedef struct HttpServerOptions {
     Counters *counters;         /* this thread's block */
     gint64 timeout_ns;
     Security *security;
-    Audit *audit;  /* NULL: none */
-    gboolean open; /* the port: see port_is_open() */
+    Audit *audit;    /* NULL: none */
+    gboolean secret; /* connections are under TLS */
+    gboolean open;   /* the port: see port_is_open() */
     Sessions *sessions;
     void (*ask)(void *arg, HttpExchange *exchange);
     void *arg;

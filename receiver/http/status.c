@@ -78,6 +78,19 @@ static json_t *ports_of(const PortInfo *ports) {
     return rows;
 }
 
+static void append_refusals(void *arg, const QuotaRefusals *refusals) {
+    json_t *counts = json_object();
+    for (guint kind = 0; kind < QUOTA_KINDS; kind++)
+        if (refusals->refused[kind] > 0) set_integer(counts, quota_keys[kind], refusals->refused[kind]);
+    json_array_append_new(arg, json_pack("{s:s, s:o}", "who", refusals->name, "refused", counts));
+}
+
+static json_t *quotas_of(Quotas *quotas) {
+    json_t *rows = json_array();
+    quotas_foreach_refused(quotas, append_refusals, rows);
+    return rows;
+}
+
 json_t *status_receiver(const StateSources *sources) {
     State state;
     state_collect(&state, sources);
@@ -111,6 +124,7 @@ json_t *status_receiver(const StateSources *sources) {
     json_object_set_new(object, "rejected_frames", group_of(&state, GROUP_FRAMES));
     json_object_set_new(object, "refused_connections", group_of(&state, GROUP_CONNECTIONS));
     json_object_set_new(object, "rejected_http", group_of(&state, GROUP_HTTP));
+    json_object_set_new(object, "over_quota", quotas_of(sources->quotas));
     set_integer(object, "recovered_spans", state.counters[COUNTER_RECOVERED_SPANS]);
     set_integer(object, "journal_damages", state.counters[COUNTER_DAMAGED_RECORDS]);
     set_integer(object, "spans_set_aside", state.counters[COUNTER_SPANS_SET_ASIDE]);

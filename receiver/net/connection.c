@@ -24,8 +24,12 @@
 
 struct Connection {
     NetContext *context;
-    GList link;       /* in context->connections */
-    GList stall_link; /* in context->stalled, while 'stalled' */
+    GList link;         /* in context->connections */
+    GList stall_link;   /* in context->stalled, while 'stalled' */
+    GList strange_link; /* in context->strangers, while 'strange' */
+    gboolean strange;
+    QuotaAccount *account; /* NULL: it has no quota, or is not known yet */
+    gboolean has_account;  /* 'account' is set, and the connection counts to it */
     Transport transport;
     PeerPlace *place;
     const PackLimit *limit; /* what its peer may add to the dictionary */
@@ -132,8 +136,28 @@ static gboolean grow_partial(Connection *connection, gsize at_least) {
     return wanted <= connection->partial_capacity || set_capacity(connection, wanted);
 }
 
+static void set_strange(Connection *connection, gboolean strange) {
+    NetContext *context = connection->context;
+    if (connection->strange == strange) return;
+    connection->strange = strange;
+    peer_count_strangers(connection->place, strange ? 1 : -1);
+    if (strange)
+        g_queue_push_tail_link(&context->strangers, &connection->strange_link);
+    else
+        g_queue_unlink(&context->strangers, &connection->strange_link);
+}
+
+static void leave_account(Connection *connection) {
+    if (!connection->has_account) return;
+    connection->has_account = FALSE;
+    quota_disconnect(connection->account);
+    quota_account_free(g_steal_pointer(&connection->account));
+}
+
 static void connection_free(Connection *connection) {
     NetContext *context = connection->context;
+    set_strange(connection, FALSE);
+    leave_account(connection);
     event_free(connection->readable);
     event_free(connection->writable);
     event_free(connection->resume);
@@ -161,6 +185,22 @@ static void set_roles(Connection *connection) {
         g_clear_pointer(&connection->principal, g_free);
     connection->roles = security_roles(context->security, connection->principal, context->open);
     connection->told_denied = FALSE;
+    if (connection->principal != NULL || may_send(connection)) set_strange(connection, FALSE);
+}
+
+/* Who the peer is is known. FALSE: it has as many connections as it may. */
+static gboolean join_account(Connection *connection) {
+    const NetContext *context = connection->context;
+    leave_account(connection);
+    QuotaAccount *account = quota_account(context->quotas, connection->principal, peer_place_name(connection->place));
+    if (!quota_connect(account)) {
+        quota_refused(account, QUOTA_CONNECTIONS);
+        quota_account_free(account);
+        return FALSE;
+    }
+    connection->account = account;
+    connection->has_account = TRUE;
+    return TRUE;
 }
 
 /* When the first bytes have come, its certificate is there, too, if it shows one. */
@@ -169,6 +209,7 @@ static void look_at_peer(Connection *connection) {
     connection->principal = tls_principal(connection->transport.ssl);
     if (connection->principal == NULL) return;
     set_roles(connection);
+    leave_account(connection); /* of who it was before */
     tell_audit(connection, AUDIT_LOGIN, "ok");
 }
 
@@ -275,14 +316,19 @@ static gboolean take_frame(Connection *connection, Bytes frame, gint32 *pause_ms
     }
     connection->stalled_since_ns = 0;
     touch(connection);
+    if (G_UNLIKELY(!connection->has_account) && !join_account(connection)) {
+        give_up(connection, COUNTER_CLOSED_QUOTA);
+        return FALSE;
+    }
     intake_set_limit(context->intake, connection->limit);
+    intake_set_quota(context->intake, connection->account);
     intake_set_allowed(context->intake, may_send(connection));
     if (G_UNLIKELY(!may_send(connection))) tell_denied(connection);
     switch (intake_frame(context->intake, frame, connection->out)) {
     case INTAKE_TAKEN: break;
     case INTAKE_LATER:
         /* A sender that does not wait must not keep us busy with what cannot be taken. */
-        *pause_ms = intake_pressure(context->intake) == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS / 2 : INTAKE_WAIT_QUEUES_MS;
+        *pause_ms = intake_pause_ms(context->intake);
         break;
     case INTAKE_BROKEN: give_up(connection, COUNTER_FRAME_GARBAGE); return FALSE;
     }
@@ -346,6 +392,10 @@ static void answer_plain(Connection *connection, const SaslMessage *message) {
     connection->principal = g_steal_pointer(&principal);
     connection->login_over = TRUE;
     set_roles(connection);
+    if (!join_account(connection)) {
+        refuse_login(connection, "it has as many connections as quota.connections lets it");
+        return;
+    }
     tell_audit(connection, AUDIT_LOGIN, "ok");
     sasl_append(connection->out, SASL_COMPLETE, "");
     touch(connection);
@@ -431,10 +481,16 @@ static void read_some(Connection *connection) {
     take_stream(connection, connection->partial, connection->partial_bytes);
 }
 
+/* Is its handshake under way? */
+static gboolean is_greeting(const Connection *connection) {
+    return connection->transport.ssl != NULL && !connection->transport.greeted;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg) {
     (void)fd, (void)what;
     Connection *connection = arg;
     if (!connection->sniffed && !sniff(connection)) return;
+    if (is_greeting(connection) && connection->context->handshakes++ >= NET_HANDSHAKES) return; /* in the next round */
     if (must_wait(connection))
         stall(connection);
     else
@@ -539,6 +595,7 @@ static void flush(NetContext *context, gboolean round_ends) {
 void connections_answer(NetContext *context, gboolean round_ends) {
     intake_commit(context->intake);
     context->scratch_used = 0;
+    if (round_ends) context->handshakes = 0;
     if (!round_ends && intake_syncs(context->intake)) return; /* one sync for the whole round */
     intake_finish(context->intake);
     flush(context, round_ends);
@@ -550,6 +607,7 @@ void connections_init(NetContext *context) {
     context->scratch = g_malloc(NET_SCRATCH_BYTES);
     context->touched = g_ptr_array_new();
     g_queue_init(&context->connections);
+    g_queue_init(&context->strangers);
     g_queue_init(&context->stalled);
     context->unstall = evtimer_new(context->base, on_unstall, context);
 }
@@ -558,6 +616,25 @@ void connections_clear(NetContext *context) {
     event_free(context->unstall);
     g_free(context->scratch);
     g_ptr_array_unref(context->touched);
+}
+
+/* Those of the address with most of them give way. */
+static void let_strangers_in(Connection *connection) {
+    NetContext *context = connection->context;
+    set_strange(connection, TRUE);
+    if (context->strangers.length <= context->limits.strangers) return;
+    Connection *gives_way = NULL;
+    guint most = 0;
+    for (GList *at = context->strangers.head; at != NULL; at = at->next) {
+        Connection *other = at->data;
+        const guint n = peer_strangers(other->place);
+        if (other->dead || n <= most) continue;
+        most = n;
+        gives_way = other;
+    }
+    if (gives_way == NULL) return;
+    set_strange(gives_way, FALSE);
+    give_up(gives_way, COUNTER_CLOSED_STRANGERS);
 }
 
 void connection_open(NetContext *context, PeerPlace *place) {
@@ -574,11 +651,12 @@ void connection_open(NetContext *context, PeerPlace *place) {
     connection->readable = event_new(context->base, fd, EV_READ | EV_PERSIST, on_readable, connection);
     connection->writable = event_new(context->base, fd, EV_WRITE, on_writable, connection);
     connection->resume = evtimer_new(context->base, on_resume, connection);
-    connection->link.data = connection->stall_link.data = connection;
+    connection->link.data = connection->stall_link.data = connection->strange_link.data = connection;
     g_queue_push_tail_link(&context->connections, &connection->link);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     counter_add(context->counters, COUNTER_CONNECTIONS_OPENED, 1);
-    read_on(connection, TRUE);
+    if (!may_send(connection)) let_strangers_in(connection);
+    if (!connection->dead) read_on(connection, TRUE);
 }
 
 /* Is a frame that does not end in the way of others? */
@@ -595,7 +673,10 @@ static void give_way(Connection *connection) {
 
 static void tick(Connection *connection, gint64 now_ns) {
     const NetLimits *limits = &connection->context->limits;
-    if (connection->generation != security_generation(connection->context->security)) set_roles(connection);
+    if (connection->generation != security_generation(connection->context->security)) {
+        set_roles(connection);
+        leave_account(connection); /* and joins it again with the next frame */
+    }
     if (connection->principal == NULL && !may_send(connection) &&
         now_ns - connection->opened_ns > limits->login_timeout_ns) {
         give_up(connection, COUNTER_CLOSED_NO_LOGIN);

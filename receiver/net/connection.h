@@ -10,6 +10,7 @@
 
 #include "receiver/net/intake.h"
 #include "receiver/secure/audit.h"
+#include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/name_quota.h"
 #include "receiver/shared/shares.h"
@@ -30,11 +31,20 @@
 /* So long a peer may take to log in, where nobody may send without. */
 #define NET_LOGIN_NS G_GINT64_CONSTANT(10000000000)
 
+/* Handshakes of TLS that go on in one round: each step takes about a millisecond, and senders that are there must not
+ * wait for all of them. */
+#define NET_HANDSHAKES 16u
+
+/* What share of all connections may be those that have not logged in; past that the one that is there for longest, of
+ * the address with most of them, gives way. */
+#define NET_STRANGERS_SHARE 8u
+
 typedef struct NetLimits {
     gsize frame_bytes;
     gint64 frame_timeout_ns;
     gint64 idle_timeout_ns;
     gint64 login_timeout_ns;
+    guint strangers; /* connections of a thread that have not logged in, where they have to */
 } NetLimits;
 
 typedef struct Connection Connection;
@@ -47,11 +57,14 @@ typedef struct NetContext {
     NetLimits limits;
     NameQuota *quota;
     Security *security;
-    Audit *audit;          /* NULL: none */
+    Audit *audit; /* NULL: none */
+    Quotas *quotas;
     gboolean open;         /* the port: see port_is_open() */
     guint8 *scratch;       /* NET_SCRATCH_BYTES */
     gsize scratch_used;    /* by frames that wait for the journal */
     GQueue connections;    /* Connection */
+    GQueue strangers;      /* Connection: have not logged in and have to, those that are there for longest first */
+    guint handshakes;      /* that went on in this round */
     GQueue stalled;        /* Connection: wait for room in the queues, those first that came first */
     struct event *unstall; /* when the first of them looks again */
     GPtrArray *touched;    /* have output, or are to be closed, at the end of this round */

@@ -31,14 +31,16 @@ struct Intake {
     GByteArray **fragments; /* per shard: not yet handed over */
     gsize *marks;           /* per shard: length before the current frame */
     gsize pending_bytes;
-    gboolean denied;     /* the sender of what comes may not send */
-    SparkRecords *spare; /* what the next batch of records is decoded into; NULL: none yet */
-    GPtrArray *records;  /* SparkRecords, not yet handed over */
-    GArray *frames;      /* JournalRecord, not yet written */
-    GByteArray *made;    /* the frame of a batch that came without one */
-    GArray *replies;     /* PendingReply */
-    guint n_committed;   /* of replies */
-    GArray *runs;        /* PackRun: whose spans were packed since the last commit */
+    QuotaAccount *account; /* of who sends what comes; NULL: no quota */
+    gint32 pause_ms;       /* see intake_pause_ms() */
+    gboolean denied;       /* the sender of what comes may not send */
+    SparkRecords *spare;   /* what the next batch of records is decoded into; NULL: none yet */
+    GPtrArray *records;    /* SparkRecords, not yet handed over */
+    GArray *frames;        /* JournalRecord, not yet written */
+    GByteArray *made;      /* the frame of a batch that came without one */
+    GArray *replies;       /* PendingReply */
+    guint n_committed;     /* of replies */
+    GArray *runs;          /* PackRun: whose spans were packed since the last commit */
     AccountPage *page;
     gboolean unsynced;
     guint64 synced_from; /* of the journal: what is unsynced was appended after it */
@@ -91,6 +93,10 @@ void intake_set_limit(Intake *intake, const PackLimit *limit) { packer_set_limit
 
 void intake_set_allowed(Intake *intake, gboolean allowed) { intake->denied = !allowed; }
 
+void intake_set_quota(Intake *intake, QuotaAccount *account) { intake->account = account; }
+
+gint32 intake_pause_ms(const Intake *intake) { return intake->pause_ms; }
+
 gsize intake_pending_bytes(const Intake *intake) { return intake->pending_bytes; }
 
 gboolean intake_syncs(const Intake *intake) { return intake->options.sync; }
@@ -119,8 +125,41 @@ static IntakeResult answer_later(Intake *intake, GByteArray *out, const WireHead
     gint32 wait_ms = pressure == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS : INTAKE_WAIT_QUEUES_MS;
     WireReply reply = reply_later(wait_ms, why ? why : "busy");
     queue_reply(intake, out, header, &reply);
+    intake->pause_ms = pressure == PRESSURE_SHUT ? INTAKE_WAIT_SHUT_MS / 2 : INTAKE_WAIT_QUEUES_MS;
     counter_add(intake->counters, COUNTER_TRY_LATER, 1);
     return INTAKE_LATER;
+}
+
+/* How long its sender has to wait, and for which quota; 0: it may go on. */
+static gint64 quota_waits_ns(const Intake *intake, QuotaKind *kind) {
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    const gint64 spans_ns = quota_wait_ns(intake->account, QUOTA_SPANS, now_ns);
+    const gint64 bytes_ns = quota_wait_ns(intake->account, QUOTA_BYTES, now_ns);
+    *kind = bytes_ns > spans_ns ? QUOTA_BYTES : QUOTA_SPANS;
+    return MAX(spans_ns, bytes_ns);
+}
+
+static IntakeResult answer_over_quota(Intake *intake, GByteArray *out, const WireHeader *header, QuotaKind kind,
+                                      gint64 wait_ns) {
+    static LogLimit limit;
+    const gint32 wait_ms = (gint32)CLAMP(wait_ns / NS_PER_MS + 1, 1, INTAKE_WAIT_QUOTA_MAX_MS);
+    g_autofree char *why = g_strdup_printf("%s is over %s", quota_account_name(intake->account), quota_keys[kind]);
+    log_limited(&limit, LOG_LEVEL_NOTICE, "%s: it is told to wait", why);
+    WireReply reply = reply_later(wait_ms, why);
+    queue_reply(intake, out, header, &reply);
+    quota_refused(intake->account, kind);
+    intake->pause_ms = MIN(wait_ms, INTAKE_WAIT_SHUT_MS);
+    counter_add(intake->counters, COUNTER_TRY_LATER, 1);
+    counter_add(intake->counters, COUNTER_FRAME_QUOTA, 1);
+    return INTAKE_LATER;
+}
+
+/* What is taken is paid for. */
+static void charge(Intake *intake, gsize spans, gsize bytes) {
+    if (G_LIKELY(intake->account == NULL)) return;
+    const gint64 now_ns = clock_monotonic_ns(clock_system());
+    quota_charge(intake->account, QUOTA_SPANS, spans, now_ns);
+    quota_charge(intake->account, QUOTA_BYTES, bytes, now_ns);
 }
 
 static IntakeResult answer_denied(Intake *intake, GByteArray *out, const WireHeader *header) {
@@ -211,6 +250,7 @@ static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes fra
         log_limited(&limit, LOG_LEVEL_ERROR, "%s; senders are asked to wait", error->message);
         WireReply reply = reply_later(INTAKE_WAIT_SHUT_MS, error->message);
         queue_reply(intake, out, header, &reply);
+        intake->pause_ms = INTAKE_WAIT_QUEUES_MS;
         counter_add(intake->counters, COUNTER_TRY_LATER, 1);
         return INTAKE_LATER;
     }
@@ -218,6 +258,7 @@ static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes fra
     WireReply reply = reply_make(REPLY_OK, "");
     describe_refused(refused, &reply);
     reply.accepted = (gint32)batch->spans->len - reply.refused;
+    charge(intake, batch->spans->len, frame.size_bytes);
     if (reply.accepted > 0 && intake->options.journal) {
         JournalRecord record = journal_record(frame);
         g_array_append_val(intake->frames, record);
@@ -247,6 +288,7 @@ static IntakeResult take_records(Intake *intake, Bytes frame, const WireHeader *
     WireReply reply = reply_make(REPLY_OK, refused > 0 ? "records without what tells them from others" : "");
     reply.accepted = (gint32)spark_records_count(intake->spare);
     reply.refused = (gint32)refused;
+    charge(intake, (gsize)reply.accepted, frame.size_bytes);
     if (reply.accepted > 0) {
         g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
         if (intake->options.journal) {
@@ -274,6 +316,9 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     if (!wire_header_decode(frame, &header, NULL)) return INTAKE_BROKEN;
     if (!call_known(intake, &header)) return answer_unknown(intake, out, &header);
     if (G_UNLIKELY(intake->denied)) return answer_denied(intake, out, &header);
+    QuotaKind kind;
+    const gint64 wait_ns = G_LIKELY(intake->account == NULL) ? 0 : quota_waits_ns(intake, &kind);
+    if (G_UNLIKELY(wait_ns > 0)) return answer_over_quota(intake, out, &header, kind, wait_ns);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
 

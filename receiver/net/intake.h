@@ -10,6 +10,7 @@
 #include "common/pack/pack.h"
 #include "common/wire/message.h"
 #include "receiver/journal/journal.h"
+#include "receiver/secure/quota.h"
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
 #include "receiver/shared/counters.h"
@@ -21,6 +22,8 @@
 #define INTAKE_WAIT_QUEUES_MS 50
 #define INTAKE_WAIT_SHUT_MS   1000
 #define INTAKE_WAIT_DENIED_MS 10000
+/* Who has sent so much that it would wait for longer tries again all the same, and is told again. */
+#define INTAKE_WAIT_QUOTA_MAX_MS 60000
 
 /* A text that outlives who reads it, replaced by a reload. Any thread. */
 typedef const char *_Atomic SharedText;
@@ -61,6 +64,10 @@ void intake_set_limit(Intake *intake, const PackLimit *limit);
 /* May the sender of the frames from now on send spans? Until then: yes. If not, it is told to try later, so that
  * nothing is lost while somebody mends the rules. */
 void intake_set_allowed(Intake *intake, gboolean allowed);
+/* Whose quota the frames from now on count to, which outlives their answers; NULL: nobody's. */
+void intake_set_quota(Intake *intake, QuotaAccount *account);
+/* After INTAKE_LATER: for so long its peer should not be read from. */
+gint32 intake_pause_ms(const Intake *intake);
 /* 'out' must live until intake_finish(). */
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out);
 /* The same for a batch that came in another form than a frame (OTLP): the journal gets it as a frame, and it is

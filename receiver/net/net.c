@@ -58,9 +58,16 @@ static NetThread *least_busy(Net *net) {
 }
 
 static void refuse(Net *net, int fd, const char *peer) {
-    static LogLimit limit;
+    static LogLimit limit, own_limit;
+    Counters *counters = net->threads[0].context.counters;
     close(fd);
-    counter_add(net->threads[0].context.counters, COUNTER_CLOSED_TOO_MANY, 1);
+    if (shares_peer_is_full(net->options.shares, PEER_SENDERS, peer)) {
+        counter_add(counters, COUNTER_CLOSED_PER_ADDRESS, 1);
+        log_limited(&own_limit, LOG_LEVEL_WARNING,
+                    "a connection of %s was refused: it has as many as one address may have, listen.per-address", peer);
+        return;
+    }
+    counter_add(counters, COUNTER_CLOSED_TOO_MANY, 1);
     log_limited(&limit, LOG_LEVEL_WARNING,
                 "a connection of %s was refused: there are %u, listen.max-connections, and none has more of them", peer,
                 shares_connections(net->options.shares, PEER_SENDERS));
@@ -171,6 +178,7 @@ static void thread_init(Net *net, guint number) {
     context->quota = net->options.quota;
     context->security = net->options.security;
     context->audit = net->options.audit;
+    context->quotas = net->options.quotas;
     context->open = net->options.open;
     connections_init(context);
 

@@ -14,6 +14,7 @@ typedef struct NetOptions {
     NameQuota *quota;
     Security *security;
     Audit *audit;
+    Quotas *quotas;
     gboolean open;  /* the port: see port_is_open() */
     Shares *shares; /* its limit of connections and of buffers counts */
 } NetOptions;

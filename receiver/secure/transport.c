@@ -44,6 +44,7 @@ static ssize_t read_tls(Transport *transport, guint8 *into, gsize room) {
             return (ssize_t)have;
         }
         have += got;
+        transport->greeted = TRUE;
     }
     transport->holds = TRUE;
     return (ssize_t)have;

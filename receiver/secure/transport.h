@@ -13,6 +13,7 @@ struct ssl_ctx_st;
 typedef struct Transport {
     int fd;              /* its owner's */
     struct ssl_st *ssl;  /* NULL: plain */
+    gboolean greeted;    /* under TLS: its handshake is over */
     gboolean holds;      /* see transport_holds() */
     gboolean wants_room; /* reading goes on when the socket takes bytes */
 } Transport;

@@ -13,6 +13,7 @@ struct Peer {
     GQueue places[PEER_KINDS]; /* PeerPlace; under the lock */
     guint held;                /* places that point here, those that gave way included; under the lock */
     _Atomic gsize buffered;
+    atomic_int strangers;
 };
 
 struct Shares {
@@ -120,11 +121,19 @@ static void give_way(PeerPlace *place) {
     shutdown(place->fd, SHUT_RDWR);
 }
 
+/* What comes from this machine may come by a proxy, from anybody. */
+static gboolean has_all_places(const Shares *shares, PeerKind kind, const Peer *peer) {
+    if (kind != PEER_SENDERS || shares->limits.per_address == 0) return FALSE;
+    if (strcmp(peer->name, "127.0.0.1") == 0 || strcmp(peer->name, "::1") == 0) return FALSE;
+    return peer->places[kind].length >= shares->limits.per_address;
+}
+
 /* FALSE: nobody has to give way to this peer. */
 static gboolean make_place(Shares *shares, PeerKind kind, const Peer *peer, gint64 own_idle_ns) {
-    if (shares->connections[kind] < shares->limits.connections[kind]) return TRUE;
+    const gboolean all = has_all_places(shares, kind, peer);
+    if (!all && shares->connections[kind] < shares->limits.connections[kind]) return TRUE;
     const Peer *most = heaviest(shares, kind);
-    const gboolean others_too = most->places[kind].length > peer->places[kind].length + 1;
+    const gboolean others_too = !all && most->places[kind].length > peer->places[kind].length + 1;
     PeerPlace *idle = longest_idle(others_too ? most : peer, kind, others_too);
     if (idle == NULL || (!others_too && now_ns() - atomic_load(&idle->active_ns) < own_idle_ns)) return FALSE;
     give_way(idle);
@@ -196,6 +205,18 @@ gboolean peer_is_over(const PeerPlace *place) {
 }
 
 /* ---- figures ---- */
+
+gboolean shares_peer_is_full(Shares *shares, PeerKind kind, const char *name) {
+    pthread_mutex_lock(&shares->lock);
+    const Peer *peer = g_hash_table_lookup(shares->by_name, name);
+    const gboolean full = peer != NULL && has_all_places(shares, kind, peer);
+    pthread_mutex_unlock(&shares->lock);
+    return full;
+}
+
+void peer_count_strangers(PeerPlace *place, int change) { atomic_fetch_add(&place->peer->strangers, change); }
+
+guint peer_strangers(const PeerPlace *place) { return (guint)MAX(atomic_load(&place->peer->strangers), 0); }
 
 guint shares_connections(Shares *shares, PeerKind kind) {
     pthread_mutex_lock(&shares->lock);

@@ -23,6 +23,7 @@ typedef enum { PEER_SENDERS, PEER_READERS, PEER_KINDS } PeerKind; /* the span po
 
 typedef struct ShareLimits {
     guint connections[PEER_KINDS];
+    guint per_address; /* senders' connections of one peer, but for this machine itself; 0: no limit */
     gsize buffer_bytes;
 } ShareLimits;
 
@@ -51,6 +52,8 @@ typedef struct PeerPlace {
  * socket is shut down, and its owner will see the end. One of the same peer may, too, unless it is busy, when it was
  * idle for own_idle_ns. */
 PeerPlace *shares_take(Shares *shares, PeerKind kind, int fd, const char *name, gint64 own_idle_ns);
+/* Why there is none: has this one peer as many as one may have? */
+gboolean shares_peer_is_full(Shares *shares, PeerKind kind, const char *name);
 /* Before the descriptor is closed. */
 void peer_place_free(PeerPlace *place);
 const char *peer_place_name(const PeerPlace *place);
@@ -60,6 +63,10 @@ const char *peer_place_name(const PeerPlace *place);
 gboolean peer_buffer(PeerPlace *place, gsize from_bytes, gsize to_bytes);
 /* Does it have more than it could get now? Then what it is slow with is in the way of others. */
 gboolean peer_is_over(const PeerPlace *place);
+
+/* Connections that have not logged in, where they have to: a peer's count. */
+void peer_count_strangers(PeerPlace *place, int change);
+guint peer_strangers(const PeerPlace *place);
 
 guint shares_connections(Shares *shares, PeerKind kind);
 gsize shares_buffered_bytes(const Shares *shares);

@@ -8,6 +8,7 @@
 #include "receiver/net/net.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/port.h"
+#include "receiver/secure/quota.h"
 #include "receiver/secure/security.h"
 #include "receiver/shared/accounts.h"
 #include "receiver/shared/admission.h"
@@ -47,6 +48,7 @@ typedef struct StateSources {
     const PortInfo *ports;            /* PORTS */
     Security *security;
     Audit *audit;
+    Quotas *quotas;
     gint64 started_ns; /* monotonic */
 } StateSources;
 

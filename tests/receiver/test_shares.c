@@ -11,7 +11,7 @@
 #define BUFFER_BYTES 1000u
 
 static Shares *shares_of(guint connections) {
-    const ShareLimits limits = {{connections, connections}, BUFFER_BYTES};
+    const ShareLimits limits = {{connections, connections}, 0, BUFFER_BYTES};
     return shares_new(&limits);
 }
 
@@ -134,6 +134,23 @@ static void test_memory_is_left(void) {
     for (guint i = 0; i < G_N_ELEMENTS(pairs); i++) pair_end(&pairs[i]);
 }
 
+/* However much place there is; others and this machine itself are not concerned. */
+static void test_per_address(void) {
+    const ShareLimits limits = {{100, 100}, 2, BUFFER_BYTES};
+    g_autoptr(Shares) shares = shares_new(&limits);
+    Pair pairs[8];
+    guint n = 0;
+    for (guint i = 0; i < 2; i++) g_assert_true(take(shares, &pairs[n++], "a", 1, G_MAXINT64));
+    g_assert_true(shares_peer_is_full(shares, PEER_SENDERS, "a"));
+    g_assert_false(take(shares, &pairs[n++], "a", 1, G_MAXINT64));
+    g_assert_false(shares_peer_is_full(shares, PEER_SENDERS, "b"));
+    g_assert_true(take(shares, &pairs[n++], "b", 1, G_MAXINT64));
+    for (guint i = 0; i < 3; i++) g_assert_true(take(shares, &pairs[n++], "127.0.0.1", 1, G_MAXINT64));
+    g_assert_true(take(shares, &pairs[n++], "a", 2, 0)); /* one that was idle for long gives way, of its own */
+    g_assert_true(is_shut(&pairs[0]) && !is_shut(&pairs[3]));
+    for (guint i = 0; i < n; i++) pair_end(&pairs[i]);
+}
+
 static void test_names(void) {
     static const struct {
         const char *address, *name;
@@ -168,6 +185,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/shares/own", test_own_idle_one_gives_way);
     g_test_add_func("/shares/own_idle_for_long", test_own_idle_for_long);
     g_test_add_func("/shares/memory", test_memory_is_left);
+    g_test_add_func("/shares/per address", test_per_address);
     g_test_add_func("/shares/names", test_names);
     return g_test_run();
 }

@@ -72,8 +72,8 @@ def trusting(authority, certificate=None, key=None):
 class SecureSender(Sender):
     """A sender under TLS."""
 
-    def __init__(self, plumbd, context, timeout=60):
-        super().__init__(plumbd, timeout)
+    def __init__(self, plumbd, context, timeout=60, source="127.0.0.1"):
+        super().__init__(plumbd, timeout, source)
         self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
 
 

@@ -60,9 +60,9 @@ def basic(user, token):
     return {"Authorization": "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()}
 
 
-def login(plumbd, context, user, token, mechanism=b"PLAIN"):
+def login(plumbd, context, user, token, mechanism=b"PLAIN", **more):
     """(sender, status, text) after a login by SASL, as libthrift's client does it."""
-    sender = SecureSender(plumbd, context)
+    sender = SecureSender(plumbd, context, **more)
     secret = b"\0" + user.encode() + b"\0" + token.encode()
     sender.write(
         b"\x01" + struct.pack(">i", len(mechanism)) + mechanism + b"\x05" + struct.pack(">i", len(secret)) + secret

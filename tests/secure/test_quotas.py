@@ -1,0 +1,236 @@
+"""Quotas and limits: a greedy or hostile peer is held back, and a good one beside it is served."""
+
+import contextlib
+import http.client
+import json
+import signal
+import socket
+import ssl
+
+import pytest
+
+from tests.receiver.sender import OK, TRY_LATER, Sender, span
+from tests.receiver.waiting import wait_for
+from tests.secure.conftest import SecureSender, ask, receiver, trusting
+from tests.secure.test_tokens import ROLES, bearer, line, login, token_of, write_tokens
+
+HOSTILE, GOOD = "127.0.0.66", "127.0.0.1"
+
+
+@pytest.fixture
+def locked(secure, authority, tmp_path):
+    """locked(**settings): who has no token may do nothing."""
+    tokens = write_tokens(tmp_path / "tokens", *(line(f"a-{role}", role, token_of(role)) for role in ROLES))
+
+    def start(**settings):
+        access = {f"access__{role}": "cert:nobody" for role in ROLES}
+        return secure(**{"auth__tokens": tokens, **access, **settings})
+
+    return start
+
+
+def batch(trace, n):
+    return [span(trace, k) for k in range(1, n + 1)]
+
+
+def send(plumbd, context, role, *batches):
+    with login(plumbd, context, "token", token_of(role))[0] as sender:
+        return [sender.submit(spans) for spans in batches]
+
+
+def test_spans_of_a_principal(locked, authority):
+    """Over all of its connections; who is over it is told for how long to wait, and another is not."""
+    plumbd = locked(quota__spans="token:a-write=1000; 0")
+    plain = trusting(authority)
+    first, second = send(plumbd, plain, "write", batch(1, 3000), batch(2, 10))
+    assert (first.status, second.status) == (OK, TRY_LATER)
+    assert second.message == "token:a-write is over quota.spans" and 1000 < second.wait_ms <= 2002
+    (third,) = send(plumbd, plain, "write", batch(3, 10))
+    assert third.status == TRY_LATER
+    assert [reply.status for reply in send(plumbd, plain, "admin", batch(4, 3000), batch(5, 3000))] == [OK, OK]
+
+    with login(plumbd, plain, "token", token_of("write"))[0] as sender:
+        replies = []
+        wait_for(lambda: replies.append(sender.submit(batch(2, 10)).status) or replies[-1] == OK)
+    assert len(replies) > 1
+    found = json.loads(ask(plumbd, plain, "/api/v1/status", headers=bearer(token_of("read")))[1])["receiver"]
+    refused = 1 + replies.count(TRY_LATER) + 1
+    assert found["rejected_frames"] == {"sender is over its quota": refused} and found["try_later"] == refused
+    assert found["over_quota"] == [{"who": "token:a-write", "refused": {"quota.spans": refused}}]
+    assert found["spans_received"] == 9010
+
+
+def test_a_sender_that_does_not_wait(make_plumbd):
+    """Each address for itself where nobody logs in. What it does not wait with, it waits with for its answers."""
+    plumbd = make_plumbd(quota__bytes="anonymous=20k").start()
+    with Sender(plumbd, source=HOSTILE) as greedy, Sender(plumbd, source=GOOD) as good:
+        for n in range(1, 200):
+            with contextlib.suppress(OSError):
+                greedy.socket.settimeout(0.001)
+                greedy.write(greedy_frame(n))
+        for n in range(1000, 1010):
+            assert good.submit(batch(n, 1)).status == OK
+    found = plumbd.receiver()
+    assert found["rejected_frames"]["sender is over its quota"] < 10
+    assert [row["who"] for row in found["over_quota"]] == [f"anonymous at {HOSTILE}"]
+    assert found["bytes_received"] < 2_000_000
+
+
+def greedy_frame(n):
+    from tests.receiver.sender import submit_frame
+
+    return submit_frame(batch(n, 1000), sequence=n)
+
+
+def post(plumbd, body, source=GOOD, path="/v1/traces"):
+    host, port = plumbd.http.rsplit(":", 1)
+    connection = http.client.HTTPConnection(host, int(port), timeout=60, source_address=(source, 0))
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
+    reply = connection.getresponse()
+    reply.read()
+    connection.close()
+    return reply.status, reply.getheader("Retry-After")
+
+
+def test_spans_over_http(make_plumbd):
+    plumbd = make_plumbd(quota__bytes="10k").start()
+    spans = [
+        {"traceId": "1" * 32, "spanId": f"{k:016x}", "name": "op", "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
+        for k in range(1, 200)
+    ]
+    body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
+    statuses = [post(plumbd, body, HOSTILE) for _ in range(12)]
+    assert statuses[0] == (200, None) and (429, "1") in statuses
+    assert post(plumbd, body, GOOD)[0] == 200
+    assert plumbd.receiver()["rejected_http"]["over its quota"] == [status for status, _ in statuses].count(429)
+
+
+def test_questions(locked, authority):
+    """A minute and principal; probes and metrics are not among them."""
+    plumbd = locked(quota__questions="token:a-read=5", audit__log="none")
+    plain = trusting(authority)
+    answers = [ask(plumbd, plain, "/api/v1/functions", headers=bearer(token_of("read"))) for _ in range(7)]
+    assert [status for status, _ in answers] == [200] * 5 + [429] * 2
+    message = json.loads(answers[-1][1])["error"]
+    assert message.startswith("token:a-read has asked as often as quota.questions lets it: ask again in ")
+    for _ in range(10):
+        assert ask(plumbd, plain, "/api/v1/functions", headers=bearer(token_of("admin")))[0] == 200
+        assert ask(plumbd, plain, "/metrics", headers=bearer(token_of("read")))[0] == 200
+        assert ask(plumbd, plain, "/healthz")[0] == 200
+    found = receiver(plumbd, plain, headers=bearer(token_of("admin")))
+    assert found["rejected_http"] == {"over its quota": 2}
+    assert found["over_quota"] == [{"who": "token:a-read", "refused": {"quota.questions": 2}}]
+
+
+def test_connections_of_a_principal(locked, authority):
+    plumbd = locked(quota__connections="token:a-write=2")
+    plain = trusting(authority)
+    with contextlib.ExitStack() as stack:
+        senders = []
+        for _ in range(2):
+            sender, status, _ = login(plumbd, plain, "token", token_of("write"))
+            senders.append(stack.enter_context(sender))
+            assert status == 5
+        third, status, text = login(plumbd, plain, "token", token_of("write"))
+        assert status == 4 and b"quota.connections" in text and third.closed_by_peer()
+        other, status, _ = login(plumbd, plain, "token", token_of("admin"))
+        assert status == 5
+        other.socket.close()
+        senders[0].socket.close()
+        wait_for(lambda: login(plumbd, plain, "token", token_of("write"))[1] == 5)
+    metrics = ask(plumbd, plain, "/metrics", headers=bearer(token_of("metrics")))[1].decode()
+    assert 'plumbd_connections_refused_total{reason="login refused"} ' in metrics
+
+
+def test_connections_without_a_name(make_plumbd):
+    plumbd = make_plumbd(quota__connections="1").start()
+    with Sender(plumbd, source=HOSTILE) as first, Sender(plumbd, source=HOSTILE) as second, Sender(plumbd) as good:
+        assert first.submit(batch(1, 1)).status == OK
+        second.write(greedy_frame(2))
+        assert second.closed_by_peer()
+        assert good.submit(batch(3, 1)).status == OK and first.submit(batch(4, 1)).status == OK
+    assert plumbd.receiver()["refused_connections"] == {"over its quota": 1}
+
+
+def test_a_reload_changes_quotas(make_plumbd, tmp_path):
+    config = tmp_path / "plumbd.conf"
+    config.write_text("")
+    plumbd = make_plumbd()
+    plumbd.arguments = ["--config", str(config)]
+    plumbd.start()
+    with Sender(plumbd) as sender:
+        assert [sender.submit(batch(n, 500)).status for n in (1, 2)] == [OK, OK]
+        config.write_text("[quota]\nspans = 10\n")
+        plumbd.signal(signal.SIGHUP)
+        wait_for(lambda: "changed quota.spans" in plumbd.messages())
+        wait_for(lambda: sender.submit(batch(3, 500)).status == TRY_LATER)
+        config.write_text("[quota]\nspans = 0\n")
+        plumbd.signal(signal.SIGHUP)
+        wait_for(lambda: plumbd.messages().count("changed quota.spans") == 2)
+        wait_for(lambda: sender.submit(batch(4, 500)).status == OK)
+
+
+def test_connections_of_an_address(make_plumbd):
+    """But for this machine itself, where a proxy may be."""
+    plumbd = make_plumbd(listen__per_address="3").start()
+    with contextlib.ExitStack() as stack:
+        hostile = [stack.enter_context(Sender(plumbd, source=HOSTILE)) for _ in range(3)]
+        assert [sender.submit(batch(n, 1)).status for n, sender in enumerate(hostile, 1)] == [OK] * 3
+        assert Sender(plumbd, source=HOSTILE).closed_by_peer()
+        good = [stack.enter_context(Sender(plumbd, source=GOOD)) for _ in range(6)]
+        assert [sender.submit(batch(n, 1)).status for n, sender in enumerate(good, 10)] == [OK] * 6
+    assert plumbd.receiver()["refused_connections"] == {"too many of one address": 1}
+    assert "listen.per-address" in plumbd.messages()
+
+
+# ---- before a login ----
+
+
+def test_silent_connections(locked, authority):
+    """An eighth of all may be there without a login; those of the address with most of them give way."""
+    plumbd = locked(listen__max_connections="80", receiver__net_threads="1")
+    plain = trusting(authority)
+    with contextlib.ExitStack() as stack:
+        quiet = stack.enter_context(login(plumbd, plain, "token", token_of("write"))[0])
+        shy = stack.enter_context(SecureSender(plumbd, plain))  # a good one that takes its time
+        silent = [stack.enter_context(socket.create_connection(plumbd.thrift, source_address=(HOSTILE, 0)))
+                  for _ in range(60)]  # fmt: skip
+        for n in range(1, 6):
+            (reply,) = send(plumbd, plain, "write", batch(n, 10))
+            assert reply.status == OK
+        assert quiet.submit(batch(9, 1)).status == OK
+        secret = b"\0token\0" + token_of("write").encode()
+        shy.write(b"\x01\0\0\0\x05PLAIN\x05" + len(secret).to_bytes(4, "big") + secret)
+        assert shy.read_exactly(5) == b"\x05\0\0\0\0" and shy.submit(batch(10, 1)).status == OK
+        for connection in silent[:50]:
+            assert connection.recv(1) == b""
+    found = receiver(plumbd, plain, headers=bearer(token_of("read")))
+    assert found["refused_connections"]["too many that had not logged in"] >= 50
+
+
+def hello(authority):
+    """What a client of TLS says first."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = trusting(authority).wrap_bio(incoming, outgoing, server_hostname="localhost")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
+def test_handshake_storm(locked, authority):
+    """Of 300 that begin at once some go on in each round; who is there already goes on in each."""
+    plumbd = locked(listen__max_connections="4000", receiver__net_threads="1")
+    plain = trusting(authority)
+    first = hello(authority)
+    with contextlib.ExitStack() as stack:
+        good = stack.enter_context(login(plumbd, plain, "token", token_of("write"))[0])
+        storm = [stack.enter_context(socket.create_connection(plumbd.thrift, source_address=(HOSTILE, 0)))
+                 for _ in range(300)]  # fmt: skip
+        for connection in storm:
+            connection.sendall(first)
+        for n in range(1, 50):
+            assert good.submit(batch(n, 10)).status == OK
+        (reply,) = send(plumbd, plain, "write", batch(100, 10))
+        assert reply.status == OK
+        for connection in storm:  # none is forgotten
+            assert connection.recv(1) == b"\x16"
