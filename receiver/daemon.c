@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/base/limits.h"
 #include "common/base/periodic_thread.h"
+#include "common/base/secret_file.h"
 #include "receiver/background/consolidation.h"
 #include "receiver/background/resource_control.h"
 #include "receiver/http/http.h"
@@ -36,6 +37,7 @@ struct Daemon {
     Security *security;
     Audit *audit;
     Quotas *quotas;
+    Mask *mask;              /* NULL: none */
     PeriodicThread *renewal; /* of what security has read from files */
     Store *store;
     Archive *archive;
@@ -144,6 +146,22 @@ static gboolean open_files(Daemon *daemon, GError **error) {
     return FALSE;
 }
 
+static gboolean open_mask(Daemon *daemon, GError **error) {
+    const Settings *s = daemon->settings;
+    if (s->mask_key[0] == '\0') return TRUE;
+    gsize size_bytes;
+    char *key = secret_file_read(s->mask_key, &size_bytes, error);
+    if (key == NULL) {
+        g_prefix_error(error, "mask.key: ");
+        return FALSE;
+    }
+    gsize key_bytes = size_bytes;
+    while (key_bytes > 0 && g_ascii_isspace(key[key_bytes - 1])) key_bytes--;
+    daemon->mask = mask_new((const char *const *)s->mask_rules, key, key_bytes, error);
+    secret_free(key, size_bytes);
+    return daemon->mask != NULL;
+}
+
 static gboolean open_audit(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
     daemon->quotas = quotas_new(&s->quota);
@@ -244,6 +262,7 @@ static IntakeOptions intake_options(const Daemon *daemon) {
         .admission = daemon->admission,
         .senders = daemon->senders,
         .accounts = daemon->accounts,
+        .mask = daemon->mask,
         .sampling = &daemon->sampling,
     };
 }
@@ -358,8 +377,8 @@ Daemon *daemon_open(const Settings *settings, GError **error) {
 
     daemon->rules = naming_rules_new((const char *const *)settings->name_rules, error);
     daemon->security = security_new(&settings->security, error);
-    if (!daemon->security || !daemon->rules || !plan_files(daemon, error) || !open_audit(daemon, error) ||
-        !open_ports(daemon, error) || !open_files(daemon, error))
+    if (!daemon->security || !daemon->rules || !plan_files(daemon, error) || !open_mask(daemon, error) ||
+        !open_audit(daemon, error) || !open_ports(daemon, error) || !open_files(daemon, error))
         return NULL;
 
     daemon->admission = admission_new();
@@ -551,6 +570,7 @@ void daemon_free(Daemon *daemon) {
     shares_free(daemon->shares);
     audit_free(daemon->audit);
     quotas_free(daemon->quotas);
+    mask_free(daemon->mask);
     security_free(daemon->security);
     for (guint i = 0; i < PORTS; i++) port_clear(&daemon->ports[i]);
     g_free(daemon);

@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/limits.h"
+#include "common/model/mask.h"
 #include "common/model/naming.h"
 #include "common/model/sampling.h"
 #include "receiver/background/advice.h"
@@ -82,6 +83,13 @@ const ConfigOption settings_table[] = {
     {"quota.connections", CONFIG_LIST, "", 0, 0, NULL, TRUE,
      "Connections to the span port that each sender may have at one time."},
 
+    {"mask.rules", CONFIG_LIST, "", 0, 0, NULL, FALSE,
+     "What is masked before anything is kept: entries with ; between, of which the first that fits decides, like "
+     "path=keep 2; annotation:user=hash; annotation:sql=drop. About path, annotation:KEY, note, name:NAME or "
+     "record:FIELD; hash, drop, or keep N (components of a path). Equal texts stay equal."},
+    {"mask.key", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "File with the key of these hashes, 16 bytes or more (`openssl rand -hex 32`): a secret file, as tls.key. With "
+     "another key equal texts are no longer equal to those that are stored."},
     {"audit.log", CONFIG_ENUM, "changes", 0, 0, "none|changes|reads", TRUE,
      "What the audit log has, one line of JSON each. changes: logins, what is refused, flushes, exports, starts and "
      "reloads. reads: all questions, too."},
@@ -221,6 +229,15 @@ static guint threads_or(gint64 wanted, guint fallback) { return wanted > 0 ? (gu
 static const char *const access_keys[ACCESS_ROLES] = {"access.write", "access.read", "access.metrics", "access.peer",
                                                       "access.admin"};
 
+static gboolean check_mask(const Settings *settings, GError **error) {
+    g_autoptr(Mask) mask = mask_new((const char *const *)settings->mask_rules, NULL, 0, error);
+    if (mask == NULL) return FALSE;
+    if ((settings->mask_rules[0] != NULL) == (settings->mask_key[0] != '\0')) return TRUE;
+    return fail(error, PLUMB_ERROR_CONFIG,
+                "mask.rules and mask.key: masking needs both; a hash without a key can be "
+                "guessed");
+}
+
 static gboolean check(const Settings *settings, GError **error) {
     if (settings->store_path[0] == '\0') return fail(error, PLUMB_ERROR_CONFIG, "store.path is empty: name a folder");
     if (settings->journal_path[0] == '\0')
@@ -228,6 +245,7 @@ static gboolean check(const Settings *settings, GError **error) {
     if (g_strcmp0(settings->store_path, settings->journal_path) == 0)
         return fail(error, PLUMB_ERROR_CONFIG, "store.path and journal.path are the same folder: %s",
                     settings->store_path);
+    if (!check_mask(settings, error)) return FALSE;
     if (!quota_rules_check(&settings->quota, error)) return FALSE;
     for (guint i = 0; i < ACCESS_ROLES; i++)
         if (!access_list_check(access_keys[i], settings->security.rules.lists[i], error)) return FALSE;
@@ -298,6 +316,16 @@ static void security_settings_clear(SecuritySettings *security) {
     for (guint i = 0; i < ACCESS_ROLES; i++) g_strfreev((char **)security->rules.lists[i]);
 }
 
+/* Quotas, masking, the audit log. */
+static void read_protection(const Config *config, Settings *s) {
+    for (guint kind = 0; kind < QUOTA_KINDS; kind++)
+        s->quota.lists[kind] = (const char *const *)g_strdupv((char **)config_list(config, quota_keys[kind]));
+    s->mask_rules = g_strdupv((char **)config_list(config, "mask.rules"));
+    s->mask_key = g_strdup(config_string(config, "mask.key"));
+    s->audit_level = (AuditLevel)config_enum(config, "audit.log");
+    s->audit_path = g_strdup(config_string(config, "audit.path"));
+}
+
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -306,11 +334,8 @@ Settings *settings_new(const Config *config, GError **error) {
     s->listen_http = g_strdup(config_string(config, "listen.http"));
     s->insecure = config_bool(config, "listen.insecure");
     s->security = security_of(config);
-    for (guint kind = 0; kind < QUOTA_KINDS; kind++)
-        s->quota.lists[kind] = (const char *const *)g_strdupv((char **)config_list(config, quota_keys[kind]));
+    read_protection(config, s);
     s->per_address = (guint)config_int(config, "listen.per-address");
-    s->audit_level = (AuditLevel)config_enum(config, "audit.log");
-    s->audit_path = g_strdup(config_string(config, "audit.path"));
     s->max_connections = (guint)config_int(config, "listen.max-connections");
     s->frame_bytes = config_size_bytes(config, "listen.frame-limit");
     s->buffer_bytes = buffer_bytes(config);
@@ -374,6 +399,8 @@ void settings_free(Settings *settings) {
     g_free(settings->listen_http);
     security_settings_clear(&settings->security);
     for (guint kind = 0; kind < QUOTA_KINDS; kind++) g_strfreev((char **)settings->quota.lists[kind]);
+    g_strfreev(settings->mask_rules);
+    g_free(settings->mask_key);
     g_free(settings->audit_path);
     g_strfreev(settings->http_hosts);
     g_free(settings->store_path);

@@ -19,7 +19,9 @@ typedef struct Settings {
     char *listen_thrift, *listen_http;
     gboolean insecure;
     SecuritySettings security; /* texts and lists of it are owned */
-    QuotaRules quota;          /* lists of it are owned */
+    char **mask_rules;
+    char *mask_key;   /* its file; empty: none */
+    QuotaRules quota; /* lists of it are owned */
     guint per_address;
     AuditLevel audit_level;
     char *audit_path;

@@ -46,6 +46,8 @@ static const SparkField pair_fields[] = {
 };
 static const SparkForm pair_form = FORM(SparkPair, pair_fields);
 
+const SparkForm *spark_pair_form(void) { return &pair_form; }
+
 static const SparkField rdd_fields[] = {
     I64(SparkRdd, 1, id, "id"),
     TEXT(SparkRdd, 2, name, "name"),

@@ -46,6 +46,8 @@ struct SparkForm {
 };
 
 const SparkForm *spark_form(SparkKind kind);
+/* Of SparkPair, which is no kind. */
+const SparkForm *spark_pair_form(void);
 
 /* Does the field of the record at 'at' hold anything? */
 gboolean spark_field_known(const SparkField *field, const void *record);

@@ -28,6 +28,7 @@ struct Http {
     struct event *wake;
     int wake_fd;
     HttpJobs *jobs;
+    Masker *masker; /* NULL: nothing is masked */
     HttpPosts *posts;
     GHashTable *open; /* HttpJob whose exchange is unanswered -> has its first piece been sent? */
     pthread_t thread;
@@ -292,12 +293,14 @@ static gboolean put(Http *http, HttpJob *job) {
 
 typedef struct Parameters {
     QueryParams *params;
+    Masker *masker;
     char *id; /* of the trace that is asked for; NULL: none */
 } Parameters;
 
 static void add_param(void *arg, const char *name, const char *value) {
     Parameters *parameters = arg;
-    query_params_add(parameters->params, name, value);
+    g_autofree char *masked = masked_param(parameters->masker, name, value);
+    query_params_add(parameters->params, name, masked);
     const gboolean trace = strcmp(name, "id") == 0 || strcmp(name, "trace") == 0;
     if (trace && !parameters->id) parameters->id = g_strdup(value);
 }
@@ -337,7 +340,7 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
 
 static void ask(Http *http, HttpExchange *exchange, JobKind kind, const char *question) {
     const char *why;
-    Parameters parameters = {query_params_new(), NULL};
+    Parameters parameters = {query_params_new(), http->masker, NULL};
     if (http_query_parse(http_exchange_request(exchange)->query, add_param, &parameters, &why)) {
         put_question(http, exchange, kind, question, &parameters);
     } else {
@@ -482,6 +485,7 @@ Http *http_start(const HttpOptions *options) {
     http->base = event_base_new();
     http->open = g_hash_table_new(NULL, NULL);
     http->sessions = sessions_new();
+    if (options->intake.mask != NULL) http->masker = masker_new(options->intake.mask);
     http->names = http_names_new(options->listen, options->hosts);
 
     const HttpServerOptions server = {
@@ -494,6 +498,7 @@ Http *http_start(const HttpOptions *options) {
         .timeout_ns = options->timeout_ns,
         .security = options->security,
         .audit = options->audit,
+        .masker = http->masker,
         .open = options->open,
         .secret = options->secret,
         .sessions = http->sessions,
@@ -553,6 +558,7 @@ void http_stop(Http *http) {
     http_server_free(http->server);
     event_free(http->wake);
     event_base_free(http->base);
+    masker_free(http->masker);
     http_names_free(http->names);
     sessions_free(http->sessions);
     g_hash_table_unref(http->open);

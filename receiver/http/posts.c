@@ -144,6 +144,7 @@ static void take(HttpPosts *posts, HttpPost *post) {
         wait_for_room(posts);
         intake_set_limit(posts->intake, post->limit);
         intake_set_quota(posts->intake, post->account);
+        quota_charge(post->account, QUOTA_BYTES, post->body->len, clock_monotonic_ns(clock_system()));
         intake_batch(posts->intake, posts->batch, &post->reply);
         return;
     }

@@ -239,13 +239,15 @@ static void send_whole(HttpConnection *connection, int code, const char *type, c
 }
 
 static void tell_audit(const HttpExchange *exchange, int code, gsize bytes) {
+    if (exchange->action == AUDIT_NOTHING) return;
+    g_autofree char *query = masked_query(exchange->server->options.masker, exchange->request.query);
     const AuditEvent event = {
         .action = exchange->action,
         .port = "http",
         .principal = exchange->principal,
         .address = exchange->peer,
         .route = exchange->request.path,
-        .query = exchange->request.query,
+        .query = query,
         .outcome = code == 0    ? "cut off"
                    : code < 400 ? "ok"
                                 : http_reason(code),

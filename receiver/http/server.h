@@ -18,6 +18,7 @@
 #include "common/base/allowance.h"
 #include "receiver/http/http_names.h"
 #include "receiver/http/login.h"
+#include "receiver/http/masked.h"
 #include "receiver/http/request.h"
 #include "receiver/secure/audit.h"
 #include "receiver/secure/security.h"
@@ -38,6 +39,7 @@ typedef struct HttpServerOptions {
     gint64 timeout_ns;
     Security *security;
     Audit *audit;    /* NULL: none */
+    Masker *masker;  /* of what the audit log shows; NULL: nothing is masked */
     gboolean secret; /* connections are under TLS */
     gboolean open;   /* the port: see port_is_open() */
     Sessions *sessions;

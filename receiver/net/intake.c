@@ -26,6 +26,7 @@ struct Intake {
     IntakeOptions options;
     Counters *counters;
     Packer *packer;
+    Masker *masker; /* NULL: nothing is masked */
     SpanBatch *batch;
     ServiceSpans *services; /* of spans in Zipkin's form; NULL: none came yet */
     GByteArray **fragments; /* per shard: not yet handed over */
@@ -51,6 +52,7 @@ Intake *intake_new(const IntakeOptions *options, Counters *counters) {
     intake->options = *options;
     intake->counters = counters;
     intake->packer = packer_new(options->rules, options->dict);
+    if (options->mask != NULL) intake->masker = masker_new(options->mask);
     intake->batch = batch_new();
     intake->fragments = g_new0(GByteArray *, options->n_shards);
     for (guint i = 0; i < options->n_shards; i++) intake->fragments[i] = g_byte_array_new();
@@ -76,6 +78,7 @@ void intake_free(Intake *intake) {
     g_array_unref(intake->replies);
     g_array_unref(intake->runs);
     packer_free(intake->packer);
+    masker_free(intake->masker);
     batch_free(intake->batch);
     service_spans_free(intake->services);
     g_free(intake);
@@ -155,11 +158,8 @@ static IntakeResult answer_over_quota(Intake *intake, GByteArray *out, const Wir
 }
 
 /* What is taken is paid for. */
-static void charge(Intake *intake, gsize spans, gsize bytes) {
-    if (G_LIKELY(intake->account == NULL)) return;
-    const gint64 now_ns = clock_monotonic_ns(clock_system());
-    quota_charge(intake->account, QUOTA_SPANS, spans, now_ns);
-    quota_charge(intake->account, QUOTA_BYTES, bytes, now_ns);
+static void charge(Intake *intake, QuotaKind kind, gsize n) {
+    if (G_UNLIKELY(intake->account != NULL)) quota_charge(intake->account, kind, n, clock_monotonic_ns(clock_system()));
 }
 
 static IntakeResult answer_denied(Intake *intake, GByteArray *out, const WireHeader *header) {
@@ -222,9 +222,17 @@ static gboolean pack_batch(Intake *intake, const SpanBatch *batch, guint32 refus
     return TRUE;
 }
 
+static gboolean decode_log(Intake *intake, const WireHeader *header, GError **error) {
+    if (intake->services == NULL) intake->services = service_spans_new();
+    if (!scribe_decode(intake->services, header, intake->batch, error)) return FALSE;
+    counter_add(intake->counters, COUNTER_TEXTS_CUT, service_spans_cut(intake->services));
+    return TRUE;
+}
+
 static gboolean decode(Intake *intake, const WireHeader *header, WireVersions *versions, GError **error) {
     if (header->call == CALL_SUBMIT) return wire_batch_decode(header, intake->batch, versions, error);
     *versions = (WireVersions){WIRE_VERSION, 1};
+    if (header->call == CALL_LOG) return decode_log(intake, header, error);
     return wire_plain_decode(header, intake->batch, error);
 }
 
@@ -258,7 +266,7 @@ static IntakeResult take_batch(Intake *intake, const SpanBatch *batch, Bytes fra
     WireReply reply = reply_make(REPLY_OK, "");
     describe_refused(refused, &reply);
     reply.accepted = (gint32)batch->spans->len - reply.refused;
-    charge(intake, batch->spans->len, frame.size_bytes);
+    charge(intake, QUOTA_SPANS, batch->spans->len);
     if (reply.accepted > 0 && intake->options.journal) {
         JournalRecord record = journal_record(frame);
         g_array_append_val(intake->frames, record);
@@ -288,7 +296,7 @@ static IntakeResult take_records(Intake *intake, Bytes frame, const WireHeader *
     WireReply reply = reply_make(REPLY_OK, refused > 0 ? "records without what tells them from others" : "");
     reply.accepted = (gint32)spark_records_count(intake->spare);
     reply.refused = (gint32)refused;
-    charge(intake, (gsize)reply.accepted, frame.size_bytes);
+    charge(intake, QUOTA_SPANS, (gsize)reply.accepted);
     if (reply.accepted > 0) {
         g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
         if (intake->options.journal) {
@@ -308,7 +316,61 @@ static void hand_over_records(Intake *intake, JournalSegment *segment) {
     while (intake->records->len > 0) g_ptr_array_steal_index(intake->records, intake->records->len - 1);
 }
 
-static IntakeResult take_log(Intake *intake, const WireHeader *header, GByteArray *out);
+/* ---- frames that are made here ---- */
+
+/* The bytes of such a frame that are kept for the next one. */
+#define MADE_KEPT_BYTES (1024u * 1024)
+
+/* What the journal has of the batch. Without a journal nobody needs it. It is there until the next one is made. */
+static Bytes make_frame(Intake *intake, const SpanBatch *batch) {
+    g_byte_array_set_size(intake->made, 0);
+    if (!intake->options.journal) return (Bytes){NULL, 0};
+    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, intake->made);
+    return (Bytes){intake->made->data + FRAME_HEADER_BYTES, intake->made->len - FRAME_HEADER_BYTES};
+}
+
+static void drop_frame(Intake *intake) {
+    if (intake->made->len <= MADE_KEPT_BYTES) return;
+    g_byte_array_unref(intake->made);
+    intake->made = g_byte_array_new();
+}
+
+static Bytes make_records_frame(Intake *intake, const SparkRecords *records) {
+    g_byte_array_set_size(intake->made, 0);
+    if (!intake->options.journal) return (Bytes){NULL, 0};
+    wire_records_encode(records, PROTOCOL_COMPACT, 0, intake->made);
+    return (Bytes){intake->made->data + FRAME_HEADER_BYTES, intake->made->len - FRAME_HEADER_BYTES};
+}
+
+static IntakeResult refuse_made(Intake *intake, GByteArray *out, const WireHeader *header) {
+    g_autoptr(GError) error = NULL;
+    fail(&error, PLUMB_ERROR_LIMIT, "the batch takes more than %u bytes: send fewer spans at a time",
+         LIMIT_FRAME_BYTES);
+    return answer_refused(intake, out, header, error);
+}
+
+/* What was decoded, in our own form and masked, which the journal gets instead of what came; committed at once. */
+static IntakeResult take_made(Intake *intake, const WireHeader *header, guint32 refused, GByteArray *out) {
+    const gboolean records = header->call == CALL_SUBMIT_RECORDS;
+    IntakeResult result;
+    if (intake->masker != NULL && records)
+        masker_records(intake->masker, intake->spare);
+    else if (intake->masker != NULL)
+        masker_batch(intake->masker, intake->batch);
+
+    const Bytes frame = records ? make_records_frame(intake, intake->spare) : make_frame(intake, intake->batch);
+    if (frame.size_bytes > LIMIT_FRAME_BYTES)
+        result = refuse_made(intake, out, header);
+    else if (records)
+        result = take_records(intake, frame, header, refused, out);
+    else
+        result = take_batch(intake, intake->batch, frame, header, out);
+
+    intake_commit(intake);
+    drop_frame(intake);
+    batch_clear(intake->batch);
+    return result;
+}
 
 IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     counter_add(intake->counters, COUNTER_FRAMES, 1);
@@ -321,8 +383,6 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
     if (G_UNLIKELY(wait_ns > 0)) return answer_over_quota(intake, out, &header, kind, wait_ns);
     Pressure pressure = intake_pressure(intake);
     if (pressure != PRESSURE_NONE) return answer_later(intake, out, &header, pressure);
-
-    if (header.call == CALL_LOG) return take_log(intake, &header, out);
 
     g_autoptr(GError) error = NULL;
     WireVersions versions = {0};
@@ -337,6 +397,8 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
         return INTAKE_TAKEN;
     }
     if (!decoded) return answer_refused(intake, out, &header, error);
+    charge(intake, QUOTA_BYTES, frame.size_bytes);
+    if (G_UNLIKELY(intake->masker != NULL || header.call == CALL_LOG)) return take_made(intake, &header, refused, out);
     if (header.call == CALL_SUBMIT_RECORDS) return take_records(intake, frame, &header, refused, out);
     const IntakeResult result = take_batch(intake, intake->batch, frame, &header, out);
     if (frame.size_bytes > FRAME_LARGE_BYTES) batch_clear(intake->batch);
@@ -345,54 +407,20 @@ IntakeResult intake_frame(Intake *intake, Bytes frame, GByteArray *out) {
 
 /* ---- batches without a frame ---- */
 
-/* The bytes of such a frame that are kept for the next one. */
-#define MADE_KEPT_BYTES (1024u * 1024)
-
-/* What the journal has of the batch. Without a journal nobody needs it. */
-static Bytes make_frame(Intake *intake, const SpanBatch *batch) {
-    g_byte_array_set_size(intake->made, 0);
-    if (!intake->options.journal) return (Bytes){NULL, 0};
-    wire_batch_encode(batch, PROTOCOL_COMPACT, 0, intake->made);
-    return (Bytes){intake->made->data + FRAME_HEADER_BYTES, intake->made->len - FRAME_HEADER_BYTES};
-}
-
-static void drop_frame(Intake *intake) {
-    if (intake->made->len <= MADE_KEPT_BYTES) return;
-    g_byte_array_unref(intake->made);
-    intake->made = g_byte_array_new();
-}
-
-static IntakeResult take_made(Intake *intake, const SpanBatch *batch, const WireHeader *header, GByteArray *out) {
-    const Bytes frame = make_frame(intake, batch);
-    if (frame.size_bytes <= LIMIT_FRAME_BYTES) return take_batch(intake, batch, frame, header, out);
-    g_autoptr(GError) error = NULL;
-    fail(&error, PLUMB_ERROR_LIMIT, "the batch takes more than %u bytes: send fewer spans at a time",
-         LIMIT_FRAME_BYTES);
-    return answer_refused(intake, out, header, error);
-}
-
-/* Scribe's call: the journal has the batch in our own form, so that any version can replay it. */
-static IntakeResult take_log(Intake *intake, const WireHeader *header, GByteArray *out) {
-    g_autoptr(GError) error = NULL;
-    if (intake->services == NULL) intake->services = service_spans_new();
-    if (!scribe_decode(intake->services, header, intake->batch, &error))
-        return answer_refused(intake, out, header, error);
-    counter_add(intake->counters, COUNTER_TEXTS_CUT, service_spans_cut(intake->services));
-    const IntakeResult result = take_made(intake, intake->batch, header, out);
-    intake_commit(intake);
-    drop_frame(intake);
-    batch_clear(intake->batch);
-    return result;
-}
-
 IntakeResult intake_batch(Intake *intake, SpanBatch *batch, WireReply *reply) {
     const WireHeader header = {.call = CALL_SUBMIT};
     const Pressure pressure = intake_pressure(intake);
     IntakeResult result;
     counter_add(intake->counters, COUNTER_FRAMES, 1);
 
-    result = pressure != PRESSURE_NONE ? answer_later(intake, NULL, &header, pressure)
-                                       : take_made(intake, batch, &header, NULL);
+    if (pressure != PRESSURE_NONE) {
+        result = answer_later(intake, NULL, &header, pressure);
+    } else {
+        if (intake->masker != NULL) masker_batch(intake->masker, batch);
+        const Bytes frame = make_frame(intake, batch);
+        result = frame.size_bytes > LIMIT_FRAME_BYTES ? refuse_made(intake, NULL, &header)
+                                                      : take_batch(intake, batch, frame, &header, NULL);
+    }
 
     g_array_index(intake->replies, PendingReply, intake->replies->len - 1).into = reply;
     intake_commit(intake);
@@ -541,6 +569,7 @@ static gboolean replay_records(Intake *intake, const WireHeader *header, Journal
     guint32 refused;
     if (!wire_records_decode(header, next_records(intake), &versions, &refused, error)) return FALSE;
     counter_add(intake->counters, COUNTER_RECORDS, spark_records_count(intake->spare));
+    if (intake->masker != NULL) masker_records(intake->masker, intake->spare);
     g_ptr_array_add(intake->records, g_steal_pointer(&intake->spare));
     hand_over_records(intake, segment);
     *spans = 0;
@@ -555,7 +584,10 @@ gboolean intake_replay(Intake *intake, Bytes frame, JournalSegment *segment, gui
     if (!call_known(intake, &header) || header.call == CALL_LOG)
         return fail(error, PLUMB_ERROR_INPUT, "unknown method '%s'", header.method);
     if (header.call == CALL_SUBMIT_RECORDS) return replay_records(intake, &header, segment, spans, error);
-    if (!decode(intake, &header, &versions, error) || !pack_batch(intake, intake->batch, refused, error)) return FALSE;
+    if (!decode(intake, &header, &versions, error)) return FALSE;
+    if (intake->masker != NULL)
+        masker_batch(intake->masker, intake->batch); /* it may have come before there were rules */
+    if (!pack_batch(intake, intake->batch, refused, error)) return FALSE;
     WireReply reply = {0};
     describe_refused(refused, &reply);
     *spans = intake->batch->spans->len - (guint32)reply.refused;

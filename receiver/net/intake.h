@@ -7,6 +7,7 @@
  * that, and only then writes the replies. */
 #pragma once
 
+#include "common/model/mask.h"
 #include "common/pack/pack.h"
 #include "common/wire/message.h"
 #include "receiver/journal/journal.h"
@@ -39,6 +40,7 @@ typedef struct IntakeOptions {
     Admission *admission;
     Senders *senders;
     Accounts *accounts;
+    const Mask *mask;           /* what comes is masked before anything is kept; NULL: none */
     const SharedText *sampling; /* the policy of each reply; empty: none */
 } IntakeOptions;
 

@@ -5,3 +5,4 @@ plumb_test(test_sampling SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_sampling
 plumb_test(test_batch SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_batch.c LINK plumb_model)
 plumb_test(test_spark SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_spark.c LINK plumb_model)
 plumb_test(test_id_place SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_id_place.c LINK plumb_model)
+plumb_test(test_mask SOURCES ${PROJECT_SOURCE_DIR}/tests/model/test_mask.c LINK plumb_model)

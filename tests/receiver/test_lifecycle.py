@@ -103,6 +103,8 @@ WRONG = {
     "bad quota": (["--set", "quota.spans=token:a=often"], "quota.spans: 'token:a=often': write NAME=NUMBER"),
     "quota of nobody": (["--set", "quota.questions=bridge=5"], "quota.questions: 'bridge' is nobody"),
     "quota after all": (["--set", "quota.bytes=5; cert:*=10"], "'cert:*=10' is never reached"),
+    "bad mask": (["--set", "mask.rules=path=often"], "mask.rules: 'path=often': write path, annotation:KEY"),
+    "mask without a key": (["--set", "mask.rules=path=hash"], "masking needs both"),
     "one folder for both": (["--set", "store.path=/x", "--set", "journal.path=/x"], "same folder"),
     "unknown option": (["--frobnicate"], "--help"),
     "stray argument": (["start"], "start"),
