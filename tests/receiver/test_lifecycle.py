@@ -85,6 +85,8 @@ def test_systemd_unit(plumbd_program, tmp_path):
         copy.write_text((ROOT / "conf/plumbd.service").read_text().replace(program, str(plumbd_program)))
         done = run(verify, "verify", copy)
         assert "plumbd.service:" not in done.stderr, done.stderr
+        rated = run(verify, "security", "--offline=yes", "--threshold=15", copy)
+        assert rated.returncode == 0, rated.stdout
 
 
 WRONG = {
