@@ -61,6 +61,7 @@ struct Daemon {
     ResourceControl *control;
     Consolidation *consolidation;
     SlowHosts *slow_hosts;
+    Tally *tally;
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
@@ -108,6 +109,10 @@ static gboolean open_ports(Daemon *daemon, GError **error) {
            listener_listen(daemon->http_fd, http->address, http->key, error);
 }
 
+static void count_stored(void *arg, const StoredCalls *calls) {
+    tally_add(arg, calls, clock_monotonic_ns(clock_system()));
+}
+
 static gboolean open_store(Daemon *daemon, GError **error) {
     const Settings *s = daemon->settings;
 
@@ -120,10 +125,12 @@ static gboolean open_store(Daemon *daemon, GError **error) {
     daemon->store = store_open_rocksdb(&store, error);
     if (!daemon->store) return FALSE;
 
+    daemon->tally = tally_new();
     ArchiveOptions archive = {.clock_tolerance_ns = s->clock_tolerance_ns,
                               .max_trace_spans = s->traces.max_spans,
                               .max_trace_bytes = s->trace_bytes,
-                              .keep = s->keep};
+                              .keep = s->keep,
+                              .stored = {count_stored, daemon->tally}};
     daemon->archive = archive_open(daemon->store, &archive, error);
     if (!daemon->archive) return FALSE;
 
@@ -235,6 +242,7 @@ static void set_state_sources(Daemon *daemon) {
         .sampling = &daemon->sampling,
         .space = &daemon->space,
         .slow_hosts = daemon->slow_hosts,
+        .tally = daemon->tally,
         .recovery = &daemon->recovering,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
@@ -567,6 +575,7 @@ void daemon_free(Daemon *daemon) {
     if (daemon->thrift_fd >= 0) close(daemon->thrift_fd);
     if (daemon->http_fd >= 0) close(daemon->http_fd);
     slow_hosts_free(daemon->slow_hosts);
+    tally_free(daemon->tally);
     shares_free(daemon->shares);
     audit_free(daemon->audit);
     quotas_free(daemon->quotas);

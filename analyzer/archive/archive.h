@@ -13,6 +13,13 @@
 #include "common/base/clock.h"
 #include "common/store/dict.h"
 
+/* After each group that was written, by the thread that wrote it, one at a time: keep it short. */
+typedef struct StoredCalls StoredCalls; /* stored_calls.h */
+typedef struct StoredCallsVisitor {
+    void (*visit)(void *arg, const StoredCalls *calls); /* NULL: nobody counts */
+    void *arg;
+} StoredCallsVisitor;
+
 typedef struct ArchiveOptions {
     gint64 clock_tolerance_ns; /* of a new store; later the store's own holds, since stored counts depend on it */
     guint32 max_trace_spans;   /* a trace with more is kept in parts of this size, 4,000,000 at most;
@@ -22,6 +29,7 @@ typedef struct ArchiveOptions {
     guint32 pattern_nodes;     /* 0: PATTERN_NODES (patterns.h); the least makes all shapes rare that come once */
     KeptColumns keep;          /* its keys outlive the archive */
     const Clock *clock;        /* NULL: the system's */
+    StoredCallsVisitor stored;
 } ArchiveOptions;
 
 /* A span without parents by the dozen and long annotations takes no more in memory. It does not count for

@@ -94,6 +94,10 @@ static void add_slow_host(void *arg, const char *host, const char *class, double
     slow_hosts_add(arg, &(SlowHost){(char *)host, class, slowdown});
 }
 
+static void add_standing(void *arg, const char *class, const char *state, guint hosts) {
+    slow_hosts_add_standing(arg, &(HostsStanding){class, state, hosts});
+}
+
 /* Not before 'from_ns' (monotonic), which it sets for the next time. */
 static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
     static LogLimit limit;
@@ -101,12 +105,13 @@ static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
     if (clock_monotonic_ns(clock_system()) < *from_ns) return;
     Allowance allowance = {.budget = options->questions};
     allowance_begin(&allowance);
-    const gboolean judged =
-        slowdowns_find(options->archive, clock_wall_ns(clock_system()), add_slow_host, options->slow_hosts, &error);
+    const SlowdownVisitor visitor = {add_slow_host, add_standing, options->slow_hosts};
+    const gint64 now_ns = clock_wall_ns(clock_system());
+    const gboolean judged = slowdowns_find(options->archive, now_ns, &visitor, &error);
     allowance_end();
 
     if (judged) {
-        slow_hosts_publish(options->slow_hosts);
+        slow_hosts_publish(options->slow_hosts, now_ns);
     } else {
         slow_hosts_refuse(options->slow_hosts);
         log_limited(&limit, LOG_LEVEL_WARNING,

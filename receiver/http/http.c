@@ -63,10 +63,13 @@ static void answer_ready(void *arg, HttpExchange *exchange, const char *rest) {
 static void answer_metrics(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     const Http *http = arg;
-    g_autoptr(GString) text = g_string_new(NULL);
-    metrics_write(http->options.state, text);
-    g_autoptr(GBytes) body = g_string_free_to_bytes(g_steal_pointer(&text));
-    http_send(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", body);
+    Exposition out = {g_string_new(NULL), http_exchange_request(exchange)->open_metrics};
+    metrics_write(http->options.state, &out);
+    g_autoptr(GBytes) body = g_string_free_to_bytes(out.text);
+    http_send(exchange, 200,
+              out.open_metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                               : "text/plain; version=0.0.4; charset=utf-8",
+              body);
 }
 
 static void answer_none(HttpExchange *exchange) {

@@ -1,6 +1,7 @@
 /* The Prometheus text of /metrics. */
 #pragma once
 
+#include "receiver/http/exposition.h"
 #include "receiver/state/state.h"
 
-void metrics_write(const StateSources *sources, GString *out);
+void metrics_write(const StateSources *sources, Exposition *out);

@@ -145,8 +145,9 @@ static gboolean set_once(char **field, gboolean *seen, Text value) {
     return TRUE;
 }
 
-/* "gzip, br;q=0.5": is gzip among them, and not with q=0? */
-static void parse_encodings(Text value, HttpRequest *request) {
+/* How much the peer wants one of "gzip, br;q=0.5": 0 to 1. */
+static double weight_of(Text value, const char *wanted) {
+    double weight = 0;
     for (Text one, name; value.length > 0;) {
         if (!cut_at(&value, ',', &one)) {
             one = value;
@@ -156,11 +157,17 @@ static void parse_encodings(Text value, HttpRequest *request) {
             name = one;
             one.length = 0;
         }
-        if (!text_is(trim(name), "gzip")) continue;
+        if (!text_is(trim(name), wanted)) continue;
         g_autofree char *rest = g_strndup(one.at, one.length);
         const char *q = strstr(rest, "q=");
-        request->gzip = q == NULL || g_ascii_strtod(q + 2, NULL) > 0;
+        weight = MAX(weight, q == NULL ? 1 : g_ascii_strtod(q + 2, NULL));
     }
+    return weight;
+}
+
+static void parse_types(Text value, HttpRequest *request) {
+    const double open = weight_of(value, "application/openmetrics-text");
+    request->open_metrics = open > 0 && open >= weight_of(value, "text/plain");
 }
 
 static gboolean is_name(Text text) {
@@ -188,7 +195,8 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
         return refuse(code, 400, error, "two Content-Type");
     if (text_is(name, "Content-Encoding") && !set_once(&request->content_encoding, &seen->encoding, value))
         return refuse(code, 400, error, "two Content-Encoding");
-    if (text_is(name, "Accept-Encoding")) parse_encodings(value, request);
+    if (text_is(name, "Accept-Encoding")) request->gzip = weight_of(value, "gzip") > 0;
+    if (text_is(name, "Accept")) parse_types(value, request);
     if (text_is(name, "If-None-Match") && request->known == NULL) request->known = g_strndup(value.at, value.length);
     if (text_is(name, "Connection")) parse_connection(value, request);
     if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;

@@ -32,6 +32,7 @@ typedef struct HttpRequest {
     char *authorization, *cookie;          /* NULL: none; secrets */
     char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */
     gboolean gzip;                         /* the peer unpacks it */
+    gboolean open_metrics;                 /* it takes OpenMetrics, no less than Prometheus's older text */
 } HttpRequest;
 
 /* How many bytes the head has, with the empty line at its end; 0: it is not whole yet. */

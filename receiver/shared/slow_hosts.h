@@ -1,5 +1,5 @@
-/* Hosts that are slower than predicted (docs/nodes.md), as they were found last: one thread sets them, any reads them.
- */
+/* Hosts that are slower than predicted, and how all hosts stand (docs/nodes.md), as they were found last: one thread
+ * sets them, any reads them. */
 #pragma once
 
 #include <glib.h>
@@ -18,10 +18,18 @@ typedef struct SlowHost {
     double slowdown;   /* times as long as predicted */
 } SlowHost;
 
+/* So many hosts stand so. There are as many of these as classes of work times states. */
+typedef struct HostsStanding {
+    const char *class, *state; /* live as long as the program */
+    guint hosts;
+} HostsStanding;
+
 /* What is found next, instead of what is there: copies the text. */
 void slow_hosts_add(SlowHosts *hosts, const SlowHost *host);
+void slow_hosts_add_standing(SlowHosts *hosts, const HostsStanding *standing);
 /* All that was added since the last time is what is there now. */
-void slow_hosts_publish(SlowHosts *hosts);
+void slow_hosts_publish(SlowHosts *hosts, gint64 now_ns);
+gint64 slow_hosts_published_ns(SlowHosts *hosts); /* 0: never */
 
 /* There was no judgement: the one before stays. */
 void slow_hosts_refuse(SlowHosts *hosts);
@@ -29,3 +37,5 @@ guint64 slow_hosts_refused(SlowHosts *hosts); /* how often */
 
 typedef void (*SlowHostVisit)(void *arg, const SlowHost *host);
 void slow_hosts_foreach(SlowHosts *hosts, SlowHostVisit visit, void *arg);
+typedef void (*HostsStandingVisit)(void *arg, const HostsStanding *standing);
+void slow_hosts_foreach_standing(SlowHosts *hosts, HostsStandingVisit visit, void *arg);

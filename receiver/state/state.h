@@ -18,6 +18,7 @@
 #include "receiver/shared/shares.h"
 #include "receiver/shared/slow_hosts.h"
 #include "receiver/shared/space.h"
+#include "receiver/shared/tally.h"
 #include "receiver/state/control_view.h"
 #include "receiver/state/rate.h"
 #include "receiver/traces/recorder.h"
@@ -39,6 +40,7 @@ typedef struct StateSources {
     const SharedText *sampling;
     const SpaceView *space;
     SlowHosts *slow_hosts;
+    Tally *tally;
     const RecoveryView *recovery;
     Shard *const *shards;
     guint n_shards;

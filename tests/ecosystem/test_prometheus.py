@@ -2,85 +2,17 @@
 
 import json
 import re
-import shutil
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
 
-from script.hdfs.cluster import free_port
-from tests.conftest import ROOT, Plumbd
-from tests.ecosystem.test_otlp import a_span, post, spans_body
+from tests.conftest import ROOT
+from tests.ecosystem.prometheus import RULES, tool
 from tests.receiver.waiting import wait_for
 
-RULES = ROOT / "conf/prometheus-rules.yml"
 DASHBOARDS = sorted((ROOT / "conf").glob("grafana-*.json"))
-CONFIGURATION = """
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
-rule_files: [{rules}]
-scrape_configs: [{{job_name: plumbd, static_configs: [{{targets: ['{target}']}}]}}]
-"""
 # There are no such lines while all is well.
 MAY_BE_EMPTY = {"Lost by senders", "Hosts slower than predicted"}
-
-
-def tool(name):
-    found = shutil.which(name)
-    assert found, f"{name} is missing: run script/bootstrap"
-    return found
-
-
-class Prometheus:
-    def __init__(self, folder, target):
-        port = free_port()
-        configuration = folder / "prometheus.yml"
-        configuration.write_text(CONFIGURATION.format(rules=RULES, target=target))
-        self.address = f"http://127.0.0.1:{port}"
-        self.log = folder / "prometheus.log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [
-                    tool("prometheus"),
-                    f"--config.file={configuration}",
-                    f"--storage.tsdb.path={folder / 'data'}",
-                    f"--web.listen-address=127.0.0.1:{port}",
-                ],
-                stdout=log,
-                stderr=log,
-            )
-
-    def ask(self, path, **query):
-        with urllib.request.urlopen(f"{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}") as reply:
-            answer = json.load(reply)
-        assert answer["status"] == "success", answer
-        return answer["data"]
-
-    def value(self, expression):
-        """Of the first series; None: there is none, or nobody answers yet."""
-        try:
-            result = self.ask("query", query=expression)["result"]
-        except OSError:
-            assert self.process.poll() is None, self.log.read_text()
-            return None
-        return float(result[0]["value"][1]) if result else None
-
-
-@pytest.fixture(scope="module")
-def scraped(plumbd_program, tmp_path_factory):
-    """(plumbd, a Prometheus that has scraped it several times)"""
-    folder = tmp_path_factory.mktemp("scraped")
-    plumbd = Plumbd(plumbd_program, folder / "plumbd").start()
-    assert post(plumbd, spans_body(a_span(1, 1)))[0] == 200
-    plumbd.flush()
-    prometheus = Prometheus(folder, plumbd.http)
-    try:
-        wait_for(lambda: (prometheus.value("count_over_time(plumbd_ready[1m])") or 0) >= 4)
-        yield plumbd, prometheus
-    finally:
-        prometheus.process.kill()
-        prometheus.process.wait()
-        plumbd.clean_up()
 
 
 def test_rules_fire_for_what_they_are_about():

@@ -245,6 +245,10 @@ static void append_slowdown(void *arg, const char *host, const char *class, doub
     g_string_append_printf(arg, "%s %s %.0f;", host, class, slowdown);
 }
 
+static void append_count(void *arg, const char *class, const char *state, guint hosts) {
+    if (hosts > 0) g_string_append_printf(arg, "%s %s %u;", class, state, hosts);
+}
+
 /* What plumbd's metrics have. */
 static void test_slowdowns(void) {
     g_auto(Fixture) fixture = {0};
@@ -252,26 +256,28 @@ static void test_slowdowns(void) {
     Reads reads = {.fixture = &fixture, .disk_times = 5, .socket_times = 1, .minutes = MINUTES};
     make_reads(&reads);
     g_autoptr(GString) found = g_string_new(NULL);
+    const SlowdownVisitor visitor = {append_slowdown, append_count, found};
+    static const char all[] = "transfer well 3;transfer suspected 1;processor well 4;dn2 transfer 5;";
     g_autoptr(GError) error = NULL;
-    slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error);
+    slowdowns_find(fixture.archive, minute_ns(60), &visitor, &error);
     g_assert_no_error(error);
-    g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
+    g_assert_cmpstr(found->str, ==, all);
 
     /* All that it takes is of a budget, and comes back; with less there is no judgement. */
     AllowanceBudget budget = {.limit_bytes = 64 << 20};
     Allowance allowance = {.budget = &budget};
     g_string_truncate(found, 0);
     allowance_begin(&allowance);
-    g_assert_true(slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error));
+    g_assert_true(slowdowns_find(fixture.archive, minute_ns(60), &visitor, &error));
     allowance_end();
     g_assert_no_error(error);
-    g_assert_cmpstr(found->str, ==, "dn2 transfer 5;");
+    g_assert_cmpstr(found->str, ==, all);
     g_assert_cmpuint(budget.used_bytes, ==, 0);
 
     budget.limit_bytes = 1000;
     g_string_truncate(found, 0);
     allowance_begin(&allowance);
-    g_assert_false(slowdowns_find(fixture.archive, minute_ns(60), append_slowdown, found, &error));
+    g_assert_false(slowdowns_find(fixture.archive, minute_ns(60), &visitor, &error));
     allowance_end();
     g_assert_error(error, PLUMB_ERROR, PLUMB_ERROR_LIMIT);
     g_assert_cmpstr(found->str, ==, "");

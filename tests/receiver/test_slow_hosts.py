@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 
 from tests.receiver.sender import OK, Sender, span
 from tests.receiver.test_accounting import wait_for
@@ -52,6 +53,10 @@ def test_slow_hosts(make_plumbd, plumb_program):
     metrics = plumbd.metrics()
     assert metrics[name] == slow["slowdown"]
     assert [metric for metric in metrics if metric.startswith("plumbd_node_slowdown")] == [name]
+    standing = {metric: hosts for metric, hosts in metrics.items() if metric.startswith("plumbd_nodes{")}
+    states = {"learning": 0, "well": 3, "busier": 0, "follows": 0, "suspected": 1}
+    assert standing == {f'plumbd_nodes{{class="disk-read",state="{state}"}}': n for state, n in states.items()}
+    assert abs(metrics["plumbd_judged_time_seconds"] - time.time()) < 60
 
 
 def test_no_memory_to_judge(make_plumbd):

@@ -274,7 +274,7 @@ static gboolean join_last(ArchiveWriter *writer, const StoredTrace *stored, Trac
 static gboolean flag_as_part(ArchiveWriter *writer, const StoredTrace *stored, GError **error) {
     g_auto(TraceVersion) same = {.tree = NULL};
     if (!version_stored(writer, stored, &same, error)) return FALSE;
-    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE}, &same,
+    group_put_record(writer, &(PartPlace){stored->trace_id, 0, TRACE_PART, lost_before(stored), FALSE, TRUE}, &same,
                      stored->last.pattern);
     return TRUE;
 }
@@ -290,8 +290,8 @@ static gboolean add_to_last(ArchiveWriter *writer, const StoredTrace *stored, gb
 static gboolean add_parts(ArchiveWriter *writer, StoredTrace *stored, gboolean *incomplete, GError **error) {
     if ((stored->last.flags & TRACE_PART) == 0 && !flag_as_part(writer, stored, error)) return FALSE;
     stored_end(stored);
-    *incomplete |=
-        group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE}, writer->fresh);
+    *incomplete |= group_append_parts(writer, (PartPlace){stored->trace_id, stored->parts, TRACE_PART, 0, FALSE, FALSE},
+                                      writer->fresh);
     group_put_index(writer, stored->trace_id);
     return TRUE;
 }

@@ -59,6 +59,8 @@ struct Postings {
     SeenTerm *seen; /* at most half full */
     LastValue values[LAST_VALUES];
     LastTracer tracers[LAST_TRACERS];
+    guint32 error_keys[POSTINGS_ERROR_KEYS];
+    GArray *errors; /* ErrorSpan */
 };
 
 Postings *postings_new(const Lookup *lookup) {
@@ -66,6 +68,8 @@ Postings *postings_new(const Lookup *lookup) {
     postings->processes.lookup = lookup;
     postings->list = g_array_new(FALSE, FALSE, sizeof(Posting));
     postings->seconds = g_array_new(FALSE, FALSE, sizeof(guint32));
+    postings->errors = g_array_new(FALSE, FALSE, sizeof(ErrorSpan));
+    for (guint i = 0; i < POSTINGS_ERROR_KEYS; i++) postings->error_keys[i] = G_MAXUINT32;
     postings->seen_slots = postings->seen_room = SEEN_FIRST;
     postings->seen = g_new0(SeenTerm, SEEN_FIRST);
     return postings;
@@ -75,9 +79,17 @@ void postings_free(Postings *postings) {
     if (postings == NULL) return;
     g_array_unref(postings->list);
     g_array_unref(postings->seconds);
+    g_array_unref(postings->errors);
     g_free(postings->seen);
     g_free(postings);
 }
+
+/* A span's key may be 0, too, that of the empty text. */
+void postings_set_error_keys(Postings *postings, const guint32 keys[POSTINGS_ERROR_KEYS]) {
+    for (guint i = 0; i < POSTINGS_ERROR_KEYS; i++) postings->error_keys[i] = keys[i] != 0 ? keys[i] : G_MAXUINT32;
+}
+
+GArray *postings_errors(Postings *postings) { return postings->errors; }
 
 gsize postings_size_bytes(const Postings *postings) {
     return postings->list->len * sizeof(Posting) + postings->seconds->len * sizeof(guint32);
@@ -163,10 +175,21 @@ static void add_value(Postings *postings, const TraceKey *key, const SpanAnnotat
     while (path_next(&at, end, &component, &length)) add_term(postings, key, term_component(component, length));
 }
 
-static void add_span(Postings *postings, const TraceKey *key, const SpanRec *span) {
+/* OpenTelemetry and Zipkin also say of a call that it is none. */
+static inline gboolean is_error(const Postings *postings, const SpanAnnotation *annotation) {
+    if (annotation->key != postings->error_keys[0] && annotation->key != postings->error_keys[1]) return FALSE;
+    return annotation->length != 5 || memcmp(annotation->value, "false", 5) != 0;
+}
+
+static void add_span(Postings *postings, const TraceKey *key, const SpanRec *span, guint32 node) {
     SpanCursor cursor = span_cursor(span);
     SpanAnnotation annotation;
-    while (span_next_annotation(&cursor, &annotation)) add_value(postings, key, &annotation);
+    gboolean error = FALSE;
+    while (span_next_annotation(&cursor, &annotation)) {
+        error |= is_error(postings, &annotation);
+        add_value(postings, key, &annotation);
+    }
+    if (error) g_array_append_vals(postings->errors, &(ErrorSpan){span->name, span->tracer, node}, 1);
 }
 
 static void add_tracer(Postings *postings, const TraceKey *key, guint32 tracer) {
@@ -207,7 +230,7 @@ void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, cons
         if (span == NULL || (listed != NULL && listed[i] != 0)) continue;
         if (span->tracer != tracer) add_tracer(postings, key, span->tracer);
         tracer = span->tracer;
-        if (span->n_annotations > 0) add_span(postings, key, span);
+        if (span->n_annotations > 0) add_span(postings, key, span, i);
     }
     if (too_many(postings)) overflow(postings, key);
 }

@@ -23,6 +23,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Postings, postings_free)
  * of the tree that a record which is stored under the same key has it: then its terms are in the index. */
 void postings_add(Postings *postings, const TraceKey *key, guint32 pattern, const CallTree *tree, const guint8 *listed);
 gsize postings_size_bytes(const Postings *postings);
+
+/* Annotations are looked at here, so errors are found here, too: spans with an annotation of one of these keys
+ * (dictionary ids, 0: none) whose value is not "false". Each is listed once, until the reader empties the list. */
+#define POSTINGS_ERROR_KEYS 2u
+typedef struct ErrorSpan {
+    guint32 name, tracer; /* as in SpanRec */
+    guint32 node;         /* of the record's tree */
+} ErrorSpan;
+void postings_set_error_keys(Postings *postings, const guint32 keys[POSTINGS_ERROR_KEYS]);
+GArray *postings_errors(Postings *postings); /* ErrorSpan */
+
 /* Puts everything into the batch, in order of keys, and forgets it. */
 void postings_move(Postings *postings, StoreBatch *batch);
 

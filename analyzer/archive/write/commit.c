@@ -33,10 +33,11 @@ static void note_host(void *arg, guint32 host) {
 }
 
 static void seal_stats(ArchiveWriter *writer) {
-    stats_group_seal_lent(writer->stats, &(StatsSealed){seal_row, writer, &writer->values});
+    stats_group_seal_lent(writer->stats,
+                          &(StatsSealed){seal_row, writer, &writer->values, group_calls_counts(&writer->calls)});
     stats_group_hosts(writer->stats, note_host, writer);
     stats_group_clear(writer->stats);
-    stats_group_seal_lent(writer->taken, &(StatsSealed){seal_taken, writer, &writer->values});
+    stats_group_seal_lent(writer->taken, &(StatsSealed){seal_taken, writer, &writer->values, NULL});
     stats_group_clear(writer->taken);
     writer->stats_idle_bytes = stats_group_size_bytes(writer->stats) + stats_group_size_bytes(writer->taken);
 }
@@ -115,6 +116,7 @@ gboolean archive_writer_commit(ArchiveWriter *writer, gboolean sync, GError **er
     if (!writer->sealed) group_seal(writer);
     gboolean written = group_write(writer, sync, error);
     note_unwritten(writer, !written);
+    if (written) group_calls_tell(&writer->calls);
     pthread_rwlock_unlock(&roll_up->sealing);
     pthread_mutex_unlock(&writer->archive->seal_lock);
     if (!written) return FALSE;

@@ -58,6 +58,7 @@ ArchiveWriter *archive_writer_new(Archive *archive) {
     writer->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
     writer->slot = slot_take(archive, &writer->accounts);
     account_draft_init(&writer->draft);
+    group_calls_init(&writer->calls, archive);
 
     writer->given = g_ptr_array_new();
     writer->fresh = g_ptr_array_new();
@@ -84,6 +85,7 @@ void archive_writer_free(ArchiveWriter *writer) {
     postings_free(writer->postings);
     id_set_clear(&writer->traces);
     account_draft_clear(&writer->draft);
+    group_calls_clear(&writer->calls);
     stats_group_free(writer->taken);
     g_array_unref(writer->functions);
     g_array_unref(writer->hosts);
@@ -146,7 +148,12 @@ void group_put_record(ArchiveWriter *writer, const PartPlace *place, const Trace
     TraceKey at = {trace_second(version->tree->begin_ns), place->trace_id, (guint16)place->part};
     LayoutKey key = trace_key(&at);
     puts_add(&writer->records, &key);
+    group_calls_watch(&writer->calls, writer->archive, writer->postings);
     postings_add(writer->postings, &at, number, version->tree, place->replaces ? version->shared : NULL);
+    if (place->again)
+        group_calls_drop_errors(writer->postings);
+    else
+        group_calls_take_errors(&writer->calls, writer->postings, version->shared);
     stored_totals_cover(&writer->change, version->tree->begin_ns, version->tree->end_ns);
 }
 
@@ -188,6 +195,7 @@ gboolean group_append_parts(ArchiveWriter *writer, PartPlace place, const GPtrAr
         group_put_record(writer, &place, &version, number);
         const StatsTrace trace = version_stats(&version, number);
         stats_group_add(writer->stats, &trace);
+        group_calls_add_examples(&writer->calls, place.trace_id, version.tree);
         index_set(writer->index, place.part, trace_second(version.tree->begin_ns));
         writer->change.spans += version.tree->n_spans;
         incomplete |= tree_incomplete(version.tree);

@@ -5,6 +5,7 @@
 #include "analyzer/archive/idset.h"
 #include "analyzer/archive/index/postings.h"
 #include "analyzer/archive/tables/puts.h"
+#include "analyzer/archive/write/group_calls.h"
 #include "analyzer/archive/write/trace_version.h"
 #include "analyzer/archive/write/writer.h"
 
@@ -33,6 +34,7 @@ struct ArchiveWriter {
     AccountDraft draft;        /* what the group adds to them */
     guint64 pending_spans;     /* given since the last commit */
     gboolean replaying;
+    GroupCalls calls;
 
     /* Scratch, to spare allocations. */
     GPtrArray *given;   /* the spans of one trace, as they came */
@@ -51,6 +53,7 @@ typedef struct PartPlace {
     guint32 dropped; /* what its spans have lost before; DROPPED_IDS: their ids are made up */
     /* A stored record of the same key goes, which has the calls that version->shared tells: their terms are listed. */
     gboolean replaces;
+    gboolean again; /* it was stored with the very same calls */
 } PartPlace;
 
 static inline const SpanRec *const *list_spans(const GPtrArray *list, guint from) {

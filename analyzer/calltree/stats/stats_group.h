@@ -54,12 +54,35 @@ void stats_group_retract_pattern_hosts(StatsGroup *group, const StatsTrace *trac
 /* Every row, in the order of the stored keys; the values may be used during the call. */
 typedef void (*StatsValueVisit)(void *arg, const StatsKey *key, Bytes value);
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg);
+/* How many calls were counted, and their times: beside the rows, for those who count on without reading these. */
+typedef struct HostCount {
+    guint32 host, function; /* dictionary ids; host 0: none */
+    guint32 role;
+    gint64 calls;
+    gint64 self_ns; /* less than 0 where more was taken back than added */
+} HostCount;
+/* Bounds of durations, in ns: a call counts in the first step whose bound is not below it, or in the last. */
+#define STATS_STEPS 13u
+extern const guint64 stats_step_ns[STATS_STEPS - 1];
+guint stats_step(guint64 duration_ns);
+typedef struct FunctionCount {
+    guint32 function, role;
+    gint64 calls, total_ns, self_ns;
+    guint64 steps[STATS_STEPS]; /* calls by their durations */
+} FunctionCount;
+/* Lists that a seal appends to: one entry for each row. */
+typedef struct StatsCounts {
+    GArray *hosts;     /* HostCount; those of one host one behind the other */
+    GArray *functions; /* FunctionCount */
+} StatsCounts;
+
 /* The same, but the values may be used until 'values' is cleared, which gets them beside what it holds, and the calls
  * are gone meanwhile: stats_group_clear() is to follow, before more are added. */
 typedef struct StatsSealed {
     StatsValueVisit visit;
     void *arg;
     Region *values;
+    const StatsCounts *counts; /* NULL: not wanted */
 } StatsSealed;
 void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed);
 /* As stats_group_seal(), taken apart (stats_value_visit()): for few rows. */

@@ -70,10 +70,11 @@ typedef struct Fold {
     CellValue *cells[2]; /* by kind, then number of the row */
     GArray *filled[2];   /* guint32: those with a host */
     NodeBuilder builder;
-    Buffer row;      /* of one host */
-    Buffer built;    /* what the builder gives, and rows of all hosts */
-    Region *values;  /* all of them */
-    GArray *entries; /* Entry */
+    Buffer row;                /* of one host */
+    Buffer built;              /* what the builder gives, and rows of all hosts */
+    Region *values;            /* all of them */
+    GArray *entries;           /* Entry */
+    const StatsCounts *counts; /* NULL: nobody asks */
 } Fold;
 
 /* ---- laying out ---- */
@@ -460,12 +461,24 @@ static void host_function(Fold *fold, guint32 function) {
     buffer_add(&fold->row, fold->built.bytes, fold->built.size);
 }
 
+/* Of the function whose ranks are chained. */
+static void count_on_host(const Fold *fold, guint32 function, guint32 host) {
+    const guint32 *key = fold->group->functions.keys[function];
+    HostCount count = {.host = host, .function = key[1], .role = key[2]};
+    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank]) {
+        count.calls += fold->sums[rank].calls;
+        count.self_ns = wrap_add(count.self_ns, fold->sums[rank].counters[COUNT_SELF]);
+    }
+    g_array_append_val(fold->counts->hosts, count);
+}
+
 static void host_functions(Fold *fold, guint32 host) {
     fold->n_functions = 0;
     for (guint32 i = 0; i < fold->n_touched; i++) chain_function(fold, fold->touched[i]);
     for (guint32 i = 0; i < fold->n_functions; i++) {
         guint32 function = fold->functions[i];
         host_function(fold, function);
+        if (fold->counts != NULL) count_on_host(fold, function, host);
         fold->head[function] = NOTHING;
         add_host_row(fold, STATS_FUNCTION, function, host);
     }
@@ -550,7 +563,57 @@ static void pattern_totals(Fold *fold) {
     }
 }
 
+const guint64 stats_step_ns[STATS_STEPS - 1] = {
+    100000u,    500000u,    1000000u,    5000000u,    10000000u,    50000000u,
+    100000000u, 500000000u, 1000000000u, 5000000000u, 10000000000u, 60000000000u,
+};
+
+/* For each number of bits of a duration, the first bound that can be meant: between two powers of two lies one at
+ * most. */
+typedef struct StepGuide {
+    guint8 first[65];
+} StepGuide;
+
+static StepGuide step_guide(void) {
+    StepGuide guide;
+    for (guint bits = 0; bits <= 64; bits++) {
+        const guint64 least = bits == 0 ? 0 : (guint64)1 << (bits - 1);
+        guint8 step = 0;
+        while (step < STATS_STEPS - 1 && stats_step_ns[step] < least) step++;
+        guide.first[bits] = step;
+    }
+    return guide;
+}
+
+guint stats_step(guint64 duration_ns) {
+    guint step = 0;
+    while (step < STATS_STEPS - 1 && duration_ns > stats_step_ns[step]) step++;
+    return step;
+}
+
+static inline guint step_of(const StepGuide *guide, guint64 ns) {
+    const guint first = guide->first[ns == 0 ? 0 : 64 - (guint)__builtin_clzll(ns)];
+    return first < STATS_STEPS - 1 && ns > stats_step_ns[first] ? first + 1 : first;
+}
+
+/* Of the function whose ranks are chained. */
+static void count_function(const Fold *fold, const StepGuide *guide, guint32 function) {
+    const guint32 *key = fold->group->functions.keys[function];
+    FunctionCount count = {.function = key[1], .role = key[2]};
+    for (guint32 rank = fold->head[function]; rank != NOTHING; rank = fold->next[rank]) {
+        const NodeSums *sums = &fold->totals[rank];
+        const Place *place = &fold->places[rank];
+        count.calls += sums->calls;
+        count.total_ns = wrap_add(count.total_ns, sums->total_ns);
+        count.self_ns = wrap_add(count.self_ns, sums->counters[COUNT_SELF]);
+        for (guint32 i = place->begin[DIST_DURATION]; i < place->end[DIST_DURATION]; i++)
+            count.steps[step_of(guide, fold->columns[DIST_DURATION][i])]++;
+    }
+    g_array_append_val(fold->counts->functions, count);
+}
+
 static void function_totals(Fold *fold) {
+    const StepGuide guide = step_guide();
     fold->n_functions = 0;
     for (guint32 rank = 0; rank < fold->n; rank++) chain_function(fold, rank);
     for (guint32 function = 0; function < fold->group->functions.n; function++) {
@@ -560,6 +623,7 @@ static void function_totals(Fold *fold) {
             build_rank(fold, rank, fold->places[rank].begin, &fold->totals[rank]);
         put_built(fold, 0, &expected);
         total_end(fold, STATS_FUNCTION, function);
+        if (fold->counts != NULL) count_function(fold, &guide, function);
     }
 }
 
@@ -578,6 +642,7 @@ static gint by_key(gconstpointer left, gconstpointer right) {
 static void seal(StatsGroup *group, gboolean last, const StatsSealed *sealed) {
     Fold fold;
     fold_init(&fold, group, sealed->values, last);
+    fold.counts = sealed->counts;
     fold_hosts(&fold);
     pattern_totals(&fold);
     function_totals(&fold);
@@ -593,7 +658,7 @@ void stats_group_seal_lent(StatsGroup *group, const StatsSealed *sealed) { seal(
 
 void stats_group_seal(StatsGroup *group, StatsValueVisit visit, void *arg) {
     g_auto(Region) values = {NULL};
-    seal(group, FALSE, &(StatsSealed){visit, arg, &values});
+    seal(group, FALSE, &(StatsSealed){visit, arg, &values, NULL});
 }
 
 typedef struct Taking {

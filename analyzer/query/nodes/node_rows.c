@@ -54,10 +54,16 @@ static gint by_slowdown(gconstpointer left, gconstpointer right, gpointer unused
     return (a->series->class > b->series->class) - (a->series->class < b->series->class);
 }
 
-static const char *state_name(const NodeRow *row) {
-    if (!row->judged) return "learning";
-    if (!row->spell) return "well";
-    return row->spell->busy ? "busier" : row->spell->part_of != WORK_NONE ? "follows" : "suspected";
+const char *node_state_name(NodeState state) {
+    static const char *const names[] = {"learning", "well", "busier", "follows", "suspected"};
+    G_STATIC_ASSERT(G_N_ELEMENTS(names) == NODE_STATES);
+    return names[state];
+}
+
+static NodeState state_of(const NodeRow *row) {
+    if (!row->judged) return NODE_LEARNING;
+    if (!row->spell) return NODE_WELL;
+    return row->spell->busy ? NODE_BUSIER : row->spell->part_of != WORK_NONE ? NODE_FOLLOWS : NODE_SUSPECTED;
 }
 
 static json_t *row_json(const Cluster *cluster, const NodeRow *row, double constant) {
@@ -65,7 +71,7 @@ static json_t *row_json(const Cluster *cluster, const NodeRow *row, double const
     json_t *object = json_object();
     json_object_set_new(object, "host", json_name(cluster->archive, cluster_host(cluster, series->node)));
     json_object_set_new(object, "class", json_string(work_class_name(series->class)));
-    json_object_set_new(object, "state", json_string(state_name(row)));
+    json_object_set_new(object, "state", json_string(node_state_name(state_of(row))));
     json_object_set_new(object, "slowdown", json_ratio(row->slowdown));
     json_object_set_new(object, "z", json_ratio(row->z));
     if (!isnan(constant)) json_object_set_new(object, "constant", json_ratio(constant));
@@ -97,6 +103,15 @@ guint node_rows_json(const Cluster *cluster, const NodesReport *report, guint32 
         json_array_append_new(list, row_json(cluster, row, constants[at]));
     }
     return rows->len;
+}
+
+void node_rows_count(const Cluster *cluster, const NodesReport *report, guint counts[WORK_CLASSES][NODE_STATES]) {
+    for (guint i = 0; i < report->all->series->len && allowance_goes_on(); i++) {
+        const ClassSeries *series = &g_array_index(report->all->series, ClassSeries, i);
+        if (series->node >= cluster->grid->n_nodes) continue;
+        const NodeRow row = row_of(cluster, report, series);
+        if (row.calls > 0) counts[series->class][state_of(&row)]++;
+    }
 }
 
 /* ---- one host ---- */

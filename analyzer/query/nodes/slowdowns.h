@@ -1,9 +1,14 @@
-/* The hosts that are suspected now, for those who watch all the time. */
+/* How hosts stand now, and which are suspected, for those who watch all the time. */
 #pragma once
 
 #include "analyzer/archive/archive.h"
 
-/* host: as spans name it; class: of work. */
-typedef void (*SlowdownVisit)(void *arg, const char *host, const char *class, double slowdown);
+typedef struct SlowdownVisitor {
+    /* host: as spans name it; class: of work. */
+    void (*slow)(void *arg, const char *host, const char *class, double slowdown);
+    /* How many hosts stand so in a class of work: all states of each class that any host has. */
+    void (*count)(void *arg, const char *class, const char *state, guint hosts);
+    void *arg;
+} SlowdownVisitor;
 /* Of the last hour that is stored, the dearest first. Takes of the thread's allowance; those of allowance_check(). */
-gboolean slowdowns_find(Archive *archive, gint64 now_ns, SlowdownVisit visit, void *arg, GError **error);
+gboolean slowdowns_find(Archive *archive, gint64 now_ns, const SlowdownVisitor *visitor, GError **error);
