@@ -62,6 +62,7 @@ struct Daemon {
     Consolidation *consolidation;
     SlowHosts *slow_hosts;
     Tally *tally;
+    Straggling straggling;
     Retention *retention;
     Watchdog *watchdog; /* NULL: nobody asks for it */
     SpaceView space;
@@ -243,6 +244,7 @@ static void set_state_sources(Daemon *daemon) {
         .space = &daemon->space,
         .slow_hosts = daemon->slow_hosts,
         .tally = daemon->tally,
+        .straggling = &daemon->straggling,
         .recovery = &daemon->recovering,
         .shards = daemon->shards,
         .n_shards = daemon->n_shards,
@@ -362,14 +364,15 @@ static gint64 renew_outdated(void *arg) {
 static void start_service(Daemon *daemon) {
     const Settings *s = daemon->settings;
     daemon->slow_hosts = slow_hosts_new();
+    pthread_mutex_init(&daemon->straggling.lock, NULL);
     set_state_sources(daemon);
     atomic_store(&daemon->questions.limit_bytes, s->question_bytes);
     start_http(daemon);
     start_resource_control(daemon);
 
-    const ConsolidationOptions consolidation = {daemon->archive, daemon->journal,    daemon->admission,
-                                                &daemon->space,  daemon->slow_hosts, &daemon->questions,
-                                                s->ids_for_ns};
+    const ConsolidationOptions consolidation = {daemon->archive,    daemon->journal,    daemon->admission,
+                                                &daemon->space,     daemon->slow_hosts, &daemon->straggling,
+                                                &daemon->questions, s->ids_for_ns};
     daemon->consolidation = consolidation_start(&consolidation);
     const PeriodicWork renewal = {"security", RENEWAL_NS, renew_outdated, daemon};
     daemon->renewal = periodic_thread_start(&renewal);

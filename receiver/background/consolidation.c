@@ -9,6 +9,7 @@
 #include "analyzer/archive/kept_ids.h"
 #include "analyzer/archive/removed_traces.h"
 #include "analyzer/query/nodes/slowdowns.h"
+#include "analyzer/query/spark/straggler_watch.h"
 #include "analyzer/query/spark/tasks/trace_linker.h"
 #include "common/base/allowance.h"
 #include "common/base/clock.h"
@@ -121,6 +122,19 @@ static void judge_hosts(const ConsolidationOptions *options, gint64 *from_ns) {
 }
 
 /* Not before 'from_ns' (monotonic), which it sets for the next time. */
+static void watch_stragglers(const ConsolidationOptions *options, StragglerWatch *watch, gint64 *from_ns) {
+    static LogLimit limit;
+    g_autoptr(GError) error = NULL;
+    StragglerCounts counts;
+    if (clock_monotonic_ns(clock_system()) < *from_ns) return;
+    if (straggler_watch_look(watch, options->questions, clock_wall_ns(clock_system()), &counts, &error))
+        straggling_set(options->straggling, &counts);
+    else
+        log_limited(&limit, LOG_LEVEL_WARNING, "stragglers of Spark could not be counted: %s", error->message);
+    *from_ns = clock_monotonic_ns(clock_system()) + JUDGE_NS;
+}
+
+/* Not before 'from_ns' (monotonic), which it sets for the next time. */
 static void check_damages(const ConsolidationOptions *options, gint64 *from_ns) {
     const gint64 now_ns = clock_monotonic_ns(clock_system());
     if (now_ns < *from_ns) return;
@@ -227,10 +241,11 @@ struct Consolidation {
 
     /* of the thread alone */
     TraceLinker *linker;
+    StragglerWatch *stragglers;
     Forgetting forgetting;
     RemovedNoted removed;
     Quiet quiet;
-    gint64 join_from_ns, judge_from_ns, damage_from_ns;
+    gint64 join_from_ns, judge_from_ns, stragglers_from_ns, damage_from_ns;
 };
 
 static gint64 consolidation_round(void *arg) {
@@ -245,6 +260,7 @@ static gint64 consolidation_round(void *arg) {
     forget_removed(options, &consolidation->removed);
     link_tasks(consolidation->linker);
     judge_hosts(options, &consolidation->judge_from_ns);
+    watch_stragglers(options, consolidation->stragglers, &consolidation->stragglers_from_ns);
     check_damages(options, &consolidation->damage_from_ns);
     look_for_quiet(options, &consolidation->quiet);
     return PASS_NS;
@@ -254,6 +270,7 @@ Consolidation *consolidation_start(const ConsolidationOptions *options) {
     Consolidation *consolidation = g_new0(Consolidation, 1);
     consolidation->options = *options;
     consolidation->linker = trace_linker_new(options->archive);
+    consolidation->stragglers = straggler_watch_new(options->archive);
     const PeriodicWork work = {"consolidation", READY_NS, consolidation_round, consolidation};
     consolidation->thread = periodic_thread_start(&work);
     return consolidation;
@@ -264,5 +281,6 @@ void consolidation_stop(Consolidation *consolidation) {
     archive_hurry(consolidation->options.archive);
     periodic_thread_stop(consolidation->thread);
     trace_linker_free(consolidation->linker);
+    straggler_watch_free(consolidation->stragglers);
     g_free(consolidation);
 }

@@ -9,6 +9,7 @@
 #include "receiver/shared/admission.h"
 #include "receiver/shared/slow_hosts.h"
 #include "receiver/shared/space.h"
+#include "receiver/shared/straggling.h"
 
 typedef struct ConsolidationOptions {
     Archive *archive;
@@ -16,6 +17,7 @@ typedef struct ConsolidationOptions {
     Admission *admission;
     const SpaceView *space;
     SlowHosts *slow_hosts;      /* kept up to date */
+    Straggling *straggling;     /* the same */
     AllowanceBudget *questions; /* what judging the hosts takes counts there */
     gint64 ids_for_ns;          /* how long ids lie beside records that are kept without */
 } ConsolidationOptions;

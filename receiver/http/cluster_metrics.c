@@ -180,12 +180,32 @@ static void write_slow_hosts(Exposition *out, SlowHosts *hosts) {
                            slow_hosts_refused(hosts));
 }
 
+/* ---- Spark ---- */
+
+static void write_straggling(Exposition *out, const StragglerCounts *counts) {
+    exposition_head(out, "spark_stragglers", "gauge",
+                    "Tasks of Spark that were stragglers, by what made them slow: of applications of the last hour");
+    for (guint i = 0; i < TOPIC_COUNT; i++)
+        g_string_append_printf(out->text, "plumbd_spark_stragglers{cause=\"%s\"} %" G_GUINT64_FORMAT "\n",
+                               feature_topic_name((FeatureTopic)i), counts->stragglers[i]);
+    g_string_append_printf(out->text, "plumbd_spark_stragglers{cause=\"unknown\"} %" G_GUINT64_FORMAT "\n",
+                           counts->unexplained);
+    exposition_head(out, "spark_tasks", "gauge", "Tasks of these applications");
+    g_string_append_printf(out->text, "plumbd_spark_tasks %" G_GUINT64_FORMAT "\n", counts->tasks);
+    exposition_head(out, "spark_applications", "gauge",
+                    "Applications of the last hour, the newest 20: looked at, and refused for memory or time");
+    g_string_append_printf(out->text, "plumbd_spark_applications{state=\"counted\"} %u\n", counts->apps);
+    g_string_append_printf(out->text, "plumbd_spark_applications{state=\"refused\"} %u\n", counts->refused);
+}
+
 void cluster_metrics_write(const StateSources *sources, Exposition *out) {
     Dict *dict = archive_dict(sources->archive);
     GArray *functions = tally_functions(sources->tally), *hosts = tally_hosts(sources->tally);
     write_functions(&(Rows){out, dict, functions});
     write_hosts(&(Rows){out, dict, hosts});
     write_slow_hosts(out, sources->slow_hosts);
+    const StragglerCounts straggling = straggling_get(sources->straggling);
+    write_straggling(out, &straggling);
     tally_rows_free(functions);
     tally_rows_free(hosts);
 }

@@ -18,6 +18,7 @@
 #include "receiver/shared/shares.h"
 #include "receiver/shared/slow_hosts.h"
 #include "receiver/shared/space.h"
+#include "receiver/shared/straggling.h"
 #include "receiver/shared/tally.h"
 #include "receiver/state/control_view.h"
 #include "receiver/state/rate.h"
@@ -41,6 +42,7 @@ typedef struct StateSources {
     const SpaceView *space;
     SlowHosts *slow_hosts;
     Tally *tally;
+    Straggling *straggling;
     const RecoveryView *recovery;
     Shard *const *shards;
     guint n_shards;

@@ -4,12 +4,14 @@ import json
 import re
 import subprocess
 import urllib.request
+from collections import Counter
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.ecosystem.prometheus import tool
 from tests.ecosystem.test_otlp import BEGIN, a_span, attribute, post, spans_body
+from tests.receiver.waiting import wait_for
 
 SAMPLE = re.compile(r"(?P<name>plumbd_\w+)\{(?P<labels>.*)\} (?P<value>\S+)")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -130,3 +132,22 @@ def test_exemplars_lead_to_traces(scraped):
         trace = plumbd.ask(f"trace?id={exemplar['labels']['trace_id']}")
         assert float(exemplar["value"]) in [span["duration_ns"] / 1e9 for span in trace["spans"]]
     assert json.dumps(found).count("trace_id") == len(exemplars)
+
+
+def test_stragglers_of_spark(make_plumbd, plumb_program):
+    """Of recorded event logs: as many, and for the same causes, as `why` says of each application."""
+    plumbd = make_plumbd().start()
+    assert plumbd.stop() == 0
+    logs = [ROOT / f"tests/data/spark/4.3.0/{name}.zstd" for name in ("normal", "killed", "codec_zstd")]
+    subprocess.run([plumb_program, "import", "--store", plumbd.store, *logs], check=True, capture_output=True)
+    plumbd.start()
+    wait_for(lambda: samples(plumbd, "plumbd_spark_applications")[("counted",)] == 3)
+
+    causes = {cause: n for (cause,), n in samples(plumbd, "plumbd_spark_stragglers").items() if n > 0}
+    expected = Counter()
+    for app in plumbd.ask("apps")["apps"]:
+        for straggler in plumbd.ask(f"why?app={app['app']}&limit=0")["stragglers"]:
+            expected[straggler.get("main_cause", {}).get("topic", "unknown")] += 1
+    assert causes == dict(expected) and sum(causes.values()) == 4
+    tasks = sum(plumbd.ask(f"why?app={app['app']}")["tasks"] for app in plumbd.ask("apps")["apps"])
+    assert plumbd.metrics()["plumbd_spark_tasks"] == tasks

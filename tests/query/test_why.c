@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/archive/spark/spark.h"
+#include "analyzer/query/spark/straggler_watch.h"
 #include "tests/query/spark_sample.h"
 
 /* ---- why ---- */
@@ -626,6 +627,40 @@ static void mistakes(void) {
     }
 }
 
+static StragglerCounts look(StragglerWatch *watch, AllowanceBudget *budget, gint64 after_ms) {
+    StragglerCounts counts;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(straggler_watch_look(watch, budget, SAMPLE_BASE_NS + after_ms * NS_PER_MS, &counts, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(budget->used_bytes, ==, 0);
+    return counts;
+}
+
+/* What plumbd's metrics have: as "why" says, of applications of the last hour, without more memory than there is. */
+static void stragglers_are_watched(void) {
+    g_auto(Fixture) fixture;
+    fixture_init(&fixture);
+    sample_slow_disk(&fixture);
+    AllowanceBudget budget = {.limit_bytes = 64 << 20};
+    g_autoptr(StragglerWatch) watch = straggler_watch_new(fixture.archive);
+    const gint64 minute_ms = 60 * 1000;
+    for (gint64 minutes = 1; minutes < 60; minutes += 10) { /* the last times nothing is looked at anew */
+        const StragglerCounts counts = look(watch, &budget, minutes * minute_ms);
+        g_assert_cmpuint(counts.apps, ==, 1);
+        g_assert_cmpuint(counts.tasks, ==, 8);
+        g_assert_cmpuint(counts.stragglers[TOPIC_HDFS], ==, 2);
+        g_assert_cmpuint(counts.stragglers[TOPIC_JVM], ==, 0);
+        g_assert_cmpuint(counts.unexplained, ==, 1);
+    }
+    g_assert_cmpuint(look(watch, &budget, 61 * minute_ms).apps, ==, 0);
+
+    budget.limit_bytes = 1000;
+    const StragglerCounts counts = look(watch, &budget, minute_ms);
+    g_assert_cmpuint(counts.apps, ==, 0);
+    g_assert_cmpuint(counts.refused, ==, 1);
+    g_assert_cmpuint(counts.tasks, ==, 0);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/why/of-weaker-links", why_of_weaker_links);
@@ -646,5 +681,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/why/little-more-data", why_little_more_data);
     g_test_add_func("/why/executor-start", why_executor_start);
     g_test_add_func("/why/mistakes", mistakes);
+    g_test_add_func("/why/watch", stragglers_are_watched);
     return g_test_run();
 }
