@@ -27,7 +27,8 @@ install(FILES conf/plumb.bash-completion
 
 install(FILES README.md DESTINATION ${documents} COMPONENT plumb)
 install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT plumb)
-install(FILES conf/analysis.conf conf/prometheus-rules.yml conf/grafana-plumbd.json DESTINATION ${documents}/examples
+install(FILES conf/analysis.conf conf/prometheus-rules.yml conf/grafana-cluster.json
+    conf/grafana-datanode.json conf/grafana-plumbd.json DESTINATION ${documents}/examples
     COMPONENT plumb)
 install(FILES conf/core-site.xml.sample conf/hadoop-env.sh.sample conf/hadoop-env-agent.sh.sample
     conf/hadoop-tracing.systemd.sample conf/spark-defaults.conf.sample

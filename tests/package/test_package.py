@@ -27,6 +27,8 @@ MUST_HAVE = {
         f"{DOCUMENTS}/plumbd.md",
         f"{DOCUMENTS}/examples/analysis.conf",
         f"{DOCUMENTS}/examples/prometheus-rules.yml",
+        f"{DOCUMENTS}/examples/grafana-cluster.json",
+        f"{DOCUMENTS}/examples/grafana-datanode.json",
         f"{DOCUMENTS}/examples/grafana-plumbd.json",
     ],
     "plumbd": ["usr/bin/plumbd", "etc/plumbline/plumbd.conf", "usr/lib/systemd/system/plumbd.service"],
