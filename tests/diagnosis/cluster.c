@@ -55,7 +55,8 @@ static double fault_times(const Simulation *simulation, guint32 node, WorkClass 
     for (guint32 i = 0; i < simulation->n_faults; i++) {
         const SimulatedFault *fault = &simulation->faults[i];
         const gboolean there = fault->node == node || fault->node == G_MAXUINT32;
-        if (there && fault->class == class && window >= fault->first && window <= fault->last) times *= fault->times;
+        if (!there || fault->class != class || window < fault->first || window > fault->last) continue;
+        times *= window == fault->first ? fault->late + (1 - fault->late) * fault->times : fault->times;
     }
     return times;
 }

@@ -14,6 +14,7 @@ typedef struct SimulatedFault {
     WorkClass class;
     guint32 first, last;
     double times;
+    double late; /* of the first window, the share that is over when it begins */
 } SimulatedFault;
 
 typedef struct Simulation {

@@ -53,7 +53,8 @@ static guint false_windows(const NodesReport *report, const SimulatedFault *faul
 }
 
 /* The paper's 14 nodes: a process that writes again and again on node 10, an endless loop for each core on node 13. */
-static const SimulatedFault papers_faults[] = {{10, WORK_DISK_WRITE, 25, 39, 2.5}, {13, WORK_PROCESSOR, 28, 39, 2.0}};
+static const SimulatedFault papers_faults[] = {{10, WORK_DISK_WRITE, 25, 39, 2.5, 0},
+                                               {13, WORK_PROCESSOR, 28, 39, 2.0, 0}};
 
 static void test_papers_nodes(void) {
     for (guint32 seed = 1; seed <= SEEDS; seed++) {
@@ -114,7 +115,7 @@ static void test_healthy(void) {
 
 /* Ill for a while within its own history, and well again. */
 static void test_passing(void) {
-    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 60, 79, 3};
+    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 60, 79, 3, 0};
     Simulation simulation = simulation_with(7, &fault, 1);
     simulation.n_windows = 120;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
@@ -129,7 +130,7 @@ static void test_passing(void) {
 
 /* An illness that lasts for most of the history is not learned as weak hardware. */
 static void test_lasting(void) {
-    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 20, 119, 3};
+    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 20, 119, 3, 0};
     Simulation simulation = simulation_with(8, &fault, 1);
     simulation.n_windows = 120;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
@@ -141,7 +142,8 @@ static void test_lasting(void) {
 
 static void test_nearly_half_ill(void) {
     SimulatedFault faults[6];
-    for (guint32 i = 0; i < G_N_ELEMENTS(faults); i++) faults[i] = (SimulatedFault){2 * i, WORK_PROCESSOR, 25, 39, 4};
+    for (guint32 i = 0; i < G_N_ELEMENTS(faults); i++)
+        faults[i] = (SimulatedFault){2 * i, WORK_PROCESSOR, 25, 39, 4, 0};
     const Simulation simulation = simulation_with(3, faults, G_N_ELEMENTS(faults));
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
@@ -156,7 +158,7 @@ static void test_nearly_half_ill(void) {
 
 /* What begins for all at once is nobody's fault; it is said of all. */
 static void test_all_at_once(void) {
-    static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 3};
+    static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 3, 0};
     const Simulation simulation = simulation_with(4, &fault, 1);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
@@ -179,7 +181,7 @@ static void test_missing(void) {
 
 /* Three calls of three functions in a minute are put together until there are 20; then less can be told. */
 static void test_few_calls(void) {
-    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 4};
+    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 4, 0};
     Simulation simulation = simulation_with(6, &fault, 1);
     simulation.n_windows = 120;
     simulation.calls = 3;
@@ -199,7 +201,7 @@ static void test_few_calls(void) {
 
 /* A call every minute of one function: no window of 15 minutes has enough to be judged. */
 static void test_too_few_calls(void) {
-    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 10};
+    static const SimulatedFault fault = {6, WORK_PROCESSOR, 60, 119, 10, 0};
     Simulation simulation = simulation_with(6, &fault, 1);
     simulation.n_windows = 120;
     simulation.calls = 1;
@@ -211,10 +213,56 @@ static void test_too_few_calls(void) {
     g_assert_cmpuint(report->spells->len, ==, 0);
 }
 
+/* Seconds that the begin of a spell is off. */
+static double begin_off(const Simulation *simulation, const SimulatedFault *fault) {
+    g_autoptr(NodeGrid) grid = simulate(simulation);
+    g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+    const Spell *spell = spell_find(report, fault->node, fault->class);
+    g_assert_nonnull(spell);
+    return fabs((double)spell->begin_ns / 1e9 - 60 * (fault->first + fault->late));
+}
+
+/* The begin is that of the fault, not that of the minute, and not when it was sure. */
+static void test_begin(void) {
+    float off[60];
+    for (guint32 seed = 0; seed < G_N_ELEMENTS(off); seed++) {
+        const SimulatedFault fault = {seed % 14, WORK_DISK_WRITE, 25, 39, 1.8 + seed % 7, (seed % 10) / 10.0};
+        const Simulation simulation = simulation_with(seed, &fault, 1);
+        off[seed] = (float)begin_off(&simulation, &fault);
+        g_assert_cmpfloat(off[seed], <=, 60);
+    }
+    g_assert_cmpfloat(median_of(off, G_N_ELEMENTS(off)), <=, 10);
+}
+
+/* Windows that are judged are seven minutes long, their minutes are not. */
+static void test_begin_of_few_calls(void) {
+    float off[60];
+    guint near = 0;
+    for (guint32 seed = 0; seed < G_N_ELEMENTS(off); seed++) {
+        const SimulatedFault fault = {6, WORK_DISK_WRITE, 61 + seed % 7, 119, 4, (seed % 10) / 10.0};
+        Simulation simulation = simulation_with(seed, &fault, 1);
+        simulation.n_windows = 120;
+        simulation.calls = 3;
+        simulation.jobs = &map_jobs[3];
+        simulation.n_jobs = 1;
+        off[seed] = (float)begin_off(&simulation, &fault);
+        near += off[seed] <= 60;
+    }
+    g_assert_cmpuint(near, >=, G_N_ELEMENTS(off) * 95 / 100);
+    g_assert_cmpfloat(median_of(off, G_N_ELEMENTS(off)), <=, 20);
+}
+
+/* A bad minute some minutes before is not its begin. */
+static void test_begin_after_bad_minute(void) {
+    static const SimulatedFault faults[] = {{6, WORK_DISK_WRITE, 22, 22, 6, 0}, {6, WORK_DISK_WRITE, 25, 39, 6, 0.5}};
+    const Simulation simulation = simulation_with(3, faults, G_N_ELEMENTS(faults));
+    g_assert_cmpfloat(begin_off(&simulation, &faults[1]), <=, 30);
+}
+
 /* A single NameNode has no peers: it is compared with its own past. */
 static void test_alone(void) {
     static const SimulatedJob jobs[] = {{WORK_LOCK, 3e6}};
-    static const SimulatedFault fault = {0, WORK_LOCK, 30, 39, 8};
+    static const SimulatedFault fault = {0, WORK_LOCK, 30, 39, 8, 0};
     Simulation simulation = simulation_with(9, &fault, 1);
     simulation.n_nodes = 1;
     simulation.jobs = jobs;
@@ -228,7 +276,7 @@ static void test_alone(void) {
 
 /* Nothing is judged before it is learned. */
 static void test_learning(void) {
-    static const SimulatedFault fault = {2, WORK_DISK_WRITE, 1, 3, 5};
+    static const SimulatedFault fault = {2, WORK_DISK_WRITE, 1, 3, 5, 0};
     Simulation simulation = simulation_with(10, &fault, 1);
     simulation.n_windows = 4;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
@@ -255,19 +303,19 @@ static void assert_follows(guint32 seed, const SimulatedFault faults[2], WorkCla
 
 /* Where a processor is short all is slow: one cause, named once. */
 static void test_signature(void) {
-    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 6}, {3, WORK_DISK_WRITE, 26, 39, 4}};
+    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 6, 0}, {3, WORK_DISK_WRITE, 26, 39, 4, 0}};
     assert_follows(11, faults, WORK_PROCESSOR, WORK_DISK_WRITE);
 }
 
 /* Where a disk is slow by far, the little that is computed beside it is a bit slower: that is no short processor. */
 static void test_cold_processor(void) {
-    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 1.9}, {3, WORK_DISK_WRITE, 25, 39, 12}};
+    static const SimulatedFault faults[] = {{3, WORK_PROCESSOR, 25, 39, 1.9, 0}, {3, WORK_DISK_WRITE, 25, 39, 12, 0}};
     assert_follows(11, faults, WORK_DISK_WRITE, WORK_PROCESSOR);
 }
 
 /* Without processor a process stands still in few calls: here in those of the job with fewest, a thousand times. */
 static void test_standstill(void) {
-    static const SimulatedFault fault = {3, WORK_PROCESSOR, 25, 39, 1};
+    static const SimulatedFault fault = {3, WORK_PROCESSOR, 25, 39, 1, 0};
     const Simulation simulation = simulation_of_14(14);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     for (guint32 i = 0; i < grid_size(grid); i++) {
@@ -336,7 +384,7 @@ static void test_no_circle(void) {
 static void test_constants(void) {
     Simulation simulation = simulation_of_14(12);
     simulation.difference = 1;
-    static const SimulatedFault weak = {5, WORK_PROCESSOR, 0, 39, 3};
+    static const SimulatedFault weak = {5, WORK_PROCESSOR, 0, 39, 3, 0};
     simulation.faults = &weak;
     simulation.n_faults = 1;
     g_autoptr(NodeGrid) grid = simulate(&simulation);
@@ -491,6 +539,9 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/missing", test_missing);
     g_test_add_func("/diagnosis/nodes/few-calls", test_few_calls);
     g_test_add_func("/diagnosis/nodes/too-few-calls", test_too_few_calls);
+    g_test_add_func("/diagnosis/nodes/begin", test_begin);
+    g_test_add_func("/diagnosis/nodes/begin-of-few-calls", test_begin_of_few_calls);
+    g_test_add_func("/diagnosis/nodes/begin-after-bad-minute", test_begin_after_bad_minute);
     g_test_add_func("/diagnosis/nodes/alone", test_alone);
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
     g_test_add_func("/diagnosis/nodes/signature", test_signature);

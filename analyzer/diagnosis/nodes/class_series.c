@@ -25,6 +25,8 @@ typedef struct Builder {
     const NodeGrid *grid;
     const Residuals *residuals;
     guint32 until;
+    guint32 calls_least; /* windows are put together until there are so many */
+    WorkClass only;      /* WORK_NONE: all classes */
     Votes votes[WORK_CLASSES];
     ClassWindow pending[WORK_CLASSES]; /* calls 0: none */
     GArray *done[WORK_CLASSES];        /* ClassWindow of the node under way */
@@ -80,7 +82,7 @@ static void votes_count(Builder *builder, WorkClass class) {
     if (pending->calls > 0 && begin_ns - grid_window_ns(builder->grid, pending->first) >= CLASS_WINDOW_MAX_NS)
         pending->calls = 0;
     window_add(pending, window);
-    if (pending->calls >= CLASS_CALLS_LEAST) {
+    if (pending->calls >= builder->calls_least) {
         g_array_append_vals(builder->done[class], pending, 1);
         pending->calls = 0;
     }
@@ -110,7 +112,9 @@ static void votes_sum(Votes *votes, const Observation *observation, double predi
 
 static void add_observation(Builder *builder, guint32 i) {
     const Observation *observation = grid_at(builder->grid, i);
-    Votes *votes = &builder->votes[grid_class(builder->grid, observation->job)];
+    const WorkClass class = grid_class(builder->grid, observation->job);
+    if (builder->only != WORK_NONE && builder->only != class) return;
+    Votes *votes = &builder->votes[class];
     const Residuals *residuals = builder->residuals;
     const float value[MEASURES] = {residuals->of[MEASURE_MEAN][i], residuals->of[MEASURE_TAIL][i]};
     if (isnan(value[MEASURE_MEAN]) || isnan(value[MEASURE_TAIL])) return;
@@ -126,7 +130,6 @@ static void add_observation(Builder *builder, guint32 i) {
 }
 
 static void node_finish(Builder *builder, AllSeries *all, guint32 node) {
-    count_all(builder);
     for (guint class = 0; class < WORK_CLASSES; class ++) {
         GArray *done = builder->done[class];
         const ClassSeries series = {(WorkClass) class, node, all->windows->len, done->len};
@@ -139,7 +142,7 @@ static void node_finish(Builder *builder, AllSeries *all, guint32 node) {
     allowance_hold(&all->charged, all->windows->len * sizeof(ClassWindow) + all->series->len * sizeof(ClassSeries));
 }
 
-static void add_node(Builder *builder, AllSeries *all, guint32 node) {
+static void add_node(Builder *builder, guint32 node) {
     const NodeGrid *grid = builder->grid;
     guint32 window = G_MAXUINT32;
     const guint32 end = grid->by_node.start[node + 1];
@@ -150,7 +153,7 @@ static void add_node(Builder *builder, AllSeries *all, guint32 node) {
         window = grid_at(grid, i)->window;
         add_observation(builder, i);
     }
-    node_finish(builder, all, node);
+    count_all(builder);
 }
 
 /* ---- all nodes at once ---- */
@@ -175,13 +178,39 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
     votes_add(votes, value, calls);
 }
 
-static void add_everybody(Builder *builder, AllSeries *all, Polish *const *polish) {
+static void add_everybody(Builder *builder, Polish *const *polish) {
     for (guint32 window = 0; window < builder->until; window++) {
-        for (guint32 job = 0; job < builder->grid->n_jobs && allowance_goes_on(); job++)
+        for (guint32 job = 0; job < builder->grid->n_jobs && allowance_goes_on(); job++) {
+            if (builder->only != WORK_NONE && builder->only != grid_class(builder->grid, job)) continue;
             add_moment(builder, polish, job, window);
+        }
         count_all(builder);
     }
-    node_finish(builder, all, builder->grid->n_nodes);
+}
+
+static void builder_init(Builder *builder) {
+    for (guint class = 0; class < WORK_CLASSES; class ++)
+        builder->done[class] = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
+}
+
+static void builder_clear(Builder *builder) {
+    for (guint class = 0; class < WORK_CLASSES; class ++) {
+        g_array_unref(builder->done[class]);
+        for (guint m = 0; m < MEASURES; m++) g_free(builder->votes[class].of[m]);
+    }
+}
+
+GArray *class_minutes(const NodeGrid *grid, const Residuals *residuals, Polish *const *polish, guint32 node,
+                      WorkClass class) {
+    Builder builder = {.grid = grid, .residuals = residuals, .until = grid->n_windows, .calls_least = 1, .only = class};
+    builder_init(&builder);
+    if (node < grid->n_nodes)
+        add_node(&builder, node);
+    else
+        add_everybody(&builder, polish);
+    GArray *minutes = g_array_ref(builder.done[class]);
+    builder_clear(&builder);
+    return minutes;
 }
 
 AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Polish *const *polish, guint32 until) {
@@ -189,16 +218,17 @@ AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Poli
     all->series = g_array_new(FALSE, FALSE, sizeof(ClassSeries));
     all->windows = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
 
-    Builder builder = {.grid = grid, .residuals = residuals, .until = until};
-    for (guint class = 0; class < WORK_CLASSES; class ++)
-        builder.done[class] = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
-
-    for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) add_node(&builder, all, node);
-    if (polish) add_everybody(&builder, all, polish);
-
-    for (guint class = 0; class < WORK_CLASSES; class ++) {
-        g_array_unref(builder.done[class]);
-        for (guint m = 0; m < MEASURES; m++) g_free(builder.votes[class].of[m]);
+    Builder builder = {
+        .grid = grid, .residuals = residuals, .until = until, .calls_least = CLASS_CALLS_LEAST, .only = WORK_NONE};
+    builder_init(&builder);
+    for (guint32 node = 0; node < grid->n_nodes && allowance_goes_on(); node++) {
+        add_node(&builder, node);
+        node_finish(&builder, all, node);
     }
+    if (polish) {
+        add_everybody(&builder, polish);
+        node_finish(&builder, all, grid->n_nodes);
+    }
+    builder_clear(&builder);
     return all;
 }

@@ -55,6 +55,10 @@ AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Poli
 void all_series_free(AllSeries *all);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AllSeries, all_series_free)
 
+/* Of one node (n_nodes: all) and class, each window of the grid by itself, however few calls it has: ClassWindow. */
+GArray *class_minutes(const NodeGrid *grid, const Residuals *residuals, Polish *const *polish, guint32 node,
+                      WorkClass class);
+
 static inline ClassWindow *series_windows(const AllSeries *all, const ClassSeries *series) {
     return &g_array_index(all->windows, ClassWindow, series->start);
 }

@@ -63,6 +63,11 @@ static void count_at_root(const Causes *causes, guint i, const Spell *part) {
     Spell *cause = spell_at(causes, root);
     spell_at(causes, i)->part_of = cause->class;
     if (cause->node != part->node) return;
+    /* What follows from it shows the same fault, perhaps by more calls, so earlier. */
+    if (part->begin_ns < cause->begin_ns && cause->begin_ns - part->begin_ns <= CLASS_WINDOW_MAX_NS) {
+        cause->begin_ns = part->begin_ns;
+        cause->first = MIN(cause->first, part->first);
+    }
     cause->lost_ns += part->lost_ns;
     cause->lost_critical_ns += part->lost_critical_ns;
 }

@@ -145,11 +145,17 @@ typedef struct Judge {
     const Usual *usual;
     guint32 until;
     GArray *spells;
+    guint32 least; /* windows before it belong to an earlier spell */
+    guint32 sure;  /* the window with which the spell was suspected */
 } Judge;
 
 static void spell_end(const Judge *judge, guint32 from, guint32 to, gboolean open) {
-    Spell spell = {
-        .class = judge->series->class, .node = judge->series->node, .first = judge->windows[from].first, .open = open};
+    Spell spell = {.class = judge->series->class,
+                   .node = judge->series->node,
+                   .first = judge->windows[from].first,
+                   .sure = judge->windows[judge->sure].last,
+                   .earliest = judge->windows[judge->least].first,
+                   .open = open};
     spell_measure(judge->windows, from, to, judge->usual, &spell);
     const double explained = load_explains(judge->windows, judge->series->n, judge->until, &spell);
     spell.load_share = spell.slowdown > 1 ? MIN(1, explained / log(spell.slowdown)) : 0;
@@ -172,18 +178,21 @@ void series_judge(const AllSeries *all, const ClassSeries *series, guint32 until
     const Usual usual = usual_of(all, series, until);
     mark_windows(all, series, &usual, blamed);
     const ClassWindow *windows = series_windows(all, series);
-    const Judge judge = {series, windows, &usual, until, spells};
-    guint32 from = 0, last_bad = 0, least = 0, good = 0;
+    Judge judge = {series, windows, &usual, until, spells, 0, 0};
+    guint32 from = 0, last_bad = 0, good = 0;
     gboolean ill = FALSE;
 
     for (guint32 i = 0; i < series->n; i++) {
         if (windows[i].bad) last_bad = i;
         good = windows[i].bad ? 0 : good + 1;
-        if (!ill && windows[i].bad && spell_begins(windows, i, least, &from)) ill = TRUE;
+        if (!ill && windows[i].bad && spell_begins(windows, i, judge.least, &from)) {
+            ill = TRUE;
+            judge.sure = i;
+        }
         if (!ill || good < GOOD_LEAST) continue;
         spell_end(&judge, from, last_bad, FALSE);
         ill = FALSE;
-        least = i + 1;
+        judge.least = i + 1;
     }
 
     if (ill) spell_end(&judge, from, last_bad, TRUE);

@@ -22,6 +22,9 @@ typedef struct Spell {
     WorkClass class;
     guint32 node;        /* n_nodes: all at once */
     guint32 first, last; /* windows of the grid: the first bad one, and the last */
+    guint32 sure;        /* the window with which it was suspected */
+    guint32 earliest;    /* the first window that may be its begin: those before belong to an earlier spell */
+    gint64 begin_ns;     /* within the window 'first' (onset.h) */
     gboolean open;       /* not cleared until the end */
     gboolean busy;       /* the node's own load explains it: not ill */
     NodeMeasure measure; /* that is slower, the mean of equals */

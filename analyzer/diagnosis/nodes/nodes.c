@@ -5,6 +5,7 @@
 
 #include "analyzer/diagnosis/nodes/consequences.h"
 #include "analyzer/diagnosis/nodes/median.h"
+#include "analyzer/diagnosis/nodes/onset.h"
 #include "analyzer/diagnosis/nodes/other_methods.h"
 #include "common/base/allowance.h"
 
@@ -89,6 +90,14 @@ static void learn(NodesReport *report, guint32 since) {
 
 /* ---- the whole ---- */
 
+static void find_begins(NodesReport *report, NodesMethod method) {
+    for (guint i = 0; i < report->spells->len && allowance_goes_on(); i++) {
+        Spell *spell = &g_array_index(report->spells, Spell, i);
+        spell->begin_ns = grid_window_ns(report->grid, spell->first);
+        if (method == NODES_OURS) onset_find(report->grid, &report->residuals, report->polish, spell);
+    }
+}
+
 /* Causes before what follows from them, and before what the own load explains; then by what they cost. */
 static gint by_cost(gconstpointer left, gconstpointer right, gpointer unused) {
     const Spell *a = left, *b = right;
@@ -115,9 +124,9 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
         else
             method_peers(grid, &report->residuals);
         judge(report, report->learned, grid->n_windows, TRUE);
-    } else {
-        consequences_find(report->spells, grid->n_nodes);
     }
+    find_begins(report, method);
+    if (method == NODES_OURS) consequences_find(report->spells, grid->n_nodes);
 
     allowance_sort(report->spells->data, report->spells->len, sizeof(Spell), by_cost, NULL);
     return report;

@@ -66,7 +66,7 @@ static SpellFacts spell_facts(const Cluster *cluster, const NodesReport *report,
     return (SpellFacts){
         .job = greatest(of_job, grid->n_jobs),
         .worst_ns = grid_window_ns(grid, worst == G_MAXUINT32 ? spell->last : worst),
-        .begin_ns = grid_window_ns(grid, spell->first),
+        .begin_ns = spell->begin_ns,
         .end_ns = grid_window_ns(grid, spell->last) + grid->window_ns,
         .before_ns = spell->first > 0 ? grid_window_ns(grid, spell->first - 1) : 0,
     };

@@ -50,7 +50,7 @@ static gboolean fits(const Standing *standing, const Spell *spell, guint32 host,
     const Cluster *cluster = standing->cluster;
     if (spell->node >= cluster->grid->n_nodes || cluster_host(cluster, spell->node) != host) return FALSE;
     return spell_suspects(spell) && (classes & 1u << spell->class) && spell_fits(cluster, spell) &&
-           grid_window_ns(cluster->grid, spell->first) < standing->until_ns;
+           spell->begin_ns < standing->until_ns;
 }
 
 static json_t *spell_short(const Standing *standing, const Spell *spell) {
@@ -58,7 +58,7 @@ static json_t *spell_short(const Standing *standing, const Spell *spell) {
     json_t *object = json_object();
     json_object_set_new(object, "class", json_string(work_class_name(spell->class)));
     json_object_set_new(object, "slowdown", json_ratio(spell->slowdown));
-    json_object_set_new(object, "begin_time_ns", json_integer(grid_window_ns(grid, spell->first)));
+    json_object_set_new(object, "begin_time_ns", json_integer(spell->begin_ns));
     if (!spell->open)
         json_object_set_new(object, "end_time_ns", json_integer(grid_window_ns(grid, spell->last) + grid->window_ns));
     return object;
