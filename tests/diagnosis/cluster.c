@@ -69,7 +69,8 @@ static void simulate_window(const Simulation *simulation, GRand *rand, const dou
             const WorkClass class = simulation->jobs[job].class;
             const double load = exp((g_rand_double(rand) - 0.5) * log(3));
             if (g_rand_double(rand) < simulation->missing) continue;
-            const double mean = simulation->jobs[job].mean_ns * moment * speeds[node * WORK_CLASSES + class] *
+            const double burst = simulation->bursts > 0 && g_rand_double(rand) < simulation->bursts ? 6 : 1;
+            const double mean = burst * simulation->jobs[job].mean_ns * moment * speeds[node * WORK_CLASSES + class] *
                                 pow(load, simulation->load_slope) * fault_times(simulation, node, class, window);
             Observation observation = observe(rand, mean, simulation->variation, simulation->calls);
             observation.job = job;

@@ -24,6 +24,7 @@ typedef struct Simulation {
     double variation;  /* standard deviation of a call's time over its mean */
     double difference; /* nodes are up to so many times as slow as the fastest */
     double missing;    /* share of observations that are not there */
+    double bursts;     /* share of a node's windows in which the calls of a job take six times as long */
     double load_slope; /* times grow with the load by this power; loads vary by a factor of three */
     const SimulatedJob *jobs;
     guint32 n_jobs;

@@ -113,6 +113,45 @@ static void test_healthy(void) {
     g_assert_cmpuint(blamed, >, 0);
 }
 
+/* Short calls, of which some minutes have slow ones: seen surely, and nobody's trouble. */
+static void test_quiet(void) {
+    static const SimulatedJob jobs[] = {{WORK_DISK_READ, 5e4}, {WORK_DISK_WRITE, 2e4}, {WORK_NETWORK, 3e4}};
+    guint bad = 0, judged = 0;
+    for (guint32 seed = 1; seed <= SEEDS; seed++) {
+        Simulation simulation = simulation_of_14(seed);
+        simulation.jobs = jobs;
+        simulation.n_jobs = G_N_ELEMENTS(jobs);
+        simulation.bursts = 0.1;
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+        g_assert_cmpuint(report->spells->len, ==, 0);
+        bad += false_windows(report, NULL, 0, &judged);
+    }
+    g_assert_cmpuint(judged, >=, SEEDS * 14 * 3 * 30);
+    g_assert_cmpuint(bad * 200, <=, judged);
+}
+
+/* What nobody waited for is not told, nor what is little of what the node was waited for. */
+static void test_least_loss(void) {
+    static const SimulatedFault fault = {4, WORK_DISK_WRITE, 25, 39, 3, 0};
+    static const struct {
+        double critical, others; /* share of the time that is critical: of the class, and of all others */
+        guint spells;
+    } cases[] = {{0, 1, 0}, {0.001, 0.001, 0}, {0.1, 100, 0}, {0.1, 1, 1}, {1, 1, 1}};
+    const Simulation simulation = simulation_with(8, &fault, 1);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(NodeGrid) grid = simulate(&simulation);
+        for (guint32 k = 0; k < grid_size(grid); k++) {
+            Observation *observation = &g_array_index(grid->observations, Observation, k);
+            const gboolean ill = grid_class(grid, observation->job) == fault.class;
+            const double share = ill ? cases[i].critical : cases[i].others;
+            observation->critical_ns = (gint64)(share * (double)observation->self_ns);
+        }
+        g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
+        g_assert_cmpuint(report->spells->len, ==, cases[i].spells);
+    }
+}
+
 /* Ill for a while within its own history, and well again. */
 static void test_passing(void) {
     static const SimulatedFault fault = {4, WORK_DISK_WRITE, 60, 79, 3, 0};
@@ -324,6 +363,7 @@ static void test_standstill(void) {
         observation->calls /= 4;
         observation->mean += (float)log(1000);
         observation->self_ns *= 250;
+        observation->critical_ns *= 250;
     }
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 1);
@@ -532,6 +572,8 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/papers-method", test_papers_method);
     g_test_add_func("/diagnosis/nodes/papers-limit", test_papers_limit);
     g_test_add_func("/diagnosis/nodes/healthy", test_healthy);
+    g_test_add_func("/diagnosis/nodes/quiet", test_quiet);
+    g_test_add_func("/diagnosis/nodes/least-loss", test_least_loss);
     g_test_add_func("/diagnosis/nodes/passing", test_passing);
     g_test_add_func("/diagnosis/nodes/lasting", test_lasting);
     g_test_add_func("/diagnosis/nodes/nearly-half-ill", test_nearly_half_ill);

@@ -217,6 +217,7 @@ AllSeries *all_series_new(const NodeGrid *grid, const Residuals *residuals, Poli
     AllSeries *all = g_new0(AllSeries, 1);
     all->series = g_array_new(FALSE, FALSE, sizeof(ClassSeries));
     all->windows = g_array_new(FALSE, FALSE, sizeof(ClassWindow));
+    all->window_ns = grid->window_ns;
 
     Builder builder = {
         .grid = grid, .residuals = residuals, .until = until, .calls_least = CLASS_CALLS_LEAST, .only = WORK_NONE};

@@ -45,9 +45,10 @@ typedef struct Residuals {
 } Residuals;
 
 typedef struct AllSeries {
-    GArray *series;  /* ClassSeries, by node, then class */
-    GArray *windows; /* ClassWindow */
-    gsize charged;   /* of the allowance */
+    GArray *series;   /* ClassSeries, by node, then class */
+    GArray *windows;  /* ClassWindow */
+    gint64 window_ns; /* of a window of the grid */
+    gsize charged;    /* of the allowance */
 } AllSeries;
 
 /* Of windows before 'until'. polish: of each measure; NULL: without the node that stands for all. */

@@ -48,8 +48,9 @@ double usual_z(const Usual *usual, const ClassWindow *window, NodeMeasure measur
 
 /* ---- bad windows ---- */
 
-static gboolean is_bad(const Usual *usual, const ClassWindow *window) {
-    if (usual->windows < LEARN_LEAST) return FALSE;
+static gboolean is_bad(const AllSeries *all, const Usual *usual, const ClassWindow *window) {
+    const double length_ns = (double)all->window_ns * (window->last - window->first + 1);
+    if (usual->windows < LEARN_LEAST || (double)window->lost_ns < LOST_LEAST_SHARE * length_ns) return FALSE;
     for (guint m = 0; m < MEASURES; m++) {
         if (window->residual[m] >= log(SLOWDOWN_LEAST) && usual_z(usual, window, (NodeMeasure)m) >= Z_LEAST)
             return TRUE;
@@ -60,7 +61,7 @@ static gboolean is_bad(const Usual *usual, const ClassWindow *window) {
 static void mark_windows(const AllSeries *all, const ClassSeries *series, const Usual *usual, gboolean blamed) {
     ClassWindow *windows = series_windows(all, series);
     for (guint32 i = 0; i < series->n; i++)
-        windows[i].bad = blamed ? windows[i].blamed >= 0.5f : is_bad(usual, &windows[i]);
+        windows[i].bad = blamed ? windows[i].blamed >= 0.5f : is_bad(all, usual, &windows[i]);
 }
 
 /* ---- spells ---- */

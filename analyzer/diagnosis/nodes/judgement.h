@@ -2,7 +2,7 @@
  *
  * A window of a node and class is bad when its calls took SLOWDOWN_LEAST times as long as predicted or more, and that
  * is Z_LEAST times what its windows usually vary by: in the mean, or in the tail, since a page cache hides a slow disk
- * from most calls. Of BAD_OF windows BAD_LEAST must be bad for the node to be suspected; GOOD_LEAST good ones in a row
+ * from most calls; and what is lost by it is LOST_LEAST_SHARE of the window or more. Of BAD_OF windows BAD_LEAST must be bad for the node to be suspected; GOOD_LEAST good ones in a row
  * clear it. The spell begins with the first bad window of these. */
 #pragma once
 
@@ -13,6 +13,8 @@
 #define BAD_LEAST      3u
 #define BAD_OF         5u
 #define GOOD_LEAST     5u
+/* 60 ms of a minute: less is nobody's trouble, however surely it is there. */
+#define LOST_LEAST_SHARE 0.001
 /* What the windows vary by is never taken to be less than 5 %. */
 #define USUAL_LEAST 0.04879 /* ln 1.05 */
 /* A node of whose class fewer windows were seen is not judged: it is still learned. */

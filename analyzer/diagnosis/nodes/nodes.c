@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/nodes/consequences.h"
+#include "analyzer/diagnosis/nodes/losses.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/onset.h"
 #include "analyzer/diagnosis/nodes/other_methods.h"
@@ -126,7 +127,11 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
         judge(report, report->learned, grid->n_windows, TRUE);
     }
     find_begins(report, method);
-    if (method == NODES_OURS) consequences_find(report->spells, grid->n_nodes);
+    if (method == NODES_OURS) {
+        losses_drop_nodes(grid, report->spells);
+        consequences_find(report->spells, grid->n_nodes);
+        losses_drop(grid, report->spells);
+    }
 
     allowance_sort(report->spells->data, report->spells->len, sizeof(Spell), by_cost, NULL);
     return report;
