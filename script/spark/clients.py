@@ -62,6 +62,8 @@ FAULTS = {
     "write-slow-network": on_datanode("write", 3, "slow_network", NETWORK),
     "write-starved-cpu": on_datanode("write", 3, "starved", PROCESSOR),
     "write-hung": on_datanode("write", 3, "hung", ANY),
+    "write-stopped": on_datanode("write", 3, "stopped", ANY),
+    "read-stopped": on_datanode("read", 2, "stopped", ANY),
     "write-2-slow-disk": on_datanode("write", 2, "slow_writes", DISK),
     "write-1-slow-disk": on_datanode("write", 1, "slow_writes", DISK),
     "append-slow-disk": on_datanode("append", 3, "slow_writes", DISK),

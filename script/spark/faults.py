@@ -150,6 +150,17 @@ class Faults:
             pauses.terminate()
             pauses.wait()
 
+    @contextmanager
+    def stopped(self, host):
+        """Stops the process of that name, for good: its connections stay open, and nobody answers."""
+        pids = self._pids(host)
+        signal_all(pids, signal.SIGSTOP)
+        try:
+            with self.noted("stopped", host):
+                yield
+        finally:
+            signal_all(pids, signal.SIGCONT)
+
     def _pids(self, name):
         """A host of its own may have more than the one that we started."""
         return self.hosts.processes(name) if isinstance(self.hosts, Namespaces) else [self.hdfs.processes[name].pid]
@@ -238,6 +249,11 @@ def read_injections(path):
     """Those that have an end."""
     lines = [json.loads(line) for line in Path(path).read_text().splitlines()] if Path(path).exists() else []
     return [line for line in lines if "kind" in line]
+
+
+def signal_all(pids, number):
+    for pid in pids:
+        os.kill(int(pid), number)
 
 
 def pause(seconds, every, host, record, *pids):

@@ -54,6 +54,7 @@ CASES = {
     "slow_80": ("slow.json", ["slow"], {"COLUMNS": "80"}),
     "slow_120": ("slow.json", ["slow"], {"COLUMNS": "120"}),
     "slow_none": ("slow_none.json", ["slow"], {}),
+    "slow_silent": ("slow_silent.json", ["slow"], {}),
     "slow_weak": ("slow_weak.json", ["slow"], {}),
     "nodes": ("nodes.json", ["nodes"], {}),
     "nodes_80": ("nodes.json", ["nodes", "--brief"], {"COLUMNS": "80"}),

@@ -61,6 +61,25 @@ static double fault_times(const Simulation *simulation, guint32 node, WorkClass 
     return times;
 }
 
+/* How much of the window a node does anything. */
+static double speaks(const Simulation *simulation, guint32 node, guint32 window) {
+    for (guint32 i = 0; i < simulation->n_silences; i++) {
+        const SimulatedSilence *silence = &simulation->silences[i];
+        if (silence->node != node || window < silence->first || window > silence->last) continue;
+        return window == silence->first ? silence->late : 0;
+    }
+    return 1;
+}
+
+static void simulate_waits(const Simulation *simulation, GRand *rand, NodeGrid *grid) {
+    const guint32 window = grid->n_windows - 1;
+    node_grid_wait(grid, (gint64)(1e9 * g_rand_double(rand)), 20);
+    for (guint32 i = 0; i < simulation->n_silences; i++) {
+        const SimulatedSilence *silence = &simulation->silences[i];
+        if (window >= silence->first && window <= silence->last) node_grid_wait(grid, silence->waited_ns, 2);
+    }
+}
+
 static void simulate_window(const Simulation *simulation, GRand *rand, const double *speeds, NodeGrid *grid) {
     const guint32 window = grid->n_windows - 1;
     const double moment = 0.7 + 0.6 * g_rand_double(rand);
@@ -72,12 +91,15 @@ static void simulate_window(const Simulation *simulation, GRand *rand, const dou
             const double burst = simulation->bursts > 0 && g_rand_double(rand) < simulation->bursts ? 6 : 1;
             const double mean = burst * simulation->jobs[job].mean_ns * moment * speeds[node * WORK_CLASSES + class] *
                                 pow(load, simulation->load_slope) * fault_times(simulation, node, class, window);
-            Observation observation = observe(rand, mean, simulation->variation, simulation->calls);
+            const guint32 calls = (guint32)(simulation->calls * speaks(simulation, node, window));
+            if (calls == 0) continue;
+            Observation observation = observe(rand, mean, simulation->variation, calls);
             observation.job = job;
             observation.node = node;
             observation.window = window;
             observation.bytes = (float)(load * 1e6);
             node_grid_add(grid, &observation);
+            node_grid_hear(grid, node, calls);
         }
     }
 }
@@ -94,6 +116,7 @@ NodeGrid *simulate(const Simulation *simulation) {
     for (guint32 window = 0; window < simulation->n_windows; window++) {
         node_grid_window(grid, window * NS_PER_MINUTE);
         simulate_window(simulation, rand, speeds, grid);
+        simulate_waits(simulation, rand, grid);
     }
 
     node_grid_index(grid);

@@ -17,6 +17,14 @@ typedef struct SimulatedFault {
     double late; /* of the first window, the share that is over when it begins */
 } SimulatedFault;
 
+/* A node that does nothing from window 'first' to 'last', when 'late' of the first one is over; meanwhile others wait
+ * for it, so much in a window. */
+typedef struct SimulatedSilence {
+    guint32 node, first, last;
+    double late;
+    gint64 waited_ns;
+} SimulatedSilence;
+
 typedef struct Simulation {
     guint32 seed;
     guint32 n_nodes, n_windows;
@@ -30,6 +38,8 @@ typedef struct Simulation {
     guint32 n_jobs;
     const SimulatedFault *faults;
     guint32 n_faults;
+    const SimulatedSilence *silences;
+    guint32 n_silences;
 } Simulation;
 
 /* Map tasks of two kinds, as in the paper: one needs the processor, one writes; each as three functions. */

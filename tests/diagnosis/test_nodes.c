@@ -6,6 +6,7 @@
 #include "analyzer/diagnosis/nodes/consequences.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/own_load.h"
+#include "analyzer/diagnosis/nodes/silence.h"
 #include "tests/diagnosis/cluster.h"
 
 #define SEEDS 5u
@@ -96,21 +97,26 @@ static void test_papers_limit(void) {
 }
 
 static void test_healthy(void) {
-    guint bad = 0, judged = 0, blamed = 0;
+    static const SimulatedFault weak = {5, WORK_PROCESSOR, 0, 39, 3, 0};
+    guint bad = 0, judged = 0;
     for (guint32 seed = 1; seed <= SEEDS; seed++) {
-        const Simulation simulation = simulation_of_14(seed);
+        Simulation simulation = simulation_of_14(seed);
         g_autoptr(NodeGrid) grid = simulate(&simulation);
         g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
         g_assert_cmpuint(report->spells->len, ==, 0);
         bad += false_windows(report, NULL, 0, &judged);
 
-        g_autoptr(NodesReport) peers = nodes_judge(grid, NODES_PEERS, 0);
-        blamed += peers->spells->len;
+        /* Comparing unequal nodes with each other blames the weak ones. */
+        simulation = simulation_with(seed, &weak, 1);
+        simulation.difference = 1;
+        g_autoptr(NodeGrid) unequal = simulate(&simulation);
+        g_autoptr(NodesReport) ours = nodes_judge(unequal, NODES_OURS, 0);
+        g_autoptr(NodesReport) peers = nodes_judge(unequal, NODES_PEERS, 0);
+        g_assert_cmpuint(ours->spells->len, ==, 0);
+        g_assert_nonnull(spell_find(peers, weak.node, weak.class));
     }
     g_assert_cmpuint(judged, >=, SEEDS * 14 * 2 * 30);
     g_assert_cmpuint(bad * 200, <=, judged);
-    /* Comparing unequal nodes with each other blames the weak ones. */
-    g_assert_cmpuint(blamed, >, 0);
 }
 
 /* Short calls, of which some minutes have slow ones: seen surely, and nobody's trouble. */
@@ -197,14 +203,14 @@ static void test_nearly_half_ill(void) {
 
 /* What begins for all at once is nobody's fault; it is said of all. */
 static void test_all_at_once(void) {
-    static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 3, 0};
+    static const SimulatedFault fault = {G_MAXUINT32, WORK_DISK_WRITE, 25, 39, 5, 0};
     const Simulation simulation = simulation_with(4, &fault, 1);
     g_autoptr(NodeGrid) grid = simulate(&simulation);
     g_autoptr(NodesReport) report = nodes_judge(grid, NODES_OURS, 0);
     g_assert_cmpuint(report->spells->len, ==, 1);
     g_assert_cmpuint(spell_at(report, 0)->node, ==, grid->n_nodes);
     g_assert_cmpuint(spell_at(report, 0)->first, ==, 25);
-    g_assert_cmpfloat(spell_at(report, 0)->slowdown, >, 2.2);
+    g_assert_cmpfloat(spell_at(report, 0)->slowdown, >, 3.3);
 }
 
 static void test_missing(void) {
@@ -311,6 +317,80 @@ static void test_alone(void) {
     g_assert_cmpuint(report->spells->len, ==, 1);
     g_assert_true(spell_at(report, 0)->alone);
     g_assert_cmpuint(spell_at(report, 0)->first, ==, 30);
+}
+
+static const Spell *find_silent(const SimulatedSilence *silences, guint n, NodesReport **report, NodeGrid **grid) {
+    Simulation simulation = simulation_of_14(21);
+    simulation.silences = silences;
+    simulation.n_silences = n;
+    *grid = simulate(&simulation);
+    *report = nodes_judge(*grid, NODES_OURS, 0);
+    return spell_find(*report, silences[0].node, WORK_SILENT);
+}
+
+/* Nothing is heard of a node, and others wait for it. */
+static void test_silent(void) {
+    static const SimulatedSilence silence = {3, 25, 39, 0.6, 20 * NS_PER_SEC};
+    g_autoptr(NodeGrid) grid = NULL;
+    g_autoptr(NodesReport) report = NULL;
+    const Spell *spell = find_silent(&silence, 1, &report, &grid);
+    g_assert_nonnull(spell);
+    g_assert_cmpuint(report->spells->len, ==, 1);
+    g_assert_true(spell->open);
+    g_assert_cmpfloat_with_epsilon((double)spell->begin_ns / 1e9, 60 * 25.6, 10);
+    g_assert_cmpfloat_with_epsilon((double)spell->lost_critical_ns / 1e9, 15 * 20, 15);
+}
+
+/* It is told after two silent minutes, and not before. */
+static void test_silent_soon(void) {
+    for (guint32 silent = 1; silent <= 3; silent++) {
+        const SimulatedSilence silence = {3, 39 - silent, 39, 0.6, 20 * NS_PER_SEC};
+        g_autoptr(NodeGrid) grid = NULL;
+        g_autoptr(NodesReport) report = NULL;
+        g_assert_cmpint(find_silent(&silence, 1, &report, &grid) != NULL, ==, silent >= SILENT_LEAST);
+    }
+}
+
+/* It answers again; or others have learned to do without it. */
+static void test_silent_passing(void) {
+    static const SimulatedSilence passing = {3, 15, 20, 0, 20 * NS_PER_SEC};
+    static const SimulatedSilence avoided[] = {{3, 15, 22, 0, 20 * NS_PER_SEC}, {3, 23, 39, 0, 0}};
+    g_autoptr(NodeGrid) grid = NULL, other_grid = NULL;
+    g_autoptr(NodesReport) report = NULL, other_report = NULL;
+    const Spell *spell = find_silent(&passing, 1, &report, &grid);
+    g_assert_nonnull(spell);
+    g_assert_false(spell->open);
+    g_assert_cmpuint(spell->last, ==, 20);
+    spell = find_silent(avoided, 2, &other_report, &other_grid);
+    g_assert_nonnull(spell);
+    g_assert_false(spell->open);
+    g_assert_cmpuint(spell->last, ==, 22);
+}
+
+/* A node that is taken away makes nobody wait; where most are silent it is not the node. */
+static void test_silent_without_fault(void) {
+    static const SimulatedSilence away = {3, 25, 39, 0, 0};
+    SimulatedSilence most[8];
+    for (guint32 i = 0; i < G_N_ELEMENTS(most); i++) most[i] = (SimulatedSilence){i, 25, 39, 0, 20 * NS_PER_SEC};
+    g_autoptr(NodeGrid) grid = NULL, other_grid = NULL;
+    g_autoptr(NodesReport) report = NULL, other_report = NULL;
+    g_assert_null(find_silent(&away, 1, &report, &grid));
+    g_assert_cmpuint(report->spells->len, ==, 0);
+    g_assert_null(find_silent(most, G_N_ELEMENTS(most), &other_report, &other_grid));
+}
+
+/* Who sends to it, and the clients, are slow for it: it is named alone. */
+static void test_silent_explains(void) {
+    const Spell all[] = {{.class = WORK_SILENT, .node = 1, .first = 5, .last = 10, .slowdown = 20},
+                         {.class = WORK_NETWORK, .node = 0, .first = 5, .last = 10, .slowdown = 30},
+                         {.class = WORK_CLIENT_NETWORK, .node = 2, .first = 6, .last = 10, .slowdown = 9},
+                         {.class = WORK_DISK_WRITE, .node = 0, .first = 5, .last = 10, .slowdown = 3}};
+    static const WorkClass expected[] = {WORK_NONE, WORK_SILENT, WORK_SILENT, WORK_NONE};
+    g_autoptr(GArray) spells = g_array_new(FALSE, FALSE, sizeof(Spell));
+    g_array_append_vals(spells, all, G_N_ELEMENTS(all));
+    consequences_find(spells, 3);
+    for (guint i = 0; i < G_N_ELEMENTS(all); i++)
+        g_assert_cmpint(g_array_index(spells, Spell, i).part_of, ==, expected[i]);
 }
 
 /* Nothing is judged before it is learned. */
@@ -586,6 +666,11 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/begin-after-bad-minute", test_begin_after_bad_minute);
     g_test_add_func("/diagnosis/nodes/alone", test_alone);
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
+    g_test_add_func("/diagnosis/nodes/silent", test_silent);
+    g_test_add_func("/diagnosis/nodes/silent-soon", test_silent_soon);
+    g_test_add_func("/diagnosis/nodes/silent-passing", test_silent_passing);
+    g_test_add_func("/diagnosis/nodes/silent-without-fault", test_silent_without_fault);
+    g_test_add_func("/diagnosis/nodes/silent-explains", test_silent_explains);
     g_test_add_func("/diagnosis/nodes/signature", test_signature);
     g_test_add_func("/diagnosis/nodes/cold-processor", test_cold_processor);
     g_test_add_func("/diagnosis/nodes/standstill", test_standstill);

@@ -23,6 +23,7 @@ typedef struct Reads {
     GRand *rand;
     guint64 trace, span;
     double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
+    gboolean stopped;                /* it does nothing from then on: who reads from it waits for a minute */
     guint minutes;
 } Reads;
 
@@ -58,7 +59,28 @@ static gint64 add_packet(Reads *reads, guint node, guint minute, SpanRow parent)
     return disk_us + socket_us + 60;
 }
 
+/* The client gives up. */
+static void add_read_of_stopped(Reads *reads, guint minute, guint i) {
+    const gint64 begin_us = (gint64)minute * 60000000 + (gint64)i * 5000000;
+    reads->trace++;
+    reads->span = 0;
+    SpanRow row = {.name = "DFSInputStream#byteArrayPread",
+                   .tracer = "FSClient/c1/7",
+                   .begin_us = begin_us,
+                   .duration_us = 60001000};
+    add_span(reads, row);
+    row.name = "BlockReaderRemote#new";
+    row.parent = 1;
+    row.begin_us += 200;
+    row.duration_us = 60000000;
+    add_span(reads, row);
+}
+
 static void add_read(Reads *reads, guint node, guint minute, guint i) {
+    if (reads->stopped && node == SLOW_NODE && minute >= SLOW_MINUTE) {
+        if (i == 0) add_read_of_stopped(reads, minute, i);
+        return;
+    }
     g_autofree char *tracer = g_strdup_printf("DataNode/dn%u/1", node);
     const gint64 begin_us = (gint64)minute * 60000000 + (gint64)i * 5000000 + node * 1000000;
     gint64 length_us = 0;
@@ -144,6 +166,28 @@ static void test_slow_disk(void) {
     fixture_check_document("nodes", nodes);
     json_auto_t *one = fixture_answer(&fixture, "nodes", "host=dn2&since=2020-11-21T11:10:00Z");
     fixture_check_document("nodes-one", one);
+}
+
+/* A DataNode that is stopped says nothing: others tell. */
+static void test_stopped(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .disk_times = 1, .socket_times = 1, .stopped = TRUE, .minutes = MINUTES};
+    make_reads(&reads);
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *rows = json_object_get(answer, "slow"), *row = json_array_get(rows, 0);
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    g_assert_cmpstr(text_at(row, "host"), ==, "dn2");
+    g_assert_cmpstr(text_at(row, "class"), ==, "silent");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "no answer");
+    g_assert_cmpstr(text_at(row, "state"), ==, "suspected");
+    g_assert_cmpstr(text_at(row, "function"), ==, "BlockReaderRemote#new");
+    g_assert_cmpint(ABS(number_at(row, "begin_time_ns") - minute_ns(SLOW_MINUTE)), <=, 30 * NS_PER_SEC);
+    g_assert_cmpfloat_with_epsilon((double)number_at(row, "waited_ns") / 1e9, 60 * (MINUTES - SLOW_MINUTE), 5);
+    g_autofree char *asked = g_strdup_printf("id=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *trace = fixture_answer(&fixture, "trace", asked);
+    g_assert_nonnull(row_where(json_object_get(trace, "spans"), "function", "BlockReaderRemote#new"));
+    fixture_check_document("slow-silent", answer);
 }
 
 /* Of a trace that waited for it: since when its host has been like that. */
@@ -375,6 +419,7 @@ static void test_nothing(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
+    g_test_add_func("/query/nodes/stopped", test_stopped);
     g_test_add_func("/query/nodes/why-since", test_why_since);
     g_test_add_func("/query/nodes/hints", test_hints);
     g_test_add_func("/query/nodes/predict", test_predict);

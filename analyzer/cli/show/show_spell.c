@@ -29,7 +29,9 @@ static void show_head(const Style *style, const json_t *spell, guint number, GSt
     g_autofree char *until = spell_time(field_int(spell, "end_time_ns"));
     g_autoptr(GString) text = g_string_new(NULL);
     if (number > 0) g_string_append_printf(text, "%u. ", number);
-    g_string_append_printf(text, "%s, %.1f times slower than usual, ", who, field_number(spell, "slowdown"));
+    g_string_append_printf(text, "%s, ", who);
+    if (!is(spell, "class", "silent"))
+        g_string_append_printf(text, "%.1f times slower than usual, ", field_number(spell, "slowdown"));
     if (field_present(spell, "end_time_ns"))
         g_string_append_printf(text, "from %s to %s", since, until);
     else
@@ -68,6 +70,16 @@ static void add_evidence(const Style *style, const json_t *spell, GString *text)
     }
 }
 
+/* Of a host that is asked and does not answer. */
+static void add_silence(const Style *style, const json_t *spell, GString *text) {
+    g_autofree char *waited = unit_duration(style, field_number(spell, "waited_ns"), 1);
+    g_autofree char *function = show_text(style, spell, "function"), *role = show_text(style, spell, "role");
+    g_autofree char *minutes = show_count(field_number(spell, "bad_minutes"), "minute", "minutes");
+    g_string_append_printf(text, "nothing is heard of it for %s; others waited %s more than usual meanwhile", minutes,
+                           waited);
+    if (*function) g_string_append_printf(text, ", mostly in %s (%s)", function, role);
+}
+
 static void show_next(const Style *style, const json_t *spell, GString *out) {
     const json_t *example = field_object(spell, "example");
     g_autoptr(GString) text = g_string_new("Next:");
@@ -86,8 +98,12 @@ static void show_next(const Style *style, const json_t *spell, GString *out) {
 void show_spell(const json_t *spell, guint number, const Style *style, GString *out) {
     g_autoptr(GString) text = g_string_new(NULL);
     show_head(style, spell, number, out);
-    add_cost(style, spell, text);
-    add_evidence(style, spell, text);
+    if (is(spell, "class", "silent")) {
+        add_silence(style, spell, text);
+    } else {
+        add_cost(style, spell, text);
+        add_evidence(style, spell, text);
+    }
     paragraph_append(style, INDENT, text->str, out);
     show_next(style, spell, out);
 }

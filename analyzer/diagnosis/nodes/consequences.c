@@ -26,6 +26,7 @@ static gboolean is_of_server(const Causes *causes, const Spell *spell) {
 /* On the same node. */
 static gboolean explains_class(const Spell *cause, const Spell *spell) {
     const WorkClass class = cause->class, of = spell->class;
+    if (class == WORK_SILENT) return TRUE;
     if (of == WORK_LOCK || of == WORK_EDIT_LOG) return FALSE;
     if (class == WORK_STANDSTILL) return strength(cause) >= strength(spell);
     if (of == WORK_STANDSTILL)
@@ -43,7 +44,11 @@ static gboolean explains(const Causes *causes, guint cause_at, guint spell_index
     if (cause_at == spell_index || !overlap(cause, spell) || !is_of_server(causes, cause)) return FALSE;
     /* What follows from something is no cause of the rest: that is what it follows from itself. */
     if (cause->class == WORK_PROCESSOR && causes->of[cause_at] >= 0) return FALSE;
+    if (spell->class == WORK_SILENT) return FALSE;
     if (spell->class == WORK_CLIENT_NETWORK || spell->node >= causes->n_nodes) return TRUE;
+    /* Who sends to it stands still with a packet; who waits for it computes nothing. */
+    if (cause->class == WORK_SILENT && cause->node != spell->node)
+        return spell->class == WORK_NETWORK || spell->class == WORK_STANDSTILL || work_class_is_clients(spell->class);
     return cause->node == spell->node && cause->class != spell->class && !work_class_is_clients(spell->class) &&
            explains_class(cause, spell);
 }

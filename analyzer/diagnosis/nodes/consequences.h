@@ -5,6 +5,7 @@
  *   caches cold. That is no short processor.
  * - A transfer from disk to socket is slow for the disk, or for the socket, when that is seen elsewhere.
  * - Calls wait in a NameNode's queue for whatever holds up those before them.
+ * - A server that does not answer holds up those who send to it, and clients.
  * - Clients' ends of connections, and all nodes at once, wait for the server that is slow. */
 #pragma once
 

@@ -23,7 +23,7 @@ static gboolean is_enough(const NodeGrid *grid, const Spell *spell, gint64 waite
 
 void losses_drop_nodes(const NodeGrid *grid, GArray *spells) {
     g_autoptr(GArray) kept = g_array_new(FALSE, FALSE, sizeof(Spell));
-    for (guint i = 0; i < spells->len; i++) {
+    for (guint i = 0; i < spells->len && allowance_goes_on(); i++) {
         const Spell *spell = spell_at(spells, i);
         gint64 waited_ns = 0;
         for (guint k = 0; k < spells->len && allowance_goes_on(); k++) {

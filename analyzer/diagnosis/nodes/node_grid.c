@@ -10,6 +10,9 @@ NodeGrid *node_grid_new(gint64 window_ns) {
     grid->observations = g_array_new(FALSE, FALSE, sizeof(Observation));
     grid->classes = g_array_new(FALSE, FALSE, sizeof(WorkClass));
     grid->windows = g_array_new(FALSE, FALSE, sizeof(gint64));
+    grid->waits = g_array_new(FALSE, TRUE, sizeof(WindowWaits));
+    grid->heard = g_array_new(FALSE, FALSE, sizeof(Heard));
+    grid->heard_last = g_array_new(FALSE, TRUE, sizeof(guint32));
     return grid;
 }
 
@@ -26,6 +29,9 @@ void node_grid_free(NodeGrid *grid) {
     g_array_unref(grid->observations);
     g_array_unref(grid->classes);
     g_array_unref(grid->windows);
+    g_array_unref(grid->waits);
+    g_array_unref(grid->heard);
+    g_array_unref(grid->heard_last);
     g_free(grid);
 }
 
@@ -34,11 +40,15 @@ guint32 node_grid_job(NodeGrid *grid, WorkClass class) {
     return grid->n_jobs++;
 }
 
-guint32 node_grid_node(NodeGrid *grid) { return grid->n_nodes++; }
+guint32 node_grid_node(NodeGrid *grid) {
+    g_array_set_size(grid->heard_last, grid->n_nodes + 1);
+    return grid->n_nodes++;
+}
 
 guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns) {
     g_return_val_if_fail(grid->n_windows == 0 || begin_ns > grid_window_ns(grid, grid->n_windows - 1), 0);
     g_array_append_val(grid->windows, begin_ns);
+    g_array_set_size(grid->waits, grid->n_windows + 1);
     return grid->n_windows++;
 }
 
@@ -46,6 +56,25 @@ void node_grid_add(NodeGrid *grid, const Observation *observation) {
     g_return_if_fail(observation->job < grid->n_jobs && observation->node < grid->n_nodes);
     g_return_if_fail(observation->window + 1 == grid->n_windows);
     g_array_append_vals(grid->observations, observation, 1);
+}
+
+void node_grid_hear(NodeGrid *grid, guint32 node, guint32 calls) {
+    g_return_if_fail(node < grid->n_nodes && grid->n_windows > 0);
+    guint32 *last = &g_array_index(grid->heard_last, guint32, node);
+    const guint32 window = grid->n_windows - 1;
+    if (*last == 0 || g_array_index(grid->heard, Heard, *last - 1).window != window) {
+        const Heard heard = {node, window, 0};
+        g_array_append_val(grid->heard, heard);
+        *last = grid->heard->len;
+    }
+    g_array_index(grid->heard, Heard, *last - 1).calls += calls;
+}
+
+void node_grid_wait(NodeGrid *grid, gint64 waited_ns, guint32 calls) {
+    g_return_if_fail(grid->n_windows > 0);
+    WindowWaits *waits = grid_waits(grid, grid->n_windows - 1);
+    waits->waited_ns += waited_ns;
+    waits->calls += calls;
 }
 
 typedef guint32 (*KeyOf)(const NodeGrid *grid, const Observation *observation);
@@ -85,10 +114,18 @@ static void index_make(const NodeGrid *grid, GridIndex *index, guint32 n_keys, K
     *index = (GridIndex){start, order, n_keys};
 }
 
+static gint by_node(gconstpointer left, gconstpointer right, gpointer unused) {
+    const Heard *a = left, *b = right;
+    (void)unused;
+    if (a->node != b->node) return a->node < b->node ? -1 : 1;
+    return (a->window > b->window) - (a->window < b->window);
+}
+
 void node_grid_index(NodeGrid *grid) {
     index_make(grid, &grid->by_node, grid->n_nodes, node_key);
     index_make(grid, &grid->by_cell, grid->n_jobs * grid->n_nodes, cell_key);
     index_make(grid, &grid->by_moment, grid->n_jobs * grid->n_windows, moment_key);
+    allowance_sort(grid->heard->data, grid->heard->len, sizeof(Heard), by_node, NULL);
 }
 
 gsize node_grid_bytes(const NodeGrid *grid) {
@@ -96,5 +133,5 @@ gsize node_grid_bytes(const NodeGrid *grid) {
      * place, whether something was observed there or not, one in an index, and two numbers of the model. */
     const gsize places = (gsize)grid->n_jobs * ((gsize)grid->n_nodes + grid->n_windows);
     return (gsize)grid_size(grid) * (sizeof(Observation) + 3 * sizeof(guint32) + 2 * sizeof(float) + 1) +
-           places * (sizeof(guint32) + 2 * sizeof(float));
+           places * (sizeof(guint32) + 2 * sizeof(float)) + grid->heard->len * sizeof(Heard);
 }

@@ -17,6 +17,18 @@ typedef struct Observation {
     gint64 self_ns, critical_ns;
 } Observation;
 
+/* That a DataNode was heard in a window, whatever it did. */
+typedef struct Heard {
+    guint32 node, window;
+    guint32 calls; /* that are observed */
+} Heard;
+
+/* What clients, and DataNodes for the next one of a pipeline, waited in a window, nobody being seen to work for them. */
+typedef struct WindowWaits {
+    gint64 waited_ns; /* critical time */
+    guint32 calls;
+} WindowWaits;
+
 /* Observations by one of their keys: those of key k are order[start[k]] to order[start[k + 1] - 1], ascending. */
 typedef struct GridIndex {
     guint32 *start, *order;
@@ -28,6 +40,9 @@ typedef struct NodeGrid {
     GArray *observations; /* Observation */
     GArray *classes;      /* WorkClass of each job */
     GArray *windows;      /* gint64: begin of each window, ns; ascending */
+    GArray *waits;        /* WindowWaits of each window */
+    GArray *heard;        /* Heard; by node, then window when it is indexed */
+    GArray *heard_last;   /* guint32 of each node: its last one, plus 1 */
     gint64 window_ns;     /* length of each */
     GridIndex by_node;    /* key: node */
     GridIndex by_cell;    /* key: job * n_nodes + node */
@@ -44,12 +59,17 @@ guint32 node_grid_node(NodeGrid *grid);
 guint32 node_grid_window(NodeGrid *grid, gint64 begin_ns);
 /* Of the last window. */
 void node_grid_add(NodeGrid *grid, const Observation *observation);
+void node_grid_hear(NodeGrid *grid, guint32 node, guint32 calls);
+void node_grid_wait(NodeGrid *grid, gint64 waited_ns, guint32 calls);
 /* After the last observation. */
 void node_grid_index(NodeGrid *grid);
 gsize node_grid_bytes(const NodeGrid *grid); /* of memory; roughly */
 
 static inline const Observation *grid_at(const NodeGrid *grid, guint32 i) {
     return &g_array_index(grid->observations, Observation, i);
+}
+static inline WindowWaits *grid_waits(const NodeGrid *grid, guint32 window) {
+    return &g_array_index(grid->waits, WindowWaits, window);
 }
 static inline guint32 grid_size(const NodeGrid *grid) { return grid->observations->len; }
 static inline WorkClass grid_class(const NodeGrid *grid, guint32 job) {

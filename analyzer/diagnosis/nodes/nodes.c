@@ -8,6 +8,7 @@
 #include "analyzer/diagnosis/nodes/median.h"
 #include "analyzer/diagnosis/nodes/onset.h"
 #include "analyzer/diagnosis/nodes/other_methods.h"
+#include "analyzer/diagnosis/nodes/silence.h"
 #include "common/base/allowance.h"
 
 /* The model is learned again when there are so many times as many windows. */
@@ -128,6 +129,7 @@ NodesReport *nodes_judge(const NodeGrid *grid, NodesMethod method, guint32 since
     }
     find_begins(report, method);
     if (method == NODES_OURS) {
+        silence_find(grid, report->spells);
         losses_drop_nodes(grid, report->spells);
         consequences_find(report->spells, grid->n_nodes);
         losses_drop(grid, report->spells);

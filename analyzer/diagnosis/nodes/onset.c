@@ -3,12 +3,13 @@
 #include <math.h>
 
 #include "analyzer/diagnosis/nodes/median.h"
+#include "common/base/allowance.h"
 
 /* What ln of a minute's slowdown varies by, beside what few calls make it vary. */
 #define MINUTE_DEVIATION 0.2
-/* So many minutes on each side tell what a minute takes before and after. */
+/* So many minutes on each side tell what a minute loses before and after. */
 #define AROUND 5u
-/* Of what the minutes after take more, a minute has this at least where it is slow at all, and the rest where it is
+/* Of what the minutes after lose more, a minute has this at least where it is slow at all, and the rest where it is
  * slow from its start on. */
 #define PART_LEAST 0.1
 
@@ -33,7 +34,7 @@ static gboolean find_minute(const Onset *onset, const Spell *spell, guint32 *fir
     double sum = 0, most = 0;
     gboolean found = FALSE;
 
-    for (guint32 i = onset->n; i-- > 0;) {
+    for (guint32 i = onset->n; i-- > 0 && allowance_goes_on();) {
         const ClassWindow *minute = &onset->minutes[i];
         if (minute->first > spell->sure) continue;
         if (minute->first < spell->earliest || begin_of(onset, i) < earliest_ns) break;
@@ -48,13 +49,13 @@ static gboolean find_minute(const Onset *onset, const Spell *spell, guint32 *fir
 
 /* ---- within the minute ---- */
 
-/* The median of what the minutes [from, to) took; those that no other minute lies between. */
+/* The median of what the minutes [from, to) lost; those that no other minute lies between. */
 static double usual_ns(const Onset *onset, guint32 from, guint32 to, float *greatest) {
     float values[AROUND];
     gsize n = 0;
     *greatest = 0;
     for (guint32 i = from; i < to && n < AROUND; i++) {
-        values[n++] = (float)onset->minutes[i].self_ns;
+        values[n++] = (float)onset->minutes[i].lost_ns;
         *greatest = MAX(*greatest, values[n - 1]);
     }
     return median_of(values, n);
@@ -70,7 +71,7 @@ typedef struct Levels {
 } Levels;
 
 static double part_of_minute(const Onset *onset, const Levels *levels, guint32 at) {
-    const double more = (double)onset->minutes[at].self_ns - levels->before_ns;
+    const double more = (double)onset->minutes[at].lost_ns - levels->before_ns;
     return CLAMP(more / (levels->after_ns - levels->before_ns), 0, 1);
 }
 
@@ -89,7 +90,7 @@ static void tell_time(const Onset *onset, guint32 at, Spell *spell) {
     if (part < PART_LEAST) return;
     if (part > 1 - PART_LEAST) {
         part = 1;
-        const gboolean higher = (float)onset->minutes[well].self_ns > levels.highest_before_ns;
+        const gboolean higher = (float)onset->minutes[well].lost_ns > levels.highest_before_ns;
         if (higher && onset->minutes[well].first >= spell->earliest && follows_at_once(onset, at)) {
             const double before = part_of_minute(onset, &levels, well);
             if (before >= PART_LEAST) {

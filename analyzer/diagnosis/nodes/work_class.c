@@ -78,16 +78,44 @@ WorkClass work_class(const char *name, Role role) {
     return class;
 }
 
+/* Of clients; not those that wait for the NameNode, or sleep (completeFile). */
+static const char *const asking[] = {
+    "BlockReaderRemote*",
+    "DFSInputStream#actualGetFromOneDataNode",
+    "DFSInputStream#blockSeekTo",
+    "DFSInputStream#fetchBlockByteRange",
+    "DFSInputStream#hedgedFetchBlockByteRange",
+    "DFSOutputStream#close",
+    "DFSStripedInputStream#*",
+    "DFSStripedOutputStream#*",
+    "DataStreamer#*",
+    "StripeReader#*",
+    "dataStreamer",
+    "hedgedRead",
+    "hflush",
+    "hsync",
+    "waitForAckedSeqno",
+};
+
+gboolean work_waits_for_datanode(const char *name, Role role) {
+    if (role == ROLE_DATANODE)
+        return strcmp(name, "PacketReceiver#mirrorPacketTo") == 0 || strcmp(name, "PipelineAck#readFields") == 0;
+    if (role == ROLE_NAMENODE || role == ROLE_JOURNALNODE) return FALSE;
+    for (gsize i = 0; i < G_N_ELEMENTS(asking); i++)
+        if (fits(asking[i], name)) return TRUE;
+    return FALSE;
+}
+
 const char *work_class_name(WorkClass class) {
-    static const char *const names[WORK_CLASSES] = {"none",      "disk-read",      "disk-write", "transfer", "network",
-                                                    "processor", "standstill",     "queue",      "lock",     "edit-log",
-                                                    "client",    "client-network", "spark"};
+    static const char *const names[WORK_CLASSES] = {"none",      "disk-read",  "disk-write",     "transfer", "network",
+                                                    "processor", "standstill", "silent",         "queue",    "lock",
+                                                    "edit-log",  "client",     "client-network", "spark"};
     return names[class];
 }
 
 const char *work_class_layer(WorkClass class) {
     static const char *const layers[WORK_CLASSES] = {
-        "none",  "disk",          "disk",     "disk or network", "network", "processor", "processor",
-        "queue", "NameNode lock", "edit log", "client",          "network", "processor"};
+        "none",      "disk",  "disk",          "disk or network", "network", "processor", "processor",
+        "no answer", "queue", "NameNode lock", "edit log",        "client",  "network",   "processor"};
     return layers[class];
 }

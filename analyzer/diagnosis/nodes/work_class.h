@@ -14,6 +14,8 @@ typedef enum {
     WORK_PROCESSOR, /* a server's other work */
     /* A server that does nothing while others wait for it. Its time is the critical one of its operations. */
     WORK_STANDSTILL,
+    /* A server that is asked and does not answer: no function has the class (silence.h). */
+    WORK_SILENT,
     WORK_QUEUE,    /* waits in a server's call queue */
     WORK_LOCK,     /* waits for a lock of the NameNode */
     WORK_EDIT_LOG, /* the NameNode's journal, on its disk or on JournalNodes */
@@ -25,6 +27,8 @@ typedef enum {
 
 /* 'name' is normalised (model/naming.h). */
 WorkClass work_class(const char *name, Role role);
+/* Does its critical time say that a DataNode was waited for, of which nothing is heard? */
+gboolean work_waits_for_datanode(const char *name, Role role);
 const char *work_class_name(WorkClass class); /* "disk-read", ... */
 /* What is short on the host, for people: "disk", "network", "processor", "NameNode lock", ... */
 const char *work_class_layer(WorkClass class);

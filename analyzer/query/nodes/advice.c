@@ -11,6 +11,15 @@ typedef struct Advice {
     (FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER) | FOR(NETWORK) | FOR(PROCESSOR) | FOR(STANDSTILL) | FOR(QUEUE))
 
 static const Advice all[] = {
+    {"See whether its process lives and answers: ps (state T: stopped, kill -CONT continues it), jstack, ping; hdfs "
+     "dfsadmin -report says since when the NameNode has not heard of it.",
+     FOR(SILENT), ROLE_DATANODE},
+    {"Clients find out sooner with a shorter dfs.client.socket-timeout (60000 ms); readers do not wait with hedged "
+     "reads (dfs.client.hedged.read.threadpool.size=20).",
+     FOR(SILENT), ROLE_DATANODE},
+    {"Nobody is sent to it once it is stale: dfs.namenode.avoid.read.stale.datanode=true, "
+     "dfs.namenode.avoid.write.stale.datanode=true.",
+     FOR(SILENT), ROLE_DATANODE},
     {"Look at the disk: dmesg, smartctl -a, iostat -x 1; dfs.datanode.data.dir says which disks it has.",
      FOR(DISK_READ) | FOR(DISK_WRITE) | FOR(TRANSFER), ROLE_DATANODE},
     {"Look at its link: ethtool (speed, errors), ip -s link, the switch's port.", FOR(NETWORK) | FOR(TRANSFER),

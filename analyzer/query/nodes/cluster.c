@@ -23,6 +23,7 @@ void cluster_free(Cluster *cluster) {
     node_grid_free(cluster->grid);
     g_array_unref(cluster->hosts);
     g_array_unref(cluster->jobs);
+    g_array_unref(cluster->waits);
     g_free(cluster);
 }
 
@@ -30,29 +31,37 @@ void cluster_free(Cluster *cluster) {
 
 typedef struct Reader {
     Cluster *cluster;
-    GHashTable *classes; /* function and role -> WorkClass + 1 */
+    GHashTable *classes; /* function and role -> WorkClass + 1, and WAITS */
     GHashTable *jobs;    /* function, role and size -> job + 1 */
     GHashTable *nodes;   /* host -> node + 1 */
     guint64 last;        /* function and role that were looked up last */
-    WorkClass last_class;
+    guint last_class;
     GArray *nested; /* gboolean of each job: its calls make others */
     guint32 minute;
     guint32 minutes; /* that are to be read */
     gboolean failed; /* malformed rows */
 } Reader;
 
-static WorkClass class_of(Reader *reader, guint32 function, guint32 role) {
+/* A bit beside the class: its time is waited for a DataNode. */
+#define WAITS 0x100u
+
+static guint look_up(Reader *reader, guint32 function, guint32 role) {
     const guint64 key = (guint64)function << 3 | role;
     if (key == reader->last) return reader->last_class;
     guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->classes, GSIZE_TO_POINTER((gsize)key)));
     if (known == 0) {
         const char *name = dict_text(archive_dict(reader->cluster->archive), function, NULL);
         known = 1 + work_class(name, (Role)role);
+        if (work_waits_for_datanode(name, (Role)role)) known |= WAITS;
         g_hash_table_insert(reader->classes, GSIZE_TO_POINTER((gsize)key), GUINT_TO_POINTER(known));
     }
     reader->last = key;
-    reader->last_class = (WorkClass)(known - 1);
-    return reader->last_class;
+    reader->last_class = known;
+    return known;
+}
+
+static WorkClass class_of(Reader *reader, guint32 function, guint32 role) {
+    return (WorkClass)((look_up(reader, function, role) & ~WAITS) - 1);
 }
 
 static gboolean has_place(Reader *reader, guint32 jobs, guint32 nodes) {
@@ -127,11 +136,32 @@ static void begin_minute(Reader *reader, guint32 minute) {
     allowance_hold(&cluster->charged, node_grid_bytes(cluster->grid));
 }
 
+static void add_wait(Reader *reader, const StatsKey *key, const CallFigures *figures) {
+    Cluster *cluster = reader->cluster;
+    const guint32 window = cluster->grid->n_windows - 1;
+    node_grid_wait(cluster->grid, figures->critical_ns, (guint32)MIN(figures->calls, G_MAXUINT32));
+    ClusterWait *last =
+        cluster->waits->len > 0 ? &g_array_index(cluster->waits, ClusterWait, cluster->waits->len - 1) : NULL;
+    if (last && last->window == window && last->function == key->object && last->role == (Role)key->role) {
+        last->waited_ns += figures->critical_ns;
+        return;
+    }
+    const ClusterWait wait = {key->object, (Role)key->role, window, figures->critical_ns};
+    g_array_append_val(cluster->waits, wait);
+}
+
 static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts) {
     Reader *reader = arg;
     Cluster *cluster = reader->cluster;
-    const WorkClass class = class_of(reader, key->object, key->role);
-    if (key->host == 0 || class == WORK_NONE) return TRUE;
+    const guint known = look_up(reader, key->object, key->role);
+    const WorkClass class = (WorkClass)((known & ~WAITS) - 1);
+    const gboolean is_datanode = key->role == ROLE_DATANODE, waits = known & WAITS;
+    if (key->host == 0 || (class == WORK_NONE && !is_datanode && !waits)) return TRUE;
+    if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
+    guint32 node = 0;
+    if ((class != WORK_NONE || is_datanode) && !find_node(reader, key->host, &node)) return TRUE;
+    if (is_datanode) node_grid_hear(cluster->grid, node, 0);
+    if (class == WORK_NONE && !waits) return TRUE;
 
     CallFigures figures;
     if (!stats_hosts_figures(hosts, &figures)) {
@@ -139,11 +169,14 @@ static gboolean read_row(void *arg, const StatsKey *key, const StatsHosts *hosts
         return FALSE;
     }
     if (figures.calls == 0) return TRUE;
+    if (waits) add_wait(reader, key, &figures);
+    if (class == WORK_NONE) return TRUE;
 
     const ClusterJob job = {key->object, (Role)key->role, size_power(&figures)};
     Observation observation = class == WORK_STANDSTILL ? observation_standing(&figures) : observation_of(&figures);
-    if (cluster->grid->n_windows == 0 || key->bucket != reader->minute) begin_minute(reader, key->bucket);
-    if (!find_node(reader, key->host, &observation.node) || !find_job(reader, &job, &observation.job)) return TRUE;
+    if (!find_job(reader, &job, &observation.job)) return TRUE;
+    observation.node = node;
+    if (is_datanode) node_grid_hear(cluster->grid, node, observation.calls);
     if ((double)figures.self_ns < LEAF_SHARE * (double)figures.total_ns)
         g_array_index(reader->nested, gboolean, observation.job) = TRUE;
     observation.window = cluster->grid->n_windows - 1;
@@ -235,6 +268,7 @@ Cluster *cluster_load(const Asked *asked, GError **error) {
     cluster->grid = node_grid_new(NS_PER_MINUTE);
     cluster->hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
     cluster->jobs = g_array_new(FALSE, FALSE, sizeof(ClusterJob));
+    cluster->waits = g_array_new(FALSE, FALSE, sizeof(ClusterWait));
 
     MinuteSpan span;
     if (!parse_span(asked, cluster, &span, error) || !read_minutes(cluster, &span, error)) return NULL;
@@ -242,6 +276,16 @@ Cluster *cluster_load(const Asked *asked, GError **error) {
     if (!allowance_check(error)) return NULL;
     node_grid_index(cluster->grid);
     return g_steal_pointer(&cluster);
+}
+
+const ClusterWait *cluster_wait(const Cluster *cluster, guint32 first, guint32 last) {
+    const ClusterWait *most = NULL;
+    for (guint i = 0; i < cluster->waits->len && allowance_goes_on(); i++) {
+        const ClusterWait *wait = &g_array_index(cluster->waits, ClusterWait, i);
+        if (wait->window < first || wait->window > last) continue;
+        if (!most || wait->waited_ns > most->waited_ns) most = wait;
+    }
+    return most;
 }
 
 json_t *json_ratio(double value) { return json_real(round(value * 1000) / 1000); }

@@ -17,12 +17,21 @@ typedef struct ClusterJob {
     gint size_power; /* its calls have 2^size_power bytes or more, less than twice as many; -1: none recorded */
 } ClusterJob;
 
+/* What was waited in a function in a minute, on all hosts together (node_grid.h, WindowWaits). */
+typedef struct ClusterWait {
+    guint32 function; /* dictionary id */
+    Role role;
+    guint32 window;
+    gint64 waited_ns;
+} ClusterWait;
+
 typedef struct Cluster {
     const Asked *asked; /* lent */
     Archive *archive;
     NodeGrid *grid;
     GArray *hosts;    /* guint32: dictionary id of each node's host */
     GArray *jobs;     /* ClusterJob of each job */
+    GArray *waits;    /* ClusterWait, by window */
     Period period;    /* that is judged, in whole minutes */
     gint64 begin_ns;  /* of the history that is learned from */
     guint32 since;    /* the first window of the period */
@@ -44,6 +53,8 @@ static inline guint32 cluster_host(const Cluster *cluster, guint32 node) {
 static inline const ClusterJob *cluster_job(const Cluster *cluster, guint32 job) {
     return &g_array_index(cluster->jobs, ClusterJob, job);
 }
+/* Where most was waited in the windows from 'first' to 'last'. NULL: nowhere. */
+const ClusterWait *cluster_wait(const Cluster *cluster, guint32 first, guint32 last);
 /* A ratio, with three decimals: more were not measured. */
 json_t *json_ratio(double value);
 /* Adds the period, and what was looked at. */

@@ -11,8 +11,10 @@ static gboolean of_all(const Cluster *cluster, const Spell *spell) { return spel
 
 /* What a spell is about, beside its figures. */
 typedef struct SpellFacts {
-    guint32 job;     /* that cost most of it; G_MAXUINT32: none */
-    gint64 worst_ns; /* the minute in which that cost most */
+    ClusterJob job; /* that cost most of it; of a host that does not answer, where others waited for it */
+    gboolean has_job;
+    guint32 job_host; /* dictionary id; 0: any */
+    gint64 worst_ns;  /* the minute in which that cost most */
     gint64 begin_ns, end_ns;
     gint64 before_ns; /* the minute before the begin that was looked at: how sure the begin is. 0: none */
 } SpellFacts;
@@ -54,8 +56,25 @@ static guint32 greatest(const double *values, guint32 n) {
     return at;
 }
 
+static void add_times(const Cluster *cluster, const Spell *spell, SpellFacts *facts) {
+    const NodeGrid *grid = cluster->grid;
+    facts->begin_ns = spell->begin_ns;
+    facts->end_ns = grid_window_ns(grid, spell->last) + grid->window_ns;
+    facts->before_ns = spell->first > 0 ? grid_window_ns(grid, spell->first - 1) : 0;
+}
+
+static SpellFacts silent_facts(const Cluster *cluster, const Spell *spell) {
+    const ClusterWait *wait = cluster_wait(cluster, spell->first, spell->last);
+    SpellFacts facts = {.has_job = wait != NULL};
+    if (wait) facts.job = (ClusterJob){wait->function, wait->role, -1};
+    facts.worst_ns = grid_window_ns(cluster->grid, wait ? wait->window : spell->first);
+    add_times(cluster, spell, &facts);
+    return facts;
+}
+
 static SpellFacts spell_facts(const Cluster *cluster, const NodesReport *report, const Spell *spell) {
     const NodeGrid *grid = cluster->grid;
+    if (spell->class == WORK_SILENT) return silent_facts(cluster, spell);
     g_autofree double *of_job = g_new0(double, MAX(grid->n_jobs, 1)), *of_window = g_new0(double, grid->n_windows);
     const Costs costs = {of_job, of_window};
     const guint32 from = of_all(cluster, spell) ? 0 : spell->node;
@@ -63,13 +82,13 @@ static SpellFacts spell_facts(const Cluster *cluster, const NodesReport *report,
     for (guint32 node = from; node < until; node++) add_costs(report, spell, node, &costs);
 
     const guint32 worst = greatest(of_window, grid->n_windows);
-    return (SpellFacts){
-        .job = greatest(of_job, grid->n_jobs),
-        .worst_ns = grid_window_ns(grid, worst == G_MAXUINT32 ? spell->last : worst),
-        .begin_ns = spell->begin_ns,
-        .end_ns = grid_window_ns(grid, spell->last) + grid->window_ns,
-        .before_ns = spell->first > 0 ? grid_window_ns(grid, spell->first - 1) : 0,
-    };
+    const guint32 job = greatest(of_job, grid->n_jobs);
+    SpellFacts facts = {.has_job = job != G_MAXUINT32,
+                        .job_host = of_all(cluster, spell) ? 0 : cluster_host(cluster, spell->node),
+                        .worst_ns = grid_window_ns(grid, worst == G_MAXUINT32 ? spell->last : worst)};
+    if (facts.has_job) facts.job = *cluster_job(cluster, job);
+    add_times(cluster, spell, &facts);
+    return facts;
 }
 
 gboolean spell_fits(const Cluster *cluster, const Spell *spell) {
@@ -105,11 +124,10 @@ json_t *spell_json(const Cluster *cluster, const NodesReport *report, const Spel
         json_object_set_new(object, "all_hosts", json_true());
     json_object_set_new(object, "class", json_string(work_class_name(spell->class)));
     json_object_set_new(object, "layer", json_string(work_class_layer(spell->class)));
-    if (facts.job != G_MAXUINT32) {
-        const ClusterJob *job = cluster_job(cluster, facts.job);
-        role = job->role;
-        json_object_set_new(object, "function", json_name(cluster->archive, job->function));
-        json_object_set_new(object, "role", json_string(role_name(job->role)));
+    if (facts.has_job) {
+        role = spell->class == WORK_SILENT ? ROLE_DATANODE : facts.job.role;
+        json_object_set_new(object, "function", json_name(cluster->archive, facts.job.function));
+        json_object_set_new(object, "role", json_string(role_name(facts.job.role)));
     }
 
     json_object_set_new(object, "state", json_string(state_of(spell)));
@@ -138,10 +156,9 @@ static void set_layer(json_t *object, WorkClass class) {
 gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
                            GError **error) {
     const SpellFacts facts = spell_facts(cluster, report, spell);
-    if (facts.job == G_MAXUINT32) return TRUE;
-    const guint32 host = of_all(cluster, spell) ? 0 : cluster_host(cluster, spell->node);
+    if (!facts.has_job) return TRUE;
     Example example;
-    const ExampleOf of = {cluster_job(cluster, facts.job), host, facts.worst_ns};
+    const ExampleOf of = {&facts.job, facts.job_host, facts.worst_ns};
     if (!example_find(cluster->asked, &of, &example, error)) return FALSE;
     if (example.trace == 0) return TRUE;
 

@@ -18,7 +18,11 @@ export function spellText(spell: Spell): string {
   const ended = spell.end_time_ns
   const verb = ended === undefined ? 'is' : 'was'
   const till = ended === undefined ? '' : ` to ${dayTime(ended, zone.value)}`
-  return `${spell.layer} ${verb} ${spell.slowdown.toFixed(1)} times slower than usual, ${
+  const what =
+    spell.class === 'silent'
+      ? spell.layer
+      : `${spell.layer} ${verb} ${spell.slowdown.toFixed(1)} times slower than usual`
+  return `${what}, ${
     ended === undefined ? 'since' : 'from'
   } ${dayTime(spell.begin_time_ns, zone.value)}${till} ${zoneName()}`
 }
