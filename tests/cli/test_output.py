@@ -55,6 +55,7 @@ CASES = {
     "slow_120": ("slow.json", ["slow"], {"COLUMNS": "120"}),
     "slow_none": ("slow_none.json", ["slow"], {}),
     "slow_silent": ("slow_silent.json", ["slow"], {}),
+    "slow_lock": ("slow_lock.json", ["slow"], {}),
     "slow_weak": ("slow_weak.json", ["slow"], {}),
     "nodes": ("nodes.json", ["nodes"], {}),
     "nodes_80": ("nodes.json", ["nodes", "--brief"], {"COLUMNS": "80"}),

@@ -190,6 +190,57 @@ static void test_stopped(void) {
     fixture_check_document("slow-silent", answer);
 }
 
+/* A call of the NameNode by a client, which waits for its lock or holds it, for so long. */
+static void add_lock_call(Reads *reads, gint64 begin_us, const char *function, const char *lock, gint64 lock_us) {
+    g_autofree char *asked = g_strdup_printf("ClientNamenodeProtocol#%s", function);
+    g_autofree char *served = g_strdup_printf("ClientProtocol#%s", function);
+    reads->trace++;
+    reads->span = 0;
+    SpanRow row = {.name = asked, .tracer = "FSClient/c1/7", .begin_us = begin_us, .duration_us = lock_us + 400};
+    add_span(reads, row);
+    row = (SpanRow){.parent = 1,
+                    .name = served,
+                    .tracer = "NameNode/nn1/1",
+                    .begin_us = begin_us + 100,
+                    .duration_us = lock_us + 200};
+    add_span(reads, row);
+    row = (SpanRow){
+        .parent = 2, .name = lock, .tracer = "NameNode/nn1/1", .begin_us = begin_us + 200, .duration_us = lock_us};
+    add_span(reads, row);
+}
+
+/* The NameNode's lock: who held it is named, too. */
+static void test_lock(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    Reads reads = {.fixture = &fixture, .rand = g_rand_new_with_seed(3)};
+    for (guint minute = 0; minute < MINUTES; minute++) {
+        const gboolean slow = minute >= SLOW_MINUTE;
+        reads.batch = batch_new();
+        for (guint i = 0; i < 30; i++) {
+            const gint64 begin_us = (gint64)minute * 60000000 + i * 2000000;
+            add_lock_call(&reads, begin_us, "getFileInfo", "FSNamesystemLock#readLock",
+                          around(&reads, slow ? 60000 : 1000));
+            add_lock_call(&reads, begin_us, "rename", "FSNamesystemLock#writeHeld", 2000);
+            if (slow) add_lock_call(&reads, begin_us, "getContentSummary", "FSNamesystemLock#readHeld", 500000);
+        }
+        fixture_store_batch(&fixture, reads.batch);
+        batch_free(reads.batch);
+    }
+    g_rand_free(reads.rand);
+
+    json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+    const json_t *row = row_where(json_object_get(answer, "slow"), "class", "lock");
+    const json_t *holder = json_object_get(row, "holder");
+    g_assert_cmpstr(text_at(row, "host"), ==, "nn1");
+    g_assert_cmpstr(text_at(row, "layer"), ==, "NameNode lock");
+    g_assert_cmpint(number_at(row, "begin_time_ns"), ==, minute_ns(SLOW_MINUTE));
+    g_assert_cmpstr(text_at(holder, "function"), ==, "ClientProtocol#getContentSummary");
+    g_assert_cmpstr(text_at(holder, "lock"), ==, "read");
+    g_assert_cmpint(number_at(holder, "held_ns"), >=, 8 * 500 * NS_PER_MS);
+    fixture_check_document("slow-lock", answer);
+}
+
 /* Of a trace that waited for it: since when its host has been like that. */
 static void test_why_since(void) {
     g_auto(Fixture) fixture = {0};
@@ -420,6 +471,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
     g_test_add_func("/query/nodes/stopped", test_stopped);
+    g_test_add_func("/query/nodes/lock", test_lock);
     g_test_add_func("/query/nodes/why-since", test_why_since);
     g_test_add_func("/query/nodes/hints", test_hints);
     g_test_add_func("/query/nodes/predict", test_predict);

@@ -70,6 +70,17 @@ static void add_evidence(const Style *style, const json_t *spell, GString *text)
     }
 }
 
+/* Who held the lock that was waited for. */
+static void add_holder(const Style *style, const json_t *spell, GString *text) {
+    const json_t *holder = field_object(spell, "holder");
+    if (!holder) return;
+    g_autofree char *function = show_text(style, holder, "function"), *lock = show_text(style, holder, "lock");
+    g_autofree char *held = unit_duration(style, field_number(holder, "held_ns"), 1);
+    g_autofree char *trace = show_text(style, holder, "trace");
+    g_string_append_printf(text, "; %s held the %s lock for %s in the longest traces, as in %s", function, lock, held,
+                           trace);
+}
+
 /* Of a host that is asked and does not answer. */
 static void add_silence(const Style *style, const json_t *spell, GString *text) {
     g_autofree char *waited = unit_duration(style, field_number(spell, "waited_ns"), 1);
@@ -103,6 +114,7 @@ void show_spell(const json_t *spell, guint number, const Style *style, GString *
     } else {
         add_cost(style, spell, text);
         add_evidence(style, spell, text);
+        add_holder(style, spell, text);
     }
     paragraph_append(style, INDENT, text->str, out);
     show_next(style, spell, out);

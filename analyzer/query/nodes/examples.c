@@ -15,8 +15,7 @@ static void add_time(QueryParams *params, const char *name, gint64 time_ns) {
     query_params_add(params, name, text);
 }
 
-/* The traces that the question "traces" finds, longest first. */
-static json_t *find_traces(const Asked *asked, const ExampleOf *of, GError **error) {
+json_t *example_traces(const Asked *asked, const ExampleOf *of, GError **error) {
     Dict *dict = archive_dict(asked->archive);
     g_autoptr(QueryParams) params = query_params_new();
     query_params_add(params, "function", dict_text(dict, of->job->function, NULL));
@@ -60,18 +59,18 @@ static gboolean add_split(const Asked *asked, guint64 trace_id, const Split *spl
     return TRUE;
 }
 
-static guint64 trace_at(const json_t *row) {
+guint64 example_trace_id(const json_t *row) {
     return g_ascii_strtoull(json_string_value(json_object_get(row, "trace")), NULL, 16);
 }
 
 gboolean example_find(const Asked *asked, const ExampleOf *of, Example *example, GError **error) {
     *example = (Example){.trace = 0};
-    json_auto_t *found = find_traces(asked, of, error);
+    json_auto_t *found = example_traces(asked, of, error);
     if (!found) return FALSE;
     const json_t *rows = json_object_get(found, "traces"), *first = json_array_get(rows, 0);
     if (!first) return TRUE;
 
-    example->trace = trace_at(first);
+    example->trace = example_trace_id(first);
     example->begin_ns = json_integer_value(json_object_get(first, "begin_time_ns"));
     example->duration_ns = json_integer_value(json_object_get(first, "duration_ns"));
 
@@ -81,6 +80,6 @@ gboolean example_find(const Asked *asked, const ExampleOf *of, Example *example,
                          dict_find(dict, "transferNanos", strlen("transferNanos")), example};
     gsize i;
     json_t *row;
-    json_array_foreach(rows, i, row) if (!add_split(asked, trace_at(row), &split, error)) return FALSE;
+    json_array_foreach(rows, i, row) if (!add_split(asked, example_trace_id(row), &split, error)) return FALSE;
     return TRUE;
 }

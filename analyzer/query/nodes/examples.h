@@ -18,5 +18,8 @@ typedef struct ExampleOf {
     gint64 minute_ns;
 } ExampleOf;
 
+/* What the question "traces" answers for it: the longest ones first. NULL with *error. */
+json_t *example_traces(const Asked *asked, const ExampleOf *of, GError **error);
+guint64 example_trace_id(const json_t *row); /* of one of its rows */
 /* The longest trace that has such a call. */
 gboolean example_find(const Asked *asked, const ExampleOf *of, Example *example, GError **error);

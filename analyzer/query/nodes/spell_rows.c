@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyzer/query/nodes/advice.h"
+#include "analyzer/query/nodes/holders.h"
 #include "common/base/clock.h"
 
 static gboolean of_all(const Cluster *cluster, const Spell *spell) { return spell->node >= cluster->grid->n_nodes; }
@@ -153,6 +154,14 @@ static void set_layer(json_t *object, WorkClass class) {
     json_object_set_new(object, "advice", advice_json(class, ROLE_DATANODE));
 }
 
+/* Who held the lock. */
+static gboolean add_holder(const Cluster *cluster, const SpellFacts *facts, json_t *object, GError **error) {
+    Holder holder;
+    if (!holder_find(cluster->asked, facts->job_host, facts->worst_ns, &holder, error)) return FALSE;
+    if (holder.function != 0) json_object_set_new(object, "holder", holder_json(cluster->asked, &holder));
+    return TRUE;
+}
+
 gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, const Spell *spell, json_t *object,
                            GError **error) {
     const SpellFacts facts = spell_facts(cluster, report, spell);
@@ -168,6 +177,7 @@ gboolean spell_add_example(const Cluster *cluster, const NodesReport *report, co
     json_object_set_new(trace, "duration_ns", json_integer(example.duration_ns));
     json_object_set_new(object, "example", trace);
 
+    if (spell->class == WORK_LOCK && !add_holder(cluster, &facts, object, error)) return FALSE;
     if (example.socket_ns + example.transfer_ns <= 0) return TRUE;
     json_object_set_new(object, "socket_ns", json_integer(example.socket_ns));
     json_object_set_new(object, "transfer_ns", json_integer(example.transfer_ns));
