@@ -2,8 +2,8 @@
  *
  * A window of a node and class is bad when its calls took SLOWDOWN_LEAST times as long as predicted or more, and that
  * is Z_LEAST times what its windows usually vary by: in the mean, or in the tail, since a page cache hides a slow disk
- * from most calls; and what is lost by it is LOST_LEAST_SHARE of the window or more. Of BAD_OF windows BAD_LEAST must be bad for the node to be suspected; GOOD_LEAST good ones in a row
- * clear it. The spell begins with the first bad window of these. */
+ * from most calls; and what is lost by it is LOST_LEAST_SHARE of the window or more. Of BAD_OF windows BAD_LEAST must
+ * be bad for the node to be suspected; GOOD_LEAST good ones in a row clear it. The spell begins where onset.h says. */
 #pragma once
 
 #include "analyzer/diagnosis/nodes/class_series.h"

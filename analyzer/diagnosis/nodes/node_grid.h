@@ -23,7 +23,7 @@ typedef struct Heard {
     guint32 calls; /* that are observed */
 } Heard;
 
-/* What clients, and DataNodes for the next one of a pipeline, waited in a window, nobody being seen to work for them. */
+/* What clients, and DataNodes for the next one of a pipeline, waited in a window; nobody is seen to work for them. */
 typedef struct WindowWaits {
     gint64 waited_ns; /* critical time */
     guint32 calls;
