@@ -63,6 +63,7 @@ CASES = {
     "nodes_one_ascii": ("nodes_one.json", ["nodes", "dn2"], {"COLUMNS": "100", "LC_ALL": "C"}),
     "nodes_predict": ("nodes_predict.json", ["nodes", "--predict", "latest"], {}),
     "nodes_hint": ("nodes_hint.json", ["nodes", "--hint"], {}),
+    "why_silent": ("why_silent.json", ["why", "0000000000000289"], {}),
     "why_since": ("why_since.json", ["why", "357064e08bea8799"], {}),
     "hosts_none": ("hosts_none.json", ["hosts"], {}),
     "stragglers": ("stragglers.json", ["stragglers", "latest"], {}),

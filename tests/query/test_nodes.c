@@ -188,6 +188,16 @@ static void test_stopped(void) {
     json_auto_t *trace = fixture_answer(&fixture, "trace", asked);
     g_assert_nonnull(row_where(json_object_get(trace, "spans"), "function", "BlockReaderRemote#new"));
     fixture_check_document("slow-silent", answer);
+
+    /* A trace that waited for it. */
+    g_autofree char *why_asked = g_strdup_printf("trace=%s", text_at(json_object_get(row, "example"), "trace"));
+    json_auto_t *why = fixture_answer(&fixture, "why", why_asked);
+    const json_t *silent = json_array_get(json_object_get(why, "silent"), 0);
+    g_assert_cmpstr(text_at(silent, "host"), ==, "dn2");
+    g_assert_cmpint(number_at(silent, "begin_time_ns"), ==, number_at(row, "begin_time_ns"));
+    fixture_check_document("why-silent", why);
+    json_auto_t *well = fixture_answer(&fixture, "why", "trace=0000000000000001"); /* before it was stopped */
+    g_assert_null(json_object_get(well, "silent"));
 }
 
 /* A call of the NameNode by a client, which waits for its lock or holds it, for so long. */

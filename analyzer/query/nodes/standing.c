@@ -9,7 +9,7 @@
 struct Standing {
     QueryParams *params;
     Asked asked; /* with the period as its parameters */
-    gint64 until_ns;
+    gint64 since_ns, until_ns;
     Cluster *cluster; /* NULL: not read yet */
     NodesReport *report;
 };
@@ -24,6 +24,7 @@ Standing *standing_new(const Asked *asked, Period period) {
     standing->params = query_params_new();
     add_time(standing->params, "since", period.since_ns);
     add_time(standing->params, "until", period.until_ns + AFTER_NS);
+    standing->since_ns = period.since_ns;
     standing->until_ns = period.until_ns;
     standing->asked = *asked;
     standing->asked.params = standing->params;
@@ -74,4 +75,29 @@ gboolean standing_add(Standing *standing, guint32 host, guint32 classes, json_t 
         break;
     }
     return TRUE;
+}
+
+/* How much of the period a host gave no answer. */
+static gint64 silent_ns(const Standing *standing, const Spell *spell) {
+    const NodeGrid *grid = standing->cluster->grid;
+    if (spell->class != WORK_SILENT || spell->node >= grid->n_nodes) return 0;
+    const gint64 end_ns = spell->open ? standing->until_ns : grid_window_ns(grid, spell->last) + grid->window_ns;
+    return MIN(end_ns, standing->until_ns) - MAX(spell->begin_ns, standing->since_ns);
+}
+
+json_t *standing_silent(Standing *standing, gint64 least_ns, GError **error) {
+    if (!load(standing, error)) return NULL;
+    const Cluster *cluster = standing->cluster;
+    json_t *list = json_array();
+    for (guint i = 0; i < standing->report->spells->len; i++) {
+        const Spell *spell = &g_array_index(standing->report->spells, Spell, i);
+        if (silent_ns(standing, spell) < MAX(least_ns, 1)) continue;
+        json_t *object = spell_short(standing, spell);
+        json_object_del(object, "class");
+        json_object_del(object, "slowdown");
+        json_object_set_new(object, "host", json_name(cluster->archive, cluster_host(cluster, spell->node)));
+        json_object_set_new(object, "waited_ns", json_integer(spell->lost_critical_ns));
+        json_array_append_new(list, object);
+    }
+    return list;
 }

@@ -4,12 +4,15 @@
 #include "analyzer/query/spark/facts_json.h"
 #include "analyzer/query/spark/suspects.h"
 #include "analyzer/query/spark/tasks/hdfs_nodes.h"
+#include "common/base/clock.h"
 
 #define DEFAULT_LIMIT 8u
 /* So many of those that were waited for are compared with what is normal: each is a read of statistics. */
 #define COMPARED 6u
 /* What is slow is told as the reason when it made the trace longer by this share. */
 #define REASON_SHARE 0.1
+/* A DataNode that does not answer holds up for long: clients give up after a minute. */
+#define SILENT_LEAST_NS (5 * NS_PER_SEC)
 /* Many small files: so many in one trace, and of the time in HDFS this share for the NameNode. */
 #define FILES_MANY     10u
 #define NAMENODE_SHARE 0.25
@@ -52,6 +55,20 @@ static void add_head(json_t *answer, const Asked *asked, const TraceView *view) 
 
 /* ---- whom it waited for ---- */
 
+/* Adds "silent": DataNodes that gave no answer meanwhile. Who waits for one waits at another, or at nobody: then that is
+ * no reason. */
+static gboolean add_silent(json_t *answer, Standing *standing, gint64 least_ns, json_t *reason, GError **error) {
+    json_t *silent = standing_silent(standing, least_ns, error);
+    if (!silent) return FALSE;
+    if (json_array_size(silent) == 0) {
+        json_decref(silent);
+        return TRUE;
+    }
+    if (reason) json_object_del(reason, "reason");
+    json_object_set_new(answer, "silent", silent);
+    return TRUE;
+}
+
 /* Adds "waits"; the one that made the trace longest beyond what is normal is marked as the reason. */
 static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *view, const HdfsFacts *facts,
                           GError **error) {
@@ -64,6 +81,7 @@ static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *v
     json_object_set_new(answer, "waits", list);
     g_autoptr(Standing) standing = standing_new(asked, (Period){view->tree->begin_ns, view->tree->end_ns + 1});
 
+    gboolean all_normal = TRUE;
     const guint n = answer_rows(asked, limit, suspects->len, answer);
     for (guint i = 0; i < n; i++) {
         const Suspect *suspect = &g_array_index(suspects, Suspect, i);
@@ -72,6 +90,7 @@ static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *v
         if (i < COMPARED && !suspect_add_evidence(asked, view, suspect, object, error)) return FALSE;
         const json_t *more = json_object_get(object, "more_ns");
         const char *pace = json_string_value(json_object_get(object, "pace"));
+        all_normal = all_normal && g_strcmp0(pace, pace_name(PACE_NORMAL)) == 0;
         /* Since when is asked of what may be slow only: the answer costs as much as that of "nodes". */
         if (i < COMPARED && g_strcmp0(pace, pace_name(PACE_NORMAL)) != 0 &&
             !suspect_add_standing(suspect, standing, object, error))
@@ -82,7 +101,8 @@ static gboolean add_waits(json_t *answer, const Asked *asked, const TraceView *v
     }
 
     if (reason) json_object_set_new(reason, "reason", json_true());
-    return TRUE;
+    const gint64 least_ns = (gint64)((double)duration_ns * REASON_SHARE);
+    return all_normal || add_silent(answer, standing, MAX(least_ns, SILENT_LEAST_NS), reason, error);
 }
 
 /* Many files, of which the NameNode is asked for each: what takes time then is their number. */
