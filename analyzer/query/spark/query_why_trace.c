@@ -55,8 +55,8 @@ static void add_head(json_t *answer, const Asked *asked, const TraceView *view) 
 
 /* ---- whom it waited for ---- */
 
-/* Adds "silent": DataNodes that gave no answer meanwhile. Who waits for one waits at another, or at nobody: then that is
- * no reason. */
+/* Adds "silent": DataNodes that gave no answer meanwhile. Who waits for one waits at another, or at nobody: then that
+ * is no reason. */
 static gboolean add_silent(json_t *answer, Standing *standing, gint64 least_ns, json_t *reason, GError **error) {
     json_t *silent = standing_silent(standing, least_ns, error);
     if (!silent) return FALSE;
