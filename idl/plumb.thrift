@@ -179,7 +179,8 @@ struct SparkExecutor {
   4: optional i32 cores,
   5: optional i64 addedMs,
   6: optional i64 removedMs,
-  7: optional string reason
+  7: optional string reason,
+  8: optional i64 memoryBytes   // that its block manager may use
 }
 
 struct SparkJob {

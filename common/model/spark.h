@@ -39,7 +39,8 @@ typedef struct SparkExecutor {
     const char *app, *id, *host; /* id "driver" is the driver */
     gint32 cores;
     gint64 added_ms, removed_ms;
-    const char *reason; /* of the removal */
+    const char *reason;  /* of the removal */
+    gint64 memory_bytes; /* that its block manager may use, for execution and storage */
 } SparkExecutor;
 
 typedef struct SparkJob {

@@ -92,7 +92,7 @@ static const SparkField executor_fields[] = {
     NEED_TEXT(SparkExecutor, 1, app, "app"),   NEED_TEXT(SparkExecutor, 2, id, "id"),
     TEXT(SparkExecutor, 3, host, "host"),      I32(SparkExecutor, 4, cores, "cores"),
     MS(SparkExecutor, 5, added_ms, "addedMs"), MS(SparkExecutor, 6, removed_ms, "removedMs"),
-    TEXT(SparkExecutor, 7, reason, "reason"),
+    TEXT(SparkExecutor, 7, reason, "reason"),  I64(SparkExecutor, 8, memory_bytes, "memoryBytes"),
 };
 
 static const SparkField job_fields[] = {

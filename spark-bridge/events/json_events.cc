@@ -24,22 +24,45 @@ namespace {
 constexpr size_t KEPT_CAPACITY = 4 * 1024 * 1024;
 /* Of an application's environment: what decides how its tasks run. */
 constexpr const char *PROPERTIES[] = {
+    "spark.cores.max",
+    "spark.decommission.enabled",
     "spark.default.parallelism",
     "spark.driver.memory",
     "spark.dynamicAllocation.enabled",
+    "spark.dynamicAllocation.executorIdleTimeout",
+    "spark.dynamicAllocation.maxExecutors",
+    "spark.dynamicAllocation.minExecutors",
+    "spark.dynamicAllocation.shuffleTracking.enabled",
     "spark.executor.cores",
     "spark.executor.instances",
     "spark.executor.memory",
     "spark.executor.memoryOverhead",
+    "spark.executor.memoryOverheadFactor",
+    "spark.executor.pyspark.memory",
     "spark.locality.wait",
     "spark.master",
     "spark.memory.fraction",
+    "spark.memory.offHeap.enabled",
+    "spark.memory.offHeap.size",
+    "spark.memory.storageFraction",
     "spark.scheduler.mode",
+    "spark.serializer",
+    "spark.shuffle.service.enabled",
     "spark.speculation",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes",
+    "spark.sql.adaptive.coalescePartitions.enabled",
     "spark.sql.adaptive.enabled",
+    "spark.sql.adaptive.skewJoin.enabled",
+    "spark.sql.adaptive.skewJoin.skewedPartitionFactor",
+    "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes",
+    "spark.sql.files.maxPartitionBytes",
+    "spark.sql.files.openCostInBytes",
     "spark.sql.shuffle.partitions",
+    "spark.storage.decommission.shuffleBlocks.enabled",
     "spark.submit.deployMode",
     "spark.task.cpus",
+    "spark.yarn.executor.memoryOverhead",
+    "spark.yarn.secondary.jars",
 };
 
 bool broken(JsonEvents *json, const char *problem) {
@@ -551,13 +574,24 @@ gint by_key(gconstpointer a, gconstpointer b) {
     return strcmp(static_cast<const SparkPair *>(a)->key, static_cast<const SparkPair *>(b)->key);
 }
 
-bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {
-    if (is(key, "spark.driver.host")) json->record->as.app.driver_host = text_of(json, v);
-    for (const char *name : PROPERTIES) {
+/* Of Hadoop's configuration: what a node of YARN gives to containers. */
+constexpr const char *HADOOP_PROPERTIES[] = {
+    "yarn.nodemanager.resource.cpu-vcores",
+    "yarn.nodemanager.resource.memory-mb",
+};
+
+template <size_t N>
+bool take_property(JsonEvents *json, const char *const (&names)[N], const char *key, value v, GArray *found) {
+    for (const char *name : names) {
         const size_t length = strlen(name);
-        if (key[length] == '"' && memcmp(key, name, length) == 0) return add_property(json, name, v, found);
+        if (memcmp(key, name, length) == 0 && key[length] == '"') return add_property(json, name, v, found);
     }
     return true;
+}
+
+bool parse_property(JsonEvents *json, const char *key, value v, GArray *found) {
+    if (is(key, "spark.driver.host")) json->record->as.app.driver_host = text_of(json, v);
+    return take_property(json, PROPERTIES, key, v, found);
 }
 
 bool parse_environment(JsonEvents *json, object &event) {
@@ -567,6 +601,10 @@ bool parse_environment(JsonEvents *json, object &event) {
         if (is(key, "JVM Information"))
             return fields(json, v, [&](const char *name, value inner) {
                 return is(name, "Java Version") ? add_property(json, "java.version", inner, found) : true;
+            });
+        if (is(key, "Hadoop Properties"))
+            return fields(json, v, [&](const char *name, value inner) {
+                return take_property(json, HADOOP_PROPERTIES, name, inner, found);
             });
         if (!is(key, "Spark Properties")) return true;
         return fields(json, v, [&](const char *name, value inner) { return parse_property(json, name, inner, found); });
@@ -589,6 +627,8 @@ bool parse_executor(JsonEvents *json, object &event, gint64 *time_ms) {
             executor->host = text_of(json, v);
         else if (is(key, "Total Cores"))
             executor->cores = small_of(v);
+        else if (is(key, "Maximum Memory"))
+            executor->memory_bytes = number_of(v);
         return true;
     };
 

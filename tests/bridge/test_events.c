@@ -250,7 +250,8 @@ static void test_application(void) {
     assert_taken(&parsed,
                  "{\"Event\":\"SparkListenerEnvironmentUpdate\",\"JVM Information\":{\"Java Version\":\"17\"},\"Spark "
                  "Properties\":{\"spark.task.cpus\":\"1\",\"spark.master\":\"yarn\",\"spark.secret\":\"no\","
-                 "\"spark.driver.host\":\"d\"},\"System Properties\":{\"a\":\"b\"}}");
+                 "\"spark.driver.host\":\"d\"},\"Hadoop Properties\":{\"yarn.nodemanager.resource.memory-mb\":\"-1\","
+                 "\"fs.defaultFS\":\"no\"},\"System Properties\":{\"a\":\"b\"}}");
     g_assert_cmpuint(spark_records_count(parsed.records), ==, 0);
     g_assert_cmpuint(events_waiting(parsed.events), ==, 3);
 
@@ -260,6 +261,8 @@ static void test_application(void) {
     assert_taken(
         &parsed,
         "{\"Event\":\"SparkListenerExecutorRemoved\",\"Timestamp\":9,\"Executor ID\":\"0\",\"Removed Reason\":\"x\"}");
+    assert_taken(&parsed, "{\"Event\":\"SparkListenerBlockManagerAdded\",\"Block Manager ID\":{\"Executor ID\":\"0\","
+                          "\"Host\":\"w1\",\"Port\":1},\"Maximum Memory\":434031820,\"Timestamp\":8}");
     g_assert_false(events_ended(parsed.events));
     assert_taken(&parsed, "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":11}");
     g_assert_true(events_ended(parsed.events));
@@ -273,7 +276,9 @@ static void test_application(void) {
     const SparkApp *environment = spark_app(parsed.records, 1);
     g_assert_cmpstr(spark_app(parsed.records, 0)->version, ==, "3.5.6");
     g_assert_cmpstr(environment->driver_host, ==, "d");
-    g_assert_cmpuint(environment->properties.n, ==, 3);
+    g_assert_cmpuint(environment->properties.n, ==, 4);
+    g_assert_cmpstr(environment->properties.items[3].key, ==, "yarn.nodemanager.resource.memory-mb");
+    g_assert_cmpstr(environment->properties.items[3].value, ==, "-1");
     g_assert_cmpstr(environment->properties.items[0].key, ==, "java.version");
     g_assert_cmpstr(environment->properties.items[1].key, ==, "spark.master");
     g_assert_cmpint(spark_app(parsed.records, 3)->end_ms, ==, 11);
@@ -284,6 +289,8 @@ static void test_application(void) {
     g_assert_cmpint(added->added_ms, ==, 7);
     g_assert_cmpint(removed->removed_ms, ==, 9);
     g_assert_cmpint(removed->added_ms, ==, -1);
+    g_assert_cmpint(added->memory_bytes, ==, -1);
+    g_assert_cmpint(spark_executor(parsed.records, 2)->memory_bytes, ==, 434031820);
 }
 
 /* A log that never names its application is called by its own name. */
