@@ -20,7 +20,7 @@ static void ask(Archive *archive, const char *question, const char *app) {
 }
 
 static void ask_all(Archive *archive, const SparkRecords *records) {
-    static const char *const of_one[] = {"stages", "tasks", "stragglers", "operations", "why"};
+    static const char *const of_one[] = {"stages", "tasks", "stragglers", "operations", "why", "advise"};
     enum { MOST_APPS = 3 };
     ask(archive, "apps", NULL);
     ask(archive, "hosts", NULL);

@@ -65,6 +65,7 @@ static void ask_all(Archive *archive) {
                                             "trace/find?id=%1&text=op",
                                             "diff?a=..2h&b=2h..",
                                             "apps",
+                                            "advise?app=app-0&all=true",
                                             "stages?app=app-0",
                                             "tasks?app=app-0",
                                             "skew",

@@ -10,13 +10,17 @@
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
-static const Command *const cli_commands[] = {&command_status,     &command_slow,       &command_nodes,
-                                              &command_functions,  &command_forest,     &command_traces,
-                                              &command_trace,      &command_diff,       &command_import,
-                                              &command_export,     &command_verify,     &command_token,
-                                              &command_why,        &command_hosts,      &command_watch,
-                                              &command_stragglers, &command_operations, &command_apps,
-                                              &command_stages,     &command_tasks,      NULL};
+static const Command *const cli_commands[] = {&command_status,     &command_slow,
+                                              &command_nodes,      &command_functions,
+                                              &command_forest,     &command_traces,
+                                              &command_trace,      &command_diff,
+                                              &command_import,     &command_export,
+                                              &command_verify,     &command_token,
+                                              &command_why,        &command_hosts,
+                                              &command_watch,      &command_stragglers,
+                                              &command_operations, &command_apps,
+                                              &command_stages,     &command_tasks,
+                                              &command_advise,     NULL};
 
 static void print_overview(FILE *to) {
     fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"
@@ -29,7 +33,7 @@ static void print_overview(FILE *to) {
     fputs("\nplumb COMMAND --help (or: plumb help COMMAND) describes a command; plumb --version tells the version.\n"
           "Every command asks the plumbd at --server (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")\n"
           "or, where it takes --store DIR, reads a store folder. Exit codes: 0 done, 1 failed, 2 wrong\n"
-          "command line, 3 differences found (verify).\n",
+          "command line, 3 differences found (verify) or findings as severe as asked (advise --fail-on).\n",
           to);
 }
 

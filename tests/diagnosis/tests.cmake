@@ -10,3 +10,6 @@ plumb_test(test_diagnosis_hdfs_facts
 plumb_test(test_diagnosis_nodes
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_nodes.c ${CMAKE_CURRENT_LIST_DIR}/cluster.c
     LINK plumb_diagnosis_nodes plumb_diagnosis plumb_model plumb_base m)
+plumb_test(test_diagnosis_advise
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_advise.c
+    LINK plumb_diagnosis_advise plumb_diagnosis plumb_model plumb_base m)

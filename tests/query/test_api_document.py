@@ -104,6 +104,8 @@ def test_no_field_is_described_in_vain():
         "near",
         "name",
         "slowest_datanode",
+        # of two findings that want to set one key: tests/diagnosis/test_advise.c
+        "conflict",
         # of stages of more than 5,000 tasks; of links that are guesses
         "tasks_not_read",
         "confidence",

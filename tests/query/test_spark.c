@@ -102,6 +102,7 @@ static const struct Case {
 } cases[] = {
     {"apps", "apps", ""},
     {"apps-two", "apps", "limit=2"},
+    {"advise", "advise", "app=app-20201121105300-0001&all=true"},
     {"stages", "stages", "app=app-20201121105300-0001"},
     {"stages-one", "stages", "app=latest&stage=0.0"},
     {"stages-by-stragglers", "stages", "app=latest&sort=stragglers&limit=1"},
@@ -121,6 +122,30 @@ static void test_documents(gconstpointer data) {
     fixture_check_document(test->file, answer);
 }
 
+/* Ten tasks of an hour that had 64 MiB and spilled as much: twice as many. */
+static void test_advice(void) {
+    g_auto(Fixture) fixture = {0};
+    fixture_init(&fixture);
+    g_autoptr(SparkRecords) records = spark_records_new();
+    SparkApp *app = add_app(records, "app-20201121105300-0001", "Orders", 0);
+    app->end_ms = BASE_MS + 3600000, app->version = "3.5.6", app->log_complete = 1;
+    static const SparkRdd rdds[] = {{.id = 3, .name = "ShuffledRowRDD", .scope = "AQEShuffleRead"},
+                                    {.id = 5, .name = "MapPartitionsRDD", .scope = "Exchange"}};
+    add_stage(records, 1, 0, 0)->rdds = (SparkRdds){rdds, 2};
+    for (guint i = 0; i < 10; i++) {
+        add_task(records, &(TaskRow){1, i, 0, "node-1", 0, 3600000, TASK_SUCCESS, -1, 0, 1 << 26, 1 << 26, 0});
+        SparkTask *task = &g_array_index(records->of[SPARK_TASK], SparkTask, i);
+        task->metrics[METRIC_RUN_MS] = 3590000;
+        task->metrics[METRIC_PEAK_MEMORY_BYTES] = task->metrics[METRIC_MEMORY_SPILLED_BYTES] = 1 << 26;
+    }
+    SparkPut put;
+    g_autoptr(GError) error = NULL;
+    archive_spark_put(fixture.archive, records, BASE_MS, &put, &error);
+    g_assert_no_error(error);
+    json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&all=true");
+    fixture_check_document("advise-spill", answer);
+}
+
 static void test_mistakes(void) {
     static const struct {
         const char *question, *params;
@@ -128,6 +153,7 @@ static void test_mistakes(void) {
         const char *says;
     } mistakes[] = {
         {"stages", "", PLUMB_ERROR_INPUT, "which application?"},
+        {"advise", "", PLUMB_ERROR_INPUT, "which application?"},
         {"stages", "app=app-2020112110530-0001", PLUMB_ERROR_NOT_FOUND, "did you mean \"app-20201121105300-0001\"?"},
         {"stages", "app=Word cout", PLUMB_ERROR_NOT_FOUND, "did you mean \"Word count\"?"},
         {"tasks", "app=nothing like it at all", PLUMB_ERROR_NOT_FOUND, "the newest are app-20201121105300-0001"},
@@ -245,6 +271,7 @@ int main(int argc, char **argv) {
         g_autofree char *path = g_strdup_printf("/query/spark/%s", cases[i].file);
         g_test_add_data_func(path, &cases[i], test_documents);
     }
+    g_test_add_func("/query/spark/advice", test_advice);
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);
     g_test_add_func("/query/spark/states", test_states);

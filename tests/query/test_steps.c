@@ -270,6 +270,7 @@ static const struct {
     {"samples", "host=host00001", 0},
     {"apps", "", 0},
     {"apps", "limit=0", 0},
+    {"advise", "app=app-1", 0},
     {"stages", "app=app-1", 0},
     {"tasks", "app=app-1", 0},
     {"tasks", "app=app-1&limit=0&sort=duration", 0},

@@ -36,6 +36,9 @@ void show_why(const json_t *document, const ShowOptions *options, GString *out);
 void show_why_trace(const json_t *document, const ShowOptions *options, GString *out);
 void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
 void show_operations(const json_t *document, const ShowOptions *options, GString *out);
+void show_advise(const json_t *document, const ShowOptions *options, GString *out);
+/* "--conf key=value", a line each. */
+void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out);
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);
 void show_stages(const json_t *document, const ShowOptions *options, GString *out);
 void show_tasks(const json_t *document, const ShowOptions *options, GString *out);

@@ -5,6 +5,7 @@
 #include "analyzer/query/shared/question.h"
 
 /* A new reference, or NULL with *error. */
+json_t *answer_advise(const Asked *asked, GError **error);
 json_t *answer_apps(const Asked *asked, GError **error);
 json_t *answer_stages(const Asked *asked, GError **error);
 json_t *answer_tasks(const Asked *asked, GError **error);

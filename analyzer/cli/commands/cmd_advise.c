@@ -1,0 +1,57 @@
+#include <string.h>
+
+#include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/commands/option_sets.h"
+
+static int rank_of(const char *severity) {
+    static const char *const names[] = {"none", "low", "moderate", "severe", "critical"};
+    for (int i = 0; i < (int)G_N_ELEMENTS(names); i++)
+        if (strcmp(names[i], severity) == 0) return i;
+    return 0;
+}
+
+static CliExit advise_run(Invocation *invocation) {
+    g_autoptr(Ask) ask = invocation_ask(invocation, "advise");
+    ask_add(ask, "app", invocation->arguments[0]);
+    const char *fail_on = option_text(invocation, "fail-on");
+    const gboolean conf = option_flag(invocation, "conf");
+
+    CliExit exit_code = CLI_OK;
+    json_t *document = invocation_answer(invocation, ask, "reading what its tasks did", &exit_code);
+    if (document == NULL) return exit_code;
+    const ShowOptions options = invocation_show_options(invocation);
+    exit_code = invocation_print(invocation, document, conf ? show_advise_conf : show_advise, &options);
+    const char *severity = field_text(document, "severity");
+    if (exit_code == CLI_OK && fail_on != NULL && rank_of(severity) >= rank_of(fail_on)) exit_code = CLI_DIFFERENT;
+    json_decref(document);
+    return exit_code;
+}
+
+static const Option options[] = {
+    {"conf", OPTION_FLAG, NULL, NULL, "only the settings, as spark-submit takes them", NULL},
+    {"all", OPTION_FLAG, NULL, "all", "small findings, too, and what could not be judged", NULL},
+    {"fail-on", OPTION_CHOICE, "low|moderate|severe|critical", NULL,
+     "exit with 3 when a finding is as severe or more, and the job's doing", NULL},
+    OPTION_THE_END,
+};
+
+const Command command_advise = {
+    .name = "advise",
+    .arguments = "APP",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .missing =
+        "on which application? Give its id, the beginning of it, its name, or 'latest' ('plumb apps' lists them)",
+    .summary = "what to change in an application of Spark, and what that saves",
+    .about =
+        "What costs an application of Spark time, those that cost most first: what shows it, which setting to\n"
+        "change, from what to what, how that was worked out, how sure it is, and what may become worse. Costs\n"
+        "are core-seconds: of tasks, or of executors that held cores without use. What a slow host did is told,\n"
+        "and never as the job's fault. spark-submit $(plumb advise latest --conf) job.py runs it with all of them.",
+    .example = "  plumb advise latest\n"
+               "  plumb advise latest --conf\n"
+               "  plumb advise app-20260101120000-0001 --fail-on severe\n"
+               "  plumb advise latest --all --json\n",
+    .options = options,
+    .run = advise_run,
+};

@@ -1,0 +1,119 @@
+/* What to change in an application of Spark. */
+#include <string.h>
+
+#include "analyzer/cli/format/paragraph.h"
+#include "analyzer/cli/format/units.h"
+#include "analyzer/cli/show/show.h"
+#include "common/base/clock.h"
+
+#define INDENT      5u
+#define TASKS_NAMED 5u
+
+/* "4.2 core-seconds", "2.1 core-hours". */
+static char *core_time(gint64 ns) {
+    const double s = (double)ns / (double)NS_PER_SEC;
+    if (s < 600) return g_strdup_printf(s < 10 ? "%.1f core-seconds" : "%.0f core-seconds", s);
+    return s < 7200 ? g_strdup_printf("%.0f core-minutes", s / 60) : g_strdup_printf("%.1f core-hours", s / 3600);
+}
+
+static void add_line(const Style *style, const char *label, char *text, GString *out) {
+    g_autofree char *line = g_strdup_printf("%s%s", label, text);
+    paragraph_append(style, INDENT, line, out);
+    g_free(text);
+}
+
+static void add_field(const Style *style, const json_t *finding, const char *field, const char *label, GString *out) {
+    if (field_text(finding, field)[0] != '\0') add_line(style, label, show_text(style, finding, field), out);
+}
+
+static void add_changes(const Style *style, const json_t *finding, GString *out) {
+    gsize i;
+    const json_t *change;
+    json_array_foreach((json_t *)field_list(finding, "changes"), i, change) {
+        g_autofree char *key = show_text(style, change, "key"), *from = show_text(style, change, "from");
+        g_autofree char *to = show_text(style, change, "to");
+        const gboolean conflict = field_true(change, "conflict");
+        const char *origin = from[0] == '\0' ? "not set" : field_true(change, "set") ? "" : " (default)";
+        char *line = g_strdup_printf("%s %s%s -> %s%s", key, from, origin, to,
+                                     conflict ? " (a finding above sets it otherwise: for this query alone)" : "");
+        add_line(style, "set: ", line, out);
+    }
+}
+
+static char *title_of(const Style *style, const json_t *finding, guint number) {
+    const double share = 100 * field_number(finding, "share");
+    g_autofree char *what = show_text(style, finding, "what");
+    g_autofree char *cost = core_time(field_int(finding, "cost_ns"));
+    if (field_int(finding, "cost_ns") <= 0) return g_strdup_printf("%u. %s", number, what);
+    return g_strdup_printf("%u. %.0f %%, %s: %s", number, share, cost, what);
+}
+
+static void show_finding(const Style *style, const json_t *finding, guint number, GString *out) {
+    g_autofree char *title = title_of(style, finding, number);
+    paragraph_append(style, 0, title, out);
+    add_changes(style, finding, out);
+    add_field(style, finding, "advice", "", out);
+    add_field(style, finding, "formula", "why so much: ", out);
+    if (field_int(finding, "saves_ns") > 0)
+        add_line(style, "saves about ", core_time(field_int(finding, "saves_ns")), out);
+
+    gsize i;
+    const json_t *text;
+    json_array_foreach((json_t *)field_list(finding, "evidence"), i, text) {
+        json_t *holder = json_pack("{s:O}", "text", text);
+        add_field(style, holder, "text", "evidence: ", out);
+        json_decref(holder);
+    }
+
+    g_autofree char *certainty = show_text(style, finding, "certainty");
+    g_autofree char *severity = show_text(style, finding, "severity");
+    add_line(style, "", g_strdup_printf("certainty: %s; severity: %s", certainty, severity), out);
+    add_field(style, finding, "risk", "may become worse: ", out);
+}
+
+static void show_unknown(const Style *style, const json_t *document, GString *out) {
+    gsize i;
+    const json_t *unknown;
+    json_array_foreach((json_t *)field_list(document, "unknown"), i, unknown) {
+        g_autofree char *rule = show_text(style, unknown, "rule"), *why = show_text(style, unknown, "why");
+        g_autofree char *line = g_strdup_printf("Not judged (%s): %s.", rule, why);
+        paragraph_append(style, 0, line, out);
+    }
+}
+
+static void show_head(const Style *style, const json_t *document, GString *out) {
+    g_autofree char *name = show_text(style, document, "name"), *app = show_text(style, document, "app");
+    g_autofree char *tasks = show_count(field_number(document, "tasks"), "task", "tasks");
+    g_autofree char *time = core_time(field_int(document, "task_ns"));
+    g_autofree char *held = core_time(field_int(document, "held_ns"));
+    const gboolean named = name[0] != '\0';
+    g_autofree char *line = g_strdup_printf("%s%s%s: %s, %s; executors held %s%s", name, named ? ", " : "", app, tasks,
+                                            time, held, field_true(document, "running") ? "; it still runs" : "");
+    paragraph_append(style, 0, line, out);
+}
+
+void show_advise(const json_t *document, const ShowOptions *options, GString *out) {
+    const Style *style = &options->style;
+    const json_t *findings = field_list(document, "findings");
+    show_head(style, document, out);
+    if (json_array_size(findings) == 0)
+        paragraph_append(style, 0, "Nothing to advise: no rule found anything that is worth a change.", out);
+    gsize i;
+    const json_t *finding;
+    json_array_foreach((json_t *)findings, i, finding) {
+        g_string_append_c(out, '\n');
+        show_finding(style, finding, (guint)i + 1, out);
+    }
+    if (json_array_size(field_list(document, "unknown")) > 0) g_string_append_c(out, '\n');
+    show_unknown(style, document, out);
+}
+
+void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out) {
+    gsize i;
+    const json_t *setting;
+    json_array_foreach((json_t *)field_list(document, "conf"), i, setting) {
+        g_autofree char *key = show_text(&options->style, setting, "key");
+        g_autofree char *value = show_text(&options->style, setting, "value");
+        g_string_append_printf(out, "--conf %s=%s\n", key, value);
+    }
+}

@@ -1,0 +1,161 @@
+/* Rules about the executors as a whole: idle cores, the driver, locality, dynamic allocation. */
+#include <math.h>
+
+#include "analyzer/diagnosis/advise/rules.h"
+
+#define IDLE_LEAST     0.3
+#define PEAK_ROOM      0.75 /* fewer tasks at once than this share of the cores: fewer cores do */
+#define QUIET_LEAST    0.3
+#define LOCALITY_LEAST 0.1
+#define LOCALITY_WAVES 2.0
+#define TAIL_MOST      0.3 /* of a stage's time, by its longest task */
+
+gboolean hosts_to_blame(const AdviseFacts *facts, Advice *advice, const char *rule) {
+    double lost_ms = 0;
+    for (guint i = 0; i < facts->nodes->len; i++) lost_ms += g_array_index(facts->nodes, AdviseNode, i).explains_ms;
+    if (lost_ms < NODES_MATTER_SHARE * facts->task_ms || lost_ms <= 0) return FALSE;
+    advice_unknown(advice, rule, "hosts made tasks slow: their times do not tell of the job");
+    return TRUE;
+}
+
+static gboolean long_enough(const AdviseFacts *facts) {
+    return !facts->running && (double)(facts->end_ms - facts->begin_ms) >= LEAST_APP_MS;
+}
+
+/* ---- idle cores ---- */
+
+/* Fewer executors do for as many tasks as ever ran at once. */
+static void fewer_cores(const AdviseFacts *facts, Finding *finding) {
+    const char *master = advise_setting(facts, "spark.master");
+    const double cores = facts->executors->len > 0 ? g_array_index(facts->executors, AdviseExecutor, 0).cores : 1;
+    const double cpus = MAX(advise_number(facts, "spark.task.cpus"), 1);
+    const double executors = ceil(facts->most_tasks * cpus / MAX(cores, 1));
+
+    finding->formula = g_strdup_printf("%u tasks at once at most / %.0f cores an executor, rounded up: %.0f",
+                                       facts->most_tasks, cores, executors);
+    if (advise_flag(facts, "spark.dynamicAllocation.enabled"))
+        finding_change(finding, facts, "spark.dynamicAllocation.maxExecutors", g_strdup_printf("%.0f", executors));
+    else if (advise_is_set(facts, "spark.executor.instances"))
+        finding_change(finding, facts, "spark.executor.instances", g_strdup_printf("%.0f", executors));
+    else if (master != NULL && g_str_has_prefix(master, "spark://"))
+        finding_change(finding, facts, "spark.cores.max", g_strdup_printf("%.0f", executors * cores));
+    finding->risk = g_strdup("With more data, tasks wait for each other.");
+}
+
+void rule_idle(const AdviseFacts *facts, Advice *advice) {
+    const double quiet_ms = facts->quiet_ms * facts->slots;
+    const double idle_ms = facts->held_ms - facts->run_ms - MIN(quiet_ms, facts->held_ms);
+    if (!long_enough(facts) || share_of(idle_ms, facts->held_ms) < IDLE_LEAST) return;
+    if (hosts_to_blame(facts, advice, "idle")) return;
+
+    Finding *finding = advice_add(advice, "idle", FINDING_POSSIBLE);
+    g_autofree char *held = core_time_text(facts->held_ms), *run = core_time_text(facts->run_ms);
+    finding->what = g_strdup_printf("%.0f %% of what the executors held was idle beside running tasks.",
+                                    100 * share_of(idle_ms, facts->held_ms));
+    finding_evidence(finding, "%u executors held %s; tasks ran for %s", facts->executors->len, held, run);
+    finding_evidence(finding, "%u tasks could run at once; %u did at most", facts->slots, facts->most_tasks);
+    finding->cost_ms = idle_ms;
+    finding->share = share_of(idle_ms, facts->held_ms);
+    if (facts->most_tasks < PEAK_ROOM * facts->slots) {
+        finding->saves_ms = idle_ms * (1 - share_of(facts->most_tasks, facts->slots));
+        fewer_cores(facts, finding);
+    } else if (!advise_flag(facts, "spark.dynamicAllocation.enabled")) {
+        finding->advice =
+            g_strdup("Let executors come and go (spark.dynamicAllocation.enabled true), or ask for fewer.");
+    } else {
+        finding->advice = g_strdup("Let idle executors go earlier: spark.dynamicAllocation.executorIdleTimeout.");
+    }
+}
+
+/* ---- the driver ---- */
+
+/* Who was at work in the longest time without a task. */
+static char *gap_text(const AdviseFacts *facts) {
+    const AdviseJob *before = NULL, *after = NULL;
+    for (guint i = 0; i < facts->jobs->len; i++) {
+        const AdviseJob *job = &g_array_index(facts->jobs, AdviseJob, i);
+        const gint64 end_ms = job->end_ms >= 0 ? job->end_ms : G_MAXINT64;
+        if (job->begin_ms <= facts->gap_begin_ms && end_ms >= facts->gap_end_ms)
+            return g_strdup_printf("within job %" G_GINT64_FORMAT " (%s)", job->job, job->name ? job->name : "unnamed");
+        if (end_ms <= facts->gap_end_ms && (before == NULL || end_ms > before->end_ms)) before = job;
+        if (job->begin_ms >= facts->gap_begin_ms && (after == NULL || job->begin_ms < after->begin_ms)) after = job;
+    }
+    if (before != NULL && after != NULL)
+        return g_strdup_printf("between job %" G_GINT64_FORMAT " and job %" G_GINT64_FORMAT " (%s)", before->job,
+                               after->job, after->name ? after->name : "unnamed");
+    if (after != NULL) return g_strdup_printf("before job %" G_GINT64_FORMAT, after->job);
+    return before != NULL ? g_strdup_printf("after job %" G_GINT64_FORMAT, before->job) : g_strdup("without any job");
+}
+
+void rule_driver(const AdviseFacts *facts, Advice *advice) {
+    const double all_ms = (double)(facts->end_ms - facts->begin_ms);
+    if (!long_enough(facts) || share_of(facts->quiet_ms, all_ms) < QUIET_LEAST) return;
+    Finding *finding = advice_add(advice, "driver", FINDING_LIKELY);
+    g_autofree char *gap = gap_text(facts);
+    finding->what = g_strdup_printf("No task runs in %.0f %% of the time: the driver is at work, or waits.",
+                                    100 * facts->quiet_ms / all_ms);
+    finding_evidence(finding, "%.0f s of %.0f s; the longest time without a task, %.0f s, was %s",
+                     facts->quiet_ms / 1e3, all_ms / 1e3, (double)(facts->gap_end_ms - facts->gap_begin_ms) / 1e3, gap);
+    finding->cost_ms = facts->quiet_ms * MAX(facts->slots, 1);
+    finding->share = share_of(facts->quiet_ms, all_ms);
+    finding->advice = g_strdup("No setting helps. Look at what the program does there: collect(), files listed or "
+                               "committed one by one, work of its own.");
+}
+
+/* ---- locality ---- */
+
+static gboolean waits_for_locality(const AdviseFacts *facts, const AdviseStage *stage, double *idle) {
+    const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
+    const double wait_ms = time_parse_ms(advise_setting(facts, "spark.locality.wait"));
+    if (wait_ms <= 0 || stage->tasks < LOCALITY_WAVES * facts->slots || facts->slots < 2 || wall_ms <= 0) return FALSE;
+    if (stage->time.max > TAIL_MOST * wall_ms || stage->local < 0.9 * stage->tasks) return FALSE;
+    *idle = 1 - stage->task_ms / (wall_ms * facts->slots);
+    return stage->time.median<wait_ms && * idle> LOCALITY_LEAST;
+}
+
+static void locality_stage(const AdviseFacts *facts, const AdviseStage *stage, double idle, Advice *advice) {
+    const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
+    Finding *finding = advice_add(advice, "locality", FINDING_POSSIBLE);
+    g_autofree char *name = stage_text(stage);
+    finding->what = g_strdup_printf("%s leaves %.0f %% of the cores idle, though tasks wait.", name, 100 * idle);
+    finding_evidence(
+        finding, "%.0f of %u tasks ran where their data is; the median took %.1f s, Spark waits %s for that",
+        stage->local, stage->tasks, stage->time.median / 1e3, advise_setting(facts, "spark.locality.wait"));
+    finding_stage(finding, stage);
+    finding->cost_ms = finding->saves_ms = idle * wall_ms * facts->slots;
+    finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
+    finding->formula =
+        g_strdup_printf("1 - %.1f s of tasks / (%.1f s x %u cores)", stage->task_ms / 1e3, wall_ms / 1e3, facts->slots);
+    finding->risk = g_strdup("More is read over the network.");
+    finding_change(finding, facts, "spark.locality.wait", g_strdup("0s"));
+}
+
+void rule_locality(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->stages->len; i++) {
+        double idle = 0;
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (!waits_for_locality(facts, stage, &idle)) continue;
+        if (hosts_to_blame(facts, advice, "locality")) return;
+        locality_stage(facts, stage, idle, advice);
+    }
+}
+
+/* ---- dynamic allocation ---- */
+
+void rule_allocation(const AdviseFacts *facts, Advice *advice) {
+    const char *tracking = "spark.dynamicAllocation.shuffleTracking.enabled";
+    if (!advise_flag(facts, "spark.dynamicAllocation.enabled") || advise_flag(facts, "spark.shuffle.service.enabled"))
+        return;
+    if (advise_flag(facts, tracking)) return;
+    if (advise_flag(facts, "spark.decommission.enabled") &&
+        advise_flag(facts, "spark.storage.decommission.shuffleBlocks.enabled"))
+        return;
+    Finding *finding = advice_add(advice, "allocation", FINDING_SURE);
+    finding->what = g_strdup("Executors come and go, and their shuffle files go with them.");
+    finding_evidence(finding, "dynamic allocation is on, without shuffle service, shuffle tracking or decommissioning");
+    finding->risk = g_strdup("Executors with shuffle files that are still needed stay longer.");
+    if (advise_since(facts, 3, 0))
+        finding_change(finding, facts, tracking, g_strdup("true"));
+    else
+        finding->advice = g_strdup("Run the external shuffle service, and set spark.shuffle.service.enabled true.");
+}

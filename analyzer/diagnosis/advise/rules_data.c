@@ -1,0 +1,328 @@
+/* Rules about how much data a task has: spilling, partitions, small inputs, skew. */
+#include <math.h>
+
+#include "analyzer/diagnosis/advise/rules.h"
+
+#define SPILL_LEAST     0.1                /* of the data */
+#define FEW_BYTES       (512 * MIB)        /* median shuffle read */
+#define FEW_TASK_MS     2000.0             /* of a stage that leaves cores without a task */
+#define MANY_BYTES      (8 * MIB)          /* median shuffle read */
+#define SMALL_INPUT     (16 * MIB)         /* median input */
+#define WAVES_LEAST     2.0                /* tasks a core */
+#define SKEW_TIMES      4.0                /* greatest / median, of bytes and of time */
+#define GONE_LEAST      20.0               /* tasks: fewer of them are not worth a change */
+#define FIXED_MOST_MS   50.0               /* of a task's run, whatever its data */
+#define BYTES_A_MS      (10 * MIB / 1000)  /* a slow task still does so much */
+#define SPILL_DISK_A_MS (100 * MIB / 1000) /* written, and read again */
+#define SPILL_CODE_A_MS (250 * MIB / 1000) /* of memory: to bytes, and back */
+#define SPILL_MOST      0.7                /* of the run time of a stage that spilled */
+
+double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+gboolean reads_shuffle(const AdviseStage *stage) { return stage_shuffle_bytes(stage) > 0; }
+
+gboolean reads_input(const AdviseStage *stage) { return stage->sums[METRIC_INPUT_BYTES] > stage_shuffle_bytes(stage); }
+
+const char *partitions_key(const AdviseStage *stage) {
+    return stage->sql ? "spark.sql.shuffle.partitions" : "spark.default.parallelism";
+}
+
+static const AdviseSpread *data_of(const AdviseStage *stage) {
+    return reads_input(stage) ? &stage->input : &stage->shuffle;
+}
+
+static gboolean uneven(const AdviseSpread *spread) {
+    return spread->n >= 3 && spread->max > 0 && spread->max >= SKEW_TIMES * spread->median;
+}
+
+gboolean is_skewed(const AdviseStage *stage) { return uneven(data_of(stage)) && uneven(&stage->run); }
+
+static gboolean adaptive(const AdviseFacts *facts, const AdviseStage *stage) {
+    return stage->sql && advise_since(facts, 3, 0) && advise_flag(facts, "spark.sql.adaptive.enabled");
+}
+
+/* Does the key decide how many tasks the stage has? Not where the code named a number. */
+static gboolean key_counts(const AdviseFacts *facts, const AdviseStage *stage) {
+    const double set = advise_number(facts, partitions_key(stage));
+    return adaptive(facts, stage) ? stage->tasks <= set : !stage->sql || stage->tasks == set;
+}
+
+/* What one more task costs, whatever its data: until it runs, and a little of its run. */
+static double overhead_ms(const AdviseStage *stage, double median_bytes) {
+    const double around = MAX(stage->time.median - stage->run.median, 0);
+    return around + CLAMP(stage->run.median - median_bytes / BYTES_A_MS, 0, FIXED_MOST_MS);
+}
+
+/* ---- spill ---- */
+
+static double spill_data(const AdviseStage *stage) {
+    return MAX(MAX(stage->sums[METRIC_INPUT_BYTES], stage_shuffle_bytes(stage)),
+               stage->sums[METRIC_SHUFFLE_WRITE_BYTES]);
+}
+
+static double spill_cost(const AdviseStage *stage) {
+    const double io = 2 * stage->sums[METRIC_DISK_SPILLED_BYTES] / SPILL_DISK_A_MS;
+    const double code = stage->sums[METRIC_MEMORY_SPILLED_BYTES] / SPILL_CODE_A_MS;
+    return MIN(io + code, SPILL_MOST * stage->sums[METRIC_RUN_MS]);
+}
+
+static gboolean spills(const AdviseStage *stage) {
+    const double spilled = stage->sums[METRIC_MEMORY_SPILLED_BYTES];
+    return stage->spilled_tasks > 0 && spilled > SPILL_LEAST * spill_data(stage);
+}
+
+/* More memory, where smaller partitions do not help or cannot be had. */
+static void spill_memory(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
+    const double peak = stage->max_peak_bytes, asked = memory_asked(facts);
+    const double times = peak > 0 ? CLAMP((peak + spilled) / peak, 1.25, 4) : 2;
+    g_autofree char *has = bytes_text(asked);
+    finding->formula = g_strdup_printf("%s asked x %.2f (%s), in whole MiB", has, times,
+                                       peak > 0 ? "what a task had and spilled, by what it had, at most 4"
+                                                : "what a task had is not known: the double");
+    finding_change(finding, facts, memory_key(facts), bytes_setting(asked * times));
+    finding->risk = g_strdup("The nodes must have the memory. A larger heap can take longer to collect.");
+}
+
+/* AQE had made fewer, larger partitions of what the key gives. */
+static void change_advisory(const AdviseFacts *facts, const AdviseStage *stage, double wanted, Finding *finding) {
+    const double bytes = MAX(floor(stage_shuffle_bytes(stage) / wanted / MIB), 1) * MIB;
+    const char *key = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+    if (bytes < advise_bytes(facts, key, 1)) finding_change(finding, facts, key, bytes_setting(bytes));
+}
+
+static void spill_partitions(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
+    const double n = stage->tasks, peak = stage->max_peak_bytes;
+    const double wanted = ceil(n * (peak + spilled) / peak);
+    const double set = advise_number(facts, partitions_key(stage));
+    g_autofree char *had = bytes_text(peak), *more = bytes_text(spilled);
+    finding->formula = g_strdup_printf("%.0f tasks x (%s had + %s spilled) / %s, rounded up", n, had, more, had);
+    if (wanted > set) finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
+    if (adaptive(facts, stage) && n < set) change_advisory(facts, stage, wanted, finding);
+    finding->risk = g_strdup("All other shuffles of the application get as many partitions.");
+    if (finding->changes->len == 0)
+        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+}
+
+static void spill_input(const AdviseFacts *facts, const AdviseStage *stage, double spilled, Finding *finding) {
+    const char *key = "spark.sql.files.maxPartitionBytes";
+    const double peak = stage->max_peak_bytes, share = peak / (peak + spilled);
+    const double now = MIN(advise_bytes(facts, key, 1), stage->input.max);
+    g_autofree char *had = bytes_text(peak), *more = bytes_text(spilled), *each = bytes_text(now);
+    finding->formula = g_strdup_printf("%s a task x %s had / (%s had + %s spilled)", each, had, had, more);
+    finding_change(finding, facts, key, bytes_setting(MAX(floor(now * share / MIB), 1) * MIB));
+    finding->risk = g_strdup("All files of the application are read in smaller pieces.");
+}
+
+static void spill_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+    const double all = stage->sums[METRIC_MEMORY_SPILLED_BYTES], peak = stage->max_peak_bytes;
+    const double spilled = all / stage->spilled_tasks;
+    Finding *finding = advice_add(advice, "spill", FINDING_LIKELY);
+    g_autofree char *name = stage_text(stage), *sum = bytes_text(all), *each = bytes_text(spilled);
+    g_autofree char *disk = bytes_text(stage->sums[METRIC_DISK_SPILLED_BYTES]), *had = bytes_text(peak);
+
+    finding->what = g_strdup_printf("%s spills %s, %s a task that spills.", name, sum, each);
+    finding_evidence(finding, "%s: %u of %u tasks spilled %s of memory as %s on disk", name, stage->spilled_tasks,
+                     stage->tasks, sum, disk);
+    if (peak > 0) finding_evidence(finding, "peak execution memory of a task: %s", had);
+    finding_stage(finding, stage);
+    finding->cost_ms = finding->saves_ms = spill_cost(stage);
+    finding->share = share_of(finding->cost_ms, facts->task_ms);
+
+    const double wanted = peak > 0 ? ceil(stage->tasks * (peak + spilled) / peak) : 0;
+    const gboolean few = peak > 0 && wanted <= MOST_PARTITIONS && !is_skewed(stage);
+    if (few && reads_shuffle(stage) && !reads_input(stage) && key_counts(facts, stage))
+        spill_partitions(facts, stage, spilled, finding);
+    else if (few && reads_input(stage) && stage->sql)
+        spill_input(facts, stage, spilled, finding);
+    else
+        spill_memory(facts, stage, spilled, finding);
+}
+
+void rule_spill(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->stages->len; i++)
+        if (spills(advise_stage(facts, i))) spill_stage(facts, advise_stage(facts, i), advice);
+}
+
+/* ---- too few, too many partitions ---- */
+
+/* Of all shuffles of that kind, what the largest needs. */
+static double partitions_needed(const AdviseFacts *facts, gboolean sql) {
+    double most = MAX(facts->slots, 1);
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (stage->sql == sql) most = MAX(most, ceil(stage_shuffle_bytes(stage) / PARTITION_BYTES));
+    }
+    return MIN(most, MOST_PARTITIONS);
+}
+
+static void few_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+    const gboolean large = stage->shuffle.median > FEW_BYTES, idle = stage->tasks < facts->slots;
+    const double wanted = MAX(partitions_needed(facts, stage->sql), idle ? 2.0 * facts->slots : 0);
+    const double wall_ms = (double)(stage->end_ms - stage->begin_ms);
+    Finding *finding = advice_add(advice, "few-partitions", large ? FINDING_LIKELY : FINDING_POSSIBLE);
+    g_autofree char *name = stage_text(stage), *each = bytes_text(stage->shuffle.median);
+    g_autofree char *all = bytes_text(stage_shuffle_bytes(stage));
+
+    finding->what = g_strdup_printf("%s has only %u tasks, of %s each.", name, stage->tasks, each);
+    finding_evidence(finding, "%s: %s of shuffle in %u tasks; %u could run at once", name, all, stage->tasks,
+                     facts->slots);
+    finding_evidence(finding, "median time of a task: %.1f s", stage->time.median / 1e3);
+    finding_stage(finding, stage);
+    finding->cost_ms = idle ? wall_ms * (facts->slots - stage->tasks) : stage->task_ms * 0.1;
+    finding->saves_ms = idle ? MAX(wall_ms * facts->slots - stage->task_ms, 0) : 0;
+    finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
+    finding->formula = g_strdup_printf("the greater of %s / 128 MiB and 2 x %u cores: %.0f", all, facts->slots, wanted);
+    finding->risk = g_strdup("Each partition more is a task more, and more blocks to fetch.");
+    if (key_counts(facts, stage) && wanted > stage->tasks)
+        finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
+    else
+        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+}
+
+static gboolean has_few(const AdviseFacts *facts, const AdviseStage *stage) {
+    if (!reads_shuffle(stage) || reads_input(stage) || stage->tasks == 0 || stage->attempt > 0) return FALSE;
+    if (is_skewed(stage)) return FALSE;
+    if (stage->shuffle.median > FEW_BYTES) return TRUE;
+    return stage->tasks > 1 && 2 * stage->tasks <= facts->slots && stage->time.median >= FEW_TASK_MS;
+}
+
+void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
+    if (hosts_to_blame(facts, advice, "few-partitions")) return;
+    for (guint i = 0; i < facts->stages->len; i++)
+        if (has_few(facts, advise_stage(facts, i))) few_stage(facts, advise_stage(facts, i), advice);
+}
+
+static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage) {
+    return stage->attempt == 0 && reads_shuffle(stage) && !reads_input(stage) && stage->shuffle.median < MANY_BYTES &&
+           stage->tasks > WAVES_LEAST * facts->slots &&
+           stage->tasks >= partitions_needed(facts, stage->sql) + GONE_LEAST;
+}
+
+static void many_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+    const double wanted = partitions_needed(facts, stage->sql), each_ms = overhead_ms(stage, stage->shuffle.median);
+    const double gone = MAX(stage->tasks - wanted, 0);
+    Finding *finding = advice_add(advice, "many-partitions", FINDING_LIKELY);
+    g_autofree char *name = stage_text(stage), *each = bytes_text(stage->shuffle.median);
+    g_autofree char *all = bytes_text(stage_shuffle_bytes(stage));
+
+    finding->what = g_strdup_printf("%s has %u tasks for %s, %s each.", name, stage->tasks, all, each);
+    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.median,
+                     each_ms);
+    finding_stage(finding, stage);
+    finding->cost_ms = finding->saves_ms = MIN(gone * each_ms, stage->task_ms);
+    finding->share = share_of(finding->cost_ms, facts->task_ms);
+    finding->formula = g_strdup_printf("the greater of the largest shuffle / 128 MiB and %u cores: %.0f; saves %.0f "
+                                       "tasks x %.0f ms",
+                                       facts->slots, wanted, gone, each_ms);
+    finding->risk = g_strdup("Larger partitions need more memory in a task.");
+    if (!key_counts(facts, stage) || adaptive(facts, stage)) {
+        finding->advice = g_strdup_printf("The code names the number of partitions: make it %.0f there.", wanted);
+        finding->certainty = FINDING_POSSIBLE;
+        return;
+    }
+    finding_change(finding, facts, partitions_key(stage), g_strdup_printf("%.0f", wanted));
+    if (!stage->sql) finding->certainty = FINDING_POSSIBLE;
+}
+
+void rule_many_partitions(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->stages->len; i++)
+        if (has_many(facts, advise_stage(facts, i))) many_stage(facts, advise_stage(facts, i), advice);
+}
+
+/* ---- small inputs ---- */
+
+static gboolean has_small_input(const AdviseFacts *facts, const AdviseStage *stage) {
+    const double wanted = MAX(ceil(stage->sums[METRIC_INPUT_BYTES] / PARTITION_BYTES), facts->slots);
+    return stage->attempt == 0 && reads_input(stage) && stage->input.median < SMALL_INPUT &&
+           stage->tasks > WAVES_LEAST * facts->slots && stage->tasks >= wanted + GONE_LEAST;
+}
+
+static void small_change(const AdviseFacts *facts, double wanted, Finding *finding) {
+    const char *piece = "spark.sql.files.maxPartitionBytes", *open = "spark.sql.files.openCostInBytes";
+    if (advise_bytes(facts, piece, 1) < PARTITION_BYTES)
+        finding_change(finding, facts, piece, bytes_setting(PARTITION_BYTES));
+    else if (advise_bytes(facts, open, 1) > MIB)
+        finding_change(finding, facts, open, bytes_setting(MIB));
+    else
+        finding->advice = g_strdup_printf("Join the files to some %.0f larger ones.", wanted);
+}
+
+static void small_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+    const double bytes = stage->sums[METRIC_INPUT_BYTES], each_ms = overhead_ms(stage, stage->input.median);
+    const double wanted = MAX(ceil(bytes / PARTITION_BYTES), MAX(facts->slots, 1));
+    const double gone = MAX(stage->tasks - wanted, 0);
+    Finding *finding = advice_add(advice, "small-input", stage->sql ? FINDING_LIKELY : FINDING_POSSIBLE);
+    g_autofree char *name = stage_text(stage), *each = bytes_text(stage->input.median), *all = bytes_text(bytes);
+
+    finding->what = g_strdup_printf("%s reads %s in %u tasks, %s each.", name, all, stage->tasks, each);
+    finding_evidence(finding, "%s: a task takes %.0f ms, %.0f ms of it whatever its data", name, stage->time.median,
+                     each_ms);
+    finding_stage(finding, stage);
+    finding->cost_ms = finding->saves_ms = MIN(gone * each_ms, stage->task_ms);
+    finding->share = share_of(finding->cost_ms, facts->task_ms);
+    finding->formula = g_strdup_printf("the greater of %s / 128 MiB and %u cores: %.0f tasks; saves %.0f x %.0f ms",
+                                       all, facts->slots, wanted, gone, each_ms);
+    finding->risk = g_strdup("Larger pieces need more memory in a task, and fewer tasks run where the data is.");
+    if (stage->sql)
+        small_change(facts, wanted, finding);
+    else
+        finding->advice =
+            g_strdup_printf("No setting changes it: coalesce(%.0f) after reading, or join the files.", wanted);
+}
+
+void rule_small_input(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->stages->len; i++)
+        if (has_small_input(facts, advise_stage(facts, i))) small_stage(facts, advise_stage(facts, i), advice);
+}
+
+/* ---- skew ---- */
+
+static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Finding *finding) {
+    const char *on = "spark.sql.adaptive.enabled", *join = "spark.sql.adaptive.skewJoin.enabled";
+    const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
+    const char *advisory = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
+    const double piece = MAX(floor(stage->shuffle.median / MIB), 1) * MIB;
+    const double bound = MAX(floor(stage->shuffle.max / 2 / MIB), 1) * MIB;
+
+    if (!advise_flag(facts, on)) finding_change(finding, facts, on, g_strdup("true"));
+    if (!advise_flag(facts, join)) finding_change(finding, facts, join, g_strdup("true"));
+    if (advise_bytes(facts, least, 1) > bound) finding_change(finding, facts, least, bytes_setting(bound));
+    if (advise_bytes(facts, advisory, 1) > piece) finding_change(finding, facts, advisory, bytes_setting(piece));
+    finding->formula = g_strdup("a partition counts as skewed from half of the greatest on, and is cut into pieces of "
+                                "the median");
+    if (finding->changes->len == 0)
+        finding->advice = g_strdup("Spark could have cut it and did not: salt the key, or broadcast the other side.");
+    finding->risk = g_strdup("The other side of the join is read once for each piece.");
+}
+
+static void skew_stage(const AdviseFacts *facts, const AdviseStage *stage, Advice *advice) {
+    const AdviseSpread *data = data_of(stage);
+    const double alone_ms = MAX(stage->time.max - stage->time.p75, 0);
+    Finding *finding = advice_add(advice, "skew", FINDING_LIKELY);
+    g_autofree char *name = stage_text(stage), *most = bytes_text(data->max), *middle = bytes_text(data->median);
+
+    finding->what =
+        g_strdup_printf("Partition %d of %s has %s, the median is %s.", data->max_partition, name, most, middle);
+    finding_evidence(finding,
+                     "task %" G_GINT64_FORMAT " of %s: %.1f s, the median %.1f s; most bytes: task %" G_GINT64_FORMAT,
+                     stage->time.max_task, name, stage->time.max / 1e3, stage->time.median / 1e3, data->max_task);
+    finding_stage(finding, stage);
+    finding_task(finding, data->max_task);
+    finding->cost_ms = alone_ms * MAX(facts->slots, 1);
+    finding->saves_ms = alone_ms * MAX((double)facts->slots - 1, 0);
+    finding->share = share_of(finding->cost_ms, MAX(facts->held_ms, facts->task_ms));
+    if (stage->sql && stage->join && advise_since(facts, 3, 0))
+        skew_join(facts, stage, finding);
+    else if (reads_input(stage))
+        finding->advice = g_strdup("Its input cannot be cut as evenly: a large file in a form that cannot be split?");
+    else
+        finding->advice = g_strdup("Salt the key: add a random part to it, aggregate, then aggregate without it.");
+}
+
+void rule_skew(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (!is_skewed(stage) || stage->node_ms > stage->time.max / 2) continue;
+        skew_stage(facts, stage, advice);
+    }
+}

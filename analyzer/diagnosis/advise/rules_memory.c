@@ -1,0 +1,125 @@
+/* Rules about memory: asked and used, garbage collection, cached RDDs. */
+#include <math.h>
+
+#include "analyzer/diagnosis/advise/rules.h"
+
+#define HEAP_LOW       0.5
+#define HEAP_HIGH      0.9
+#define HEAP_ROOM      1.25
+#define HEAP_RESERVED  (300 * MIB)
+#define HEAP_LEAST     (640 * MIB)
+#define SMALLER_LEAST  0.75 /* a change to more than this of what is asked is none */
+#define GC_HIGH        0.1  /* of run time */
+#define GC_USUAL       0.05
+#define GC_MORE        1.5
+#define DEFAULT_MEMORY (1024 * MIB)
+
+const char *memory_key(const AdviseFacts *facts) {
+    const char *master = advise_setting(facts, "spark.master");
+    return master != NULL && g_str_has_prefix(master, "local") && !g_str_has_prefix(master, "local-cluster")
+               ? "spark.driver.memory"
+               : "spark.executor.memory";
+}
+
+double memory_asked(const AdviseFacts *facts) {
+    const double asked = advise_bytes(facts, memory_key(facts), MIB);
+    return asked > 0 ? asked : DEFAULT_MEMORY;
+}
+
+/* ---- what was asked for and what was used ---- */
+
+static const AdviseExecutor *most_heap(const AdviseFacts *facts) {
+    const AdviseExecutor *most = NULL;
+    for (guint i = 0; i < facts->executors->len; i++) {
+        const AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i);
+        if (executor->tasks > 0 && (most == NULL || executor->heap_peak_bytes > most->heap_peak_bytes)) most = executor;
+    }
+    return most != NULL && most->heap_peak_bytes > 0 ? most : NULL;
+}
+
+static void memory_low(const AdviseFacts *facts, const AdviseExecutor *most, Advice *advice) {
+    const double peak = most->heap_peak_bytes, asked = memory_asked(facts);
+    const double enough = MAX(peak * HEAP_ROOM + HEAP_RESERVED, HEAP_LEAST);
+    if (enough > SMALLER_LEAST * asked) return;
+    Finding *finding = advice_add(advice, "memory", FINDING_LIKELY);
+    g_autofree char *used = bytes_text(peak), *has = bytes_text(asked);
+    finding->what = g_strdup_printf("Executors ask for %s of heap and use %s at most.", has, used);
+    finding_evidence(finding, "executor %s had most: %s, %.0f %% of what it asked for", most->id, used,
+                     100 * peak / asked);
+    finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB, at least 640 MiB", used);
+    finding->risk = g_strdup("A run over more data needs more.");
+    finding_change(finding, facts, memory_key(facts), bytes_setting(enough));
+}
+
+static void memory_high(const AdviseFacts *facts, const AdviseExecutor *most, Advice *advice) {
+    const double peak = most->heap_peak_bytes, asked = memory_asked(facts);
+    Finding *finding = advice_add(advice, "memory", FINDING_POSSIBLE);
+    g_autofree char *used = bytes_text(peak), *has = bytes_text(asked);
+    finding->what = g_strdup_printf("The heap of executor %s was nearly full: %s of %s.", most->id, used, has);
+    finding_evidence(finding, "executor %s: %.0f %% of the heap that it asked for", most->id, 100 * peak / asked);
+    finding->formula = g_strdup_printf("%s peak x 1.25 + 300 MiB", used);
+    finding->risk = g_strdup("The nodes must have the memory.");
+    finding_change(finding, facts, memory_key(facts), bytes_setting(peak * HEAP_ROOM + HEAP_RESERVED));
+}
+
+void rule_memory(const AdviseFacts *facts, Advice *advice) {
+    const AdviseExecutor *most = most_heap(facts);
+    if (most == NULL) {
+        if (facts->task_ms > 0)
+            advice_unknown(
+                advice, "memory",
+                "the log has no peaks of the heap; spark.executor.metrics.pollingInterval 1s would add them");
+        return;
+    }
+    const double share = most->heap_peak_bytes / memory_asked(facts);
+    if (share < HEAP_LOW) memory_low(facts, most, advice);
+    if (share > HEAP_HIGH) memory_high(facts, most, advice);
+}
+
+/* ---- garbage collection ---- */
+
+static const AdviseStage *most_gc(const AdviseFacts *facts) {
+    const AdviseStage *most = NULL;
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        if (most == NULL || stage->sums[METRIC_GC_MS] > most->sums[METRIC_GC_MS]) most = stage;
+    }
+    return most;
+}
+
+void rule_gc(const AdviseFacts *facts, Advice *advice) {
+    const AdviseStage *most = most_gc(facts);
+    const double share = share_of(facts->gc_ms, facts->run_ms), asked = memory_asked(facts);
+    if (most == NULL || share < GC_HIGH) return;
+
+    Finding *finding = advice_add(advice, "gc", FINDING_LIKELY);
+    g_autofree char *name = stage_text(most), *has = bytes_text(asked);
+    finding->what = g_strdup_printf("Garbage collection takes %.0f %% of the time that tasks run.", 100 * share);
+    finding_evidence(finding, "%.1f s of %.1f s in all; most in %s: %.1f s of %.1f s", facts->gc_ms / 1e3,
+                     facts->run_ms / 1e3, name, most->sums[METRIC_GC_MS] / 1e3, most->sums[METRIC_RUN_MS] / 1e3);
+    finding_stage(finding, most);
+    finding->cost_ms = facts->gc_ms;
+    finding->saves_ms = facts->gc_ms - GC_USUAL * facts->run_ms;
+    finding->share = share_of(finding->cost_ms, facts->task_ms);
+    finding->formula = g_strdup_printf("%s asked x 1.5; saves what is above 5 %% of run time", has);
+    finding->advice = most->cached
+                          ? g_strdup("The stage keeps an RDD: serialized (MEMORY_ONLY_SER) it is fewer objects.")
+                          : g_strdup("Or fewer cores in an executor: they share its heap.");
+    finding->risk = g_strdup("The nodes must have the memory. A larger heap can pause longer.");
+    finding_change(finding, facts, memory_key(facts), bytes_setting(asked * GC_MORE));
+}
+
+/* ---- cached RDDs ---- */
+
+void rule_cache(const AdviseFacts *facts, Advice *advice) {
+    for (guint i = 0; i < facts->cached->len; i++) {
+        const AdviseCached *cached = &g_array_index(facts->cached, AdviseCached, i);
+        if (cached->stages != 1 || facts->running) continue;
+        Finding *finding = advice_add(advice, "cache", FINDING_POSSIBLE);
+        finding->what = g_strdup_printf("RDD %" G_GINT64_FORMAT " (%s) is kept in %s, and one stage alone reads it.",
+                                        cached->rdd, cached->name != NULL ? cached->name : "unnamed", cached->level);
+        finding_evidence(finding, "only stage %" G_GINT64_FORMAT " has it among its RDDs", cached->stage);
+        g_array_append_val(finding->stages, cached->stage);
+        finding->advice = g_strdup("Leave out cache() or persist(), or unpersist() it: its memory is others' then.");
+    }
+}

@@ -1,0 +1,314 @@
+#include "analyzer/query/spark/advise/app_facts.h"
+
+#include <string.h>
+
+#include "analyzer/query/spark/advise/cluster_facts.h"
+#include "common/base/allowance.h"
+#include "common/base/clock.h"
+#include "common/model/stage_label.h"
+
+/* One stage attempt while its tasks are visited. */
+typedef struct StageLists {
+    GArray *time, *run, *shuffle, *input;                 /* double; of tasks that ended well */
+    double most_time, most_run, most_shuffle, most_input; /* of: */
+    gint64 time_task, run_task, shuffle_task, input_task;
+    gint32 time_partition, run_partition, shuffle_partition, input_partition;
+} StageLists;
+
+typedef struct Loading {
+    AdviseFacts *facts;
+    SparkRecords *texts;
+    GHashTable *stages;    /* StageKey -> index + 1 */
+    GHashTable *executors; /* id -> index + 1 */
+    GArray *lists;         /* StageLists, one a stage */
+    GArray *begins, *ends;
+    gint64 now_ms;
+    guint last; /* the last stage + 1 */
+    gsize held;
+} Loading;
+
+static void lists_clear(gpointer data) {
+    StageLists *lists = data;
+    g_array_unref(lists->time);
+    g_array_unref(lists->run);
+    g_array_unref(lists->shuffle);
+    g_array_unref(lists->input);
+}
+
+static void loading_clear(Loading *loading) {
+    allowance_release(loading->held);
+    g_hash_table_unref(loading->stages);
+    g_hash_table_unref(loading->executors);
+    g_array_unref(loading->lists);
+    g_array_unref(loading->begins);
+    g_array_unref(loading->ends);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, loading_clear)
+
+/* ---- stages ---- */
+
+static guint stage_hash(gconstpointer key) {
+    const AdviseStage *stage = key;
+    return (guint)(stage->stage * 31 + stage->attempt);
+}
+
+static gboolean stage_equal(gconstpointer a, gconstpointer b) {
+    const AdviseStage *x = a, *y = b;
+    return x->stage == y->stage && x->attempt == y->attempt;
+}
+
+static StageLists lists_new(void) {
+    return (StageLists){.time = g_array_new(FALSE, FALSE, sizeof(double)),
+                        .run = g_array_new(FALSE, FALSE, sizeof(double)),
+                        .shuffle = g_array_new(FALSE, FALSE, sizeof(double)),
+                        .input = g_array_new(FALSE, FALSE, sizeof(double)),
+                        .most_time = -1,
+                        .most_run = -1,
+                        .most_shuffle = -1,
+                        .most_input = -1};
+}
+
+static guint stage_index(Loading *loading, gint64 stage, gint32 attempt) {
+    const AdviseStage wanted = {.stage = stage, .attempt = attempt, .begin_ms = -1, .end_ms = -1};
+    if (loading->last > 0 && stage_equal(advise_stage(loading->facts, loading->last - 1), &wanted))
+        return loading->last - 1;
+    guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->stages, &wanted));
+    if (at == 0) {
+        const StageLists lists = lists_new();
+        g_array_append_val(loading->facts->stages, wanted);
+        g_array_append_val(loading->lists, lists);
+        at = loading->facts->stages->len;
+        g_hash_table_insert(loading->stages, g_memdup2(&wanted, sizeof wanted), GUINT_TO_POINTER(at));
+    }
+    loading->last = at;
+    return at - 1;
+}
+
+static void add_cached(AdviseFacts *facts, const SparkStage *stage, const SparkRdd *rdd) {
+    for (guint i = 0; i < facts->cached->len; i++) {
+        AdviseCached *known = &g_array_index(facts->cached, AdviseCached, i);
+        if (known->rdd != rdd->id) continue;
+        known->stages += known->stage != stage->stage;
+        return;
+    }
+    const AdviseCached cached = {rdd->id, rdd->name, rdd->storage_level, 1, stage->stage};
+    g_array_append_val(facts->cached, cached);
+}
+
+static void add_stage(Loading *loading, const SparkStage *record) {
+    AdviseStage *stage = advise_stage(loading->facts, stage_index(loading, record->stage, record->attempt));
+    g_autofree char *name = spark_stage_label(record);
+    stage->name = name != NULL ? spark_text_shared(loading->texts, name, strlen(name)) : NULL;
+    stage->sql = spark_stage_is_sql(record);
+    stage->failed = record->failure != NULL;
+    for (guint32 i = 0; i < record->rdds.n; i++) {
+        const SparkRdd *rdd = &record->rdds.items[i];
+        stage->join = stage->join || (rdd->name != NULL && g_str_has_prefix(rdd->name, "ZippedPartitionsRDD"));
+        if (rdd->storage_level == NULL) continue;
+        stage->cached = TRUE;
+        if (record->attempt == 0) add_cached(loading->facts, record, rdd);
+    }
+}
+
+/* ---- executors ---- */
+
+static AdviseExecutor *executor_of(Loading *loading, const char *id) {
+    GArray *all = loading->facts->executors;
+    guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->executors, id));
+    if (at == 0) {
+        const AdviseExecutor executor = {.id = id, .begin_ms = -1, .end_ms = -1};
+        g_array_append_val(all, executor);
+        at = all->len;
+        g_hash_table_insert(loading->executors, (gpointer)id, GUINT_TO_POINTER(at));
+    }
+    return &g_array_index(all, AdviseExecutor, at - 1);
+}
+
+static void add_executor(Loading *loading, const SparkExecutor *record) {
+    AdviseExecutor *executor = executor_of(loading, record->id);
+    executor->cores = (guint32)MAX(record->cores, 0);
+    executor->begin_ms = record->added_ms;
+    executor->end_ms = record->removed_ms;
+    executor->reason = record->reason;
+    executor->memory_bytes = (double)MAX(record->memory_bytes, 0);
+}
+
+static void add_to_executor(AdviseExecutor *executor, const SparkTask *task, double time_ms) {
+    const gint64 *metrics = task->metrics;
+    executor->tasks++;
+    executor->task_ms += time_ms;
+    executor->run_ms += (double)MAX(metrics[METRIC_RUN_MS], 0);
+    executor->gc_ms += (double)MAX(metrics[METRIC_GC_MS], 0);
+    executor->input_bytes += (double)MAX(metrics[METRIC_INPUT_BYTES], 0);
+    executor->shuffle_read_bytes +=
+        (double)MAX(metrics[METRIC_SHUFFLE_REMOTE_BYTES], 0) + (double)MAX(metrics[METRIC_SHUFFLE_LOCAL_BYTES], 0);
+    executor->shuffle_write_bytes += (double)MAX(metrics[METRIC_SHUFFLE_WRITE_BYTES], 0);
+    executor->heap_peak_bytes = MAX(executor->heap_peak_bytes, (double)metrics[METRIC_HEAP_PEAK_BYTES]);
+    if (executor->begin_ms < 0) executor->begin_ms = task->launch_ms;
+}
+
+/* The driver runs tasks only where it is the one executor; times that the log lacks are the application's. */
+static void finish_executors(AdviseFacts *facts) {
+    for (guint i = facts->executors->len; i > 0; i--) {
+        AdviseExecutor *executor = &g_array_index(facts->executors, AdviseExecutor, i - 1);
+        if (strcmp(executor->id, "driver") == 0 && executor->tasks == 0) {
+            g_array_remove_index(facts->executors, i - 1);
+            continue;
+        }
+        if (executor->begin_ms < 0) executor->begin_ms = facts->begin_ms;
+        if (executor->end_ms < 0) executor->end_ms = facts->end_ms;
+        executor->end_ms = MAX(executor->end_ms, executor->begin_ms);
+    }
+}
+
+/* ---- tasks ---- */
+
+#define KEEP(list, value, most)                                                                                        \
+    do {                                                                                                               \
+        g_array_append_val(lists->list, value);                                                                        \
+        if (value > lists->most) {                                                                                     \
+            lists->most = value;                                                                                       \
+            lists->list##_task = task->task;                                                                           \
+            lists->list##_partition = task->partition;                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+static void add_well_ended(AdviseStage *stage, StageLists *lists, const SparkTask *task, double time) {
+    const gint64 *metrics = task->metrics;
+    const double run = (double)MAX(metrics[METRIC_RUN_MS], 0), input = (double)MAX(metrics[METRIC_INPUT_BYTES], 0);
+    const double shuffle =
+        (double)MAX(metrics[METRIC_SHUFFLE_REMOTE_BYTES], 0) + (double)MAX(metrics[METRIC_SHUFFLE_LOCAL_BYTES], 0);
+
+    stage->tasks++;
+    stage->spilled_tasks += metrics[METRIC_MEMORY_SPILLED_BYTES] > 0;
+    stage->local += task->locality == LOCALITY_PROCESS || task->locality == LOCALITY_NODE;
+    stage->max_peak_bytes = MAX(stage->max_peak_bytes, (double)metrics[METRIC_PEAK_MEMORY_BYTES]);
+    for (guint i = 0; i < TASK_METRIC_COUNT; i++)
+        if (metrics[i] > 0) stage->sums[i] += (double)metrics[i];
+    KEEP(time, time, most_time);
+    KEEP(run, run, most_run);
+    KEEP(shuffle, shuffle, most_shuffle);
+    KEEP(input, input, most_input);
+}
+
+static void add_failure(AdviseFacts *facts, const SparkTask *task, double time_ms) {
+    AdviseFailure *failure = &facts->failures[failure_class(task->reason, task->status)];
+    if (failure->tasks++ == 0) {
+        failure->task = task->task;
+        failure->stage = task->stage;
+        failure->reason = task->reason;
+    }
+    failure->wasted_ms += time_ms;
+}
+
+static gboolean add_task(void *arg, const void *record) {
+    Loading *loading = arg;
+    AdviseFacts *facts = loading->facts;
+    const SparkTask *task = record;
+    const gint64 end_ms = task->finish_ms >= 0 ? task->finish_ms : facts->end_ms;
+    if (task->launch_ms < 0 || end_ms < task->launch_ms) return TRUE;
+    const double time_ms = (double)(end_ms - task->launch_ms);
+    const guint at = stage_index(loading, task->stage, task->stage_attempt);
+    AdviseStage *stage = advise_stage(facts, at);
+
+    g_array_append_val(loading->begins, task->launch_ms);
+    g_array_append_val(loading->ends, end_ms);
+    allowance_hold(&loading->held, loading->begins->len * 6 * sizeof(double));
+    stage->task_ms += time_ms;
+    stage->begin_ms = stage->begin_ms < 0 ? task->launch_ms : MIN(stage->begin_ms, task->launch_ms);
+    stage->end_ms = MAX(stage->end_ms, end_ms);
+    facts->task_ms += time_ms;
+    facts->run_ms += (double)MAX(task->metrics[METRIC_RUN_MS], 0);
+    facts->gc_ms += (double)MAX(task->metrics[METRIC_GC_MS], 0);
+    if (task->executor != NULL) add_to_executor(executor_of(loading, task->executor), task, time_ms);
+
+    if (task->status == TASK_SUCCESS)
+        add_well_ended(stage, &g_array_index(loading->lists, StageLists, at), task, time_ms);
+    if (task->status != TASK_FAILED && task->status != TASK_LOST) return TRUE;
+    stage->failed_tasks++;
+    add_failure(facts, task, time_ms);
+    return TRUE;
+}
+
+static AdviseSpread spread_of(const GArray *values, gint64 task, gint32 partition) {
+    if (!allowance_goes_on_with(values->len * sizeof(double))) return (AdviseSpread){.n = 0};
+    AdviseSpread spread = advise_spread((const double *)(gconstpointer)values->data, values->len);
+    spread.max_task = task;
+    spread.max_partition = partition;
+    return spread;
+}
+
+static void finish_stages(Loading *loading) {
+    for (guint i = 0; i < loading->lists->len && allowance_goes_on(); i++) {
+        AdviseStage *stage = advise_stage(loading->facts, i);
+        const StageLists *lists = &g_array_index(loading->lists, StageLists, i);
+        stage->time = spread_of(lists->time, lists->time_task, lists->time_partition);
+        stage->run = spread_of(lists->run, lists->run_task, lists->run_partition);
+        stage->shuffle = spread_of(lists->shuffle, lists->shuffle_task, lists->shuffle_partition);
+        stage->input = spread_of(lists->input, lists->input_task, lists->input_partition);
+    }
+}
+
+/* ---- jobs ---- */
+
+/* A stage that several jobs name ran for the first of them. */
+static void add_job(Loading *loading, const SparkJob *record, GHashTable *taken) {
+    AdviseJob job = {.job = record->job,
+                     .begin_ms = record->submitted_ms,
+                     .end_ms = record->completed_ms,
+                     .name = record->description != NULL ? record->description : record->call_site,
+                     .failed = record->result == JOB_FAILED};
+    for (guint32 i = 0; i < record->stages.n && allowance_goes_on(); i++) {
+        const gint64 id = record->stages.items[i];
+        if (!g_hash_table_add(taken, g_memdup2(&id, sizeof id))) continue;
+        for (gint32 attempt = 0;; attempt++) {
+            const AdviseStage wanted = {.stage = id, .attempt = attempt};
+            const guint at = GPOINTER_TO_UINT(g_hash_table_lookup(loading->stages, &wanted));
+            if (at == 0) break;
+            const AdviseStage *stage = advise_stage(loading->facts, at - 1);
+            job.tasks += stage->tasks + stage->failed_tasks;
+            job.failed_tasks += stage->failed_tasks;
+        }
+    }
+    g_array_append_val(loading->facts->jobs, job);
+}
+
+static gboolean load_records(Loading *loading, Archive *archive, const char *key, GError **error) {
+    SparkRecords *texts = loading->texts;
+    const SparkSelect stages = SPARK_SELECT(SPARK_STAGE, key), executors = SPARK_SELECT(SPARK_EXECUTOR, key);
+    const SparkSelect jobs = SPARK_SELECT(SPARK_JOB, key), tasks = SPARK_SELECT(SPARK_TASK, key);
+    if (!archive_spark_load(archive, &stages, texts, error) || !archive_spark_load(archive, &executors, texts, error) ||
+        !archive_spark_load(archive, &jobs, texts, error))
+        return FALSE;
+    for (guint i = 0; i < texts->of[SPARK_STAGE]->len && allowance_goes_on(); i++)
+        add_stage(loading, spark_stage(texts, i));
+    for (guint i = 0; i < texts->of[SPARK_EXECUTOR]->len; i++) add_executor(loading, spark_executor(texts, i));
+    if (!archive_spark_visit(archive, &tasks, texts, (SparkVisitor){add_task, loading}, error)) return FALSE;
+    finish_stages(loading);
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    for (guint i = 0; i < texts->of[SPARK_JOB]->len; i++) add_job(loading, spark_job(texts, i), taken);
+    return TRUE;
+}
+
+AdviseFacts *app_facts_load(Archive *archive, const SparkApp *app, SparkRecords *texts, gint64 now_ms, GError **error) {
+    g_autoptr(AdviseFacts) facts = advise_facts_new(app);
+    facts->running = app->end_ms < 0;
+    facts->end_ms = app->end_ms >= 0 ? app->end_ms : app->last_event_ms >= 0 ? app->last_event_ms : now_ms;
+    facts->begin_ms = app->start_ms >= 0 ? app->start_ms : facts->end_ms;
+    g_auto(Loading) loading = {
+        .facts = facts,
+        .texts = texts,
+        .stages = g_hash_table_new_full(stage_hash, stage_equal, g_free, NULL),
+        .executors = g_hash_table_new(g_str_hash, g_str_equal),
+        .lists = g_array_new(FALSE, FALSE, sizeof(StageLists)),
+        .begins = g_array_new(FALSE, FALSE, sizeof(gint64)),
+        .ends = g_array_new(FALSE, FALSE, sizeof(gint64)),
+        .now_ms = now_ms,
+    };
+    g_array_set_clear_func(loading.lists, lists_clear);
+    if (!load_records(&loading, archive, app->app, error)) return NULL;
+    finish_executors(facts);
+    cluster_facts_executors(facts);
+    cluster_facts_tasks(facts, loading.begins, loading.ends);
+    return g_steal_pointer(&facts);
+}

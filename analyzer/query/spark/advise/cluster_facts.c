@@ -1,0 +1,58 @@
+#include "analyzer/query/spark/advise/cluster_facts.h"
+
+#include "common/base/allowance.h"
+
+static gint by_number(gconstpointer a, gconstpointer b, gpointer arg) {
+    (void)arg;
+    const gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+    return x < y ? -1 : x > y;
+}
+
+static gint64 number_at(const GArray *list, guint i) { return g_array_index(list, gint64, i); }
+
+static void add_gap(AdviseFacts *facts, gint64 begin_ms, gint64 end_ms) {
+    if (end_ms <= begin_ms) return;
+    facts->quiet_ms += (double)(end_ms - begin_ms);
+    if (end_ms - begin_ms <= facts->gap_end_ms - facts->gap_begin_ms) return;
+    facts->gap_begin_ms = begin_ms;
+    facts->gap_end_ms = end_ms;
+}
+
+void cluster_facts_tasks(AdviseFacts *facts, GArray *begins, GArray *ends) {
+    allowance_sort(begins->data, begins->len, sizeof(gint64), by_number, NULL);
+    allowance_sort(ends->data, ends->len, sizeof(gint64), by_number, NULL);
+    guint running = 0, ended = 0;
+    gint64 quiet_since_ms = facts->end_ms;
+    for (guint i = 0; i < facts->executors->len; i++)
+        quiet_since_ms = MIN(quiet_since_ms, g_array_index(facts->executors, AdviseExecutor, i).begin_ms);
+
+    for (guint i = 0; i < begins->len && allowance_goes_on(); i++) {
+        const gint64 begin_ms = number_at(begins, i);
+        for (; ended < ends->len && number_at(ends, ended) <= begin_ms && running > 0; ended++)
+            if (--running == 0) quiet_since_ms = number_at(ends, ended);
+        if (running == 0) add_gap(facts, quiet_since_ms, begin_ms);
+        running++;
+        facts->most_tasks = MAX(facts->most_tasks, running);
+    }
+
+    if (ends->len > 0) quiet_since_ms = number_at(ends, ends->len - 1);
+    add_gap(facts, quiet_since_ms, facts->end_ms);
+    if (facts->slots == 0) facts->slots = facts->most_tasks;
+}
+
+void cluster_facts_executors(AdviseFacts *facts) {
+    const GArray *all = facts->executors;
+    guint most = 0;
+    for (guint i = 0; i < all->len; i++) {
+        const AdviseExecutor *one = &g_array_index(all, AdviseExecutor, i);
+        facts->held_ms += (double)(one->end_ms - one->begin_ms) * one->cores;
+        guint cores = 0; /* of those that live when this one comes */
+        for (guint k = 0; k < all->len && allowance_goes_on(); k++) {
+            const AdviseExecutor *other = &g_array_index(all, AdviseExecutor, k);
+            if (other->begin_ms <= one->begin_ms && other->end_ms > one->begin_ms) cores += other->cores;
+        }
+        most = MAX(most, cores);
+    }
+    const double cpus = MAX(advise_number(facts, "spark.task.cpus"), 1);
+    facts->slots = most > 0 ? MAX((guint)(most / cpus), 1) : 0;
+}

@@ -1,0 +1,201 @@
+/* What to change in an application of Spark, and what that saves. */
+#include <string.h>
+
+#include "analyzer/diagnosis/advise/advise.h"
+#include "analyzer/query/spark/advise/app_facts.h"
+#include "analyzer/query/spark/app_causes.h"
+#include "analyzer/query/spark/diagnosis.h"
+#include "analyzer/query/spark/spark_answers.h"
+#include "analyzer/query/spark/tasks/asked_app.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+
+/* Whom tasks waited for is looked for in applications of so many tasks: the columns of more take too much memory. */
+#define NODES_TASKS_MOST 200000u
+
+/* ---- hosts that made tasks slow ---- */
+
+static void add_node(AdviseFacts *facts, const AdviseNode *node) {
+    for (guint i = 0; i < facts->nodes->len; i++) {
+        AdviseNode *known = &g_array_index(facts->nodes, AdviseNode, i);
+        if (strcmp(known->host, node->host) != 0 || strcmp(known->role, node->role) != 0 ||
+            strcmp(known->resource, node->resource) != 0)
+            continue;
+        known->tasks++;
+        known->explains_ms += node->explains_ms;
+        return;
+    }
+    g_array_append_val(facts->nodes, *node);
+}
+
+static void add_stage_loss(AdviseFacts *facts, const AppStage *stage, double ms) {
+    for (guint i = 0; i < facts->stages->len; i++) {
+        AdviseStage *known = advise_stage(facts, i);
+        if (known->stage == stage->stage && known->attempt == stage->attempt) known->node_ms += ms;
+    }
+}
+
+/* A straggler whose main cause is a host: one of HDFS that it waited for, or its own, busy with what others do. */
+static gboolean node_of(const Asked *asked, const AppCauses *causes, const StragglerCause *cause, SparkRecords *texts,
+                        AdviseNode *node) {
+    const TaskTable *table = causes->tasks->table;
+    const guint32 row = cause_row(causes, cause);
+    const AppStage *stage = app_stage(causes->tasks, table->stage[row]);
+    *node = (AdviseNode){
+        .tasks = 1, .explains_ms = cause->explains_ms, .stage = stage->stage, .task = causes->tasks->tasks[row].task};
+    if (cause->in_hdfs && cause->suspect.host != 0) {
+        gsize length = 0;
+        const char *host = dict_text(archive_dict(asked->archive), cause->suspect.host, &length);
+        node->host = spark_text_shared(texts, host, length);
+        node->role = role_name(cause->suspect.role);
+        node->resource = hdfs_resource_name(cause->suspect.resource);
+        return TRUE;
+    }
+    if (cause->evidence < 0) return FALSE;
+    const Evidence *evidence = &g_array_index(causes->evidence, Evidence, cause->evidence);
+    const Feature *feature = task_feature(table, evidence->feature);
+    const char *host = app_host(causes->tasks, row);
+    if (feature->kind != FEATURE_RESOURCE || host == NULL) return FALSE;
+    node->host = spark_text_shared(texts, host, strlen(host));
+    node->role = "worker";
+    node->resource = feature_topic_name(feature->topic);
+    return TRUE;
+}
+
+static gboolean add_nodes(const Asked *asked, AdviseFacts *facts, SparkRecords *texts, GError **error) {
+    const BigRootsOptions options = bigroots_options(TRUE);
+    g_autoptr(AppCauses) causes = app_causes_load(asked, facts->app->app, &options, error);
+    if (causes == NULL) return FALSE;
+    for (guint i = 0; i < causes->causes->len; i++) {
+        const StragglerCause *cause = &g_array_index(causes->causes, StragglerCause, i);
+        AdviseNode node;
+        if (!node_of(asked, causes, cause, texts, &node)) continue;
+        add_node(facts, &node);
+        const guint32 number = causes->tasks->table->stage[cause_row(causes, cause)];
+        add_stage_loss(facts, app_stage(causes->tasks, number), node.explains_ms);
+    }
+    return TRUE;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_ns(double ms) { return json_integer((json_int_t)(ms * (double)NS_PER_MS)); }
+
+static json_t *numbers_json(const GArray *numbers) {
+    json_t *list = json_array();
+    for (guint i = 0; i < numbers->len; i++)
+        json_array_append_new(list, json_integer(g_array_index(numbers, gint64, i)));
+    return list;
+}
+
+static json_t *changes_json(const Finding *finding) {
+    json_t *list = json_array();
+    for (guint i = 0; i < finding->changes->len; i++) {
+        const Change *change = &g_array_index(finding->changes, Change, i);
+        json_t *object = json_object();
+        json_add_text(object, "key", change->key);
+        json_add_text(object, "from", change->from);
+        json_add_text(object, "to", change->to);
+        json_object_set_new(object, "set", json_boolean(change->set));
+        if (change->conflict) json_object_set_new(object, "conflict", json_true());
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *finding_json(const Finding *finding) {
+    json_t *object = json_object(), *evidence = json_array();
+    json_add_text(object, "rule", finding->rule);
+    json_add_text(object, "what", finding->what);
+    json_add_text(object, "severity", severity_name(finding_severity(finding)));
+    json_add_text(object, "certainty", certainty_name(finding->certainty));
+    json_object_set_new(object, "node", json_boolean(finding->node));
+    json_object_set_new(object, "cost_ns", json_ns(finding->cost_ms));
+    json_object_set_new(object, "saves_ns", json_ns(finding->saves_ms));
+    json_set_number(object, "share", finding->share);
+    json_object_set_new(object, "stages", numbers_json(finding->stages));
+    json_object_set_new(object, "tasks", numbers_json(finding->tasks));
+    for (guint i = 0; i < finding->evidence->len; i++) {
+        const char *text = g_ptr_array_index(finding->evidence, i);
+        json_array_append_new(evidence, json_text(text, strlen(text)));
+    }
+    json_object_set_new(object, "evidence", evidence);
+    json_object_set_new(object, "changes", changes_json(finding));
+    json_add_text(object, "formula", finding->formula);
+    json_add_text(object, "advice", finding->advice);
+    json_add_text(object, "risk", finding->risk);
+    return object;
+}
+
+static json_t *conf_json(const Advice *advice) {
+    json_t *list = json_array();
+    g_autoptr(GPtrArray) changes = advice_changes(advice);
+    for (guint i = 0; i < changes->len; i++) {
+        const Change *change = g_ptr_array_index(changes, i);
+        json_t *object = json_object();
+        json_add_text(object, "key", change->key);
+        json_add_text(object, "value", change->to);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static void add_sums(json_t *answer, const AdviseFacts *facts) {
+    guint64 tasks = 0;
+    for (guint i = 0; i < facts->stages->len; i++) tasks += advise_stage(facts, i)->tasks;
+    json_object_set_new(answer, "running", json_boolean(facts->running));
+    json_object_set_new(answer, "tasks", json_count(tasks));
+    json_object_set_new(answer, "task_ns", json_ns(facts->task_ms));
+    json_object_set_new(answer, "run_ns", json_ns(facts->run_ms));
+    json_object_set_new(answer, "gc_ns", json_ns(facts->gc_ms));
+    json_object_set_new(answer, "held_ns", json_ns(facts->held_ms));
+    json_object_set_new(answer, "quiet_ns", json_ns(facts->quiet_ms));
+    json_object_set_new(answer, "executors", json_count(facts->executors->len));
+    json_object_set_new(answer, "slots", json_count(facts->slots));
+    json_object_set_new(answer, "most_tasks", json_count(facts->most_tasks));
+}
+
+static void add_advice(json_t *answer, const Advice *advice) {
+    json_t *findings = json_array(), *unknown = json_array();
+    for (guint i = 0; i < advice->findings->len; i++)
+        json_array_append_new(findings, finding_json(g_ptr_array_index(advice->findings, i)));
+    for (guint i = 0; i < advice->unknown->len; i++) {
+        const Unknown *one = &g_array_index(advice->unknown, Unknown, i);
+        json_t *object = json_object();
+        json_add_text(object, "rule", one->rule);
+        json_add_text(object, "why", one->why);
+        json_array_append_new(unknown, object);
+    }
+    json_add_text(answer, "severity", severity_name(advice_severity(advice)));
+    json_object_set_new(answer, "findings", findings);
+    json_object_set_new(answer, "conf", conf_json(advice));
+    json_object_set_new(answer, "unknown", unknown);
+}
+
+/* ---- the answer ---- */
+
+json_t *answer_advise(const Asked *asked, GError **error) {
+    gboolean all = FALSE;
+    if (!params_flag(asked->params, "all", &all, error)) return NULL;
+    g_autoptr(AppList) list = app_list_load(asked->archive, error);
+    const AppEntry *entry = list != NULL ? asked_app_entry(asked, list, error) : NULL;
+    if (entry == NULL) return NULL;
+
+    const SparkApp unnamed = {.app = entry->key, .start_ms = -1, .end_ms = -1, .last_event_ms = -1};
+    const SparkApp *app = entry->app != NULL ? entry->app : &unnamed;
+    g_autoptr(SparkRecords) texts = spark_records_new();
+    g_autoptr(AdviseFacts) facts = app_facts_load(asked->archive, app, texts, asked->now_ns / NS_PER_MS, error);
+    if (facts == NULL) return NULL;
+    facts->running = facts->running && app->log_complete != 1 && app_silent_ms(app, asked->now_ns / NS_PER_MS) < 0;
+
+    const gboolean nodes = entry->records[SPARK_TASK] <= NODES_TASKS_MOST;
+    if (nodes && entry->records[SPARK_TASK] > 0 && !add_nodes(asked, facts, texts, error)) return NULL;
+    g_autoptr(Advice) advice = advise(facts, all);
+    if (!nodes) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
+
+    json_t *answer = json_object();
+    json_add_app(asked, answer, entry);
+    add_sums(answer, facts);
+    add_advice(answer, advice);
+    return answer;
+}

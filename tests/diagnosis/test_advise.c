@@ -1,0 +1,500 @@
+/* Advice on applications of Spark, from facts that are worked out by hand: each rule just fires, and just does not. */
+#include "analyzer/diagnosis/advise/advise.h"
+
+#include <string.h>
+
+#define MIB (1024.0 * 1024)
+
+typedef struct Made {
+    SparkPair pairs[8];
+    SparkApp app;
+    AdviseFacts *facts;
+} Made;
+
+/* Two executors of two cores, 100 s long, busy in 90 % of it; one stage of 8 tasks of 45 s. */
+static void made_init(Made *made) {
+    *made = (Made){.app = {.app = "app-1", .version = "3.5.6", .properties = {made->pairs, 0}}};
+    made->app.properties.items = made->pairs;
+    made->facts = advise_facts_new(&made->app);
+    AdviseFacts *facts = made->facts;
+    facts->end_ms = 100000;
+    facts->slots = facts->most_tasks = 4;
+    facts->held_ms = 400000;
+    facts->task_ms = facts->run_ms = 360000;
+    for (guint i = 0; i < 2; i++) {
+        const AdviseExecutor executor = {.id = i == 0 ? "0" : "1", .cores = 2, .tasks = 4, .end_ms = 100000};
+        g_array_append_val(facts->executors, executor);
+    }
+    AdviseStage stage = {.stage = 7, .name = "Exchange", .sql = TRUE, .tasks = 8, .end_ms = 90000, .task_ms = 360000};
+    stage.sums[METRIC_RUN_MS] = 360000;
+    stage.time = stage.run = (AdviseSpread){8, 45000, 45000, 45000, 1, 1};
+    g_array_append_val(facts->stages, stage);
+}
+
+static void made_clear(Made *made) { advise_facts_free(made->facts); }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Made, made_clear)
+
+static void set(Made *made, const char *key, const char *value) {
+    made->pairs[made->app.properties.n++] = (SparkPair){key, value};
+}
+
+static AdviseStage *stage_of(Made *made) { return advise_stage(made->facts, 0); }
+
+static AdviseSpread spread(double median, double max) {
+    return (AdviseSpread){.n = 8, .median = median, .p75 = median, .max = max, .max_task = 3, .max_partition = 5};
+}
+
+static const Finding *found(const Advice *advice, const char *rule) {
+    for (guint i = 0; i < advice->findings->len; i++) {
+        const Finding *finding = g_ptr_array_index(advice->findings, i);
+        if (strcmp(finding->rule, rule) == 0) return finding;
+    }
+    return NULL;
+}
+
+static const Change *change_of(const Finding *finding, guint i) {
+    g_assert_cmpuint(i, <, finding->changes->len);
+    return &g_array_index(finding->changes, Change, i);
+}
+
+static void assert_change(const Finding *finding, guint i, const char *key, const char *to) {
+    g_assert_cmpstr(change_of(finding, i)->key, ==, key);
+    g_assert_cmpstr(change_of(finding, i)->to, ==, to);
+}
+
+#define ASSERT_FINDS(made, rule, expected)                                                                             \
+    do {                                                                                                               \
+        g_autoptr(Advice) judged = advise((made).facts, FALSE);                                                        \
+        g_assert_true((found(judged, rule) != NULL) == (expected));                                                    \
+    } while (0)
+
+static void test_healthy(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    g_assert_cmpuint(advice->findings->len, ==, 0);
+    g_assert_cmpuint(advice_severity(advice), ==, SEVERITY_NONE);
+    g_assert_cmpuint(advice->unknown->len, ==, 1); /* peaks of the heap */
+}
+
+/* ---- data ---- */
+
+/* 200 tasks had 96 MiB and spilled 212 MiB each: 200 x 308 / 96 = 641.67. */
+static void test_spill(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = stage->spilled_tasks = 200;
+    stage->max_peak_bytes = 96 * MIB;
+    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 200 * 100 * MIB;
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 200 * 212 * MIB;
+    stage->sums[METRIC_DISK_SPILLED_BYTES] = 200 * 50 * MIB;
+
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *spill = found(advice, "spill");
+    g_assert_nonnull(spill);
+    assert_change(spill, 0, "spark.sql.shuffle.partitions", "642");
+    g_assert_cmpstr(change_of(spill, 0)->from, ==, "200");
+    g_assert_false(change_of(spill, 0)->set);
+    g_assert_cmpint(g_array_index(spill->stages, gint64, 0), ==, 7);
+    /* 2 x 10,000 MiB of disk at 100 MiB/s, 42,400 MiB of memory at 250 MiB/s; at most 0.7 of the run time. */
+    g_assert_cmpfloat_with_epsilon(spill->cost_ms, MIN(200000 + 169600, 0.7 * 360000), 1);
+
+    /* 0.1 of the data is not spilled much. */
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 0.1 * stage->sums[METRIC_SHUFFLE_LOCAL_BYTES];
+    ASSERT_FINDS(made, "spill", FALSE);
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] += 1;
+    ASSERT_FINDS(made, "spill", TRUE);
+}
+
+/* Where AQE joined partitions, the key alone does nothing: they are to be smaller. 20 tasks of 100 MiB that had 50 and
+ * spilled 50: 40 of 50 MiB. */
+static void test_spill_adaptive(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "128m");
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = stage->spilled_tasks = 20;
+    stage->max_peak_bytes = 50 * MIB;
+    stage->shuffle = spread(100 * MIB, 100 * MIB);
+    stage->sums[METRIC_SHUFFLE_LOCAL_BYTES] = 20 * 100 * MIB;
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 20 * 50 * MIB;
+    stage->sums[METRIC_DISK_SPILLED_BYTES] = 20 * 20 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *spill = found(advice, "spill");
+    g_assert_cmpuint(spill->changes->len, ==, 1);
+    assert_change(spill, 0, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "50m");
+
+    /* What a task had is not known (0 in the log): more memory. */
+    stage->max_peak_bytes = 0;
+    g_autoptr(Advice) again = advise(made.facts, FALSE);
+    assert_change(found(again, "spill"), 0, "spark.executor.memory", "2048m");
+}
+
+/* 2,000 tasks of 1 KiB, 60 ms around a run of 20 ms. 4 cores do with 4 tasks. */
+static void test_many_partitions(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.adaptive.enabled", "false");
+    set(&made, "spark.sql.shuffle.partitions", "2000");
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = 2000;
+    stage->shuffle = spread(1024, 2048);
+    stage->run = spread(20, 40);
+    stage->time = spread(80, 100);
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 2000 * 1024;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *many = found(advice, "many-partitions");
+    assert_change(many, 0, "spark.sql.shuffle.partitions", "4");
+    g_assert_cmpstr(change_of(many, 0)->from, ==, "2000");
+    g_assert_true(change_of(many, 0)->set);
+    g_assert_cmpfloat_with_epsilon(many->saves_ms, 1996 * (60 + 20 - 1024 / (10 * MIB / 1000)), 1);
+
+    stage->shuffle = spread(8 * MIB, 8 * MIB); /* the limit: not small */
+    ASSERT_FINDS(made, "many-partitions", FALSE);
+    stage->shuffle = spread(8 * MIB - 1, 8 * MIB);
+    ASSERT_FINDS(made, "many-partitions", TRUE);
+    stage->attempt = 1; /* a stage tried again runs what is missing */
+    ASSERT_FINDS(made, "many-partitions", FALSE);
+}
+
+static void test_few_partitions(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.adaptive.enabled", "false");
+    set(&made, "spark.sql.shuffle.partitions", "2");
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = 2;
+    stage->task_ms = 180000;
+    stage->shuffle = spread(512 * MIB, 512 * MIB);
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 1024 * MIB;
+    stage->time = spread(2000, 2000);
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *few = found(advice, "few-partitions");
+    assert_change(few, 0, "spark.sql.shuffle.partitions", "8"); /* 1 GiB / 128 MiB, and 2 x 4 cores */
+    g_assert_cmpfloat_with_epsilon(few->saves_ms, 90000 * 4 - 180000, 1);
+
+    stage->time = spread(1999, 1999);
+    ASSERT_FINDS(made, "few-partitions", FALSE);
+    stage->shuffle = spread(512 * MIB + 1, 512 * MIB + 1);
+    ASSERT_FINDS(made, "few-partitions", TRUE);
+    stage->shuffle = spread(512 * MIB, 512 * MIB);
+    stage->time = spread(2000, 2000);
+    stage->tasks = 3; /* more than half of the cores */
+    ASSERT_FINDS(made, "few-partitions", FALSE);
+}
+
+static void test_small_input(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.sql.files.maxPartitionBytes", "1048576");
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = 200;
+    stage->input = spread(MIB, MIB);
+    stage->run = spread(300, 400);
+    stage->time = spread(340, 500);
+    stage->sums[METRIC_INPUT_BYTES] = 200 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *small = found(advice, "small-input");
+    assert_change(small, 0, "spark.sql.files.maxPartitionBytes", "128m");
+    g_assert_cmpfloat_with_epsilon(small->saves_ms, 196 * (40 + 50), 1); /* a fixed 50 ms at most */
+
+    stage->input = spread(16 * MIB, 16 * MIB);
+    ASSERT_FINDS(made, "small-input", FALSE);
+    stage->input = spread(16 * MIB - 1, 16 * MIB);
+    ASSERT_FINDS(made, "small-input", TRUE);
+    stage->tasks = 23; /* 19 fewer are not worth it */
+    ASSERT_FINDS(made, "small-input", FALSE);
+
+    /* With the size at its default it is the cost of opening; RDDs have no key. */
+    stage->tasks = 200;
+    made.pairs[0].value = "128MB";
+    g_autoptr(Advice) open = advise(made.facts, FALSE);
+    assert_change(found(open, "small-input"), 0, "spark.sql.files.openCostInBytes", "1m");
+    stage->sql = FALSE;
+    g_autoptr(Advice) rdd = advise(made.facts, FALSE);
+    g_assert_cmpuint(found(rdd, "small-input")->changes->len, ==, 0);
+}
+
+/* The greatest partition has four times the median, and its task took four times as long. */
+static void test_skew(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = stage_of(&made);
+    stage->shuffle = spread(50 * MIB, 200 * MIB);
+    stage->sums[METRIC_SHUFFLE_REMOTE_BYTES] = 550 * MIB;
+    stage->run = stage->time = spread(10000, 40000);
+    stage->join = TRUE;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *skew = found(advice, "skew");
+    g_assert_nonnull(strstr(skew->what, "Partition 5"));
+    g_assert_cmpint(g_array_index(skew->tasks, gint64, 0), ==, 3);
+    assert_change(skew, 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
+    assert_change(skew, 1, "spark.sql.adaptive.advisoryPartitionSizeInBytes", "50m");
+    g_assert_cmpfloat_with_epsilon(skew->cost_ms, 30000 * 4, 1);
+
+    stage->run = stage->time = spread(10000, 39999);
+    ASSERT_FINDS(made, "skew", FALSE);
+    stage->run = stage->time = spread(10000, 40000);
+    stage->shuffle = spread(50 * MIB, 200 * MIB - 5); /* even bytes: it waited for something */
+    ASSERT_FINDS(made, "skew", FALSE);
+    stage->shuffle = spread(50 * MIB, 200 * MIB);
+    stage->node_ms = 20001; /* a host took most of it */
+    ASSERT_FINDS(made, "skew", FALSE);
+    stage->node_ms = 20000;
+    ASSERT_FINDS(made, "skew", TRUE);
+    stage->join = FALSE; /* nothing but salt */
+    g_autoptr(Advice) salt = advise(made.facts, FALSE);
+    g_assert_cmpuint(found(salt, "skew")->changes->len, ==, 0);
+    g_assert_nonnull(strstr(found(salt, "skew")->advice, "Salt"));
+}
+
+/* ---- memory ---- */
+
+static void test_memory(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.executor.memory", "4g");
+    AdviseExecutor *executor = &g_array_index(made.facts->executors, AdviseExecutor, 1);
+    executor->heap_peak_bytes = 2047 * MIB; /* below the half; 2,859 MiB would do, a change */
+    g_autoptr(Advice) low = advise(made.facts, FALSE);
+    assert_change(found(low, "memory"), 0, "spark.executor.memory", "2859m");
+    executor->heap_peak_bytes = 2048 * MIB;
+    ASSERT_FINDS(made, "memory", FALSE);
+
+    executor->heap_peak_bytes = 0.9 * 4096 * MIB;
+    g_autoptr(Advice) full = advise(made.facts, TRUE);
+    g_assert_null(found(full, "memory"));
+    executor->heap_peak_bytes = 0.901 * 4096 * MIB;
+    g_autoptr(Advice) high = advise(made.facts, TRUE);
+    assert_change(found(high, "memory"), 0, "spark.executor.memory", "4914m");
+    g_assert_cmpuint(high->unknown->len, ==, 0);
+
+    /* Never more than what is asked for, and no change of little: 300 x 1.25 + 300 of 800 MiB. */
+    made.pairs[0].value = "800m";
+    executor->heap_peak_bytes = 300 * MIB;
+    ASSERT_FINDS(made, "memory", FALSE);
+}
+
+static void test_gc(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    made.facts->gc_ms = stage_of(&made)->sums[METRIC_GC_MS] = 36000; /* 0.1 of the run time: reached */
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *gc = found(advice, "gc");
+    assert_change(gc, 0, "spark.executor.memory", "1536m");
+    g_assert_cmpfloat_with_epsilon(gc->saves_ms, 36000 - 18000, 1);
+    g_assert_cmpuint(finding_severity(gc), ==, SEVERITY_MODERATE);
+    made.facts->gc_ms = 35999;
+    ASSERT_FINDS(made, "gc", FALSE);
+}
+
+static void test_cache(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    const AdviseCached cached = {12, "words", "memory", 1, 7};
+    g_array_append_val(made.facts->cached, cached);
+    g_autoptr(Advice) advice = advise(made.facts, TRUE);
+    g_assert_nonnull(strstr(found(advice, "cache")->what, "RDD 12 (words)"));
+    g_array_index(made.facts->cached, AdviseCached, 0).stages = 2;
+    g_autoptr(Advice) used = advise(made.facts, TRUE);
+    g_assert_null(found(used, "cache"));
+}
+
+/* ---- the cluster ---- */
+
+static void test_idle(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.executor.instances", "2");
+    made.facts->run_ms = 280000; /* 0.3 of 400,000 is idle: reached */
+    made.facts->most_tasks = 2;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "idle"), 0, "spark.executor.instances", "1");
+    made.facts->run_ms = 280001;
+    ASSERT_FINDS(made, "idle", FALSE);
+    made.facts->run_ms = 280000;
+    made.facts->end_ms = 59999; /* the start is most of it */
+    ASSERT_FINDS(made, "idle", FALSE);
+
+    /* Slow hosts held them up: it is not the job. */
+    made.facts->end_ms = 100000;
+    const AdviseNode node = {"d2", "datanode", "disk", 3, 18000, 3, 7};
+    g_array_append_val(made.facts->nodes, node);
+    g_autoptr(Advice) host = advise(made.facts, FALSE);
+    g_assert_null(found(host, "idle"));
+    const Finding *blamed = found(host, "node");
+    g_assert_true(blamed->node);
+    g_assert_cmpuint(blamed->changes->len, ==, 0);
+    g_assert_cmpuint(advice_severity(host), ==, SEVERITY_NONE); /* no doing of the job's */
+    g_array_index(made.facts->nodes, AdviseNode, 0).explains_ms = 17999;
+    ASSERT_FINDS(made, "idle", TRUE);
+}
+
+static void test_driver(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    const AdviseJob jobs[] = {{.job = 1, .begin_ms = 1000, .end_ms = 5000},
+                              {.job = 2, .begin_ms = 40000, .end_ms = 90000}};
+    g_array_append_vals(made.facts->jobs, jobs, 2);
+    made.facts->quiet_ms = 30000;
+    made.facts->gap_begin_ms = 5000;
+    made.facts->gap_end_ms = 35000;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    const Finding *driver = found(advice, "driver");
+    g_assert_nonnull(strstr(g_ptr_array_index(driver->evidence, 0), "between job 1 and job 2"));
+    g_assert_cmpfloat_with_epsilon(driver->cost_ms, 30000 * 4, 1);
+    made.facts->quiet_ms = 29999;
+    ASSERT_FINDS(made, "driver", FALSE);
+}
+
+static void test_locality(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = stage_of(&made);
+    stage->tasks = 400;
+    stage->local = 360;
+    stage->time = spread(500, 2000);
+    stage->task_ms = 0.9 * 90000 * 4;
+    ASSERT_FINDS(made, "locality", FALSE); /* 0.1 is idle: not more */
+    stage->task_ms -= 5000;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "locality"), 0, "spark.locality.wait", "0s");
+    stage->local = 359;
+    ASSERT_FINDS(made, "locality", FALSE);
+    stage->local = 360;
+    set(&made, "spark.locality.wait", "0");
+    ASSERT_FINDS(made, "locality", FALSE); /* tried already */
+}
+
+static void test_allocation(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    set(&made, "spark.dynamicAllocation.enabled", "true");
+    ASSERT_FINDS(made, "allocation", FALSE); /* shuffles are tracked since 3.4 */
+    made.app.version = "3.3.2";
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "allocation"), 0, "spark.dynamicAllocation.shuffleTracking.enabled", "true");
+    set(&made, "spark.shuffle.service.enabled", "true");
+    ASSERT_FINDS(made, "allocation", FALSE);
+}
+
+static void test_serializer(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = stage_of(&made);
+    stage->sums[METRIC_SHUFFLE_WRITE_BYTES] = 100 * MIB;
+    stage->sums[METRIC_SHUFFLE_WRITE_NS] = 18000e6; /* 0.05 of the run time: reached */
+    ASSERT_FINDS(made, "serializer", FALSE);        /* SQL has a form of its own */
+    stage->sql = FALSE;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "serializer"), 0, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    stage->sums[METRIC_SHUFFLE_WRITE_NS] = 17999e6;
+    ASSERT_FINDS(made, "serializer", FALSE);
+    stage->sums[METRIC_SHUFFLE_WRITE_NS] = 18000e6;
+    set(&made, "spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    ASSERT_FINDS(made, "serializer", FALSE);
+}
+
+static void test_failures(void) {
+    static const struct {
+        const char *reason;
+        TaskStatus status;
+        FailureClass expected;
+    } table[] = {
+        {"FetchFailed: org.apache.spark.shuffle.FetchFailedException", TASK_FAILED, FAILURE_FETCH},
+        {"java.lang.OutOfMemoryError: Java heap space", TASK_FAILED, FAILURE_MEMORY},
+        {"ExecutorLostFailure: Container killed by YARN for exceeding memory limits. 1.5 GB", TASK_LOST,
+         FAILURE_MEMORY},
+        {"ExecutorLostFailure: Container marked as failed. exit status: 143", TASK_LOST, FAILURE_MEMORY},
+        {"ExecutorLostFailure: Container from a bad node. exit code 137", TASK_LOST, FAILURE_MEMORY},
+        {"ExecutorLostFailure: Container was preempted", TASK_LOST, FAILURE_PREEMPTED},
+        {"ExecutorLostFailure: worker lost", TASK_LOST, FAILURE_HOST},
+        {"java.io.IOException: no", TASK_FAILED, FAILURE_CODE},
+        {NULL, TASK_FAILED, FAILURE_CODE},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(table); i++)
+        g_assert_cmpint(failure_class(table[i].reason, table[i].status), ==, table[i].expected);
+
+    g_auto(Made) made;
+    made_init(&made);
+    made.facts->failures[FAILURE_MEMORY] = (AdviseFailure){2, 500, 9, 7, "ExecutorLostFailure: memory limits"};
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    assert_change(found(advice, "failures"), 0, "spark.executor.memoryOverhead", "1408m"); /* 384 MiB + 1 GiB */
+    made.facts->failures[FAILURE_MEMORY].reason = "java.lang.OutOfMemoryError: Java heap space";
+    g_autoptr(Advice) heap = advise(made.facts, FALSE);
+    assert_change(found(heap, "failures"), 0, "spark.executor.memory", "1536m");
+}
+
+/* ---- all together ---- */
+
+/* Two findings want the memory: the one that costs more sets it. */
+static void test_conflict(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    AdviseStage *stage = stage_of(&made);
+    made.facts->gc_ms = stage->sums[METRIC_GC_MS] = 36000;
+    stage->spilled_tasks = 8;
+    stage->sums[METRIC_MEMORY_SPILLED_BYTES] = 100000 * MIB;
+    g_autoptr(Advice) advice = advise(made.facts, FALSE);
+    g_assert_cmpstr(((Finding *)g_ptr_array_index(advice->findings, 0))->rule, ==, "spill");
+    g_assert_false(change_of(found(advice, "spill"), 0)->conflict);
+    g_assert_true(change_of(found(advice, "gc"), 0)->conflict);
+    g_autoptr(GPtrArray) changes = advice_changes(advice);
+    g_assert_cmpuint(changes->len, ==, 1);
+    g_assert_cmpstr(((Change *)g_ptr_array_index(changes, 0))->to, ==, "2048m");
+    g_assert_cmpuint(advice_severity(advice), ==, SEVERITY_CRITICAL);
+}
+
+static void test_settings(void) {
+    g_auto(Made) made;
+    made_init(&made);
+    g_assert_cmpfloat(bytes_parse("512m", 1), ==, 512 * MIB);
+    g_assert_cmpfloat(bytes_parse("1.5g", 1), ==, 1536 * MIB);
+    g_assert_cmpfloat(bytes_parse("64MB", 1), ==, 64 * MIB);
+    g_assert_cmpfloat(bytes_parse("64 MiB", 1), ==, 64 * MIB);
+    g_assert_cmpfloat(bytes_parse("100b", 1), ==, 100);
+    g_assert_cmpfloat(bytes_parse("100", MIB), ==, 100 * MIB);
+    static const char *const malformed[] = {"", "m", "-1m", "1x", "1mm", "1e999", "nan", "1 2", NULL};
+    for (guint i = 0; malformed[i] != NULL; i++) g_assert_cmpfloat(bytes_parse(malformed[i], 1), ==, -1);
+    g_assert_cmpfloat(bytes_parse(NULL, 1), ==, -1);
+    g_assert_cmpfloat(time_parse_ms("3s"), ==, 3000);
+    g_assert_cmpfloat(time_parse_ms("300"), ==, 300);
+    g_assert_cmpfloat(time_parse_ms("2min"), ==, 120000);
+    g_assert_cmpfloat(time_parse_ms("soon"), ==, -1);
+
+    /* Defaults go with the version. */
+    g_assert_true(advise_flag(made.facts, "spark.sql.adaptive.enabled"));
+    made.app.version = "3.1.3";
+    g_assert_false(advise_flag(made.facts, "spark.sql.adaptive.enabled"));
+    g_assert_cmpstr(advise_setting(made.facts, "spark.memory.fraction"), ==, "0.6");
+    made.app.version = "1.6.3";
+    g_assert_cmpstr(advise_setting(made.facts, "spark.memory.fraction"), ==, "0.75");
+    g_assert_null(advise_setting(made.facts, "spark.executor.instances"));
+    made.app.version = NULL;
+    g_assert_true(advise_since(made.facts, 9, 9));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/advise/healthy", test_healthy);
+    g_test_add_func("/advise/spill", test_spill);
+    g_test_add_func("/advise/spill-adaptive", test_spill_adaptive);
+    g_test_add_func("/advise/many-partitions", test_many_partitions);
+    g_test_add_func("/advise/few-partitions", test_few_partitions);
+    g_test_add_func("/advise/small-input", test_small_input);
+    g_test_add_func("/advise/skew", test_skew);
+    g_test_add_func("/advise/memory", test_memory);
+    g_test_add_func("/advise/gc", test_gc);
+    g_test_add_func("/advise/cache", test_cache);
+    g_test_add_func("/advise/idle", test_idle);
+    g_test_add_func("/advise/driver", test_driver);
+    g_test_add_func("/advise/locality", test_locality);
+    g_test_add_func("/advise/allocation", test_allocation);
+    g_test_add_func("/advise/serializer", test_serializer);
+    g_test_add_func("/advise/failures", test_failures);
+    g_test_add_func("/advise/conflict", test_conflict);
+    g_test_add_func("/advise/settings", test_settings);
+    return g_test_run();
+}
