@@ -22,7 +22,7 @@ static gint by_id(gconstpointer a, gconstpointer b) {
 static const char *node_of(const SparkRdd *rdd) {
     if (rdd->name != NULL && g_str_has_prefix(rdd->name, "ZippedPartitionsRDD")) return "Join";
     if (!is_node(rdd->scope) || g_str_has_prefix(rdd->scope, "WholeStageCodegen")) return NULL;
-    if (strcmp(rdd->scope, "AQEShuffleRead") == 0) return "Shuffle read";
+    if (rdd->name != NULL && strcmp(rdd->name, "ShuffledRowRDD") == 0) return "Shuffle read";
     return rdd->scope;
 }
 

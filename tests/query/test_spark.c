@@ -4,6 +4,7 @@
 #include "analyzer/archive/spark/spark.h"
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/error.h"
+#include "common/model/stage_label.h"
 #include "tests/query/fixture.h"
 
 #define BASE_MS (SAMPLE_BASE_NS / 1000000)
@@ -144,6 +145,53 @@ static void test_advice(void) {
     g_assert_no_error(error);
     json_auto_t *answer = fixture_answer(&fixture, "advise", "app=latest&all=true");
     fixture_check_document("advise-spill", answer);
+    json_auto_t *stages = fixture_answer(&fixture, "stages", "app=latest");
+    fixture_check_document("stages-query", stages);
+}
+
+/* The RDDs of stages as Spark 3.5 and 4.3 log them, in the order of their logs. */
+static void test_stage_names(void) {
+    static const struct {
+        SparkRdd rdds[8];
+        guint n;
+        const char *expected;
+    } table[] = {
+        {{{.id = 19, .name = "MapPartitionsRDD", .scope = "Exchange"},
+          {.id = 16, .name = "MapPartitionsRDD", .scope = "Scan parquet "},
+          {.id = 15, .name = "FileScanRDD", .scope = "Scan parquet "},
+          {.id = 17, .name = "MapPartitionsRDD", .scope = "WholeStageCodegen (2)"}},
+         4,
+         "Scan parquet > Exchange"},
+        {{{.id = 15, .name = "FileScanRDD", .scope = "Scan parquet spark_catalog.default.orders"}},
+         1,
+         "Scan parquet spark_catalog.default.orders"},
+        {{{.id = 26, .name = "MapPartitionsRDD", .scope = "Exchange"},
+          {.id = 22, .name = "ShuffledRowRDD", .scope = "AQEShuffleRead"},
+          {.id = 24, .name = "ZippedPartitionsRDD2", .scope = "WholeStageCodegen (5)"},
+          {.id = 20, .name = "ShuffledRowRDD", .scope = "AQEShuffleRead"}},
+         4,
+         "Shuffle read > Join > Exchange"},
+        {{{.id = 31, .name = "MapPartitionsRDD", .scope = "WholeStageCodegen (7)"},
+          {.id = 30, .name = "ShuffledRowRDD", .scope = "Exchange"}},
+         2,
+         "Shuffle read"},
+        {{{.id = 32, .scope = "mapPartitionsInternal"}, {.id = 31, .scope = "WholeStageCodegen (7)"}}, 2, "Query"},
+        {{{.id = 1, .scope = "A"},
+          {.id = 2, .scope = "B"},
+          {.id = 3, .scope = "C"},
+          {.id = 4, .scope = "D"},
+          {.id = 5, .scope = "E"}},
+         5,
+         "A > B > C > ... > E"},
+        {{{.id = 3, .name = "HadoopRDD", .scope = "textFile"}, {.id = 4}}, 2, "$anonfun at A.java:1"},
+        {{{.id = 3}}, 0, "$anonfun at A.java:1"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(table); i++) {
+        const SparkStage stage = {.name = "$anonfun at A.java:1", .rdds = {table[i].rdds, table[i].n}};
+        g_autofree char *label = spark_stage_label(&stage);
+        g_assert_cmpstr(label, ==, table[i].expected);
+    }
+    g_assert_null(spark_stage_label(&(SparkStage){.name = NULL}));
 }
 
 static void test_mistakes(void) {
@@ -272,6 +320,7 @@ int main(int argc, char **argv) {
         g_test_add_data_func(path, &cases[i], test_documents);
     }
     g_test_add_func("/query/spark/advice", test_advice);
+    g_test_add_func("/query/spark/stage-names", test_stage_names);
     g_test_add_func("/query/spark/mistakes", test_mistakes);
     g_test_add_func("/query/spark/numbers", test_numbers);
     g_test_add_func("/query/spark/states", test_states);

@@ -8,6 +8,7 @@
 #include "analyzer/query/spark/tasks/asked_app.h"
 #include "common/base/clamped.h"
 #include "common/base/clock.h"
+#include "common/model/stage_label.h"
 
 typedef struct StageSum {
     gint64 stage; /* with the attempt, the key */
@@ -157,10 +158,17 @@ static json_t *rdds_of(const SparkStage *stage) {
     return list;
 }
 
+/* "name", and Spark's own where that is another. */
+static void add_names(json_t *row, const SparkStage *record) {
+    g_autofree char *name = spark_stage_label(record);
+    json_add_text(row, "name", name);
+    if (g_strcmp0(name, record->name) != 0) json_add_text(row, "spark_name", record->name);
+}
+
 static json_t *row_of(const StageSum *sum, gboolean one) {
     json_t *row = json_pack("{s:I, s:I, s:s}", "stage", (json_int_t)sum->stage, "attempt", (json_int_t)sum->attempt,
                             "state", state_of(sum));
-    if (sum->record != NULL) json_add_text(row, "name", sum->record->name);
+    if (sum->record != NULL) add_names(row, sum->record);
     if (sum->record != NULL) json_add_text(row, "failure", sum->record->failure);
     add_times(row, sum);
     add_tasks(row, sum);

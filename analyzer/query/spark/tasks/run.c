@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/model/stage_label.h"
 
 static void stage_clear(gpointer data) {
     RunStage *stage = data;
@@ -26,7 +27,9 @@ void run_free(Run *run) {
 static const char *name_of(const Run *run, const AppStage *known) {
     for (guint i = 0; i < run->records->of[SPARK_STAGE]->len; i++) {
         const SparkStage *record = spark_stage(run->records, i);
-        if (record->stage == known->stage && record->attempt == known->attempt && record->name) return record->name;
+        if (record->stage != known->stage || record->attempt != known->attempt) continue;
+        g_autofree char *name = spark_stage_label(record);
+        if (name) return spark_text_shared(run->records, name, strlen(name));
     }
     return "";
 }
