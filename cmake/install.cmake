@@ -38,12 +38,13 @@ foreach(package IN LISTS packages)
 endforeach()
 
 # The jars are Maven's; they are installed when they were built, under the names that the samples and documents use.
-foreach(jar agent/target/plumb-agent span-receiver/target/plumb-span-receiver spark-plugin/target/plumb-spark-plugin)
+foreach(jar agent/target/plumb-agent span-receiver/target/plumb-span-receiver spark-plugin/target/plumb-spark-plugin
+    load/target/plumb-load)
     get_filename_component(name ${jar} NAME)
     install(FILES tracer-patches/${jar}-${PROJECT_VERSION}.jar
         DESTINATION ${CMAKE_INSTALL_DATADIR}/plumbline RENAME ${name}.jar COMPONENT plumbline-agent OPTIONAL)
 endforeach()
-install(FILES tracer-patches/byteman/spark-operations.btm
+install(FILES tracer-patches/byteman/spark-operations.btm conf/plumb-load-functions.conf
     DESTINATION ${CMAKE_INSTALL_DATADIR}/plumbline COMPONENT plumbline-agent)
 
 # Man pages are made of what the built programs print, when they are installed: an ordinary build need not wait for them.

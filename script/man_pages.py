@@ -32,7 +32,12 @@ def output(*command):
 def commands_of(plumb):
     """[(command of plumb, its summary)], as plumb --help lists them."""
     listed = output(plumb, "--help").split("Commands:\n")[1].split("\n\n")[0]
-    return re.findall(r"^  (\S+) +(.*)$", listed, re.M)
+    return re.findall(r"^  (\S+(?: \S+)?)  +(.*)$", listed, re.M)
+
+
+def page_name(command):
+    """Of "load plan": plumb-load-plan."""
+    return "plumb-" + command.replace(" ", "-")
 
 
 def see_also(name):
@@ -59,11 +64,12 @@ class Pages:
 
     def of_command(self, command, summary):
         """plumb-COMMAND(1): help2man asks a program, so one is made that adds the command."""
+        name = page_name(command)
         with tempfile.TemporaryDirectory() as folder:
-            program = Path(folder, f"plumb-{command}")
+            program = Path(folder, name)
             program.write_text(f'#!/bin/sh\nexec "{self.programs["plumb"]}" {command} "$@"\n')
             program.chmod(0o755)
-            self.of_help(f"plumb-{command}", 1, summary, program)
+            self.of_help(name, 1, summary, program)
 
     def of_help(self, name, section, summary, program, more=""):
         with tempfile.NamedTemporaryFile("w", suffix=".h2m") as included:
@@ -97,7 +103,7 @@ def main():
     build, folder = map(Path, sys.argv[1:])
     pages = Pages(build.resolve(), folder)
     commands = commands_of(pages.programs["plumb"])
-    named = ", ".join(f"plumb-{command}(1)" for command, _ in commands)
+    named = ", ".join(f"{page_name(command)}(1)" for command, _ in commands)
     pages.of_program("plumbd", 8)
     pages.of_program("plumb-bridge", 1)
     pages.of_program("plumb", 1, f"[COMMANDS]\nEach command has a page of its own: {named}.\n")

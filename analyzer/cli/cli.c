@@ -6,21 +6,26 @@
 #include <string.h>
 
 #include "analyzer/cli/commands/commands.h"
+#include "analyzer/cli/load/load_commands.h"
 #include "analyzer/cli/options/options.h"
 #include "common/base/error.h"
 #include "common/base/nearest.h"
 
-static const Command *const cli_commands[] = {&command_status,     &command_slow,
-                                              &command_nodes,      &command_functions,
-                                              &command_forest,     &command_traces,
-                                              &command_trace,      &command_diff,
-                                              &command_import,     &command_export,
-                                              &command_verify,     &command_token,
-                                              &command_why,        &command_hosts,
-                                              &command_watch,      &command_stragglers,
-                                              &command_operations, &command_apps,
-                                              &command_stages,     &command_tasks,
-                                              &command_advise,     NULL};
+static const Command *const cli_commands[] = {
+    &command_status,     &command_slow,
+    &command_nodes,      &command_functions,
+    &command_forest,     &command_traces,
+    &command_trace,      &command_diff,
+    &command_import,     &command_export,
+    &command_verify,     &command_token,
+    &command_why,        &command_hosts,
+    &command_watch,      &command_stragglers,
+    &command_operations, &command_apps,
+    &command_stages,     &command_tasks,
+    &command_advise,     &command_load_plan,
+    &command_load_run,   &command_load_report,
+    &command_load_clean, NULL,
+};
 
 static void print_overview(FILE *to) {
     fputs("plumb shows what HDFS and its clients did: compressed call trees and statistics of the\n"
@@ -29,7 +34,7 @@ static void print_overview(FILE *to) {
           "       plumb [--server HOST:PORT | --store DIR] [--json] COMMAND [OPTION...]\n\nCommands:\n",
           to);
     for (guint i = 0; cli_commands[i] != NULL; i++)
-        fprintf(to, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        fprintf(to, "  %-11s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\nplumb COMMAND --help (or: plumb help COMMAND) describes a command; plumb --version tells the version.\n"
           "Every command asks the plumbd at --server (default: $PLUMB_SERVER, or " SOURCE_DEFAULT_SERVER ")\n"
           "or, where it takes --store DIR, reads a store folder. Exit codes: 0 done, 1 failed, 2 wrong\n"
@@ -43,8 +48,39 @@ static const Command *command_find(const char *name) {
     return NULL;
 }
 
+/* The command that argv begins with; its name may be two words, "load plan". *n_words: of the name. */
+static const Command *command_at(int argc, char **argv, int *n_words) {
+    *n_words = 1;
+    const Command *command = command_find(argv[0]);
+    if (command != NULL || argc < 2) return command;
+    g_autofree char *name = g_strconcat(argv[0], " ", argv[1], NULL);
+    command = command_find(name);
+    if (command != NULL) *n_words = 2;
+    return command;
+}
+
+static gboolean in_group(const Command *command, const char *word) {
+    const gsize length = strlen(word);
+    return strncmp(command->name, word, length) == 0 && command->name[length] == ' ';
+}
+
+/* Do the names of several commands begin with this word, as with "load"? */
+static gboolean is_group(const char *word) {
+    gboolean found = FALSE;
+    for (guint i = 0; cli_commands[i] != NULL; i++) found = found || in_group(cli_commands[i], word);
+    return found;
+}
+
+static void print_group(const char *word, FILE *to) {
+    fprintf(to, "Usage: plumb %s COMMAND [OPTION...]\n\nCommands:\n", word);
+    for (guint i = 0; cli_commands[i] != NULL; i++)
+        if (in_group(cli_commands[i], word))
+            fprintf(to, "  %-11s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fprintf(to, "\nplumb %s COMMAND --help describes a command.\n", word);
+}
+
 static CliExit unknown_command(const char *name) {
-    const char *names[32];
+    const char *names[G_N_ELEMENTS(cli_commands)];
     guint n = 0;
     for (; cli_commands[n] != NULL; n++) names[n] = cli_commands[n]->name;
     names[n] = NULL;
@@ -86,23 +122,40 @@ static CliExit print_words(const char *name) {
     return CLI_OK;
 }
 
-/* "plumb help [COMMAND]" */
-static CliExit print_help(const char *name) {
-    if (name == NULL) {
+/* The word after which a command was expected is no command. */
+static CliExit not_a_command(int argc, char **argv) {
+    const gboolean asks = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    const gboolean names = argc > 1 && argv[1][0] != '-';
+    if (!is_group(argv[0])) return unknown_command(argv[0]);
+    if (names) {
+        g_autofree char *name = g_strconcat(argv[0], " ", argv[1], NULL);
+        return unknown_command(name);
+    }
+    print_group(argv[0], asks ? stdout : stderr);
+    return asks ? CLI_OK : CLI_USAGE;
+}
+
+/* "plumb help [COMMAND]": argv is what follows. */
+static CliExit print_help(int argc, char **argv) {
+    if (argc <= 0) {
         print_overview(stdout);
         return CLI_OK;
     }
-    const Command *command = command_find(name);
-    if (command == NULL) return unknown_command(name);
-    char *argv[] = {(char *)name, (char *)"--help", NULL};
-    return run_command(command, 2, argv);
+    int n_words;
+    const Command *command = command_at(argc, argv, &n_words);
+    if (command == NULL) {
+        char *group[] = {argv[0], argc > 1 ? argv[1] : (char *)"--help", NULL};
+        return not_a_command(2, group);
+    }
+    char *asked[] = {argv[0], (char *)"--help", NULL};
+    return run_command(command, 2, asked);
 }
 
 /* Only options were given. */
 static CliExit no_command(int argc, char **argv) {
     gboolean help = FALSE;
     for (int i = 1; i < argc; i++) help = help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-    if (help) return print_help(NULL);
+    if (help) return print_help(0, NULL);
     if (argc <= 1) {
         print_overview(stderr);
     } else {
@@ -129,14 +182,16 @@ int cli_main(int argc, char **argv) {
 
     int at = n_leading + 1;
     if (at >= argc) return (int)no_command(argc, argv);
-    if (strcmp(argv[at], "help") == 0) return (int)print_help(at + 1 < argc ? argv[at + 1] : NULL);
+    if (strcmp(argv[at], "help") == 0) return (int)print_help(argc - at - 1, argv + at + 1);
 
-    const Command *command = command_find(argv[at]);
-    if (command == NULL) return (int)unknown_command(argv[at]);
+    int n_words;
+    const Command *command = command_at(argc - at, argv + at, &n_words);
+    if (command == NULL) return (int)not_a_command(argc - at, argv + at);
 
     /* The command's name goes in front of the options before it; of an option that is given twice, the later counts. */
     char *name = argv[at];
-    memmove(argv + 2, argv + 1, sizeof *argv * (gsize)n_leading);
-    argv[1] = name;
-    return (int)run_command(command, argc - 1, argv + 1);
+    char **first_word = argv + n_words;
+    memmove(first_word + 1, argv + 1, sizeof *argv * (gsize)n_leading);
+    *first_word = name;
+    return (int)run_command(command, argc - n_words, first_word);
 }

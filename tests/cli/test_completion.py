@@ -28,6 +28,11 @@ CASES = [
     (["plumb", "--color", "ne"], 2, ["never"]),
     (["plumb", "--store", "d", "functions", "--sort", "cr"], 5, ["critical"]),
     (["plumb", "--json", "help", "tr"], 3, ["traces", "trace"]),
+    (["plumb", "loa"], 1, ["load"]),
+    (["plumb", "load", ""], 2, ["plan", "run", "report", "clean"]),
+    (["plumb", "load", "r"], 2, ["run", "report"]),
+    (["plumb", "load", "plan", "--pre"], 3, ["--preset="]),
+    (["plumb", "--json", "load", "plan", "--preset", "t"], 5, ["table15"]),
 ]
 
 

@@ -42,6 +42,7 @@ MUST_HAVE = {
 PACKAGED_JAR = "usr/share/plumbline/plumb-span-receiver.jar"
 PACKAGED_AGENT = "usr/share/plumbline/plumb-agent.jar"
 PACKAGED_PLUGIN = "usr/share/plumbline/plumb-spark-plugin.jar"
+PACKAGED_LOAD = "usr/share/plumbline/plumb-load.jar"
 AGENT_OPTION = f"-javaagent:/{PACKAGED_AGENT}=conf=/etc/plumbline/plumb-agent.conf"
 
 
@@ -82,6 +83,7 @@ def test_jars_that_were_built_are_in_the_agents_package(packages):
         (PACKAGED_JAR, "span-receiver/target/plumb-span-receiver-*.jar"),
         (PACKAGED_AGENT, "agent/target/plumb-agent-*.jar"),
         (PACKAGED_PLUGIN, "spark-plugin/target/plumb-spark-plugin-*.jar"),
+        (PACKAGED_LOAD, "load/target/plumb-load-*.jar"),
     ):
         if list((ROOT / "tracer-patches").glob(built)):
             assert jar in files_of(packages["plumbline-agent"])

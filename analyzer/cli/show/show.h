@@ -45,6 +45,8 @@ void show_tasks(const json_t *document, const ShowOptions *options, GString *out
 void show_log_import(const json_t *document, const ShowOptions *options, GString *out);
 /* One straggler of the document of "why", in one line. */
 void show_straggler_line(const json_t *app, const json_t *straggler, const Style *style, GString *out);
+void show_load_plan(const json_t *document, const ShowOptions *options, GString *out);
+void show_load_report(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 
 /* One trace (the document of the question "trace") for Graphviz, and as Chrome's trace events for Perfetto and

@@ -1,0 +1,136 @@
+#include <string.h>
+
+#include "analyzer/cli/commands/option_sets.h"
+#include "analyzer/cli/format/out_file.h"
+#include "analyzer/cli/load/load_commands.h"
+#include "analyzer/cli/load/values.h"
+#include "analyzer/load/plan/plan.h"
+#include "common/base/error.h"
+
+static gboolean write_piece(void *arg, Bytes piece, GError **error) { return out_file_write(arg, piece, error); }
+
+static gint64 size_unit(const char *name) {
+    if (strcmp(name, "KiB") == 0) return 1024;
+    return strcmp(name, "10KB") == 0 ? 10000 : 1;
+}
+
+static LoadGaps gaps_of(const char *name) {
+    for (LoadGaps gaps = GAPS_PARETO; gaps < GAPS_EVEN; gaps++)
+        if (strcmp(load_gaps_name(gaps), name) == 0) return gaps;
+    return GAPS_EVEN;
+}
+
+static gboolean read_amounts(const Invocation *invocation, LoadModel *model, GError **error) {
+    guint64 clients = model->clients;
+    if (!value_whole(invocation, "seed", &model->seed, error) ||
+        !value_duration(invocation, "duration", &model->duration_ns, error) ||
+        !value_duration(invocation, "warm-up", &model->warm_up_ns, error) ||
+        !value_whole(invocation, "files", &model->files, error) ||
+        !value_size(invocation, "max-file", &model->max_file_bytes, error) ||
+        !value_whole(invocation, "clients", &clients, error))
+        return FALSE;
+    model->clients = (guint)MIN(clients, G_MAXUINT);
+    return TRUE;
+}
+
+static gboolean read_model(const Invocation *invocation, LoadModel *model, GError **error) {
+    load_preset(option_text(invocation, "preset"), model);
+    if (option_text(invocation, "rate") != NULL && option_text(invocation, "alpha") != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "--rate and --alpha exclude each other: the same rate, or the model's");
+    if (option_text(invocation, "rate") != NULL && option_text(invocation, "persistence") != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "--persistence is of rates that change: leave out --rate");
+
+    if (!value_real(invocation, "alpha", (Range){1e-6, 100}, &model->alpha, error) ||
+        !value_real(invocation, "rate", (Range){1e-3, 1e6}, &model->rate, error) ||
+        !value_real(invocation, "persistence", (Range){0, 0.999}, &model->persistence, error) ||
+        !value_real(invocation, "zipf", (Range){0, 5}, &model->zipf, error) || !read_amounts(invocation, model, error))
+        return FALSE;
+
+    if (option_text(invocation, "gaps") != NULL) model->gaps = gaps_of(option_text(invocation, "gaps"));
+    if (option_text(invocation, "size-unit") != NULL)
+        model->size_unit_bytes = size_unit(option_text(invocation, "size-unit"));
+    const char *mix = option_text(invocation, "mix");
+    if (mix != NULL && !load_mix_parse(mix, &model->mix, error)) return FALSE;
+    return load_model_check(model, error);
+}
+
+static json_t *describe(const char *path, const LoadModel *model, const LoadPlanSums *sums) {
+    json_t *kinds = json_array();
+    for (guint kind = 0; kind < LOAD_KINDS; kind++)
+        if (sums->of_kind[kind] > 0)
+            json_array_append_new(kinds, json_pack("{s:s, s:I}", "kind", load_kind_name((LoadKind)kind), "operations",
+                                                   (json_int_t)sums->of_kind[kind]));
+    const double seconds = (double)(model->warm_up_ns + model->duration_ns) / 1e9;
+    json_t *document =
+        json_pack("{s:s, s:s, s:I, s:I, s:f, s:I, s:I, s:o}", "plan", path, "preset", model->preset, "warm_up_ns",
+                  (json_int_t)model->warm_up_ns, "duration_ns", (json_int_t)model->duration_ns, "per_s",
+                  (double)sums->operations / seconds, "operations", (json_int_t)sums->operations, "files",
+                  (json_int_t)sums->files, "kinds", kinds);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, model->seed); /* may be past what JSON has */
+    json_object_set_new(document, "seed", json_string(seed));
+    json_object_set_new(document, "fill_bytes", json_integer(sums->fill_bytes));
+    json_object_set_new(document, "read_bytes", json_integer(sums->read_bytes));
+    json_object_set_new(document, "write_bytes", json_integer(sums->write_bytes));
+    json_object_set_new(document, "files_cut", json_integer((json_int_t)sums->files_cut));
+    json_object_set_new(document, "requests_cut", json_integer((json_int_t)sums->requests_cut));
+    return document;
+}
+
+static CliExit run(Invocation *invocation) {
+    const char *path = invocation->arguments[0];
+    if (g_str_has_suffix(path, ".gz") || g_str_has_suffix(path, ".zst"))
+        return invocation_usage(invocation, "a plan is not compressed: leave out the ending of '%s'", path);
+
+    GError *error = NULL;
+    LoadModel model;
+    LoadPlanSums sums;
+    if (!read_model(invocation, &model, &error)) return invocation_failed(invocation, error);
+    const gboolean to_stdout = strcmp(path, "-") == 0;
+    g_autoptr(OutFile) file = out_file_open(to_stdout ? NULL : path, &error);
+    if (file == NULL || !load_plan_draw(&model, write_piece, file, &sums, &error) || !out_file_finish(file, &error))
+        return invocation_failed(invocation, error);
+    if (to_stdout) return CLI_OK;
+
+    json_auto_t *document = describe(path, &model, &sums);
+    const ShowOptions show = invocation_show_options(invocation);
+    return invocation_print(invocation, document, show_load_plan, &show);
+}
+
+static const Option options[] = {
+    {"preset", OPTION_CHOICE, "alicloud|table15|yahoo", NULL, "where all that is not said here comes from", "alicloud"},
+    {"seed", OPTION_TEXT, "N", NULL, "of the random numbers: the same seed gives the same plan (default: 1)", NULL},
+    {"alpha", OPTION_TEXT, "A", NULL,
+     "part of the source cluster's rate, which was 916 operations a second in the mean (default: 0.01)", NULL},
+    {"rate", OPTION_TEXT, "R", NULL, "operations a second, the same all the time, instead of --alpha", NULL},
+    {"persistence", OPTION_TEXT, "R", NULL,
+     "how much of a second's rate goes on into the next, 0 to 0.999 (default: 0)", NULL},
+    {"duration", OPTION_TEXT, "TIME", NULL, "how long is measured (default: 5m)", NULL},
+    {"warm-up", OPTION_TEXT, "TIME", NULL, "how long before it the load runs, not measured (default: 30s)", NULL},
+    {"gaps", OPTION_CHOICE, "pareto|lomax|poisson|even", NULL, "between operations (default: pareto)", NULL},
+    {"mix", OPTION_TEXT, "KIND=N,...", NULL,
+     "weights of read, pread, write, append, open, stat, list, mkdir, rename, delete", NULL},
+    {"files", OPTION_TEXT, "N", NULL, "files that are made before (default: 100; of yahoo: 10000)", NULL},
+    {"max-file", OPTION_TEXT, "SIZE", NULL, "larger files and writes are cut to it (default: 64M; of yahoo: 1M)", NULL},
+    {"size-unit", OPTION_CHOICE, "B|KiB|10KB", NULL, "of the model's sizes of requests (default: B)", NULL},
+    {"zipf", OPTION_TEXT, "E", NULL, "exponent of the files' popularity; 0: all alike (default: 0; of yahoo: 0.75)",
+     NULL},
+    {"clients", OPTION_TEXT, "N", NULL, "clients with connections of their own (default: 16)", NULL},
+    OPTION_THE_END,
+};
+
+const Command command_load_plan = {
+    .name = "load plan",
+    .arguments = "FILE",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .missing = "where is the plan to go? plumb load plan FILE; -: standard output",
+    .summary = "draw a load for HDFS: which operation is due when, on which file",
+    .about = "Draws a plan for 'plumb load run' and writes it to FILE. The same options give the same plan, byte for\n"
+             "byte, on every machine. It asks no server. docs/load.md says what is drawn, and the format of the file.",
+    .example = "  plumb load plan night.plan --alpha 0.05 --duration 10m\n"
+               "  plumb load plan reads.plan --preset table15 --seed 7\n"
+               "  plumb load plan small.plan --rate 50 --duration 1m --mix read=70,write=20,stat=10 --max-file 1M\n",
+    .options = options,
+    .server_only = TRUE,
+    .run = run,
+};

@@ -1,0 +1,59 @@
+package io.plumbline.load;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.fs.FileSystem;
+
+/** Makes the files that are there before the load, several at a time. */
+final class Fill {
+    private static final int THREADS = 8;
+    private static final int TOLD_EVERY_MS = 500;
+
+    private Fill() {
+    }
+
+    static void make(FileSystem fs, Folder folder, Plan plan, Settings settings)
+            throws IOException, InterruptedException {
+        List<Integer> missing = folder.missing(plan);
+        AtomicInteger next = new AtomicInteger();
+        AtomicReference<IOException> failed = new AtomicReference<>();
+        Thread[] makers = new Thread[Math.min(THREADS, missing.size())];
+        for (int i = 0; i < makers.length; i++) {
+            makers[i] = new Thread(() -> {
+                for (int at = next.getAndIncrement(); at < missing.size()
+                        && failed.get() == null; at = next.getAndIncrement()) {
+                    int number = missing.get(at);
+                    try (OutputStream out = fs.create(folder.file(number), true)) {
+                        Operations.fill(out, plan.fileBytes(number));
+                    } catch (IOException e) {
+                        failed.compareAndSet(null, e);
+                    }
+                }
+            });
+            makers[i].setDaemon(true);
+            makers[i].start();
+        }
+        await(makers, next, missing.size(), settings);
+        if (failed.get() != null) {
+            throw failed.get();
+        }
+    }
+
+    private static void await(Thread[] makers, AtomicInteger next, int all, Settings settings)
+            throws InterruptedException {
+        boolean terminal = settings.live.equals("terminal");
+        for (Thread maker : makers) {
+            for (maker.join(TOLD_EVERY_MS); maker.isAlive(); maker.join(TOLD_EVERY_MS)) {
+                if (terminal) {
+                    System.err.print("\rmaking files: " + Math.min(next.get(), all) + " of " + all + "\033[K");
+                }
+            }
+        }
+        if (terminal) {
+            System.err.print("\r\033[K");
+        }
+    }
+}

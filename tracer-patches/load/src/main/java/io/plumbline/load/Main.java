@@ -1,0 +1,180 @@
+package io.plumbline.load;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.util.VersionInfo;
+
+/** What `plumb load` starts: "run" executes a plan, "clean" removes what loads made. */
+public final class Main {
+    private static final int USAGE = 2;
+    /** The process is ending already. */
+    private static final int INTERRUPTED = 130;
+    private static final long SHORT_DRAIN_NS = 2_000_000_000L;
+    private static final int ENDING_SECONDS = 60;
+
+    private Main() {
+    }
+
+    static void say(String what) {
+        System.err.println("plumb load: " + what);
+    }
+
+    /** See plumb. */
+    public static void main(String[] arguments) {
+        int code = 1;
+        try {
+            Settings settings = Settings.of(arguments);
+            code = arguments[0].equals("clean") ? clean(settings) : run(settings);
+        } catch (UsageException e) {
+            say(e.getMessage());
+            code = USAGE;
+        } catch (IOException | RuntimeException e) {
+            say(text(e));
+        } catch (InterruptedException e) {
+            say("interrupted");
+        } catch (OutOfMemoryError e) {
+            say("out of memory: give the JVM more, with --java-option=-Xmx8g");
+        }
+        System.err.flush();
+        leave(code);
+    }
+
+    /**
+     * Ends the process: threads of a client may hang in a call that never returns, and what is done at the end may hang
+     * as well.
+     */
+    private static void leave(int code) {
+        Thread halt = new Thread(() -> {
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(ENDING_SECONDS));
+            Runtime.getRuntime().halt(code);
+        });
+        halt.setDaemon(true);
+        halt.start();
+        if (code != INTERRUPTED) {
+            System.exit(code); // the agent sends what it has
+        }
+    }
+
+    private static String text(Exception e) {
+        String message = String.valueOf(e.getMessage());
+        int line = message.indexOf('\n');
+        return e.getClass().getSimpleName() + ": " + (line < 0 ? message : message.substring(0, line));
+    }
+
+    private static Configuration configuration(Settings settings) {
+        Configuration conf = new Configuration();
+        for (String pair : settings.conf) {
+            int equals = pair.indexOf('=');
+            conf.set(pair.substring(0, equals), pair.substring(equals + 1));
+        }
+        // Of clients that come and go: none is to be given to another.
+        conf.setBoolean("fs.hdfs.impl.disable.cache", true);
+        return conf;
+    }
+
+    private static Path root(Configuration conf, Settings settings) {
+        Path folder = new Path(settings.folder);
+        URI home = FileSystem.getDefaultUri(conf);
+        return folder.toUri().getScheme() == null ? folder.makeQualified(home, new Path("/")) : folder;
+    }
+
+    private static int clean(Settings settings) throws IOException, UsageException {
+        Configuration conf = configuration(settings);
+        Path root = root(conf, settings);
+        FileSystem fs = FileSystem.get(root.toUri(), conf);
+        List<Path> foreign = new Folder(fs, root).clean();
+        for (Path path : foreign) {
+            say("not made by a load, and left: " + path);
+        }
+        return foreign.isEmpty() ? 0 : 1;
+    }
+
+    private static int run(Settings settings) throws IOException, InterruptedException, UsageException {
+        Configuration conf = configuration(settings);
+        Path root = root(conf, settings);
+        Run.Parts parts = new Run.Parts();
+        parts.plan = Plan.read(settings.plan);
+        FileSystem fs = FileSystem.get(root.toUri(), conf);
+        parts.folder = new Folder(fs, root);
+        parts.folder.claim();
+        Fill.make(fs, parts.folder, parts.plan, settings);
+        parts.clients = new Clients(conf, root.toUri(), parts.plan.clients(), settings.newClients);
+        parts.threadsMost = settings.threads;
+        parts.result = new ResultFile(settings.result, head(parts, settings));
+
+        Run run = new Run(parts);
+        CountDownLatch ended = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(run, ended)));
+        try {
+            load(run, parts.result, settings);
+        } finally {
+            ended.countDown();
+        }
+        if (run.reason() != StopReason.DONE) {
+            say("stopped: " + run.reason().text);
+        }
+        return run.reason() == StopReason.DONE ? 0 : run.reason() == StopReason.INTERRUPTED ? INTERRUPTED : 1;
+    }
+
+    private static void load(Run run, ResultFile result, Settings settings) throws IOException, InterruptedException {
+        Thread watch = new Thread(new Watch(run, result, settings), "watch");
+        watch.setDaemon(true);
+        run.start();
+        watch.start();
+        run.dispatch();
+        run.finish(run.reason() == StopReason.DONE ? settings.drainNs : SHORT_DRAIN_NS);
+        watch.interrupt();
+        watch.join();
+        result.close();
+    }
+
+    /** SIGINT or SIGTERM: the results are to be whole before the process is gone. */
+    private static void interrupt(Run run, CountDownLatch ended) {
+        run.stop(StopReason.INTERRUPTED);
+        try {
+            ended.await(ENDING_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static Map<String, String> head(Run.Parts parts, Settings settings) {
+        Plan plan = parts.plan;
+        Map<String, String> head = new LinkedHashMap<>();
+        Instant now = Instant.now();
+        head.put("started", now.toString());
+        head.put("host", host());
+        head.put("folder", parts.folder.root().toString());
+        head.put("hadoop", VersionInfo.getVersion());
+        head.put("java", System.getProperty("java.version"));
+        head.put("traced", Traces.there() ? "yes" : "no");
+        head.put("new-client", settings.newClients ? "yes" : "no");
+        head.put("threads", Integer.toString(settings.threads));
+        head.put("operations", Integer.toString(plan.operations()));
+        head.put("warm-up-operations", Integer.toString(plan.inWarmUp()));
+        head.put("plan-hash", plan.hash());
+        for (Map.Entry<String, String> line : plan.head.entrySet()) {
+            head.put("plan-" + line.getKey(), line.getValue());
+        }
+        return head;
+    }
+
+    private static String host() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package io.plumbline.load;
+
+import java.io.IOException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * An open loop: each operation is begun when it is due, whatever became of those before it. One thread hands them on; a
+ * pool of threads, as many as are needed at a time up to a bound, carries them out. An operation that finds no thread
+ * waits, and its latency counts from when it was due.
+ */
+final class Run {
+    /** How near to the due time the dispatcher sleeps; the rest it spends looking at the clock. */
+    private static final long SPIN_NS = 50_000;
+    private static final long LONGEST_SLEEP_NS = 100_000_000;
+    private static final int STACK_BYTES = 256 << 10;
+
+    private final Plan plan;
+    private final Folder folder;
+    private final Clients clients;
+    private final ResultFile result;
+    private final int threadsMost;
+    private final Progress progress = new Progress();
+    private final LinkedTransferQueue<Operation> queue = new LinkedTransferQueue<>();
+    /** Those that nobody has written down yet: who removes one writes it. */
+    private final ConcurrentHashMap<Integer, Operation> open = new ConcurrentHashMap<>();
+    private final AtomicInteger threads = new AtomicInteger();
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private volatile StopReason reason = StopReason.DONE;
+    private volatile int handedOn;
+    private volatile long startNs;
+
+    /** What a run works with. */
+    static final class Parts {
+        Plan plan;
+        Folder folder;
+        Clients clients;
+        ResultFile result;
+        int threadsMost;
+    }
+
+    Run(Parts parts) {
+        plan = parts.plan;
+        folder = parts.folder;
+        clients = parts.clients;
+        result = parts.result;
+        threadsMost = parts.threadsMost;
+    }
+
+    Progress progress() {
+        return progress;
+    }
+
+    /** Since the begin of the load. */
+    long now() {
+        return System.nanoTime() - startNs;
+    }
+
+    int inFlight() {
+        return open.size();
+    }
+
+    int handedOn() {
+        return handedOn;
+    }
+
+    boolean stopped() {
+        return stopped.get();
+    }
+
+    Plan plan() {
+        return plan;
+    }
+
+    /** No more operations are begun. The first reason counts. */
+    void stop(StopReason why) {
+        if (stopped.compareAndSet(false, true)) {
+            reason = why;
+        }
+    }
+
+    /** How long the operation that waits longest for a thread has been due. */
+    long queuedNs() {
+        Operation first = queue.peek();
+        return first == null ? 0 : Math.max(0, now() - first.dueNs);
+    }
+
+    StopReason reason() {
+        return reason;
+    }
+
+    void start() {
+        startNs = System.nanoTime();
+    }
+
+    /** Begins each operation when it is due. */
+    void dispatch() {
+        for (int i = 0; i < plan.operations(); i++) {
+            // Made before it is due: only the handing on comes after.
+            Operation operation = plan.operation(i, folder);
+            awaitDue(operation.dueNs);
+            if (stopped.get()) {
+                return;
+            }
+            operation.lateNs = Math.max(0, now() - operation.dueNs);
+            open.put(i, operation);
+            handedOn = i + 1;
+            handOn(operation);
+        }
+    }
+
+    private void awaitDue(long dueNs) {
+        for (long left = dueNs - now(); left > 0 && !stopped.get(); left = dueNs - now()) {
+            if (left > SPIN_NS) {
+                LockSupport.parkNanos(this, Math.min(left - SPIN_NS, LONGEST_SLEEP_NS));
+            }
+        }
+    }
+
+    private void handOn(Operation operation) {
+        if (queue.tryTransfer(operation)) {
+            return;
+        }
+        if (threads.get() < threadsMost) {
+            threads.incrementAndGet();
+            Thread worker = new Thread(null, () -> work(operation), "load-" + operation.number, STACK_BYTES);
+            worker.setDaemon(true);
+            worker.start();
+        } else {
+            queue.put(operation);
+        }
+    }
+
+    private void work(Operation first) {
+        try {
+            for (Operation operation = first;; operation = queue.take()) {
+                carryOut(operation);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void carryOut(Operation operation) {
+        if (!open.containsKey(operation.number)) {
+            return; // written down as unfinished meanwhile
+        }
+        operation.beginNs = Math.max(1, now());
+        progress.begun(operation.beginNs - operation.dueNs);
+        long bytes = 0;
+        Throwable thrown = null;
+        try {
+            bytes = clients.run(operation);
+        } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
+            thrown = e;
+        }
+        long endNs = now();
+        if (open.remove(operation.number) == null) {
+            return;
+        }
+        progress.ended(endNs - operation.dueNs, thrown == null);
+        try {
+            if (thrown != null && reason == StopReason.INTERRUPTED) {
+                result.unfinished(operation, endNs); // Hadoop closes its clients when the process is told to end
+            } else {
+                result.ended(operation, endNs, bytes, thrown);
+            }
+        } catch (IOException e) {
+            Main.say("the result could not be written: " + e.getMessage());
+            stop(StopReason.RESULT);
+        }
+    }
+
+    /** Waits until all that were begun have ended, no longer than that, and writes down what has not. */
+    void finish(long longestNs) throws IOException, InterruptedException {
+        long until = System.nanoTime() + longestNs;
+        while (!open.isEmpty() && System.nanoTime() < until && reason != StopReason.RESULT) {
+            Thread.sleep(5);
+        }
+        Queue<Operation> left = new java.util.PriorityQueue<>((a, b) -> Integer.compare(a.number, b.number));
+        left.addAll(open.values());
+        for (Operation operation = left.poll(); operation != null; operation = left.poll()) {
+            if (open.remove(operation.number) != null) {
+                result.unfinished(operation, now());
+            }
+        }
+        result.end(reason, now(), handedOn);
+    }
+}
