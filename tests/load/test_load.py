@@ -1,0 +1,172 @@
+"""plumb load on a real HDFS: plan, run, report, clean."""
+
+import signal
+import time
+
+import pytest
+
+from tests.cli.conftest import run_plumb
+from tests.load.conftest import KINDS, kill_executor, plan, records, report, run_load, wait_records
+
+ALL_KINDS = ",".join(f"{kind}=1" for kind in KINDS)
+SMALL = ["--files", 10, "--max-file", "64K", "--clients", 3]
+
+
+@pytest.fixture(scope="module")
+def done(hdfs, plumbd, tmp_path_factory):
+    """A run of every kind of operation, traced: (what was planned, the result's file, what was printed)."""
+    path = tmp_path_factory.mktemp("load") / "all.plan"
+    planned = plan(path, *SMALL, "--rate", 30, "--duration", "4s", "--warm-up", "1s", "--mix", ALL_KINDS)
+    ran = hdfs.run(path, "--trace", "{}:{}".format(*plumbd.thrift))
+    assert ran.returncode == 0, ran.stderr
+    plumbd.flush()
+    return planned, path.with_name("all.plan.result"), ran.stdout
+
+
+def test_each_operation_of_the_plan_is_done_once(done):
+    planned, result, _ = done
+    found = records(result)
+    assert sorted(operation.number for operation in found) == list(range(planned["operations"]))
+    assert {operation.error for operation in found} == {0} and {operation.unfinished for operation in found} == {0}
+    assert {kind: sum(o.kind == kind for o in found) for kind in KINDS} == {
+        row["kind"]: row["operations"] for row in planned["kinds"]
+    }
+    assert sum(o.bytes for o in found if "read" in o.kind) == planned["read_bytes"]
+    assert sum(o.bytes for o in found if o.kind in ("write", "append")) == planned["write_bytes"]
+    assert all(o.due <= o.begin <= o.end for o in found)
+
+
+def test_report(done):
+    _, result, printed = done
+    said = report(result)
+    measured = [operation for operation in records(result) if operation.due >= 1]
+    assert said["end"] == "done" and said["missing"] == said["damaged_records"] == 0
+    assert said["due"] == said["done"] == len(measured)
+    rows = {row["kind"]: row for row in said["kinds"]}
+    assert set(rows) == {*KINDS, "all"}
+    times = sorted(operation.latency for operation in measured)
+    p50 = rows["all"]["latency"]["p50"]
+    assert p50["ns"] == round(times[(len(times) + 1) // 2 - 1] * 1e9)
+    assert p50["low_ns"] <= p50["ns"] <= p50["high_ns"]
+    assert rows["all"]["latency"]["max_ns"] == round(times[-1] * 1e9) == said["slowest"][0]["latency_ns"]
+    assert "were due in 4 s" in printed and "slowest" in printed
+    assert run_load("report", result).stdout == printed
+
+
+def test_the_slowest_open_as_traces(done, plumbd):
+    _, result, _ = done
+    for slow in report(result)["slowest"][:5]:
+        spans = plumbd.ask(f"trace?id={slow['trace']}")["spans"]
+        assert spans[0]["function"] == f"Load#{slow['kind']}"
+        assert int(spans[0]["annotations"]["operation"]) == slow["operation"]
+        assert int(spans[0]["annotations"]["dueNs"]) == slow["due_ns"]
+        assert len(spans) > 1  # and what it did
+
+
+def test_two_runs_are_compared(done, hdfs, tmp_path):
+    """The second time the files are there; of other plans that is said."""
+    _, result, _ = done
+    other = tmp_path / "other.plan"
+    plan(other, *SMALL, "--rate", 30, "--duration", "1s", "--warm-up", "0s", "--mix", "stat=1")
+    assert hdfs.run(other).returncode == 0
+    both = report(result, other.with_name("other.plan.result"))
+    assert not both["same_plan"]
+    assert {(row["kind"], row["quantile"]) for row in both["changes"]} == {("stat", q) for q in ("p50", "p90", "p99")}
+    text = run_load("report", result, other.with_name("other.plan.result")).stdout
+    assert "had different plans" in text
+
+
+def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path):
+    """Two seconds in which nothing can be read: each read that is due in them has what is left of them as its latency,
+    and none of the others waits for it."""
+    path, result = tmp_path / "stop.plan", tmp_path / "stop.plan.result"
+    plan(path, *SMALL, "--rate", 40, "--gaps", "even", "--duration", "6s", "--warm-up", "1s", "--mix", "read=1")
+    process = hdfs.start(path)
+    wait_records(process, result, 80)
+    hdfs.signal_datanode(signal.SIGSTOP)
+    time.sleep(2)
+    hdfs.signal_datanode(signal.SIGCONT)
+    output, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+
+    found = [operation for operation in records(result) if operation.bytes > 0]
+    slow = [operation for operation in found if operation.latency > 0.5]
+    first = min(operation.due for operation in slow)
+    assert max(operation.latency for operation in slow) >= 1.9, output
+    hit = [operation for operation in found if first <= operation.due <= first + 1.4]
+    assert len(hit) >= 40  # 56 are due; some read nothing
+    for operation in hit:
+        assert operation.latency >= first + 1.9 - operation.due
+    assert max(o.begin - o.due for o in found) < 0.5  # the generator went on
+
+
+def test_a_killed_run_is_read_as_far_as_it_went(hdfs, tmp_path):
+    path, result = tmp_path / "killed.plan", tmp_path / "killed.plan.result"
+    plan(path, *SMALL, "--rate", 40, "--duration", "1m", "--warm-up", "0s", "--mix", "stat=1")
+    process = hdfs.start(path)
+    wait_records(process, result, 20)
+    kill_executor(process)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "the executor was killed" in output
+    said = report(result)
+    assert said["end"] == "killed" and said["done"] == len(records(result)) >= 20
+
+
+def test_an_interrupted_run_is_whole(hdfs, tmp_path):
+    path, result = tmp_path / "ended.plan", tmp_path / "ended.plan.result"
+    plan(path, *SMALL, "--rate", 40, "--duration", "1m", "--warm-up", "0s", "--mix", "stat=1")
+    process = hdfs.start(path)
+    wait_records(process, result, 20)
+    process.send_signal(signal.SIGTERM)
+    output, said = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    assert "It was interrupted" in output
+    said = report(result)
+    assert said["end"] == "interrupted" and said["missing"] == 0 and said["due"] == len(records(result))
+
+
+def test_a_run_that_fails_stops(hdfs, tmp_path):
+    """What it needs goes away: all fail, and it says with what."""
+    path, result = tmp_path / "fails.plan", tmp_path / "fails.plan.result"
+    plan(path, *SMALL, "--rate", 40, "--duration", "1m", "--warm-up", "0s", "--mix", "stat=1")
+    process = hdfs.start(path, folder="/fails")
+    wait_records(process, result, 20)
+    hdfs.remove("/fails/d")
+    output, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "too many operations failed" in said and "x FileNotFoundException: File does not exist" in output
+    assert report(result)["end"] == "errors"
+
+
+def test_a_foreign_folder_is_refused_and_nothing_of_it_removed(hdfs, tmp_path):
+    path = tmp_path / "small.plan"
+    plan(path, *SMALL, "--rate", 5, "--duration", "1s", "--warm-up", "0s")
+    hdfs.make("/mine/d/00")
+    for what in (hdfs.run(path, folder="/mine"), hdfs.clean(folder="/mine")):
+        assert what.returncode == 2
+        assert "/mine" in what.stderr
+    assert hdfs.tree("/mine") == ["/mine/d", "/mine/d/00"]
+
+
+def test_clean_removes_what_the_load_made_and_only_that(hdfs, done):
+    hdfs.make("/load/d/00/mine", "/load/mine")
+    left = hdfs.clean()
+    assert left.returncode == 1
+    assert "/load/d/00/mine" in left.stderr and "/load/mine" in left.stderr
+    assert hdfs.tree("/load") == ["/load/.plumb-load", "/load/d", "/load/d/00", "/load/d/00/mine", "/load/mine"]
+    hdfs.remove("/load/d/00/mine")
+    hdfs.remove("/load/mine")
+    assert hdfs.clean().returncode == 0
+    assert not [path for path in hdfs.tree("/") if path.startswith("/load")]
+    assert hdfs.clean().returncode == 0  # nothing to do
+
+
+def test_the_examples_class_path_is_hadoops(hdfs, tmp_path):
+    """Without --classpath, `hadoop classpath` says it."""
+    hadoop = tmp_path / "bin" / "hadoop"
+    hadoop.parent.mkdir()
+    hadoop.write_text(f'#!/bin/sh\n[ "$1" = classpath ] && echo "{hdfs.class_path}"\n')
+    hadoop.chmod(0o755)
+    done = run_plumb("load", "clean", "--folder", "/load", env={"HADOOP_HOME": str(tmp_path)})
+    assert done.returncode == 0, done.stderr

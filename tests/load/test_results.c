@@ -1,0 +1,208 @@
+/* Results read, and what is said of them. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/load/plan/model.h"
+#include "analyzer/load/results/quantiles.h"
+#include "analyzer/load/results/report.h"
+#include "common/base/error.h"
+#include "common/base/mix64.h"
+#include "tests/load/records.h"
+
+#define MS G_GINT64_CONSTANT(1000000)
+#define S  G_GINT64_CONSTANT(1000000000)
+
+static LoadRun *read_in(const GByteArray *result, gsize piece_bytes, GError **error) {
+    g_autoptr(LoadRunReader) reader = load_run_reader_new();
+    for (gsize at = 0; at < result->len; at += piece_bytes)
+        if (!load_run_read(reader, (Bytes){result->data + at, MIN(piece_bytes, result->len - at)}, error)) return NULL;
+    return load_run_read_end(reader, error);
+}
+
+/* Ten operations from number 5 on, latencies 10 to 100 ms; one fails, one has not ended; one is of the warm-up. */
+static GByteArray *sample(void) {
+    GByteArray *result = result_begin("host a host\n");
+    const MadeOperation warm = {LOAD_READ, 0, 0, S / 2, S / 2, S, 1, 0, FALSE};
+    result_operation(result, &warm);
+    result_text(result, 1, "IOException: a text that does not go into one record, since it is as long as this one is");
+    for (guint i = 0; i < 10; i++) {
+        const gint64 due = S + i * S;
+        const MadeOperation operation = {.kind = i % 2 == 0 ? LOAD_READ : LOAD_WRITE,
+                                         .error = i == 3,
+                                         .number = 5 + i,
+                                         .due_ns = due,
+                                         .begin_ns = due + MS,
+                                         .end_ns = due + (i + 1) * 10 * MS,
+                                         .bytes = 100,
+                                         .trace = i == 8 ? 0xabc : 0,
+                                         .unfinished = i == 9};
+        result_operation(result, &operation);
+    }
+    return result;
+}
+
+static void test_read(void) {
+    const gsize pieces[] = {1, 7, 64, 100000};
+    for (guint i = 0; i < G_N_ELEMENTS(pieces); i++) {
+        g_autoptr(GByteArray) result = sample();
+        result_end(result, RUN_DONE, 12 * S, 15);
+        GError *error = NULL;
+        g_autoptr(LoadRun) run = read_in(result, pieces[i], &error);
+        g_assert_no_error(error);
+        g_assert_cmpstr(load_run_head(run, "host"), ==, "a host");
+        g_assert_cmpuint(run->kinds[LOAD_READ].operations, ==, 5);
+        g_assert_cmpuint(run->kinds[LOAD_WRITE].operations, ==, 5);
+        g_assert_cmpuint(run->kinds[LOAD_WRITE].failed, ==, 1);
+        g_assert_cmpuint(run->kinds[LOAD_WRITE].unfinished, ==, 1);
+        g_assert_cmpuint(run->kinds[LOAD_WRITE].samples->len, ==, 4);
+        g_assert_cmpuint(run->warm_up_seen, ==, 1);
+        g_assert_cmpuint(run->damaged, ==, 0);
+        g_assert_cmpint(run->end, ==, RUN_DONE);
+
+        json_auto_t *report = load_report(run, "r", 3);
+        g_assert_cmpint(json_integer_value(json_object_get(report, "due")), ==, 10);
+        g_assert_cmpint(json_integer_value(json_object_get(report, "done")), ==, 8);
+        g_assert_cmpint(json_integer_value(json_object_get(report, "missing")), ==, 0);
+        g_assert_cmpfloat(json_real_value(json_object_get(report, "asked_per_s")), ==, 1);
+        const json_t *slow = json_object_get(report, "slowest");
+        g_assert_cmpuint(json_array_size(slow), ==, 3);
+        g_assert_cmpint(json_integer_value(json_object_get(json_array_get(slow, 0), "operation")), ==, 14);
+        g_assert_cmpstr(json_string_value(json_object_get(json_array_get(slow, 1), "trace")), ==, "0000000000000abc");
+        const json_t *failed = json_array_get(json_object_get(report, "errors"), 0);
+        g_assert_nonnull(strstr(json_string_value(json_object_get(failed, "error")), "as long as this one is"));
+    }
+}
+
+/* Of a killed process the file ends anywhere; damaged records are left out, and said. */
+static void test_killed(void) {
+    g_autoptr(GByteArray) result = sample();
+    const guint whole = result->len;
+    for (guint cut = 1; cut < 200; cut += 13) {
+        g_byte_array_set_size(result, whole - cut);
+        GError *error = NULL;
+        g_autoptr(LoadRun) run = read_in(result, 4096, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(run->end, ==, RUN_KILLED);
+        const guint64 n = run->kinds[LOAD_READ].operations + run->kinds[LOAD_WRITE].operations;
+        g_assert_cmpuint(n, ==, 10 - (cut + 63) / 64);
+        g_assert_cmpuint(run->cut_bytes, ==, (64 - cut % 64) % 64);
+        g_assert_cmpuint(run->damaged, ==, 0);
+        g_clear_pointer(&result, g_byte_array_unref);
+        result = sample();
+    }
+    result->data[whole - 64 - 20] ^= 1;
+    GError *error = NULL;
+    g_autoptr(LoadRun) run = read_in(result, 4096, &error);
+    g_assert_cmpuint(run->damaged, ==, 1);
+    json_auto_t *report = load_report(run, "r", 3);
+    g_assert_cmpint(json_integer_value(json_object_get(report, "missing")), ==, 1);
+}
+
+static void test_wrong(void) {
+    static const struct {
+        const char *text, *error;
+    } cases[] = {{"", "no result"},
+                 {"plumb-load-plan 1\n\n", "no result"},
+                 {"plumb-load-result 1\n", "no result"},
+                 {"plumb-load-result 9\n\n", "version 9"},
+                 {"plumb-load-result 1\nx\n\n", "a name, a blank"},
+                 {"plumb-load-result 1\nhost \xff\n\n", "UTF-8"},
+                 {"plumb-load-result 1\nplan-warm-up-ns 1\n\n", "plan-duration-ns is no number"}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GError) error = NULL;
+        const GByteArray result = {(guint8 *)cases[i].text, (guint)strlen(cases[i].text)};
+        g_assert_null(read_in(&result, 5, &error));
+        g_assert_nonnull(strstr(error->message, cases[i].error));
+    }
+}
+
+static gint compare(gconstpointer a, gconstpointer b) {
+    const guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void test_sort(void) {
+    guint64 state = 1;
+    for (guint n = 0; n < 3000; n = n * 2 + 1) {
+        g_autofree guint64 *times = g_new(guint64, n), *sorted = g_new(guint64, n);
+        for (guint i = 0; i < n; i++) times[i] = mix64_next(&state) >> mix64_next(&state) % 64;
+        memcpy(sorted, times, n * sizeof *times);
+        qsort(sorted, n, sizeof *sorted, compare);
+        times_sort(times, n);
+        g_assert_cmpmem(times, n * sizeof *times, sorted, n * sizeof *sorted);
+    }
+}
+
+/* In how many of many samples the interval has the true quantile. Each second is slow or fast as a whole by 'together'.
+ */
+static double coverage(double p, double together) {
+    Draws draws;
+    guint hits = 0;
+    draws_init(&draws, 5);
+    const guint runs = 400, seconds = 60, each = 20;
+    /* Of a normal distribution of deviation 1: from the sum of two. */
+    const double truth = 1e9 + 1e8 * (p == 0.5 ? 0 : 1.2815515655);
+    for (guint run = 0; run < runs; run++) {
+        g_autoptr(GArray) samples = g_array_new(FALSE, FALSE, sizeof(LoadSample));
+        for (guint s = 0; s < seconds; s++) {
+            const double shared = draw_normal(&draws, DRAW_AGE);
+            for (guint i = 0; i < each; i++) {
+                const double x = sqrt(together) * shared + sqrt(1 - together) * draw_normal(&draws, DRAW_SIZE);
+                const LoadSample sample = {(gint64)(1e9 + 1e8 * x), 0, s, 0};
+                g_array_append_val(samples, sample);
+            }
+        }
+        Quantiles quantiles;
+        quantiles_init(&quantiles, samples);
+        const Quantile found = quantiles_get(&quantiles, p);
+        hits += (double)found.low_ns <= truth && truth <= (double)found.high_ns;
+        quantiles_clear(&quantiles);
+    }
+    return (double)hits / runs;
+}
+
+static void test_coverage(void) {
+    g_assert_cmpfloat_with_epsilon(coverage(0.5, 0), 0.95, 0.03);
+    g_assert_cmpfloat_with_epsilon(coverage(0.9, 0), 0.95, 0.03);
+    g_assert_cmpfloat_with_epsilon(coverage(0.5, 0.5), 0.95, 0.04);
+    g_assert_cmpfloat_with_epsilon(coverage(0.9, 0.5), 0.95, 0.04);
+}
+
+/* n reads a second for 10 s, of about so many milliseconds. */
+static json_t *run_of(gint64 middle_ms, guint n) {
+    guint64 state = 1;
+    g_autoptr(GByteArray) result = result_begin("");
+    for (guint i = 0; i < 10 * n; i++) {
+        const gint64 due = S + i * S / n, latency = middle_ms * MS + (gint64)(mix64_next(&state) % (guint64)MS);
+        const MadeOperation operation = {LOAD_READ, 0, 5 + i, due, due, due + latency, 1, 0, FALSE};
+        result_operation(result, &operation);
+    }
+    result_end(result, RUN_DONE, 11 * S, 5 + 10 * n);
+    g_autoptr(LoadRun) run = read_in(result, 4096, NULL);
+    return load_report(run, "r", 0);
+}
+
+static const char *verdict(const json_t *document) {
+    return json_string_value(json_object_get(json_array_get(json_object_get(document, "changes"), 0), "verdict"));
+}
+
+static void test_compare(void) {
+    json_auto_t *slower = load_compare(run_of(10, 100), run_of(12, 100));
+    g_assert_cmpstr(verdict(slower), ==, "slower");
+    json_auto_t *faster = load_compare(run_of(10, 100), run_of(8, 100));
+    g_assert_cmpstr(verdict(faster), ==, "faster");
+    json_auto_t *same = load_compare(run_of(10, 100), run_of(10, 90));
+    g_assert_cmpstr(verdict(same), ==, "undecided");
+    g_assert_true(json_is_true(json_object_get(same, "same_plan")));
+}
+
+int main(int argc, char **argv) {
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/load/results/read", test_read);
+    g_test_add_func("/load/results/killed", test_killed);
+    g_test_add_func("/load/results/wrong", test_wrong);
+    g_test_add_func("/load/results/sort", test_sort);
+    g_test_add_func("/load/results/coverage", test_coverage);
+    g_test_add_func("/load/results/compare", test_compare);
+    return g_test_run();
+}
