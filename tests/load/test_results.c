@@ -154,7 +154,8 @@ static double coverage(double p, double together) {
         }
         Quantiles quantiles;
         quantiles_init(&quantiles, samples);
-        const Quantile found = quantiles_get(&quantiles, p);
+        Quantile found;
+        quantiles_get(&quantiles, &p, 1, &found);
         hits += (double)found.low_ns <= truth && truth <= (double)found.high_ns;
         quantiles_clear(&quantiles);
     }

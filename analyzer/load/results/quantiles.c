@@ -50,32 +50,47 @@ void quantiles_init(Quantiles *quantiles, const GArray *samples) {
 
 void quantiles_clear(Quantiles *quantiles) { g_clear_pointer(&quantiles->sorted, g_free); }
 
-/* Of the number of times that are not above 'value', when p of them are expected there. */
-static double deviation(const Quantiles *quantiles, double p, gint64 value) {
-    g_autofree double *surplus = g_new0(double, quantiles->seconds);
-    g_autofree guint8 *seen = g_new0(guint8, quantiles->seconds);
+/* Of each second how many times there are, and up to each of the values. */
+typedef struct Second {
+    guint32 all;
+    guint32 up_to[QUANTILES_MOST];
+} Second;
+
+/* One pass for all values. The result is to be freed. */
+static Second *count_seconds(const Quantiles *quantiles, const Quantile *values, guint n_values) {
+    Second *seconds = g_new0(Second, quantiles->seconds);
     for (gsize i = 0; i < quantiles->n; i++) {
         const LoadSample *sample = &quantiles->samples[i];
-        surplus[sample->second] += (sample->latency_ns <= value) - p;
-        seen[sample->second] = 1;
+        Second *second = &seconds[sample->second];
+        second->all++;
+        for (guint v = n_values; v > 0 && sample->latency_ns <= values[v - 1].value_ns; v--) second->up_to[v - 1]++;
     }
+    return seconds;
+}
 
+/* Of the number of times up to value v, when p of all are expected there. */
+static double deviation(const Quantiles *quantiles, const Second *seconds, guint v, double p) {
     double sum = 0, n_seconds = 0;
     for (guint s = 0; s < quantiles->seconds; s++) {
-        sum += surplus[s] * surplus[s];
-        n_seconds += seen[s];
+        const double surplus = (double)seconds[s].up_to[v] - p * (double)seconds[s].all;
+        sum += surplus * surplus;
+        n_seconds += seconds[s].all > 0;
     }
     const double grouped = n_seconds > 1 ? sum * n_seconds / (n_seconds - 1) : 0;
     return sqrt(MAX(grouped, (double)quantiles->n * p * (1 - p)));
 }
 
-Quantile quantiles_get(const Quantiles *quantiles, double p) {
+static void find_interval(const Quantiles *quantiles, double p, double width, Quantile *quantile) {
     const double n = (double)quantiles->n;
-    Quantile quantile = {.value_ns = times_quantile(quantiles->sorted, quantiles->n, p), .high_ns = -1};
-    const double width = DEVIATIONS * deviation(quantiles, p, quantile.value_ns);
     const double low = floor(n * p - width), high = ceil(n * p + width) + 1;
-    quantile.low_ns = (gint64)quantiles->sorted[low < 1 ? 0 : (gsize)low - 1];
-    quantile.low_ns = MIN(quantile.low_ns, quantile.value_ns);
-    if (high <= n) quantile.high_ns = (gint64)quantiles->sorted[(gsize)high - 1];
-    return quantile;
+    quantile->low_ns = (gint64)quantiles->sorted[low < 1 ? 0 : (gsize)low - 1];
+    quantile->low_ns = MIN(quantile->low_ns, quantile->value_ns);
+    quantile->high_ns = high <= n ? (gint64)quantiles->sorted[(gsize)high - 1] : -1;
+}
+
+void quantiles_get(const Quantiles *quantiles, const double *p, guint n_p, Quantile *found) {
+    for (guint i = 0; i < n_p; i++) found[i].value_ns = times_quantile(quantiles->sorted, quantiles->n, p[i]);
+    g_autofree Second *seconds = count_seconds(quantiles, found, n_p);
+    for (guint i = 0; i < n_p; i++)
+        find_interval(quantiles, p[i], DEVIATIONS * deviation(quantiles, seconds, i, p[i]), &found[i]);
 }

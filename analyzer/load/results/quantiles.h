@@ -27,7 +27,8 @@ typedef struct Quantiles {
 /* Borrows the samples. */
 void quantiles_init(Quantiles *quantiles, const GArray *samples);
 void quantiles_clear(Quantiles *quantiles);
-/* n must not be 0. */
-Quantile quantiles_get(const Quantiles *quantiles, double p);
+#define QUANTILES_MOST 8u
+/* At n_p probabilities, upwards, QUANTILES_MOST at most, into found. There must be times. */
+void quantiles_get(const Quantiles *quantiles, const double *p, guint n_p, Quantile *found);
 /* The time at this quantile, of sorted times. */
 gint64 times_quantile(const guint64 *sorted, gsize n, double p);

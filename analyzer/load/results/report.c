@@ -6,10 +6,9 @@
 
 #define NS 1e9
 
-static const struct {
-    const char *name;
-    double p;
-} quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}};
+static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
+static const double probabilities[] = {0.5, 0.9, 0.95, 0.99, 0.999};
+G_STATIC_ASSERT(G_N_ELEMENTS(names) == G_N_ELEMENTS(probabilities));
 
 static json_t *quantile_json(Quantile quantile) {
     json_t *object =
@@ -25,8 +24,9 @@ static json_t *latency_json(const GArray *samples) {
     quantiles_init(&sorted, samples);
     for (gsize i = 0; i < sorted.n; i++) sum += (double)sorted.sorted[i];
     json_object_set_new(object, "mean_ns", json_integer((json_int_t)(sum / (double)sorted.n)));
-    for (guint i = 0; i < G_N_ELEMENTS(quantiles); i++)
-        json_object_set_new(object, quantiles[i].name, quantile_json(quantiles_get(&sorted, quantiles[i].p)));
+    Quantile found[G_N_ELEMENTS(probabilities)];
+    quantiles_get(&sorted, probabilities, G_N_ELEMENTS(probabilities), found);
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) json_object_set_new(object, names[i], quantile_json(found[i]));
     json_object_set_new(object, "max_ns", json_integer((json_int_t)sorted.sorted[sorted.n - 1]));
     quantiles_clear(&sorted);
     return object;

@@ -28,7 +28,8 @@ final class Traces {
         }
     }
 
-    private static boolean isNull(Object span) {
+    /** Found by name, above. */
+    static boolean isNull(Object span) {
         return span == null;
     }
 
