@@ -11,13 +11,16 @@ static void add_pair(void *bytes, const char *name, const char *value) {
     *(gsize *)bytes += strlen(name) + strlen(value);
 }
 
+static gboolean brings_spans(const HttpRequest *request) {
+    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN;
+}
+
 static void look_at(const HttpRequest *request) {
     const char *why = NULL;
     gsize bytes = 0;
     g_assert_cmpuint(request->path[0], ==, '/');
-    g_assert_cmpuint(request->body_bytes, <=,
-                     request->spans != HTTP_NO_SPANS ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES);
-    g_assert_true(!request->in_chunks || (request->spans != HTTP_NO_SPANS && request->body_bytes == 0));
+    g_assert_cmpuint(request->body_bytes, <=, brings_spans(request) ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES);
+    g_assert_true(!request->in_chunks || (brings_spans(request) && request->body_bytes == 0));
     g_assert_true(request->host != NULL || !request->chunks);
     if (!http_query_parse(request->query, add_pair, &bytes, &why)) g_assert_nonnull(why);
     g_assert_cmpuint(bytes, <=, request->query == NULL ? 0 : strlen(request->query));

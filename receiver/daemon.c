@@ -305,6 +305,8 @@ static void start_http(Daemon *daemon) {
         .intake = intake_options(daemon),
         .posts_counters = counter_set_add(daemon->counters),
         .quota = daemon->quota,
+        .shell = &s->shell,
+        .unguarded = daemon->ports[PORT_HTTP].insecure,
     };
     daemon->http = http_start(&http);
     daemon->http_fd = -1;

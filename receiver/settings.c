@@ -117,6 +117,21 @@ const ConfigOption settings_table[] = {
      "A question that takes longer is refused; verify, and exports "
      "that are read, may take as long as they need. 0: never."},
 
+    {"shell.enabled", CONFIG_ENUM, "auto", 0, 0, "auto|yes|no", FALSE,
+     "The page may have plumbd run analyses: `plumb` with a command of a fixed list, never a shell. auto: unless "
+     "anybody reaches the port without a login (listen.insecure)."},
+    {"shell.program", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "The program plumb, with its folder. Empty: beside plumbd."},
+    {"shell.at-once", CONFIG_INT, "4", 1, 64, NULL, FALSE, "Analyses that run at the same time."},
+    {"shell.per-peer", CONFIG_INT, "2", 1, 64, NULL, FALSE, "The same, for one peer (address)."},
+    {"shell.time-limit", CONFIG_DURATION, "5m", NS_PER_SEC, DAY, NULL, FALSE,
+     "An analysis that takes longer is ended; so is one that takes so much processor time."},
+    {"shell.output-limit", CONFIG_SIZE, "1M", 4096, 64 * MIB, NULL, FALSE,
+     "What is kept of an analysis's lines; one that writes more is ended. Lines of those that ended of late take four "
+     "times as much."},
+    {"shell.memory", CONFIG_SIZE, "1G", 0, 64 * GIB, NULL, FALSE,
+     "Addresses that an analysis's process may use, libraries included. 0: no limit."},
+
     {"receiver.net-threads", CONFIG_INT, "0", 0, 64, NULL, FALSE,
      "Threads that read and decode; 0: one for every four processors."},
     {"receiver.shards", CONFIG_INT, "0", 0, 256, NULL, FALSE,
@@ -239,6 +254,8 @@ static gboolean check_mask(const Settings *settings, GError **error) {
 }
 
 static gboolean check(const Settings *settings, GError **error) {
+    if (settings->shell.program[0] != '\0' && !g_path_is_absolute(settings->shell.program))
+        return fail(error, PLUMB_ERROR_CONFIG, "shell.program: name it with its folder, from / on");
     if (settings->store_path[0] == '\0') return fail(error, PLUMB_ERROR_CONFIG, "store.path is empty: name a folder");
     if (settings->journal_path[0] == '\0')
         return fail(error, PLUMB_ERROR_CONFIG, "journal.path is empty: name a folder");
@@ -326,6 +343,18 @@ static void read_protection(const Config *config, Settings *s) {
     s->audit_path = g_strdup(config_string(config, "audit.path"));
 }
 
+static ShellSettings shell_of(const Config *config) {
+    return (ShellSettings){
+        .mode = (ShellMode)config_enum(config, "shell.enabled"),
+        .program = g_strdup(config_string(config, "shell.program")),
+        .at_once = (guint)config_int(config, "shell.at-once"),
+        .per_peer = (guint)config_int(config, "shell.per-peer"),
+        .limits = {.time_ns = config_duration_ns(config, "shell.time-limit"),
+                   .output_bytes = config_size_bytes(config, "shell.output-limit"),
+                   .memory_bytes = config_size_bytes(config, "shell.memory")},
+    };
+}
+
 Settings *settings_new(const Config *config, GError **error) {
     g_autoptr(Settings) s = g_new0(Settings, 1);
     guint processors = (guint)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -351,6 +380,7 @@ Settings *settings_new(const Config *config, GError **error) {
     s->query_queue = (guint)config_int(config, "http.queue");
     s->question_timeout_ns = config_duration_ns(config, "http.question-timeout");
     s->question_bytes = question_bytes(config);
+    s->shell = shell_of(config);
 
     s->traces = (OpenLimits){
         .idle_ns = config_duration_ns(config, "trace.idle"),
@@ -403,6 +433,7 @@ void settings_free(Settings *settings) {
     g_free(settings->mask_key);
     g_free(settings->audit_path);
     g_strfreev(settings->http_hosts);
+    g_free((char *)settings->shell.program);
     g_free(settings->store_path);
     g_free(settings->journal_path);
     g_strfreev(settings->name_rules);

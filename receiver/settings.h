@@ -9,6 +9,7 @@
 #include "receiver/secure/security.h"
 #include "receiver/shared/log.h"
 #include "receiver/shared/name_quota.h"
+#include "receiver/shell/limits.h"
 #include "receiver/traces/open_traces.h"
 
 extern const ConfigOption settings_table[];
@@ -36,8 +37,9 @@ typedef struct Settings {
     guint query_threads, query_queue;
     gsize question_bytes; /* never 0 */
     gint64 question_timeout_ns;
-    OpenLimits traces; /* memory_bytes is of the whole process */
-    gsize trace_bytes; /* of one part of a trace, in memory */
+    ShellSettings shell; /* its program is owned */
+    OpenLimits traces;   /* memory_bytes is of the whole process */
+    gsize trace_bytes;   /* of one part of a trace, in memory */
     gint64 clock_tolerance_ns;
     char *store_path, *journal_path;
     gsize store_cache_bytes, store_buffer_bytes;

@@ -11,6 +11,7 @@
 #include "analyzer/query/jaeger/jaeger.h"
 #include "common/base/thread.h"
 #include "common/store/store_damage.h"
+#include "receiver/http/http_shell.h"
 #include "receiver/http/login_page.h"
 #include "receiver/http/metrics.h"
 #include "receiver/http/page.h"
@@ -30,6 +31,7 @@ struct Http {
     HttpJobs *jobs;
     Masker *masker; /* NULL: nothing is masked */
     HttpPosts *posts;
+    HttpShell *shell;
     GHashTable *open; /* HttpJob whose exchange is unanswered -> has its first piece been sent? */
     pthread_t thread;
     atomic_bool stopping;
@@ -379,10 +381,43 @@ static void ask_jaeger(void *arg, HttpExchange *exchange, const char *rest) {
     ask(arg, exchange, JOB_QUERY, question);
 }
 
+/* ---- analyses that run here ---- */
+
+static gboolean is_child(void *arg, int fd, char name[PEER_NAME_BYTES]) {
+    const Http *http = arg;
+    return http_shell_child(http->shell, fd, name);
+}
+
+static void list_analyses(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_shell_analyses(((Http *)arg)->shell, exchange);
+}
+
+static void list_runs(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_shell_runs(((Http *)arg)->shell, exchange);
+}
+
+static void stream_output(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_shell_output(((Http *)arg)->shell, exchange);
+}
+
+static void begin_run(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_shell_begin(((Http *)arg)->shell, exchange);
+}
+
+static void stop_run(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    http_shell_stop(((Http *)arg)->shell, exchange);
+}
+
 /* ---- what there is, and who may ask for it ---- */
 
 #define FLUSH_USE    "flush changes things: use POST"
 #define QUESTION_USE "questions only: use GET"
+#define SHELL_USE    "this has plumbd do something: use POST"
 #define LOGIN_USE    "a login changes things: use POST"
 #define PAGE_USE     "a page is read: use GET"
 #define SPANS_USE    "spans are sent: use POST; questions are under " API
@@ -396,6 +431,11 @@ static const Route routes[] = {
     {"/api/v2/spans", ACCESS_WRITE, TRUE, SPANS_USE, AUDIT_NOTHING, take_zipkin},
     {API "flush", ACCESS_ADMIN, TRUE, FLUSH_USE, AUDIT_FLUSH, ask_flush},
     {API "export", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_EXPORT, ask_export},
+    {API "shell/analyses", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_NOTHING, list_analyses},
+    {API "shell/runs", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, list_runs},
+    {API "shell/output", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, stream_output},
+    {API "shell/run", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, begin_run},
+    {API "shell/stop", ACCESS_READ, TRUE, SHELL_USE, AUDIT_ANALYSIS, stop_run},
     {API "trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_of_trace},
     {API "*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_question}, /* any of analyzer/query/query.c */
     {"/api/services", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
@@ -491,6 +531,8 @@ Http *http_start(const HttpOptions *options) {
     if (options->intake.mask != NULL) http->masker = masker_new(options->intake.mask);
     http->names = http_names_new(options->listen, options->hosts);
 
+    http->shell = http_shell_new(http->base, options->shell, options->unguarded);
+
     const HttpServerOptions server = {
         .listen_fd = options->listen_fd,
         .base = http->base,
@@ -507,6 +549,8 @@ Http *http_start(const HttpOptions *options) {
         .sessions = http->sessions,
         .ask = on_request,
         .arg = http,
+        .children_fd = http_shell_socket(http->shell),
+        .is_child = is_child,
     };
     http->server = http_server_new(&server);
     http->wake = event_new(http->base, http->wake_fd, EV_READ | EV_PERSIST, on_wake, http);
@@ -551,6 +595,7 @@ void http_stop(Http *http) {
     atomic_store(&http->stopping, TRUE);
     wake(http);
     pthread_join(http->thread, NULL);
+    http_shell_end(http->shell);
     http_posts_stop(http->posts);
     send_all_posted(http);
     http_posts_free(http->posts);
@@ -559,6 +604,7 @@ void http_stop(Http *http) {
     send_answers(http);
     http_jobs_free(http->jobs);
     http_server_free(http->server);
+    http_shell_free(http->shell);
     event_free(http->wake);
     event_base_free(http->base);
     masker_free(http->masker);

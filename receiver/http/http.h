@@ -5,6 +5,7 @@
 
 #include "receiver/http/http_jobs.h"
 #include "receiver/http/posts.h"
+#include "receiver/shell/limits.h"
 
 typedef struct HttpOptions {
     int listen_fd; /* listening; closed by http_stop() */
@@ -24,8 +25,10 @@ typedef struct HttpOptions {
     Security *security;
     Audit *audit;
     Quotas *quotas;
-    gboolean open;   /* the port: see port_is_open() */
-    gboolean secret; /* it speaks TLS */
+    gboolean open;              /* the port: see port_is_open() */
+    gboolean secret;            /* it speaks TLS */
+    const ShellSettings *shell; /* used until the end */
+    gboolean unguarded;         /* anybody reaches the port, from other hosts too */
 } HttpOptions;
 
 typedef struct Http Http;

@@ -83,7 +83,12 @@ static gboolean parse_target(Text target, HttpRequest *request, int *code, GErro
 static HttpSpans spans_of(const HttpRequest *request) {
     if (request->method != HTTP_POST) return HTTP_NO_SPANS;
     if (strcmp(request->path, "/v1/traces") == 0) return HTTP_OTLP;
+    if (g_str_has_prefix(request->path, "/api/v1/shell/")) return HTTP_COMMAND;
     return strcmp(request->path, "/api/v2/spans") == 0 ? HTTP_ZIPKIN : HTTP_NO_SPANS;
+}
+
+static gboolean brings_spans(const HttpRequest *request) {
+    return request->spans == HTTP_OTLP || request->spans == HTTP_ZIPKIN;
 }
 
 static gboolean parse_first(Text line, HttpRequest *request, int *code, GError **error) {
@@ -98,7 +103,6 @@ static gboolean parse_first(Text line, HttpRequest *request, int *code, GError *
 }
 
 /* ---- the other lines ---- */
-
 typedef struct Seen {
     gboolean host, length, origin, type, encoding, authorization, cookie;
 } Seen;
@@ -106,7 +110,7 @@ typedef struct Seen {
 static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *code, GError **error) {
     if (seen->length) return refuse(code, 400, error, "two Content-Length");
     seen->length = TRUE;
-    const gsize most = request->spans != HTTP_NO_SPANS ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES;
+    const gsize most = brings_spans(request) ? HTTP_SPANS_MAX_BYTES : HTTP_BODY_MAX_BYTES;
     if (request->in_chunks) return refuse(code, 400, error, "Content-Length beside Transfer-Encoding");
     if (value.length == 0) return refuse(code, 400, error, "Content-Length must be a number");
     for (gsize i = 0; i < value.length; i++) {
@@ -118,7 +122,7 @@ static gboolean parse_length(Text value, Seen *seen, HttpRequest *request, int *
 }
 
 static gboolean parse_coding(Text value, const Seen *seen, HttpRequest *request, int *code, GError **error) {
-    if (request->spans == HTTP_NO_SPANS || !text_is(value, "chunked") || !request->chunks)
+    if (!brings_spans(request) || !text_is(value, "chunked") || !request->chunks)
         return refuse(code, 501, error, "Transfer-Encoding: send the body with its Content-Length");
     if (seen->length || request->in_chunks)
         return refuse(code, 400, error, "Transfer-Encoding beside Content-Length, or twice");
@@ -181,6 +185,7 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
     if (!cut_at(&line, ':', &name) || !is_name(name))
         return refuse(code, 400, error, "a header must be a name, a colon and a value, in one line");
     const Text value = trim(line);
+
     if (text_is(name, "Host") && !set_once(&request->host, &seen->host, value))
         return refuse(code, 400, error, "two Host");
     if (text_is(name, "Origin") && !set_once(&request->origin, &seen->origin, value))
@@ -198,6 +203,8 @@ static gboolean parse_line(Text line, Seen *seen, HttpRequest *request, int *cod
     if (text_is(name, "Accept-Encoding")) request->gzip = weight_of(value, "gzip") > 0;
     if (text_is(name, "Accept")) parse_types(value, request);
     if (text_is(name, "If-None-Match") && request->known == NULL) request->known = g_strndup(value.at, value.length);
+    if (text_is(name, "Last-Event-ID") && request->last_event == NULL)
+        request->last_event = g_strndup(value.at, value.length);
     if (text_is(name, "Connection")) parse_connection(value, request);
     if (text_is(name, "Expect") && text_is(value, "100-continue")) request->continues = request->chunks;
     return TRUE;
@@ -255,6 +262,7 @@ void http_request_clear(HttpRequest *request) {
     wipe(request->authorization);
     wipe(request->cookie);
     g_free(request->known);
+    g_free(request->last_event);
     *request = (HttpRequest){0};
 }
 

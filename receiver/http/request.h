@@ -13,8 +13,8 @@
 
 typedef enum { HTTP_GET, HTTP_HEAD, HTTP_POST } HttpMethod;
 
-/* What a request brings, by method and path. */
-typedef enum { HTTP_NO_SPANS, HTTP_OTLP, HTTP_ZIPKIN } HttpSpans;
+/* What a request brings, by method and path; of HTTP_COMMAND it is a few lines for the shell, and no spans. */
+typedef enum { HTTP_NO_SPANS, HTTP_OTLP, HTTP_ZIPKIN, HTTP_COMMAND } HttpSpans;
 
 typedef struct HttpRequest {
     HttpMethod method;
@@ -31,6 +31,7 @@ typedef struct HttpRequest {
     char *origin;                          /* NULL: none */
     char *authorization, *cookie;          /* NULL: none; secrets */
     char *known;                           /* If-None-Match: the tag of what the peer has; NULL: none */
+    char *last_event;                      /* Last-Event-ID: what the reader of a stream has; NULL: none */
     gboolean gzip;                         /* the peer unpacks it */
     gboolean open_metrics;                 /* it takes OpenMetrics, no less than Prometheus's older text */
 } HttpRequest;

@@ -48,6 +48,7 @@ typedef struct HttpConnection {
     HttpExchange *exchange; /* PHASE_BODY to PHASE_PIECES */
     gboolean keep_alive, linger;
     gboolean secret;  /* under TLS */
+    gboolean child;   /* of a process of our own */
     gboolean chunks;  /* pieces are framed */
     gboolean silent;  /* HEAD: no body */
     gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
@@ -75,6 +76,7 @@ struct HttpServer {
     GQueue connections; /* HttpConnection */
     Unsent *unsent;
     struct event *acceptable, *tick;
+    struct event *children; /* NULL: none */
 };
 
 static gint64 now_monotonic_ns(void) { return clock_monotonic_ns(clock_system()); }
@@ -484,6 +486,10 @@ static void log_in_by_token(HttpConnection *connection, HttpExchange *exchange) 
 
 static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
+    if (connection->child) {
+        exchange->roles = ACCESS_READ;
+        return;
+    }
     const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
     exchange->principal = ssl != NULL ? tls_principal(ssl) : NULL;
     if (connection->secret) log_in_by_token(connection, exchange);
@@ -641,9 +647,9 @@ static void on_event(struct bufferevent *stream, short what, void *arg) {
 /* ---- accepting ---- */
 
 /* *secret: under TLS. */
-static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean *secret) {
+static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean child, gboolean *secret) {
     struct event_base *base = server->options.base;
-    struct ssl_ctx_st *tls = security_tls(server->options.security);
+    struct ssl_ctx_st *tls = child ? NULL : security_tls(server->options.security);
     *secret = tls != NULL;
     if (tls == NULL) return bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
     struct bufferevent *stream = bufferevent_openssl_socket_new(base, fd, tls_session_new(tls, FALSE),
@@ -653,11 +659,9 @@ static struct bufferevent *stream_new(HttpServer *server, int fd, gboolean *secr
     return stream;
 }
 
-static void open_connection(HttpServer *server, int fd, const struct sockaddr *address, socklen_t length) {
+static void open_connection(HttpServer *server, int fd, const char *name, gboolean child) {
     static LogLimit limit;
     const int on = 1;
-    char name[PEER_NAME_BYTES];
-    peer_name_of(address, length, name);
     PeerPlace *place = shares_take(server->options.shares, PEER_READERS, fd, name, 0);
     if (place == NULL) {
         close(fd);
@@ -670,12 +674,13 @@ static void open_connection(HttpServer *server, int fd, const struct sockaddr *a
     }
 
     /* A long answer is written in pieces, and the last would wait for the acknowledgement of those before: 40 ms. */
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (!child) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     HttpConnection *connection = g_new0(HttpConnection, 1);
     connection->server = server;
     connection->place = place;
     connection->link.data = connection;
-    connection->stream = stream_new(server, fd, &connection->secret);
+    connection->child = child;
+    connection->stream = stream_new(server, fd, child, &connection->secret);
     g_queue_push_tail_link(&server->connections, &connection->link);
     set_phase(connection, PHASE_HEAD); /* who connects asks */
     bufferevent_setcb(connection->stream, on_readable, on_written, on_event, connection);
@@ -695,7 +700,9 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
         socklen_t length = sizeof address;
         int fd = accept4(listen_fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            open_connection(server, fd, (const struct sockaddr *)&address, length);
+            char name[PEER_NAME_BYTES];
+            peer_name_of((const struct sockaddr *)&address, length, name);
+            open_connection(server, fd, name, FALSE);
             continue;
         }
 
@@ -707,6 +714,18 @@ static void on_acceptable(evutil_socket_t listen_fd, short what, void *arg) {
         }
         if (errno != ECONNABORTED && errno != EINTR) return;
     }
+}
+
+static void on_child(evutil_socket_t listen_fd, short what, void *arg) {
+    (void)what;
+    HttpServer *server = arg;
+    char name[PEER_NAME_BYTES];
+    const int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return;
+    if (server->options.is_child(server->options.arg, fd, name))
+        open_connection(server, fd, name, TRUE);
+    else
+        close(fd);
 }
 
 /* ---- time ---- */
@@ -767,6 +786,10 @@ HttpServer *http_server_new(const HttpServerOptions *options) {
     server->unsent = unsent_new(options->questions);
     server->acceptable = event_new(options->base, options->listen_fd, EV_READ | EV_PERSIST, on_acceptable, server);
     event_add(server->acceptable, NULL);
+    if (options->children_fd >= 0) {
+        server->children = event_new(options->base, options->children_fd, EV_READ | EV_PERSIST, on_child, server);
+        event_add(server->children, NULL);
+    }
     const gint64 every_ns = CLAMP(options->timeout_ns / 4, 10 * NS_PER_MS, NS_PER_SEC / 2);
     const struct timeval every = {every_ns / NS_PER_SEC, every_ns % NS_PER_SEC / NS_PER_US};
     server->tick = event_new(options->base, -1, EV_PERSIST, on_tick, server);
@@ -779,6 +802,7 @@ void http_server_free(HttpServer *server) {
     while (server->connections.head != NULL) connection_free(server->connections.head->data);
     event_free(server->tick);
     event_free(server->acceptable);
+    if (server->children != NULL) event_free(server->children);
     close(server->options.listen_fd);
     unsent_free(server->unsent);
     g_free(server);

@@ -14,12 +14,19 @@ static const struct {
     const char *name;
     AuditLevel level;
 } actions[] = {
-    [AUDIT_NOTHING] = {"", AUDIT_LEVEL_READS},          [AUDIT_START] = {"start", AUDIT_LEVEL_CHANGES},
-    [AUDIT_STOP] = {"stop", AUDIT_LEVEL_CHANGES},       [AUDIT_RELOAD] = {"reload", AUDIT_LEVEL_CHANGES},
-    [AUDIT_LOGIN] = {"login", AUDIT_LEVEL_CHANGES},     [AUDIT_LOGIN_REFUSED] = {"login refused", AUDIT_LEVEL_CHANGES},
-    [AUDIT_LOGOUT] = {"logout", AUDIT_LEVEL_CHANGES},   [AUDIT_DENIED] = {"denied", AUDIT_LEVEL_CHANGES},
-    [AUDIT_FLUSH] = {"flush", AUDIT_LEVEL_CHANGES},     [AUDIT_EXPORT] = {"export", AUDIT_LEVEL_CHANGES},
-    [AUDIT_QUESTION] = {"question", AUDIT_LEVEL_READS}, [AUDIT_LEFT_OUT] = {"left out", AUDIT_LEVEL_CHANGES},
+    [AUDIT_NOTHING] = {"", AUDIT_LEVEL_READS},
+    [AUDIT_START] = {"start", AUDIT_LEVEL_CHANGES},
+    [AUDIT_STOP] = {"stop", AUDIT_LEVEL_CHANGES},
+    [AUDIT_RELOAD] = {"reload", AUDIT_LEVEL_CHANGES},
+    [AUDIT_LOGIN] = {"login", AUDIT_LEVEL_CHANGES},
+    [AUDIT_LOGIN_REFUSED] = {"login refused", AUDIT_LEVEL_CHANGES},
+    [AUDIT_LOGOUT] = {"logout", AUDIT_LEVEL_CHANGES},
+    [AUDIT_DENIED] = {"denied", AUDIT_LEVEL_CHANGES},
+    [AUDIT_FLUSH] = {"flush", AUDIT_LEVEL_CHANGES},
+    [AUDIT_EXPORT] = {"export", AUDIT_LEVEL_CHANGES},
+    [AUDIT_QUESTION] = {"question", AUDIT_LEVEL_READS},
+    [AUDIT_ANALYSIS] = {"analysis", AUDIT_LEVEL_CHANGES},
+    [AUDIT_LEFT_OUT] = {"left out", AUDIT_LEVEL_CHANGES},
 };
 
 AuditLevel audit_level_of(AuditAction action) { return actions[action].level; }

@@ -23,6 +23,7 @@ typedef enum {
     AUDIT_FLUSH,
     AUDIT_EXPORT,
     AUDIT_QUESTION,
+    AUDIT_ANALYSIS, /* of the page's shell: begun, or stopped */
     AUDIT_LEFT_OUT, /* lines that are not there */
 } AuditAction;
 

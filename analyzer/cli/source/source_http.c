@@ -9,10 +9,13 @@
 #define CONNECT_TIMEOUT_S 10L
 /* An answer may take minutes (verify), so there is no limit on the whole; a lost peer is noticed by TCP keep-alive. */
 #define KEEPALIVE_S 15L
+/* How a plumbd that runs us for its page is asked (receiver/shell/shell.h). */
+#define LOCAL_SOCKET "unix:@"
 
 typedef struct HttpSource {
     char *base;          /* "http://127.0.0.1:9096" */
     const char *address; /* the end of it: "127.0.0.1:9096" */
+    char *socket;        /* of an address "unix:@NAME": NAME, which is in no file system; else NULL */
     WireSecurity security;
     struct curl_slist *headers; /* with the token; NULL: none */
     CURL *curl;
@@ -58,6 +61,7 @@ static void http_close(void *data) {
     curl_easy_cleanup(self->curl);
     curl_global_cleanup();
     g_free(self->base);
+    g_free(self->socket);
     g_free(self);
 }
 
@@ -73,12 +77,15 @@ static gboolean add_token(HttpSource *self, GError **error) {
 }
 
 void *source_http_open(const SourceOptions *options, GError **error) {
-    char *base = source_http_base(options->server, wire_security_is_set(&options->security), error);
+    const gboolean local = g_str_has_prefix(options->server, LOCAL_SOCKET);
+    char *base = local ? g_strdup("http://localhost")
+                       : source_http_base(options->server, wire_security_is_set(&options->security), error);
     if (base == NULL) return NULL;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     HttpSource *self = g_new0(HttpSource, 1);
     self->base = base;
     self->address = strstr(base, "://") + strlen("://");
+    self->socket = local ? g_strdup(options->server + strlen(LOCAL_SOCKET)) : NULL;
     self->security = options->security;
     if (options->security.token_file != NULL && !add_token(self, error)) {
         http_close(self);
@@ -191,6 +198,7 @@ static gboolean perform(HttpSource *self, const char *url, gboolean post, Reply 
     curl_easy_setopt(self->curl, CURLOPT_URL, url);
     curl_easy_setopt(self->curl, CURLOPT_ERRORBUFFER, self->message);
     curl_easy_setopt(self->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (self->socket != NULL) curl_easy_setopt(self->curl, CURLOPT_ABSTRACT_UNIX_SOCKET, self->socket);
     set_security(self);
     curl_easy_setopt(self->curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(self->curl, CURLOPT_NOSIGNAL, 1L);
