@@ -311,9 +311,10 @@ char **plan_arguments(const json_t *request, const PlanAnalysis **analysis, GErr
 }
 
 static gboolean is_plain(const char *text) {
+    const gboolean comment = *text == '#';
     for (; *text != '\0'; text++)
-        if (!g_ascii_isalnum(*text) && strchr("-_=./,:@%+", *text) == NULL) return FALSE;
-    return TRUE;
+        if (!g_ascii_isalnum(*text) && strchr("-_=./,:@%+#", *text) == NULL) return FALSE;
+    return !comment;
 }
 
 /* Is "--" needed for what follows it? */

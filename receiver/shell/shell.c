@@ -82,7 +82,7 @@ static char *program_of(const ShellSettings *settings) {
 
 static char *why_off(const Shell *shell) {
     const ShellMode mode = shell->options.settings->mode;
-    if (mode == SHELL_NO) return g_strdup("analyses are not run here: shell.enabled in plumbd's configuration says so");
+    if (mode == SHELL_NO) return g_strdup("shell.enabled in plumbd's configuration is no, so no analyses are run here");
     if (mode == SHELL_AUTO && shell->options.unguarded)
         return g_strdup("anybody reaches this port without a login (listen.insecure), so no analyses are run here; "
                         "shell.enabled = yes changes that");

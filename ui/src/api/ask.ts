@@ -27,7 +27,7 @@ export class Refused extends Error {
 /** There was no answer: plumbd is away, or the way to it is. */
 export class Gone extends Error {}
 
-async function reasonOf(response: Response): Promise<string> {
+export async function reasonOf(response: Response): Promise<string> {
   const text = await response.text()
   try {
     const document = JSON.parse(text) as { error?: unknown }

@@ -9,6 +9,7 @@ import { FunctionsView } from './functions/view.tsx'
 import { HostsView } from './hosts/view.tsx'
 import { OperationsView } from './operations/view.tsx'
 import { OverviewView } from './overview/view.tsx'
+import { ShellView } from './shell/view.tsx'
 import { StageView } from './stage/view.tsx'
 import { StatusView } from './status/view.tsx'
 import { TraceView } from './trace/view.tsx'
@@ -44,5 +45,6 @@ export const VIEWS: readonly ViewOf[] = [
     hidden: true,
     withoutPeriod: true,
   },
+  { name: 'shell', title: 'Shell', key: 'x', draw: ShellView, withoutPeriod: true },
   { name: 'status', title: 'Status', key: 's', draw: StatusView, withoutPeriod: true },
 ]

@@ -1,0 +1,157 @@
+// An analysis of plumb, run by plumbd: what it writes, as it comes.
+
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { beginRun, type AnalysesAnswer, type Analysis, type RunsAnswer, type ShellRun } from '../../api/shell.ts'
+import { go, value } from '../../app/address.ts'
+import { zone } from '../../app/choices.ts'
+import { useQuestion } from '../../app/question.ts'
+import { Shown } from '../../parts/states.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { Copy, View } from '../../parts/view.tsx'
+import { dayTime } from '../../text/times.ts'
+import { count } from '../../text/units.ts'
+import { visible } from '../../text/visible.ts'
+import { chosenOf, commandOf, lackingOf, parametersOf } from './fields.ts'
+import { Form, useNames } from './form.tsx'
+import { Lines, StateOf, tookOf, useOutput, type Output } from './output.tsx'
+
+const COLUMNS: readonly Column<ShellRun>[] = [
+  {
+    key: 'command',
+    head: 'command',
+    text: true,
+    cell: (run) => (
+      <button type="button" class="plain" title="Its lines" onClick={() => go({ run: run.id })}>
+        <code>{visible(run.command)}</code>
+      </button>
+    ),
+  },
+  { key: 'state', head: 'state', text: true, cell: (run) => <StateOf state={run.state} /> },
+  { key: 'by', head: 'by', text: true, cell: (run) => visible(run.by) },
+  { key: 'begin', head: 'begin', cell: (run) => dayTime(run.begin_time_ns, zone.value) },
+  { key: 'took', head: 'took', cell: tookOf },
+  { key: 'lines', head: 'lines', cell: (run) => count(run.lines) },
+]
+
+function Earlier({ runs, shown }: { runs: readonly ShellRun[]; shown: string | undefined }): VNode {
+  return (
+    <section>
+      <h2>Runs</h2>
+      {runs.length === 0 ? (
+        <p class="quiet-text">Nothing was run since plumbd started.</p>
+      ) : (
+        <Table
+          label="Runs"
+          columns={COLUMNS}
+          rows={runs}
+          rowKey={(run) => run.id}
+          rowClass={(run) => (run.id === shown ? 'chosen' : '')}
+        />
+      )}
+    </section>
+  )
+}
+
+function Prompt({ analysis }: { analysis: Analysis }): VNode {
+  const command = commandOf(analysis, chosenOf(analysis))
+  return (
+    <p class="same">
+      <code>{visible(command)}</code>
+      <Copy text={command} label="copy" />
+    </p>
+  )
+}
+
+/** What begins a run, whether one is on its way, and why it was refused. */
+function useBegin(analysis: Analysis | undefined): { begin: () => void; busy: boolean; refused: string } {
+  const [busy, setBusy] = useState(false)
+  const [refused, setRefused] = useState('')
+  const begin = (): void => {
+    if (analysis === undefined || busy) return
+    const lacking = lackingOf(analysis)
+    if (lacking !== undefined) {
+      setRefused(`${lacking} is needed.`)
+      return
+    }
+    setBusy(true)
+    setRefused('')
+    beginRun(analysis.analysis, parametersOf(chosenOf(analysis)))
+      .then(
+        (run) => go({ run: run.id }),
+        (error: unknown) => setRefused((error as Error).message),
+      )
+      .finally(() => setBusy(false))
+  }
+  return { begin, busy, refused }
+}
+
+function Off({ why }: { why: string }): VNode {
+  return (
+    <div class="empty">
+      <h2>No analyses are run here</h2>
+      <p>{visible(why)}.</p>
+      <p>
+        In a terminal, <code>plumb --help</code> lists the same.
+      </p>
+    </div>
+  )
+}
+
+function sentence(output: Output | undefined): VNode {
+  if (output === undefined)
+    return <>Choose an analysis, and run it: plumbd starts plumb, and its lines come here as it writes them.</>
+  if (output.run === undefined) return <>{count(output.lines)} lines so far.</>
+  const { state } = output.run
+  if (state === 'done') return <>It is done, with {count(output.lines)} lines.</>
+  if (state === 'stopped') return <>It was stopped.</>
+  return <span class="warn-text">{state === 'cut' ? 'It was ended at a limit.' : 'It failed: its lines say why.'}</span>
+}
+
+export function ShellView(): VNode {
+  const answer = useQuestion<AnalysesAnswer>('shell/analyses', {})
+  const analyses = answer.data?.analyses
+  const analysis = analyses?.find((one) => one.analysis === (value('do') ?? 'slow')) ?? analyses?.[0]
+  const names = useNames(answer.data?.enabled === true ? analysis : undefined)
+  const shown = value('run')
+  const output = useOutput(shown)
+  const { begin, busy, refused } = useBegin(analysis)
+  // Another address, so that the list is asked for again: it tells of the new run, and of its end.
+  const runs = useQuestion<RunsAnswer>('shell/runs', { shown, state: output?.run?.state })
+  return (
+    <View
+      title="Shell"
+      question="What does plumb say? Analyses of a fixed list, run by plumbd."
+      sentence={answer.data?.enabled === true ? sentence(output) : undefined}
+      asked={[{ question: 'shell/runs', parameters: {}, command: false }]}
+    >
+      <Shown answer={answer} lines={10}>
+        {(data) =>
+          !data.enabled || analysis === undefined ? (
+            <Off why={data.why ?? 'plumbd has no analyses'} />
+          ) : (
+            <div class="shell">
+              <div>
+                <Form analyses={data.analyses} analysis={analysis} names={names} running={busy} run={begin} />
+                <Prompt analysis={analysis} />
+                {refused !== '' && (
+                  <p class="notice bad" role="alert">
+                    {visible(refused)}
+                  </p>
+                )}
+              </div>
+              <div>
+                {output !== undefined && (
+                  <Lines output={output} known={runs.data?.runs.find((run) => run.id === shown)} />
+                )}
+                <Shown answer={runs} lines={4}>
+                  {(list) => <Earlier runs={list.runs} shown={shown} />}
+                </Shown>
+              </div>
+            </div>
+          )
+        }
+      </Shown>
+    </View>
+  )
+}
