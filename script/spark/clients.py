@@ -92,6 +92,43 @@ FAULTS = {
 }
 
 
+# What is counted as one operation: the last call of a file that is written, the first of one that is read.
+OPERATION = {"read": "DFSInputStream#new"}
+WRITTEN = "DFSOutputStream#close"
+MINUTE_NS = 60_000_000_000
+
+
+def critical_by_host(rows, operation):
+    """Of the rows of `plumb functions --by host`: ({host: seconds of critical time}, operations)."""
+    seconds, operations = defaultdict(float), 0
+    for row in rows:
+        seconds[row.get("host", "")] += row["critical_ns"] / 1e9
+        operations += row["calls"] if row["function"] == operation else 0
+    return seconds, operations
+
+
+def lost_by_host(before, during, operation):
+    """Critical seconds beyond what as many operations took before the fault, by host; None: nothing to compare."""
+    well, n_well = critical_by_host(before, operation)
+    ill, n_ill = critical_by_host(during, operation)
+    if not n_well or not n_ill:
+        return None
+    return {host: ill[host] - well[host] * n_ill / n_well for host in sorted({*well, *ill})}
+
+
+def lost_shares(lost, guilty_hosts):
+    """{"seconds" that were lost in all, and of these the shares of the "guilty" hosts, of "innocent" servers, and of
+    "clients", where what nobody is seen to work at stays}"""
+    total = sum(lost.values())
+    if total <= 0:
+        return {"seconds": total}
+    parts = {"guilty": 0.0, "innocent": 0.0, "clients": 0.0}
+    for host, seconds in lost.items():
+        part = "guilty" if host in guilty_hosts else "clients" if host in CLIENTS else "innocent"
+        parts[part] += seconds
+    return {"seconds": total, **{part: seconds / total for part, seconds in parts.items()}}
+
+
 def names(row, culprit):
     hosts, layers = culprit
     return row.get("host") in hosts and (layers is ANY or row.get("layer") in layers)
@@ -160,6 +197,7 @@ class ClientBed(Bed):
             until(loads, time.monotonic() + healthy)
             stack.enter_context(fault.make(self.faults))
             about = self._watch(fault, http, loads, faulty)
+            about["lost"] = self._lost(fault, http, about["begin_ms"], healthy)
         about.update(
             fault=name, load=fault.load, replication=fault.replication, healthy=healthy, faulty=faulty, hadoop=HADOOP
         )
@@ -169,6 +207,17 @@ class ClientBed(Bed):
         shutil.rmtree(folder, ignore_errors=True)
         partial.rename(folder)
         return about
+
+    def _lost(self, fault, http, begin_ms, healthy):
+        """What the fault cost, and where: of whole minutes before it and of it."""
+        begin = begin_ms * 1_000_000 // MINUTE_NS
+        first, now = begin - healthy // 60 + 1, time.time_ns() // MINUTE_NS
+        before, during = (
+            ask(http, f"functions?by=host&limit=0&since={since * MINUTE_NS}&until={until * MINUTE_NS}")["functions"]
+            for since, until in ((first, begin), (begin + 1, now))
+        )
+        lost = lost_by_host(before, during, OPERATION.get(fault.load, WRITTEN))
+        return lost and lost_shares(lost, {host for hosts, _ in fault.guilty for host in hosts})
 
     def _watch(self, fault, http, loads, faulty):
         begin, begin_ms = time.monotonic(), time.time_ns() // 1_000_000
@@ -190,9 +239,13 @@ class ClientBed(Bed):
         }
 
 
+def ask(http, question):
+    with urllib.request.urlopen(f"http://{http}/api/v1/{question}", timeout=READY_SECONDS) as answer:
+        return json.load(answer)
+
+
 def ask_slow(http):
-    with urllib.request.urlopen(f"http://{http}/api/v1/slow", timeout=READY_SECONDS) as answer:
-        return json.load(answer)["slow"]
+    return ask(http, "slow")["slow"]
 
 
 def until(loads, end):
@@ -217,11 +270,19 @@ def texts(rows):
     return ", ".join(f"{host}: {layer}" for host, layer in rows) or "-"
 
 
+def lost_texts(lost):
+    if not lost:
+        return ["-"] * 3
+    shares = [f"{100 * lost[part]:.0f}" if part in lost else "-" for part in ("guilty", "innocent")]
+    return [f"{lost['seconds']:.0f}", *shares]
+
+
 def table(folder):
     """Markdown: a line for each run, and one for all of a fault."""
     lines = [
-        "| fault | load | replicas | run | right | after, s | begin off by, s | named wrongly |",
-        "|---|---|--:|--:|---|--:|--:|---|",
+        "| fault | load | replicas | run | right | after, s | begin off by, s | named wrongly "
+        "| lost, s | at the guilty, % | at innocent servers, % |",
+        "|---|---|--:|--:|---|--:|--:|---|--:|--:|--:|",
     ]
     for fault, runs in runs_in(folder).items():
         for number, run in enumerate(runs, 1):
@@ -229,7 +290,7 @@ def table(folder):
             off = ", ".join(f"{seconds:.0f}" for seconds in run["begin_off_seconds"]) or "-"
             lines.append(
                 f"| {fault} | {run['load']} | {run['replication']} | {number} | {'yes' if run['right'] else 'no'} "
-                f"| {after} | {off} | {texts(run['wrong'])} |"
+                f"| {after} | {off} | {texts(run['wrong'])} | {' | '.join(lost_texts(run.get('lost')))} |"
             )
         right = sum(run["right"] for run in runs)
         times = [run["seconds"] for run in runs if run["seconds"] is not None]
@@ -237,6 +298,6 @@ def table(folder):
         lines.append(
             f"| **{fault}** | | | all | {right} of {len(runs)} | {f'{median(times):.0f}' if times else '-'} "
             f"| {f'{sum(near)} of {len(near)} within {BEGIN_SECONDS}' if near else '-'} "
-            f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} |"
+            f"| {sum(bool(run['wrong']) for run in runs)} of {len(runs)} | | | |"
         )
     return "\n".join(lines)

@@ -42,20 +42,49 @@ def test_whatever_a_hung_process_did_is_right():
     assert judged("write-hung", row("datanode2", "processor"))[0] is True
 
 
+def function(host, name, calls, critical_seconds):
+    return {"host": host, "function": name, "calls": calls, "critical_ns": critical_seconds * 1e9}
+
+
+def test_what_was_lost_is_compared_by_operation():
+    before = [function("client1", clients.WRITTEN, 100, 10), function("datanode2", "disk", 900, 20)]
+    during = [
+        function("client1", clients.WRITTEN, 10, 2),
+        function("datanode2", "disk", 90, 21),
+        function("datanode3", "disk", 90, 0),
+    ]
+    lost = clients.lost_by_host(before, during, clients.WRITTEN)
+    assert lost == {"client1": 1.0, "datanode2": 19.0, "datanode3": 0.0}
+    assert clients.lost_shares(lost, {"datanode2"}) == {
+        "seconds": 20.0,
+        "guilty": 0.95,
+        "innocent": 0.0,
+        "clients": 0.05,
+    }
+    assert clients.lost_by_host([], during, clients.WRITTEN) is None
+
+
 def test_table(tmp_path):
     common = {"load": "write", "replication": 3}
     runs = [
         {"fault": "none", "right": True, "seconds": None, "begin_off_seconds": [], "wrong": []},
-        {"fault": "write-hung", "right": True, "seconds": 130.2, "begin_off_seconds": [30.0], "wrong": []},
+        {
+            "fault": "write-hung",
+            "right": True,
+            "seconds": 130.2,
+            "begin_off_seconds": [30.0],
+            "wrong": [],
+            "lost": {"seconds": 91.4, "guilty": 0.93, "innocent": 0.02, "clients": 0.05},
+        },
         {"fault": "write-hung", "right": False, "seconds": None, "begin_off_seconds": [], "wrong": [["x", "disk"]]},
     ]
     for number, run in enumerate(runs):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "run.json").write_text(json.dumps({**common, **run}))
     assert clients.table(tmp_path).splitlines()[2:] == [
-        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - |",
-        "| write-hung | write | 3 | 2 | no | - | - | x: disk |",
-        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 |",
-        "| none | write | 3 | 1 | yes | - | - | - |",
-        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 |",
+        "| write-hung | write | 3 | 1 | yes | 130 | 30 | - | 91 | 93 | 2 |",
+        "| write-hung | write | 3 | 2 | no | - | - | x: disk | - | - | - |",
+        "| **write-hung** | | | all | 1 of 2 | 130 | 1 of 1 within 60 | 1 of 2 | | | |",
+        "| none | write | 3 | 1 | yes | - | - | - | - | - | - |",
+        "| **none** | | | all | 1 of 1 | - | - | 0 of 1 | | | |",
     ]
