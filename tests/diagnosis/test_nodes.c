@@ -341,6 +341,17 @@ static void test_silent(void) {
     g_assert_cmpfloat_with_epsilon((double)spell->lost_critical_ns / 1e9, 15 * 20, 15);
 }
 
+/* Clients that wait for it ask the others for little: in some minute hardly any of them is heard. */
+static void test_silent_little_asked(void) {
+    SimulatedSilence silences[13] = {{3, 25, 39, 0, 20 * NS_PER_SEC}};
+    for (guint32 i = 1; i < G_N_ELEMENTS(silences); i++)
+        silences[i] = (SimulatedSilence){i < 4 ? i - 1 : i, 26, 26, 0, 0};
+    g_autoptr(NodeGrid) grid = NULL;
+    g_autoptr(NodesReport) report = NULL;
+    g_assert_nonnull(find_silent(silences, G_N_ELEMENTS(silences), &report, &grid));
+    g_assert_cmpuint(report->spells->len, ==, 1);
+}
+
 /* It is told after two silent minutes, and not before. */
 static void test_silent_soon(void) {
     for (guint32 silent = 1; silent <= 3; silent++) {
@@ -667,6 +678,7 @@ int main(int argc, char **argv) {
     g_test_add_func("/diagnosis/nodes/alone", test_alone);
     g_test_add_func("/diagnosis/nodes/learning", test_learning);
     g_test_add_func("/diagnosis/nodes/silent", test_silent);
+    g_test_add_func("/diagnosis/nodes/silent-little-asked", test_silent_little_asked);
     g_test_add_func("/diagnosis/nodes/silent-soon", test_silent_soon);
     g_test_add_func("/diagnosis/nodes/silent-passing", test_silent_passing);
     g_test_add_func("/diagnosis/nodes/silent-without-fault", test_silent_without_fault);

@@ -11,8 +11,7 @@
 
 typedef struct Silence {
     const NodeGrid *grid;
-    guint32 *heard_in; /* of each window: how many nodes were heard */
-    guint32 n_nodes;   /* that are heard at all */
+    guint32 n_nodes; /* that are heard at all */
     GArray *spells;
 } Silence;
 
@@ -39,11 +38,18 @@ static gboolean was_heard(const Heard *heard, guint32 last) {
     return windows >= LEARN_LEAST && n >= SILENT_HEARD * windows;
 }
 
-/* Do the others go on in all of the windows (last, end)? */
+/* Are at least half of the nodes heard in the windows (last, end)? Not in each of them: clients that wait for one node
+ * ask the others for little. */
 static gboolean others_go_on(const Silence *silence, guint32 last, guint32 end) {
-    for (guint32 window = last + 1; window < end && allowance_goes_on(); window++)
-        if (silence->heard_in[window] == 0 || 2 * silence->heard_in[window] < silence->n_nodes) return FALSE;
-    return TRUE;
+    const NodeGrid *grid = silence->grid;
+    guint32 heard = 0, node = G_MAXUINT32;
+    for (guint32 i = 0; i < grid->heard->len && allowance_goes_on(); i++) {
+        const Heard *one = heard_at(grid, i);
+        if (one->node == node || one->window <= last || one->window >= end) continue;
+        heard++;
+        node = one->node;
+    }
+    return heard > 0 && 2 * heard >= silence->n_nodes;
 }
 
 /* The end of what is waited for more than before: others are asked from then on. */
@@ -102,9 +108,9 @@ static void find_gap(const Silence *silence, const Heard *heard, guint32 n, guin
     const NodeGrid *grid = silence->grid;
     const guint32 window = heard[last].window, end = last + 1 < n ? heard[last + 1].window : grid->n_windows;
     Spell spell = {.class = WORK_SILENT, .node = heard[last].node, .first = window, .last = end - 1};
-    if (end - window - 1 < SILENT_LEAST || !was_heard(heard, last) || !others_go_on(silence, window, end)) return;
     spell.open = last + 1 == n;
-    if (!measure(grid, window, end, &spell)) return;
+    if (end - window - 1 < SILENT_LEAST || !was_heard(heard, last)) return;
+    if (!measure(grid, window, end, &spell) || !others_go_on(silence, window, end)) return;
 
     spell.sure = window + SILENT_LEAST;
     spell.begin_ns = grid_window_ns(grid, window) + (gint64)(well_share(heard, last) * (double)grid->window_ns);
@@ -113,11 +119,9 @@ static void find_gap(const Silence *silence, const Heard *heard, guint32 n, guin
 
 void silence_find(const NodeGrid *grid, GArray *spells) {
     const guint32 n = grid->heard->len;
-    Silence silence = {.grid = grid, .heard_in = g_new0(guint32, MAX(grid->n_windows, 1)), .spells = spells};
-    for (guint32 i = 0; i < n && allowance_goes_on(); i++) {
-        silence.heard_in[heard_at(grid, i)->window]++;
+    Silence silence = {.grid = grid, .spells = spells};
+    for (guint32 i = 0; i < n && allowance_goes_on(); i++)
         silence.n_nodes += i == 0 || heard_at(grid, i)->node != heard_at(grid, i - 1)->node;
-    }
 
     for (guint32 from = 0, end; from < n && allowance_goes_on(); from = end) {
         for (end = from + 1; end < n && allowance_goes_on() && heard_at(grid, end)->node == heard_at(grid, from)->node;)
@@ -125,5 +129,4 @@ void silence_find(const NodeGrid *grid, GArray *spells) {
         for (guint32 i = 0; i < end - from && allowance_goes_on(); i++)
             find_gap(&silence, heard_at(grid, from), end - from, i);
     }
-    g_free(silence.heard_in);
 }
