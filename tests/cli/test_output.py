@@ -64,6 +64,7 @@ CASES = {
     "nodes_predict": ("nodes_predict.json", ["nodes", "--predict", "latest"], {}),
     "nodes_hint": ("nodes_hint.json", ["nodes", "--hint"], {}),
     "why_silent": ("why_silent.json", ["why", "0000000000000289"], {}),
+    "why_silent_app": ("why_silent_app.json", ["why", "app-20201121105300-0001"], {}),
     "why_since": ("why_since.json", ["why", "357064e08bea8799"], {}),
     "hosts_none": ("hosts_none.json", ["hosts"], {}),
     "stragglers": ("stragglers.json", ["stragglers", "latest"], {}),

@@ -198,6 +198,18 @@ static void test_stopped(void) {
     fixture_check_document("why-silent", why);
     json_auto_t *well = fixture_answer(&fixture, "why", "trace=0000000000000001"); /* before it was stopped */
     g_assert_null(json_object_get(well, "silent"));
+
+    /* An application that ran meanwhile: one task took a minute. */
+    g_autoptr(SparkRecords) records = spark_records_new();
+    sample_app(records)->end_ms = minute_ns(MINUTES) / NS_PER_MS;
+    for (gint64 id = 0; id < 8; id++)
+        sample_task(records, id, "c1", (SLOW_MINUTE + 1) * 60000 + id * 100, id == 7 ? 60000 : 100);
+    sample_put(&fixture, records);
+    json_auto_t *app = fixture_answer(&fixture, "why", "app=latest");
+    silent = json_array_get(json_object_get(app, "silent"), 0);
+    g_assert_cmpint(number_at(app, "stragglers_total"), ==, 1);
+    g_assert_cmpstr(text_at(silent, "host"), ==, "dn2");
+    fixture_check_document("why-silent-app", app);
 }
 
 /* A call of the NameNode by a client, which waits for its lock or holds it, for so long. */

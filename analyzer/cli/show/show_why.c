@@ -113,6 +113,18 @@ static void show_may_change(const Out *out, const json_t *document) {
     }
 }
 
+/* DataNodes that did not answer while it ran: who waits for one is not seen to wait for it. */
+static void show_silent(const Out *out, const json_t *list) {
+    gsize i;
+    const json_t *silent;
+    json_array_foreach((json_t *)list, i, silent) {
+        g_autofree char *who = why_silent(out->style, silent);
+        g_autofree char *waited = unit_duration(out->style, field_number(silent, "waited_ns"), EVENT_LOG_NS);
+        g_autofree char *line = g_strdup_printf("%s. All who read and write waited %s for it.\n", who, waited);
+        style_append(out->style, COLOUR_RED, line, out->text);
+    }
+}
+
 static void show_head(const Out *out, const json_t *document) {
     g_autofree char *app = show_text(out->style, document, "app"), *name = show_text(out->style, document, "name");
     g_autofree char *tasks = show_count(field_number(document, "tasks"), "task", "tasks");
@@ -348,6 +360,7 @@ void show_why(const json_t *document, const ShowOptions *options, GString *text)
     show_slow_stages(&out, field_list(document, "stages"));
     show_head(&out, document);
     show_may_change(&out, document);
+    show_silent(&out, field_list(document, "silent"));
     show_untraced(&out, document);
     show_sum(&out, field_object(document, "hdfs"));
     show_suspects(&out, field_list(document, "suspects"));

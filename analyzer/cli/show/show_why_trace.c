@@ -3,7 +3,6 @@
 
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/why_text.h"
-#include "common/base/clock.h"
 
 typedef struct Out {
     const Style *style;
@@ -66,23 +65,15 @@ static char *files_text(const Out *out, const json_t *hdfs) {
                            count, read, share_of(out, field_number(hdfs, "namenode_ns")));
 }
 
-/* Of a DataNode that did not answer. */
-static void show_silent(const Out *out, const json_t *silent) {
-    g_autofree char *host = show_text(out->style, silent, "host");
-    g_autofree char *since = unit_time(field_int(silent, "begin_time_ns"), NS_PER_MINUTE);
-    g_autofree char *until = unit_time(field_int(silent, "end_time_ns"), NS_PER_MINUTE);
-    g_autofree char *text = g_strdup_printf("Slow because %s did not answer: nothing is heard of it %s %s%s%s.\n", host,
-                                            until[0] ? "from" : "since", since, until[0] ? " to " : "", until);
-    style_append(out->style, COLOUR_RED, text, out->text);
-}
-
 /* One or two lines: what made it slow, or that nothing did, or why that is not known. */
 static void show_verdict(const Out *out) {
     const json_t *waits = field_list(out->document, "waits"), *hdfs = field_object(out->document, "hdfs");
     const json_t *reason = reason_of(waits), *first = json_array_get(waits, 0);
     const json_t *silent = field_list(out->document, "silent");
     if (json_array_size(silent) > 0) {
-        show_silent(out, json_array_get(silent, 0));
+        g_autofree char *who = why_silent(out->style, json_array_get(silent, 0));
+        g_autofree char *text = g_strdup_printf("Slow because %s.\n", who);
+        style_append(out->style, COLOUR_RED, text, out->text);
     } else if (reason) {
         g_autofree char *text = reason_text(out, reason);
         g_autofree char *spell = why_spell(out->style, reason);

@@ -120,3 +120,11 @@ void why_path(const Style *style, const json_t *path, GString *out) {
 
     table_print(table, out);
 }
+
+char *why_silent(const Style *style, const json_t *silent) {
+    g_autofree char *host = show_text(style, silent, "host");
+    g_autofree char *since = unit_time(field_int(silent, "begin_time_ns"), NS_PER_MINUTE);
+    g_autofree char *until = unit_time(field_int(silent, "end_time_ns"), NS_PER_MINUTE);
+    return g_strdup_printf("%s did not answer: nothing is heard of it %s %s%s%s", host, until[0] ? "from" : "since",
+                           since, until[0] ? " to " : "", until);
+}

@@ -9,6 +9,8 @@ char *why_whom(const Style *style, const json_t *suspect);
 char *why_times(const json_t *suspect);
 /* "its disk was 7.0 times slower than predicted from ... on", "" where its host was as usual. A new string. */
 char *why_spell(const Style *style, const json_t *suspect);
+/* "d2 did not answer: nothing is heard of it from ... to ...". A new string. */
+char *why_silent(const Style *style, const json_t *silent);
 /* Lines that say what is normal for the suspect's function, and whether its calls were slower. */
 void why_normals(const Style *style, const json_t *suspect, GString *out);
 /* The calls down to the longest one. */

@@ -215,6 +215,20 @@ static gboolean add_suspects(const Why *why, json_t *answer, GError **error) {
     return suspects != NULL;
 }
 
+/* DataNodes that gave no answer for this long while it ran; asked when it has stragglers only. */
+#define SILENT_LEAST_NS (5 * NS_PER_SEC)
+
+static gboolean add_silent(const Why *why, guint stragglers, json_t *answer, GError **error) {
+    if (why->running || stragglers == 0) return TRUE;
+    json_t *silent = standing_silent(why->standing, SILENT_LEAST_NS, error);
+    if (!silent) return FALSE;
+    if (json_array_size(silent) > 0)
+        json_object_set_new(answer, "silent", silent);
+    else
+        json_decref(silent);
+    return TRUE;
+}
+
 /* Stages that are slow for everybody. Who only wants to know what runs asks every few seconds: not for these. */
 static gboolean add_stages(const Why *why, json_t *answer, GError **error) {
     if (why->running) return TRUE;
@@ -291,7 +305,7 @@ json_t *answer_why(const Asked *asked, GError **error) {
         if (!add_straggler(&why, g_ptr_array_index(list, i), rows, error)) return NULL;
     if (!add_stages(&why, answer, error)) return NULL;
     add_counts(&why, list, answer);
-    if (!add_suspects(&why, answer, error)) return NULL;
+    if (!add_suspects(&why, answer, error) || !add_silent(&why, list->len, answer, error)) return NULL;
     json_object_set_new(answer, "hdfs", sum_json(&why));
     if (!add_ordinary(&why, list, answer, error)) return NULL;
     add_may_change(&why, answer);
