@@ -53,7 +53,7 @@ static const Question questions[] = {
     {"operations", answer_operations, ALLOW("app", "stage", "top", "clusters", "limit")},
     {"pipelines", answer_pipelines, ALLOW("app", "stage", "limit")},
     {"samples", answer_samples, ALLOW("host", "since", "until", "step")},
-    {"advise", answer_advise, ALLOW("app", "all")},
+    {"advise", answer_advise, ALLOW("app", "method", "all")},
     {"apps", answer_apps, ALLOW("limit")},
     {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
     {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},

@@ -9,6 +9,6 @@
 
 /* Is it of a query of Spark SQL? Its scopes begin with a capital letter; those of RDDs are names of methods. */
 gboolean spark_stage_is_sql(const SparkStage *stage);
-/* "Scan parquet orders > Exchange", in the order of the work; of other stages Spark's name. NULL: it has none. Free with
- * g_free(). */
+/* "Scan parquet orders > Exchange", in the order of the work; of other stages Spark's name. NULL: it has none. Free
+ * with g_free(). */
 char *spark_stage_label(const SparkStage *stage);

@@ -74,6 +74,12 @@ CASES = {
     "advise_80": ("advise.json", ["advise", "latest"], {"COLUMNS": "80"}),
     "advise_120": ("advise.json", ["advise", "latest"], {"COLUMNS": "120"}),
     "advise_conf": ("advise.json", ["advise", "latest", "--conf"], {}),
+    "advise_drelephant": ("advise_drelephant.json", ["advise", "latest", "--method", "drelephant"], {}),
+    "advise_drelephant_80": (
+        "advise_drelephant.json",
+        ["advise", "latest", "--method", "drelephant"],
+        {"COLUMNS": "80"},
+    ),
     "advise_none": ("advise_none.json", ["advise", "latest"], {}),
     "stages": ("stages.json", ["stages", "latest"], {}),
     "tasks": ("tasks.json", ["tasks", "latest"], {}),

@@ -104,6 +104,7 @@ static const struct Case {
     {"apps", "apps", ""},
     {"apps-two", "apps", "limit=2"},
     {"advise", "advise", "app=app-20201121105300-0001&all=true"},
+    {"advise-drelephant", "advise", "app=app-20201121105300-0001&method=drelephant"},
     {"stages", "stages", "app=app-20201121105300-0001"},
     {"stages-one", "stages", "app=latest&stage=0.0"},
     {"stages-by-stragglers", "stages", "app=latest&sort=stragglers&limit=1"},

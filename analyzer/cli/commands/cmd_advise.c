@@ -13,14 +13,19 @@ static int rank_of(const char *severity) {
 static CliExit advise_run(Invocation *invocation) {
     g_autoptr(Ask) ask = invocation_ask(invocation, "advise");
     ask_add(ask, "app", invocation->arguments[0]);
-    const char *fail_on = option_text(invocation, "fail-on");
+    const char *fail_on = option_text(invocation, "fail-on"), *method = option_text(invocation, "method");
     const gboolean conf = option_flag(invocation, "conf");
+
+    const gboolean elephant = strcmp(method, "drelephant") == 0;
+    if (conf && elephant)
+        return invocation_usage(invocation, "--conf is of our own findings: --method drelephant proposes no settings");
 
     CliExit exit_code = CLI_OK;
     json_t *document = invocation_answer(invocation, ask, "reading what its tasks did", &exit_code);
     if (document == NULL) return exit_code;
     const ShowOptions options = invocation_show_options(invocation);
-    exit_code = invocation_print(invocation, document, conf ? show_advise_conf : show_advise, &options);
+    const Show show = elephant ? show_drelephant : conf ? show_advise_conf : show_advise;
+    exit_code = invocation_print(invocation, document, show, &options);
     const char *severity = field_text(document, "severity");
     if (exit_code == CLI_OK && fail_on != NULL && rank_of(severity) >= rank_of(fail_on)) exit_code = CLI_DIFFERENT;
     json_decref(document);
@@ -30,6 +35,8 @@ static CliExit advise_run(Invocation *invocation) {
 static const Option options[] = {
     {"conf", OPTION_FLAG, NULL, NULL, "only the settings, as spark-submit takes them", NULL},
     {"all", OPTION_FLAG, NULL, "all", "small findings, too, and what could not be judged", NULL},
+    {"method", OPTION_CHOICE, "ours|drelephant", "method", "our findings, or Dr. Elephant's table of severities",
+     "ours"},
     {"fail-on", OPTION_CHOICE, "low|moderate|severe|critical", NULL,
      "exit with 3 when a finding is as severe or more, and the job's doing", NULL},
     OPTION_THE_END,
@@ -51,7 +58,7 @@ const Command command_advise = {
     .example = "  plumb advise latest\n"
                "  plumb advise latest --conf\n"
                "  plumb advise app-20260101120000-0001 --fail-on severe\n"
-               "  plumb advise latest --all --json\n",
+               "  plumb advise latest --method drelephant\n",
     .options = options,
     .run = advise_run,
 };

@@ -37,6 +37,7 @@ void show_why_trace(const json_t *document, const ShowOptions *options, GString 
 void show_stragglers(const json_t *document, const ShowOptions *options, GString *out);
 void show_operations(const json_t *document, const ShowOptions *options, GString *out);
 void show_advise(const json_t *document, const ShowOptions *options, GString *out);
+void show_drelephant(const json_t *document, const ShowOptions *options, GString *out);
 /* "--conf key=value", a line each. */
 void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out);
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);

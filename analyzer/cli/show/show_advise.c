@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "analyzer/cli/format/paragraph.h"
+#include "analyzer/cli/format/table.h"
 #include "analyzer/cli/format/units.h"
 #include "analyzer/cli/show/show.h"
 #include "common/base/clock.h"
 
-#define INDENT      5u
-#define TASKS_NAMED 5u
+#define INDENT 5u
 
 /* "4.2 core-seconds", "2.1 core-hours". */
 static char *core_time(gint64 ns) {
@@ -106,6 +106,59 @@ void show_advise(const json_t *document, const ShowOptions *options, GString *ou
     }
     if (json_array_size(field_list(document, "unknown")) > 0) g_string_append_c(out, '\n');
     show_unknown(style, document, out);
+}
+
+/* ---- Dr. Elephant's table ---- */
+
+static Colour severity_colour(const char *severity) {
+    if (strcmp(severity, "critical") == 0 || strcmp(severity, "severe") == 0) return COLOUR_RED;
+    return strcmp(severity, "moderate") == 0 ? COLOUR_YELLOW : COLOUR_NONE;
+}
+
+static void elephant_rows(const json_t *group, const Style *style, Table *table) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)field_list(group, "rules"), i, row) {
+        const char *severity = field_text(row, "severity");
+        table_cell(table, i == 0 ? show_text(style, group, "group") : g_strdup(""), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "rule"), COLOUR_NONE);
+        table_cell(table, severity[0] != '\0' ? show_text(style, row, "severity") : g_strdup("-"),
+                   severity_colour(severity));
+        table_cell(table, i == 0 ? unit_count(field_number(group, "score")) : g_strdup(""), COLOUR_NONE);
+        table_cell(table, show_text(style, row, "value"), COLOUR_NONE);
+    }
+}
+
+static void elephant_notes(const json_t *group, const Style *style, GString *out) {
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)field_list(group, "rules"), i, row) {
+        if (field_text(row, "note")[0] == '\0') continue;
+        g_autofree char *rule = show_text(style, row, "rule"), *note = show_text(style, row, "note");
+        g_autofree char *line = g_strdup_printf("%s: %s", rule, note);
+        paragraph_append(style, 0, line, out);
+    }
+}
+
+void show_drelephant(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {{"group", TRUE, 0, 0},
+                                          {"rule", TRUE, 0, 0},
+                                          {"severity", TRUE, 0, 0},
+                                          {"score", FALSE, 0, 0},
+                                          {"value", TRUE, 12, 0}};
+    const Style *style = &options->style;
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    show_head(style, document, out);
+    g_autofree char *severity = show_text(style, document, "severity");
+    g_autofree char *score = unit_count(field_number(document, "score"));
+    g_string_append_printf(out, "severity %s, score %s\n\n", severity, score);
+
+    gsize i;
+    const json_t *group;
+    json_array_foreach((json_t *)field_list(document, "groups"), i, group) elephant_rows(group, style, table);
+    table_print(table, out);
+    g_string_append_c(out, '\n');
+    json_array_foreach((json_t *)field_list(document, "groups"), i, group) elephant_notes(group, style, out);
 }
 
 void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out) {

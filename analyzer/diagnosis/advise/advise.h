@@ -1,5 +1,5 @@
-/* What to change in an application of Spark, worked out from what its tasks did (docs/advise.md has the rules). Pure: no
- * I/O, the same facts give the same advice. */
+/* What to change in an application of Spark, worked out from what its tasks did (docs/advise.md has the rules). No I/O:
+ * the same facts give the same advice. */
 #pragma once
 
 #include "analyzer/diagnosis/advise/finding.h"

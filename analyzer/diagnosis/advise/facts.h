@@ -118,7 +118,7 @@ gboolean advise_flag(const AdviseFacts *facts, const char *key);
 double advise_number(const AdviseFacts *facts, const char *key);
 /* "512m", "1g", "134217728b", "134217728"; a number without a unit is in 'unit' bytes. -1: malformed or absent. */
 double advise_bytes(const AdviseFacts *facts, const char *key, double unit);
-double bytes_parse(const char *text, double unit);
+double bytes_parse(const char *text, double unit); /* for tests */
 /* "3s", "300ms", "3000": a number without a unit is ms. -1: malformed. */
 double time_parse_ms(const char *text);
 /* Is it of that version of Spark or a later one? Unknown versions are new ones. */

@@ -108,6 +108,7 @@ void rule_nodes(const AdviseFacts *facts, Advice *advice) {
         const double share = share_of(node->explains_ms, facts->task_ms);
         if (share < 0.02 || node->tasks == 0) continue;
         Finding *finding = advice_add(advice, "node", FINDING_LIKELY);
+
         const gboolean datanode = g_strcmp0(node->role, "datanode") == 0;
         finding->what =
             g_strdup_printf("The %s of %s %s made %u tasks slow.", node->resource, node->role, node->host, node->tasks);

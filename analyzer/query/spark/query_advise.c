@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyzer/diagnosis/advise/advise.h"
+#include "analyzer/diagnosis/advise/drelephant.h"
 #include "analyzer/query/spark/advise/app_facts.h"
 #include "analyzer/query/spark/app_causes.h"
 #include "analyzer/query/spark/diagnosis.h"
@@ -51,6 +52,7 @@ static gboolean node_of(const Asked *asked, const AppCauses *causes, const Strag
         node->resource = hdfs_resource_name(cause->suspect.resource);
         return TRUE;
     }
+
     if (cause->evidence < 0) return FALSE;
     const Evidence *evidence = &g_array_index(causes->evidence, Evidence, cause->evidence);
     const Feature *feature = task_feature(table, evidence->feature);
@@ -119,6 +121,7 @@ static json_t *finding_json(const Finding *finding) {
         const char *text = g_ptr_array_index(finding->evidence, i);
         json_array_append_new(evidence, json_text(text, strlen(text)));
     }
+
     json_object_set_new(object, "evidence", evidence);
     json_object_set_new(object, "changes", changes_json(finding));
     json_add_text(object, "formula", finding->formula);
@@ -172,11 +175,70 @@ static void add_advice(json_t *answer, const Advice *advice) {
     json_object_set_new(answer, "unknown", unknown);
 }
 
+/* ---- Dr. Elephant's table ---- */
+
+static json_t *rules_json(const Elephant *elephant, guint group) {
+    json_t *rules = json_array();
+    for (guint i = 0; i < elephant->rows->len; i++) {
+        const ElephantRow *row = &g_array_index(elephant->rows, ElephantRow, i);
+        if ((guint)row->group != group) continue;
+        json_t *object = json_object();
+        json_add_text(object, "rule", row->rule);
+        if (row->known) json_add_text(object, "severity", severity_name(row->severity));
+        json_add_text(object, "value", row->value);
+        json_add_text(object, "note", row->note);
+        json_array_append_new(rules, object);
+    }
+    return rules;
+}
+
+static void add_elephant(json_t *answer, const AdviseFacts *facts) {
+    g_autoptr(Elephant) elephant = elephant_judge(facts);
+    json_t *groups = json_array();
+    for (guint i = 0; i < ELEPHANT_GROUPS; i++) {
+        json_t *object = json_object();
+        json_add_text(object, "group", elephant_group_name((ElephantGroup)i));
+        json_add_text(object, "severity", severity_name(elephant->groups[i]));
+        json_object_set_new(object, "score", json_count(elephant->scores[i]));
+        json_object_set_new(object, "rules", rules_json(elephant, i));
+        json_array_append_new(groups, object);
+    }
+    json_add_text(answer, "severity", severity_name(elephant->severity));
+    json_object_set_new(answer, "score", json_count(elephant->score));
+    json_object_set_new(answer, "groups", groups);
+}
+
 /* ---- the answer ---- */
 
-json_t *answer_advise(const Asked *asked, GError **error) {
+/* NULL with *error. */
+static json_t *our_answer(const Asked *asked, const AppEntry *entry, AdviseFacts *facts, SparkRecords *texts,
+                          GError **error) {
     gboolean all = FALSE;
     if (!params_flag(asked->params, "all", &all, error)) return NULL;
+    const gboolean nodes = entry->records[SPARK_TASK] <= NODES_TASKS_MOST;
+    if (nodes && entry->records[SPARK_TASK] > 0 && !add_nodes(asked, facts, texts, error)) return NULL;
+    g_autoptr(Advice) advice = advise(facts, all);
+    if (!nodes) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
+    json_t *answer = json_object();
+    json_add_app(asked, answer, entry);
+    add_sums(answer, facts);
+    add_advice(answer, advice);
+    return answer;
+}
+
+static json_t *elephant_answer(const Asked *asked, const AppEntry *entry, const AdviseFacts *facts) {
+    json_t *answer = json_object();
+    json_add_app(asked, answer, entry);
+    json_object_set_new(answer, "method", json_string("drelephant"));
+    add_sums(answer, facts);
+    add_elephant(answer, facts);
+    return answer;
+}
+
+json_t *answer_advise(const Asked *asked, GError **error) {
+    static const char *const methods[] = {"ours", "drelephant", NULL};
+    guint method = 0;
+    if (!params_choice(asked->params, "method", methods, &method, error)) return NULL;
     g_autoptr(AppList) list = app_list_load(asked->archive, error);
     const AppEntry *entry = list != NULL ? asked_app_entry(asked, list, error) : NULL;
     if (entry == NULL) return NULL;
@@ -188,14 +250,5 @@ json_t *answer_advise(const Asked *asked, GError **error) {
     if (facts == NULL) return NULL;
     facts->running = facts->running && app->log_complete != 1 && app_silent_ms(app, asked->now_ns / NS_PER_MS) < 0;
 
-    const gboolean nodes = entry->records[SPARK_TASK] <= NODES_TASKS_MOST;
-    if (nodes && entry->records[SPARK_TASK] > 0 && !add_nodes(asked, facts, texts, error)) return NULL;
-    g_autoptr(Advice) advice = advise(facts, all);
-    if (!nodes) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
-
-    json_t *answer = json_object();
-    json_add_app(asked, answer, entry);
-    add_sums(answer, facts);
-    add_advice(answer, advice);
-    return answer;
+    return method == 0 ? our_answer(asked, entry, facts, texts, error) : elephant_answer(asked, entry, facts);
 }

@@ -305,6 +305,7 @@ AdviseFacts *app_facts_load(Archive *archive, const SparkApp *app, SparkRecords 
         .ends = g_array_new(FALSE, FALSE, sizeof(gint64)),
         .now_ms = now_ms,
     };
+
     g_array_set_clear_func(loading.lists, lists_clear);
     if (!load_records(&loading, archive, app->app, error)) return NULL;
     finish_executors(facts);

@@ -1,0 +1,273 @@
+#include "analyzer/diagnosis/advise/drelephant.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MIB         (1024.0 * 1024)
+#define GIB         (1024 * MIB)
+#define LEAST_BYTES (100 * MIB) /* spreads of less are none */
+#define LEAST_MS    (5 * 60e3)
+#define MS_A_MINUTE 60e3
+
+static const double failure_limits[] = {0.1, 0.3, NAN, 0.5};
+static const double minute_limits[] = {15, 30, 45, 60};
+static const double gc_limits[] = {0.08, 0.1, 0.15, 0.2};
+static const double skew_limits[] = {1.25, 1.5, 1.75, 2};
+static const double memory_limits[] = {10 * GIB, 15 * GIB, 20 * GIB, 25 * GIB};
+static const double core_limits[] = {4, 6, 8, 10};
+static const double overhead_limits[] = {2 * GIB, 4 * GIB, 6 * GIB, 8 * GIB};
+
+const char *elephant_group_name(ElephantGroup group) {
+    static const char *const names[] = {"configuration", "executors", "stages", "jobs", "gc"};
+    return names[group];
+}
+
+/* How far up the limits (LOW, MODERATE, SEVERE, CRITICAL; NAN: never) a value reaches. */
+static Severity reached_by(double value, const double limits[4]) {
+    Severity reached = SEVERITY_NONE;
+    for (guint i = 0; i < 4; i++)
+        if (value >= limits[i]) reached = (Severity)(i + 1);
+    return reached;
+}
+
+static ElephantRow *add_row(Elephant *elephant, ElephantGroup group, const char *rule, Severity severity, char *value) {
+    const ElephantRow row = {group, rule, severity, TRUE, value, NULL};
+    g_array_append_val(elephant->rows, row);
+    elephant->groups[group] = MAX(elephant->groups[group], severity);
+    return &g_array_index(elephant->rows, ElephantRow, elephant->rows->len - 1);
+}
+
+static void add_unknown(Elephant *elephant, ElephantGroup group, const char *rule, const char *why) {
+    add_row(elephant, group, rule, SEVERITY_NONE, g_strdup("unknown"))->known = FALSE;
+    g_array_index(elephant->rows, ElephantRow, elephant->rows->len - 1).note = g_strdup(why);
+}
+
+/* ---- configuration ---- */
+
+static void judge_serializer(const AdviseFacts *facts, Elephant *elephant) {
+    const char *key = "spark.serializer";
+    const char *set = advise_is_set(facts, key) ? advise_setting(facts, key) : NULL;
+    const gboolean kryo = set != NULL && strcmp(set, "org.apache.spark.serializer.KryoSerializer") == 0;
+    add_row(elephant, GROUP_CONFIGURATION, "serializer", kryo ? SEVERITY_NONE : SEVERITY_MODERATE,
+            g_strdup(set != NULL ? set : "not set"));
+}
+
+static void judge_shuffle_service(const AdviseFacts *facts, Elephant *elephant) {
+    const gboolean service = advise_flag(facts, "spark.shuffle.service.enabled");
+    const gboolean allocation = advise_flag(facts, "spark.dynamicAllocation.enabled");
+    const Severity off = allocation ? SEVERITY_SEVERE : SEVERITY_MODERATE;
+    add_row(elephant, GROUP_CONFIGURATION, "shuffle service", service ? SEVERITY_NONE : off,
+            g_strdup_printf("%s, dynamic allocation %s", service ? "on" : "off", allocation ? "on" : "off"));
+}
+
+static double overhead_bytes(const AdviseFacts *facts) {
+    const double set = advise_bytes(facts, "spark.executor.memoryOverhead", MIB);
+    return set >= 0 ? set : advise_bytes(facts, "spark.yarn.executor.memoryOverhead", MIB);
+}
+
+/* What an executor takes of a node: with overhead, off-heap and Python's memory. */
+static double executor_bytes(const AdviseFacts *facts) {
+    const double memory = advise_bytes(facts, "spark.executor.memory", MIB), set = overhead_bytes(facts);
+    const double python = advise_bytes(facts, "spark.executor.pyspark.memory", MIB);
+    const double off_heap =
+        advise_flag(facts, "spark.memory.offHeap.enabled") ? advise_bytes(facts, "spark.memory.offHeap.size", 1) : 0;
+    return memory + (set >= 0 ? set : MAX(384 * MIB, 0.1 * memory)) + MAX(python, 0) + MAX(off_heap, 0);
+}
+
+static double executor_cores(const AdviseFacts *facts) {
+    const double set = advise_number(facts, "spark.executor.cores");
+    if (set > 0) return set;
+    return facts->executors->len > 0 ? g_array_index(facts->executors, AdviseExecutor, 0).cores : 0;
+}
+
+static void judge_resource_skew(const AdviseFacts *facts, Elephant *elephant) {
+    const char *rule = "resource skew";
+    const double node_cores = advise_number(facts, "yarn.nodemanager.resource.cpu-vcores");
+    const double node_bytes = advise_number(facts, "yarn.nodemanager.resource.memory-mb") * MIB;
+    const double cores = executor_cores(facts), memory = advise_bytes(facts, "spark.executor.memory", MIB);
+    if (node_cores <= 0 || node_bytes <= 0 || cores <= 0 || memory <= 0) {
+        add_unknown(elephant, GROUP_CONFIGURATION, rule, "the log does not say what a node has for containers");
+        return;
+    }
+
+    const double skew = (node_cores / cores) / (node_bytes / memory);
+    ElephantRow *row =
+        add_row(elephant, GROUP_CONFIGURATION, rule, reached_by(skew, skew_limits), g_strdup_printf("%.3g", skew));
+    const double by_cores = floor(node_cores / cores), by_memory = floor(node_bytes / executor_bytes(facts));
+    if (by_cores <= 0 || by_memory <= 0) {
+        row->note = g_strdup("corrected: no executor fits a node");
+        return;
+    }
+    const double right = MAX(by_cores / by_memory, by_memory / by_cores);
+    row->note = g_strdup_printf("corrected: %.3g, %s (whole executors with their overhead; below 1 is as bad; none "
+                                "where YARN does not count cores)",
+                                right, severity_name(reached_by(right, skew_limits)));
+}
+
+static void judge_size(Elephant *elephant, const char *rule, double bytes, const double limits[4]) {
+    char *text = bytes >= 0 ? bytes_text(bytes) : g_strdup("not set");
+    add_row(elephant, GROUP_CONFIGURATION, rule, reached_by(bytes, limits), text);
+}
+
+static void judge_above(const AdviseFacts *facts, Elephant *elephant, const char *rule, double most) {
+    g_autofree char *key = g_strconcat("spark.dynamicAllocation.", rule, NULL);
+    const double number = advise_number(facts, key);
+    add_row(elephant, GROUP_CONFIGURATION, rule, number > most ? SEVERITY_CRITICAL : SEVERITY_NONE,
+            number >= 0 ? g_strdup_printf("%.0f", number) : g_strdup("not set"));
+}
+
+static void judge_configuration(const AdviseFacts *facts, Elephant *elephant) {
+    const char *jars = advise_setting(facts, "spark.yarn.secondary.jars");
+    judge_serializer(facts, elephant);
+    judge_shuffle_service(facts, elephant);
+    judge_resource_skew(facts, elephant);
+    judge_size(elephant, "executor memory", advise_bytes(facts, "spark.executor.memory", MIB), memory_limits);
+    const double cores = executor_cores(facts);
+    add_row(elephant, GROUP_CONFIGURATION, "executor cores", reached_by(cores, core_limits),
+            g_strdup_printf("%.0f", cores));
+    judge_size(elephant, "executor overhead", overhead_bytes(facts), overhead_limits);
+    judge_above(facts, elephant, "minExecutors", 1);
+    judge_above(facts, elephant, "maxExecutors", 900);
+    add_row(elephant, GROUP_CONFIGURATION, "jars with *",
+            jars != NULL && strchr(jars, '*') != NULL ? SEVERITY_CRITICAL : SEVERITY_NONE,
+            g_strdup(jars != NULL ? jars : "not set"));
+}
+
+/* ---- executors ---- */
+
+static gint by_number(gconstpointer a, gconstpointer b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* At the index n times q, as the tool has it. */
+static double value_at(const GArray *sorted, double q) {
+    const guint at = (guint)(sorted->len * q);
+    return g_array_index(sorted, double, MIN(at, sorted->len - 1));
+}
+
+/* Times have another least than bytes. */
+static char *amount_text(double amount, double least) {
+    return least == LEAST_MS ? g_strdup_printf("%.3g s", amount / 1e3) : bytes_text(amount);
+}
+
+static void judge_spread(Elephant *elephant, const char *rule, GArray *values, double least) {
+    static const double limits[] = {1.3335214321633240, 1.7782794100389228, 3.1622776601683795, 10};
+    if (values->len == 0) {
+        add_unknown(elephant, GROUP_EXECUTORS, rule, "no executor is known");
+        return;
+    }
+    g_array_sort(values, by_number);
+    const double median = value_at(values, 0.5), most = value_at(values, 1);
+    Severity severity = SEVERITY_NONE;
+    if (most >= least) severity = median == 0 ? SEVERITY_CRITICAL : reached_by(most / median, limits);
+    g_autofree char *first = amount_text(value_at(values, 0), least), *middle = amount_text(median, least);
+    g_autofree char *low = amount_text(value_at(values, 0.25), least), *last = amount_text(most, least);
+    g_autofree char *high = amount_text(value_at(values, 0.75), least);
+    add_row(elephant, GROUP_EXECUTORS, rule, severity,
+            g_strdup_printf("max %s, median %s (min %s, 25 %% %s, 75 %% %s)", last, middle, first, low, high));
+}
+
+static void judge_executors(const AdviseFacts *facts, Elephant *elephant) {
+    static const struct {
+        const char *rule;
+        gsize offset;
+        double least;
+    } spreads[] = {
+        {"task time", offsetof(AdviseExecutor, task_ms), LEAST_MS},
+        {"input", offsetof(AdviseExecutor, input_bytes), LEAST_BYTES},
+        {"shuffle read", offsetof(AdviseExecutor, shuffle_read_bytes), LEAST_BYTES},
+        {"shuffle write", offsetof(AdviseExecutor, shuffle_write_bytes), LEAST_BYTES},
+    };
+    add_unknown(elephant, GROUP_EXECUTORS, "storage memory", "the log has no storage memory of executors");
+    for (guint i = 0; i < G_N_ELEMENTS(spreads); i++) {
+        g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
+        for (guint k = 0; k < facts->executors->len; k++) {
+            const char *executor = (const char *)&g_array_index(facts->executors, AdviseExecutor, k);
+            double value;
+            memcpy(&value, executor + spreads[i].offset, sizeof value);
+            g_array_append_val(values, value);
+        }
+        judge_spread(elephant, spreads[i].rule, values, spreads[i].least);
+    }
+}
+
+/* ---- stages, jobs, garbage collection ---- */
+
+static void judge_rate(Elephant *elephant, ElephantGroup group, const char *rule, guint failed, guint all) {
+    const double rate = all > 0 ? (double)failed / all : 0;
+    add_row(elephant, group, rule, reached_by(rate, failure_limits),
+            g_strdup_printf("%.3g (%u of %u)", rate, failed, all));
+}
+
+static void judge_stages(const AdviseFacts *facts, Elephant *elephant) {
+    guint failed = 0;
+    double worst = 0, longest = 0;
+    gint64 worst_stage = -1, longest_stage = -1;
+    const double executors = MAX(facts->executors->len, 1);
+
+    for (guint i = 0; i < facts->stages->len; i++) {
+        const AdviseStage *stage = advise_stage(facts, i);
+        const guint tasks = stage->tasks + stage->failed_tasks;
+        const double rate = tasks > 0 ? (double)stage->failed_tasks / tasks : 0;
+        const double minutes = stage->sums[METRIC_RUN_MS] / MS_A_MINUTE / executors;
+        failed += stage->failed;
+        if (rate > worst) worst = rate, worst_stage = stage->stage;
+        if (minutes > longest) longest = minutes, longest_stage = stage->stage;
+    }
+
+    judge_rate(elephant, GROUP_STAGES, "failed stages", failed, facts->stages->len);
+    add_row(elephant, GROUP_STAGES, "failed tasks of a stage", reached_by(worst, failure_limits),
+            worst_stage < 0 ? g_strdup("0") : g_strdup_printf("%.3g in stage %" G_GINT64_FORMAT, worst, worst_stage));
+    add_row(elephant, GROUP_STAGES, "stage run time", reached_by(longest, minute_limits),
+            longest_stage < 0 ? g_strdup("0 min")
+                              : g_strdup_printf("%.3g min in stage %" G_GINT64_FORMAT, longest, longest_stage));
+}
+
+static void judge_jobs(const AdviseFacts *facts, Elephant *elephant) {
+    guint failed = 0;
+    double worst = 0;
+    gint64 worst_job = -1;
+    for (guint i = 0; i < facts->jobs->len; i++) {
+        const AdviseJob *job = &g_array_index(facts->jobs, AdviseJob, i);
+        const double rate = job->tasks > 0 ? (double)job->failed_tasks / job->tasks : 0;
+        failed += job->failed;
+        if (rate > worst) worst = rate, worst_job = job->job;
+    }
+    judge_rate(elephant, GROUP_JOBS, "failed jobs", failed, facts->jobs->len);
+    add_row(elephant, GROUP_JOBS, "failed tasks of a job", reached_by(worst, failure_limits),
+            worst_job < 0 ? g_strdup("0") : g_strdup_printf("%.3g in job %" G_GINT64_FORMAT, worst, worst_job));
+}
+
+Elephant *elephant_judge(const AdviseFacts *facts) {
+    Elephant *elephant = g_new0(Elephant, 1);
+    guint64 tasks = 0;
+    elephant->rows = g_array_new(FALSE, TRUE, sizeof(ElephantRow));
+    judge_configuration(facts, elephant);
+    judge_executors(facts, elephant);
+    judge_stages(facts, elephant);
+    judge_jobs(facts, elephant);
+    const double gc = facts->run_ms > 0 ? facts->gc_ms / facts->run_ms : 0;
+    add_row(elephant, GROUP_GC, "garbage collection", reached_by(gc, gc_limits), g_strdup_printf("%.3g", gc));
+
+    for (guint i = 0; i < facts->stages->len; i++)
+        tasks += advise_stage(facts, i)->tasks + advise_stage(facts, i)->failed_tasks;
+    for (guint group = 0; group < ELEPHANT_GROUPS; group++) {
+        const Severity severity = elephant->groups[group];
+        elephant->severity = MAX(elephant->severity, severity);
+        elephant->scores[group] = severity > SEVERITY_LOW ? tasks * severity : 0;
+        elephant->score += elephant->scores[group];
+    }
+    return elephant;
+}
+
+void elephant_free(Elephant *elephant) {
+    if (elephant == NULL) return;
+    for (guint i = 0; i < elephant->rows->len; i++) {
+        ElephantRow *row = &g_array_index(elephant->rows, ElephantRow, i);
+        g_free(row->value);
+        g_free(row->note);
+    }
+    g_array_unref(elephant->rows);
+    g_free(elephant);
+}
