@@ -35,7 +35,7 @@ static void add_changes(const Style *style, const json_t *finding, GString *out)
         const gboolean conflict = field_true(change, "conflict");
         const char *origin = from[0] == '\0' ? "not set" : field_true(change, "set") ? "" : " (default)";
         char *line = g_strdup_printf("%s %s%s -> %s%s", key, from, origin, to,
-                                     conflict ? " (a finding above sets it otherwise: for this query alone)" : "");
+                                     conflict ? " (not applied: a finding above sets it otherwise)" : "");
         add_line(style, "set: ", line, out);
     }
 }

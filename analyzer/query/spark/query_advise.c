@@ -216,7 +216,7 @@ static json_t *our_answer(const Asked *asked, const AppEntry *entry, AdviseFacts
     gboolean all = FALSE;
     if (!params_flag(asked->params, "all", &all, error)) return NULL;
     const gboolean nodes = entry->records[SPARK_TASK] <= NODES_TASKS_MOST;
-    if (nodes && entry->records[SPARK_TASK] > 0 && !add_nodes(asked, facts, texts, error)) return NULL;
+    if (nodes && entry->app != NULL && !add_nodes(asked, facts, texts, error)) return NULL;
     g_autoptr(Advice) advice = advise(facts, all);
     if (!nodes) advice_unknown(advice, "node", "more than 200,000 tasks: plumb why tells of slow hosts");
     json_t *answer = json_object();

@@ -1,0 +1,168 @@
+"""Does what plumb advise proposes make a job faster, by about what it says? Runs jobs with one fault each on a real
+Spark, applies what plumb advise --conf prints, unread, and runs them again.
+
+    bench/advise [--spark VERSION...] [--job NAME...]
+
+The table: task time before and after in core-seconds, what was predicted to be saved and what was, the application's
+time, and whether the rule's finding is gone."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from script.hdfs.spark import spark_home
+
+ROOT = Path(__file__).resolve().parents[2]
+PLUMB = ROOT / "build/default/analyzer/plumb"
+PROGRAM = Path(__file__).resolve().parent / "advise_jobs.py"
+VERSIONS = ["4.3.0", "3.5.6"]
+NS = 1e9
+SECONDS = 300
+COLUMNS = ["Spark", "job", "settings advised", "task s", "after", "change", "saves", "saved"]
+COLUMNS += ["time s", "after", "found", "gone"]
+NOT_ADAPTIVE = {"spark.sql.adaptive.enabled": "false"}
+
+# name: (rule that is to find it, cores, settings)
+JOBS = {
+    "spill": ("spill", 2, {**NOT_ADAPTIVE, "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": "2"}),
+    "two": ("few-partitions", 4, {**NOT_ADAPTIVE, "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": "2"}),
+    "tiny": ("many-partitions", 2, {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "2000"}),
+    "skew": ("skew", 4, {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "16"}),
+    "small": (
+        "small-input",
+        2,
+        {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "2", "spark.sql.files.maxPartitionBytes": "1m"},
+    ),
+}
+
+
+class Runs:
+    """One version of Spark, in a folder."""
+
+    def __init__(self, work, version):
+        self.work, self.home, self.count = Path(work), Path(spark_home(version)), 0
+
+    def submit(self, job, cores, conf):
+        """Runs a job to its end; its event log."""
+        self.count += 1
+        events = self.work / f"events{self.count}"
+        events.mkdir()
+        settings = {
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.eventLog.dir": f"file://{events}",
+            "spark.executor.metrics.pollingInterval": "1s",
+            "spark.ui.enabled": "false",
+            "spark.local.dir": str(self.work),
+            "spark.app.name": job,
+            **conf,
+        }
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+        done = subprocess.run(
+            [
+                self.home / "bin/spark-submit",
+                "--master",
+                f"local[{cores}]",
+                *(word for key, value in settings.items() for word in ("--conf", f"{key}={value}")),
+                PROGRAM,
+                job,
+                self.work,
+            ],
+            env={**environment, "SPARK_HOME": str(self.home), "PYSPARK_PYTHON": "/usr/bin/python3"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"{job} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        (log,) = events.iterdir()
+        return log
+
+    def advise(self, log, *options):
+        store = log.parent / "store"
+        if not store.exists():
+            subprocess.run([PLUMB, "import", "--store", store, log], capture_output=True, check=True)
+        return subprocess.run(
+            [PLUMB, "advise", "latest", "--store", store, *options], capture_output=True, text=True, check=True
+        ).stdout
+
+
+def settings_of(lines):
+    """What spark-submit would make of them."""
+    return dict(line.removeprefix("--conf ").split("=", 1) for line in lines.splitlines())
+
+
+def predicted(answer):
+    """Of findings all of whose changes are applied."""
+    applied = [f for f in answer["findings"] if f["changes"] and not any(c.get("conflict") for c in f["changes"])]
+    return sum(finding["saves_ns"] for finding in applied) / NS
+
+
+def measure(runs, name):
+    rule, cores, conf = JOBS[name]
+    if name == "small":
+        runs.submit("make_small", cores, conf)
+    log = runs.submit(name, cores, conf)
+    before, lines = json.loads(runs.advise(log, "--json")), runs.advise(log, "--conf")
+    after = json.loads(runs.advise(runs.submit(name, cores, {**conf, **settings_of(lines)}), "--json"))
+    return {
+        "job": name,
+        "found": any(f["rule"] == rule for f in before["findings"]),
+        "gone": not any(f["rule"] == rule for f in after["findings"]),
+        "settings": settings_of(lines),
+        "task": (before["task_ns"] / NS, after["task_ns"] / NS),
+        "time": (before["duration_ns"] / NS, after["duration_ns"] / NS),
+        "held": (before["held_ns"] / NS, after["held_ns"] / NS),
+        "predicted": predicted(before),
+    }
+
+
+def print_row(version, row):
+    (task, task_after), (time, time_after) = row["task"], row["time"]
+    settings = ", ".join(f"{key.removeprefix('spark.')} {value}" for key, value in row["settings"].items()) or "none"
+    cells = [
+        version,
+        row["job"],
+        settings,
+        f"{task:.1f}",
+        f"{task_after:.1f}",
+        f"{100 * (task_after / task - 1):+.0f} %",
+        f"{row['predicted']:.1f}",
+        f"{task - task_after:.1f}",
+        f"{time:.1f}",
+        f"{time_after:.1f}",
+        "yes" if row["found"] else "NO",
+        "yes" if row["gone"] else "NO",
+    ]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="bench/advise", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--spark", action="append", choices=VERSIONS, help="only this version; may be given again")
+    parser.add_argument("--job", action="append", choices=list(JOBS), help="only this job; may be given again")
+    parser.add_argument("--keep", metavar="DIR", help="leave event logs in this folder")
+    options = parser.parse_args()
+
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+    for version in options.spark or VERSIONS:
+        with tempfile.TemporaryDirectory(prefix="bench-advise-") as work:
+            folder = Path(options.keep, version) if options.keep else Path(work)
+            folder.mkdir(parents=True, exist_ok=True)
+            runs = Runs(folder, version)
+            for name in options.job or JOBS:
+                print_row(version, measure(runs, name))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Jobs of Spark that have one fault each: advise_jobs.py NAME FOLDER."""
+
+import sys
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+
+def done(frame):
+    """Computes all of it, and writes nothing."""
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def spill(spark, _):
+    """Sorts more than fits the memory of a task."""
+    rows = spark.range(0, 2_500_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 256).alias("sum"))
+    done(rows.repartition("id").sortWithinPartitions("sum"))
+
+
+def two(spark, _):
+    """Two tasks do what could be done by four, and more than fits their memory."""
+    rows = spark.range(0, 1_500_000, 1, 4).select("id", F.sha2(F.col("id").cast("string"), 512).alias("sum"))
+    done(rows.groupBy("sum").agg(F.max("id").alias("most")))
+
+
+def tiny(spark, _):
+    """2,000 partitions of some rows."""
+    done(spark.range(0, 200_000, 1, 4).groupBy((F.col("id") % 5000).alias("key")).count())
+
+
+def skew(spark, _):
+    """A join in which one key has a fifth of the rows."""
+    key = F.when(F.col("id") % 5 == 0, F.lit(-1)).otherwise(F.col("id") % 100_000)
+    left = spark.range(0, 4_000_000, 1, 4).select(key.alias("key"), F.sha2(F.col("id").cast("string"), 256).alias("a"))
+    right = spark.range(-1, 100_000, 1, 4).select(F.col("id").alias("key"), F.col("id").cast("string").alias("b"))
+    joined = left.join(right.hint("merge"), "key")
+    done(joined.select(F.sha2(F.concat("a", "b"), 512)).filter("substr(`sha2(concat(a, b), 512)`, 1, 3) != '000'"))
+
+
+def small(spark, folder):
+    """200 small files, a task each."""
+    rows = spark.read.parquet(f"{folder}/small")
+    done(rows.groupBy((F.col("id") % 16).alias("key")).count())
+
+
+def make_small(spark, folder):
+    spark.range(0, 400_000, 1, 200).write.mode("overwrite").parquet(f"{folder}/small")
+
+
+if __name__ == "__main__":
+    session = SparkSession.builder.getOrCreate()
+    globals()[sys.argv[1]](session, sys.argv[2])
+    session.stop()
