@@ -93,6 +93,7 @@ static gboolean open_port(Daemon *daemon, PortInfo *port, const char *address, i
     port->tls = tls->certificate[0] != '\0';
     port->certificates = tls->clients[0] != '\0';
     port->tokens = port->tls && daemon->settings->security.tokens[0] != '\0';
+    port->kerberos = daemon->settings->security.keytab[0] != '\0';
     port->insecure = !port->loopback && daemon->settings->insecure;
     if (!port_check(port, error)) return FALSE;
     g_autofree char *text = port_describe(port);

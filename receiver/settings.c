@@ -61,9 +61,16 @@ const ConfigOption settings_table[] = {
      "File with the hashes of tokens by which senders and readers log in, and their roles; `plumb token new` makes "
      "them. A secret file, as tls.key; it is read again when those of TLS are."},
 
+    {"kerberos.keytab", CONFIG_STRING, "", 0, 0, NULL, FALSE,
+     "Keytab with the keys of this server, by which senders and readers log in with Kerberos: GSSAPI on the Thrift port, "
+     "SPNEGO over HTTP. A secret file, as tls.key; it is read again when those of TLS are."},
+    {"kerberos.principals", CONFIG_LIST, "plumb/_HOST; HTTP/_HOST", 0, 0, NULL, FALSE,
+     "The services of this server, whose keys are in the keytab; _HOST is the name of this machine. Those that begin "
+     "with HTTP/ are for HTTP, the others for the Thrift port."},
+
     {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
-     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, with * for any "
-     "text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or "
+     "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, "
+     "krb5:NAME@REALM, with * for any text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or "
      "insecure, else nobody. The same holds for the other roles."},
     {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
     {"access.metrics", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may see /metrics."},
@@ -319,6 +326,8 @@ static SecuritySettings security_of(const Config *config) {
                 .least = (TlsLeast)config_enum(config, "tls.least")},
     };
     security.tokens = g_strdup(config_string(config, "auth.tokens"));
+    security.keytab = g_strdup(config_string(config, "kerberos.keytab"));
+    security.principals = (const char *const *)g_strdupv((char **)config_list(config, "kerberos.principals"));
     for (guint i = 0; i < ACCESS_ROLES; i++)
         security.rules.lists[i] = (const char *const *)g_strdupv((char **)config_list(config, access_keys[i]));
     return security;
@@ -330,6 +339,8 @@ static void security_settings_clear(SecuritySettings *security) {
     g_free((char *)security->tls.clients);
     g_free((char *)security->tls.crl);
     g_free((char *)security->tokens);
+    g_free((char *)security->keytab);
+    g_strfreev((char **)security->principals);
     for (guint i = 0; i < ACCESS_ROLES; i++) g_strfreev((char **)security->rules.lists[i]);
 }
 

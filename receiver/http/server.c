@@ -14,6 +14,7 @@
 #include "analyzer/query/shared/json_compact.h"
 #include "common/base/clock.h"
 #include "receiver/http/body.h"
+#include "receiver/http/login_request.h"
 #include "receiver/http/unsent.h"
 #include "receiver/shared/log.h"
 
@@ -49,6 +50,7 @@ typedef struct HttpConnection {
     gboolean keep_alive, linger;
     gboolean secret;  /* under TLS */
     gboolean child;   /* of a process of our own */
+    char *negotiated; /* what a login by it is answered with; NULL: nothing */
     gboolean chunks;  /* pieces are framed */
     gboolean silent;  /* HEAD: no body */
     gint64 shut_ns;   /* when the peer shut its side; 0: it has not */
@@ -117,6 +119,7 @@ static void connection_free(HttpConnection *connection) {
     drop_spans(connection);
     peer_place_free(connection->place);
     bufferevent_free(connection->stream);
+    g_free(connection->negotiated);
     g_free(connection);
     if (exchange == NULL) return;
     exchange->connection = NULL;
@@ -164,6 +167,15 @@ static const char page_lines[] = GZIPPED PAGE_LINES("no-cache");
 static const char lasting_page_lines[] = GZIPPED PAGE_LINES("private, max-age=31536000, immutable");
 static const char own_lines[] = PAGE_LINES("no-store");
 
+static void write_challenge(HttpConnection *connection, int code) {
+    struct evbuffer *out = bufferevent_get_output(connection->stream);
+    g_autofree char *negotiated = g_steal_pointer(&connection->negotiated);
+    g_autoptr(Kerberos) kerberos = code == 401 ? security_kerberos(connection->server->options.security) : NULL;
+    if (negotiated != NULL) evbuffer_add_printf(out, "WWW-Authenticate: Negotiate %s\r\n", negotiated);
+    if (kerberos != NULL) evbuffer_add_printf(out, "WWW-Authenticate: Negotiate\r\n");
+    if (code == 401) evbuffer_add_printf(out, "WWW-Authenticate: Bearer realm=\"plumbd\"\r\n");
+}
+
 /* lines: headers that say what a browser may do with it. */
 static void write_head(HttpConnection *connection, int code, const char *type, const char *lines, gssize length) {
     struct evbuffer *out = bufferevent_get_output(connection->stream);
@@ -174,7 +186,7 @@ static void write_head(HttpConnection *connection, int code, const char *type, c
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
     evbuffer_add_printf(out, "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: %s\r\n%s", code, http_reason(code), date,
                         type, lines);
-    if (code == 401) evbuffer_add_printf(out, "WWW-Authenticate: Bearer realm=\"plumbd\"\r\n");
+    write_challenge(connection, code);
     if (connection->retry_after_s > 0) evbuffer_add_printf(out, "Retry-After: %u\r\n", connection->retry_after_s);
     connection->retry_after_s = 0;
     if (code == 405) evbuffer_add_printf(out, "Allow: GET, HEAD, POST\r\n");
@@ -454,36 +466,6 @@ static void begin_spans(HttpConnection *connection) {
     bufferevent_set_max_single_read(connection->stream, SPANS_INPUT_BYTES);
 }
 
-static void refuse_token(HttpConnection *connection, const HttpExchange *exchange) {
-    const HttpServerOptions *options = &connection->server->options;
-    const AuditEvent event = {
-        .action = AUDIT_LOGIN_REFUSED,
-        .port = "http",
-        .address = exchange->peer,
-        .route = exchange->request.path,
-        .outcome = "there is no such token, or it has ended",
-    };
-    counter_add(options->counters, COUNTER_HTTP_BAD_LOGIN, 1);
-    audit_note(options->audit, &event);
-}
-
-/* Under TLS alone. What is no login leaves whoever has shown a certificate. */
-static void log_in_by_token(HttpConnection *connection, HttpExchange *exchange) {
-    const HttpServerOptions *options = &connection->server->options;
-    const HttpRequest *request = &exchange->request;
-    g_autofree char *user = NULL, *token = NULL, *cookie = login_cookie(request->cookie), *found = NULL;
-    if (login_parse(request->authorization, &user, &token)) {
-        found = security_token(options->security, user, token);
-        explicit_bzero(token, strlen(token));
-        if (found == NULL) refuse_token(connection, exchange);
-    } else if (cookie != NULL) {
-        found = g_strdup(sessions_find(options->sessions, cookie, now_monotonic_ns()));
-    }
-    if (found == NULL || !security_knows(options->security, found)) return;
-    g_free(exchange->principal);
-    exchange->principal = g_steal_pointer(&found);
-}
-
 static void log_in(HttpConnection *connection, HttpExchange *exchange) {
     const HttpServerOptions *options = &connection->server->options;
     if (connection->child) {
@@ -491,8 +473,10 @@ static void log_in(HttpConnection *connection, HttpExchange *exchange) {
         return;
     }
     const struct ssl_st *ssl = bufferevent_openssl_get_ssl(connection->stream);
-    exchange->principal = ssl != NULL ? tls_principal(ssl) : NULL;
-    if (connection->secret) log_in_by_token(connection, exchange);
+    const LoginSources sources = {options->security, options->sessions, options->audit, options->counters,
+                                  connection->secret};
+    char *found = request_login(&sources, &exchange->request, exchange->peer, &connection->negotiated);
+    exchange->principal = found != NULL ? found : ssl != NULL ? tls_principal(ssl) : NULL;
     exchange->roles = security_roles(options->security, exchange->principal, options->open);
 }
 

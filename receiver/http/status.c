@@ -71,6 +71,7 @@ static json_t *ports_of(const PortInfo *ports) {
         json_t *logins = json_array();
         if (ports[i].certificates) json_array_append_new(logins, json_string("certificate"));
         if (ports[i].tokens) json_array_append_new(logins, json_string("token"));
+        if (ports[i].kerberos) json_array_append_new(logins, json_string("kerberos"));
         json_array_append_new(rows, json_pack("{s:s, s:s, s:b, s:b, s:o, s:b}", "port", ports[i].name, "address",
                                               ports[i].address, "loopback", ports[i].loopback, "tls", ports[i].tls,
                                               "logins", logins, "insecure", ports[i].insecure));

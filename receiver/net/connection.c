@@ -35,6 +35,7 @@ struct Connection {
     const PackLimit *limit; /* what its peer may add to the dictionary */
     struct event *readable, *writable, *resume;
     struct event *again;              /* for what the transport holds; NULL: it is plain, and holds nothing */
+    KerberosLogin *kerberos;          /* a login by it under way; NULL: none */
     gboolean login_begun, login_over; /* of SASL; it is over, too, when the first frame comes */
     gboolean sniffed;                 /* whether it is TLS is known */
     char *principal;                  /* who has logged in; NULL: nobody */
@@ -167,6 +168,7 @@ static void connection_free(Connection *connection) {
     peer_place_free(connection->place);
     close(connection->transport.fd);
     g_free(connection->principal);
+    kerberos_login_free(connection->kerberos);
     g_byte_array_unref(connection->out);
     if (connection->stalled) g_queue_unlink(&context->stalled, &connection->stall_link);
     g_queue_unlink(&context->connections, &connection->link);
@@ -375,21 +377,10 @@ static void refuse_login(Connection *connection, const char *why) {
     give_up(connection, COUNTER_CLOSED_BAD_LOGIN);
 }
 
-static void answer_plain(Connection *connection, const SaslMessage *message) {
-    g_autofree char *user = NULL, *token = NULL, *principal = NULL;
-    if (message->status != SASL_OK && message->status != SASL_COMPLETE) {
-        refuse_login(connection, "the login was broken off");
-        return;
-    }
-    if (sasl_plain_parse(message->payload, &user, &token))
-        principal = security_token(connection->context->security, user, token);
-    if (token != NULL) explicit_bzero(token, strlen(token));
-    if (principal == NULL) {
-        refuse_login(connection, "there is no such token, or it has ended");
-        return;
-    }
+/* Who the peer is is known. */
+static void complete_login(Connection *connection, char *principal) {
     g_free(connection->principal);
-    connection->principal = g_steal_pointer(&principal);
+    connection->principal = principal;
     connection->login_over = TRUE;
     set_roles(connection);
     if (!join_account(connection)) {
@@ -401,15 +392,54 @@ static void answer_plain(Connection *connection, const SaslMessage *message) {
     touch(connection);
 }
 
-static void answer_login(Connection *connection, const SaslMessage *message) {
-    if (connection->login_begun)
-        answer_plain(connection, message);
+static void answer_plain(Connection *connection, const SaslMessage *message) {
+    g_autofree char *user = NULL, *token = NULL, *principal = NULL;
+    if (sasl_plain_parse(message->payload, &user, &token))
+        principal = security_token(connection->context->security, user, token);
+    if (token != NULL) explicit_bzero(token, strlen(token));
+    if (principal == NULL)
+        refuse_login(connection, "there is no such token, or it has ended");
+    else
+        complete_login(connection, g_steal_pointer(&principal));
+}
+
+static void answer_kerberos(Connection *connection, const SaslMessage *message) {
+    g_autoptr(GByteArray) answer = g_byte_array_new();
+    g_autoptr(GError) error = NULL;
+    switch (kerberos_login_step(connection->kerberos, message->payload, answer, &error)) {
+    case KERBEROS_GOES_ON:
+        sasl_append_bytes(connection->out, SASL_OK, (Bytes){answer->data, answer->len});
+        touch(connection);
+        break;
+    case KERBEROS_DONE:
+        complete_login(connection, g_strdup(kerberos_login_principal(connection->kerberos)));
+        g_clear_pointer(&connection->kerberos, kerberos_login_free);
+        break;
+    case KERBEROS_REFUSED: refuse_login(connection, error->message); break;
+    }
+}
+
+static void begin_login(Connection *connection, const SaslMessage *message) {
+    g_autoptr(Kerberos) kerberos = security_kerberos(connection->context->security);
+    connection->login_begun = TRUE;
+    if (sasl_is_gssapi(message) && kerberos != NULL)
+        connection->kerberos = kerberos_login_new(kerberos);
     else if (connection->transport.ssl == NULL)
         refuse_login(connection, "a login needs TLS: others could read it");
     else if (!sasl_is_plain(message))
-        refuse_login(connection, "this receiver knows the mechanism PLAIN");
+        refuse_login(connection, kerberos != NULL ? "this receiver knows the mechanisms GSSAPI and PLAIN"
+                                                  : "this receiver knows the mechanism PLAIN");
+}
+
+static void answer_login(Connection *connection, const SaslMessage *message) {
+    if (!connection->login_begun)
+        begin_login(connection, message);
+    else if (message->status != SASL_OK && message->status != SASL_COMPLETE)
+        refuse_login(connection, "the login was broken off");
+    else if (connection->kerberos != NULL)
+        answer_kerberos(connection, message);
     else
-        connection->login_begun = TRUE;
+        answer_plain(connection, message);
 }
 
 /* What comes before the first frame; returns how many bytes that was. FALSE in *frames: more must come first. */

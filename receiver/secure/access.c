@@ -49,10 +49,12 @@ guint access_rules_roles(const AccessRules *rules, const char *principal, gboole
 gboolean access_list_check(const char *key, const char *const *list, GError **error) {
     for (; list != NULL && *list != NULL; list++) {
         const gboolean known = strcmp(*list, ACCESS_ANONYMOUS) == 0 || strcmp(*list, "*") == 0 ||
-                               g_str_has_prefix(*list, "cert:") || g_str_has_prefix(*list, "token:");
+                               g_str_has_prefix(*list, "cert:") || g_str_has_prefix(*list, "token:") ||
+                               g_str_has_prefix(*list, "krb5:");
         if (!known)
             return fail(error, PLUMB_ERROR_CONFIG,
-                        "%s: '%s' is nobody: write cert:NAME, token:NAME or anonymous, with ; between", key, *list);
+                        "%s: '%s' is nobody: write cert:NAME, token:NAME, krb5:NAME@REALM or anonymous, with ; between",
+                        key, *list);
     }
     return TRUE;
 }

@@ -23,7 +23,7 @@ typedef enum {
 #define ACCESS_ANYBODY 0u
 #define ACCESS_ALL     ((1u << ACCESS_ROLES) - 1)
 
-/* Who has not logged in. Others are "cert:NAME" and "token:NAME". */
+/* Who has not logged in. Others are "cert:NAME", "token:NAME", "krb5:NAME@REALM". */
 #define ACCESS_ANONYMOUS "anonymous"
 
 /* Whom the configuration gives each role, in the order of the bits: lists of principals, '*' standing for any text. An

@@ -18,7 +18,7 @@ gboolean port_is_loopback(int fd) {
     return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-static gboolean has_login(const PortInfo *port) { return port->certificates || port->tokens; }
+static gboolean has_login(const PortInfo *port) { return port->certificates || port->tokens || port->kerberos; }
 
 gboolean port_is_open(const PortInfo *port) { return port->loopback || port->insecure; }
 
@@ -28,14 +28,26 @@ gboolean port_check(const PortInfo *port, GError **error) {
                 "%s: other hosts reach %s, where there is %sno way to log in: set %s; or listen on loopback "
                 "(127.0.0.1:PORT); where the network keeps strangers out, set listen.insecure = yes",
                 port->key, port->address, port->tls ? "" : "no TLS and ",
-                port->tls ? "auth.tokens or tls.clients" : "tls.certificate, tls.key, and auth.tokens or tls.clients");
+                port->tls ? "auth.tokens, tls.clients or kerberos.keytab"
+                          : "tls.certificate, tls.key, and auth.tokens, tls.clients or kerberos.keytab");
+}
+
+/* "login by certificate, token or Kerberos" */
+static char *describe_logins(const PortInfo *port) {
+    const char *ways[4], *const none = "no login";
+    guint n = 0;
+    if (port->certificates) ways[n++] = "certificate";
+    if (port->tokens) ways[n++] = "token";
+    if (port->kerberos) ways[n++] = "Kerberos";
+    if (n == 0) return g_strdup(none);
+    GString *text = g_string_new("login by ");
+    for (guint i = 0; i < n; i++)
+        g_string_append_printf(text, "%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", ways[i]);
+    return g_string_free(text, FALSE);
 }
 
 char *port_describe(const PortInfo *port) {
-    const char *logins = port->certificates && port->tokens ? "login by certificate or token"
-                         : port->certificates               ? "login by certificate"
-                         : port->tokens                     ? "login by token"
-                                                            : "no login";
+    g_autofree char *logins = describe_logins(port);
     return g_strdup_printf("%s, %s, %s, %s", port->address,
                            port->loopback   ? "this machine only"
                            : port->insecure ? "INSECURE: open to other hosts (listen.insecure)"

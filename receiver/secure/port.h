@@ -11,8 +11,8 @@ typedef struct PortInfo {
     char *address;     /* as bound */
     gboolean loopback; /* only this machine reaches it */
     gboolean tls;
-    gboolean certificates, tokens; /* ways to log in */
-    gboolean insecure;             /* open to other hosts all the same, as listen.insecure says */
+    gboolean certificates, tokens, kerberos; /* ways to log in */
+    gboolean insecure;                       /* open to other hosts all the same, as listen.insecure says */
 } PortInfo;
 
 #define PORT_THRIFT 0u

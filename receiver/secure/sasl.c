@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define PLAIN "PLAIN"
+#define PLAIN  "PLAIN"
+#define GSSAPI "GSSAPI"
 /* With these a call of Thrift begins: a frame of 16 MiB begins as START does. */
 #define CALL_BINARY  0x80
 #define CALL_COMPACT 0x82
@@ -25,10 +26,14 @@ SaslState sasl_cut(Bytes stream, gboolean begun, SaslMessage *message) {
     return SASL_WHOLE;
 }
 
-gboolean sasl_is_plain(const SaslMessage *start) {
-    return start->status == SASL_START && start->payload.size_bytes == strlen(PLAIN) &&
-           memcmp(start->payload.data, PLAIN, strlen(PLAIN)) == 0;
+static gboolean is_mechanism(const SaslMessage *start, const char *name) {
+    return start->status == SASL_START && start->payload.size_bytes == strlen(name) &&
+           memcmp(start->payload.data, name, strlen(name)) == 0;
 }
+
+gboolean sasl_is_plain(const SaslMessage *start) { return is_mechanism(start, PLAIN); }
+
+gboolean sasl_is_gssapi(const SaslMessage *start) { return is_mechanism(start, GSSAPI); }
 
 gboolean sasl_plain_parse(Bytes payload, char **user, char **password) {
     const char *begin = payload.data, *end = begin + payload.size_bytes;
@@ -44,10 +49,14 @@ gboolean sasl_plain_parse(Bytes payload, char **user, char **password) {
     return TRUE;
 }
 
-void sasl_append(GByteArray *out, SaslStatus status, const char *text) {
-    const gsize size = strlen(text);
+void sasl_append_bytes(GByteArray *out, SaslStatus status, Bytes payload) {
+    const gsize size = payload.size_bytes;
     const guint8 head[SASL_HEAD_BYTES] = {(guint8)status, (guint8)(size >> 24), (guint8)(size >> 16),
                                           (guint8)(size >> 8), (guint8)size};
     g_byte_array_append(out, head, sizeof head);
-    g_byte_array_append(out, (const guint8 *)text, (guint)size);
+    g_byte_array_append(out, payload.data, (guint)size);
+}
+
+void sasl_append(GByteArray *out, SaslStatus status, const char *text) {
+    sasl_append_bytes(out, status, (Bytes){text, strlen(text)});
 }

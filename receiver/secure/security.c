@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "receiver/secure/tokens.h"
 
-#define FILES 5u
+#define FILES 6u
 
 struct Security {
     pthread_mutex_t reloading; /* held while files are read */
@@ -17,6 +17,7 @@ struct Security {
     const SecuritySettings *settings;
     struct ssl_ctx_st *tls; /* NULL: none */
     Tokens *tokens;         /* NULL: none */
+    Kerberos *kerberos;     /* NULL: none */
     gint64 looked_s;        /* when was last seen which tokens have ended */
     struct stat files[FILES];
     atomic_uint generation;
@@ -28,7 +29,8 @@ static gint64 wall_s(void) { return clock_wall_ns(clock_system()) / NS_PER_SEC; 
 
 static void note_files(const SecuritySettings *settings, struct stat files[FILES]) {
     const TlsFiles *tls = &settings->tls;
-    const char *const paths[FILES] = {tls->certificate, tls->key, tls->clients, tls->crl, settings->tokens};
+    const char *const paths[FILES] = {tls->certificate, tls->key,         tls->clients,
+                                      tls->crl,         settings->tokens, settings->keytab};
     for (guint i = 0; i < FILES; i++)
         if (paths[i][0] == '\0' || stat(paths[i], &files[i]) != 0) files[i] = (struct stat){0};
 }
@@ -72,26 +74,32 @@ static gboolean check_tls(const TlsFiles *tls, GError **error) {
 typedef struct Fresh {
     struct ssl_ctx_st *tls;
     Tokens *tokens;
+    Kerberos *kerberos;
 } Fresh;
 
 static gboolean read_all(const SecuritySettings *settings, Fresh *fresh, GError **error) {
     if (!check_tls(&settings->tls, error)) return FALSE;
     g_autoptr(Tokens) tokens = settings->tokens[0] != '\0' ? tokens_read(settings->tokens, error) : NULL;
     if (settings->tokens[0] != '\0' && tokens == NULL) return FALSE;
+    g_autoptr(Kerberos) kerberos =
+        settings->keytab[0] != '\0' ? kerberos_new(settings->keytab, settings->principals, error) : NULL;
+    if (settings->keytab[0] != '\0' && kerberos == NULL) return FALSE;
     if (settings->tls.certificate[0] != '\0') {
         fresh->tls = tls_context_new(&settings->tls, error);
         if (fresh->tls == NULL) return FALSE;
     }
     fresh->tokens = g_steal_pointer(&tokens);
+    fresh->kerberos = g_steal_pointer(&kerberos);
     return TRUE;
 }
 
 static void swap(Security *security, const SecuritySettings *settings, const Fresh *fresh,
                  const struct stat files[FILES]) {
     pthread_mutex_lock(&security->lock);
-    const Fresh old = {security->tls, security->tokens};
+    const Fresh old = {security->tls, security->tokens, security->kerberos};
     security->tls = fresh->tls;
     security->tokens = fresh->tokens;
+    security->kerberos = fresh->kerberos;
     security->looked_s = wall_s();
     security->settings = settings;
     memcpy(security->files, files, sizeof security->files);
@@ -99,11 +107,12 @@ static void swap(Security *security, const SecuritySettings *settings, const Fre
     pthread_mutex_unlock(&security->lock);
     tls_context_unref(old.tls);
     tokens_free(old.tokens);
+    kerberos_unref(old.kerberos);
 }
 
 gboolean security_reload(Security *security, const SecuritySettings *settings, GError **error) {
     struct stat files[FILES];
-    Fresh fresh = {NULL, NULL};
+    Fresh fresh = {NULL, NULL, NULL};
     pthread_mutex_lock(&security->reloading);
     if (settings == NULL) settings = security->settings;
     note_files(settings, files); /* before: what changes meanwhile is read again */
@@ -124,6 +133,7 @@ void security_free(Security *security) {
     if (!security) return;
     tls_context_unref(security->tls);
     tokens_free(security->tokens);
+    kerberos_unref(security->kerberos);
     pthread_mutex_destroy(&security->lock);
     pthread_mutex_destroy(&security->reloading);
     g_free(security);
@@ -138,6 +148,13 @@ struct ssl_ctx_st *security_tls(Security *security) {
     struct ssl_ctx_st *tls = security->tls != NULL ? tls_context_ref(security->tls) : NULL;
     pthread_mutex_unlock(&security->lock);
     return tls;
+}
+
+Kerberos *security_kerberos(Security *security) {
+    pthread_mutex_lock(&security->lock);
+    Kerberos *kerberos = security->kerberos != NULL ? kerberos_ref(security->kerberos) : NULL;
+    pthread_mutex_unlock(&security->lock);
+    return kerberos;
 }
 
 gint64 security_ends_s(Security *security) {

@@ -6,11 +6,14 @@
 #pragma once
 
 #include "receiver/secure/access.h"
+#include "receiver/secure/kerberos.h"
 #include "receiver/secure/tls.h"
 
 typedef struct SecuritySettings {
     TlsFiles tls;
     const char *tokens; /* the file of auth.tokens; empty: none */
+    const char *keytab; /* empty: no Kerberos */
+    const char *const *principals;
     AccessRules rules;
 } SecuritySettings;
 
@@ -29,6 +32,8 @@ guint security_generation(const Security *security);
 
 /* A reference for a new connection; NULL: no TLS. */
 struct ssl_ctx_st *security_tls(Security *security);
+/* A reference; NULL: no Kerberos. */
+Kerberos *security_kerberos(Security *security);
 /* When the certificate ends, in seconds since the epoch; 0: there is none. */
 gint64 security_ends_s(Security *security);
 /* "token:NAME", a new string, of a token that is good; user as of tokens_find(). NULL: there is none. */

@@ -198,7 +198,7 @@ def test_certificates_that_were_taken_back(secure, authority):
 def test_open_to_others_with_tls_and_login(make_plumbd, authority):
     """TLS alone is not enough, TLS and certificates are."""
     settings = {"tls__certificate": authority.folder / "server.pem", "tls__key": authority.folder / "server.key"}
-    assert "there is no way to log in: set auth.tokens or tls.clients" in refused(
+    assert "there is no way to log in: set auth.tokens, tls.clients or kerberos.keytab" in refused(
         make_plumbd(listen__thrift="0.0.0.0:0", **settings)
     )
     plumbd = make_plumbd(listen__thrift="0.0.0.0:0", tls__clients=authority.pem, **settings).start()

@@ -1,0 +1,41 @@
+#include "receiver/http/login_request.h"
+
+#include <string.h>
+
+#include "common/base/clock.h"
+
+static void refuse(const LoginSources *sources, const HttpRequest *request, const char *peer, const char *why) {
+    const AuditEvent event = {
+        .action = AUDIT_LOGIN_REFUSED, .port = "http", .address = peer, .route = request->path, .outcome = why};
+    counter_add(sources->counters, COUNTER_HTTP_BAD_LOGIN, 1);
+    audit_note(sources->audit, &event);
+}
+
+static char *by_ticket(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated) {
+    g_autoptr(Kerberos) kerberos = security_kerberos(sources->security);
+    g_autoptr(GError) error = NULL;
+    if (kerberos == NULL) return NULL;
+    char *principal = kerberos_negotiate(kerberos, request->authorization, negotiated, &error);
+    if (principal == NULL) refuse(sources, request, peer, error->message);
+    return principal;
+}
+
+static char *by_token(const LoginSources *sources, const HttpRequest *request, const char *peer) {
+    g_autofree char *user = NULL, *token = NULL, *cookie = login_cookie(request->cookie), *found = NULL;
+    if (login_parse(request->authorization, &user, &token)) {
+        found = security_token(sources->security, user, token);
+        explicit_bzero(token, strlen(token));
+        if (found == NULL) refuse(sources, request, peer, "there is no such token, or it has ended");
+    } else if (cookie != NULL) {
+        found = g_strdup(sessions_find(sources->sessions, cookie, clock_monotonic_ns(clock_system())));
+    }
+    return found != NULL && security_knows(sources->security, found) ? g_steal_pointer(&found) : NULL;
+}
+
+char *request_login(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated) {
+    const char *authorization = request->authorization;
+    *negotiated = NULL;
+    if (authorization != NULL && kerberos_is_negotiate(authorization))
+        return by_ticket(sources, request, peer, negotiated);
+    return sources->secret ? by_token(sources, request, peer) : NULL;
+}

@@ -1,0 +1,20 @@
+/* Who a request says that it is from: by a ticket of Kerberos, a token, or the cookie of a session. */
+#pragma once
+
+#include "receiver/http/login.h"
+#include "receiver/http/request.h"
+#include "receiver/secure/audit.h"
+#include "receiver/secure/security.h"
+#include "receiver/shared/counters.h"
+
+typedef struct LoginSources {
+    Security *security;
+    Sessions *sessions;
+    Audit *audit;       /* NULL: none */
+    Counters *counters; /* of this thread */
+    gboolean secret;    /* it came under TLS: tokens and cookies are taken so alone */
+} LoginSources;
+
+/* The principal, a new string. NULL: it says nothing, or what is no login; refusals are counted and told. *negotiated:
+ * what the answer says of a login by Kerberos, a new string; NULL: nothing. */
+char *request_login(const LoginSources *sources, const HttpRequest *request, const char *peer, char **negotiated);

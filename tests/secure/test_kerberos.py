@@ -1,0 +1,210 @@
+"""Logins by Kerberos with a real KDC: curl with SPNEGO, and libthrift's SASL, on both ports."""
+
+import base64
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.receiver.sender import OK, TRY_LATER
+from tests.receiver.waiting import wait_for
+from tests.secure.conftest import SecureSender, ask, trusting
+from tests.secure.kdc import REALM, Kdc
+from tests.secure.test_listening import refused
+
+SERVICES = ("plumb/localhost", "HTTP/localhost")
+
+
+@pytest.fixture(scope="module")
+def kdc(tmp_path_factory):
+    made = Kdc(tmp_path_factory.mktemp("kdc"))
+    made.keytab("server", *SERVICES)
+    for name, principal in (("dn", "dn/h1.example"), ("people", "people")):
+        made.keytab(name, principal)
+    yield made.start()
+    made.stop()
+
+
+@pytest.fixture
+def kerberos(make_plumbd, authority, kdc, tmp_path):
+    """kerberos(**settings): a plumbd with TLS and Kerberos; dn/... may write, people may read."""
+
+    def make(**settings):
+        keytab = tmp_path / "plumbd.keytab"
+        keytab.write_bytes((kdc.folder / "server.keytab").read_bytes())
+        os.chmod(keytab, 0o600)
+        made = {
+            "tls__certificate": authority.folder / "server.pem", "tls__key": authority.folder / "server.key",
+            "kerberos__keytab": keytab, "kerberos__principals": "; ".join(SERVICES),
+            "access__write": f"krb5:dn/*@{REALM}", "access__read": f"krb5:people@{REALM}",
+            "access__metrics": "anonymous", "access__admin": "cert:nobody", "audit__path": tmp_path / "audit.log",
+        }  # fmt: skip
+        plumbd = make_plumbd(**{**made, **settings})
+        plumbd.environment.update(kdc.environment)
+        return plumbd
+
+    return make
+
+
+def curl(plumbd, authority, environment, path="/api/v1/status", *more):
+    """(status, headers and body)"""
+    port = plumbd.http.rsplit(":", 1)[1]
+    command = ["curl", "-sS", "-i", "--negotiate", "-u", ":", "--cacert", authority.pem, *more]
+    done = subprocess.run([*command, f"https://localhost:{port}{path}"], env=environment, capture_output=True,
+                          text=True, timeout=60)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return int(re.findall(r"^HTTP/1.1 (\d+)", done.stdout, re.M)[-1]), done.stdout
+
+
+def events(tmp_path, action):
+    lines = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
+    return [line for line in lines if line["action"] == action]
+
+
+# ---- HTTP ----
+
+
+def test_curl(kerberos, kdc, authority, tmp_path):
+    plumbd = kerberos(audit__log="reads").start()
+    assert "open to" not in plumbd.messages() and "TLS, login by Kerberos" in plumbd.messages()
+    status, text = curl(plumbd, authority, kdc.login("people", "people"))
+    assert status == 200 and '"receiver"' in text and "WWW-Authenticate: Negotiate " in text
+    assert curl(plumbd, authority, kdc.login("people", "people"), "/api/v1/flush", "-X", "POST")[0] == 403
+    status, text = curl(plumbd, authority, kdc.login("dn", "dn/h1.example"))
+    assert status == 403 and f"krb5:dn/h1.example@{REALM} lacks the role" in text
+    status, text = curl(plumbd, authority, kdc.env(KRB5CCNAME="FILE:/none"))
+    assert status == 401 and "WWW-Authenticate: Negotiate\n" in text and "Bearer" in text
+    asked = events(tmp_path, "question")
+    assert [line["principal"] for line in asked] == [f"krb5:people@{REALM}"]
+
+
+def test_what_is_no_ticket(kerberos, authority, tmp_path):
+    plumbd = kerberos().start()
+    plain = trusting(authority)
+    for text in ("x", "!!!", base64.b64encode(os.urandom(2000)).decode(), "", base64.b64encode(b"\x60\x03a").decode()):
+        status, _ = ask(plumbd, plain, "/api/v1/status", headers={"Authorization": f"Negotiate {text}"})
+        assert status == 401, text
+    metrics = ask(plumbd, plain, "/metrics")[1].decode()
+    assert 'plumbd_http_rejected_total{reason="login refused"} 4' in metrics
+    wait_for(lambda: len(events(tmp_path, "login refused")) == 4)
+
+
+# ---- the span port ----
+
+
+def libthrift():
+    """Its jars, which the build of the Java parts has fetched."""
+    repository = Path.home() / ".m2/repository/org"
+    found = [sorted(repository.glob(part)) for part in
+             ("apache/thrift/libthrift/*/libthrift-*.jar", "slf4j/slf4j-api/1.7.*/slf4j-api-1.7.*.jar")]  # fmt: skip
+    assert all(found), f"libthrift is not in {repository}: run script/build jar"
+    return ":".join(str(jars[-1]) for jars in found)
+
+
+@pytest.fixture(scope="module")
+def send(kdc, authority, tmp_path_factory):
+    """send(plumbd, principal, ...): what libthrift's client says."""
+    classes = tmp_path_factory.mktemp("classes")
+    source = Path(__file__).parent / "java/KerberosSender.java"
+    subprocess.run(["javac", "-cp", libthrift(), "-d", classes, source], check=True, timeout=120)
+
+    def run(plumbd, name, principal, service="plumb", qop="auth", ca=authority.pem, spans=2):
+        arguments = [plumbd.thrift[1], kdc.folder / f"{name}.keytab", principal, service, qop, ca, spans]
+        command = ["java", "-XX:TieredStopAtLevel=1", f"-Djava.security.krb5.conf={kdc.path}",
+                   "-cp", f"{libthrift()}:{classes}", "KerberosSender", *arguments]  # fmt: skip
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return run
+
+
+def test_libthrift(kerberos, kdc, send, authority, tmp_path):
+    """By its role; a ticket for another service, and another quality of protection, are refused with a reason."""
+    plumbd = kerberos().start()
+    assert send(plumbd, "dn", "dn/h1.example") == [f"status {OK}"] * 2
+    assert send(plumbd, "people", "people", spans=1) == [f"status {TRY_LATER}"]
+    (other,) = send(plumbd, "dn", "dn/h1.example", service="HTTP")
+    assert other.startswith("refused ") and "for another service" in other
+    (layer,) = send(plumbd, "dn", "dn/h1.example", qop="auth-conf")
+    assert layer.startswith("refused ")
+    logins = [line["principal"] for line in events(tmp_path, "login")]
+    assert logins == [f"krb5:dn/h1.example@{REALM}", f"krb5:people@{REALM}"]
+
+
+def test_libthrift_without_tls(kerberos, send):
+    """On loopback, where that is allowed: a ticket is no secret."""
+    plumbd = kerberos(tls__certificate="", tls__key="").start()
+    assert send(plumbd, "dn", "dn/h1.example", ca="-") == [f"status {OK}"] * 2
+
+
+def sasl(plumbd, authority, *messages):
+    """What the answer to these (status, payload) is."""
+    sender = SecureSender(plumbd, trusting(authority))
+    for status, payload in messages:
+        sender.write(bytes([status]) + len(payload).to_bytes(4, "big") + payload)
+    head = sender.read_exactly(5)
+    return head[0], sender.read_exactly(int.from_bytes(head[1:], "big"))
+
+
+def test_what_is_no_login(kerberos, authority):
+    plumbd = kerberos().start()
+    for token in (b"", b"x", os.urandom(1000), os.urandom(60_000), b"\x60\x82\xff\xff" + b"\0" * 100):
+        status, text = sasl(plumbd, authority, (1, b"GSSAPI"), (2, token))
+        assert status == 4 and b"the ticket is refused" in text, token
+    assert sasl(plumbd, authority, (1, b"GSSAPI"), (4, b"no"))[1] == b"the login was broken off"
+    assert sasl(plumbd, authority, (1, b"DIGEST-MD5"))[1] == b"this receiver knows the mechanisms GSSAPI and PLAIN"
+    metrics = ask(plumbd, trusting(authority), "/metrics")[1].decode()
+    assert 'plumbd_connections_refused_total{reason="login refused"} 7' in metrics
+
+
+# ---- the keytab ----
+
+
+def test_new_keys(kerberos, kdc, authority):
+    """Keys that are replaced: with the new file tickets of before and after are good; a bad file changes nothing."""
+    plumbd = kerberos().start()
+    keytab = Path(plumbd.settings["kerberos.keytab"])
+    before = kdc.login("people", "people")
+    assert curl(plumbd, authority, before)[0] == 200
+    new = kdc.keytab("server", *SERVICES)  # with the old keys, too
+    after = kdc.login("people", "people")
+    assert curl(plumbd, authority, after)[0] == 401
+
+    keytab.write_bytes(b"no keytab")
+    plumbd.signal(signal.SIGHUP)
+    wait_for(lambda: "stay as they were" in plumbd.messages())
+    assert "kerberos.keytab: " in plumbd.messages()
+    keytab.write_bytes(new.read_bytes())
+    plumbd.signal(signal.SIGHUP)
+    wait_for(lambda: curl(plumbd, authority, after)[0] == 200)
+    assert curl(plumbd, authority, before)[0] == 200
+
+
+@pytest.mark.parametrize("wrong", ["readable", "missing", "garbage", "principal"])
+def test_bad_keytabs(kerberos, wrong):
+    plumbd = kerberos()
+    keytab = Path(plumbd.settings["kerberos.keytab"])
+    if wrong == "readable":
+        os.chmod(keytab, 0o644)
+    elif wrong == "missing":
+        keytab.unlink()
+    elif wrong == "garbage":
+        keytab.write_bytes(os.urandom(100))
+    else:
+        plumbd.settings["kerberos.principals"] = "plumb/localhost; HTTP/elsewhere"
+    messages = refused(plumbd)
+    assert "kerberos.keytab: " in messages and str(keytab) in messages and len(messages.splitlines()) == 1
+    if wrong == "principal":
+        assert "has no key of HTTP/elsewhere" in messages and "klist -k" in messages
+
+
+def test_status_says_so(kerberos, kdc, authority):
+    plumbd = kerberos().start()
+    text = curl(plumbd, authority, kdc.login("people", "people"))[1]
+    ports = json.loads(text[text.rindex("\n\n") :])["receiver"]["ports"]
+    assert [port["logins"] for port in ports] == [["kerberos"], ["kerberos"]]
