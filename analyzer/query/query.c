@@ -4,6 +4,7 @@
 
 #include "analyzer/query/columns/column_answers.h"
 #include "analyzer/query/jaeger/jaeger.h"
+#include "analyzer/query/jaeger/zipkin.h"
 #include "analyzer/query/nodes/node_answers.h"
 #include "analyzer/query/shared/json_damage.h"
 #include "analyzer/query/spans/span_answers.h"
@@ -88,9 +89,10 @@ static const Question *question_find(const char *name, GError **error) {
     return NULL;
 }
 
-/* As one of the table, or as Jaeger asks. */
+/* As one of the table, or as Jaeger or Zipkin ask. */
 static json_t *make_answer(const char *question, const Asked *asked, GError **error) {
     if (jaeger_is(question)) return jaeger_answer(asked, question, error);
+    if (zipkin_is(question)) return zipkin_answer(asked, question, error);
     const Question *found = question_find(question, error);
     if (!found || !params_check(asked->params, question, found->allowed, error)) return NULL;
     return found->answer(asked, error);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/query/jaeger/jaeger.h"
+#include "analyzer/query/jaeger/zipkin.h"
 #include "common/base/thread.h"
 #include "common/store/store_damage.h"
 #include "receiver/http/http_shell.h"
@@ -331,7 +332,8 @@ static void put_question(Http *http, HttpExchange *exchange, JobKind kind, const
     if (http_exchange_request(exchange)->gzip) http_job_set_gzip(job);
     static const char *const of_traces[] = {"trace", "trace/columns", "trace/find", "span", "why", NULL};
     const gboolean of_trace = g_strv_contains(of_traces, question);
-    if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id))
+    if ((of_trace && parse_trace(parameters->id, &trace_id)) || jaeger_asks_for(question, &trace_id) ||
+        zipkin_asks_for(question, &trace_id))
         http_job_set_trace(job, trace_id);
     if (!put(http, job)) {
         http_job_free(job);
@@ -378,6 +380,14 @@ static void ask_jaeger(void *arg, HttpExchange *exchange, const char *rest) {
     (void)rest;
     const char *path = http_exchange_request(exchange)->path;
     g_autofree char *question = g_strconcat(JAEGER_QUESTIONS, path + strlen("/api/"), NULL);
+    ask(arg, exchange, JOB_QUERY, question);
+}
+
+/* As Zipkin's server is. */
+static void ask_zipkin(void *arg, HttpExchange *exchange, const char *rest) {
+    (void)rest;
+    const char *path = http_exchange_request(exchange)->path;
+    g_autofree char *question = g_strconcat(ZIPKIN_QUESTIONS, path + strlen("/api/v2/"), NULL);
     ask(arg, exchange, JOB_QUERY, question);
 }
 
@@ -444,6 +454,15 @@ static const Route routes[] = {
     {"/api/traces", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
     {"/api/traces/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
     {"/api/dependencies", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_jaeger},
+    {"/api/v2/spans", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/services", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/remoteServices", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/traces", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/trace/*", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/traceMany", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/dependencies", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/autocompleteKeys", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
+    {"/api/v2/autocompleteValues", ACCESS_READ, FALSE, QUESTION_USE, AUDIT_QUESTION, ask_zipkin},
     {"/login", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGIN, begin_session},
     {"/logout", ACCESS_ANYBODY, TRUE, LOGIN_USE, AUDIT_LOGOUT, end_session},
     {"/login.js", ACCESS_ANYBODY, FALSE, PAGE_USE, AUDIT_NOTHING, answer_login_script},
@@ -480,7 +499,7 @@ static gboolean is_question(const Route *route) {
 static void on_request(void *arg, HttpExchange *exchange) {
     const HttpRequest *request = http_exchange_request(exchange);
     const char *rest;
-    const Route *route = route_find(routes, request->path, &rest);
+    const Route *route = route_find(routes, request->path, request->method, &rest);
     const guint needed = route != NULL ? route->role : ACCESS_ADMIN;
     if (route != NULL) http_exchange_audit(exchange, route->action);
     if (!access_suffices(http_exchange_roles(exchange), needed))

@@ -16,7 +16,8 @@ typedef struct Route {
     void (*answer)(void *arg, HttpExchange *exchange, const char *rest);
 } Route;
 
-/* The first route of the path, in a table that ends with a NULL path; NULL: there is none. *rest points into path. */
-const Route *route_find(const Route *table, const char *path, const char **rest);
+/* The first route of the path, in a table that ends with a NULL path; where it has that very path twice, the one that
+ * is asked so. NULL: there is none. *rest points into path. */
+const Route *route_find(const Route *table, const char *path, HttpMethod method, const char **rest);
 /* Is it asked as it is to be? */
 gboolean route_takes(const Route *route, HttpMethod method);

@@ -27,10 +27,27 @@ static void test_find(void) {
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         const char *rest = NULL;
-        const Route *route = route_find(table, cases[i].path, &rest);
+        const Route *route = route_find(table, cases[i].path, HTTP_GET, &rest);
         g_assert_true(route == (cases[i].route < 0 ? NULL : &table[cases[i].route]));
         if (route != NULL) g_assert_cmpstr(rest, ==, cases[i].rest);
     }
+}
+
+/* One path may be in the table twice, for each way of asking. Another row that it fits does not count. */
+static void test_find_asked(void) {
+    static const Route both[] = {
+        {"/spans", ACCESS_WRITE, TRUE, "use POST", answer},
+        {"/*", ACCESS_READ, FALSE, "use GET", answer},
+        {"/spans", ACCESS_READ, FALSE, "use GET", answer},
+        {"/go", ACCESS_ADMIN, TRUE, "use POST", answer},
+        {0},
+    };
+    const char *rest;
+    g_assert_true(route_find(both, "/spans", HTTP_POST, &rest) == &both[0]);
+    g_assert_true(route_find(both, "/spans", HTTP_GET, &rest) == &both[2]);
+    g_assert_true(route_find(both, "/spans", HTTP_HEAD, &rest) == &both[2]);
+    g_assert_true(route_find(table, "/api/go", HTTP_GET, &rest) == &table[1]);
+    g_assert_null(route_find(both, "/", HTTP_GET, &rest));
 }
 
 static void test_method(void) {
@@ -62,6 +79,7 @@ static void test_roles(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/receiver/route/find", test_find);
+    g_test_add_func("/receiver/route/find-asked", test_find_asked);
     g_test_add_func("/receiver/route/method", test_method);
     g_test_add_func("/receiver/route/roles", test_roles);
     return g_test_run();

@@ -29,16 +29,41 @@ json_t *jaeger_document(json_t *data, guint total);
 gboolean jaeger_number(const Asked *asked, const char *name, gint64 scale, gint64 *value, GError **error);
 
 /* Traces as text, one behind the other: the value of "data". */
-typedef struct JaegerTraces {
+typedef struct JaegerTraces JaegerTraces;
+struct JaegerTraces {
     const Asked *asked;
+    void (*add)(JaegerTraces *traces, const TraceView *view); /* in the form that is asked for */
     JsonText *text;
     JsonText own; /* when the caller wants a document */
     guint traces, spans;
-} JaegerTraces;
+};
 void jaeger_traces_begin(JaegerTraces *traces, const Asked *asked);
 void jaeger_traces_add(JaegerTraces *traces, const TraceView *view);
 /* The document; NULL with *error. */
 json_t *jaeger_traces_end(JaegerTraces *traces, GError **error);
+/* What is looked for: traces with a span of the service and operation that took so long. */
+#define SEARCH_LIMIT_MOST 1500
+typedef struct TraceSearch {
+    const char *service, *operation; /* NULL: any; operation only with a service */
+    Role role;                       /* of 'service', unless own_service */
+    gboolean own_service;
+    gint64 since_ns, until_ns;
+    gint64 min_ns, max_ns; /* of a span of the service */
+    gint64 limit;
+    GPtrArray *annotations; /* "key=value", or "key" */
+} TraceSearch;
+void search_clear(TraceSearch *search);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TraceSearch, search_clear)
+/* Adds those that are found, newest first. */
+gboolean search_traces(JaegerTraces *traces, const TraceSearch *search, GError **error);
+/* Adds a trace that is right (any, when search is NULL), or none; one that is not there is no failure. id: of
+ * jaeger_trace_id(). */
+gboolean search_add(JaegerTraces *traces, const TraceSearch *search, const char *id, GError **error);
+
+/* Are both halves those of the stored trace, as far as it has an upper one? */
+gboolean jaeger_same_trace(Archive *archive, const TraceView *view, guint64 high);
+void jaeger_format_id(guint64 high, guint64 low, char id[33]);
+
 /* The upper half of a trace's id, as its sender had it; 0: it has none. */
 guint64 jaeger_trace_high(Archive *archive, const TraceView *view);
 /* 1 to 32 hexadecimal digits. INPUT. */

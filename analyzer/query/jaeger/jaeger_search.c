@@ -10,24 +10,12 @@
 
 #define DEFAULT_LOOKBACK_NS (48 * 3600 * NS_PER_SEC)
 #define DEFAULT_LIMIT       100
-#define LIMIT_MOST          1500
 /* So many traces are looked into for one that is right. */
 #define LOOKED_INTO 20
 
-typedef struct Wanted {
-    const char *service, *operation; /* operation NULL: any */
-    Role role;                       /* of 'service', unless own_service */
-    gboolean own_service;
-    gint64 since_ns, until_ns;
-    gint64 min_ns, max_ns; /* of a span of the service */
-    gint64 limit;
-    GPtrArray *annotations; /* "key=value" */
-} Wanted;
-
-static void wanted_clear(Wanted *wanted) {
+void search_clear(TraceSearch *wanted) {
     if (wanted->annotations) g_ptr_array_unref(wanted->annotations);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wanted, wanted_clear)
 
 /* ---- parameters ---- */
 
@@ -59,7 +47,7 @@ static gboolean parse_duration(const Asked *asked, const char *name, gint64 *ns,
 }
 
 /* "key:value", any number of times. */
-static gboolean parse_tag(const Asked *asked, Wanted *wanted, GError **error) {
+static gboolean parse_tag(const Asked *asked, TraceSearch *wanted, GError **error) {
     const char *text;
     for (guint i = 0; (text = params_nth(asked->params, "tag", i)) != NULL; i++) {
         const char *colon = strchr(text, ':');
@@ -71,7 +59,7 @@ static gboolean parse_tag(const Asked *asked, Wanted *wanted, GError **error) {
 }
 
 /* An object of texts. */
-static gboolean parse_tags(const Asked *asked, Wanted *wanted, GError **error) {
+static gboolean parse_tags(const Asked *asked, TraceSearch *wanted, GError **error) {
     const char *text = params_text(asked->params, "tags"), *key;
     if (text == NULL || text[0] == '\0') return TRUE;
     json_auto_t *tags = json_loads(text, 0, NULL);
@@ -90,7 +78,7 @@ static const char *text_or_null(const Asked *asked, const char *name) {
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
+static gboolean parse(const Asked *asked, TraceSearch *wanted, GError **error) {
     wanted->service = text_or_null(asked, "service");
     wanted->operation = text_or_null(asked, "operation");
     wanted->until_ns = asked->now_ns;
@@ -107,13 +95,13 @@ static gboolean parse(const Asked *asked, Wanted *wanted, GError **error) {
         !parse_duration(asked, "maxDuration", &wanted->max_ns, error) || !parse_tag(asked, wanted, error) ||
         !parse_tags(asked, wanted, error))
         return FALSE;
-    wanted->limit = CLAMP(wanted->limit, 1, LIMIT_MOST);
+    wanted->limit = CLAMP(wanted->limit, 1, SEARCH_LIMIT_MOST);
     return TRUE;
 }
 
 /* ---- the question "traces" ---- */
 
-static QueryParams *traces_params(const Wanted *wanted, gint64 limit) {
+static QueryParams *traces_params(const TraceSearch *wanted, gint64 limit) {
     QueryParams *params = query_params_new();
     g_autofree char *since = g_strdup_printf("%" G_GINT64_FORMAT, wanted->since_ns);
     g_autofree char *until = g_strdup_printf("%" G_GINT64_FORMAT, MAX(wanted->until_ns, wanted->since_ns));
@@ -127,6 +115,7 @@ static QueryParams *traces_params(const Wanted *wanted, gint64 limit) {
     g_autofree char *least = g_strdup_printf("%" G_GINT64_FORMAT "ns", wanted->min_ns);
     if (wanted->min_ns > 0) query_params_add(params, "min_duration", least);
 
+    if (wanted->service == NULL) return params;
     if (!wanted->own_service) query_params_add(params, "role", role_name(wanted->role));
     if (wanted->operation != NULL) {
         g_autofree char *function = wanted->own_service
@@ -143,7 +132,7 @@ static QueryParams *traces_params(const Wanted *wanted, gint64 limit) {
 }
 
 /* Has the trace a span of the service and operation, of such a duration? */
-static gboolean is_right(const Asked *asked, const Wanted *wanted, const TraceView *view) {
+static gboolean is_right(const Asked *asked, const TraceSearch *wanted, const TraceView *view) {
     const Lookup *lookup = archive_lookup(asked->archive);
     const SpanRec *span;
     for (gsize at = 0; (span = spans_next(view->bytes, &at)) != NULL && allowance_goes_on();) {
@@ -155,16 +144,16 @@ static gboolean is_right(const Asked *asked, const Wanted *wanted, const TraceVi
         lookup->process(lookup->arg, span->tracer, &role, &host);
         const char *function = dict_text(archive_dict(asked->archive), span->name, &length);
         const JaegerName name = jaeger_name(function, length, role);
-        const gboolean of_service = strlen(wanted->service) == name.service.length &&
-                                    memcmp(wanted->service, name.service.data, name.service.length) == 0;
+        const gboolean of_service =
+            wanted->service == NULL || (strlen(wanted->service) == name.service.length &&
+                                        memcmp(wanted->service, name.service.data, name.service.length) == 0);
         if (!of_service) continue;
         if (wanted->operation == NULL || strcmp(wanted->operation, name.operation.data) == 0) return TRUE;
     }
     return FALSE;
 }
 
-/* Adds a trace that is right, or none; one that is gone since it was found is no failure. */
-static gboolean add_if_right(JaegerTraces *traces, const Wanted *wanted, const char *id, GError **error) {
+gboolean search_add(JaegerTraces *traces, const TraceSearch *wanted, const char *id, GError **error) {
     g_autoptr(GError) failure = NULL;
     guint64 high, low;
     if (!jaeger_trace_id(id, &high, &low, error)) return FALSE;
@@ -174,12 +163,12 @@ static gboolean add_if_right(JaegerTraces *traces, const Wanted *wanted, const c
         g_propagate_error(error, g_steal_pointer(&failure));
         return FALSE;
     }
-    if (wanted == NULL || is_right(traces->asked, wanted, view)) jaeger_traces_add(traces, view);
+    if (wanted == NULL || is_right(traces->asked, wanted, view)) traces->add(traces, view);
     return allowance_check(error);
 }
 
-static gboolean search(JaegerTraces *traces, const Wanted *wanted, GError **error) {
-    const gint64 most = MIN(wanted->limit * LOOKED_INTO, LIMIT_MOST);
+gboolean search_traces(JaegerTraces *traces, const TraceSearch *wanted, GError **error) {
+    const gint64 most = MIN(wanted->limit * LOOKED_INTO, SEARCH_LIMIT_MOST);
     gsize seen = 0;
     gint64 limit = wanted->limit;
     for (gboolean more = TRUE; more && traces->traces < wanted->limit; limit *= 4) {
@@ -194,7 +183,7 @@ static gboolean search(JaegerTraces *traces, const Wanted *wanted, GError **erro
         /* Newest first, so those that were looked into are the first of these. */
         for (; seen < json_array_size(list) && traces->traces < wanted->limit; seen++) {
             const char *id = json_string_value(json_object_get(json_array_get(list, seen), "trace"));
-            if (!add_if_right(traces, wanted, id, error)) return FALSE;
+            if (!search_add(traces, wanted, id, error)) return FALSE;
         }
         more = json_is_true(json_object_get(answer, "more")) && limit < most;
     }
@@ -205,17 +194,18 @@ static gboolean search(JaegerTraces *traces, const Wanted *wanted, GError **erro
 static gboolean add_named(JaegerTraces *traces, GError **error) {
     const char *id;
     for (guint i = 0; (id = params_nth(traces->asked->params, "traceID", i)) != NULL; i++)
-        if (!add_if_right(traces, NULL, id, error)) return FALSE;
+        if (!search_add(traces, NULL, id, error)) return FALSE;
     return TRUE;
 }
 
 json_t *jaeger_search(const Asked *asked, GError **error) {
     const gboolean named = params_text(asked->params, "traceID") != NULL;
-    g_auto(Wanted) wanted = {0};
+    g_auto(TraceSearch) wanted = {0};
     JaegerTraces traces;
     if (!named && !parse(asked, &wanted, error)) return NULL;
     jaeger_traces_begin(&traces, asked);
-    if (named ? add_named(&traces, error) : search(&traces, &wanted, error)) return jaeger_traces_end(&traces, error);
+    if (named ? add_named(&traces, error) : search_traces(&traces, &wanted, error))
+        return jaeger_traces_end(&traces, error);
     json_text_clear(&traces.own);
     return NULL;
 }

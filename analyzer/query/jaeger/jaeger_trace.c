@@ -59,7 +59,12 @@ guint64 jaeger_trace_high(Archive *archive, const TraceView *view) {
     return 0;
 }
 
-static void format_id(guint64 high, guint64 low, char id[33]) {
+gboolean jaeger_same_trace(Archive *archive, const TraceView *view, guint64 high) {
+    const guint64 own = high != 0 ? jaeger_trace_high(archive, view) : 0;
+    return own == 0 || own == high;
+}
+
+void jaeger_format_id(guint64 high, guint64 low, char id[33]) {
     if (high != 0)
         g_snprintf(id, 33, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", high, low);
     else
@@ -148,7 +153,7 @@ static void put_references(Writer *writer, const SpanRec *span, const GPtrArray 
         const SpanId parent = span_parents(span)[i];
         const gboolean own = parent.trace == writer->trace;
         char trace[33], id[17];
-        format_id(0, parent.trace, trace);
+        jaeger_format_id(0, parent.trace, trace);
         g_snprintf(id, sizeof id, "%016" G_GINT64_MODIFIER "x", parent.span);
         put_reference(writer->out, i == 0, own ? "CHILD_OF" : "FOLLOWS_FROM", own ? writer->id : trace, id);
     }
@@ -243,7 +248,7 @@ static void put_span(Writer *writer, const SpanRec *span, gboolean first) {
 }
 
 void jaeger_traces_begin(JaegerTraces *traces, const Asked *asked) {
-    *traces = (JaegerTraces){.asked = asked};
+    *traces = (JaegerTraces){.asked = asked, .add = jaeger_traces_add};
     traces->text = asked->rows != NULL ? &asked->rows->text : &traces->own;
     put(traces->text, "[");
 }
@@ -263,7 +268,7 @@ void jaeger_traces_add(JaegerTraces *traces, const TraceView *view) {
     writer.processes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     writer.ordered = g_ptr_array_new_with_free_func(process_free);
     writer.text = g_string_new(NULL);
-    format_id(jaeger_trace_high(writer.archive, view), view->trace_id, writer.id);
+    jaeger_format_id(jaeger_trace_high(writer.archive, view), view->trace_id, writer.id);
 
     put(traces->text, traces->traces++ > 0 ? ",{\"traceID\":\"" : "{\"traceID\":\"");
     put(traces->text, writer.id);
@@ -305,8 +310,7 @@ json_t *jaeger_trace(const Asked *asked, const char *id, GError **error) {
     if (!jaeger_trace_id(id, &high, &low, error)) return NULL;
     g_autoptr(TraceView) view = trace_view_load(asked->archive, low, error);
     if (view == NULL) return NULL;
-    const guint64 own = jaeger_trace_high(asked->archive, view);
-    if (high != 0 && own != 0 && high != own) {
+    if (!jaeger_same_trace(asked->archive, view, high)) {
         fail(error, PLUMB_ERROR_NOT_FOUND, "there is no trace %s", id);
         return NULL;
     }

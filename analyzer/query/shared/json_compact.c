@@ -147,9 +147,14 @@ char *json_compact(json_t *document, gsize *size_bytes) {
     return finish(&text, size_bytes);
 }
 
-char *json_compact_rows(json_t *document, const JsonRows *rows, gsize *size_bytes) {
+char *json_compact_rows(json_t *document, JsonRows *rows, gsize *size_bytes) {
     JsonText text = {NULL, 0, 0};
     if (rows->member == NULL) return json_compact(document, size_bytes);
+    if (strcmp(rows->member, JSON_ROWS_ALL) == 0) {
+        text = rows->text;
+        rows->text = (JsonText){NULL, 0, 0};
+        return finish(&text, size_bytes);
+    }
     room(&text, rows->text.used + FIRST_BYTES);
     put_object(&text, document, rows);
     return finish(&text, size_bytes);

@@ -22,8 +22,9 @@ void json_put_integer(JsonText *text, json_int_t value);
 void json_put_value(JsonText *text, json_t *value);
 
 /* Rows that were never part of a document: the text is the value of the member of that name, which is null there. */
+#define JSON_ROWS_ALL ""
 typedef struct JsonRows {
-    const char *member; /* NULL: there are none */
+    const char *member; /* NULL: there are none; JSON_ROWS_ALL: the text is all of the answer */
     JsonText text;
 } JsonRows;
 
@@ -32,5 +33,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JsonRows, json_rows_clear)
 
 /* To be freed with g_free(); ends with a zero that does not count. */
 char *json_compact(json_t *document, gsize *size_bytes);
-/* The same, of an object and its rows. */
-char *json_compact_rows(json_t *document, const JsonRows *rows, gsize *size_bytes);
+/* The same, of an object and its rows, whose text may be taken. */
+char *json_compact_rows(json_t *document, JsonRows *rows, gsize *size_bytes);
