@@ -19,6 +19,7 @@ const Command command_apps = {
     .about = "Lists applications of Spark, the newest first: when they ran, how long, and what is known of them.\n"
              "plumb-bridge sends the records of event logs to plumbd.",
     .example = "  plumb apps\n  plumb apps --limit 0 --json\n",
+    .csv = "apps",
     .options = options,
     .run = apps_run,
 };

@@ -70,6 +70,7 @@ const Command command_diff = {
                "  plumb diff 4be1c2a09d3f5577 90b3a5d1c07e6412\n"
                "  plumb diff earlier latest\n"
                "  plumb diff app-20260101120000-0001 app-20260102120000-0007 --stage 3\n",
+    .csv = "rows|stages",
     .options = options,
     .run = diff_run,
 };

@@ -83,6 +83,7 @@ const Command command_forest = {
                "  plumb forest --exclude default --sort critical\n"
                "  plumb forest --level tree --function OpWriteBlockProto --limit 1\n"
                "  plumb forest --config conf/analysis.conf\n",
+    .csv = "patterns.nodes",
     .options = options,
     .run = forest_run,
 };

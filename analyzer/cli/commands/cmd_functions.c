@@ -41,6 +41,7 @@ const Command command_functions = {
                "  plumb functions --since 30m --by host,minute --function BlockReceiver#flushOrSync\n"
                "  plumb functions --since 1h --sort self --exclude PacketReceiver#receiveNextPacket\n"
                "  plumb functions --bytes --limit 10\n",
+    .csv = "functions",
     .options = options,
     .run = functions_run,
 };

@@ -25,6 +25,7 @@ const Command command_hosts = {
         "since when. With a HOST, each of its tasks.",
     .example = "  plumb hosts\n"
                "  plumb hosts 10.0.3.17 --since 2h\n",
+    .csv = "hosts",
     .options = options,
     .run = hosts_run,
 };

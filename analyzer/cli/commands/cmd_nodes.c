@@ -52,6 +52,7 @@ const Command command_nodes = {
                "  plumb nodes --method peers\n"
                "  plumb nodes --predict latest --on worker7\n"
                "  plumb nodes --hint\n",
+    .csv = "nodes|stages.hosts",
     .options = options,
     .run = nodes_run,
 };

@@ -32,6 +32,7 @@ const Command command_operations = {
         "defines all of them.",
     .example = "  plumb operations latest\n"
                "  plumb operations app-20261121205309-0001 --stage 3 --top 5%\n",
+    .csv = "stages.operations",
     .options = options,
     .run = operations_run,
 };

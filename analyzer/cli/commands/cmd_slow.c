@@ -25,6 +25,7 @@ const Command command_slow = {
     .example = "  plumb slow\n"
                "  plumb slow --since 15m\n"
                "  plumb slow --since 2026-11-21T10:00:00Z --until 2026-11-21T11:00:00Z --json\n",
+    .csv = "slow",
     .options = options,
     .run = slow_run,
 };

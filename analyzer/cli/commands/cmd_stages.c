@@ -28,6 +28,7 @@ const Command command_stages = {
     .example = "  plumb stages latest\n"
                "  plumb stages app-20260101120000-0001 --sort stragglers --limit 5\n"
                "  plumb stages 'Word count' --stage 3.0 --json\n",
+    .csv = "stages",
     .options = options,
     .run = stages_run,
 };

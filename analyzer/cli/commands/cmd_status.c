@@ -21,6 +21,7 @@ const Command command_status = {
              "refused, by reason and by sender; and the accounts: what became of every span. --senders shows them for\n"
              "each process. With --store: what the store holds.",
     .example = "  plumb status\n  plumb status --senders\n  plumb status --server 10.0.0.7:9096 --json\n",
+    .csv = "senders",
     .options = options,
     .run = status_run,
 };

@@ -48,6 +48,7 @@ const Command command_stragglers = {
     .example = "  plumb stragglers latest\n"
                "  plumb stragglers app-20261121205309-0001 --stage 3 --evidence near\n"
                "  plumb stragglers app-20261121205309-0001 --method pcc --lambda-ca 0.4\n",
+    .csv = "stragglers",
     .options = options,
     .run = stragglers_run,
 };

@@ -32,6 +32,7 @@ const Command command_tasks = {
     .example = "  plumb tasks latest --sort duration --limit 10\n"
                "  plumb tasks app-20260101120000-0001 --stage 3 --status failed\n"
                "  plumb tasks latest --task 57 --json\n",
+    .csv = "tasks",
     .options = options,
     .run = tasks_run,
 };

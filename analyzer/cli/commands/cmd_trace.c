@@ -3,8 +3,8 @@
 
 static CliExit trace_run(Invocation *invocation) {
     gboolean dot = option_flag(invocation, "dot"), chrome = option_flag(invocation, "chrome");
-    if (dot + chrome + invocation->json > 1)
-        return invocation_usage(invocation, "--dot, --chrome and --json exclude each other: give one");
+    if (dot + chrome + invocation->json + invocation->csv > 1)
+        return invocation_usage(invocation, "--dot, --chrome, --json and --csv exclude each other: give one");
     g_autoptr(Ask) ask = invocation_ask(invocation, "trace");
     ask_add(ask, "id", invocation->arguments[0]);
     ShowOptions options = invocation_show_options(invocation);
@@ -43,6 +43,7 @@ const Command command_trace = {
     .example = "  plumb trace 4be1c2a09d3f5577\n"
                "  plumb trace 4be1c2a09d3f5577 --chrome > trace.json   # open in https://ui.perfetto.dev\n"
                "  plumb trace 4be1c2a09d3f5577 --dot | dot -Tsvg > trace.svg\n",
+    .csv = "spans",
     .options = options,
     .run = trace_run,
 };

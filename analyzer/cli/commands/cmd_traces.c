@@ -37,6 +37,7 @@ const Command command_traces = {
                "  plumb traces --function OpWriteBlockProto --since 15m --sort duration\n"
                "  plumb traces --function BlockReceiver#flushOrSync --host 10.0.3.17 --call-min-duration 50ms\n"
                "  plumb traces --incomplete --host 10.0.3.17\n",
+    .csv = "traces",
     .options = options,
     .run = traces_run,
 };

@@ -48,6 +48,7 @@ const Command command_why = {
                "  plumb why latest\n"
                "  plumb why app-20260101120000-0001 --stage 3\n"
                "  plumb why latest --task 57 --json\n",
+    .csv = "stragglers|waits",
     .options = options,
     .run = why_run,
 };

@@ -3,7 +3,7 @@
 #include "analyzer/cli/format/units.h"
 
 CliExit say_open_traces(const Invocation *invocation) {
-    if (invocation->json || invocation->source.store) return CLI_OK;
+    if (invocation->json || invocation->csv || invocation->source.store) return CLI_OK;
     g_autoptr(Source) source = source_open(&invocation->source, NULL);
     g_autoptr(Ask) ask = ask_new("status");
     json_auto_t *status = source ? source_ask(source, ask, NULL) : NULL;

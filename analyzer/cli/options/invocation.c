@@ -7,6 +7,7 @@
 
 #include "analyzer/cli/format/field.h"
 #include "analyzer/cli/format/progress.h"
+#include "analyzer/cli/show/show_csv.h"
 #include "common/base/error.h"
 #include "common/base/harmless.h"
 
@@ -82,11 +83,23 @@ static int write_json_piece(const char *json, size_t size_bytes, void *arg) {
     return fwrite(harmless->str, 1, harmless->len, arg) == harmless->len ? 0 : -1;
 }
 
+static CliExit print_csv(const Invocation *invocation, const json_t *document) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (!show_csv(document, invocation->command->csv, text)) {
+        invocation_say(invocation->command->name, "this answer is no table: ask for --json");
+        return CLI_USAGE;
+    }
+    if (json_is_true(json_object_get(document, "more")))
+        invocation_say(invocation->command->name, "there are more rows than these: --limit says how many are wanted");
+    return invocation_print_text(invocation, text);
+}
+
 CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options) {
     if (invocation->json) {
         gboolean written = json_dump_callback(document, write_json_piece, stdout, JSON_FLAGS) == 0;
         return finish_output(invocation, written && fputc('\n', stdout) != EOF);
     }
+    if (invocation->csv) return print_csv(invocation, document);
     GString *text = g_string_new(NULL);
     show(document, options, text);
     CliExit exit_code = invocation_print_text(invocation, text);

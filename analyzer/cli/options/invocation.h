@@ -44,6 +44,7 @@ typedef struct Command {
     const char *example;   /* lines, each ending in a line feed */
     const Option *options; /* ends with OPTION_END */
     gboolean server_only;  /* has no --store */
+    const char *csv;       /* the rows that --csv prints, as show_csv() has it; NULL: it has no --csv */
     CliExit (*run)(Invocation *invocation);
 } Command;
 
@@ -51,7 +52,7 @@ struct Invocation {
     const Command *command;
     Style style;
     SourceOptions source; /* server or store, as told */
-    gboolean json;
+    gboolean json, csv;   /* not both */
     guint n_arguments;
     char **arguments;
     struct OptionValues *values;
@@ -67,7 +68,7 @@ guint64 option_number(const Invocation *invocation, const char *name);
 Ask *invocation_ask(const Invocation *invocation, const char *question);
 /* Asks, while a progress line with 'label' is shown; on failure says why on standard error and sets *exit_code. */
 json_t *invocation_answer(const Invocation *invocation, const Ask *ask, const char *label, CliExit *exit_code);
-/* Prints the document as JSON or through show. */
+/* Prints the document as JSON, CSV or through show. */
 CliExit invocation_print(const Invocation *invocation, const json_t *document, Show show, const ShowOptions *options);
 CliExit invocation_print_text(const Invocation *invocation, const GString *text);
 /* Both: asks, and prints the answer. */

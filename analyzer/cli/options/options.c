@@ -18,6 +18,7 @@ static const Option common_options[] = {
      "log in with the token in it, which only you may read (default: $PLUMB_TOKEN_FILE)", NULL},
     {"store", OPTION_TEXT, "DIR", NULL, "read this store folder instead, also beside a running plumbd", NULL},
     {"json", OPTION_FLAG, NULL, NULL, "print the answer as JSON (docs/api.md)", NULL},
+    {"csv", OPTION_FLAG, NULL, NULL, "print the rows as CSV, with exact numbers in the units of JSON", NULL},
     {"color", OPTION_CHOICE, "auto|always|never", NULL, "colours", "auto"},
     {"help", OPTION_FLAG, NULL, NULL, "print this", NULL},
     {NULL, OPTION_END, NULL, NULL, NULL, NULL},
@@ -36,7 +37,9 @@ struct OptionValues {
 };
 
 static gboolean applies(const Command *command, const Option *option) {
-    return command == NULL || !command->server_only || strcmp(option->name, "store") != 0;
+    if (command == NULL) return TRUE;
+    if (strcmp(option->name, "csv") == 0) return command->csv != NULL;
+    return !command->server_only || strcmp(option->name, "store") != 0;
 }
 
 static struct OptionValues *values_new(const Command *command) {
@@ -298,6 +301,11 @@ ParseResult options_parse(const Command *command, int argc, char **argv, Invocat
     if (!check_values(invocation, error) || !check_arguments(invocation, error) || !find_source(invocation, error))
         return PARSE_ERROR;
     invocation->json = option_flag(invocation, "json");
+    invocation->csv = command->csv != NULL && option_flag(invocation, "csv");
+    if (invocation->json && invocation->csv) {
+        fail(error, PLUMB_ERROR_CONFIG, "--json and --csv exclude each other: give one");
+        return PARSE_ERROR;
+    }
     const char *color = option_text(invocation, "color");
     ColourWhen when = strcmp(color, "always") == 0  ? COLOUR_ALWAYS
                       : strcmp(color, "never") == 0 ? COLOUR_NEVER
