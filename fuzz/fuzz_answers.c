@@ -20,7 +20,8 @@ static void ask(Archive *archive, const char *question, const char *app) {
 }
 
 static void ask_all(Archive *archive, const SparkRecords *records) {
-    static const char *const of_one[] = {"stages", "tasks", "stragglers", "operations", "why", "advise"};
+    static const char *const of_one[] = {"stages",     "jobs",       "executors", "tasks",
+                                         "stragglers", "operations", "why",       "advise"};
     enum { MOST_APPS = 3 };
     ask(archive, "apps", NULL);
     ask(archive, "hosts", NULL);

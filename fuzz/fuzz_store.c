@@ -67,6 +67,8 @@ static void ask_all(Archive *archive) {
                                             "apps",
                                             "advise?app=app-0&all=true",
                                             "stages?app=app-0",
+                                            "jobs?app=app-0",
+                                            "executors?app=app-0",
                                             "tasks?app=app-0",
                                             "skew",
                                             "stragglers?app=app-0",

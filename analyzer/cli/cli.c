@@ -32,6 +32,8 @@ static const Command *const cli_commands[] = {
     &command_stragglers,
     &command_operations,
     &command_apps,
+    &command_jobs,
+    &command_executors,
     &command_stages,
     &command_tasks,
     &command_advise,

@@ -57,6 +57,8 @@ static const Question questions[] = {
     {"advise", answer_advise, ALLOW("app", "method", "all")},
     {"apps", answer_apps, ALLOW("limit")},
     {"stages", answer_stages, ALLOW("app", "stage", "sort", "limit")},
+    {"jobs", answer_jobs, ALLOW("app", "limit")},
+    {"executors", answer_executors, ALLOW("app", "sort", "limit")},
     {"tasks", answer_tasks, ALLOW("app", "stage", "task", "status", "host", "sort", "limit")},
     {"runs", answer_runs, ALLOW("a", "b", "stage", "limit")},
     {"why", answer_why,

@@ -116,6 +116,9 @@ static const PlanParameter of_operations[] = {
     APP,   STAGE,  OPTION("top", PLAN_TEXT, "number"), BRIEF, OPTION("clusters", PLAN_CHOICE, "true|false"),
     LIMIT, THE_END};
 static const PlanParameter of_apps[] = {LIMIT, THE_END};
+static const PlanParameter of_jobs[] = {APP, LIMIT, THE_END};
+static const PlanParameter of_executors[] = {APP, OPTION("sort", PLAN_CHOICE, "executor|tasks|time|gc"), LIMIT,
+                                             THE_END};
 static const PlanParameter of_stages[] = {
     APP, STAGE, OPTION("sort", PLAN_CHOICE, "stage|duration|tasks|median|stragglers|input|shuffle"), LIMIT, THE_END};
 static const PlanParameter of_tasks[] = {APP,
@@ -138,6 +141,8 @@ const PlanAnalysis plan_analyses[] = {
     {"diff", "What became slower", of_diff},
     {"hosts", "Hosts that tasks waited for", of_hosts},
     {"apps", "Applications of Spark", of_apps},
+    {"jobs", "Jobs of an application", of_jobs},
+    {"executors", "Executors of an application", of_executors},
     {"stages", "Stages of an application", of_stages},
     {"tasks", "Tasks of an application", of_tasks},
     {"stragglers", "Slow tasks of an application, and their causes", of_stragglers},

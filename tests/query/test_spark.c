@@ -65,6 +65,24 @@ static SparkStage *add_stage(SparkRecords *records, gint64 id, gint32 attempt, g
     return stage;
 }
 
+static void add_executor(SparkRecords *records, const char *id, const char *host, gint32 cores) {
+    SparkExecutor *executor = spark_add_executor(records);
+    executor->app = "app-20201121105300-0001", executor->id = id, executor->host = host, executor->cores = cores;
+    executor->added_ms = BASE_MS - 1000;
+}
+
+static void add_jobs(SparkRecords *records) {
+    static const gint64 first[] = {0}, second[] = {1, 2};
+    SparkJob *job = spark_add_job(records);
+    job->app = "app-20201121105300-0001", job->job = 0, job->result = JOB_SUCCEEDED;
+    job->submitted_ms = BASE_MS, job->completed_ms = BASE_MS + 2000, job->stages = (SparkNumbers){first, 1};
+    job->call_site = "count at Main.scala:17";
+    job = spark_add_job(records);
+    job->app = "app-20201121105300-0001", job->job = 1, job->result = JOB_FAILED;
+    job->submitted_ms = BASE_MS + 2000, job->completed_ms = BASE_MS + 5000, job->stages = (SparkNumbers){second, 2};
+    job->description = "the report", job->error = "FetchFailed: node-3 is gone\nat Main";
+}
+
 static void store_sample(Fixture *fixture) {
     static const SparkPair pairs[] = {{"spark.executor.memory", "1g"}};
     static const SparkRdd rdds[] = {{.id = 3,
@@ -88,6 +106,13 @@ static void store_sample(Fixture *fixture) {
     add_stage(records, 1, 0, 2000)->failure = "FetchFailed: node-3 is gone";
     add_stage(records, 1, 1, 3000)->completed_ms = BASE_MS + 3500;
 
+    add_jobs(records);
+    add_executor(records, "driver", "node-0", 1);
+    add_executor(records, "1", "node-1", 2);
+    SparkExecutor *gone = spark_add_executor(records);
+    gone->app = "app-20201121105300-0001", gone->id = "2", gone->host = "node-2", gone->cores = 1;
+    gone->added_ms = BASE_MS, gone->removed_ms = BASE_MS + 5000, gone->reason = "worker lost";
+
     for (guint i = 0; i < G_N_ELEMENTS(tasks); i++) add_task(records, &tasks[i]);
     SparkTask *alone = spark_add_task(records); /* of which nothing else is known */
     alone->app = "app-x", alone->stage = 0, alone->task = 0, alone->stage_attempt = 0;
@@ -108,6 +133,9 @@ static const struct Case {
     {"stages", "stages", "app=app-20201121105300-0001"},
     {"stages-one", "stages", "app=latest&stage=0.0"},
     {"stages-by-stragglers", "stages", "app=latest&sort=stragglers&limit=1"},
+    {"jobs", "jobs", "app=app-20201121105300-0001"},
+    {"executors", "executors", "app=latest"},
+    {"executors-time", "executors", "app=latest&sort=time&limit=1"},
     {"tasks", "tasks", "app=app-202011211053"},
     {"tasks-slowest", "tasks", "app=Word count&sort=duration&limit=2"},
     {"tasks-one", "tasks", "app=latest&task=5"},

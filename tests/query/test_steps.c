@@ -280,6 +280,8 @@ static const struct {
     {"apps", "limit=0", 0},
     {"advise", "app=app-1", 0},
     {"stages", "app=app-1", 0},
+    {"jobs", "app=app-1", 0},
+    {"executors", "app=app-1&sort=time", 0},
     {"tasks", "app=app-1", 0},
     {"tasks", "app=app-1&limit=0&sort=duration", 0},
     {"runs", "a=other-1&b=app-1", 0},

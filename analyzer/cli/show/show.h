@@ -42,6 +42,8 @@ void show_drelephant(const json_t *document, const ShowOptions *options, GString
 void show_advise_conf(const json_t *document, const ShowOptions *options, GString *out);
 void show_apps(const json_t *document, const ShowOptions *options, GString *out);
 void show_stages(const json_t *document, const ShowOptions *options, GString *out);
+void show_jobs(const json_t *document, const ShowOptions *options, GString *out);
+void show_executors(const json_t *document, const ShowOptions *options, GString *out);
 void show_tasks(const json_t *document, const ShowOptions *options, GString *out);
 void show_log_import(const json_t *document, const ShowOptions *options, GString *out);
 /* One straggler of the document of "why", in one line. */

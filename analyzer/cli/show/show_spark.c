@@ -173,6 +173,106 @@ void show_stages(const json_t *document, const ShowOptions *options, GString *ou
     if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
 }
 
+/* ---- jobs ---- */
+
+static char *stages_text(const json_t *row) {
+    GString *text = g_string_new(NULL);
+    gsize i;
+    const json_t *stage;
+    json_array_foreach((json_t *)field_list(row, "stages"), i, stage)
+        g_string_append_printf(text, "%s%" JSON_INTEGER_FORMAT, i > 0 ? " " : "", json_integer_value(stage));
+    return g_string_free(text, FALSE);
+}
+
+static void job_row(Table *table, const Style *style, const json_t *row) {
+    table_cell(table, g_strdup_printf("%" G_GINT64_FORMAT, field_int(row, "job")), COLOUR_NONE);
+    table_cell(table, show_text(style, row, field_present(row, "description") ? "description" : "call_site"),
+               COLOUR_NONE);
+    cell_state(table, style, row, "state");
+    table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
+    cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
+    table_cell(table, stages_text(row), COLOUR_NONE);
+    cell_count(table, field_number(row, "tasks"), COLOUR_NONE);
+    cell_count(table, field_number(row, "failed_tasks"), COLOUR_RED);
+
+    if (!field_present(row, "error")) return;
+    g_autofree char *error = show_text(style, row, "error");
+    error[strcspn(error, "\n")] = '\0';
+    table_line(table, g_strdup_printf("  %s", error), COLOUR_RED);
+}
+
+void show_jobs(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {{"job", FALSE, 0, 0},   {"what", TRUE, 16, 0},  {"state", TRUE, 0, 3},
+                                          {"begin", TRUE, 0, 4},  {"time", FALSE, 0, 0},  {"stages", TRUE, 6, 2},
+                                          {"tasks", FALSE, 0, 1}, {"failed", FALSE, 0, 0}};
+
+    const Style *style = &options->style;
+    const json_t *rows = field_list(document, "jobs");
+    append_app(document, style, out);
+    if (json_array_size(rows) == 0) {
+        g_string_append(out, "No job of it is stored.\n");
+        return;
+    }
+
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) job_row(table, style, row);
+    table_print(table, out);
+    if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+}
+
+/* ---- executors ---- */
+
+static void executor_row(Table *table, const Style *style, const json_t *row) {
+    table_cell(table, show_text(style, row, "executor"), COLOUR_NONE);
+    table_cell(table, show_text(style, row, "host"), COLOUR_NONE);
+    cell_count(table, field_number(row, "cores"), COLOUR_NONE);
+    cell_state(table, style, row, "state");
+    table_cell(table, unit_time(field_int(row, "begin_time_ns"), NS_PER_MS), COLOUR_NONE);
+    cell_duration(table, style, row, "duration_ns", COLOUR_NONE);
+    cell_count(table, field_number(row, "tasks"), COLOUR_NONE);
+    cell_count(table, not_well(row), COLOUR_RED);
+    cell_duration(table, style, row, "tasks_ns", COLOUR_NONE);
+    if (field_present(row, "busy_share"))
+        table_cell(table, g_strdup_printf("%.0f %%", 100 * field_number(row, "busy_share")), COLOUR_NONE);
+    else
+        table_cell_empty(table);
+
+    cell_duration(table, style, row, "gc_ns", COLOUR_NONE);
+    cell_bytes(table, row, "input_bytes");
+    cell_bytes(table, row, "shuffle_read_bytes");
+    cell_bytes(table, row, "shuffle_write_bytes");
+    cell_bytes(table, row, "disk_spilled_bytes");
+    if (!field_present(row, "reason")) return;
+    g_autofree char *reason = show_text(style, row, "reason");
+    reason[strcspn(reason, "\n")] = '\0';
+    table_line(table, g_strdup_printf("  %s", reason), COLOUR_YELLOW);
+}
+
+void show_executors(const json_t *document, const ShowOptions *options, GString *out) {
+    static const TableColumn columns[] = {
+        {"executor", TRUE, 0, 0},    {"host", TRUE, 12, 0},        {"cores", FALSE, 0, 4},   {"state", TRUE, 0, 5},
+        {"begin", TRUE, 0, 6},       {"lived", FALSE, 0, 3},       {"tasks", FALSE, 0, 0},   {"failed", FALSE, 0, 0},
+        {"in tasks", FALSE, 0, 1},   {"busy", FALSE, 0, 0},        {"gc", FALSE, 0, 2},      {"input", FALSE, 0, 7},
+        {"shuffle in", FALSE, 0, 8}, {"shuffle out", FALSE, 0, 9}, {"spilled", FALSE, 0, 10}};
+
+    const Style *style = &options->style;
+    const json_t *rows = field_list(document, "executors");
+    append_app(document, style, out);
+    if (json_array_size(rows) == 0) {
+        g_string_append(out, "No executor of it is stored.\n");
+        return;
+    }
+
+    g_autoptr(Table) table = table_new(style, columns, G_N_ELEMENTS(columns));
+    gsize i;
+    const json_t *row;
+    json_array_foreach((json_t *)rows, i, row) executor_row(table, style, row);
+    table_print(table, out);
+    if (field_true(document, "more")) g_string_append(out, "There are more: --limit N shows more (0: all)\n");
+}
+
 /* ---- tasks ---- */
 
 static double sum_of(const json_t *metrics, const char *a, const char *b) {

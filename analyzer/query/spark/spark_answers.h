@@ -8,6 +8,8 @@
 json_t *answer_advise(const Asked *asked, GError **error);
 json_t *answer_apps(const Asked *asked, GError **error);
 json_t *answer_stages(const Asked *asked, GError **error);
+json_t *answer_jobs(const Asked *asked, GError **error);
+json_t *answer_executors(const Asked *asked, GError **error);
 json_t *answer_tasks(const Asked *asked, GError **error);
 json_t *answer_hosts(const Asked *asked, GError **error);
 json_t *answer_predict(const Asked *asked, GError **error);
