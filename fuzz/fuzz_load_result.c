@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     g_assert_cmpuint(whole->records, ==, pieces->records);
     g_assert_cmpuint(whole->damaged, <=, whole->records);
-    json_t *report = load_report(whole, "result", LOAD_SLOWEST), *same = load_report(pieces, "result", LOAD_SLOWEST);
+    const LoadReportOptions options = {LOAD_SLOWEST, TRUE};
+    json_t *report = load_report(whole, "result", &options), *same = load_report(pieces, "result", &options);
     g_assert_nonnull(report);
     g_assert_true(json_equal(report, same));
     json_t *both = load_compare(report, same);

@@ -36,6 +36,7 @@ MISTAKES = [
     (["report", "/dev/null"], "no result of a load"),
     (["report", "PLAN"], "no result of a load"),
     (["report", "a", "b", "c"], "'c' is too much"),
+    (["report", "a", "--html", "b", "--json"], "exclude each other"),
     (["plna"], "did you mean 'load plan'"),
     ([], "Usage: plumb load COMMAND"),
 ]

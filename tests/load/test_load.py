@@ -1,5 +1,6 @@
 """plumb load on a real HDFS: plan, run, report, clean."""
 
+import re
 import signal
 import time
 
@@ -51,6 +52,24 @@ def test_report(done):
     assert rows["all"]["latency"]["max_ns"] == round(times[-1] * 1e9) == said["slowest"][0]["latency_ns"]
     assert "were due in 4 s" in printed and "slowest" in printed
     assert run_load("report", result).stdout == printed
+
+
+def test_page(done, tmp_path):
+    """One file, with as many points as seconds, that loads nothing and takes nothing for tags that is text."""
+    _, result, _ = done
+    page = tmp_path / "page.html"
+    strange = tmp_path / "<script>.result"
+    strange.write_bytes(result.read_bytes())
+    assert run_load("report", strange, "--html", page).returncode == 0
+    text = page.read_text()
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert not re.search(r"(src|href)=|url\(|@import", text)
+    seconds = {int(operation.due) for operation in records(result) if operation.due >= 1}
+    lines = re.findall(r'<path style="stroke:var\(--c\d+\)" d="([^"]*)"', text)
+    assert len(lines) == 4 + len(KINDS) + 1
+    assert all(len(re.findall("[ML]", line)) == len(seconds) for line in lines[:4])
+    assert run_load("report", result, result, "--html", page).returncode == 0
+    assert "What differs" in page.read_text()
 
 
 def test_the_slowest_open_as_traces(done, plumbd):

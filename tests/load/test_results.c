@@ -59,7 +59,7 @@ static void test_read(void) {
         g_assert_cmpuint(run->damaged, ==, 0);
         g_assert_cmpint(run->end, ==, RUN_DONE);
 
-        json_auto_t *report = load_report(run, "r", 3);
+        json_auto_t *report = load_report(run, "r", &(LoadReportOptions){.slowest = 3});
         g_assert_cmpint(json_integer_value(json_object_get(report, "due")), ==, 10);
         g_assert_cmpint(json_integer_value(json_object_get(report, "done")), ==, 8);
         g_assert_cmpint(json_integer_value(json_object_get(report, "missing")), ==, 0);
@@ -94,7 +94,7 @@ static void test_killed(void) {
     GError *error = NULL;
     g_autoptr(LoadRun) run = read_in(result, 4096, &error);
     g_assert_cmpuint(run->damaged, ==, 1);
-    json_auto_t *report = load_report(run, "r", 3);
+    json_auto_t *report = load_report(run, "r", &(LoadReportOptions){.slowest = 3});
     g_assert_cmpint(json_integer_value(json_object_get(report, "missing")), ==, 1);
 }
 
@@ -180,7 +180,7 @@ static json_t *run_of(gint64 middle_ms, guint n) {
     }
     result_end(result, RUN_DONE, 11 * S, 5 + 10 * n);
     g_autoptr(LoadRun) run = read_in(result, 4096, NULL);
-    return load_report(run, "r", 0);
+    return load_report(run, "r", &(LoadReportOptions){0});
 }
 
 static const char *verdict(const json_t *document) {
@@ -197,6 +197,27 @@ static void test_compare(void) {
     g_assert_true(json_is_true(json_object_get(same, "same_plan")));
 }
 
+/* What pictures are drawn of: the sample has an operation a second, from the first on. */
+static void test_pictures(void) {
+    g_autoptr(GByteArray) result = sample();
+    g_autoptr(LoadRun) run = read_in(result, 4096, NULL);
+    json_auto_t *report = load_report(run, "r", &(LoadReportOptions){.pictures = TRUE});
+    const json_t *steps = json_object_get(json_object_get(report, "timeline"), "steps");
+    g_assert_cmpuint(json_array_size(steps), ==, 9); /* one failed */
+    for (guint i = 0, row = 0; i < 10; i++) {
+        if (i == 3) continue;
+        const json_t *step = json_array_get(steps, row++);
+        g_assert_cmpint(json_integer_value(json_object_get(step, "second")), ==, 1 + i);
+        g_assert_cmpint(json_integer_value(json_object_get(step, "p50_ns")), ==, (i + 1) * 10 * MS);
+        g_assert_cmpfloat(json_real_value(json_object_get(step, "per_s")), ==, 1);
+    }
+    const json_t *kinds = json_object_get(report, "kinds");
+    const json_t *curve = json_object_get(json_array_get(kinds, json_array_size(kinds) - 1), "curve");
+    const json_t *last = json_array_get(curve, json_array_size(curve) - 1);
+    g_assert_cmpfloat(json_real_value(json_array_get(last, 0)), ==, 0.8); /* of nine, one in ten is none */
+    g_assert_cmpint(json_integer_value(json_array_get(last, 1)), ==, 90 * MS);
+}
+
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/load/results/read", test_read);
@@ -205,5 +226,6 @@ int main(int argc, char **argv) {
     g_test_add_func("/load/results/sort", test_sort);
     g_test_add_func("/load/results/coverage", test_coverage);
     g_test_add_func("/load/results/compare", test_compare);
+    g_test_add_func("/load/results/pictures", test_pictures);
     return g_test_run();
 }

@@ -70,7 +70,7 @@ static CliExit print_report(const Invocation *invocation, const char *path) {
     GError *error = NULL;
     g_autoptr(LoadRun) result = load_run_open(path, &error);
     if (result == NULL) return invocation_failed(invocation, error);
-    json_auto_t *document = load_report(result, path, SLOWEST);
+    json_auto_t *document = load_report(result, path, &(LoadReportOptions){.slowest = SLOWEST});
     const ShowOptions show = invocation_show_options(invocation);
     return invocation_print(invocation, document, show_load_report, &show);
 }

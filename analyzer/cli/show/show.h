@@ -49,6 +49,8 @@ void show_log_import(const json_t *document, const ShowOptions *options, GString
 /* One straggler of the document of "why", in one line. */
 void show_straggler_line(const json_t *app, const json_t *straggler, const Style *style, GString *out);
 void show_load_plan(const json_t *document, const ShowOptions *options, GString *out);
+/* The same as a page with pictures: one file of HTML, with SVG in it. */
+void show_load_html(const json_t *document, const ShowOptions *options, GString *out);
 void show_load_report(const json_t *document, const ShowOptions *options, GString *out);
 void show_import(const json_t *document, const ShowOptions *options, GString *out);
 

@@ -96,6 +96,9 @@ static void show_rate(const json_t *document, const Style *style, GString *out) 
     paragraph_append(style, 0, text->str, out);
 
     g_autoptr(GString) wrong = g_string_new(NULL);
+    if (field_true(document, "generator_late"))
+        g_string_append(wrong, "The generator was late by more than a tenth of the latencies: they are of its host as "
+                               "much as of HDFS. Use a lower rate, or a faster host. ");
     const char *end = field_text(document, "end");
     if (strcmp(end, "done") != 0) g_string_append_printf(wrong, "%s. ", end_text(end));
     if (field_number(document, "missing") > 0)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyzer/load/results/pictures.h"
 #include "analyzer/load/results/quantiles.h"
 
 #define NS 1e9
@@ -52,7 +53,7 @@ static json_t *times_json(const GArray *samples, Time time) {
                      (json_int_t)times[samples->len - 1]);
 }
 
-static json_t *kind_json(const char *name, const LoadKindRun *kind, double seconds) {
+static json_t *kind_json(const char *name, const LoadKindRun *kind, double seconds, gboolean pictures) {
     const double well = (double)(kind->operations - kind->failed - kind->unfinished);
     json_t *object =
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "kind", name, "operations", (json_int_t)kind->operations, "failed",
@@ -61,6 +62,7 @@ static json_t *kind_json(const char *name, const LoadKindRun *kind, double secon
     if (kind->samples->len == 0) return object;
     json_object_set_new(object, "latency", latency_json(kind->samples));
     json_object_set_new(object, "service", times_json(kind->samples, TIME_SERVICE));
+    if (pictures) json_object_set_new(object, "curve", curve_json(kind->samples));
     return object;
 }
 
@@ -122,7 +124,20 @@ static double measured_seconds(const LoadRun *run) {
     return (double)MAX(until_ns - run->warm_up_ns, 0) / NS;
 }
 
-json_t *load_report(const LoadRun *run, const char *name, guint slowest) {
+static double time_at(const json_t *object, const char *key) {
+    return (double)json_integer_value(json_object_get(object, key));
+}
+
+/* Was the generator so late that the latencies are to a tenth its own? The last kind is all of them. */
+static gboolean generator_late(const json_t *document) {
+    const json_t *kinds = json_object_get(document, "kinds"), *late = json_object_get(document, "handed_on_late");
+    if (late == NULL || json_array_size(kinds) == 0) return FALSE;
+    const json_t *latency = json_object_get(json_array_get(kinds, json_array_size(kinds) - 1), "latency");
+    const json_t *p50 = json_object_get(latency, "p50"), *p99 = json_object_get(latency, "p99");
+    return time_at(late, "p50_ns") > 0.1 * time_at(p50, "ns") || time_at(late, "p99_ns") > 0.1 * time_at(p99, "ns");
+}
+
+json_t *load_report(const LoadRun *run, const char *name, const LoadReportOptions *options) {
     LoadKindRun all = all_kinds(run);
     const double seconds = measured_seconds(run);
     const guint64 due = run->handed_on > run->in_warm_up ? run->handed_on - run->in_warm_up : 0;
@@ -138,16 +153,19 @@ json_t *load_report(const LoadRun *run, const char *name, guint slowest) {
     if (all.samples->len > 0) {
         json_object_set_new(document, "handed_on_late", times_json(all.samples, TIME_HANDED_ON));
         json_object_set_new(document, "waited_for_thread", times_json(all.samples, TIME_WAIT));
+        if (options->pictures) json_object_set_new(document, "timeline", timeline_json(all.samples));
     }
 
     json_t *kinds = json_array();
     for (guint i = 0; i < LOAD_KINDS; i++)
         if (run->kinds[i].operations > 0)
-            json_array_append_new(kinds, kind_json(load_kind_name((LoadKind)i), &run->kinds[i], seconds));
-    if (json_array_size(kinds) > 1) json_array_append_new(kinds, kind_json("all", &all, seconds));
+            json_array_append_new(kinds,
+                                  kind_json(load_kind_name((LoadKind)i), &run->kinds[i], seconds, options->pictures));
+    if (json_array_size(kinds) > 1) json_array_append_new(kinds, kind_json("all", &all, seconds, options->pictures));
     json_object_set_new(document, "kinds", kinds);
+    json_object_set_new(document, "generator_late", json_boolean(generator_late(document)));
     json_object_set_new(document, "errors", errors_json(run));
-    json_object_set_new(document, "slowest", slowest_json(run, slowest));
+    json_object_set_new(document, "slowest", slowest_json(run, options->slowest));
     g_array_unref(all.samples);
     return document;
 }
