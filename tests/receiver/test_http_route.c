@@ -36,10 +36,10 @@ static void test_find(void) {
 /* One path may be in the table twice, for each way of asking. Another row that it fits does not count. */
 static void test_find_asked(void) {
     static const Route both[] = {
-        {"/spans", ACCESS_WRITE, TRUE, "use POST", answer},
-        {"/*", ACCESS_READ, FALSE, "use GET", answer},
-        {"/spans", ACCESS_READ, FALSE, "use GET", answer},
-        {"/go", ACCESS_ADMIN, TRUE, "use POST", answer},
+        {"/spans", ACCESS_WRITE, TRUE, "use POST", AUDIT_NOTHING, answer},
+        {"/*", ACCESS_READ, FALSE, "use GET", AUDIT_NOTHING, answer},
+        {"/spans", ACCESS_READ, FALSE, "use GET", AUDIT_NOTHING, answer},
+        {"/go", ACCESS_ADMIN, TRUE, "use POST", AUDIT_NOTHING, answer},
         {0},
     };
     const char *rest;
