@@ -23,6 +23,8 @@ typedef struct Reads {
     GRand *rand;
     guint64 trace, span;
     double disk_times, socket_times; /* of the slow node, from SLOW_MINUTE on */
+    gboolean always;                 /* not from SLOW_MINUTE on only */
+    double scale;                    /* of the disks' times; 0: 1 */
     gboolean stopped;                /* it does nothing from then on: who reads from it waits for a minute */
     guint minutes;
 } Reads;
@@ -41,8 +43,9 @@ static gint64 around(Reads *reads, double mean_us) {
 
 /* A packet of 64 KiB: node n's disk gives it in n ms. */
 static gint64 add_packet(Reads *reads, guint node, guint minute, SpanRow parent) {
-    const gboolean slow = node == SLOW_NODE && minute >= SLOW_MINUTE;
-    const gint64 disk_us = around(reads, 1000.0 * node * (slow ? reads->disk_times : 1));
+    const gboolean slow = node == SLOW_NODE && (reads->always || minute >= SLOW_MINUTE);
+    const double scale = reads->scale > 0 ? reads->scale : 1;
+    const gint64 disk_us = around(reads, 1000.0 * scale * node * (slow ? reads->disk_times : 1));
     const gint64 socket_us = around(reads, 100 * (slow ? reads->socket_times : 1));
     g_autofree char *values = g_strdup_printf(
         "bytes=65536;waitNanos=%" G_GINT64_FORMAT ";transferNanos=%" G_GINT64_FORMAT, socket_us * 1000, disk_us * 1000);
@@ -166,6 +169,30 @@ static void test_slow_disk(void) {
     fixture_check_document("nodes", nodes);
     json_auto_t *one = fixture_answer(&fixture, "nodes", "host=dn2&since=2020-11-21T11:10:00Z");
     fixture_check_document("nodes-one", one);
+}
+
+/* Slow from the first span on: said of it, when somebody waited for long enough. */
+static void test_weak(void) {
+    static const struct {
+        double scale;
+        guint weak;
+    } cases[] = {{1, 1}, {0.002, 0}};
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_auto(Fixture) fixture = {0};
+        fixture_init(&fixture);
+        Reads reads = {.fixture = &fixture,
+                       .disk_times = 100,
+                       .socket_times = 1,
+                       .always = TRUE,
+                       .scale = cases[i].scale,
+                       .minutes = MINUTES};
+        make_reads(&reads);
+        json_auto_t *answer = fixture_answer(&fixture, "slow", "");
+        const json_t *rows = json_object_get(answer, "weak");
+        g_assert_cmpuint(json_array_size(json_object_get(answer, "slow")), ==, 0);
+        g_assert_cmpuint(json_array_size(rows), ==, cases[i].weak);
+        if (cases[i].weak > 0) g_assert_cmpstr(text_at(json_array_get(rows, 0), "host"), ==, "dn2");
+    }
 }
 
 /* A DataNode that is stopped says nothing: others tell. */
@@ -492,6 +519,7 @@ static void test_nothing(void) {
 int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/query/nodes/slow-disk", test_slow_disk);
+    g_test_add_func("/query/nodes/weak", test_weak);
     g_test_add_func("/query/nodes/stopped", test_stopped);
     g_test_add_func("/query/nodes/lock", test_lock);
     g_test_add_func("/query/nodes/why-since", test_why_since);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "analyzer/diagnosis/nodes/losses.h"
 #include "analyzer/diagnosis/nodes/median.h"
 #include "common/base/allowance.h"
 
@@ -9,14 +10,16 @@
 #define WEAK_DEVIATIONS  3.0
 #define MAD_TO_DEVIATION 1.4826
 
-/* What a node with that constant would have saved, were it as its peers. */
-static void add_cost(const Cluster *cluster, WeakNode *weak) {
+/* What a node with that constant would have saved, were it as its peers. Is it worth telling (losses.h)? */
+static gboolean add_cost(const Cluster *cluster, WeakNode *weak) {
     const NodeGrid *grid = cluster->grid;
-    double self = 0, critical = 0;
+    double self = 0, critical = 0, all_critical = 0;
     const guint32 end = grid->by_node.start[weak->node + 1];
     for (guint32 at = grid->by_node.start[weak->node]; at < end && allowance_goes_on(); at++) {
         const Observation *observation = grid_at(grid, grid->by_node.order[at]);
-        if (observation->window < cluster->since || grid_class(grid, observation->job) != weak->class) continue;
+        if (observation->window < cluster->since) continue;
+        all_critical += (double)observation->critical_ns;
+        if (grid_class(grid, observation->job) != weak->class) continue;
         weak->calls += observation->calls;
         self += (double)observation->self_ns;
         critical += (double)observation->critical_ns;
@@ -24,6 +27,8 @@ static void add_cost(const Cluster *cluster, WeakNode *weak) {
     const double lost = 1 - 1 / weak->constant;
     weak->lost_ns = (gint64)(self * lost);
     weak->lost_critical_ns = (gint64)(critical * lost);
+    return weak->calls >= CLASS_CALLS_LEAST && weak->lost_critical_ns >= WAITED_LEAST_NS &&
+           critical * lost >= WAITED_LEAST_SHARE * all_critical;
 }
 
 /* Of one class: constants of all nodes. */
@@ -44,8 +49,7 @@ static void find_class(const Cluster *cluster, const NodesReport *report, WorkCl
     for (guint32 node = 0; node < n_nodes && allowance_goes_on(); node++) {
         if (isnan(constants[node]) || constants[node] < WEAK_LEAST || log(constants[node]) <= limit) continue;
         WeakNode weak = {.node = node, .class = class, .constant = constants[node]};
-        add_cost(cluster, &weak);
-        if (weak.calls >= CLASS_CALLS_LEAST) g_array_append_val(found, weak);
+        if (add_cost(cluster, &weak)) g_array_append_val(found, weak);
     }
 }
 
