@@ -168,6 +168,7 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
     Votes *votes = &builder->votes[grid_class(grid, job)];
     const double predicted_share = exp(-(double)value[MEASURE_MEAN]);
     float calls = 0;
+    const gboolean ill = builder->residuals->all_ill[grid_class(grid, job) * grid->n_windows + window];
 
     votes->sum.first = votes->sum.last = window;
     for (guint32 at = grid->by_moment.start[key]; at < grid->by_moment.start[key + 1]; at++) {
@@ -175,6 +176,7 @@ static void add_moment(Builder *builder, Polish *const *polish, guint32 job, gui
         calls += (float)observation->calls;
         votes_sum(votes, observation, predicted_share);
     }
+    votes->sum.unused += ill ? calls : 0;
     votes_add(votes, value, calls);
 }
 

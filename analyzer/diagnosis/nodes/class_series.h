@@ -42,6 +42,7 @@ typedef struct Residuals {
     guint8 *alone;
     guint8 *blamed;     /* NULL: no other method is asked */
     const guint8 *used; /* what the model learns from */
+    guint8 *all_ill;    /* class * n_windows + window: all nodes at once are suspected, what is usual is not learned */
 } Residuals;
 
 typedef struct AllSeries {

@@ -29,6 +29,7 @@ static NodesReport *report_new(const NodeGrid *grid) {
     }
     report->residuals.alone = g_malloc0(n);
     report->residuals.used = report->used;
+    report->residuals.all_ill = g_malloc0((gsize)WORK_CLASSES * MAX(grid->n_windows, 1));
     report->spells = g_array_new(FALSE, FALSE, sizeof(Spell));
     return report;
 }
@@ -41,6 +42,7 @@ void nodes_report_free(NodesReport *report) {
     }
     g_free(report->residuals.alone);
     g_free(report->residuals.blamed);
+    g_free(report->residuals.all_ill);
     g_free(report->used);
     all_series_free(report->all);
     g_array_unref(report->spells);
@@ -50,7 +52,11 @@ void nodes_report_free(NodesReport *report) {
 /* What was suspected is not learned. */
 static void leave_out(NodesReport *report, const Spell *spell) {
     const NodeGrid *grid = report->grid;
-    if (spell->node >= grid->n_nodes) return;
+    if (spell->node >= grid->n_nodes) {
+        memset(report->residuals.all_ill + spell->class * grid->n_windows + spell->first, 1,
+               spell->last - spell->first + 1);
+        return;
+    }
     const guint32 end = grid->by_node.start[spell->node + 1];
     for (guint32 at = grid->by_node.start[spell->node]; at < end && allowance_goes_on(); at++) {
         const guint32 i = grid->by_node.order[at];
@@ -83,6 +89,7 @@ static void learn(NodesReport *report, guint32 since) {
 
         judge(report, until, end, FALSE);
         memset(report->used, 1, grid_size(grid));
+        memset(report->residuals.all_ill, 0, (gsize)WORK_CLASSES * grid->n_windows);
         for (guint i = 0; i < report->spells->len; i++) leave_out(report, &g_array_index(report->spells, Spell, i));
 
         report->learned = until;
