@@ -31,7 +31,7 @@ JOBS = {
     "spill": ("spill", 2, {**NOT_ADAPTIVE, "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": "2"}),
     "two": ("few-partitions", 4, {**NOT_ADAPTIVE, "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": "2"}),
     "tiny": ("many-partitions", 2, {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "2000"}),
-    "skew": ("skew", 4, {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "16"}),
+    "skew": ("skew", 2, {**NOT_ADAPTIVE, "spark.sql.shuffle.partitions": "64"}),
     "small": (
         "small-input",
         2,

@@ -30,9 +30,9 @@ def tiny(spark, _):
 
 def skew(spark, _):
     """A join in which one key has a fifth of the rows."""
-    key = F.when(F.col("id") % 5 == 0, F.lit(-1)).otherwise(F.col("id") % 100_000)
-    left = spark.range(0, 4_000_000, 1, 4).select(key.alias("key"), F.sha2(F.col("id").cast("string"), 256).alias("a"))
-    right = spark.range(-1, 100_000, 1, 4).select(F.col("id").alias("key"), F.col("id").cast("string").alias("b"))
+    key = F.when(F.col("id") % 5 == 0, F.lit(-1)).otherwise(F.col("id") % 50_000)
+    left = spark.range(0, 1_500_000, 1, 4).select(key.alias("key"), F.sha2(F.col("id").cast("string"), 256).alias("a"))
+    right = spark.range(-1, 50_000, 1, 4).select(F.col("id").alias("key"), F.col("id").cast("string").alias("b"))
     joined = left.join(right.hint("merge"), "key")
     done(joined.select(F.sha2(F.concat("a", "b"), 512)).filter("substr(`sha2(concat(a, b), 512)`, 1, 3) != '000'"))
 
