@@ -155,6 +155,11 @@ static void test_many_partitions(void) {
     ASSERT_FINDS(made, "many-partitions", FALSE);
     stage->shuffle = spread(8 * MIB - 1, 8 * MIB);
     ASSERT_FINDS(made, "many-partitions", TRUE);
+    stage->shuffle = spread(1024, 4096); /* skewed: its greatest is to be cut, not to get company */
+    stage->run = spread(20, 80);
+    ASSERT_FINDS(made, "many-partitions", FALSE);
+    stage->run = spread(20, 79);
+    ASSERT_FINDS(made, "many-partitions", TRUE);
     stage->attempt = 1; /* a stage tried again runs what is missing */
     ASSERT_FINDS(made, "many-partitions", FALSE);
 }
@@ -244,6 +249,11 @@ static void test_skew(void) {
     ASSERT_FINDS(made, "skew", FALSE);
     stage->node_ms = 20000;
     ASSERT_FINDS(made, "skew", TRUE);
+    made.facts->slots = 1; /* two pieces a core */
+    g_autoptr(Advice) one = advise(made.facts, TRUE);
+    assert_change(found(one, "skew"), 0, "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "100m");
+    g_assert_cmpuint(found(one, "skew")->changes->len, ==, 1); /* 100 MiB: AQE's own 64 MB are smaller */
+    made.facts->slots = 4;
     stage->join = FALSE; /* nothing but salt */
     g_autoptr(Advice) salt = advise(made.facts, FALSE);
     g_assert_cmpuint(found(salt, "skew")->changes->len, ==, 0);

@@ -193,6 +193,7 @@ void rule_few_partitions(const AdviseFacts *facts, Advice *advice) {
 }
 
 static gboolean has_many(const AdviseFacts *facts, const AdviseStage *stage) {
+    if (is_skewed(stage)) return FALSE; /* fewer would put more beside the greatest */
     return stage->attempt == 0 && reads_shuffle(stage) && !reads_input(stage) && stage->shuffle.median < MANY_BYTES &&
            stage->tasks > WAVES_LEAST * facts->slots &&
            stage->tasks >= partitions_needed(facts, stage->sql) + GONE_LEAST;
@@ -281,7 +282,8 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
     const char *on = "spark.sql.adaptive.enabled", *join = "spark.sql.adaptive.skewJoin.enabled";
     const char *least = "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes";
     const char *advisory = "spark.sql.adaptive.advisoryPartitionSizeInBytes";
-    const double piece = MAX(floor(stage->shuffle.median / MIB), 1) * MIB;
+    const double even = MAX(stage->shuffle.median, stage->shuffle.max / (2 * MAX(facts->slots, 1)));
+    const double piece = MAX(floor(even / MIB), 1) * MIB;
     const double bound = MAX(floor(stage->shuffle.max / 2 / MIB), 1) * MIB;
 
     if (!advise_flag(facts, on)) finding_change(finding, facts, on, g_strdup("true"));
@@ -289,7 +291,7 @@ static void skew_join(const AdviseFacts *facts, const AdviseStage *stage, Findin
     if (advise_bytes(facts, least, 1) > bound) finding_change(finding, facts, least, bytes_setting(bound));
     if (advise_bytes(facts, advisory, 1) > piece) finding_change(finding, facts, advisory, bytes_setting(piece));
     finding->formula = g_strdup("a partition counts as skewed from half of the greatest on, and is cut into pieces of "
-                                "the median");
+                                "the median, or two for each core");
     if (finding->changes->len == 0)
         finding->advice = g_strdup("Spark could have cut it and did not: salt the key, or broadcast the other side.");
     finding->risk = g_strdup("The other side of the join is read once for each piece.");
