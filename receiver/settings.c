@@ -62,15 +62,16 @@ const ConfigOption settings_table[] = {
      "them. A secret file, as tls.key; it is read again when those of TLS are."},
 
     {"kerberos.keytab", CONFIG_STRING, "", 0, 0, NULL, FALSE,
-     "Keytab with the keys of this server, by which senders and readers log in with Kerberos: GSSAPI on the Thrift port, "
-     "SPNEGO over HTTP. A secret file, as tls.key; it is read again when those of TLS are."},
+     "Keytab with the keys of this server, by which senders and readers log in with Kerberos: GSSAPI on the Thrift "
+     "port, SPNEGO over HTTP. A secret file, as tls.key; it is read again when those of TLS are."},
     {"kerberos.principals", CONFIG_LIST, "plumb/_HOST; HTTP/_HOST", 0, 0, NULL, FALSE,
      "The services of this server, whose keys are in the keytab; _HOST is the name of this machine. Those that begin "
      "with HTTP/ are for HTTP, the others for the Thrift port."},
 
     {"access.write", CONFIG_LIST, "", 0, 0, NULL, TRUE,
      "Who may send spans and records: cert:NAME (the name in a certificate of tls.clients), token:NAME, "
-     "krb5:NAME@REALM, with * for any text, or anonymous (who has not logged in), with ; between. Empty: anonymous where a port is on loopback or "
+     "krb5:NAME@REALM, with * for any text, or anonymous (who has not logged in), with ; between. Empty: "
+     "anonymous where a port is on loopback or "
      "insecure, else nobody. The same holds for the other roles."},
     {"access.read", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may ask questions, export, see the page and the metrics."},
     {"access.metrics", CONFIG_LIST, "", 0, 0, NULL, TRUE, "Who may see /metrics."},

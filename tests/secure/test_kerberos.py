@@ -82,6 +82,22 @@ def test_curl(kerberos, kdc, authority, tmp_path):
     assert [line["principal"] for line in asked] == [f"krb5:people@{REALM}"]
 
 
+def test_plumb(kerberos, kdc, authority, plumb_program):
+    plumbd = kerberos().start()
+    command = [plumb_program, "status", "--server", f"localhost:{plumbd.http.rsplit(':', 1)[1]}", "--negotiate"]
+    command += ["--ca", authority.pem]
+
+    def run(environment):
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+
+    good = run(kdc.login("people", "people"))
+    assert good.returncode == 0 and "login by Kerberos" in good.stdout, good.stderr
+    other = run(kdc.login("dn", "dn/h1.example"))
+    assert other.returncode == 1 and "lacks the role" in other.stderr
+    nobody = run(kdc.env(KRB5CCNAME="FILE:/none"))
+    assert nobody.returncode == 1 and "needs a login" in nobody.stderr
+
+
 def test_what_is_no_ticket(kerberos, authority, tmp_path):
     plumbd = kerberos().start()
     plain = trusting(authority)

@@ -16,6 +16,7 @@ static const Option common_options[] = {
     {"key", OPTION_TEXT, "FILE", NULL, "and its key, PEM, which only you may read", NULL},
     {"token-file", OPTION_TEXT, "FILE", NULL,
      "log in with the token in it, which only you may read (default: $PLUMB_TOKEN_FILE)", NULL},
+    {"negotiate", OPTION_FLAG, NULL, NULL, "log in with your ticket of Kerberos (kinit)", NULL},
     {"store", OPTION_TEXT, "DIR", NULL, "read this store folder instead, also beside a running plumbd", NULL},
     {"json", OPTION_FLAG, NULL, NULL, "print the answer as JSON (docs/api.md)", NULL},
     {"csv", OPTION_FLAG, NULL, NULL, "print the rows as CSV, with exact numbers in the units of JSON", NULL},
@@ -289,6 +290,7 @@ static gboolean find_source(Invocation *invocation, GError **error) {
         .store = store,
         .security = {option_text(invocation, "ca"), option_text(invocation, "certificate"),
                      option_text(invocation, "key"), token_file_of(invocation)},
+        .negotiate = option_flag(invocation, "negotiate"),
     };
     return TRUE;
 }

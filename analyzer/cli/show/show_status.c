@@ -97,7 +97,8 @@ static char *port_text(const Style *style, const json_t *port) {
     gsize i;
     const json_t *login;
     json_array_foreach((json_t *)logins, i, login) {
-        g_autofree char *clean = text_clean(style, json_string_value(login));
+        const char *way = json_string_value(login);
+        g_autofree char *clean = text_clean(style, g_strcmp0(way, "kerberos") == 0 ? "Kerberos" : way);
         g_string_append_printf(text, "%s%s", i > 0 ? " or " : "login by ", clean);
     }
     if (json_array_size(logins) == 0) g_string_append(text, "no login");
