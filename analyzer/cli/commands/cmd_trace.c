@@ -3,15 +3,16 @@
 
 static CliExit trace_run(Invocation *invocation) {
     gboolean dot = option_flag(invocation, "dot"), chrome = option_flag(invocation, "chrome");
-    if (dot + chrome + invocation->json + invocation->csv > 1)
-        return invocation_usage(invocation, "--dot, --chrome, --json and --csv exclude each other: give one");
+    gboolean otlp = option_flag(invocation, "otlp");
+    if (dot + chrome + otlp + invocation->json + invocation->csv > 1)
+        return invocation_usage(invocation, "--dot, --chrome, --otlp, --json and --csv exclude each other: give one");
     g_autoptr(Ask) ask = invocation_ask(invocation, "trace");
     ask_add(ask, "id", invocation->arguments[0]);
     ShowOptions options = invocation_show_options(invocation);
     options.ids = option_flag(invocation, "ids");
     options.fold = option_flag(invocation, "fold");
     options.brief = option_flag(invocation, "brief");
-    Show show = dot ? show_trace_dot : chrome ? show_trace_chrome : show_trace;
+    Show show = dot ? show_trace_dot : chrome ? show_trace_chrome : otlp ? show_trace_otlp : show_trace;
     return invocation_show(invocation, ask, "fetching the trace", show, &options);
 }
 
@@ -25,6 +26,7 @@ static const Option options[] = {
      "of a trace that is kept in parts, from this one on (default: 1); half a million spans are read at once", NULL},
     {"dot", OPTION_FLAG, NULL, NULL, "as a graph for Graphviz", NULL},
     {"chrome", OPTION_FLAG, NULL, NULL, "as trace events for https://ui.perfetto.dev and chrome://tracing", NULL},
+    {"otlp", OPTION_FLAG, NULL, NULL, "as OTLP JSON, to send on: a body of POST /v1/traces", NULL},
     OPTION_THE_END,
 };
 
@@ -42,7 +44,8 @@ const Command command_trace = {
         "hosts are estimated and shown, never corrected.",
     .example = "  plumb trace 4be1c2a09d3f5577\n"
                "  plumb trace 4be1c2a09d3f5577 --chrome > trace.json   # open in https://ui.perfetto.dev\n"
-               "  plumb trace 4be1c2a09d3f5577 --dot | dot -Tsvg > trace.svg\n",
+               "  plumb trace 4be1c2a09d3f5577 --dot | dot -Tsvg > trace.svg\n"
+               "  plumb trace 4be1c2a09d3f5577 --otlp > trace.json     # a body of POST /v1/traces, for a collector\n",
     .csv = "spans",
     .options = options,
     .run = trace_run,

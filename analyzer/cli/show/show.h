@@ -58,6 +58,7 @@ void show_import(const json_t *document, const ShowOptions *options, GString *ou
  * chrome://tracing. */
 void show_trace_dot(const json_t *document, const ShowOptions *options, GString *out);
 void show_trace_chrome(const json_t *document, const ShowOptions *options, GString *out);
+void show_trace_otlp(const json_t *document, const ShowOptions *options, GString *out);
 
 /* "2026-11-21T10:00:00Z to 2026-11-21T11:00:00Z", "everything" without bounds. A new string. */
 char *show_period(const json_t *document);
