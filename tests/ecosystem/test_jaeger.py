@@ -125,6 +125,20 @@ def test_search(shop):
     assert orders(ask(shop, "/api/traces", traceID=[f"{50:016x}", f"{HIGH << 64 | 101:032x}"])["data"]) == [50, 101]
 
 
+def test_duration_of_a_call(plumbd):
+    """The oldest of many traces has the one call of its operation that is short enough: it is found by that."""
+    for number in range(1, 60):
+        at = BEGIN + number * 10**9
+        times = {"startTimeUnixNano": str(at), "endTimeUnixNano": str(at + (1000 if number == 1 else 10**6))}
+        outer = a_span(number, 1, startTimeUnixNano=str(at), endTimeUnixNano=str(at + 2 * 10**6))
+        inner = a_span(number, 2, name="SELECT", parentSpanId=f"{1:016x}", **times)
+        assert post(plumbd, spans_body(outer, inner, service="items"))[0] == 200
+    plumbd.flush()
+    assert orders(search(plumbd, service="items", operation="SELECT", maxDuration="10us", limit=1)) == [1]
+    assert orders(search(plumbd, service="items", operation="SELECT", minDuration="1ms", limit=1)) == [59]
+    assert search(plumbd, service="items", operation="SELECT", minDuration="1.1ms", limit=1) == []
+
+
 def test_dependencies(shop):
     """As Jaeger's page asks for its graph: who calls whom, how often."""
     found = ask(shop, "/api/dependencies", endTs=(BEGIN + 10**12) // 10**6, lookback=604_800_000)["data"]

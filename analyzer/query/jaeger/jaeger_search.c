@@ -101,6 +101,17 @@ static gboolean parse(const Asked *asked, TraceSearch *wanted, GError **error) {
 
 /* ---- the question "traces" ---- */
 
+static void add_duration(QueryParams *params, const char *name, gint64 ns) {
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "ns", ns);
+    query_params_add(params, name, text);
+}
+
+/* Of the calls that the other parameters say. */
+static void add_call_durations(QueryParams *params, const TraceSearch *wanted) {
+    if (wanted->min_ns > 0) add_duration(params, "call_min_duration", wanted->min_ns);
+    if (wanted->max_ns < G_MAXINT64) add_duration(params, "call_max_duration", wanted->max_ns);
+}
+
 static QueryParams *traces_params(const TraceSearch *wanted, gint64 limit) {
     QueryParams *params = query_params_new();
     g_autofree char *since = g_strdup_printf("%" G_GINT64_FORMAT, wanted->since_ns);
@@ -112,11 +123,11 @@ static QueryParams *traces_params(const TraceSearch *wanted, gint64 limit) {
     for (guint i = 0; i < wanted->annotations->len; i++)
         query_params_add(params, "annotation", g_ptr_array_index(wanted->annotations, i));
     /* No span lasts longer than its trace. */
-    g_autofree char *least = g_strdup_printf("%" G_GINT64_FORMAT "ns", wanted->min_ns);
-    if (wanted->min_ns > 0) query_params_add(params, "min_duration", least);
+    if (wanted->min_ns > 0) add_duration(params, "min_duration", wanted->min_ns);
 
     if (wanted->service == NULL) return params;
     if (!wanted->own_service) query_params_add(params, "role", role_name(wanted->role));
+    if (!wanted->own_service || wanted->operation != NULL) add_call_durations(params, wanted);
     if (wanted->operation != NULL) {
         g_autofree char *function = wanted->own_service
                                         ? g_strconcat(wanted->service, SERVICE_NAME_END, wanted->operation, NULL)
