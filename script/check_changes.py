@@ -70,8 +70,9 @@ ELSEWHERE = {
     "tracer-patches": "script/test java, then /usr/bin/python3 -m pytest tests/agent",
 }
 # Python tests that start a Hadoop or a Spark.
-CLUSTERS = ("tests/agent", "tests/hdfs", "tests/spark/test_live.py", "tests/spark/test_watch.py",
-            "tests/bridge/test_webhdfs.py", "tests/bridge/test_history_server.py")  # fmt: skip
+CLUSTERS = ("tests/agent", "tests/hdfs", "tests/load/test_load.py", "tests/spark/test_live.py",
+            "tests/spark/test_watch.py", "tests/bridge/test_webhdfs.py",
+            "tests/bridge/test_history_server.py")  # fmt: skip
 
 
 def output(*command):

@@ -29,6 +29,7 @@ MISTAKES = [
     (["run", "PLAN"], "name the class path"),
     (["run", "PLAN", "--classpath", "x", "--conf", "a"], "must be KEY=VALUE"),
     (["run", "PLAN", "--classpath", "x", "--max-errors", "101"], "--max-errors=101"),
+    (["run", "PLAN", "--classpath", "x", "--trace", "a:1,b:2"], "takes one HOST:PORT"),
     (["run", "PLAN", "--classpath", "x", "--threads", "0"], "--threads=0"),
     (["run", "PLAN", "--result", "PLAN"], "--overwrite"),
     (["clean"], "name the class path"),

@@ -123,7 +123,7 @@ static gint compare(gconstpointer a, gconstpointer b) {
 
 static void test_sort(void) {
     guint64 state = 1;
-    for (guint n = 0; n < 3000; n = n * 2 + 1) {
+    for (guint n = 1; n < 3000; n = n * 2 + 1) {
         g_autofree guint64 *times = g_new(guint64, n), *sorted = g_new(guint64, n);
         for (guint i = 0; i < n; i++) times[i] = mix64_next(&state) >> mix64_next(&state) % 64;
         memcpy(sorted, times, n * sizeof *times);

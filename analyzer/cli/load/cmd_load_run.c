@@ -114,6 +114,7 @@ static const Option options[] = {
     {"result", OPTION_TEXT, "FILE", NULL, "where the results go (default: the plan's name and .result)", NULL},
     {"overwrite", OPTION_FLAG, NULL, NULL, "replace that file if it is there", NULL},
     {"trace", OPTION_TEXT, "HOST:PORT", NULL, "run with the agent, and send spans to this plumbd", NULL},
+    {"sampling", OPTION_TEXT, "POLICY", NULL, "which operations are traced then (docs/tracing.md)", "Load#*=always"},
     {"agent-jar", OPTION_TEXT, "FILE", NULL, "plumb-agent.jar (default: where it is installed, or was built)", NULL},
     {"new-client", OPTION_FLAG, NULL, NULL, "a new FileSystem for each operation", NULL},
     {"threads", OPTION_NUMBER, "N", NULL, "operations at a time, at most; further ones wait", "2000"},

@@ -91,9 +91,11 @@ static gboolean add_agent(Executor *executor, const Invocation *invocation, cons
     if (functions == NULL)
         return fail(error, PLUMB_ERROR_NOT_FOUND,
                     "plumb-load-functions.conf is not there: install the package plumbline-agent");
-    if (strchr(receiver, ',') != NULL) return fail(error, PLUMB_ERROR_CONFIG, "--trace takes one HOST:PORT");
-    g_ptr_array_add(executor->argv, g_strdup_printf("-javaagent:%s=receivers=%s,sampling=always,functions=%s", jar,
-                                                    receiver, functions));
+    const char *sampling = option_text(invocation, "sampling");
+    if (strchr(receiver, ',') != NULL || strchr(sampling, ',') != NULL)
+        return fail(error, PLUMB_ERROR_CONFIG, "--trace takes one HOST:PORT, and --sampling has no comma in it");
+    g_ptr_array_add(executor->argv, g_strdup_printf("-javaagent:%s=receivers=%s,sampling=%s,functions=%s", jar,
+                                                    receiver, sampling, functions));
     return TRUE;
 }
 
