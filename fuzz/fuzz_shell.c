@@ -1,5 +1,5 @@
-/* What a reader asks the page's shell for. The arguments that are made of it are such as plumb takes: the command first,
- * options of the list with no space for another one, one "--", and then values alone. */
+/* What a reader asks the page's shell for. The arguments that are made of it are such as plumb takes: the command
+ * first, options of the list with no space for another one, one "--", and then values alone. */
 #include <string.h>
 
 #include "fuzz/target.h"

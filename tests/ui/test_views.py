@@ -103,6 +103,16 @@ def test_spark_agrees_with_plumb(cluster, ask_plumb, open_page):
     assert [cells[0].split()[0] for cells in shown] == [f"{row['stage']}.{row['attempt']}" for row in stages]
     assert [digits(cells[3]) for cells in shown] == [row["tasks"] for row in stages]
 
+    jobs = ask_plumb(cluster, "jobs", app["app"])["jobs"]
+    assert [cells[0].split()[0] for cells in page.cells("Jobs")] == [str(row["job"]) for row in jobs] != []
+    assert [(digits(cells[4]), digits(cells[5])) for cells in page.cells("Jobs")] == [
+        (row["tasks"], row["failed_tasks"]) for row in jobs
+    ]
+    executors = ask_plumb(cluster, "executors", app["app"])["executors"]
+    shown = page.cells("Executors")
+    assert [cells[0].split() for cells in shown] == [[row["executor"], row["host"]] for row in executors] != []
+    assert [digits(cells[4]) for cells in shown] == [row["tasks"] for row in executors]
+
     page.page.locator(".lane-bar").first.click()
     page.page.locator("h1", has_text="Stage").wait_for()
     page.settle()

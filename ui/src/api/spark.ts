@@ -56,6 +56,49 @@ export interface StagesAnswer {
   more?: boolean
 }
 
+export interface JobRow {
+  job: number
+  state: string
+  description?: string
+  call_site?: string
+  error?: string
+  begin_time_ns?: bigint
+  duration_ns?: number
+  stages: number[]
+  tasks: number
+  failed_tasks: number
+}
+
+export interface JobsAnswer {
+  app: string
+  jobs: JobRow[]
+  more?: boolean
+}
+
+export interface ExecutorRow {
+  executor: string
+  state: string
+  host?: string
+  cores?: number
+  begin_time_ns?: bigint
+  duration_ns?: number
+  reason?: string
+  busy_share?: number
+  tasks: number
+  task_states: Record<string, number>
+  tasks_ns: number
+  gc_ns: number
+  input_bytes: number
+  shuffle_read_bytes: number
+  disk_spilled_bytes: number
+}
+
+export interface ExecutorsAnswer {
+  app: string
+  executors: ExecutorRow[]
+  more?: boolean
+}
+
 export interface TaskRow {
   task: number
   stage: number

@@ -15,7 +15,8 @@ export interface LaneBar {
   /** In the bar, where there is room. */
   readonly text: string
   readonly className: string
-  readonly href: string
+  /** undefined: it leads nowhere. */
+  readonly href?: string
   readonly chosen: boolean
 }
 
@@ -34,7 +35,7 @@ function Bars({ group, since, length }: { group: Group; since: bigint; length: n
         {group.bars.map((bar, i) => (
           <a
             key={bar.key}
-            href={bar.href}
+            {...(bar.href === undefined ? { role: 'img' as const } : { href: bar.href })}
             class={`lane-bar ${bar.className} ${bar.chosen ? 'chosen' : ''}`}
             title={bar.label}
             aria-label={bar.label}

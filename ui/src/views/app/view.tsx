@@ -1,21 +1,25 @@
 // What ran in one application, and what held it?
 
 import type { VNode } from 'preact'
-import type { StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
+import type { ExecutorsAnswer, JobsAnswer, StageRow, StagesAnswer, WhyAnswer } from '../../api/spark.ts'
 import { linkTo, route } from '../../app/address.ts'
 import { zone, zoneName } from '../../app/choices.ts'
 import { useQuestion } from '../../app/question.ts'
 import { Bar } from '../../parts/bits.tsx'
 import { Cause, Suspects } from '../../parts/cause.tsx'
-import { Lanes, type LaneBar } from '../../parts/lanes.tsx'
+import { Lanes, type Group, type LaneBar } from '../../parts/lanes.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { View } from '../../parts/view.tsx'
 import { dayTime } from '../../text/times.ts'
 import { bytes, count, duration, share } from '../../text/units.ts'
 import { visible } from '../../text/visible.ts'
+import { Executors, executorBars } from './executors.tsx'
+import { Jobs } from './jobs.tsx'
 
 const STRAGGLERS = '50'
+/** More of them are not told apart over time. */
+const JOBS_DRAWN = 12
 const STATES: Readonly<Record<string, string>> = {
   running: 'is running',
   silent: 'is silent: its log has no end, and nothing new',
@@ -27,8 +31,8 @@ const STATES: Readonly<Record<string, string>> = {
 const stageKey = (row: { stage: number; attempt: number }): string => `${row.stage}.${row.attempt}`
 const stageLink = (app: string, row: StageRow): string => linkTo('stage', app, { stage: stageKey(row) })
 
-function barsOf(answer: StagesAnswer): LaneBar[] {
-  return answer.stages.flatMap((row): LaneBar[] => {
+function barsOf(answer: StagesAnswer, rows: readonly StageRow[]): LaneBar[] {
+  return rows.flatMap((row): LaneBar[] => {
     if (row.begin_time_ns === undefined || row.duration_ns === undefined) return []
     const stragglers = row.stragglers ?? 0
     const text = `${stageKey(row)}${stragglers > 0 ? ` · ${stragglers} slow` : ''}`
@@ -45,6 +49,17 @@ function barsOf(answer: StagesAnswer): LaneBar[] {
       },
     ]
   })
+}
+
+/** A group for each job, and one of the executors. */
+function groupsOf(answer: StagesAnswer, jobs: JobsAnswer | undefined, executors: ExecutorsAnswer | undefined): Group[] {
+  const drawn = jobs === undefined || jobs.jobs.length > JOBS_DRAWN ? [] : jobs.jobs
+  const jobOf = new Map(drawn.flatMap((job) => job.stages.map((stage) => [stage, job.job] as const)))
+  const rowsOf = (job: number | undefined): StageRow[] => answer.stages.filter((row) => jobOf.get(row.stage) === job)
+  const groups = drawn.map((job) => ({ name: `job ${job.job}`, bars: barsOf(answer, rowsOf(job.job)) }))
+  const others = { name: drawn.length > 0 ? 'other stages' : 'stages', bars: barsOf(answer, rowsOf(undefined)) }
+  const lived = { name: 'executors', bars: executorBars(executors?.executors ?? []) }
+  return [...groups, others, lived].filter((group) => group.bars.length > 0)
 }
 
 function columnsOf(answer: StagesAnswer): Column<StageRow>[] {
@@ -129,6 +144,8 @@ export function AppView(): VNode {
   const stages = useQuestion<StagesAnswer>('stages', { app })
   const whyAsked = { app, limit: STRAGGLERS }
   const why = useQuestion<WhyAnswer>('why', whyAsked)
+  const jobs = useQuestion<JobsAnswer>('jobs', { app })
+  const executors = useQuestion<ExecutorsAnswer>('executors', { app })
   return (
     <View
       title={`Application ${app}`}
@@ -137,6 +154,8 @@ export function AppView(): VNode {
       asked={[
         { question: 'stages', parameters: { app } },
         { question: 'why', parameters: whyAsked },
+        { question: 'jobs', parameters: { app } },
+        { question: 'executors', parameters: { app } },
       ]}
       tools={
         <a class="button" href={linkTo('operations', app)}>
@@ -147,7 +166,7 @@ export function AppView(): VNode {
       <Shown answer={stages} lines={10}>
         {(data) => (
           <>
-            <Lanes label="Stages over time" groups={[{ name: 'stages', bars: barsOf(data) }]} />
+            <Lanes label="Stages over time" groups={groupsOf(data, jobs.data, executors.data)} />
             <Table label="Stages" columns={columnsOf(data)} rows={data.stages} rowKey={stageKey} />
           </>
         )}
@@ -155,6 +174,14 @@ export function AppView(): VNode {
       <h2>What held it</h2>
       <Shown answer={why} lines={4}>
         {(data) => <Why answer={data} />}
+      </Shown>
+      <h2>Jobs</h2>
+      <Shown answer={jobs} lines={3}>
+        {(data) => <Jobs answer={data} />}
+      </Shown>
+      <h2>Executors</h2>
+      <Shown answer={executors} lines={3}>
+        {(data) => <Executors answer={data} />}
       </Shown>
     </View>
   )
