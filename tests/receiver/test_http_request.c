@@ -49,6 +49,22 @@ static void test_spans(void) {
     g_assert_cmpint(request.spans, ==, HTTP_NO_SPANS);
 }
 
+/* A few lines, and with their length said before. */
+static void test_command(void) {
+    g_auto(HttpRequest) request = {0};
+    int code = 0;
+    g_assert_true(parse("POST /api/v1/shell/run HTTP/1.1\r\nHost: x\r\nContent-Length: 65536", &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_COMMAND);
+    http_request_clear(&request);
+    g_assert_false(parse("POST /api/v1/shell/run HTTP/1.1\r\nHost: x\r\nContent-Length: 65537", &request, &code));
+    g_assert_cmpint(code, ==, 413);
+    g_assert_false(parse("POST /api/v1/shell/stop HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked", &request, &code));
+    g_assert_cmpint(code, ==, 501);
+    g_assert_true(parse("GET /api/v1/shell/output?id=1 HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 17", &request, &code));
+    g_assert_cmpint(request.spans, ==, HTTP_NO_SPANS);
+    g_assert_cmpstr(request.last_event, ==, "17");
+}
+
 static void test_body(void) {
     static const struct {
         const char *stream;
@@ -273,6 +289,7 @@ int main(int argc, char **argv) {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/http/request/good", test_good);
     g_test_add_func("/http/request/spans", test_spans);
+    g_test_add_func("/http/request/command", test_command);
     g_test_add_func("/http/request/body", test_body);
     g_test_add_func("/http/request/what_the_peer_takes", test_what_the_peer_takes);
     g_test_add_func("/http/request/old", test_old_version);
