@@ -27,5 +27,6 @@ const Command command_executors = {
     .example = "  plumb executors latest\n"
                "  plumb executors 'Word count' --sort gc --limit 5\n",
     .options = options,
+    .csv = "executors",
     .run = executors_run,
 };

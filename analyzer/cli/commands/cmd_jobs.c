@@ -25,5 +25,6 @@ const Command command_jobs = {
     .example = "  plumb jobs latest\n"
                "  plumb jobs app-20260101120000-0001 --limit 5 --json\n",
     .options = options,
+    .csv = "jobs",
     .run = jobs_run,
 };
