@@ -109,14 +109,13 @@ def test_a_stopped_datanode_shows_in_as_many_requests_as_were_due(hdfs, tmp_path
     assert process.returncode == 0, said
 
     found = [operation for operation in records(result) if operation.bytes > 0]
-    slow = [operation for operation in found if operation.latency > 0.5]
-    first = min(operation.due for operation in slow)
-    assert max(operation.latency for operation in slow) >= 1.9, output
-    hit = [operation for operation in found if first <= operation.due <= first + 1.4]
-    assert len(hit) >= 40  # 56 are due; some read nothing
-    for operation in hit:
-        assert operation.latency >= first + 1.9 - operation.due
-    assert max(o.begin - o.due for o in found) < 0.5  # the generator went on
+    assert max(operation.latency for operation in found) >= 1.9, output
+    again = min(operation.end for operation in found if operation.latency > 1)  # the first that ended afterwards
+    due_meanwhile = [operation for operation in found if again - 1.8 < operation.due < again]
+    assert len(due_meanwhile) >= 50  # 72 are due; some read nothing
+    assert all(operation.end > again - 0.05 for operation in due_meanwhile)
+    late = sorted(operation.begin - operation.due for operation in found)
+    assert late[len(late) * 9 // 10] < 0.5  # the generator went on
 
 
 def test_a_killed_run_is_read_as_far_as_it_went(hdfs, tmp_path):
